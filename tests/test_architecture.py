@@ -259,9 +259,9 @@ FRAGMENTS = {
 }
 """Words that a sentence about a thing seldom begins with: the verb or the noun is left out."""
 IN_SENTENCES = (
-    *("viz", "transformer.decoding", "transformer.editing", "transformer.edits"),
-    *("transformer.layers", "transformer.models", "transformer.own_module"),
-    "transformer.positions",
+    *("viz", "transformer.commands", "transformer.decoding", "transformer.editing"),
+    *("transformer.edits", "transformer.files", "transformer.inspection", "transformer.layers"),
+    *("transformer.models", "transformer.own_module", "transformer.positions"),
 )
 """Rooms and modules whose docstrings are sentences; another one joins them once its own are."""
 

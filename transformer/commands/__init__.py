@@ -1,1 +1,1 @@
-"""What the shell offers, one command a file: each declares COMMAND = Command(...)."""
+"""The commands of the shell, one a file: each declares COMMAND = Command(...)."""

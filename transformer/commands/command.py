@@ -27,14 +27,14 @@ def _value(value: object) -> str:
 
 @dataclass(frozen=True)
 class Command:
-    """What `python -m transformer NAME` takes and does."""
+    """One command: what `python -m transformer NAME` takes and does."""
 
     name: str
     title: str
-    """What it does, in the imperative, for --help."""
+    """A sentence in the imperative, for --help."""
     add_arguments: Callable[[ArgumentParser], None]
     """Adds its own; all commands have --device, --threads and --json."""
     run: Callable[[Namespace], Result]
     """Raises Refusal."""
     text: Callable[[Result], str] = table
-    """What is printed of a result without --json."""
+    """Makes the text that is printed of a result without --json."""

@@ -13,7 +13,7 @@ from transformer.refusal import quoted
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    """What `decode` takes."""
+    """Add what `decode` takes."""
     add_checkpoint(parser)
     parser.add_argument("text")
     methods = [name for name, method in decoding_methods().items() if not method.needs_target]

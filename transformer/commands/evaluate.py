@@ -17,7 +17,7 @@ from transformer.training.task import LARGEST_CARD, Recipe, Scores, read_text
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    """What `evaluate` takes."""
+    """Add what `evaluate` takes."""
     add_checkpoint(parser)
     parser.add_argument("--data", type=Path, help="folder of the evaluation data")
     parser.add_argument(

@@ -12,7 +12,7 @@ from transformer.refusal import Refusal
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    """What `list` takes."""
+    """Add what `list` takes."""
     parser.add_argument("folder", type=Path, nargs="?", default=checkpoints_folder())
 
 
@@ -29,7 +29,7 @@ def run(options: Namespace) -> Result:
 
 
 def _title(path: Path) -> str | None:
-    """What a checkpoint is, or why it cannot be opened; None for what is no checkpoint."""
+    """Describe a checkpoint, or say why it cannot be opened; None for what is no checkpoint."""
     try:
         format = format_of(path)
     except Refusal:

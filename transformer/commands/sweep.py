@@ -24,7 +24,7 @@ PAUSE = 5.0
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    """What `sweep` takes."""
+    """Add what `sweep` takes."""
     add_checkpoint(parser)
     parser.add_argument(
         "--data",
@@ -54,7 +54,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def run(options: Namespace) -> Result:
-    """What each head is worth, and pairs of them. Raises Refusal."""
+    """Measure what each head is worth, and pairs of them. Raises Refusal."""
     if options.bleu:
         return _bleu(options)
     if options.out is not None:

@@ -14,7 +14,7 @@ from transformer.training.train import train
 
 
 def add_arguments(parser: ArgumentParser) -> None:
-    """What `train` takes."""
+    """Add what `train` takes."""
     recipes = discover("transformer.training.recipes", "RECIPE")
     parser.add_argument("recipe", choices=list(recipes))
     parser.add_argument("--data", type=Path, help="folder of the training data")

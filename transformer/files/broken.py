@@ -1,4 +1,4 @@
-"""What is wrong with a file of weights that its reader gives up on, told from the file itself.
+"""The fault of a file of weights that its reader gives up on, told from the file itself.
 
 Readers say it in words of their own: "EOFError", "(101)", "failed finding central directory".
 """
@@ -11,7 +11,7 @@ from transformer.files.foreign_text import clean
 from transformer.files.regular_file import is_zip_file
 
 CUT = r"\bEOF|Ran out of input|out of range|requires a buffer|truncated"
-"""What readers say of a file that ends too soon."""
+"""The words of readers for a file that ends too soon."""
 HEADER = 100 << 20
 """Bytes that safetensors allows a header."""
 
@@ -41,7 +41,7 @@ def broken(file: Path, message: str) -> str:
 
 
 def ends_with(file: Path, name: str) -> bool:
-    """Whether a file is cut off within the name of a class, as far as that is there."""
+    """Tell whether a file is cut off within the name of a class, as far as that is there."""
     try:
         with file.open("rb") as opened:
             opened.seek(max(0, file.stat().st_size - 200))

@@ -33,5 +33,5 @@ def as_text(cell: Any) -> Any:
 
 
 def of_text(cell: str) -> str:
-    """What was written."""
+    """Return the text that was written."""
     return cell.removeprefix("'")

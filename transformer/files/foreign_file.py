@@ -8,12 +8,12 @@ from transformer.files.weights import Misfit
 
 
 def place(file: Path) -> str:
-    """What a sentence about a file begins with: its folder and its name."""
+    """Return the beginning of a sentence about a file: its folder and its name."""
     return f"{file.parent.name}: {file.name}"
 
 
 def read_file(file: Path, most: int) -> bytes:
-    """What it holds. most: bytes, at most. Raises CheckpointError, which names folder and file."""
+    """Read it. most: bytes, at most. Raises CheckpointError, which names folder and file."""
     try:
         return read_regular(file, most)
     except Misfit as error:

@@ -23,7 +23,7 @@ def some_of(names: Iterable[object], most: int) -> str:
 
 
 def reason(error: Exception, most: int = 300, without: Iterable[str] = ()) -> str:
-    """What a library says of a stranger's file, as the end of a sentence without its full stop.
+    """Return a library's words about a stranger's file, to end a sentence with, less a full stop.
 
     without: texts to leave out, such as a server's folders.
     """

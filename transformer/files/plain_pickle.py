@@ -18,7 +18,7 @@ class _Machine:
         self.memo: dict[int, Any] = {}
 
     def since_mark(self) -> list[Any]:
-        """What was put on the stack since the last mark; it is taken off."""
+        """Take off what was put on the stack since the last mark."""
         return self.last(len(self.stack) - self.marks.pop())
 
     def last(self, n: int) -> list[Any]:
@@ -52,7 +52,7 @@ def _dictionary(values: list[Any]) -> dict[Any, Any]:
 
 
 def _nothing(machine: _Machine, argument: Any) -> None:
-    """What only says how the file is written."""
+    """Skip an opcode that only says how the file is written."""
 
 
 def _argument(machine: _Machine, argument: Any) -> None:
@@ -91,7 +91,7 @@ _STEPS: dict[str, Callable[[_Machine, Any], None]] = {
     "SETITEM": lambda m, _: m.update(m.last(2)),
     "SETITEMS": lambda m, _: m.update(m.since_mark()),
 }
-"""What each opcode does; those that are not here are refused."""
+"""The effect of each opcode; those that are not here are refused."""
 
 
 def read_plain_pickle(data: bytes) -> Any:

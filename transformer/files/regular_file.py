@@ -21,7 +21,7 @@ _KINDS = (
 
 
 def read_regular(file: Path, most: int) -> bytes:
-    """What a file holds. most: bytes, at most. Raises Misfit, which goes on after its name."""
+    """Read a file. most: bytes, at most. Raises Misfit, which goes on after its name."""
     try:
         _require_regular(file.stat())
         with _opened(file) as opened:
@@ -42,7 +42,7 @@ def read_regular(file: Path, most: int) -> bytes:
 
 
 def require_regular(file: Path) -> None:
-    """For readers that open files by themselves. Raises Misfit as `read_regular` does."""
+    """Check a file for a reader that opens it by itself. Raises Misfit as `read_regular` does."""
     try:
         _require_regular(file.stat())
         with _opened(file) as opened:
@@ -62,7 +62,7 @@ def _opened(file: Path) -> BinaryIO:
 
 
 def is_zip_file(file: Path) -> bool:
-    """Whether it is a zip that can be read, as torch.save and numpy write them."""
+    """Tell whether it is a zip that can be read, as torch.save and numpy write them."""
     try:
         return zipfile.is_zipfile(file)
     except zipfile.BadZipFile:  # one of several disks

@@ -1,4 +1,4 @@
-"""Where tensors are kept: safetensors, one file or several; pickles of weights; memory."""
+"""Sources of tensors: safetensors, one file or several; pickles of weights; memory."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
@@ -21,7 +21,7 @@ NAMES = {
     **{torch.uint8: "U8", torch.bool: "BOOL", torch.complex64: "C64"},
     **{torch.float8_e4m3fn: "F8_E4M3", torch.float8_e5m2: "F8_E5M2"},
 }
-"""What safetensors calls a type of number."""
+"""The names of types of numbers in safetensors."""
 
 
 class SafetensorsFiles:
@@ -40,14 +40,14 @@ class SafetensorsFiles:
         }
 
     def read(self, *names: str) -> Iterator[Tensor]:
-        """As TensorSource says; a file stays open for as long as its tensors follow each other."""
+        """See TensorSource; a file stays open for as long as its tensors follow each other."""
         for file, inside in _runs(names, self._file_of):
             with open_tensors(self._folder / file, f"{self._folder.name}: {file}") as opened:
                 for name in inside:
                     yield floats(opened.get_tensor(name))
 
     def saved(self) -> dict[str, Tensor]:
-        """As TensorSource says."""
+        """See TensorSource."""
         weights: dict[str, Tensor] = {}
         for file, inside in _runs(
             sorted(self._file_of, key=self._file_of.__getitem__), self._file_of
@@ -68,11 +68,11 @@ class RenamedTensors:
         }
 
     def read(self, *names: str) -> Iterator[Tensor]:
-        """As TensorSource says."""
+        """See TensorSource."""
         return self._source.read(*(self._names[name] for name in names))
 
     def saved(self) -> dict[str, Tensor]:
-        """As TensorSource says."""
+        """See TensorSource."""
         values = self._source.saved()
         return {name: values[was] for name, was in self._names.items()}
 
@@ -98,7 +98,7 @@ class LoadedTensors:
         }
 
     def read(self, *names: str) -> Iterator[Tensor]:
-        """As TensorSource says."""
+        """See TensorSource."""
         for name in names:
             for file, stamp in self._files.items():
                 if _stamp(file) != stamp:
@@ -123,7 +123,7 @@ class LoadedTensors:
 
 
 def _stamp(file: Path) -> tuple[int, ...]:
-    """What a file that is written, replaced or removed does not keep."""
+    """Return numbers that change where a file is written, replaced or removed."""
     try:
         status = file.stat()
     except OSError:

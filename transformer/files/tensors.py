@@ -17,7 +17,7 @@ from transformer.files.regular_file import require_regular
 from transformer.files.weights import Misfit
 
 UNMAPPED = "pread"
-"""How safetensors reads a file that may be cut meanwhile: of a mapped one that would end the
+"""The way safetensors reads a file that may be cut meanwhile: of a mapped one that would end the
 process (SIGBUS), and not in an error."""
 MOST, LONGEST_NAME = 250_000, 1_000
 """Tensors of a file, and characters of a name: each is a row that somebody looks at."""
@@ -25,11 +25,11 @@ MOST, LONGEST_NAME = 250_000, 1_000
 
 @dataclass(frozen=True)
 class Stored:
-    """What a file's header says of one tensor."""
+    """One tensor, as its file's header describes it."""
 
     name: str
     dtype: str
-    """As safetensors writes it: F32, F16, BF16, I64."""
+    """Its type in safetensors: F32, F16, BF16, I64."""
     shape: tuple[int, ...]
 
     @property
@@ -63,7 +63,7 @@ class TensorSource(Protocol):
 
 @dataclass(frozen=True)
 class Health:
-    """What can be seen of a tensor without knowing what it is for."""
+    """The state of a tensor's values, whatever it is for."""
 
     n_nan: int
     n_infinite: int

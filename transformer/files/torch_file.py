@@ -1,4 +1,4 @@
-"""What torch.save wrote, read as weights only: nothing in it is run, and nothing swells."""
+"""Files of torch.save, read as weights only: nothing in them is run, and nothing swells."""
 
 import argparse
 import re
@@ -20,18 +20,18 @@ from transformer.files.regular_file import is_zip_file, require_regular
 from transformer.files.weights import Misfit
 
 ADVICE = "save only the weights, with torch.save(model.state_dict(), path)"
-"""What to do about a file that holds more than weights."""
+"""Advice about a file that holds more than weights."""
 
 _LOADING = threading.Lock()
 """torch's list of safe classes is one for the process, and `safe_globals` puts back what it saw."""
 
 
 _OLD = b"\x80\x02\x8a\x0al\xfc\x9cF\xf9 j\xa8P\x19."
-"""What torch.save wrote first before version 1.6."""
+"""The first bytes of torch.save's files before version 1.6."""
 
 
 def is_saved_by_torch(file: Path) -> bool:
-    """Whether it begins as torch.save's files do: an archive, or its older form."""
+    """Tell whether it begins as torch.save's files do: an archive, or its older form."""
     try:
         with file.open("rb") as opened:
             first = opened.read(len(_OLD))
@@ -105,7 +105,7 @@ def refusing(file: Path) -> Iterator[None]:
 
 
 def fault_of(value: Any) -> str | None:
-    """Why a value is no tensor that can be read, after its name; None where it is one.
+    """Say why a value is no tensor that can be read, after its name; None where it is one.
 
     A view may claim any size and repeat a single number.
     """
@@ -121,7 +121,7 @@ def fault_of(value: Any) -> str | None:
 
 
 def _lies_in_a_file(value: Tensor) -> bool:
-    """Whether it is one of `outline_of`: one that was saved without values is not."""
+    """Tell whether it is one of `outline_of`: one that was saved without values is not."""
     return (
         value.is_meta and getattr(value.untyped_storage(), "_checkpoint_offset", None) is not None
     )

@@ -1,4 +1,4 @@
-"""What a file of weights from elsewhere holds, and the error of what does not map."""
+"""The content of a file of weights from elsewhere, and the error of what does not map."""
 
 import math
 import re
@@ -17,12 +17,12 @@ MOST_LAYERS = 500
 
 
 class Misfit(Refusal):
-    """What does not map, in a sentence that goes on after the file's name."""
+    """An error of what does not map, in a sentence that goes on after the file's name."""
 
 
 @dataclass(frozen=True, eq=False)
 class Weights:
-    """What a file of weights holds."""
+    """The content of a file of weights."""
 
     tensors: Tensors
     options: Mapping[str, Any] = field(default_factory=dict)
@@ -30,7 +30,7 @@ class Weights:
     vocabulary: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Pieces that were saved beside them, under "source" and "target"."""
     choices: Mapping[str, Any] = field(default_factory=dict)
-    """What the sidecar file says, in the names of ModelConfig's fields; it is believed first."""
+    """The sidecar file's settings, in the names of ModelConfig's fields; it is believed first."""
 
     def has(self, *names: str) -> bool:
         return all(name in self.tensors for name in names)
@@ -45,7 +45,7 @@ class Weights:
         return shape
 
     def layers(self, prefix: str) -> int:
-        """How many different numbers stand in the place of `*`."""
+        """Count the different numbers in the place of `*`."""
         pattern = re.compile(re.escape(prefix).replace(r"\*", r"(\d{1,4})"))
         matches = (pattern.match(name) for name in self.tensors)
         n_layers = len({match.group(1) for match in matches if match})
@@ -54,7 +54,7 @@ class Weights:
         return n_layers
 
     def heads(self, *names: str) -> int:
-        """What is saved under one of these names: no shape tells. Raises Misfit where none is."""
+        """Return what is saved by one of these names: no shape tells. Raises Misfit for none."""
         values = [self.choices.get("n_heads"), *map(self.options.get, names)]
         for value in values:
             if isinstance(value, int) and not isinstance(value, bool) and value > 0:

@@ -27,7 +27,7 @@ SUFFIXES = (".pt", ".pth", ".ckpt", ".chkpt", ".npz", ".safetensors", ".bin")
 SMALL = 1 << 30
 """Bytes that a small file may declare at most."""
 UNPACKED, DECLARED = 50, 4
-"""How many times its own size a small file, and any other, may unpack to: weights hardly shrink."""
+"""Times its own size that a small file, and any other, may unpack to: weights hardly shrink."""
 
 LARGEST_OPTIONS = 1 << 20
 """Bytes of a file of options."""
@@ -37,7 +37,7 @@ MOST_PARTS = 8192
 WEIGHTS = ("model", "state_dict", "model_state_dict", "model_state", "net", "weights")
 OPTIONS = ("model_args", "settings", "opt", "args", "hparams", "hyper_parameters", "config")
 LIGHTNING = "model."
-"""What Lightning puts before every name, if its module calls the model so."""
+"""The prefix that Lightning puts before every name, if its module calls the model so."""
 
 
 def read_weights(file: Path) -> Weights:
@@ -74,7 +74,7 @@ def _read_npz(file: Path) -> Weights:
 
 
 def _options(text: str) -> dict[str, Any]:
-    """Of Marian's options in YAML the plain ones, whole numbers as such: no other is needed."""
+    """Read plain ones of Marian's options in YAML, whole numbers as such: no more is needed."""
     from transformer.files.yaml_file import yaml_pairs  # only here is PyYAML needed
 
     try:
@@ -88,7 +88,7 @@ def _options(text: str) -> dict[str, Any]:
 
 
 def read_options(file: Path) -> dict[str, Any]:
-    """What a YAML file says under each path: a number, a truth, a text, None for null.
+    """Read a YAML file: path -> a number, a truth, a text, None for null.
 
     Raises Misfit, and CheckpointError for what cannot be read.
     """

@@ -13,7 +13,7 @@ from pathlib import Path
 from transformer.refusal import Refusal
 
 PART = ".part"
-"""What a file, and a folder within its own, is called until it is whole."""
+"""The ending of a file's name, and of a folder's within its own, until it is whole."""
 
 
 class Unwritten(Refusal, OSError):
@@ -63,7 +63,7 @@ def whole_folder(folder: Path) -> Iterator[Path]:
 
 @contextmanager
 def _saving(place: Path) -> Iterator[None]:
-    """What goes wrong while something is written, in a sentence that names it."""
+    """Turn what goes wrong while something is written into a sentence that names it."""
     try:
         yield
     except Refusal:

@@ -7,10 +7,10 @@ WRAPPERS = (
     *("_orig_mod", "_checkpoint_wrapped_module", "_fsdp_wrapped_module", "_forward_module"),
     *("_ddp_wrapped_module", "_fpw_module"),
 )
-"""What torch.compile, activation checkpointing, FSDP, DeepSpeed and Lightning's fabric add: no
+"""Parts which torch.compile, activation checkpointing, FSDP, DeepSpeed and Lightning Fabric add: no
 model has a part of such a name."""
 MODULE = "module"
-"""What DataParallel adds; a model might have a part of this name beside others."""
+"""The part that DataParallel adds; a model might have a part of this name beside others."""
 MOST_PARTS = 60
 """Parts of a name: those of a stranger's file that have more are not looked into."""
 _WRAPPED = re.compile(rf"(^|\.)(?:(?:{'|'.join(WRAPPERS)})\.)+")

@@ -71,7 +71,7 @@ class _Open:
     n_items: int = 0
 
     def next_path(self) -> str:
-        """Of the value that comes now."""
+        """Return the path of the value that comes now."""
         name = self.name if self.is_map else str(self.n_items)
         self.name, self.n_items = None, self.n_items + 1
         return f"{self.path}.{name}".removeprefix(".")

@@ -15,13 +15,13 @@ from transformer.files.weights import Misfit
 BEGINNING = b"PK\x03\x04"
 MOST_FILES = 1000
 _ENTRY = b"PK\x01\x02"
-"""What stands before each file's name in the list of all."""
+"""The bytes before each file's name in the list of all."""
 _READ = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 _DAMAGED = (
     *(zipfile.BadZipFile, zlib.error, struct.error),
     *(EOFError, OSError, RuntimeError, ValueError),
 )
-"""What reading one may raise."""
+"""The errors that reading one may raise."""
 _LOCKED = 1
 """The flag of a file that asks for a password."""
 

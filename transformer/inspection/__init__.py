@@ -1,1 +1,1 @@
-"""What a checkpoint holds, without running it."""
+"""The content of a checkpoint, without running it."""

@@ -1,4 +1,4 @@
-"""How far the parameters of two models of one shape lie apart, tensor by tensor."""
+"""Distances of the parameters of two models of one shape, tensor by tensor."""
 
 from dataclasses import dataclass
 

@@ -36,7 +36,7 @@ class Head:
     o: Tensor
     """[d_value, D]"""
     scale: float
-    """What q·k is multiplied by."""
+    """The factor of q·k."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,7 +50,7 @@ class Table:
     """[E, D], where E is not D."""
 
     def rows(self, ids: Sequence[int] | slice) -> Tensor:
-        """Of these tokens, in double precision: [N, D]. Raises CircuitError for one beyond them."""
+        """Return rows of these tokens, float64 [N, D]. Raises CircuitError for one beyond them."""
         if not isinstance(ids, slice) and max(ids, default=0) >= len(self.values):
             raise CircuitError(f"Token {max(ids)} is beyond the {len(self.values):,} embeddings.")
         chosen = self.values[ids].double() * self.scale
@@ -59,7 +59,7 @@ class Table:
 
 @dataclass(frozen=True, eq=False)
 class Ends:
-    """What a kind of attention reads and what its output is read by."""
+    """The tables that a kind of attention reads, and that read its output."""
 
     queries: Table | None
     """W_E of the queries; None where they meet keys that are no embeddings (cross)."""
@@ -68,14 +68,14 @@ class Ends:
     output: Table
     """W_U transposed."""
     reads_itself: bool
-    """Whether W_U is W_E transposed, because an encoder writes no tokens."""
+    """True: W_U is W_E transposed, because an encoder writes no tokens."""
 
 
 class Heads(Protocol):
-    """Where a checkpoint keeps what circuits are made of. Raises CircuitError where it does not."""
+    """A checkpoint's heads, of which circuits are made. Raises CircuitError where it has none."""
 
     def n_layers(self, kind: str) -> int:
-        """How many layers have this kind of attention."""
+        """Return how many layers have this kind of attention."""
 
     def layer(self, kind: str, layer: int) -> Sequence[Head]:
         """Every head of a layer, in order."""
@@ -85,7 +85,7 @@ class Heads(Protocol):
 
 
 class NoHeads:
-    """Of a checkpoint that keeps none that could be read."""
+    """The heads of a checkpoint that keeps none that could be read."""
 
     def __init__(self, why: str) -> None:
         self._why = why
@@ -108,7 +108,7 @@ def qk(head: Head, ends: Ends, ids: Sequence[int]) -> Tensor:
 
 
 def ov(head: Head, ends: Ends, ids: Sequence[int]) -> Tensor:
-    """What attending to a token (row) adds to the logit of another (column): [N, N]."""
+    """Compute what attending to a token (row) adds to another's logit (column): [N, N]."""
     return (ends.keys.rows(ids) @ head.v) @ (head.o @ ends.output.rows(ids).mT)
 
 

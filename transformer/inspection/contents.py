@@ -1,4 +1,4 @@
-"""What inspecting a checkpoint needs of its format: its tensors beside those that should be there.
+"""A checkpoint's tensors beside those that should be there, as its format gives them.
 
 A format whose tensors have our own names calls `our_contents`; what it makes of a configuration is
 built on the "meta" device, where nothing is allocated.
@@ -31,7 +31,7 @@ class Fit:
     order: Sequence[str]
     """Every stored name, in the order of the model."""
     missing: Mapping[str, Shape] = field(default_factory=dict)
-    """What is asked for and not stored."""
+    """The tensors that are asked for and not stored."""
     unexpected: frozenset[str] = frozenset()
     """Stored names that no part of the model takes."""
     misfits: Mapping[str, Shape] = field(default_factory=dict)
@@ -53,25 +53,25 @@ class Contents:
     read_tokenizer: Callable[[], Tokenizer]
     """Raises TokenizerError or CheckpointError."""
     ties: Sequence[str] = ()
-    """What the configuration ties, in sentences."""
+    """Sentences about what the configuration ties."""
     faults: Mapping[str, str] = field(default_factory=dict)
     """File -> what is wrong with it, beside what its tensors' source says."""
 
 
 @dataclass(frozen=True)
 class Expected:
-    """What a configuration of ours asks for."""
+    """The tensors that a configuration of ours asks for."""
 
     shapes: Mapping[str, Shape]
     """Name -> shape, of all that is saved."""
     buffers: frozenset[str]
-    """Of these, the ones that training does not change by gradient."""
+    """The ones of these that training does not change by gradient."""
     computed: int
     """Values of tables that are computed and not saved, such as sinusoids."""
 
     @property
     def problem(self) -> str | None:
-        """Why no model can be built, though what is saved may fit."""
+        """Say why no model can be built, though what is saved may fit."""
         if self.computed <= LARGEST_TABLE:
             return None
         return f"asks for tables of {self.computed:,} values that no file holds"
@@ -106,7 +106,7 @@ def our_contents(
 
 
 def expect(config: ModelConfig, family: Family, n_stored: int) -> Expected:
-    """What a configuration asks for, found without allocating it. Raises ConfigError.
+    """Tell what a configuration asks for, without allocating it. Raises ConfigError.
 
     n_stored: how many tensors there are; a model cannot have more layers than that.
     """
@@ -125,7 +125,7 @@ def expect(config: ModelConfig, family: Family, n_stored: int) -> Expected:
 
 
 def compare(stored: Mapping[str, Stored] | Mapping[str, Tensor], expected: Expected) -> Fit:
-    """By name and shape."""
+    """Compare names and shapes."""
     shapes = expected.shapes
     unexpected = [name for name in stored if name not in shapes]
     return Fit(

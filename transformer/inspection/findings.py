@@ -1,4 +1,4 @@
-"""What is suspicious in a checkpoint: of each tensor, and of many that have the same problem."""
+"""Suspicious things in a checkpoint: in each tensor, and in many that have the same problem."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from transformer.files.foreign_text import some_of
 
 NAMED = 2
-"""How many tensors the title of a group names."""
+"""The number of tensors that the title of a group names."""
 
 
 @dataclass(frozen=True)
@@ -17,7 +17,7 @@ class Finding:
     problem: str
     """In a few words, such as "3 of 12 values are NaN"."""
     shared: str = field(default="", compare=False)
-    """What several that have it do, such as "hold NaN"; empty: it is said of each."""
+    """The verb phrase for several that have it, such as "hold NaN"; empty: it is said of each."""
 
     def __str__(self) -> str:
         return f"{self.tensor}: {self.problem}."

@@ -16,7 +16,7 @@ class Branch:
     """One row of the tree: a module, or a tensor."""
 
     path: str
-    """Of a tensor its name, which may be empty; a module may have the same."""
+    """A tensor's name, which may be empty; a module may have the same."""
     depth: int
     n_parameters: int
     tensor: Stored | None = None
@@ -50,7 +50,7 @@ class _Module:
     depth: int
     n_parameters: int = 0
     parts: "dict[tuple[str, bool], _Module | Branch]" = field(default_factory=dict)
-    """By name, and whether it is a module: in one file "a" and "a.b" may both be tensors."""
+    """Its parts, by name and whether a module: in one file "a" and "a.b" may both be tensors."""
 
     def inner(self, part: str) -> "_Module":
         path = f"{self.path}.{part}" if self.depth >= 0 else part

@@ -1,4 +1,4 @@
-"""What circuits are made of, in checkpoints whose tensors have our names."""
+"""The heads of checkpoints whose tensors have our names, for circuits."""
 
 from collections.abc import Sequence
 

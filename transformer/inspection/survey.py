@@ -1,4 +1,4 @@
-"""What a checkpoint holds, read from its files: no model runs, and none has to."""
+"""The content of a checkpoint, read from its files: no model runs, and none has to."""
 
 import hashlib
 from collections import Counter
@@ -53,7 +53,7 @@ class Inspection:
 
     @property
     def heads(self) -> Heads:
-        """What circuits are made of."""
+        """The heads, of which circuits are made."""
         return self.contents.heads
 
     @cached_property
@@ -80,7 +80,7 @@ class Inspection:
 
     @property
     def n_parameters(self) -> int:
-        """Of the tensors that are there."""
+        """Count the values of the tensors that are there."""
         return sum(branch.n_parameters for branch in self.tree if branch.tensor)
 
     @cached_property
@@ -103,7 +103,7 @@ class Inspection:
 
     @property
     def ties(self) -> list[str]:
-        """Which tensors do more than one thing, in sentences."""
+        """List the tensors that do more than one thing, in sentences."""
         same = [f"{' and '.join(group)} hold the same values." for group in self.identical]
         return [*self.contents.ties, *same]
 
@@ -132,7 +132,7 @@ def survey(path: Path) -> Inspection:
 
 
 def open_contents(path: Path) -> Contents:
-    """What inspecting it needs; of a format that says nothing of it, what opening it makes.
+    """Read what inspecting it needs; of a format that has no way for it, by opening it.
 
     Raises CheckpointError.
     """
@@ -193,7 +193,7 @@ def _branch(branch: Branch, inspection: Inspection) -> dict[str, Any]:
 
 
 def _illness(stored: Stored, state: Health) -> list[tuple[str, str]]:
-    """What is wrong with a tensor's values, and with those of several."""
+    """List what is wrong with a tensor's values: the words for one, and for several."""
     oddity = _oddity(stored)
     for n, what in ((state.n_nan, "NaN"), (state.n_infinite, "infinite")):
         if n:
@@ -209,7 +209,7 @@ def _illness(stored: Stored, state: Health) -> list[tuple[str, str]]:
 
 
 def _oddity(stored: Stored) -> list[tuple[str, str]]:
-    """What few models hold, and what is made of it here."""
+    """List what few models hold, and what is made of it here."""
     parts = []
     if "" in stored.name.split("."):
         parts.append(("a part of its name is empty", "have names with an empty part"))
