@@ -39,7 +39,7 @@ def place(page: Page, shown: Locator, row: float, column: float) -> tuple[float,
     page.evaluate("document.fonts.ready.then(() => true)")  # they move what stands below
     x, y, width, height = numbers(shown, "plot")
     top, bottom, left, right = numbers(shown, "window")
-    box = page.locator(".stage").bounding_box()
+    box = shown.locator(".stage").bounding_box()  # a cell, inside, has others
     assert box is not None
     return (
         box["x"] + x + (column - left + 0.5) * width / (right - left),

@@ -48,7 +48,7 @@ def click_heads(page: Page) -> None:
 
 
 def click_cells(page: Page) -> None:
-    box = page.locator(".stage").bounding_box()
+    box = page.locator(".head-map .stage").bounding_box()
     plot = (page.locator(".head-map").get_attribute("data-plot") or "").split(",")
     x, y, width, height = map(float, plot)
     assert box is not None

@@ -77,8 +77,9 @@ def _settings(path: Path, config: Any, model: Any) -> Iterator[str]:
         return
     if settings.get(CODE):
         yield f"{CONFIG} names code of its own ({CODE}): the library's class is used, not that."
-    unknown = [name for name in sorted(settings) if _is_unknown(name, settings[name], config)]
-    unknown = [name for name in unknown if not _is_in_code(name, model)]
+    meanings = _meanings(config) | generation_settings()
+    others = [name for name in sorted(settings.keys() - meanings) if _acts(name, settings[name])]
+    unknown = [name for name in others if not _is_in_code(name, model)]
     if unknown:
         name = type(config).__name__
         yield f"{CONFIG} says {some_of(unknown, NAMED)}, not followed: {name} has no such setting."
@@ -87,10 +88,9 @@ def _settings(path: Path, config: Any, model: Any) -> Iterator[str]:
         yield f"{CONFIG} says that it is quantised by {by}, and its weights are not: they are used."
 
 
-def _is_unknown(name: str, value: Any, config: Any) -> bool:
-    if name in WITHOUT_EFFECT or not value or HARMLESS.get(name, object()) == value:
-        return False
-    return name not in _meanings(config) and name not in generation_settings()
+def _acts(name: str, value: Any) -> bool:
+    """Whether such a setting would change what is computed, followed or not."""
+    return name not in WITHOUT_EFFECT and bool(value) and HARMLESS.get(name, object()) != value
 
 
 def _meanings(config: Any) -> frozenset[str]:

@@ -21,12 +21,14 @@ export function watchTasks(announcer) {
   };
   const observer = new MutationObserver(follow);
   const enter = ({ target }) => {
-    task = target.closest?.(TASK);
+    task = target?.closest?.(TASK);
     seen = target;
     observer.disconnect();
     if (task) observer.observe(task, { childList: true, characterData: true, subtree: true });
   };
   window.addEventListener("focusin", enter);
+  enter({ target: document.activeElement }); // who answers before this is here is in a task by now
+  if (task) follow();
   return () => {
     observer.disconnect();
     window.removeEventListener("focusin", enter);
