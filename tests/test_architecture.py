@@ -260,7 +260,8 @@ FRAGMENTS = {
 """Words that a sentence about a thing seldom begins with: the verb or the noun is left out."""
 IN_SENTENCES = (
     *("viz", "transformer.commands", "transformer.decoding", "transformer.editing"),
-    *("transformer.edits", "transformer.files", "transformer.inspection", "transformer.layers"),
+    *("transformer.edits", "transformer.files", "transformer.hugging_face"),
+    *("transformer.inspection", "transformer.layers"),
     *("transformer.models", "transformer.own_module", "transformer.positions"),
 )
 """Rooms and modules whose docstrings are sentences; another one joins them once its own are."""

@@ -1,4 +1,4 @@
-"""Which class of the library a folder's tensors are opened as: by what is there, not by a text."""
+"""The choice of the library's class for a folder's tensors: by what is there, not by a text."""
 
 import copy
 from collections.abc import Iterable, Iterator, Mapping
@@ -116,7 +116,7 @@ def _classes_with_a_head(config: Any) -> Iterator[Any]:
 
 
 def _ends_alike(config: Any, name: str) -> bool:
-    """Whether somebody's own class is called after this one: MyBertForSequenceClassification."""
+    """Tell whether a stranger's class is called after this one: MyBertForSequenceClassification."""
     head = name[name.find("For") :] if "For" in name else name[-len("LMHeadModel") :]
     return any(class_name.endswith(head) for class_name in said_classes(config))
 

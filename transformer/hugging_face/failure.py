@@ -38,14 +38,14 @@ def in_a_sentence(path: Path, what: str) -> Iterator[None]:
 
 
 def _reason(path: Path, error: Exception) -> str:
-    """What the library says, without the folders that the checkpoint lies in."""
+    """Return the library's words, without the folders that the checkpoint lies in."""
     parents = {path.absolute().parent, path.resolve().parent}
     return reason(error, without=[f"{parent}{os.sep}" for parent in parents])
 
 
 @contextmanager
 def building(path: Path, config: Any) -> Iterator[None]:
-    """As `in_a_sentence`; a name that the library does not know is named with its field."""
+    """Act as `in_a_sentence`; a name that the library does not know is named with its field."""
     with in_a_sentence(path, CONFIG):
         try:
             yield

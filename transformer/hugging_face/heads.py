@@ -1,4 +1,4 @@
-"""What circuits are made of, in Hugging Face models whose projections have well-known names."""
+"""The heads of Hugging Face models whose projections have well-known names, for circuits."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -13,22 +13,22 @@ from transformer.inspection.circuits import CircuitError, Ends, Head, Table
 CROSS = ("encoder_attn", "EncDecAttention", "crossattention")
 """Modules in which a decoder attends to an encoder."""
 SCALES = ("scaling", "scale", "inv_norm_factor", "softmax_scale")
-"""What the library's attentions call the number that q·k is multiplied by."""
+"""Names of the factor of q·k in the library's attentions."""
 UNSCALED = ("gpt_neo",)
 """Types of model whose attention multiplies by nothing and does not say so."""
 
 
 @dataclass(frozen=True)
 class Style:
-    """How one line of models names the projections inside an attention, and lays them out."""
+    """The names and the layout that one line of models has for the projections of an attention."""
 
     inputs: tuple[str, ...]
-    """Of queries, keys and values; one name where they are one matrix."""
+    """The names of queries, keys and values; one where they are one matrix."""
     output: str
     layout: Literal["parts", "groups"] = "parts"
-    """Of one matrix: all queries, then keys, then values; or each key head with its queries."""
+    """One matrix is all queries, then keys, then values; or each key head with its queries."""
     transposed: bool = False
-    """Whether weights are [in, out]."""
+    """True: weights are [in, out]."""
 
 
 STYLES = (
@@ -110,7 +110,7 @@ class HuggingFaceHeads:
         return n_heads
 
     def _scale(self, place: str) -> float | None:
-        """As the attention itself says; None where it says nothing."""
+        """Return the attention's own scale; None where it has none."""
         if self._model.config.model_type in UNSCALED:
             return 1.0
         module = self._model.get_submodule(place)
@@ -182,7 +182,7 @@ def _places(names: Mapping[str, str], kinds: Sequence[str]) -> dict[str, list[tu
 
 
 def _kind(place: str, kinds: Sequence[str]) -> str | None:
-    """Which attention a module is; None for one between stacks of a model that has but one."""
+    """Tell which attention a module is; None for one between stacks of a model with only one."""
     parts = place.split(".")
     is_cross = any(part in CROSS for part in parts)
     if len(kinds) == 1:

@@ -13,7 +13,7 @@ _OLDER = ("pytorch_model*.bin",)
 
 
 def is_hub_name(text: str) -> bool:
-    """Whether it may be one: "organisation/model".
+    """Tell whether it may be one: "organisation/model".
 
     >>> is_hub_name("Helsinki-NLP/opus-mt-en-de"), is_hub_name("/models/mine")
     (True, False)

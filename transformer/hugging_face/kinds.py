@@ -1,4 +1,4 @@
-"""What a class of the library is: what it reads and writes, asked of the class and its output."""
+"""Kinds of classes of the library: what one reads and writes, asked of it and its output."""
 
 from typing import Any
 
@@ -24,32 +24,32 @@ def family_of(model: Any) -> Family:
 
 
 def reads_two(model: Any) -> bool:
-    """Whether it reads a source and a target."""
+    """Tell whether it reads a source and a target."""
     from inspect import signature
 
     return "decoder_input_ids" in signature(type(model).forward).parameters
 
 
 def writes(model: Any) -> bool:
-    """Whether it goes on writing: it can generate, has a matrix that writes tokens, looks back."""
+    """Tell whether it goes on writing: can generate, has an output matrix, looks back."""
     if not model.can_generate() or model.get_output_embeddings() is None:
         return False
     return reads_two(model) or not _sees_later_tokens(model)
 
 
 def only_looks_causal(model: Any) -> bool:
-    """Whether it is a class for generating, and sees later tokens as it is configured."""
+    """Tell whether it is a class for generating that sees later tokens as it is configured."""
     return bool(model.can_generate()) and not writes(model)
 
 
 def asks(model: Any) -> bool:
-    """Whether it says what it would put in the place of a mask."""
+    """Tell whether it says what it would put in the place of a mask."""
     named = type(model).__name__.endswith(ASKS)
     return named and not reads_two(model) and model.get_output_embeddings() is not None
 
 
 def classifies(model: Any) -> bool:
-    """Whether it puts one of several classes on a text."""
+    """Tell whether it puts one of several classes on a text."""
     return type(model).__name__.endswith(CLASSIFIES)
 
 

@@ -1,4 +1,4 @@
-"""Which language a translator of many reads, and which it writes (mBART, M2M100, NLLB)."""
+"""The languages that a translator of many reads and writes (mBART, M2M100, NLLB)."""
 
 from dataclasses import replace
 
@@ -9,7 +9,7 @@ from transformer.hugging_face.tokenizer import HuggingFaceTokenizer
 from transformer.inputs import InputError
 
 NAMED = 8
-"""How many languages a sentence names at most."""
+"""The most languages that a sentence names."""
 
 
 def translating(

@@ -1,4 +1,4 @@
-"""How many tokens a model has positions for, read from its own tables, for each of its sides."""
+"""The number of a model's positions, read from its own tables, for each of its sides."""
 
 import re
 from typing import Any
@@ -7,7 +7,7 @@ from torch import Tensor, nn
 
 _OF_POSITIONS = re.compile(r"(^|\.)(\w*pos\w*|wpe)$")
 _LIMITS = ("max_position_embeddings", "max_seq_len", "max_sequence_length", "seq_length")
-"""What configurations call it, where a model keeps no table."""
+"""Its names in configurations, where a model keeps no table."""
 
 
 def longest(model: Any) -> dict[str, int]:

@@ -26,7 +26,7 @@ MOST_WRITTEN = 128
 
 @dataclass(frozen=True)
 class HuggingFaceConfig:
-    """What the library's configuration says, under this project's names."""
+    """The library's configuration, under this project's names."""
 
     architecture: str
     vocab_size: int
@@ -36,11 +36,11 @@ class HuggingFaceConfig:
     eos_ids: frozenset[int] = frozenset()
     """Any of these ends what is written."""
     writing: Mapping[str, Any] = field(default_factory=dict)
-    """What its folder says of how it writes, as `rules_for` takes it."""
+    """Its folder's settings for writing, as `rules_for` takes them."""
     max_target_len: int | None = None
     """The longest target, start tokens included; None: as long as a source."""
     start_ids: tuple[int, ...] = ()
-    """What decoding feeds first, beside a source; a language's token may be the second."""
+    """The tokens that decoding feeds first, beside a source; the second may be a language's."""
     mask_id: int | None = None
     """The token of a masked language model that asks what stands there."""
     languages: tuple[str, ...] = ()
@@ -49,9 +49,9 @@ class HuggingFaceConfig:
     target_language: str | None = None
     """None: nothing says it, and the model's first token is what it takes for one."""
     classes: tuple[str, ...] = ()
-    """Of a classifier of texts: their names, as the configuration has them."""
+    """The names of a classifier's classes, as the configuration has them."""
     is_exclusive: bool = True
-    """Of a classifier: whether a text is of one class alone."""
+    """True: a classifier puts a text in one class alone."""
     values: Mapping[str, Any] = field(default_factory=dict)
     """The whole configuration, as its file says it."""
 
@@ -72,7 +72,7 @@ def _vocabularies(values: Any) -> Iterator[int]:
 
 
 class State:
-    """What decoding has read so far: the keys and values that the model keeps, or the tokens."""
+    """The state of decoding: the keys and values that the model keeps, or the tokens."""
 
     def __init__(self, read: Tensor, named: dict[str, Any] | None = None) -> None:
         self.read = read
@@ -127,7 +127,7 @@ class HuggingFaceModel(nn.Module):
         return source[:, -1:]
 
     def room(self, n_source: int) -> int:
-        """How many tokens may follow a source or a prompt of n_source tokens."""
+        """Return how many tokens may follow a source or a prompt of n_source tokens."""
         if self.config.start_ids:
             longest = self.config.max_target_len or self.config.max_len
             room = longest - len(self.config.start_ids) + 1
@@ -135,7 +135,7 @@ class HuggingFaceModel(nn.Module):
         return min(self.config.max_len - n_source + 1, MOST_WRITTEN)
 
     def rules(self, source: Tensor, limit: int) -> Callable[[Tensor, Tensor], Tensor] | None:
-        """What its folder says of how it writes at most `limit` tokens; None: nothing."""
+        """Make its folder's rules for writing at most `limit` tokens; None: there are none."""
         config = self.config
         if not config.writing:
             return None

@@ -1,4 +1,4 @@
-"""What lies in a folder and does not take part in the model that is opened, in sentences."""
+"""Sentences about what lies in a folder and takes no part in the model that is opened."""
 
 import inspect
 import re
@@ -40,11 +40,11 @@ WITHOUT_EFFECT = frozenset(
         *("extra_pos_embeddings", "add_bias_logits", "add_final_layer_norm", "classif_dropout"),
     }
 )
-"""What a configuration may say and no number of the model depends on, or that is told elsewhere."""
+"""Settings of a configuration that no number depends on, or that are told elsewhere."""
 ROPE = ("rope_scaling", "rope_theta", "partial_rotary_factor", "original_max_position_embeddings")
 """Read by what all configurations share."""
 HARMLESS = {"position_embedding_type": "absolute", "force_bos_token_to_be_generated": False}
-"""What older configurations say of what there is no choice of any more."""
+"""Settings of older configurations that leave no choice any more."""
 _ENDINGS = ("*.safetensors", "*.bin", "*.pth", "*.pt")
 _NO_MODEL = (
     *("training_args", "optimizer", "scheduler", "rng_state", "scaler", "random_states"),
@@ -104,7 +104,7 @@ def _meanings(config: Any) -> frozenset[str]:
 
 
 def _is_in_code(name: str, model: Any) -> bool:
-    """Whether the code of a class reads a setting that its configuration has no default for."""
+    """Tell whether a class reads a setting that its configuration has no default for."""
     places = (type(model), type(model.config))
     return any(re.search(rf"\b{re.escape(name)}\b", _code(each.__module__)) for each in places)
 

@@ -106,7 +106,7 @@ def examine(path: Path, config: Any, source: TensorSource) -> Examined:
 
 
 def require_whole(path: Path, examined: Examined) -> None:
-    """What can be told at sight of weights that would open wrong. Raises CheckpointError."""
+    """Refuse weights that would open wrong, at sight of them. Raises CheckpointError."""
     require_parts(path, examined.source)
     check_size(path, examined.skeleton.model)
     require_plain(path, examined.config, examined.skeleton, examined.source)

@@ -23,13 +23,13 @@ QUANTISED = re.compile(
     r"(scales?|scale_inv|zero_points?|zeros|absmax|quant_\w+|quantizer\w*|\w*amax|qweight|g_idx|"
     r"SCBs?|codes|codebooks?|packed|weight_shape|blocks|smooth_factor)$"
 )
-"""How the names of tensors end that stand beside weights in few bits."""
+"""Endings of the names of tensors that stand beside weights in few bits."""
 SCHEMES = ("hf_quant_config.json", "quantize_config.json", "quant_config.json")
 """Files beside the weights that say how they were quantised."""
 
 
 def scheme_of(path: Path, config: Any) -> str:
-    """What config.json, or a file beside it, calls the way its weights are quantised; or ""."""
+    """Name the way the weights are quantised, by config.json or a file beside it; or ""."""
     settings = getattr(config, "quantization_config", None)
     if isinstance(settings, dict):
         usual = (
@@ -102,7 +102,7 @@ def require_fit(path: Path, config: Any, skeleton: Skeleton, source: TensorSourc
 
 
 def unread_poolers(skeleton: Skeleton) -> list[str]:
-    """What the class asks for and the weights lack, and nothing here reads."""
+    """List what the class asks for and the weights lack, and nothing here reads."""
     return [name for name in sorted(skeleton.fit.missing) if _is_unused(skeleton, name)]
 
 
@@ -113,7 +113,7 @@ def _is_unused(skeleton: Skeleton, name: str) -> bool:
 
 
 def _is_inside(skeleton: Skeleton, name: str) -> bool:
-    """Whether a tensor that nothing takes has the name of one that a matrix or a norm may have."""
+    """Tell whether a tensor that nothing takes has a name that a matrix or a norm may have."""
     place = name.rpartition(".")[0]
     modules = dict(skeleton.model.named_modules())
     inside = modules.get(f"{skeleton.model.base_model_prefix}.{place}")

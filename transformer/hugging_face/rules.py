@@ -1,4 +1,4 @@
-"""What a folder says of how its model writes: what is followed of `generation_config.json`.
+"""A folder's rules of writing: what is followed of `generation_config.json`.
 
 They are the library's own processors of scores, so that a text is what its `generate` writes.
 """
@@ -86,7 +86,7 @@ FACTORS = frozenset(
 
 
 def settings_of(path: Path, vocab_size: int) -> tuple[dict[str, Any], list[str]]:
-    """What is followed, by name; and what is not, in sentences.
+    """Return the settings that are followed, by name, and sentences about those that are not.
 
     A folder without the file may keep them in its configuration, as older ones do.
     """
@@ -113,7 +113,7 @@ def settings_of(path: Path, vocab_size: int) -> tuple[dict[str, Any], list[str]]
 
 
 def _is_neutral(name: str, value: Any) -> bool:
-    """Whether a setting says what would be done without it: 0 may be an id."""
+    """Tell whether a setting says what would be done without it: 0 may be an id."""
     if "token" in name and name != "min_new_tokens":
         return value is None or value == []
     if name in FACTORS:
@@ -128,7 +128,7 @@ def rules_for(
     limit: int,
     eos_ids: frozenset[int],
 ) -> Callable[[Tensor, Tensor], Tensor] | None:
-    """What changes the scores of each step; None where nothing does.
+    """Make what changes the scores of each step; None where nothing does.
 
     source: [1, S], what an encoder reads or what is continued. starts: what a decoder beside an
     encoder is fed first; empty: there is none. limit: how many tokens may be written.

@@ -26,7 +26,7 @@ class Skeleton:
     stored_as: Mapping[str, str]
     """The model's name of a tensor -> the stored one, where one is the other."""
     ties: Sequence[str]
-    """What the configuration ties, in sentences."""
+    """Sentences about what the configuration ties."""
 
 
 def build_skeleton(path: Path, cls: Any, config: Any, stored: Mapping[str, Stored]) -> Skeleton:
@@ -85,7 +85,7 @@ def _rename(model: Any, stored: Mapping[str, Stored]) -> tuple[dict[str, str], s
 
 
 def _load(model: Any, stored: Mapping[str, Stored]) -> Any:
-    """What the library says of loading tensors of these shapes: missing, unexpected, mismatched."""
+    """Load shapes, and return the library's report: missing, unexpected, mismatched."""
     from transformers.conversion_mapping import get_model_conversion_mapping
     from transformers.core_model_loading import convert_and_load_state_dict_in_model
     from transformers.modeling_utils import LoadStateDictConfig

@@ -16,7 +16,7 @@ CODE = re.compile(r"[a-z]{2,3}_[A-Z][A-Za-z]{1,3}")
 """A language as a token, such as de_DE or deu_Latn."""
 
 ANY_LENGTH = 10**30
-"""What the library says where a tokenizer says nothing."""
+"""The library's length where a tokenizer has none."""
 
 
 class HuggingFaceTokenizer:
@@ -51,13 +51,13 @@ class HuggingFaceTokenizer:
 
     @property
     def longest(self) -> int:
-        """How many tokens it says that its model reads; a huge number where it says nothing."""
+        """Return how many tokens its model reads, by its own word; a huge number without one."""
         limit = self._inner.model_max_length
         return int(limit) if isinstance(limit, int | float) and limit > 0 else ANY_LENGTH
 
     @property
     def n_pieces(self) -> int:
-        """How many there are, those among them that its model may have no embedding for."""
+        """Count them, with those that its model may have no embedding for."""
         return len(self._inner)
 
     def for_languages(self, source: str | None, target: str | None) -> "HuggingFaceTokenizer":
@@ -67,7 +67,7 @@ class HuggingFaceTokenizer:
         return other
 
     def starting(self, start_ids: tuple[int, ...]) -> tuple[int, ...]:
-        """What decoding is fed first, so that it writes the target's language."""
+        """Return what decoding is fed first, so that it writes the target's language."""
         language = self.languages.get(self.target_language or "")
         if language is None:
             return start_ids
@@ -89,7 +89,7 @@ class HuggingFaceTokenizer:
         return ids
 
     def decode(self, ids: Sequence[int]) -> str:
-        """What is missing stays in the text: its sign, and ⟨100⟩ of an id without a piece."""
+        """Write ids as text. The missing stay: their sign, ⟨100⟩ of an id without a piece."""
         parts: list[str] = []
         for has_piece, run in groupby(map(int, ids), self._has_piece):
             plain_ids = [id for id in run if id not in self._special]
@@ -115,7 +115,7 @@ class HuggingFaceTokenizer:
 
     @property
     def _starts_in_it(self) -> bool:
-        """Whether decoding starts with the language alone: mBART, not those that came after it."""
+        """Tell whether decoding starts with the language alone: mBART, not those after it."""
         return type(self._inner).__name__ in ("MBartTokenizer", "MBartTokenizerFast")
 
     def _token(self, id: int, raw: str | None) -> Token:
@@ -172,7 +172,7 @@ def _languages(inner: Any, vocab_size: int) -> Mapping[str, int]:
 
 
 def _is_byte_level(inner: Any) -> bool:
-    """Whether its pieces are written in GPT-2's alphabet of bytes."""
+    """Tell whether its pieces are written in GPT-2's alphabet of bytes."""
     backend = getattr(inner, "backend_tokenizer", None)
     if backend is None:
         return hasattr(inner, "byte_encoder")
@@ -181,7 +181,7 @@ def _is_byte_level(inner: Any) -> bool:
 
 
 def _marks_words(inner: Any) -> bool:
-    """Whether each piece is a whole word, or ## in front of it says that it goes on with one.
+    """Tell whether each piece is a whole word, or ## before it says that it goes on with one.
 
     Not because there are such pieces: GPT-2 and Llama have ## for two signs of a text.
     """

@@ -1,4 +1,4 @@
-"""Which files of a Hugging Face folder hold its weights, whole or in parts."""
+"""The files of a Hugging Face folder that hold its weights, whole or in parts."""
 
 from pathlib import Path
 
@@ -11,7 +11,7 @@ from transformer.files.tensors import TensorSource
 
 WHOLE, PICKLED = "model.safetensors", "pytorch_model.bin"
 FILES = (".safetensors", ".bin")
-"""How files of weights end, whole ones and parts."""
+"""The endings of files of weights, whole ones and parts."""
 OTHERS = (
     *("*.gguf", "*.h5", "*.msgpack", "*.onnx", "*.pth", "*.pt", "*.ckpt", "*.npz", "*.incomplete"),
     *("*.safetensors", "*.bin"),
