@@ -263,6 +263,7 @@ IN_SENTENCES = (
     *("transformer.edits", "transformer.files", "transformer.hugging_face"),
     *("transformer.inspection", "transformer.layers"),
     *("transformer.models", "transformer.own_module", "transformer.positions"),
+    "transformer.training",
 )
 """Rooms and modules whose docstrings are sentences; another one joins them once its own are."""
 

@@ -89,7 +89,7 @@ def _settings(path: Path, config: Any, model: Any) -> Iterator[str]:
 
 
 def _acts(name: str, value: Any) -> bool:
-    """Whether such a setting would change what is computed, followed or not."""
+    """Tell whether such a setting would change what is computed, followed or not."""
     return name not in WITHOUT_EFFECT and bool(value) and HARMLESS.get(name, object()) != value
 
 

@@ -17,12 +17,12 @@ IGNORED = -100
 
 @dataclass(frozen=True, eq=False)
 class Batch:
-    """What a model is called with, and what it should have answered."""
+    """The inputs of a model, and what it should have answered."""
 
     inputs: tuple[Tensor, ...]
     """Token ids, each [B, T]: of a translation source and target, of a generator the text."""
     target_output: Tensor
-    """What each position should predict [B, T]; of a classifier the class [B]."""
+    """The tokens that positions should predict [B, T]; of a classifier the class [B]."""
 
     @property
     def n_tokens(self) -> int:

@@ -1,4 +1,4 @@
-"""Where a file of the data is: in a subfolder of its own, or in the data folder itself."""
+"""The places of the data's files: in a subfolder of their own, or in the data folder itself."""
 
 from pathlib import Path
 

@@ -10,7 +10,7 @@ POOL = 1 << 22
 
 
 class PooledDropout(nn.Module):
-    """As `nn.Dropout`, each mask being cut from one long row of random numbers."""
+    """A kind of `nn.Dropout` whose masks are cut from one long row of random numbers."""
 
     def __init__(self, p: float) -> None:
         super().__init__()

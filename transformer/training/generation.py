@@ -49,7 +49,7 @@ class Windows:
         _require_window(self.valid, recipe.model.max_len)
 
     def batches(self, epoch: int) -> Iterator[Batch]:
-        """As many random windows as cover the text about once."""
+        """Yield as many random windows as cover the text about once."""
         length = self.recipe.model.max_len
         random = torch.Generator().manual_seed(self.recipe.training.seed_of(epoch))
         n = max(1, self.recipe.training.tokens_per_batch // length)

@@ -1,4 +1,4 @@
-"""What a training left in its folder: a log of its steps, and the model as it was at some of them.
+"""The traces of a training in its folder: a log of its steps, and the model at some of them.
 
 Ours are in history.json and snapshots/, those of Hugging Face's Trainer in trainer_state.json and
 in folders checkpoint-500; others keep folders or files of any name that ends in a number.
@@ -30,7 +30,7 @@ class Snapshot:
 
     step: int
     path: Path
-    """What `load_checkpoint` opens."""
+    """The path that `load_checkpoint` opens."""
 
 
 def list_snapshots(path: Path) -> tuple[Snapshot, ...]:
@@ -69,7 +69,7 @@ def run_folder(path: Path) -> Path:
 
 
 def training_rows(path: Path, snapshots: Sequence[Snapshot]) -> list[dict[str, float]]:
-    """What training logged: rows with a step and a loss, a validation_loss, or more.
+    """Read what training logged: rows with a step and a loss, a validation_loss, or more.
 
     Ours are in history.json, those of Hugging Face's Trainer in its last snapshot. Raises
     CheckpointError as `read_history` does; empty where no log was kept.
@@ -120,7 +120,7 @@ def _is_step(value: Any) -> bool:
 
 
 def _is_number(value: Any) -> bool:
-    """Whether a float can hold it: JSON may have an integer of thousands of digits."""
+    """Tell whether a float can hold it: JSON may have an integer of thousands of digits."""
     return isinstance(value, float) or (isinstance(value, int) and abs(value) < 2**63)
 
 

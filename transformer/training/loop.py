@@ -208,7 +208,7 @@ class _Clock:
         self.wall, self.cpu = wall, cpu
 
     def due(self, seconds: float) -> bool:
-        """Whether `seconds` have passed since this last said so."""
+        """Tell whether `seconds` have passed since this last said so."""
         if time.monotonic() - self.saved < seconds:
             return False
         self.tick()

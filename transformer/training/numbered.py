@@ -1,4 +1,4 @@
-"""What a training numbers: checkpoint-500, step_9, ckpt_500.pt, iter_0001000, epoch=3-step=400."""
+"""Numbered names: checkpoint-500, step_9, ckpt_500.pt, iter_0001000, epoch=3-step=400."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -8,7 +8,7 @@ from transformer.checkpoint import CONFIG, checkpoints_folder
 from transformer.files.weights_file import SUFFIXES
 
 TRAINERS = "checkpoint-"
-"""What Hugging Face's Trainer calls them."""
+"""The beginning of their names in Hugging Face's Trainer."""
 _NUMBERED = re.compile(
     r"(?P<words>|.*[-_=. ]|.*(?:step|steps|iter|epoch|checkpoint|ckpt|update|batch|snapshot))"
     r"(?P<step>[0-9]{1,15})",
@@ -51,7 +51,7 @@ def _series(paths: Iterable[Path]) -> dict[str, dict[int, Path]]:
 
 
 def _words(path: Path) -> str | None:
-    """What stands before the number, and the ending; None for a name of another sort.
+    """Return what stands before the number, and the ending; None for a name of another sort.
 
     Other numbers in it may differ: epoch=3-step=400 and epoch=4-step=600 are of one training.
     """
@@ -66,7 +66,7 @@ def _stem(path: Path) -> str:
 
 
 def _children(folder: Path) -> list[Path]:
-    """What may be a snapshot, by its name and what is in it."""
+    """List what may be a snapshot, by its name and what is in it."""
     try:
         return [each for each in folder.iterdir() if _may_open(each)]
     except OSError:

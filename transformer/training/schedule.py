@@ -1,4 +1,4 @@
-"""When what happens: the learning rate and the steps at which snapshots are kept."""
+"""The schedule: the learning rate and the steps at which snapshots are kept."""
 
 
 def rate(step: int, steps: int, warmup_steps: int, decay_fraction: float) -> float:

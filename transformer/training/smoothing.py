@@ -9,7 +9,7 @@ from torch import Tensor
 
 
 def smoothed_target(target: int, vocab_size: int, epsilon: float) -> Tensor:
-    """What the prediction is compared with: [V] in float64, sums to 1.
+    """Return what the prediction is compared with: [V] in float64, sums to 1.
 
     PyTorch's convention: epsilon is spread over all V pieces, so the target keeps
     1 - epsilon + epsilon / V. (The Annotated Transformer spreads it over the V - 2 pieces that are

@@ -47,7 +47,7 @@ class Course:
 
     @property
     def progress(self) -> tuple[int, int]:
-        """How many snapshots are done, of how many."""
+        """Return how many snapshots are done, of how many."""
         return self.n_done, self.n_asked
 
     def attentions(self, kind: str) -> list[Attention]:
@@ -123,7 +123,7 @@ def thinned(snapshots: Sequence[Snapshot], most: int) -> list[Snapshot]:
 
 
 def roles(values: Tensor, least: float) -> Tensor:
-    """Where each head takes on its role: values [N, ...] -> an index into N [...], -1: nowhere.
+    """Find where heads take on their role: values [N, ...] -> an index into N [...], -1: nowhere.
 
     It is the first snapshot from which on the metric stays nearer to its final value than to its
     first one. A metric that ends less than `least` (above 0) from where it began, or that is not

@@ -1,4 +1,4 @@
-"""What a recipe is, and what it has to prepare before training starts."""
+"""A recipe, and what it has to prepare before training starts."""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field

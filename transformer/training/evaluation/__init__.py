@@ -1,1 +1,1 @@
-"""What a translation checkpoint is judged by: test sets, the stage set, word alignments."""
+"""Judges of a translation checkpoint: test sets, the stage set, word alignments."""

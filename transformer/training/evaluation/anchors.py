@@ -53,7 +53,7 @@ def evaluate_anchors(checkpoint: Checkpoint, data: Path | None) -> Scores:
 
 
 def _hits(attention: Attention, places: list[tuple[int, int]]) -> torch.Tensor:
-    """How many of the anchors each head finds: [L, H]."""
+    """Count the anchors that each head finds: [L, H]."""
     rows, columns = (torch.tensor(side) for side in zip(*places, strict=True))
     layers = range(attention.n_layers)
     largest = torch.stack([attention.weights(layer)[:, rows].argmax(-1) for layer in layers])

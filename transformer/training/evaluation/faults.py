@@ -1,4 +1,4 @@
-"""What a translation can get wrong that BLEU hardly notices: lost halves, loops, invented words."""
+"""Faults of a translation that BLEU hardly notices: lost halves, loops, invented words."""
 
 import re
 from collections.abc import Container
@@ -43,12 +43,12 @@ def _parts(word: str) -> list[str]:
 
 
 def is_lost_half(output: str, reference: str) -> bool:
-    """Whether the output has less than half of the reference's characters."""
+    """Tell whether the output has less than half of the reference's characters."""
     return len(output.strip()) < len(reference.strip()) / 2
 
 
 def loop(output: str, source: str) -> str | None:
-    """What an output repeats; None where it repeats nothing, or where its source does so too.
+    """Return what an output repeats; None where it repeats nothing, or its source does so too.
 
     A loop is a run of 3 to 40 characters three times in direct succession, or of 1 or 2 characters
     four times ("nenene" is in Sonnenenergie), with a letter in the run. Characters are looked at

@@ -20,7 +20,7 @@ from transformer.training.evaluation.say import say
 from transformer.training.translation import read_pairs
 
 N_SAMPLES = 1000
-"""Of the paired bootstrap (Koehn 2004)."""
+"""The samples of the paired bootstrap (Koehn 2004)."""
 P = 0.01
 """Below it a difference is called significant, as Michel et al. do."""
 KINDS = {"encoder_self": "Encoder", "decoder_self": "Decoder", "cross": "Cross"}
@@ -96,7 +96,7 @@ def _compared(
 
 
 Scores = dict[str, dict[Edit, tuple[float, bool]]]
-"""What is done ("off", "only") -> head -> BLEU, and whether it differs significantly."""
+"""Scores of what is done ("off", "only") -> head -> BLEU, and whether it differs significantly."""
 
 
 def markdown(name: str, file: str, n: int, base: float, scores: Scores) -> str:

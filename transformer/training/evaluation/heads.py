@@ -1,4 +1,4 @@
-"""How well cross-attention aligns words: every head and layer against alignments made by people."""
+"""Word alignment by cross-attention: every head and layer against alignments made by people."""
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence

@@ -1,4 +1,4 @@
-"""How a translation checkpoint fares with length: long sentences, and Tatoeba's by their words."""
+"""Scores of a translation checkpoint by length: long sentences, and Tatoeba's by their words."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -14,7 +14,7 @@ from transformer.training.translation import PAIRS, TESTS, read_pairs
 LONG = "flores_long_en_de", "test.tsv"
 TATOEBA = "Tatoeba test"
 ROWS = {"up to 6": (1, 6), "7 to 10": (7, 10), "11 to 15": (11, 15), "over 15": (16, 10**6)}
-"""What a row is called -> the fewest and the most words, split at spaces, of its sources."""
+"""The name of a row -> the fewest and the most words, split at spaces, of its sources."""
 
 
 def evaluate_long(checkpoint: Checkpoint, data: Path | None) -> Scores:

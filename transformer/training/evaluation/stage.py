@@ -80,7 +80,7 @@ def evaluate_stage(
 def _faults(
     pairs: Sequence[tuple[str, str]], outputs: Sequence[str], german: set[str], title: str
 ) -> Scores:
-    """How many words there are, how many of them are invented, and how many outputs are broken."""
+    """Count the words, those of them that are invented, and the outputs that are broken."""
     scores: Scores = {"words": sum(len(spoken_words(output)) for output in outputs)}
     kinds = ("invented words",) * bool(german) + ("lost halves", "loops")
     scores |= dict.fromkeys(kinds, 0)

@@ -1,4 +1,4 @@
-"""What an epoch is dealt from: shuffled, and shuffled anew each time that all of it was dealt."""
+"""A deck that epochs are dealt from: shuffled anew each time that all of it was dealt."""
 
 import random
 from collections.abc import Iterator, Sequence

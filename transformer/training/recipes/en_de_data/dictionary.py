@@ -1,4 +1,4 @@
-"""Which entries of a dictionary are worth learning first."""
+"""The entries of a dictionary that are worth learning first."""
 
 import re
 from collections import Counter
@@ -9,11 +9,11 @@ from transformer.training.recipes.en_de_data.noise import Row
 FAMILIAR = 400
 """A word that occurs so often in sentences is learned from them."""
 MEANINGS = (2, 1)
-"""How often a word comes with its commonest translation, and how often with the second."""
+"""The times that a word comes with its commonest translation, and how often with the second."""
 
 
 def counted(texts: Iterable[str]) -> Counter[str]:
-    """How often each word occurs, in lower case."""
+    """Count how often each word occurs, in lower case."""
     return Counter(word for text in texts for word in words(text))
 
 
@@ -47,5 +47,5 @@ def sorted_out(
 
 
 def _rarest(text: str, counts: Counter[str]) -> int:
-    """How often the rarest word of a text occurs; 0 of none."""
+    """Count how often the rarest word of a text occurs; 0 of none."""
     return min((counts[word] for word in words(text)), default=0)

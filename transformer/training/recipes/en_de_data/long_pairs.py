@@ -24,11 +24,11 @@ SOURCES = {
 IN_ORDER = ("gutenberg", "bible_menge_web", "europarl_20k", "literature_aligned")
 """Folders whose lines follow each other as they do in the text."""
 MOST_WORDS = 60
-"""Of a text that is joined of neighbours."""
+"""The most words of a text that is joined of neighbours."""
 
 
 def files(data: Path | None, kind: str) -> list[Path]:
-    """Those of a kind. Raises MissingData, which names the first that is not there."""
+    """List the files of a kind. Raises MissingData, which names the first that is not there."""
     folders = IN_ORDER if kind == "neighbours" else SOURCES[kind]
     return [need(data, f"{ROOM}/{folder}", FILE) for folder in folders]
 

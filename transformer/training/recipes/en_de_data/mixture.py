@@ -48,16 +48,16 @@ MAX_PIECES = 120
 TEXTS = ("sentences", "examples", "news", "general", "parliament", "narrative")
 """Kinds whose words are those that people are likely to type."""
 VOCABULARY_EVERY = {"words": 4, "bible": 3, "technical": 3}
-"""Of these kinds every so many-th pair is shown to the vocabulary, so that the others outweigh."""
+"""The vocabulary sees every so many-th pair of these kinds, so that the others outweigh."""
 
 
 @dataclass(frozen=True)
 class Shares:
-    """How many of an epoch's pairs are of each kind: at the start of a run and at its end."""
+    """The shares of the kinds in an epoch's pairs: at the start of a run and at its end."""
 
     words: tuple[float, float] = (0.16, 0.08)
     rare: tuple[float, float] = (0.03, 0.00)
-    """What else the dictionary holds: phrases, and words that no sentence has."""
+    """The rest of the dictionary: phrases, and words that no sentence has."""
     substituted: tuple[float, float] = (0.26, 0.20)
     """Sentences with a rare noun or verb in place of theirs."""
     sentences: tuple[float, float] = (0.30, 0.48)

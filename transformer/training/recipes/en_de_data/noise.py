@@ -1,4 +1,4 @@
-"""What people type that no corpus has: small changes of a sentence pair, its meaning kept."""
+"""Noise as people type it and no corpus has it: small changes of a pair that keep its meaning."""
 
 import random
 import re

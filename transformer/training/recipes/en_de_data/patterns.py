@@ -42,7 +42,7 @@ class Noun:
 
     @property
     def words(self) -> Iterator[Word]:
-        """What may stand in place of another noun in a sentence."""
+        """Yield what may stand in place of another noun in a sentence."""
         if self.gender:
             yield Word(self.english, self.german, self.gender)
         if all(self.plural):
@@ -50,7 +50,7 @@ class Noun:
 
 
 def nouns(path: Path) -> list[Noun]:
-    """Those of the file."""
+    """Read the nouns of the file."""
     rows = (line.split("\t") for line in path.read_text().splitlines())
     return [
         Noun(english, german, gender, (many, viele), frozenset(kinds.split()))

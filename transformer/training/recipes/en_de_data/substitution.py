@@ -22,7 +22,7 @@ from transformer.training.recipes.en_de_data.noise import Row
 MAX_WORDS = 14
 """Longer sentences are left as they are: they cost much and teach a noun no better."""
 RARE = range(2, 300)
-"""How often the sentences have a word that others give way to: one that they have more often is
+"""The counts of a word that others give way to, in the sentences: one that they have more often is
 learned from them, and one that they have only once is seldom typed.
 """
 _DETERMINERS = (
@@ -34,7 +34,7 @@ _ARTICLES = {
     "Der": "masculine",
     "das": "neuter",
 }
-"""What tells a gender. "Den" stands before plurals, too, but those are told by their English;
+"""Articles with a gender. "Den" stands before plurals, too, but those are told by their English;
 "der" is a dative as often, but seldom where it begins a sentence.
 """
 _ABSTRACT = re.compile(r"(?:ung|heit|keit|schaft|tion|tät|ik|enz|anz|ismus|tum)$")
@@ -143,7 +143,7 @@ def plural_form(german: str) -> str:
 
 
 def _singulars(english: str) -> list[str]:
-    """What an English word may be the plural of."""
+    """List what an English word may be the plural of."""
     if not english.endswith("s") or english.endswith(("ss", "us", "is", "ics")):
         return []
     ies = [english[:-3] + "y"] if english.endswith("ies") else []
@@ -181,7 +181,7 @@ class Genders:
 
 
 def frames(sentences: Iterable[Row], words: Iterable[Word]) -> dict[str, list[Frame]]:
-    """By form: the short sentences that have a word once, and its translation once."""
+    """Group by form the short sentences that have a word once, and its translation once."""
     by_english: dict[str, list[Word]] = defaultdict(list)
     for word in words:
         by_english[word.english].append(word)
