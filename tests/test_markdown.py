@@ -45,7 +45,7 @@ KNOWN = {
     "_most(pane.recording, dependence)": "kinds by literal, the rest are numbers",
     "samples_html(cost_samples(), current_theme())": "as above",
     "compared(before, after)": "words are escaped, the rest are numbers",
-    "printed_once(chart, current_theme(), says, share_here())": "an image, and its words escaped",
+    "chart_image(chart, current_theme(), says, share_here())": "an image, and its words escaped",
     "escaped_html": "viz/stories/markdown.py escapes all texts",
     "below": "as above, in viz/talks/story_words.py",
     "anchor(scene.screen, 'Open')": "a link, escaped",

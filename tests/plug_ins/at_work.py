@@ -24,7 +24,7 @@ from transformer.inspection.survey import inspect
 from transformer.tokenizer import NumberTokenizer
 from viz.lessons.kinds import read_task
 from viz.lessons.place import find_place
-from viz.lessons.seen import Seen
+from viz.lessons.subject import Subject
 from viz.stories.shipped import shipped_stories
 
 TEXT = "3 7 2 9"
@@ -141,7 +141,7 @@ def task(checkpoint: Checkpoint) -> Any:
     recording = record(checkpoint, TEXT, TEXT)
     place = find_place(recording, exercise.head, exercise.row)
     asked, arguments = read_task(exercise.tasks[0])
-    seen = Seen(checkpoint, recording, place, arguments)
+    seen = Subject(checkpoint, recording, place, arguments)
     first, second = seen.strongest, asked.truth(seen)
     return {
         "asked": asked.ask(seen),

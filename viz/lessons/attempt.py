@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, replace
 
-from viz.lessons.seen import Seen
+from viz.lessons.subject import Subject
 from viz.lessons.task import Reply, Task
 
 
@@ -34,13 +34,13 @@ def waiting(before: Attempt, answer: Reply | None = None) -> Attempt:
     return replace(before, waits=True, new=answer)
 
 
-def graded(before: Attempt, task: Task, seen: Seen) -> Attempt:
+def graded(before: Attempt, task: Task, subject: Subject) -> Attempt:
     """Grade the answer that waits, or tell the truth."""
     then = replace(before, waits=False, new=None)
-    return reveal(then) if before.new is None else answered(then, before.new, task, seen)
+    return reveal(then) if before.new is None else answered(then, before.new, task, subject)
 
 
-def answered(before: Attempt, answer: Reply | None, task: Task, seen: Seen) -> Attempt:
+def answered(before: Attempt, answer: Reply | None, task: Task, subject: Subject) -> Attempt:
     """Return the attempt after another answer.
 
     None is no answer and costs nothing; nor does the same one again, as of a button that was
@@ -50,9 +50,9 @@ def answered(before: Attempt, answer: Reply | None, task: Task, seen: Seen) -> A
         hint = "Give an answer first, or let it be shown to you."
         return replace(before, hint=hint, is_wrong=False)
     is_same = before.n > 0 and answer == before.answer
-    n, is_right = before.n + (not is_same), task.is_right(seen, answer)
+    n, is_right = before.n + (not is_same), task.is_right(subject, answer)
     is_over = is_right or n > 1
-    hint = "" if is_over else task.hint(seen, answer)
+    hint = "" if is_over else task.hint(subject, answer)
     return Attempt(answer, n, hint, is_right, not is_right, is_over)
 
 

@@ -9,7 +9,7 @@ from hashlib import blake2b
 from typing import Any
 
 from viz.lessons.attempt import Attempt, answered, reveal
-from viz.lessons.seen import Seen
+from viz.lessons.subject import Subject
 from viz.lessons.task import Reply, Task
 
 MOST = 500
@@ -32,12 +32,12 @@ def entry_of(attempt: Attempt) -> Entry:
     return attempt.n, attempt.answer, attempt.is_over
 
 
-def attempt_of(value: Entry, task: Task, seen: Seen) -> Attempt:
+def attempt_of(value: Entry, task: Task, subject: Subject) -> Attempt:
     """Restore the attempt of an entry; as if never answered, where it cannot be."""
     n, values, is_over = value
-    if values is not None and not _fits(values, task, seen):
+    if values is not None and not _fits(values, task, subject):
         return Attempt()
-    attempt = Attempt() if values is None else answered(Attempt(n=n - 1), values, task, seen)
+    attempt = Attempt() if values is None else answered(Attempt(n=n - 1), values, task, subject)
     return reveal(attempt) if is_over and not attempt.is_over else attempt
 
 
@@ -67,11 +67,11 @@ def _is_number(value: Any) -> bool:
     return is_one and -LARGEST <= value <= LARGEST
 
 
-def _fits(answer: Reply, task: Task, seen: Seen) -> bool:
+def _fits(answer: Reply, task: Task, subject: Subject) -> bool:
     """Tell whether it can be an answer to this task."""
     if isinstance(answer, tuple):
-        is_for_all = task.form == "spread" and len(answer) == len(task.options(seen))
+        is_for_all = task.form == "spread" and len(answer) == len(task.options(subject))
         return is_for_all and all(0 <= each <= 100 for each in answer) and sum(answer) > 0
     if task.form in ("number", "spread"):
         return task.form == "number"
-    return isinstance(answer, int) and 0 <= answer < len(task.options(seen))
+    return isinstance(answer, int) and 0 <= answer < len(task.options(subject))

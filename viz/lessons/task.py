@@ -8,7 +8,7 @@ from typing import Any, Literal
 from torch import Tensor
 
 from viz.labels import number, percent
-from viz.lessons.seen import Seen
+from viz.lessons.subject import Subject
 
 Form = Literal["word", "spread", "number", "choice"]
 """The form of an answer: one word of the row; 100 points on its words; a number; one of a few."""
@@ -18,26 +18,26 @@ FLOOR = 0.01
 """The share of the points that all options have in common: no guess is infinitely wrong."""
 
 
-def of_the_row(seen: Seen) -> tuple[str, ...]:
+def of_the_row(subject: Subject) -> tuple[str, ...]:
     """The words that the row may look at."""
-    return seen.words
+    return subject.words
 
 
-def nothing(seen: Seen) -> tuple[tuple[str, str], ...]:
+def nothing(subject: Subject) -> tuple[tuple[str, str], ...]:
     """No numbers to work with."""
     return ()
 
 
-def as_it_is(seen: Seen) -> Mapping[str, object]:
+def as_it_is(subject: Subject) -> Mapping[str, object]:
     """The screen that the scene names."""
     return {}
 
 
-def result_of(seen: Seen, run: Callable[[Seen, Any], Iterator[Any]]) -> Any:
+def result_of(subject: Subject, run: Callable[[Subject, Any], Iterator[Any]]) -> Any:
     """Return the last value of a task's run; run it now where nobody waited for it."""
-    if seen.result is not None:
-        return seen.result
-    *_, result = run(seen, None)
+    if subject.result is not None:
+        return subject.result
+    *_, result = run(subject, None)
     return result
 
 
@@ -50,15 +50,15 @@ class Task:
 
     name: str
     form: Form
-    ask: Callable[[Seen], str]
-    truth: Callable[[Seen], Reply]
-    hint: Callable[[Seen, Reply], str]
+    ask: Callable[[Subject], str]
+    truth: Callable[[Subject], Reply]
+    hint: Callable[[Subject, Reply], str]
     """After a first answer that is wrong: a sentence with numbers of what is on screen."""
-    explain: Callable[[Seen], str]
+    explain: Callable[[Subject], str]
     """The truth in a sentence, with its number."""
-    material: Callable[[Seen], tuple[tuple[str, str], ...]] = nothing
+    material: Callable[[Subject], tuple[tuple[str, str], ...]] = nothing
     """Numbers to work with: pairs of a name and a value."""
-    options: Callable[[Seen], tuple[str, ...]] = of_the_row
+    options: Callable[[Subject], tuple[str, ...]] = of_the_row
     decimals: int = 0
     """The digits of a number, where its truth is told."""
     unit: str = ""
@@ -70,12 +70,12 @@ class Task:
     """True: the truth follows the sentence; else the model, or what the scene says."""
     of_row: bool = True
     """True: it asks for weights of its row, and what else shows these waits until it is over."""
-    run: Callable[[Seen, Any], Iterator[Any]] | None = None
+    run: Callable[[Subject, Any], Iterator[Any]] | None = None
     """Yield growing values for the truth, from those of an earlier run, where a model runs for it.
 
     It runs once somebody has answered.
     """
-    opens: Callable[[Seen], Mapping[str, object]] = as_it_is
+    opens: Callable[[Subject], Mapping[str, object]] = as_it_is
     """Fields of the screen that its scene opens once it is over: it shows what was asked."""
     of_writing: bool = False
     """True: it asks what the model wrote, and not at all where chance chose the words."""
@@ -88,19 +88,19 @@ class Task:
         """A share of 0.25 is 25 %, too, where per cent are asked."""
         return (number, 100 * number) if self.unit == "%" and 0 < number < 1 else (number,)
 
-    def repeat(self, seen: Seen, reply: Reply) -> str:
+    def repeat(self, subject: Subject, reply: Reply) -> str:
         """The end of a sentence that says a wrong answer; of spread points, which a table shows,
         nothing.
         """
         if isinstance(reply, tuple):
             return ""
         is_one_of = self.form != "number"
-        answer = self.options(seen)[int(reply)] if is_one_of else number(reply, 12, "g")
+        answer = self.options(subject)[int(reply)] if is_one_of else number(reply, 12, "g")
         return f": you answered ‘{answer}’" if self.form == "word" else f": you answered {answer}"
 
-    def is_right(self, seen: Seen, reply: Reply) -> bool:
+    def is_right(self, subject: Subject, reply: Reply) -> bool:
         """Spread points have no wrong: they are right where they beat an even guess."""
-        truth = self.truth(seen)
+        truth = self.truth(subject)
         if isinstance(truth, tuple):
             assert isinstance(reply, tuple)
             return log_loss(truth, shares(reply)) < log_loss(truth, even(len(truth)))
@@ -116,9 +116,9 @@ def even(n: int) -> tuple[float, ...]:
     return (1 / n,) * n
 
 
-def previous(seen: Seen) -> tuple[float, ...]:
+def previous(subject: Subject) -> tuple[float, ...]:
     """The guess that a row looks at the word before its own, or at the first one."""
-    keys, before = seen.open_keys, seen.place.query - 1
+    keys, before = subject.open_keys, subject.place.query - 1
     at = keys.index(before) if before in keys else 0
     return shares([float(i == at) for i in range(len(keys))])
 

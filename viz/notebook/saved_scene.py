@@ -6,8 +6,8 @@ from typing import Any
 
 from viz.components.kit.browser import Component
 from viz.components.question.question import QUESTION, question_data
+from viz.notebook.chart_image import ChartImage
 from viz.notebook.picture import Data
-from viz.notebook.printed import Printed
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,7 +31,7 @@ class SavedScene:
     """The sentence that was read; None where the page is about no sentence."""
     written: str = ""
     pictures: tuple[SavedPicture, ...] = ()
-    charts: tuple[Printed, ...] = ()
+    charts: tuple[ChartImage, ...] = ()
     """Drawn as images, where no component draws anything."""
     outputs: str = ""
     """The change of the output where the model is changed, as HTML."""

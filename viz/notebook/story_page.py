@@ -11,8 +11,8 @@ from viz.components.kit.browser import Component, palette
 from viz.components.kit.modules import bundle
 from viz.components.question.question import QUESTION
 from viz.export import page_html
+from viz.notebook.chart_image import chart_images
 from viz.notebook.picture import inline, payloads
-from viz.notebook.printed import printed
 from viz.notebook.saved_scene import SavedPicture, SavedScene
 from viz.screen import link
 from viz.stories.markdown import as_html
@@ -82,7 +82,7 @@ def _pictures(scene: Scene, saved: SavedScene) -> str:
             for each in saved.pictures
         )
     if saved.charts:
-        return printed(saved.charts, THEMES)
+        return chart_images(saved.charts, THEMES)
     return f'<p class="live">In Headscope only: {html.escape(link(scene.screen))}</p>'
 
 

@@ -29,7 +29,7 @@ _LOG = getLogger(__name__)
 
 
 @dataclass
-class Failed:
+class Failures:
     """The failures of the device: texts that it could not do, or its loss."""
 
     texts: OrderedDict[tuple[str, str], str] = field(default_factory=OrderedDict)
@@ -38,7 +38,7 @@ class Failed:
     lock: Lock = field(default_factory=Lock)
 
 
-FAILED = Failed()
+FAILURES = Failures()
 
 
 def device_for(checkpoint: str, text: str) -> str | None:
@@ -48,7 +48,7 @@ def device_for(checkpoint: str, text: str) -> str | None:
 
 def why_on_cpu(checkpoint: str, text: str) -> str | None:
     """Say why the CPU computed this, in a sentence; None where nothing failed."""
-    why = FAILED.lost or FAILED.texts.get((checkpoint, text))
+    why = FAILURES.lost or FAILURES.texts.get((checkpoint, text))
     return None if why is None else f"{why} {LATER}"
 
 
@@ -69,14 +69,14 @@ def may_repeat(error: Exception, text: str, *checkpoints: str | None) -> bool:
     names = [name for name in checkpoints if name is not None]
     if failure is None or not uses_cpu_instead() or choose_device().type == "cpu":
         return False
-    with FAILED.lock:
-        if FAILED.lost or all((name, text) in FAILED.texts for name in names):
+    with FAILURES.lock:
+        if FAILURES.lost or all((name, text) in FAILURES.texts for name in names):
             return False
         if isinstance(failure, LostDevice):
-            FAILED.lost = str(failure)
-        FAILED.texts.update(dict.fromkeys([(name, text) for name in names], str(failure)))
-        while len(FAILED.texts) > MOST:
-            FAILED.texts.popitem(last=False)
+            FAILURES.lost = str(failure)
+        FAILURES.texts.update(dict.fromkeys([(name, text) for name in names], str(failure)))
+        while len(FAILURES.texts) > MOST:
+            FAILURES.texts.popitem(last=False)
     return True
 
 

@@ -1,4 +1,4 @@
-"""Packed pictures: what each shows of an answer, made once for all sessions."""
+"""Packing pictures: what each shows of an answer, made once for all sessions."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -11,23 +11,23 @@ from viz.run.study import Study
 
 
 @dataclass(frozen=True)
-class Packed(Study[bytes]):
+class Packing(Study[bytes]):
     """The data of a picture of an answer."""
 
     request: Request
     picture: Picture
 
     def run(self, before: bytes | None, runner: Runner) -> Iterator[bytes]:
-        yield self.picture.payload(*answer(self.request).made)
+        yield self.picture.payload(*answer(self.request).parts)
 
 
 def payload_of(answer: Answer, picture: Picture) -> bytes:
     """The packed data of a picture of an answer. Raises ValueError as the picture does."""
     # Not finished as others are: an answer that is shown need not be kept any more.
-    packed = Packed(answer.request, picture)
-    return CACHE.get(packed, lambda: picture.payload(*answer.made), len)
+    packed = Packing(answer.request, picture)
+    return CACHE.get(packed, lambda: picture.payload(*answer.parts), len)
 
 
 def keep_payload(request: Request, picture: Picture, payload: bytes) -> None:
     """Put a payload that was made elsewhere into the cache."""
-    CACHE.put(Packed(request, picture), payload, len(payload))
+    CACHE.put(Packing(request, picture), payload, len(payload))

@@ -107,7 +107,7 @@ def _pictures(request: Request, drawn: Sequence[Drawn], runner: Runner) -> Pictu
     first = at_hand(request) or make_answer(request, runner=runner)
     answers = {of: of(first, runner) if of else first for of in {each.of for each in drawn}}
     payloads = {
-        (answers[it.of].request, it.picture): it.picture.payload(*answers[it.of].made)
+        (answers[it.of].request, it.picture): it.picture.payload(*answers[it.of].parts)
         for it in drawn
     }
     data = [it.data(payloads[answers[it.of].request, it.picture]) for it in drawn]

@@ -86,7 +86,7 @@ class Answer:
     """Decoding and recording together, when it was computed."""
 
     @property
-    def made(self) -> tuple[Recording, Decoding | None]:
+    def parts(self) -> tuple[Recording, Decoding | None]:
         """The recording and the decoding, for a picture."""
         return self.recording, self.decoding
 

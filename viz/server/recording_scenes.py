@@ -13,7 +13,7 @@ from viz.components.head_map.head_map import HeadMap
 from viz.components.kit.picture import NothingLeft
 from viz.exhibits.chart import Chart
 from viz.exhibits.exhibit import Exhibit, PictureAt
-from viz.notebook.printed import WIDTH, Printed, sheet_of
+from viz.notebook.chart_image import WIDTH, ChartImage, sheet_of
 from viz.notebook.saved_scene import SavedPicture, SavedScene, question
 from viz.notebook.story_page import story_page
 from viz.paper.figure import NARROWEST, WIDEST
@@ -123,13 +123,13 @@ def _picture(pane: Pane, exhibit: Exhibit) -> SavedPicture:
     if isinstance(picture, CellSteps):
         cells = picture.in_row(pane.recording)
         answers = {("cell", each.cell): each.payload(pane.recording) for each in cells}
-    payload = content.payload() if content.payload else picture.payload(*pane.answer.made)
+    payload = content.payload() if content.payload else picture.payload(*pane.answer.parts)
     data = partial(picture.data, **content.still.state)
     return SavedPicture(picture.component, data, payload, says_of(pane, exhibit), answers)
 
 
-def _chart(pane: Pane, exhibit: Exhibit) -> Printed:
-    return Printed(partial(_sheet, pane, exhibit), says_of(pane, exhibit))
+def _chart(pane: Pane, exhibit: Exhibit) -> ChartImage:
+    return ChartImage(partial(_sheet, pane, exhibit), says_of(pane, exhibit))
 
 
 def _sheet(pane: Pane, exhibit: Exhibit, theme: Theme, share: float) -> Sheet:

@@ -15,7 +15,7 @@ PAGES = Path(__file__).parents[1] / "pages"
 
 
 @dataclass(frozen=True)
-class Opened:
+class Destination:
     """A screen and the server that an address names."""
 
     screen: Screen
@@ -30,7 +30,7 @@ def page_names() -> frozenset[str]:
     return frozenset(module.name for module in iter_modules([str(PAGES)]))
 
 
-def read_address(address: str) -> Opened:
+def read_address(address: str) -> Destination:
     """Return the screen of an address. Raises ValueError, in a clause, where it is none of ours."""
     try:
         parts = urlsplit(address)
@@ -44,7 +44,7 @@ def read_address(address: str) -> Opened:
     entries = {"page": page, **dict(parse_qsl(parts.query, keep_blank_values=True))}
     if wrong := unread(entries):
         raise ValueError(f"the screen says {some_of(wrong, 3)}, which cannot be read")
-    return Opened(bare(parse(entries)), "" if _is_own(host) else host)
+    return Destination(bare(parse(entries)), "" if _is_own(host) else host)
 
 
 def _is_own(host: str) -> bool:

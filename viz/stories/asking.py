@@ -4,7 +4,7 @@ from transformer.checkpoint import Checkpoint
 from transformer.recording import Recording
 from viz.components.question.question import Truth, question_payload
 from viz.lessons.place import Place
-from viz.lessons.seen import Seen
+from viz.lessons.subject import Subject
 from viz.lessons.task import even, log_loss, percent_of, previous
 from viz.stories.reading import SAMPLED
 from viz.stories.story import Scene
@@ -12,7 +12,7 @@ from viz.stories.story import Scene
 
 def asked_of(
     scene: Scene, checkpoint: Checkpoint, recording: Recording, method: str
-) -> Seen | None:
+) -> Subject | None:
     """The row that is asked about; None where nothing is, or there is no such head or word here.
 
     method: of decoding. A shorter sentence is asked about its last row.
@@ -25,27 +25,27 @@ def asked_of(
         return None
     query = min(question.query, len(attention.queries) - 1)
     place = Place(question.kind, question.layer, question.head, query)
-    return Seen(checkpoint, recording, place)
+    return Subject(checkpoint, recording, place)
 
 
-def payload_of(scene: Scene, seen: Seen, text: str, is_answered: bool) -> bytes:
+def payload_of(scene: Scene, subject: Subject, text: str, is_answered: bool) -> bytes:
     """Pack the question for the browser: words, and weights only once it is answered.
 
     text: the sentence on screen; of another one than the scene's it is asked in general words.
     """
     own = scene.question.words if scene.question and text == scene.screen.text else ""
-    question = own or f"Which word will the row ‘{seen.row_word}’ look at most?"
-    return question_payload(question, seen.words, truth_of(seen) if is_answered else None)
+    question = own or f"Which word will the row ‘{subject.row_word}’ look at most?"
+    return question_payload(question, subject.words, truth_of(subject) if is_answered else None)
 
 
-def truth_of(seen: Seen) -> Truth:
+def truth_of(subject: Subject) -> Truth:
     """The row's weights, and what guesses cost that know nothing of it."""
-    weights = tuple(seen.weights.tolist())
-    most = seen.strongest
+    weights = tuple(subject.weights.tolist())
+    most = subject.strongest
     return Truth(
         weights,
         uniform=log_loss(weights, even(len(weights))),
-        previous=log_loss(weights, previous(seen)),
+        previous=log_loss(weights, previous(subject)),
         least=log_loss(weights, [max(each, 1e-9) for each in weights]),
-        says=f"‘{seen.row_word}’ looks at ‘{seen.words[most]}’: {percent_of(weights[most])}.",
+        says=f"‘{subject.row_word}’ looks at ‘{subject.words[most]}’: {percent_of(weights[most])}.",
     )

@@ -19,7 +19,7 @@ from viz.lessons.exercise import NO_EXERCISE, Exercise, read_exercise
 from viz.screen import Screen
 from viz.stories.address import read_address
 from viz.stories.markdown import formula_faults
-from viz.stories.story import KINDS, Fact, Kind, Named, Question, Scene, Story, StoryError
+from viz.stories.story import KINDS, Fact, Kind, NameInFile, Question, Scene, Story, StoryError
 
 LARGEST = 2**20
 """Bytes of a file."""
@@ -65,7 +65,7 @@ def read_story(text: str, name: str) -> Story:
     kind = next(each for each in KINDS if each == front["kind"])
     if kind != "lesson":  # those are drawn by a page of their own, which knows all of LaTeX
         lines.refuse_formulas()
-    checkpoint, named = front.get("checkpoint"), tuple(lines.named)
+    checkpoint, named = front.get("checkpoint"), tuple(lines.names)
     title = one_line(front["title"])
     return Story(name, title, kind, checkpoint, introduction, tuple(scenes), named)
 
@@ -78,7 +78,7 @@ class _Lines:
     name: str
     at: int = 0
     """The next line, counted from 0: the number of those that were read."""
-    named: list[Named] = field(default_factory=list)
+    names: list[NameInFile] = field(default_factory=list)
     texts: list[tuple[int, str]] = field(default_factory=list)
     """All Markdown, each with the line that it begins at, counted from 0."""
 
@@ -127,7 +127,7 @@ class _Lines:
             names = ", ".join(KINDS)
             self.refuse(at["kind"], f"the kind {clean(entries['kind'])} is none of {names}")
         if "checkpoint" in entries:
-            self.named.append(Named(at["checkpoint"], "checkpoint", entries["checkpoint"]))
+            self.names.append(NameInFile(at["checkpoint"], "checkpoint", entries["checkpoint"]))
         return entries
 
     def field(self, line: str, names: tuple[str, ...]) -> tuple[str, str]:
@@ -250,10 +250,10 @@ def _screen(lines: _Lines, address: str, line: int) -> Screen:
     except ValueError as error:
         lines.refuse(line, str(error))
     if result.host:
-        lines.named.append(Named(line, "host", result.host))
+        lines.names.append(NameInFile(line, "host", result.host))
     screen = result.screen
     of = screen.checkpoint, screen.of(CompareFields).checkpoint_b
-    lines.named += [Named(line, "checkpoint", name) for name in of if name is not None]
+    lines.names += [NameInFile(line, "checkpoint", name) for name in of if name is not None]
     return result.screen
 
 

@@ -72,7 +72,7 @@ class Scene:
 
 
 @dataclass(frozen=True)
-class Named:
+class NameInFile:
     """A name in a line of a story's file that may be missing where the story is told."""
 
     line: int
@@ -94,7 +94,7 @@ class Story:
     introduction: str = ""
     """Markdown."""
     scenes: tuple[Scene, ...] = ()
-    named: tuple[Named, ...] = field(default=(), compare=False, repr=False)
+    names: tuple[NameInFile, ...] = field(default=(), compare=False, repr=False)
     """In the file that was read, which may have been changed since."""
 
     def screen_of(self, number: int) -> Screen:

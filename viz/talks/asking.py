@@ -7,7 +7,7 @@ import streamlit as st
 
 from transformer.refusal import Refusal
 from viz.components.question.question import question
-from viz.lessons.seen import Seen
+from viz.lessons.subject import Subject
 from viz.run.request import answer
 from viz.run.work import at_hand
 from viz.screen import Screen
@@ -61,19 +61,19 @@ def _ask(pane: Pane) -> bool | None:
     if story is None:
         return None
     scene = story.scenes[story.nearest(screen.scene) - 1]
-    seen = asked_of(scene, answer.checkpoint, answer.recording, answer.request.method)
-    if seen is None:
+    subject = asked_of(scene, answer.checkpoint, answer.recording, answer.request.method)
+    if subject is None:
         return None
     guess, of, uncounted = screen.guess, "", ""
     if screen.room is not None:
         words = _screen_of_room()
         of, room = question_of(words), ROOMS.find(screen.room)
         if room is not None:
-            room.ask(words, seen.words)
-            uncounted = why_not_counted(seen.words)
+            room.ask(words, subject.words)
+            uncounted = why_not_counted(subject.words)
             guess = room.guess_of(of) if guess is None else guess
-    payload = payload_of(scene, seen, answer.request.text, guess is not None)
-    on_reveal = partial(_reveal, pane, seen)
+    payload = payload_of(scene, subject, answer.request.text, guess is not None)
+    on_reveal = partial(_reveal, pane, subject)
     question(payload, current_theme(), guess, on_reveal, of, screen.role, uncounted)
     return guess is not None
 
@@ -84,12 +84,12 @@ def _screen_of_room() -> Screen:
     return state.arrival if state.arrival and state.screen == state.landing else state.screen
 
 
-def _reveal(pane: Pane, seen: Seen, value: object) -> None:
+def _reveal(pane: Pane, subject: Subject, value: object) -> None:
     """Show the truth, and in the picture the row that it is of. value: of a browser, which may say
     anything.
     """
-    points, place = points_of(value), seen.place
-    is_whole = points is not None and len(points) == len(seen.words)
+    points, place = points_of(value), subject.place
+    is_whole = points is not None and len(points) == len(subject.words)
     row: dict[str, Any] = {}
     if pane.screen.page == "decode":
         row = {"step": max(0, place.query - max(0, pane.recording.n_prompt - 1))}

@@ -68,7 +68,7 @@ def doubts(story: Story, names: Collection[str]) -> list[str]:
     used = {story.checkpoint, *(each.checkpoint for each in screens)}
     used |= {each.of(CompareFields).checkpoint_b for each in screens}
     seen, file = dict[str, str](), clean(Path(story.name).name)
-    for each in story.named:
+    for each in story.names:
         line = f"line {each.line}" if is_draft(story) else f"{file}: line {each.line}"
         name = clean(each.name, 80)
         if each.sort == "host":

@@ -13,7 +13,7 @@ from streamlit.delta_generator import DeltaGenerator
 from transformer.extras import missing
 from viz.exhibits.exhibit import Exhibit
 from viz.exhibits.table import Table, Tables
-from viz.notebook.printed import GAP
+from viz.notebook.chart_image import GAP
 from viz.run.growth import Growth
 from viz.state.page import Pane
 from viz.talks.stage import on_wall

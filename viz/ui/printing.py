@@ -68,7 +68,7 @@ def says_of(pane: Pane, exhibit: Exhibit) -> str:
     """The sentence for those who do not see it."""
     content = exhibit.content
     if isinstance(content, PictureAt) and content.payload is None:
-        says: str = content.picture.says(*(exhibit.pane or pane).answer.made, **content.state)
+        says: str = content.picture.says(*(exhibit.pane or pane).answer.parts, **content.state)
         return says
     return exhibit.says
 

@@ -12,7 +12,7 @@ from viz.components.kit.sync import mountable
 from viz.exhibits.chart import Chart
 from viz.exhibits.exhibit import Exhibit, PictureAt
 from viz.exhibits.table import Table, Tables
-from viz.notebook.printed import printed_once
+from viz.notebook.chart_image import chart_image
 from viz.painters.chart_plotly import CONFIG, figure, figure_html
 from viz.painters.table_html import table_html
 from viz.run.growth import Growth
@@ -157,7 +157,7 @@ def _zoomed(pane: Pane, content: PictureAt, key: str) -> tuple[PictureAt, Any]:
 def _chart(chart: Chart, says: str, key: str, look: dict[str, Any]) -> None:
     """Draw a chart by Plotly; on a wall as an image, as for a paper."""
     if is_printed():
-        st.html(printed_once(chart, current_theme(), says, share_here()))
+        st.html(chart_image(chart, current_theme(), says, share_here()))
         return
     config: Any = {"theme": None, "config": CONFIG | look, "alt": says}
     st.plotly_chart(figure(chart, current_theme()), key=f"figure {key}", **config)

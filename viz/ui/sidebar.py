@@ -25,7 +25,7 @@ EXPLAIN = (
 
 
 @dataclass
-class Tried:
+class LastPath:
     """The checkpoint that was asked for last."""
 
     text: str = ""
@@ -59,11 +59,11 @@ def sidebar(page: Page) -> str | None:
             help=EXPLAIN,
         )
         opened = None
-        if text and text != session().of(Tried).text:
+        if text and text != session().of(LastPath).text:
             opened = _open(text)
-        tried = session().of(Tried)
-        if text == tried.text and tried.problem:
-            fail(tried.problem)
+        last = session().of(LastPath)
+        if text == last.text and last.problem:
+            fail(last.problem)
         return opened
 
 
@@ -78,6 +78,6 @@ def _open(text: str) -> str | None:
             opened = keep_opened(find(text))
     except CheckpointError as error:
         problem = str(error)
-    tried = session().of(Tried)
-    tried.text, tried.problem = text, problem
+    last = session().of(LastPath)
+    last.text, last.problem = text, problem
     return opened

@@ -10,7 +10,7 @@ import torch
 
 from tests.viz.lessons.test_every_task import HEADS, SENTENCES, seen
 from viz.lessons.kinds import tasks
-from viz.lessons.seen import Seen
+from viz.lessons.subject import Subject
 from viz.lessons.task import percent_of
 from viz.lessons.tasks.shifted import moved
 from viz.lessons.tasks.spread import MOST
@@ -24,7 +24,7 @@ ROWS = [
 ]
 
 
-def by_hand(of: Seen) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def by_hand(of: Subject) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """q · k, score and weight of every open key, in float64 from what was recorded."""
     place = of.place
     call = of.attention.calls[place.layer]

@@ -13,7 +13,7 @@ from viz.lessons.attempt import Attempt, answered, reveal
 from viz.lessons.kinds import tasks
 from viz.lessons.needs import lacking
 from viz.lessons.place import find_place
-from viz.lessons.seen import Seen
+from viz.lessons.subject import Subject
 from viz.lessons.task import Reply, Task, even, log_loss, shares
 
 TASKS = tasks()
@@ -34,15 +34,17 @@ HEADS = (
 
 
 @cache
-def seen(checkpoint: str, text: str, head: str, row: str, arguments: tuple[int, ...] = ()) -> Seen:
+def seen(
+    checkpoint: str, text: str, head: str, row: str, arguments: tuple[int, ...] = ()
+) -> Subject:
     opened = load_checkpoint(Path("checkpoints") / checkpoint, "cpu")
     recording = record(opened, text, decode(opened, text, "greedy").target)
     place = find_place(recording, head, row)
     assert place is not None
-    return Seen(opened, recording, place, arguments, text)
+    return Subject(opened, recording, place, arguments, text)
 
 
-def all_seen(task: Task) -> Iterator[Seen]:
+def all_seen(task: Task) -> Iterator[Subject]:
     """Rows of several heads of several sentences, as far as they have what the task needs."""
     arguments = (2,) * len(task.takes)
     dear = {"emerged": "copy", "shifted": "en-de-small"}  # these run models anew
@@ -57,12 +59,12 @@ def all_seen(task: Task) -> Iterator[Seen]:
                 yield found
 
 
-def said_before(task: Task, of: Seen) -> str:
+def said_before(task: Task, of: Subject) -> str:
     """All that is on the page before an answer."""
     return "\n".join((task.ask(of), *map(" ".join, task.material(of))))
 
 
-def wrong(task: Task, of: Seen) -> Reply:
+def wrong(task: Task, of: Subject) -> Reply:
     truth = task.truth(of)
     if isinstance(truth, tuple):
         least = min(range(len(truth)), key=truth.__getitem__)
@@ -72,7 +74,7 @@ def wrong(task: Task, of: Seen) -> Reply:
     return (int(truth) + 1) % len(task.options(of))
 
 
-def otherwise(task: Task, of: Seen) -> Reply:
+def otherwise(task: Task, of: Subject) -> Reply:
     """Another answer than the wrong one: of a word or a choice perhaps the right one."""
     given = wrong(task, of)
     if isinstance(given, tuple):
@@ -80,7 +82,7 @@ def otherwise(task: Task, of: Seen) -> Reply:
     return given + 1 if task.form == "number" else (int(given) + 1) % len(task.options(of))
 
 
-def right(task: Task, of: Seen) -> Reply:
+def right(task: Task, of: Subject) -> Reply:
     truth = task.truth(of)
     if isinstance(truth, tuple):
         return tuple(100 * each for each in truth)

@@ -8,7 +8,7 @@ from functools import partial
 from transformer import Recording
 from viz.components.head_view.head_view import HeadView
 from viz.exhibits.chart import Axis, Bars, Chart
-from viz.notebook.printed import Printed, sheet_of
+from viz.notebook.chart_image import ChartImage, sheet_of
 from viz.notebook.saved_scene import SavedPicture, SavedScene
 from viz.notebook.story_page import story_page
 from viz.screen import Screen
@@ -50,7 +50,7 @@ def test_words_are_text_notes_stay_at_home_and_links_to_screens_are_words(
 
 
 def test_a_chart_is_an_image_in_each_theme() -> None:
-    chart = Printed(lambda theme, share: sheet_of(TWO_BARS, theme, share), 'It "rises" <b>')
+    chart = ChartImage(lambda theme, share: sheet_of(TWO_BARS, theme, share), 'It "rises" <b>')
     scene = Scene("Heading", "Text", replace(ARROWS, page="positions"))
     story = Story("x", "A story", "talk", None, "", (scene,))
     page = story_page(story, [SavedScene(charts=(chart,))])

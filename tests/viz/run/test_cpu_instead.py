@@ -20,7 +20,7 @@ from transformer.layers.attention import DotProductAttention
 from transformer.recording import AttentionCall
 from viz.run import cpu_instead
 from viz.run.cache import CACHE
-from viz.run.cpu_instead import LATER, Failed
+from viz.run.cpu_instead import LATER, Failures
 from viz.state import live_preview
 from viz.state.live_preview import AS_ENTERED, preview_route
 
@@ -33,7 +33,7 @@ class Device:
     """A GPU that fails, as long as the CPU does not do its work."""
 
     patch: pytest.MonkeyPatch
-    failed: Failed
+    failed: Failures
     fails: bool = True
 
     def breaks(self, owner: Any, name: str, error: Exception) -> None:
@@ -55,8 +55,8 @@ class Device:
 def device(monkeypatch: pytest.MonkeyPatch) -> Iterator[Device]:
     st.cache_resource.clear()
     CACHE.clear()
-    failed = Failed()
-    monkeypatch.setattr(cpu_instead, "FAILED", failed)
+    failed = Failures()
+    monkeypatch.setattr(cpu_instead, "FAILURES", failed)
     monkeypatch.setattr(cpu_instead, "choose_device", lambda: torch.device("cuda"))
     monkeypatch.setattr(live_preview, "_is_served", False)
     monkeypatch.setenv("HEADSCOPE_CHECKPOINTS", str(APP.parent / "checkpoints"))

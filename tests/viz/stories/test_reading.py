@@ -117,7 +117,7 @@ def test_quotes_of_the_front_matter_are_not_part_of_it() -> None:
 
 def test_what_may_be_missing_elsewhere_is_noted_with_its_line() -> None:
     text = TEXT.replace("http://host:8501/", "https://example.org/decode")
-    found = [(each.line, each.sort, each.name) for each in read_story(text, "two").named]
+    found = [(each.line, each.sort, each.name) for each in read_story(text, "two").names]
     assert found == [
         (4, "checkpoint", "en-de"),
         (27, "host", "example.org"),
@@ -125,7 +125,7 @@ def test_what_may_be_missing_elsewhere_is_noted_with_its_line() -> None:
     ]
     for own in ("./", "http://localhost:8501/", "http://192.168.0.7:8501/", "http://[::1]:8501/"):
         story = read_story(FRONT + f"## One\nscreen: {own}decode?text=x\n", "two")
-        assert story.named == () and story.scenes[0].screen.page == "decode"
+        assert story.names == () and story.scenes[0].screen.page == "decode"
 
 
 FRONT = "---\ntitle: x\nkind: talk\n---\n"

@@ -8,7 +8,7 @@ import pytest
 
 from tests.viz.ui.test_app import start
 from transformer import decode, load_checkpoint, record
-from viz.lessons.seen import Seen
+from viz.lessons.subject import Subject
 from viz.lessons.task import percent_of
 from viz.screen import spell
 from viz.stories.asking import asked_of, truth_of
@@ -26,7 +26,7 @@ def asking(request: pytest.FixtureRequest) -> tuple[int, Scene]:
     return request.param  # type: ignore[no-any-return]
 
 
-def row_of(scene: Scene, text: str) -> Seen:
+def row_of(scene: Scene, text: str) -> Subject:
     checkpoint = load_checkpoint(f"checkpoints/{scene.screen.checkpoint}", "cpu")
     recording = record(checkpoint, text, decode(checkpoint, text, "beam").target)
     seen = asked_of(scene, checkpoint, recording, "beam")
@@ -42,7 +42,7 @@ def sent(number: int, **more: Any) -> bytes:
     return b"".join(each.proto.SerializeToString() for each in app.main if each.proto)
 
 
-def is_in(content: bytes, seen: Seen) -> bool:
+def is_in(content: bytes, seen: Subject) -> bool:
     """Whether weights of the row are there: as arrays, by three in a row, or as the largest one."""
     weights = seen.weights.numpy()
     arrays = (weights.astype(kind) for kind in ("<f4", "<f2"))

@@ -19,7 +19,7 @@ from viz.lessons.browser_answers import read_entries
 from viz.lessons.kinds import read_task
 from viz.lessons.needs import NEEDS
 from viz.lessons.place import find_place
-from viz.lessons.seen import Seen
+from viz.lessons.subject import Subject
 from viz.lessons.sureness import sureness
 from viz.pages.lessons import lesson as lesson_page
 from viz.pages.lessons import standing_in
@@ -57,7 +57,7 @@ def unpacked(content: bytes) -> tuple[dict[str, Any], list[Any]]:
     return header | inner, numbers
 
 
-def asked() -> list[tuple[Any, Seen]]:
+def asked() -> list[tuple[Any, Subject]]:
     checkpoint = load_checkpoint("checkpoints/copy", "cpu")
     recording = record(checkpoint, TEXT, decode(checkpoint, TEXT, "greedy").target)
     found = []
@@ -66,7 +66,7 @@ def asked() -> list[tuple[Any, Seen]]:
         assert place is not None
         for said in scene.exercise.tasks:
             task, arguments = read_task(said)
-            found.append((task, Seen(checkpoint, recording, place, arguments, TEXT)))
+            found.append((task, Subject(checkpoint, recording, place, arguments, TEXT)))
     return found
 
 

@@ -1,32 +1,32 @@
 """The task to count the weights of one head."""
 
 from viz.labels import kind_name
-from viz.lessons.seen import Seen
+from viz.lessons.subject import Subject
 from viz.lessons.task import Reply, Task
 
 
-def ask(seen: Seen) -> str:
-    return f"How many weights does one head of {kind_name(seen.place.kind)} have here?"
+def ask(subject: Subject) -> str:
+    return f"How many weights does one head of {kind_name(subject.place.kind)} have here?"
 
 
-def material(seen: Seen) -> tuple[tuple[str, str], ...]:
-    attention = seen.attention
+def material(subject: Subject) -> tuple[tuple[str, str], ...]:
+    attention = subject.attention
     return (("queries", str(len(attention.queries))), ("keys", str(len(attention.keys))))
 
 
-def truth(seen: Seen) -> int:
-    return int(seen.attention.weights(seen.place.layer, seen.place.head).numel())
+def truth(subject: Subject) -> int:
+    return int(subject.attention.weights(subject.place.layer, subject.place.head).numel())
 
 
-def hint(seen: Seen, answer: Reply) -> str:
-    return f"Each of the {len(seen.attention.queries)} queries has a weight for every key."
+def hint(subject: Subject, answer: Reply) -> str:
+    return f"Each of the {len(subject.attention.queries)} queries has a weight for every key."
 
 
-def explain(seen: Seen) -> str:
-    attention = seen.attention
+def explain(subject: Subject) -> str:
+    attention = subject.attention
     n_rows, n_columns = len(attention.queries), len(attention.keys)
     heads = attention.n_layers * attention.n_heads
-    return f"{n_rows} × {n_columns} = {truth(seen):,}, in each of {heads} heads of this kind."
+    return f"{n_rows} × {n_columns} = {truth(subject):,}, in each of {heads} heads of this kind."
 
 
 TASK = Task("cells", "number", ask, truth, hint, explain, material, of_row=False)

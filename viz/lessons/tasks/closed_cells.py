@@ -1,33 +1,33 @@
 """The task to count the cells of a map that the mask closes."""
 
-from viz.lessons.seen import Seen
+from viz.lessons.subject import Subject
 from viz.lessons.task import Reply, Task
 
 
-def ask(seen: Seen) -> str:
+def ask(subject: Subject) -> str:
     return "How many cells of the map of this head does the mask close?"
 
 
-def material(seen: Seen) -> tuple[tuple[str, str], ...]:
-    n_rows, n_columns = len(seen.attention.queries), len(seen.attention.keys)
+def material(subject: Subject) -> tuple[tuple[str, str], ...]:
+    n_rows, n_columns = len(subject.attention.queries), len(subject.attention.keys)
     return (("rows", str(n_rows)), ("columns", str(n_columns)))
 
 
-def truth(seen: Seen) -> int:
-    allowed = seen.attention.allowed(seen.place.layer, seen.place.head)
+def truth(subject: Subject) -> int:
+    allowed = subject.attention.allowed(subject.place.layer, subject.place.head)
     return int((~allowed).sum())
 
 
-def hint(seen: Seen, answer: Reply) -> str:
-    allowed = seen.attention.allowed(seen.place.layer, seen.place.head)
+def hint(subject: Subject, answer: Reply) -> str:
+    allowed = subject.attention.allowed(subject.place.layer, subject.place.head)
     first, last = int((~allowed[0]).sum()), int((~allowed[-1]).sum())
     return f"In the first row {first} are closed, in the last row {last}: add up all rows."
 
 
-def explain(seen: Seen) -> str:
-    closed = (~seen.attention.allowed(seen.place.layer, seen.place.head)).sum(-1).tolist()
-    total = len(closed) * len(seen.attention.keys)
-    return f"{_rows(closed)}{truth(seen):,} of {total:,} cells are closed."
+def explain(subject: Subject) -> str:
+    closed = (~subject.attention.allowed(subject.place.layer, subject.place.head)).sum(-1).tolist()
+    total = len(closed) * len(subject.attention.keys)
+    return f"{_rows(closed)}{truth(subject):,} of {total:,} cells are closed."
 
 
 def _rows(closed: list[int]) -> str:

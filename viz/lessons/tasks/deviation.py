@@ -2,48 +2,48 @@
 
 from torch import Tensor
 
-from viz.lessons.seen import Seen
+from viz.lessons.subject import Subject
 from viz.lessons.task import Reply, Task
 from viz.lessons.tasks.score import is_of_paper, scale_lines
 
 
-def ask(seen: Seen) -> str:
-    n = len(seen.attention.queries) * len(seen.attention.keys)
-    call = seen.attention.calls[seen.place.layer]
+def ask(subject: Subject) -> str:
+    n = len(subject.attention.queries) * len(subject.attention.keys)
+    call = subject.attention.calls[subject.place.layer]
     do = (
         "Divide by √d_head" if is_of_paper(call.q.size(-1), call.scale) else "Multiply by the scale"
     )
-    return f"{do}: what is the standard deviation of all {n:,} scores of {seen.head_name} then?"
+    return f"{do}: what is the standard deviation of all {n:,} scores of {subject.head_name} then?"
 
 
-def _products(seen: Seen) -> Tensor:
+def _products(subject: Subject) -> Tensor:
     """q · k of every pair of the head [Q, K], whether a mask closes it or not."""
-    call = seen.attention.calls[seen.place.layer].only(seen.place.head)
+    call = subject.attention.calls[subject.place.layer].only(subject.place.head)
     products: Tensor = call.q[0].float() @ call.k[0].float().mT
     return products.cpu()
 
 
-def material(seen: Seen) -> tuple[tuple[str, str], ...]:
-    call = seen.attention.calls[seen.place.layer]
-    before = f"{float(_products(seen).std(correction=0)):.2f}"
+def material(subject: Subject) -> tuple[tuple[str, str], ...]:
+    call = subject.attention.calls[subject.place.layer]
+    before = f"{float(_products(subject).std(correction=0)):.2f}"
     return (("standard deviation of q · k", before), *scale_lines(call.q.size(-1), call.scale))
 
 
-def truth(seen: Seen) -> float:
-    scale = seen.attention.calls[seen.place.layer].scale
-    return float((_products(seen) * scale).std(correction=0))
+def truth(subject: Subject) -> float:
+    scale = subject.attention.calls[subject.place.layer].scale
+    return float((_products(subject) * scale).std(correction=0))
 
 
-def hint(seen: Seen, answer: Reply) -> str:
-    scale = seen.attention.calls[seen.place.layer].scale
+def hint(subject: Subject, answer: Reply) -> str:
+    scale = subject.attention.calls[subject.place.layer].scale
     return f"Every score is {scale:.4f} times its product, so their deviation is, too."
 
 
-def explain(seen: Seen) -> str:
-    scale = seen.attention.calls[seen.place.layer].scale
-    before = float(_products(seen).std(correction=0))
+def explain(subject: Subject) -> str:
+    scale = subject.attention.calls[subject.place.layer].scale
+    before = float(_products(subject).std(correction=0))
     return (
-        f"{before:.2f} × {scale:.4f} = {truth(seen):.2f}. Softmax depends on the differences "
+        f"{before:.2f} × {scale:.4f} = {truth(subject):.2f}. Softmax depends on the differences "
         "between scores only, and these change by the same factor."
     )
 

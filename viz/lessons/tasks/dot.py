@@ -3,25 +3,25 @@
 from torch import Tensor
 
 from viz.labels import number
-from viz.lessons.seen import Seen
+from viz.lessons.subject import Subject
 from viz.lessons.task import Reply, Task
 
 TOP = 4
 """Dimensions that stand by themselves: those with the largest products."""
 
 
-def ask(seen: Seen) -> str:
-    word = seen.words[seen.strongest]
-    return f"What is q · k of ‘{seen.row_word}’ and ‘{word}’? Multiply each line, then add."
+def ask(subject: Subject) -> str:
+    word = subject.words[subject.strongest]
+    return f"What is q · k of ‘{subject.row_word}’ and ‘{word}’? Multiply each line, then add."
 
 
-def _key(seen: Seen) -> int:
-    return seen.open_keys[seen.strongest]
+def _key(subject: Subject) -> int:
+    return subject.open_keys[subject.strongest]
 
 
-def material(seen: Seen) -> tuple[tuple[str, str], ...]:
+def material(subject: Subject) -> tuple[tuple[str, str], ...]:
     """The largest products as pairs of factors, and the sum of all others."""
-    cell = seen.cell(_key(seen))
+    cell = subject.cell(_key(subject))
     top = cell.products.abs().topk(min(TOP, len(cell.products))).indices.tolist()
     rows = [(f"dimension {i}", f"{_factor(cell.q[i])} × {_factor(cell.k[i])}") for i in sorted(top)]
     rest = cell.dot - float(cell.products[top].sum())
@@ -35,21 +35,21 @@ def _factor(value: Tensor) -> str:
     return f"({text})" if float(value) < 0 else text
 
 
-def truth(seen: Seen) -> float:
-    return seen.cell(_key(seen)).dot
+def truth(subject: Subject) -> float:
+    return subject.cell(_key(subject)).dot
 
 
-def hint(seen: Seen, answer: Reply) -> str:
-    cell = seen.cell(_key(seen))
+def hint(subject: Subject, answer: Reply) -> str:
+    cell = subject.cell(_key(subject))
     i = int(cell.products.abs().argmax())
     return f"The largest product, of dimension {i}, is {number(cell.products[i])}: mind the signs."
 
 
-def explain(seen: Seen) -> str:
-    cell = seen.cell(_key(seen))
-    word = seen.words[seen.strongest]
+def explain(subject: Subject) -> str:
+    cell = subject.cell(_key(subject))
+    word = subject.words[subject.strongest]
     return (
-        f"q · k of ‘{seen.row_word}’ and ‘{word}’ is {number(cell.dot, 1)}: one number for "
+        f"q · k of ‘{subject.row_word}’ and ‘{word}’ is {number(cell.dot, 1)}: one number for "
         f"how well two vectors of {len(cell.q)} dimensions agree."
     )
 

@@ -2,30 +2,30 @@
 
 import math
 
-from viz.lessons.seen import Seen
+from viz.lessons.subject import Subject
 from viz.lessons.task import Reply, Task
 
 
-def ask(seen: Seen) -> str:
-    n = len(seen.words)
+def ask(subject: Subject) -> str:
+    n = len(subject.words)
     tokens = "the only token" if n == 1 else f"all {n} tokens"
     return (
-        f"A head that has learned nothing looks at {tokens} of the row ‘{seen.row_word}’ alike. "
+        f"A head that has learned nothing looks at {tokens} of the row ‘{subject.row_word}’ alike. "
         "How many bits of entropy is that?"
     )
 
 
-def truth(seen: Seen) -> float:
-    return math.log2(len(seen.words))
+def truth(subject: Subject) -> float:
+    return math.log2(len(subject.words))
 
 
-def hint(seen: Seen, answer: Reply) -> str:
-    low = int(truth(seen))
+def hint(subject: Subject, answer: Reply) -> str:
+    low = int(truth(subject))
     return f"log₂ {2**low} is {low}: each doubling is one bit more."
 
 
-def explain(seen: Seen) -> str:
-    return f"log₂ {len(seen.words)} = {truth(seen):.1f} bits. A head that is sure has 0 bits."
+def explain(subject: Subject) -> str:
+    return f"log₂ {len(subject.words)} = {truth(subject):.1f} bits. A head that is sure has 0 bits."
 
 
 TASK = Task("even_bits", "number", ask, truth, hint, explain, decimals=1, unit="bits", of_row=False)

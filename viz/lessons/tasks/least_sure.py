@@ -1,39 +1,39 @@
 """The task to name the word that the model was least sure of when it wrote."""
 
-from viz.lessons.seen import Seen, named
+from viz.lessons.subject import Subject, named
 from viz.lessons.sureness import sureness
 from viz.lessons.task import Reply, Task, percent_of
 
 
-def ask(seen: Seen) -> str:
+def ask(subject: Subject) -> str:
     return "Which word was the model least sure of when it wrote?"
 
 
-def options(seen: Seen) -> tuple[str, ...]:
-    return named(seen.recording.target)
+def options(subject: Subject) -> tuple[str, ...]:
+    return named(subject.recording.target)
 
 
-def truth(seen: Seen) -> int:
-    return int(sureness(seen.recording).argmin())
+def truth(subject: Subject) -> int:
+    return int(sureness(subject.recording).argmin())
 
 
-def hint(seen: Seen, answer: Reply) -> str:
+def hint(subject: Subject, answer: Reply) -> str:
     assert isinstance(answer, int)
-    got = percent_of(sureness(seen.recording)[answer])
-    return f"It gave ‘{options(seen)[answer]}’ {got}. Where could it have chosen another word?"
+    got = percent_of(sureness(subject.recording)[answer])
+    return f"It gave ‘{options(subject)[answer]}’ {got}. Where could it have chosen another word?"
 
 
-def explain(seen: Seen) -> str:
-    least = truth(seen)
+def explain(subject: Subject) -> str:
+    least = truth(subject)
     got, mean = (
-        percent_of(sureness(seen.recording)[least]),
-        percent_of(sureness(seen.recording).mean()),
+        percent_of(sureness(subject.recording)[least]),
+        percent_of(sureness(subject.recording).mean()),
     )
-    return f"‘{options(seen)[least]}’ had {got}; the mean of all tokens is {mean}."
+    return f"‘{options(subject)[least]}’ had {got}; the mean of all tokens is {mean}."
 
 
-def opens(seen: Seen) -> dict[str, object]:
-    return {"step": truth(seen)}
+def opens(subject: Subject) -> dict[str, object]:
+    return {"step": truth(subject)}
 
 
 TASK = Task(

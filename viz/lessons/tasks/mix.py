@@ -3,32 +3,32 @@
 from torch import Tensor
 
 from viz.labels import number
-from viz.lessons.seen import Seen
+from viz.lessons.subject import Subject
 from viz.lessons.task import Reply, Task
 
 TOP = 3
 """Keys that stand by themselves, those that add most; the others are added up."""
 
 
-def _parts(seen: Seen) -> tuple[Tensor, Tensor, int]:
+def _parts(subject: Subject) -> tuple[Tensor, Tensor, int]:
     """Weights and values [N] of the open keys, in the dimension with the largest sum."""
-    place = seen.place
-    call = seen.attention.calls[place.layer].only(place.head)
-    v = call.v[0].float().cpu()[seen.open_keys]  # [N, d_value]
-    dimension = int((seen.weights @ v).abs().argmax())
-    return seen.weights, v[:, dimension], dimension
+    place = subject.place
+    call = subject.attention.calls[place.layer].only(place.head)
+    v = call.v[0].float().cpu()[subject.open_keys]  # [N, d_value]
+    dimension = int((subject.weights @ v).abs().argmax())
+    return subject.weights, v[:, dimension], dimension
 
 
-def ask(seen: Seen) -> str:
-    dimension = _parts(seen)[2]
-    where = f"‘{seen.row_word}’, in dimension {dimension}"
+def ask(subject: Subject) -> str:
+    dimension = _parts(subject)[2]
+    where = f"‘{subject.row_word}’, in dimension {dimension}"
     return f"What does the head hand on for {where}? Add weight × value of all."
 
 
-def material(seen: Seen) -> tuple[tuple[str, str], ...]:
-    weights, values, _ = _parts(seen)
+def material(subject: Subject) -> tuple[tuple[str, str], ...]:
+    weights, values, _ = _parts(subject)
     top = sorted((weights * values).abs().argsort(descending=True).tolist()[:TOP])
-    rows = [(f"{seen.words[i]}", f"{float(weights[i]):.3f} × {_value(values[i])}") for i in top]
+    rows = [(f"{subject.words[i]}", f"{float(weights[i]):.3f} × {_value(values[i])}") for i in top]
     others = [i for i in range(len(weights)) if i not in top]
     if not others:
         return tuple(rows)
@@ -42,23 +42,23 @@ def _value(value: Tensor) -> str:
     return f"({text})" if float(value) < 0 else text
 
 
-def truth(seen: Seen) -> float:
-    weights, values, _ = _parts(seen)
+def truth(subject: Subject) -> float:
+    weights, values, _ = _parts(subject)
     return float(weights @ values)
 
 
-def hint(seen: Seen, answer: Reply) -> str:
-    weights, values, _ = _parts(seen)
+def hint(subject: Subject, answer: Reply) -> str:
+    weights, values, _ = _parts(subject)
     i = int((weights * values).abs().argmax())
     part = number(weights[i] * values[i])
-    return f"‘{seen.words[i]}’ adds {part}: multiply the other lines the same way, then add all."
+    return f"‘{subject.words[i]}’ adds {part}: multiply the other lines the same way, then add all."
 
 
-def explain(seen: Seen) -> str:
-    n = len(seen.weights)
+def explain(subject: Subject) -> str:
+    n = len(subject.weights)
     all_words = "the only word" if n == 1 else f"all {n} words"
     return (
-        f"The sum over {all_words} is {number(truth(seen))}: a mean of their values, in "
+        f"The sum over {all_words} is {number(truth(subject))}: a mean of their values, in "
         "which each counts as much as its weight."
     )
 

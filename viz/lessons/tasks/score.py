@@ -3,20 +3,20 @@
 import math
 
 from viz.labels import number
-from viz.lessons.seen import Seen
+from viz.lessons.subject import Subject
 from viz.lessons.task import Reply, Task
 
 
-def _key(seen: Seen) -> int:
-    return seen.open_keys[seen.strongest]
+def _key(subject: Subject) -> int:
+    return subject.open_keys[subject.strongest]
 
 
-def ask(seen: Seen) -> str:
-    return f"Which score does ‘{seen.words[seen.strongest]}’ get from ‘{seen.row_word}’?"
+def ask(subject: Subject) -> str:
+    return f"Which score does ‘{subject.words[subject.strongest]}’ get from ‘{subject.row_word}’?"
 
 
-def material(seen: Seen) -> tuple[tuple[str, str], ...]:
-    cell = seen.cell(_key(seen))
+def material(subject: Subject) -> tuple[tuple[str, str], ...]:
+    cell = subject.cell(_key(subject))
     rows = [("q · k", number(cell.dot)), *scale_lines(len(cell.q), cell.scale)]
     if cell.bias:
         rows.append(("the model adds, for the places of both", number(cell.bias)))
@@ -35,17 +35,17 @@ def scale_lines(d_head: int, scale: float) -> list[tuple[str, str]]:
     return [("scale of this model", f"{scale:.4f}")]
 
 
-def truth(seen: Seen) -> float:
-    return seen.cell(_key(seen)).score
+def truth(subject: Subject) -> float:
+    return subject.cell(_key(subject)).score
 
 
-def hint(seen: Seen, answer: Reply) -> str:
-    cell = seen.cell(_key(seen))
+def hint(subject: Subject, answer: Reply) -> str:
+    cell = subject.cell(_key(subject))
     return f"The scale is {cell.scale:.4f}: multiply the product, {number(cell.dot)}, by it."
 
 
-def explain(seen: Seen) -> str:
-    cell = seen.cell(_key(seen))
+def explain(subject: Subject) -> str:
+    cell = subject.cell(_key(subject))
     added = f" + {number(cell.bias)}" if cell.bias else ""
     return f"{number(cell.dot)} × {cell.scale:.4f}{added} = {number(cell.score)}."
 

@@ -7,53 +7,55 @@ from torch import Tensor
 from transformer.edits import Edit
 from transformer.recording import Recording
 from transformer.recording.ours import record
-from viz.lessons.seen import Seen
+from viz.lessons.subject import Subject
 from viz.lessons.task import Reply, Task, percent_of, result_of
 
 BOUNDS = (0.05, 0.25)
 """Shares of the weight between which the options are."""
 
 
-def ask(seen: Seen) -> str:
+def ask(subject: Subject) -> str:
     return (
-        f"All words move {seen.arguments[0]} positions on. How much of the weight of "
-        f"{seen.head_name} lands on other words than before?"
+        f"All words move {subject.arguments[0]} positions on. How much of the weight of "
+        f"{subject.head_name} lands on other words than before?"
     )
 
 
-def options(seen: Seen) -> tuple[str, ...]:
+def options(subject: Subject) -> tuple[str, ...]:
     low, high = map(percent_of, BOUNDS)
     return (f"less than {low}", f"{low} to {high}", f"more than {high}")
 
 
-def run(seen: Seen, before: Recording | None) -> Iterator[Recording]:
+def run(subject: Subject, before: Recording | None) -> Iterator[Recording]:
     """The model again, with all words moved."""
-    by = seen.arguments[0]
-    edits = [Edit("positions-shift", side, (), (by,)) for side in seen.recording.positions]
-    with seen.turn():
-        recording = record(seen.checkpoint, seen.text, seen.recording.target or None, edits)
+    by = subject.arguments[0]
+    edits = [Edit("positions-shift", side, (), (by,)) for side in subject.recording.positions]
+    with subject.turn():
+        recording = record(
+            subject.checkpoint, subject.text, subject.recording.target or None, edits
+        )
     yield recording
 
 
-def moved(seen: Seen) -> Tensor:
+def moved(subject: Subject) -> Tensor:
     """The share of each row's weight that is elsewhere [Q]."""
-    place, recording = seen.place, result_of(seen, run)
+    place, recording = subject.place, result_of(subject, run)
     after: Tensor = recording.attentions[place.kind].weights(place.layer, place.head)
-    before = seen.attention.weights(place.layer, place.head)
+    before = subject.attention.weights(place.layer, place.head)
     return (after - before).abs().sum(-1) / 2
 
 
-def truth(seen: Seen) -> int:
-    return sum(float(moved(seen).mean()) >= bound for bound in BOUNDS)
+def truth(subject: Subject) -> int:
+    return sum(float(moved(subject).mean()) >= bound for bound in BOUNDS)
 
 
-def hint(seen: Seen, answer: Reply) -> str:
-    got = percent_of(moved(seen)[seen.place.query])
-    return f"In the row ‘{seen.row_word}’ it is {got}; the mean of all rows is asked."
+def hint(subject: Subject, answer: Reply) -> str:
+    got = percent_of(moved(subject)[subject.place.query])
+    return f"In the row ‘{subject.row_word}’ it is {got}; the mean of all rows is asked."
 
 
-def explain(seen: Seen) -> str:
-    return f"{percent_of(moved(seen).mean())} of its weight lands elsewhere, mean over all rows."
+def explain(subject: Subject) -> str:
+    return f"{percent_of(moved(subject).mean())} of its weight lands elsewhere, mean over all rows."
 
 
 TASK = Task(

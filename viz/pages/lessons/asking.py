@@ -18,7 +18,7 @@ from viz.lessons.browser_answers import MOST, Entry, attempt_of, code_of, entry_
 from viz.lessons.kinds import tasks
 from viz.lessons.number import LONGEST, read_number
 from viz.lessons.place import Place
-from viz.lessons.seen import Seen
+from viz.lessons.subject import Subject
 from viz.lessons.task import Reply, Task
 from viz.run.batches import Runner
 from viz.run.cache import bytes_of
@@ -43,7 +43,7 @@ class Answers:
     """Entries of the browser for tasks that were answered before this session began."""
 
 
-def ask(task: Task, seen: Seen, name: tuple[Any, ...]) -> bool:
+def ask(task: Task, subject: Subject, name: tuple[Any, ...]) -> bool:
     """Draw a task; whether it is over. name: where it stands, and what it is asked about."""
     code, own = code_of(name), session().of(Answers)
     before = None if code in own.attempts else own.entries.get(code)
@@ -51,11 +51,11 @@ def ask(task: Task, seen: Seen, name: tuple[Any, ...]) -> bool:
     with st.container():  # always here, as below: what follows keeps its place, and the focus
         if attempt.waits or attempt.is_over or before is not None:
             try:
-                ran = _with_run(task, seen, name)
+                ran = _with_run(task, subject, name)
                 if ran is not None:
-                    seen = ran
-                    attempt = attempt_of(before, task, seen) if before is not None else attempt
-                    attempt = graded(attempt, task, seen) if attempt.waits else attempt
+                    subject = ran
+                    attempt = attempt_of(before, task, subject) if before is not None else attempt
+                    attempt = graded(attempt, task, subject) if attempt.waits else attempt
                     _keep(code, attempt)
             except Exception:  # whoever comes back is asked anew; a rerun goes on with the answer
                 _keep(code, Attempt())
@@ -64,9 +64,9 @@ def ask(task: Task, seen: Seen, name: tuple[Any, ...]) -> bool:
     with st.container(key=f"task {key}"):
         if attempt.is_over:
             with st.container(key=f"over {key}"):
-                _over(task, seen, attempt)
+                _over(task, subject, attempt)
         else:
-            _form(task, seen, code, key, attempt)
+            _form(task, subject, code, key, attempt)
     return attempt.is_over
 
 
@@ -81,7 +81,7 @@ def _take_entries(text: object) -> None:
     session().of(Answers).entries = read_entries(text)
 
 
-def _form(task: Task, seen: Seen, code: str, key: str, attempt: Attempt) -> None:
+def _form(task: Task, subject: Subject, code: str, key: str, attempt: Attempt) -> None:
     """The question, what is said of an answer that is not right yet, and the buttons."""
 
     def check() -> None:
@@ -91,15 +91,17 @@ def _form(task: Task, seen: Seen, code: str, key: str, attempt: Attempt) -> None
             _keep(code, replace(attempt, hint=str(error), is_wrong=False))
             return
         is_answer = reply is not None
-        _keep(code, waiting(attempt, reply) if is_answer else answered(attempt, None, task, seen))
+        _keep(
+            code, waiting(attempt, reply) if is_answer else answered(attempt, None, task, subject)
+        )
 
     def show() -> None:
         _keep(code, waiting(attempt))
 
     with st.form(f"form {key}", border=False):
         if task.form != "spread":
-            _material(task, seen)
-        _fields(task, seen, f"answer {key}")
+            _material(task, subject)
+        _fields(task, subject, f"answer {key}")
         with st.container():
             _nudge(attempt)
         with st.container(horizontal=True):
@@ -123,7 +125,7 @@ class TaskRun(Study[Any]):
         turn = partial(runner.turn, now.checkpoint.model)
         rest = (self.place, self.arguments, self.request.text, turn)
         if run is not None:
-            yield from run(Seen(now.checkpoint, now.recording, *rest), before)
+            yield from run(Subject(now.checkpoint, now.recording, *rest), before)
 
     def progress(self, value: Any) -> tuple[int, int]:
         return getattr(value, "progress", (1, 1))
@@ -132,13 +134,13 @@ class TaskRun(Study[Any]):
         return bytes_of(value, open_checkpoint(self.request).model)
 
 
-def _with_run(task: Task, seen: Seen, name: tuple[Any, ...]) -> Seen | None:
+def _with_run(task: Task, subject: Subject, name: tuple[Any, ...]) -> Subject | None:
     """With what the truth is computed from; None where that was stopped."""
     if task.run is None:
-        return seen
-    study = TaskRun(task.name, seen.arguments, name[3], seen.place)
+        return subject
+    study = TaskRun(task.name, subject.arguments, name[3], subject.place)
     result = whole(study, st.empty(), (study, *name[:3]))
-    return None if result is None else replace(seen, result=result)
+    return None if result is None else replace(subject, result=result)
 
 
 def _nudge(attempt: Attempt) -> None:
@@ -156,21 +158,21 @@ def _keep(code: str, attempt: Attempt) -> None:
         del answers[next(iter(answers))]
 
 
-def _material(task: Task, seen: Seen) -> None:
-    if rows := task.material(seen):
+def _material(task: Task, subject: Subject) -> None:
+    if rows := task.material(subject):
         show_table(numbers_table(rows))
 
 
-def _fields(task: Task, seen: Seen, key: str) -> None:
+def _fields(task: Task, subject: Subject, key: str) -> None:
     """Draw the fields for an answer; their keys begin with `key`."""
-    question = task.ask(seen)
+    question = task.ask(subject)
     if task.form == "number":
         unit = f" ({task.unit})" if task.unit else ""
         look: dict[str, Any] = {"label_visibility": "collapsed", "width": 240}
         st.markdown(literal(question + unit))  # a label would be as narrow as the field
         st.text_input(literal(question + unit), key=key, max_chars=LONGEST, **look)
         return
-    options = task.options(seen)
+    options = task.options(subject)
     if task.form == "spread":
         _spread(question, options, key)
         return
@@ -215,19 +217,19 @@ def _reply(task: Task, key: str) -> Reply | None:
     return chosen
 
 
-def _over(task: Task, seen: Seen, attempt: Attempt) -> None:
-    st.markdown(f"**{literal(task.ask(seen))}**")
-    truth = task.truth(seen)
+def _over(task: Task, subject: Subject, attempt: Attempt) -> None:
+    st.markdown(f"**{literal(task.ask(subject))}**")
+    truth = task.truth(subject)
     if isinstance(truth, tuple):
         points = attempt.answer if isinstance(attempt.answer, tuple) else None
-        show_table(guess_table(task.options(seen), points, truth))
+        show_table(guess_table(task.options(subject), points, truth))
     else:
-        _material(task, seen)
-    explanation = literal(task.explain(seen))
+        _material(task, subject)
+    explanation = literal(task.explain(subject))
     if attempt.is_right:
         st.success(f"**Right.** {explanation}", icon=":material/check:")
     elif attempt.is_wrong:
-        answer = task.repeat(seen, attempt.answer) if attempt.answer is not None else ""
+        answer = task.repeat(subject, attempt.answer) if attempt.answer is not None else ""
         st.warning(f"**Not right{literal(answer)}.** {explanation}", icon=":material/close:")
     else:
         st.info(explanation, icon=":material/arrow_forward:")

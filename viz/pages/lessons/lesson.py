@@ -10,7 +10,7 @@ import streamlit as st
 from viz.labels import literal
 from viz.lessons.kinds import read_task
 from viz.lessons.place import Place, find_place
-from viz.lessons.seen import Seen
+from viz.lessons.subject import Subject
 from viz.lessons.task import Task
 from viz.pages.lessons.asking import ask, keep
 from viz.pages.lessons.listing import address_of, in_order, length
@@ -111,15 +111,17 @@ def _scene(
         st.caption(literal(remark))
     is_over, opened = True, opened_by(scene, answer, place)
     for i, (task, arguments) in enumerate(questions):
-        seen = Seen(answer.checkpoint, answer.recording, place, arguments, answer.request.text)
+        subject = Subject(
+            answer.checkpoint, answer.recording, place, arguments, answer.request.text
+        )
         if task.of_row and (answer.request, place) in waits:
             st.caption("This continues with your result above: answer there, or have it shown.")
             is_over = False
             continue
-        if place not in introduced and _speaks_of_row(task, seen):
+        if place not in introduced and _speaks_of_row(task, subject):
             introduced.add(place)
-            st.caption(literal(seen.about_row))
-        if not _ask(task, seen, (lesson.name, number, i, answer.request, place), answer):
+            st.caption(literal(subject.about_row))
+        if not _ask(task, subject, (lesson.name, number, i, answer.request, place), answer):
             is_over = False
             if task.of_row:
                 waits.add((answer.request, place))
@@ -133,18 +135,18 @@ def _scene(
     return remark
 
 
-def _speaks_of_row(task: Task, seen: Seen) -> bool:
+def _speaks_of_row(task: Task, subject: Subject) -> bool:
     """Tell whether its question names the row: another one may be about the same word."""
-    row, question = f"‘{seen.row_word}’", task.ask(seen)
+    row, question = f"‘{subject.row_word}’", task.ask(subject)
     return row in question and (task.of_row or f"row {row}" in question)
 
 
-def _ask(task: Task, seen: Seen, name: tuple[object, ...], answer: Answer) -> bool:
+def _ask(task: Task, subject: Subject, name: tuple[object, ...], answer: Answer) -> bool:
     """Ask a task; tell whether it is over. The words of chance are asked of nobody."""
     if task.of_writing and answer.request.method == "sample":
         st.caption("Chance chose these words: choose greedy or beam search to be asked about them.")
         return True
-    return ask(task, seen, name)
+    return ask(task, subject, name)
 
 
 def place_in(answer: Answer, head: str, row: str) -> Place | None:
@@ -168,15 +170,15 @@ def opened_by(scene: Scene, answer: Answer, place: Place) -> Screen:
         pins=(f"q{place.query}",) if scene.screen.page == FIRST_PAGE else (),
     )
     for task, arguments in map(read_task, scene.exercise.tasks):
-        seen = Seen(answer.checkpoint, answer.recording, place, arguments, request.text)
-        opened = _as_asked(opened, task, seen)
+        subject = Subject(answer.checkpoint, answer.recording, place, arguments, request.text)
+        opened = _as_asked(opened, task, subject)
     return opened
 
 
-def _as_asked(opened: Screen, task: Task, seen: Seen) -> Screen:
+def _as_asked(opened: Screen, task: Task, subject: Subject) -> Screen:
     """The same page, showing what the task asks about."""
-    pins = (f"q{seen.place.query}",) if _speaks_of_row(task, seen) else opened.pins
-    fields: Mapping[str, Any] = {"pins": pins, **task.opens(seen)}
+    pins = (f"q{subject.place.query}",) if _speaks_of_row(task, subject) else opened.pins
+    fields: Mapping[str, Any] = {"pins": pins, **task.opens(subject)}
     return put(opened, **fields)
 
 

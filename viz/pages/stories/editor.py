@@ -38,7 +38,7 @@ _LIST = """
 
 
 @dataclass
-class Removed:
+class Undo:
     """Scenes that were removed from stories in a session."""
 
     scenes: list[tuple[str, int, Scene]] = field(default_factory=list)
@@ -130,7 +130,7 @@ def _button(title: str, icon: str, disabled: bool, do: Callable[[], None]) -> No
 def _offer_back(story: Story) -> None:
     """Draw the button that undoes the last "Remove"."""
     code = session().screen.draft
-    removed = [each for each in session().of(Removed).scenes if each[0] == code]
+    removed = [each for each in session().of(Undo).scenes if each[0] == code]
     if removed and len(story.scenes) < MOST_SCENES:
         heading = removed[-1][2].heading
         st.button(
@@ -173,7 +173,7 @@ def _move(i: int, by: int) -> None:
 
 def _remove(i: int) -> None:
     def removed(story: Story) -> Story:
-        own, code = session().of(Removed), str(session().screen.draft)
+        own, code = session().of(Undo), str(session().screen.draft)
         own.scenes = [*own.scenes, (code, i, story.scenes[i])][-MOST_SCENES:]
         return _with(story, i)
 
@@ -181,7 +181,7 @@ def _remove(i: int) -> None:
 
 
 def _put_back() -> None:
-    own, code = session().of(Removed), session().screen.draft
+    own, code = session().of(Undo), session().screen.draft
     last = max(n for n, each in enumerate(own.scenes) if each[0] == code)
     _, i, scene = own.scenes.pop(last)
 

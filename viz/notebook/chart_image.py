@@ -25,7 +25,7 @@ GAP = 0.055
 
 
 @dataclass(frozen=True, eq=False)
-class Printed:
+class ChartImage:
     """A chart that a page shows as an image."""
 
     sheet: Callable[[Theme, float], Sheet]
@@ -34,7 +34,7 @@ class Printed:
     """The alternative text."""
 
 
-def printed(charts: Sequence[Printed], themes: Sequence[Theme]) -> str:
+def chart_images(charts: Sequence[ChartImage], themes: Sequence[Theme]) -> str:
     """Side by side, an image for each theme: the page's style shows that of its own."""
     share = (1 - GAP * (len(charts) - 1)) / max(1, len(charts))
     return "".join(
@@ -43,7 +43,7 @@ def printed(charts: Sequence[Printed], themes: Sequence[Theme]) -> str:
     )
 
 
-def printed_once(chart: Chart, theme: Theme, says: str, share: float = 1.0) -> str:
+def chart_image(chart: Chart, theme: Theme, says: str, share: float = 1.0) -> str:
     """The image of a chart in the colours of the page.
 
     share: of the page's width, for it.

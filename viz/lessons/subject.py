@@ -17,7 +17,7 @@ from viz.lessons.place import Place
 
 
 @dataclass(frozen=True, eq=False)
-class Seen:
+class Subject:
     """A row of a head, and all that it is part of."""
 
     checkpoint: Checkpoint
