@@ -117,7 +117,7 @@ def test_the_picture_is_the_one_that_the_app_begins_with(recording: Recording) -
 def test_another_screen_comes_with_the_sentence_that_it_is_of(client: TestClient) -> None:
     headers = {"accept": "text/html"}
     answer = client.get("/?text=I+see+%3Cb%3Ea+dog%3C%2Fb%3E.", headers=headers)
-    assert "<p>I see &lt;b&gt;a dog&lt;/b&gt;.</p>" in answer.text
+    assert '<p dir="auto">I see &lt;b&gt;a dog&lt;/b&gt;.</p>' in answer.text
     assert "Loading the app" in client.get("/decode", headers=headers).text
     assert len(waiting(f"text={'a' * 10**6}")) < len(waiting("")) + LONGEST + 1
     assert waiting("text=%ff%00&layer=x&text") != ""
