@@ -31,6 +31,8 @@ class Kind:
     """Whether it is what the softmax gave, where the values met something else."""
     part: tuple[int, int]
     """Which of how many calls of a layer that nothing puts together."""
+    reading: int = 0
+    """Which pass over a text it was, where a model makes several in one; from 0."""
     calls: list[Seen] = field(default_factory=list)
     """One per layer, in the order of calling."""
 
@@ -82,18 +84,44 @@ def _kinds(seen: Sequence[Seen]) -> Iterable[Kind]:
     every = [call for layer in layers for call in layer]
     result: dict[tuple[object, ...], Kind] = {}
     which = _which(every)
+    readings = _readings(every)
     for layer in layers:
         parts: dict[tuple[object, ...], list[Seen]] = defaultdict(list)
         for call in layer:
             parts[pattern_of(call.place.path), call.sizes, call.is_softmax].append(call)
         for (path, *_), calls in parts.items():
             joined = _heads_joined(calls)
+            reading = readings[id(calls[0])]
             place = path, which.get(id(calls[0]), 0) if len(calls) == 1 else 0
             for i, call in enumerate(joined):
-                kind = Kind(kind_of(call, every), call.sizes, call.is_softmax, (i, len(joined)))
-                key = place, kind.role, kind.sizes, kind.is_softmax, kind.part
+                role = None if reading else kind_of(call, every)
+                kind = Kind(role, call.sizes, call.is_softmax, (i, len(joined)), reading)
+                key = place, role, kind.sizes, kind.is_softmax, kind.part, reading
                 result.setdefault(key, kind).calls.append(call)
     return result.values()
+
+
+def _readings(calls: Sequence[Seen]) -> dict[int, int]:
+    """id of a call -> how often its module had read another text before.
+
+    What that was nobody said, so these calls are of no known role: tokens are of the first text.
+    """
+    texts: dict[str, dict[tuple[int, ...], int]] = defaultdict(dict)
+    for call in calls:
+        own = texts[call.place.path]
+        own.setdefault(call.place.reading, len(own))
+    return {id(call): texts[call.place.path][call.place.reading] for call in calls}
+
+
+def notes_on_readings(kinds: Mapping[str, Kind]) -> tuple[str, ...]:
+    """Say in a sentence that the model read several texts in one pass; nothing where it did not."""
+    n = max((kind.reading for kind in kinds.values()), default=0) + 1
+    if n == 1:
+        return ()
+    return (
+        f"Some of its modules ran {n} times in this pass, each over a text of its own: tokens are "
+        "those of the first, and the others are numbered.",
+    )
 
 
 def _which(calls: Sequence[Seen]) -> dict[int, int]:
@@ -259,6 +287,8 @@ def _name(kind: Kind, stems: Sequence[Sequence[str]], taken: Mapping[str, Kind])
     name, (n_heads, n_queries, n_keys) = _told_apart(kind, stems), kind.sizes
     if kind.is_softmax:
         name = f"{(kind.role or name).removesuffix('_self')} softmax"
+    if kind.reading:
+        name += f" pass {kind.reading + 1}"
     if kind.part[1] > 1:
         name += f" {kind.part[0] + 1}/{kind.part[1]}"
     if name in taken or name in ROLES or (kind.role in taken and not kind.is_softmax):

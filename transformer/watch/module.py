@@ -20,7 +20,7 @@ from transformer.recording import Attention, AttentionCall, Recording
 from transformer.tokenizer import UNKNOWN, Token
 from transformer.watch.editing import EditingWatcher, Plan, check_met, given_by
 from transformer.watch.given import arguments, running, said_why
-from transformer.watch.kinds import Kind, by_kind
+from transformer.watch.kinds import Kind, by_kind, notes_on_readings
 from transformer.watch.mode import notes_on_mode
 from transformer.watch.schemes import position_schemes
 from transformer.watch.seen import Seen
@@ -86,7 +86,7 @@ def record_module(
         logits=logits_of(output),
         rotary=schemes.rotary,
         unseen=missing,
-        notes=notes_on_mode(watcher.modules),
+        notes=(*notes_on_mode(watcher.modules), *notes_on_readings(kinds)),
     )
 
 

@@ -14,6 +14,8 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from transformer.watch.readings import Readings
+
 _CALL = nn.Module._call_impl.__code__
 _OTHER = re.compile(
     r"k|keys?|kv|key_value.*|mem|memory|context|ctx|source|src|enc(oder)?_(hidden_)?(states?|out.*)"
@@ -39,6 +41,9 @@ class Place:
     """How many sequences of which length it was given at once, or the other way round; or empty."""
     run: int = 0
     """Which run of a module it was, counted over the pass."""
+    reading: tuple[int, ...] = ()
+    """Which runs it was of those modules around it that were given ids or a picture: where they
+    run again, they read something else."""
 
     def windows(self, tensor: Tensor) -> tuple[int, int] | None:
         """How many sequences a call read here, and of how many queries; None: one sequence.
@@ -61,13 +66,15 @@ class Places:
         self._frame: FrameType | None = None
         """Of the latest run, so that another one is told from it."""
         self._n_runs = 0
+        self._readings = Readings()
 
-    def here(self, d_head: int) -> Place:
+    def here(self, d_head: int, n_queries: int = 0) -> Place:
         """Modules that the model does not hold are passed over.
 
         d_head: of the call, to tell tensors that are split into heads from those that are not.
         """
-        frames = (each for each in _running(sys._getframe(1)) if each[0] in self._paths)
+        held = [each for each in _running(sys._getframe(1)) if each[0] in self._paths]
+        frames = iter(held)
         module, forward, frame = next(frames, (None, None, None))
         if frame is not self._frame or frame is None:
             self._frame, self._n_runs = frame, self._n_runs + 1
@@ -88,11 +95,13 @@ class Places:
             lengths=frozenset(max(each) for each in sizes if 1 in each or len(each) == 1),
             batch=first if len(first) == 2 and 1 not in first else (),
             run=self._n_runs,
+            reading=self._readings.here(held, n_queries),
         )
 
     def forget(self) -> None:
         """The pass is over: let go of what its last run held."""
         self._frame = None
+        self._readings.forget()
 
     def _path(self, module: nn.Module, outer: nn.Module | None) -> str:
         """A module that several others share is named below the one that called it."""

@@ -168,7 +168,7 @@ class Watcher(Following):
 
     def _fused(self, args: Any, kwargs: Any, result: Tensor) -> None:
         query, key, value, closed, *others = (*args, None)[: max(4, len(args))]
-        place = self._places.here(query.size(-1))
+        place = self._places.here(query.size(-1), query.size(-2))
         if self._is_of_windows(result, place):
             return
         source = self._layer.sources.made(query, key, value, is_given)
@@ -188,7 +188,7 @@ class Watcher(Following):
     def _multi_head(
         self, result: Tensor, query: Tensor, key: Tensor, *args: Any, **kwargs: Any
     ) -> None:
-        place = self._places.here(-1)
+        place = self._places.here(-1, query.size(0))
         if query.dim() == 3:
             batch = query.transpose(0, 1)[:, None]
             if self._is_of_windows(batch, place):
@@ -213,7 +213,8 @@ class Watcher(Following):
         if scores.size(-1) - mark.n_keys in (0, 1):  # one more: an attention sink
             sizes = scores.size(-2), scores.size(-1)
             has_sink = scores.size(-1) > mark.n_keys
-            origin = Origin(self._places.here(-1).path, sizes, mark.is_picked, has_sink)
+            path = self._places.here(-1, sizes[0]).path
+            origin = Origin(path, sizes, mark.is_picked, has_sink)
             origin.source = mark.source
             self.softmaxes.append(origin)
             self._edit_weights(origin, scores, result, mark.addends)
@@ -240,7 +241,7 @@ class Watcher(Following):
 
     def _by_hand(self, made: HandMade) -> None:
         width = -1 if made.v is None else made.v.size(-1)
-        place = self._places.here(width)
+        place = self._places.here(width, made.weights.size(-2))
         if self._is_of_windows(made.weights, place):
             return
         one_of_batch(made.weights, place.path)  # raises for a batch

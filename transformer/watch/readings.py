@@ -1,0 +1,64 @@
+"""Modules that read a text of their own: where one runs again in a pass, it reads another one.
+
+A block that is run over what it gave before is given activations each time, and is several layers.
+A model that is run twice, over two texts or to write a word more, is given ids or a picture.
+"""
+
+from collections.abc import Sequence
+from itertools import pairwise
+from types import FrameType
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+
+class Readings:
+    """Counts the runs of modules that hold an attention."""
+
+    def __init__(self) -> None:
+        self._frames: dict[FrameType, bool] = {}
+        """Runs that held the latest attention, and whether each reads a text of its own."""
+        self._n_runs: dict[nn.Module, int] = {}
+
+    def here(
+        self, running: Sequence[tuple[nn.Module, FrameType | None, FrameType]], n_queries: int
+    ) -> tuple[int, ...]:
+        """Number the runs around an attention that read a text of their own, innermost first.
+
+        running: modules, the frames of their forward and of torch's calls of them.
+        """
+        frames = {}
+        for module, forward, frame in running:
+            reads = self._frames.get(frame)
+            if reads is None:
+                reads = _reads_itself(_first(frame, forward), n_queries)
+                self._n_runs[module] = self._n_runs.get(module, 0) + 1
+            frames[frame] = reads
+        self._frames = frames
+        return tuple(self._n_runs[module] for module, _, frame in running if frames[frame])
+
+    def forget(self) -> None:
+        """Let go of what the latest runs held."""
+        self._frames = {}
+
+
+def _first(call: FrameType, forward: FrameType | None) -> Tensor | None:
+    """The first tensor that a module was given, in the order of its own arguments."""
+    values = call.f_locals
+    named: dict[str, Any] = values["kwargs"]
+    code = None if forward is None else forward.f_code
+    order = () if code is None else code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+    names = sorted(named, key=lambda it: order.index(it) if it in order else len(order))
+    arguments = (*values["args"], *(named[name] for name in names))
+    return next((each for each in arguments if isinstance(each, Tensor)), None)
+
+
+def _reads_itself(given: Tensor | None, n_queries: int) -> bool:
+    """Whether a module was given ids, samples or a picture, and no activations of its queries."""
+    if given is None or given.dtype == torch.bool or given.dim() == 0:
+        return False
+    if not given.is_floating_point():
+        return True
+    sizes = given.shape
+    return n_queries not in (*sizes, *(a * b for a, b in pairwise(sizes)))
