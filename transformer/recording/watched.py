@@ -17,6 +17,7 @@ from transformer.recording.decisions import Classification, Masked
 from transformer.tokenizer import Token
 from transformer.vocabulary import source_side
 from transformer.watch.editing import EditingWatcher, Plan, Spot, check_met, given_by
+from transformer.watch.extra_keys import keys_of
 from transformer.watch.kinds import Kind, by_kind
 from transformer.watch.module import Calls, maker, numbered
 from transformer.watch.schemes import position_schemes
@@ -162,8 +163,9 @@ def _kinds(watcher: Watcher, forced: ForcedPass) -> dict[str, Kind]:
 def _attention(title: str, kind: Kind, forced: ForcedPass, name: Name) -> Attention:
     """A kind that the family does not know, or that reads fewer positions, has them numbered."""
     _, n_queries, n_keys = kind.sizes
-    rows = forced.rows.get(kind.role or "")
-    if rows is None or (len(rows.queries), len(rows.keys)) != (n_queries, n_keys):
+    rows, first = forced.rows.get(kind.role or ""), kind.calls[0]
+    n_added = len(first.added)
+    if rows is None or (len(rows.queries), len(rows.keys)) != (n_queries, n_keys - n_added):
         rows = _alike(forced, n_queries, n_keys)
     is_beside = (kind.role or title) == "cross" and "cross" not in forced.rows
     if is_beside:  # a model that reads one text looks at something else: its keys are no tokens
@@ -172,7 +174,8 @@ def _attention(title: str, kind: Kind, forced: ForcedPass, name: Name) -> Attent
     return Attention(
         kind=title,
         queries=numbered(n_queries) if rows is None else name(rows.queries),
-        keys=numbered(n_keys) if rows is None or is_beside else name(rows.keys),
+        keys=(None if rows is None or is_beside else keys_of(name(rows.keys), first))
+        or numbered(n_keys),
         calls=calls,
         produced=None if rows is None or rows.produced is None else name(rows.produced),
         role=kind.role,

@@ -121,6 +121,13 @@ def multi_head_call(
     return make, mask, (num_heads, query.size(0), n_keys)
 
 
+def added_keys(*args: Any, **kwargs: Any) -> tuple[str, ...]:
+    """Name the keys that `multi_head_attention_forward` adds after those of the sequence."""
+    arguments = _SIGNATURE.bind(*args, **kwargs).arguments
+    is_added = {"bias key": arguments["bias_k"] is not None, "zero key": arguments["add_zero_attn"]}
+    return tuple(name for name, is_there in is_added.items() if is_there)
+
+
 def multi_head_sample(result: Tensor, *args: Any, **kwargs: Any) -> Sample | None:
     """A few rows of what `multi_head_attention_forward` gave [Q, 1, D] or [Q, D]; None: random."""
     arguments = _SIGNATURE.bind(*args, **kwargs).arguments

@@ -265,12 +265,13 @@ def _is_partial(call: Seen) -> bool:
 def _is_cached(call: Seen) -> bool:
     """Whether keys of earlier passes may stand before those of the queries."""
     _, n_queries, n_keys = call.sizes
-    return n_queries == 1 < n_keys
+    return n_queries == 1 < n_keys - len(call.added)
 
 
 def _same_length(call: Seen) -> bool:
     """Whether the keys may be those of the queries, with at most one that the module adds."""
-    return call.sizes[2] - call.sizes[1] in (0, 1) and not _is_cached(call)
+    n_more = call.sizes[2] - call.sizes[1] - len(call.added)
+    return n_more in (0, 1) and not _is_cached(call)
 
 
 def _numbers(call: Seen) -> tuple[int, ...]:

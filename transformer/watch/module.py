@@ -19,6 +19,7 @@ from transformer.inputs import InputError
 from transformer.recording import Attention, AttentionCall, Recording
 from transformer.tokenizer import UNKNOWN, Token
 from transformer.watch.editing import EditingWatcher, Plan, check_met, given_by
+from transformer.watch.extra_keys import keys_of
 from transformer.watch.given import arguments, running, said_why
 from transformer.watch.kinds import Kind, by_kind, notes_on_readings
 from transformer.watch.mode import notes_on_mode
@@ -213,7 +214,8 @@ def _lengths(kinds: Mapping[str, Kind]) -> Iterator[tuple[str, tuple[int, int]]]
     """Side -> its queries and keys in the pass; there are more keys where a cache had some."""
     sizes: dict[str | None, tuple[int, int, int]] = {}
     for kind in kinds.values():
-        sizes.setdefault(kind.role, kind.sizes)
+        (n_heads, n_queries, n_keys), n_added = kind.sizes, len(kind.calls[0].added)
+        sizes.setdefault(kind.role, (n_heads, n_queries, n_keys - n_added))
     own = "target" if "cross" in sizes or "encoder_self" in sizes else "source"
     _, n_rows, n_keys = sizes.get("cross", (0, 0, 0))
     if "encoder_self" in sizes:
@@ -235,25 +237,12 @@ def _attention(name: str, kind: Kind, sides: Sides) -> Attention:
     return Attention(
         kind=name,
         queries=_last(sides[own], n_queries) if is_known else numbered(n_queries),
-        keys=_keys(sides[of], kind.calls[0]) if is_known else numbered(n_keys),
+        keys=(keys_of(sides[of], kind.calls[0]) if is_known else None) or numbered(n_keys),
         calls=Calls([maker(call) for call in kind.calls]),
         role=kind.role,
         is_softmax=kind.is_softmax,
         numbers=kind.numbers,
     )
-
-
-UNNAMED = Token(-1, "unnamed", special=True)
-"""A key beside those of the tokens: one that a module adds, or of an earlier pass."""
-
-
-def _keys(tokens: tuple[Token, ...], seen: Seen) -> tuple[Token, ...]:
-    """The last of the tokens; where there is one key more, the mask shows on which side."""
-    _, n_queries, n_keys = seen.sizes
-    if not seen.is_causal or not n_keys == n_queries + 1 == len(tokens) + 1:
-        return _last(tokens, n_keys)
-    is_last = bool(seen.make().allowed()[:, 0, -1].all())
-    return (*tokens, UNNAMED) if is_last else (UNNAMED, *tokens)
 
 
 def _last(tokens: tuple[Token, ...], n: int) -> tuple[Token, ...]:

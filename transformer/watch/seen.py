@@ -44,6 +44,8 @@ class Seen:
     """Why W_O is not one matrix, in a clause; empty where it is, or where none was met."""
     parts: "tuple[Seen, ...]" = ()
     """The calls that its heads were, where they were several."""
+    added: tuple[str, ...] = ()
+    """Names of keys that its module is known to add after those of the sequence."""
     source: Made = UNKNOWN
     """What its queries and keys are made of, as the pass has shown."""
     softmax: object = None
@@ -83,13 +85,14 @@ def one_of_batch(tensor: Tensor, path: str = "") -> Tensor:
 def later_keys_are_closed(mask: Tensor | None, n_queries: int, n_keys: int) -> bool:
     """Whether a mask [1 or H, 1 or Q, K], True = open, is causal; the queries are the last keys.
 
-    A last key that is open to every query is nobody's later one: a module has added it.
+    Last keys that are open to every query are nobody's later ones: a module has added them.
     """
     if mask is None or n_queries < 2 or n_keys < n_queries:
         return False
     is_open = mask.any(0)
     if bool((is_open == is_open[:1]).all()):  # padding
         return False
-    if n_keys == n_queries + 1 and bool(is_open[:, -1].all()):
-        is_open, n_keys = is_open[:, :-1], n_queries
+    while n_keys > n_queries and bool(is_open[:, n_keys - 1].all()):
+        n_keys -= 1
+    is_open = is_open[:, :n_keys]
     return not bool(is_open.triu(n_keys - n_queries + 1).any())

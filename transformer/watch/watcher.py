@@ -14,7 +14,14 @@ from transformer.watch.addends import bias_of
 from transformer.watch.by_hand import HandMade, met_values
 from transformer.watch.following import Following
 from transformer.watch.functions import ENDING, SOFTMAXES, Functions, as_indices
-from transformer.watch.fused import Splits, fused_call, multi_head_call, multi_head_sample, parts
+from transformer.watch.fused import (
+    Splits,
+    added_keys,
+    fused_call,
+    multi_head_call,
+    multi_head_sample,
+    parts,
+)
 from transformer.watch.held import Held
 from transformer.watch.layer import Layer
 from transformer.watch.marks import (
@@ -196,9 +203,10 @@ class Watcher(Following):
             one_of_batch(batch, place.path)  # raises for a batch
         make, mask, sizes = multi_head_call(query, key, *args, **kwargs)
         is_causal = later_keys_are_closed(mask.uncovered, *sizes[1:])
+        added = added_keys(query, key, *args, **kwargs)
         is_same = query is key or (query.shape == key.shape and torch.equal(query, key))
         self._layer.reads(query, key)
-        seen = Seen(place, sizes, make, is_causal)
+        seen = Seen(place, sizes, make, is_causal, added=added)
         seen.source = Made(not is_same)
         self._edit_projected(seen, result)
         seen.sample = multi_head_sample(result, query, key, *args, **kwargs)
