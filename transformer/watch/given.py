@@ -61,7 +61,7 @@ def _leaves(value: Any) -> Iterator[Any]:
 
 
 def running(module: nn.Module) -> AbstractContextManager[object]:
-    """Compiled modules run as they were written. Raises InputError for scripted ones."""
+    """Let compiled modules and functions run as written. Raises InputError for scripted ones."""
     for path, each in module.named_modules():
         if isinstance(each, torch.jit.ScriptModule):
             what = f"{path} in it" if path else "it"
@@ -69,13 +69,8 @@ def running(module: nn.Module) -> AbstractContextManager[object]:
                 f"{_name(module)} cannot be recorded: {what} is scripted or traced (torch.jit), "
                 "and what runs inside is not seen. Record the module that it was made from."
             )
-    is_compiled = "torch._dynamo" in sys.modules and any(map(_is_compiled, module.modules()))
-    return torch.compiler.set_stance("force_eager") if is_compiled else nullcontext()
-
-
-def _is_compiled(module: nn.Module) -> bool:
-    is_wrapper = isinstance(module, torch._dynamo.OptimizedModule)
-    return is_wrapper or module._compiled_call_impl is not None
+    may_compile = "torch._dynamo" in sys.modules  # a function or a forward alone, too
+    return torch.compiler.set_stance("force_eager") if may_compile else nullcontext()
 
 
 @contextmanager

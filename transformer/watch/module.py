@@ -257,7 +257,13 @@ def numbered(n: int) -> tuple[Token, ...]:
 
 
 def _named(tokens: Sequence[str | Token]) -> tuple[Token, ...]:
-    """Equal pieces have equal ids: where each first stood."""
+    """Equal pieces have equal ids: where each first stood. Raises InputError."""
+    other = next((each for each in tokens if not isinstance(each, str | Token)), None)
+    if other is not None:
+        raise InputError(
+            f"Tokens are the pieces of the text, in strings, not {type(other).__name__}: ids go "
+            "into the inputs."
+        )
     firsts: dict[str, int] = {}
     return tuple(
         piece

@@ -106,6 +106,31 @@ def test_what_is_compiled_is_recorded_as_it_was_written() -> None:
     assert torch.equal(record(module, ids).attentions["encoder_self"].weights(0), plain)
 
 
+class Calls(Attends):
+    """Calls a function that is compiled by itself."""
+
+    attend = staticmethod(torch.compile(F.scaled_dot_product_attention, backend="eager"))
+
+    def forward(self, ids: Tensor) -> Tensor:
+        q, k, v = self.project(self.words(ids))[:, None].chunk(3, -1)
+        return self.attend(q, k, v)[:, 0]  # type: ignore[no-any-return]
+
+
+class Decorated(Attends):
+    forward = torch.compile(Attends.forward, backend="eager")  # type: ignore[assignment]
+
+
+@pytest.mark.parametrize("module", [Calls, Decorated])
+def test_a_compiled_function_runs_as_it_was_written(module: type[Attends]) -> None:
+    (attention,) = record(module().eval(), ids).attentions.values()
+    assert attention.role == "encoder_self"
+
+
+def test_tokens_that_are_ids_are_refused() -> None:
+    with pytest.raises(InputError, match="int"):
+        record(Attends().eval(), ids, [1, 2, 3, 4, 5])  # type: ignore[list-item]
+
+
 def test_a_sparse_buffer_is_no_obstacle() -> None:
     """openai/whisper's code keeps one, of the heads that align."""
     module = Attends().eval()
