@@ -1,4 +1,4 @@
-"""How a Recording comes about: our models' by hooks, any other module's by watching it run."""
+"""Recordings: of our models made by hooks, of any other module by watching it run."""
 
 from transformer.recording.calls import AttentionCall, Sample, WeightsCall, sampled
 from transformer.recording.check import Checked

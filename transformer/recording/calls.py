@@ -11,7 +11,7 @@ from torch import Tensor
 
 @dataclass(frozen=True, eq=False)
 class Sample:
-    """What an attention gave in the pass, at some of its queries: copies."""
+    """A sample of what an attention gave in the pass, at some of its queries: copies."""
 
     queries: Tensor
     """[N] int64"""
@@ -27,7 +27,7 @@ MOST = 512
 
 @lru_cache(maxsize=64)
 def sampled(n_queries: int) -> Tensor:
-    """Which queries are kept: evenly spread, first and last among them."""
+    """Choose the queries to keep: evenly spread, first and last among them."""
     with torch.inference_mode(False):  # it is kept for later passes, which may have gradients
         return torch.linspace(0, n_queries - 1, min(n_queries, MOST)).round().long()
 
@@ -72,7 +72,7 @@ class AttentionCall:
 
     @property
     def knows_scores(self) -> bool:
-        """Whether q and k are here, or nothing but what became of them."""
+        """Tell whether q and k are here, or nothing but what became of them."""
         return True
 
     @property
@@ -122,7 +122,7 @@ class AttentionCall:
         )
 
     def allowed(self) -> Tensor:
-        """Which cells may be attended to: bool [H, Q, K]."""
+        """Find the cells that may be attended to: bool [H, Q, K]."""
         cells = self._unmasked()
         if self.low is None:
             return cells
@@ -156,7 +156,7 @@ class AttentionCall:
         return weights.masked_fill(masked, 0.0)
 
     def heads_given(self) -> Tensor:
-        """What each head gave, before W_O: weights v, or what edits put there, [H, Q, d_value]."""
+        """Compute what heads gave before W_O: weights v, or what edits put, [H, Q, d_value]."""
         weights, v = self.weights(), self.v.float()
         result = weights.unflatten(0, (v.size(0), -1)).flatten(1, 2) @ v  # [G, H / G * Q, d_value]
         heads = result.view(*weights.shape[:2], -1)
@@ -192,12 +192,12 @@ class WeightsCall(AttentionCall):
         raise ValueError("Here the model computed attention by hand: only its weights are known.")
 
     def weights(self) -> Tensor:
-        """As they were given, [H, Q, K] in float32: nothing is put in their place."""
+        """Give them as they were, [H, Q, K] in float32: nothing is put in their place."""
         return self.given.float()
 
 
 def _of_heads(tensor: Tensor, part: slice, n_heads: int) -> Tensor:
-    """Of keys or values [G, K, d], those that some of the H heads read; a view of one head."""
+    """Choose the keys or values [G, K, d] that some of the H heads read; a view of one head."""
     n_groups = tensor.size(0)
     if n_groups == n_heads:
         return tensor[part]

@@ -1,4 +1,4 @@
-"""Whether a recording says what its model computed: from weights and values to what they gave."""
+"""The check of a recording: from weights and values to what the model gave."""
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
@@ -15,7 +15,7 @@ CLOSE = {torch.float64: 1e-4, torch.float32: 1e-4, torch.float16: 0.01, torch.bf
 
 @dataclass(frozen=True)
 class Checked:
-    """What a check of a recording found."""
+    """The result of a check of a recording."""
 
     error: float | None
     """The largest difference between what weights and values give and what the model gave, as a
@@ -94,7 +94,7 @@ def _clauses(unknown: Sequence[tuple[str, int, str]]) -> Iterator[str]:
 
 @dataclass
 class _Rows:
-    """What the rows of all maps have in common."""
+    """Extremes of the rows of all maps."""
 
     least: float = math.inf
     """Sum of a row that may read anything."""
@@ -194,7 +194,7 @@ def _compared(call: AttentionCall, rows: _Rows) -> _Compared:
 
 
 def _is_scored(call: AttentionCall) -> Tensor:
-    """Which rows are made of numbers, bool [H, Q]; a call by hand has no queries and keys."""
+    """Find the rows that are made of numbers, bool [H, Q]; a call by hand has no q and k."""
     of_keys = call.k.isfinite().flatten(1).all(-1)  # [G]
     of_heads = of_keys.repeat_interleave(call.n_heads // len(of_keys))
     return call.q.isfinite().all(-1) & of_heads[:, None]

@@ -1,4 +1,4 @@
-"""What one forward pass left behind: data only, without a batch axis.
+"""The record of one forward pass: data only, without a batch axis.
 
 Attention weights are not stored. Each attention call's q, k and v are, by reference, and the
 weights are computed from them when asked: memory grows with T * d, not with L * H * T^2. Only
@@ -42,12 +42,12 @@ class Attention:
 
     @property
     def is_cross(self) -> bool:
-        """Whether its keys are of another sequence than its queries."""
+        """Tell whether its keys are of another sequence than its queries."""
         return (self.role or self.kind) == "cross"
 
     @property
     def is_decoder(self) -> bool:
-        """Whether it is a decoder's own."""
+        """Tell whether it is a decoder's own."""
         return (self.role or self.kind) == "decoder_self"
 
     @property
@@ -64,7 +64,7 @@ class Attention:
         return self.n_layers * self.n_heads * len(self.queries) * len(self.keys)
 
     def number(self, layer: int) -> int:
-        """What the model itself calls a layer."""
+        """Give the model's own number of a layer."""
         return self.numbers[layer] if self.numbers else layer
 
     def weights(self, layer: int, head: int | None = None) -> Tensor:
@@ -78,7 +78,7 @@ class Attention:
         return replace(self, calls=tuple(call.only(head) for call in self.calls))
 
     def allowed(self, layer: int, head: int | None = None) -> Tensor:
-        """Which cells the masks leave open: bool [H, Q, K], or of one head [Q, K]; on the CPU."""
+        """Find cells that masks leave open: bool [H, Q, K], or of one head [Q, K]; on the CPU."""
         if head is None:
             return self.calls[layer].allowed().cpu()
         return self.calls[layer].only(head).allowed()[0].cpu()
@@ -99,7 +99,7 @@ class Unseen:
 
 @dataclass(frozen=True, eq=False)
 class PositionalEncoding:
-    """What one side's embedding layer put together, as it passed through."""
+    """The parts that one side's embedding layer put together, as they passed through."""
 
     tokens: tuple[Token, ...]
     embeddings: Tensor
@@ -157,7 +157,7 @@ class Recording:
 
     @cached_property
     def checked(self) -> Checked:
-        """How the weights and values that were recorded agree with what the model gave.
+        """The check: recorded weights and values beside what the model gave.
 
         Computed when somebody asks.
         """
@@ -166,7 +166,7 @@ class Recording:
 
     @property
     def n_prompt(self) -> int:
-        """Of a generator, whose text begins with its source, that source's length; else 0."""
+        """Length of the source of a generator, whose text begins with it; else 0."""
         is_generator = all(each.is_decoder for each in self.attentions.values())
         return len(self.source) if is_generator else 0
 

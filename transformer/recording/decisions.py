@@ -1,4 +1,4 @@
-"""What a model that writes nothing says of a text: its class, and tokens for its masks: data."""
+"""Decisions of a model that writes nothing: a text's class, and tokens for its masks: data."""
 
 from dataclasses import dataclass, field
 
@@ -10,7 +10,7 @@ from transformer.decoding.steps import Candidate
 
 @dataclass(frozen=True, eq=False)
 class Classification:
-    """What a classifier decided."""
+    """A classifier's decision."""
 
     classes: tuple[str, ...]
     logits: Tensor
@@ -26,7 +26,7 @@ class Classification:
 
 @dataclass(frozen=True, eq=False)
 class PooledClassification(Classification):
-    """What was decided by one linear layer, from a vector that was pooled over positions."""
+    """A decision by one linear layer, from a vector that was pooled over positions."""
 
     pooling: str
     """"mean" or "max"."""
@@ -52,7 +52,7 @@ class PooledClassification(Classification):
         return self.winners().bincount(minlength=n_positions) / d_model
 
     def contributions(self) -> Tensor:
-        """What each position adds to each logit [T, C]; with the bias they add up to the logits."""
+        """Compute what positions add to each logit [T, C]; with the bias they sum to the logits."""
         n_positions = len(self.outputs)
         if self.pooling == "mean":
             return self.outputs @ self.weight.mT / n_positions
@@ -64,7 +64,7 @@ class PooledClassification(Classification):
 
 @dataclass(frozen=True)
 class Masked:
-    """What a masked language model would put in the place of one mask."""
+    """Candidates of a masked language model for the place of one mask."""
 
     position: int
     """In the source."""

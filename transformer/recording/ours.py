@@ -42,7 +42,7 @@ from transformer.vocabulary import source_side
 
 
 class _Observer:
-    """What one pass left behind, written down while the pass runs."""
+    """An observer of one pass: it writes down while the pass runs."""
 
     def __init__(self) -> None:
         self.calls: dict[str, list[tuple[Any, ...]]] = defaultdict(list)
@@ -109,7 +109,7 @@ def calls_of(checkpoint: Checkpoint, inputs: Sequence[Ids]) -> dict[str, list[At
 
 
 def _observe(checkpoint: Checkpoint, inputs: Sequence[Ids]) -> tuple[_Observer, Tensor]:
-    """What one pass left behind, and its logits [T, V] or [C]."""
+    """Observe one pass: what it left behind, and its logits [T, V] or [C]."""
     _hook(checkpoint.model, checkpoint.family)
     observer = _Observer()
     token = _OBSERVER.set(observer)
@@ -245,7 +245,7 @@ def _write_down(
 def _positions(
     checkpoint: Checkpoint, observer: _Observer, forced: ForcedPass, tokens: Any
 ) -> dict[str, PositionalEncoding]:
-    """What each side's embedding layer put together; nothing where there are no positions."""
+    """Collect what the sides' embedding layers put together; nothing without positions."""
     if not observer.outputs["positions"]:
         return {}
     config: Any = checkpoint.config
@@ -269,7 +269,7 @@ def _positions(
 def _classification(
     checkpoint: Checkpoint, observer: _Observer, logits: Tensor
 ) -> PooledClassification | None:
-    """What a classifier decided and from what; None for models that classify nothing."""
+    """Keep what a classifier decided and from what; None for models that classify nothing."""
     if not observer.inputs["pool"]:
         return None
     ((outputs, _),) = observer.inputs["pool"]

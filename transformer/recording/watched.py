@@ -77,7 +77,7 @@ def record_watched(
 
 
 def plan_of(checkpoint: Checkpoint, forced: ForcedPass) -> Plan:
-    """Which attention is which, as one pass shows that nothing changes."""
+    """Plan which attention is which, by one pass that nothing changes."""
     inputs = _rows(checkpoint, forced.inputs)
     watcher = Watcher(checkpoint.model, is_for_edits=True)
     with torch.inference_mode(), watcher:
@@ -88,7 +88,7 @@ def plan_of(checkpoint: Checkpoint, forced: ForcedPass) -> Plan:
 def edited_logits(
     checkpoint: Checkpoint, forced: ForcedPass, plan: Plan, editor: Editor
 ) -> torch.Tensor:
-    """Of one edited pass [T, V], or of a classifier [C]. Raises EditError."""
+    """Compute logits of one edited pass [T, V], or of a classifier [C]. Raises EditError."""
     watcher = EditingWatcher(checkpoint.model, plan, editor)
     with torch.inference_mode(), watcher:
         logits: torch.Tensor = checkpoint.model(*_rows(checkpoint, forced.inputs))[0]
@@ -107,7 +107,7 @@ def edited_calls(
 
 
 def watched_given(checkpoint: Checkpoint, forced: ForcedPass) -> Given:
-    """What heads and layers give in a pass that nothing changes."""
+    """Collect what heads and layers give in a pass that nothing changes."""
     watcher, states = Watcher(checkpoint.model), dict[str, torch.Tensor]()
 
     def keep(path: str, inputs: torch.Tensor) -> None:
@@ -152,7 +152,7 @@ def _rows(checkpoint: Checkpoint, inputs: Sequence[Ids]) -> list[torch.Tensor]:
 
 
 def _kinds(watcher: Watcher, forced: ForcedPass) -> dict[str, Kind]:
-    """What was seen, by kind; a family that has but one has no other, whatever it looks like."""
+    """Sort what was seen by kind; a family that has but one has no other, whatever it is like."""
     calls = by_kind(watcher.seen)
     if len(forced.rows) == 1 and len(calls) == 1:
         (role,), (kind,) = forced.rows, calls.values()
@@ -194,7 +194,7 @@ def _alike(forced: ForcedPass, n_queries: int, n_keys: int) -> Rows | None:
 
 
 def _classification(checkpoint: Checkpoint, logits: torch.Tensor) -> Classification | None:
-    """What a classifier decided; None for a model whose configuration names no classes."""
+    """Keep what a classifier decided; None for a model whose configuration names no classes."""
     config = checkpoint.config
     classes: tuple[str, ...] = getattr(config, "classes", ())
     if not classes or logits.shape != (len(classes),):
@@ -204,7 +204,7 @@ def _classification(checkpoint: Checkpoint, logits: torch.Tensor) -> Classificat
 
 
 def _masked(checkpoint: Checkpoint, sources: Ids, logits: torch.Tensor) -> tuple[Masked, ...]:
-    """What a masked language model puts in the place of each mask."""
+    """Collect what a masked language model puts in the place of each mask."""
     mask = getattr(checkpoint.config, "mask_id", None)
     if mask is None or logits.dim() != 2 or logits.size(1) != checkpoint.config.vocab_size:
         return ()

@@ -1,4 +1,4 @@
-"""What is added to scores between the product that makes them and their softmax."""
+"""Addends of scores, between the product that makes them and their softmax."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -13,7 +13,7 @@ from transformer.watch.masks import split
 
 @dataclass(frozen=True, eq=False)
 class Addend:
-    """What was added to scores: a mask, a bias, or both in one."""
+    """A tensor that was added to scores: a mask, a bias, or both in one."""
 
     tensor: Tensor
     factor: float = 1.0
@@ -25,7 +25,7 @@ class Addend:
 
 
 def carried(addends: tuple[Addend, ...], func: Any, args: Sequence[Any]) -> tuple[Addend, ...]:
-    """What is left of them after a function: all as they are or scaled; nothing where unclear."""
+    """Carry them over a function: all as they are or scaled; nothing where unclear."""
     if func in _KEEPING:
         return addends
     factor = _factor(func, args)
@@ -35,7 +35,7 @@ def carried(addends: tuple[Addend, ...], func: Any, args: Sequence[Any]) -> tupl
 
 
 def _factor(func: Any, args: Sequence[Any]) -> float | None:
-    """By how much a function scales its first argument; None for any other function."""
+    """Find the factor of a function that scales its first argument; None for any other function."""
     by = args[1] if len(args) == 2 else None
     if isinstance(by, Tensor) and by.numel() == 1:
         by = by.item()
@@ -63,7 +63,7 @@ _KEEPING = frozenset(
 
 
 def bias_of(addends: Iterable[Addend], sizes: Sequence[int]) -> Tensor | None:
-    """What was added to scores of sizes (H, Q, K) beside masks [1 or H, 1 or Q, K], or None."""
+    """Sum what was added to scores of sizes (H, Q, K) beside masks [1 or H, 1 or Q, K], or None."""
     total: Tensor | None = None
     for addend in addends:
         spread = _of_cells(addend.tensor, sizes)
@@ -88,7 +88,7 @@ def covered_by(addends: Iterable[Addend], sizes: Sequence[int]) -> Tensor | None
 
 
 def _of_cells(addend: Tensor, sizes: Sequence[int]) -> Tensor | None:
-    """As [1 or H, 1 or Q, K]; None where it is of another size."""
+    """Spread it as [1 or H, 1 or Q, K]; None where it is of another size."""
     addend = addend.detach()
     addend = addend.flatten(0, -3) if addend.dim() > 3 else addend
     addend = addend.reshape(*(1,) * (3 - addend.dim()), *addend.shape)

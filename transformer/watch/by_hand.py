@@ -38,7 +38,7 @@ class HandMade:
         return self.softmax.addends if self.order is None else ()
 
     def calls(self) -> tuple[WeightsCall, WeightsCall | None]:
-        """What met the values, and the softmax where that is something else; for one sequence."""
+        """Make the call that met the values, and the softmax where it is another; of one text."""
         weights, before = self._maps(self.weights), self._maps(self.softmax.weights)
         if before.shape[1:] != weights.shape[1:]:  # moved in a way that is not followed
             return _call(weights, None, self.v), None
@@ -85,7 +85,7 @@ def _call(weights: Tensor, mask: Tensor | None, v: Tensor | None) -> WeightsCall
 
 
 def _same(weights: Tensor, before: Tensor, closed: Tensor | None) -> bool:
-    """Whether the values met what the softmax gave; in cells that a mask closes all is the same."""
+    """Tell whether values met what the softmax gave; cells that a mask closes do not count."""
     if weights.shape != before.shape:
         return False
     if weights.data_ptr() == before.data_ptr() and weights.stride() == before.stride():

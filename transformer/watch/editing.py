@@ -35,7 +35,7 @@ Call = tuple[str, int]
 
 @dataclass(frozen=True)
 class Spot:
-    """Which attention a call is."""
+    """The place of a call among attentions."""
 
     kind: str
     layer: int
@@ -46,7 +46,7 @@ class Spot:
 
 
 class Plan:
-    """Which call is which attention, as one pass has shown."""
+    """A table of which call is which attention, as one pass has shown."""
 
     def __init__(self, watcher: Watcher, kinds: Mapping[str, Kind], inputs: Any) -> None:
         """inputs: what the pass was given, a tensor, a tuple or a dict."""
@@ -86,7 +86,7 @@ class Plan:
         self.layers = layer_paths(kinds)
 
     def spots(self, watcher: Watcher) -> Iterator[tuple[Seen, Spot]]:
-        """What another pass of the same module has shown, and which attention each of it is.
+        """Yield what another pass of the same module has shown, and which attention each of it is.
 
         Told by where it was called: what is computed there may look like another kind.
         """
@@ -221,7 +221,7 @@ class EditingWatcher(Watcher):
                     _of_head(weights, head)[rows] = softmax(after[rows]).to(weights.dtype)
 
     def _spot(self, seen: Seen) -> Spot | None:
-        """Of a call that edits are of."""
+        """Find the spot of a call that edits are of."""
         path = seen.place.path
         n = self._n_calls[path] % self._plan.n_calls.get(path, 1)
         self._n_calls[path] += 1
@@ -244,7 +244,7 @@ def _closed(scores: Tensor, covered: Tensor) -> Tensor:
 
 
 def given_by(kinds: Mapping[str, Kind], states: Mapping[str, Tensor]) -> Given:
-    """What heads of a finished pass gave, where their values are understood, and layers.
+    """Collect what heads of a finished pass gave, where their values are understood, and layers.
 
     states: path -> what its module gave [T, D].
     """

@@ -52,7 +52,7 @@ class Following(Unedited):
             self._layer.output.normed(args[0])
 
     def _following(self, args: Any) -> Iterator[tuple[Output, tuple[Tensor, Tensor]]]:
-        """What follows the heads, with the two operands; nothing where they are none."""
+        """Yield what follows the heads, with the two operands; nothing where they are none."""
         output = self._layer.output
         if output is None or len(args) < 2:
             return

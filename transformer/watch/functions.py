@@ -41,7 +41,7 @@ class Functions(TorchFunctionMode):
 
 
 def as_indices(tensor: Tensor, indices: Any) -> tuple[Tensor, list[Any]]:
-    """What stands in brackets, an entry for each axis, as torch's operator is given it."""
+    """List what stands in brackets, an entry for each axis, as torch's operator is given it."""
     several = indices if isinstance(indices, tuple) else (indices,)
     rest = tensor.dim() - sum(each is not None and each is not ... for each in several)
     whole: list[Any] = []

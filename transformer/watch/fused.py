@@ -29,7 +29,7 @@ def fused_call(
     scale: float | None = None,
     enable_gqa: bool = False,
 ) -> AttentionCall:
-    """What `scaled_dot_product_attention` was called with; its mask as `parts` gives it."""
+    """Keep what `scaled_dot_product_attention` was called with; its mask as `parts` gives it."""
     q, k, v = (one_of_batch(tensor).detach() for tensor in (query, key, value))
     call = AttentionCall(
         q=q,
@@ -83,7 +83,7 @@ def multi_head_call(
     v_proj_weight: Tensor | None = None,
     **others: Any,
 ) -> tuple[Callable[[], AttentionCall], Split, tuple[int, int, int]]:
-    """What `multi_head_attention_forward` was called with: how to project it, its mask, H, Q, K.
+    """Keep what `multi_head_attention_forward` read: how to project it, its mask, H, Q, K.
 
     query [Q, 1, D] or [Q, D], key and value alike. Projecting costs what the layer's own
     projections do, so it waits until somebody asks.

@@ -1,4 +1,4 @@
-"""What a module is given to read; where it cannot run over that, a sentence that says why."""
+"""Inputs of a module; where it cannot run over them, a sentence that says why."""
 
 import inspect
 import sys
@@ -26,7 +26,7 @@ _NO_TENSORS = (
 
 
 def arguments(inputs: Any) -> tuple[tuple[Any, ...], dict[str, Any]]:
-    """What a module is called with. Raises InputError where there is no tensor among it."""
+    """Part inputs into arguments. Raises InputError where there is no tensor among them."""
     if (what := _instead(inputs)) is not None:
         raise InputError(_NO_TENSORS.format(what=what))
     if isinstance(inputs, Mapping):
@@ -37,7 +37,7 @@ def arguments(inputs: Any) -> tuple[tuple[Any, ...], dict[str, Any]]:
 
 
 def _instead(inputs: Any) -> str | None:
-    """What is given instead of tensors; None where there are some, or what nobody knows."""
+    """Name what is given instead of tensors; None where there are some, or what nobody knows."""
     leaves = list(_leaves(inputs))
     array = next((it for it in leaves if type(it).__module__ == "numpy"), None)
     if any(not isinstance(each, _PLAIN) and each is not array for each in leaves):
@@ -75,7 +75,7 @@ def running(module: nn.Module) -> AbstractContextManager[object]:
 
 @contextmanager
 def said_why(module: nn.Module, args: Sequence[Any], named: Mapping[str, Any]) -> Iterator[None]:
-    """What a module raises over these arguments becomes an InputError that says what it lacks."""
+    """Turn what a module raises over these arguments into an InputError that says what it lacks."""
     try:
         yield
     except Refusal:
@@ -115,7 +115,7 @@ def lacking(
 
 
 def _parameters(module: nn.Module) -> dict[str, inspect.Parameter]:
-    """What its forward takes by name."""
+    """List what its forward takes by name."""
     plain = getattr(module, "_orig_mod", module)
     parameters = inspect.signature(plain.forward).parameters
     kinds = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)

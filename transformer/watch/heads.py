@@ -23,7 +23,7 @@ def wider(calls: Sequence[Seen]) -> Seen | None:
 
 
 def _maps(call: AttentionCall) -> tuple[int, ...]:
-    """Where the numbers lie that its weights are made of."""
+    """Locate the numbers that its weights are made of."""
     made_of = (call.given,) if isinstance(call, WeightsCall) else (call.q, call.k)
     return tuple(tensor.data_ptr() for tensor in made_of)
 
@@ -50,7 +50,7 @@ def side_by_side(calls: Sequence[Seen]) -> Seen | None:
 
 
 def _summed(samples: Sequence[Sample | None]) -> Sample | None:
-    """What heads gave together, each after a W_O of its own."""
+    """Sum what heads gave, each after a W_O of its own."""
     there = [each for each in samples if each is not None]
     if len(there) < len(samples):
         return None
@@ -101,7 +101,7 @@ def _masks(allowed: list[Tensor]) -> Tensor | None:
 
 
 def _together(calls: Sequence[AttentionCall], added: Sequence[Tensor | None]) -> Tensor | None:
-    """What is added to the scores of each call, [H, Q, K] of all heads; 0 where nothing is."""
+    """Join what is added to the scores of each call, [H, Q, K] of all heads; 0 where nothing is."""
     if all(each is None for each in added):
         return None
     shape = (*calls[0].q.shape[:2], calls[0].k.size(1))

@@ -1,4 +1,4 @@
-"""What a model holds besides what a pass makes: matrices, constants, caches of earlier passes."""
+"""Tensors that a model holds before a pass: matrices, constants, caches of earlier passes."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
@@ -25,16 +25,16 @@ class Held:
 
     @cached_property
     def _lasting(self) -> set[int]:
-        """Where numbers lie that a later pass may overwrite: buffers, and attributes of modules."""
+        """Locate numbers that a later pass may overwrite: buffers, and attributes of modules."""
         own = (_own_attributes(module) for module in self._modules)
         return {*self._buffers, *(storage(each) for values in own for each in values)}
 
     def is_learned(self, tensor: Tensor) -> bool:
-        """Whether it is a parameter or a part of one."""
+        """Tell whether it is a parameter or a part of one."""
         return storage(tensor) in self._learned
 
     def is_constant(self, tensor: Tensor) -> bool:
-        """Whether it is a buffer, or a part of one, that this pass has not written."""
+        """Tell whether it is a buffer, or a part of one, that this pass has not written."""
         buffer, version = self._buffers.get(storage(tensor), (None, None))
         return buffer is not None and _version(buffer) == version
 
@@ -43,7 +43,7 @@ class Held:
         return tensor.clone() if storage(tensor) in self._lasting else tensor
 
     def are_activations(self, operands: Sequence[Any], result: Tensor) -> bool:
-        """Whether a product may be scores: nothing in it is constant, and its keys are not learned.
+        """Tell whether a product may be scores: nothing is constant, and its keys are not learned.
 
         operands: (equation, a, b) of an einsum, or (a, b).
         """
@@ -76,5 +76,5 @@ def _own_attributes(module: nn.Module) -> Iterator[Tensor]:
 
 
 def _version(tensor: Tensor) -> int | None:
-    """How often it was written; None for tensors that were made for inference only."""
+    """Count how often it was written; None for tensors that were made for inference only."""
     return None if tensor.is_inference() else tensor._version

@@ -1,4 +1,4 @@
-"""Which attention a call is, and which layer: kinds, each with one call per layer.
+"""Kinds of attention, each with one call per layer: calls of a pass, put in order.
 
 Nothing is registered, so this goes by evidence, strongest first: what the call itself or the
 arguments of its module say of where keys come from, names in the module's path, causality, sizes.
@@ -38,7 +38,7 @@ class Kind:
 
     @property
     def numbers(self) -> tuple[int, ...]:
-        """What the model calls these layers: the first numbers in their paths that differ."""
+        """The model's own numbers of these layers: the first ones in their paths that differ."""
         columns = list(zip(*(_numbers(call) for call in self.calls), strict=False))
         if len(self.calls) > 1:
             columns = [column for column in columns if len(set(column)) > 1]
@@ -158,7 +158,7 @@ def _layers(seen: Sequence[Seen]) -> list[list[Seen]]:
 
 
 def _is_block(call: Seen, layer: Sequence[Seen]) -> bool:
-    """Whether it is one of several of its module that cover a part each of what that read."""
+    """Tell whether it is one of several of its module that cover a part each of what that read."""
     if call.is_block or call.is_picked:
         return True
     alike = [
@@ -220,27 +220,27 @@ def _is_cross(call: Seen, seen: Sequence[Seen]) -> bool:
 
 
 def _is_beside_cross(call: Seen, seen: Sequence[Seen]) -> bool:
-    """Whether its module reads another sequence as well, which only a decoder's layer does."""
+    """Tell whether its module reads another sequence as well, which only a decoder's layer does."""
     return call.is_followed and any(
         it.place.path == call.place.path and it.is_followed and it.reads_another for it in seen
     )
 
 
 def _is_doubtful(call: Seen, seen: Sequence[Seen]) -> bool:
-    """Whether nothing says which of several sequences its keys are of."""
+    """Tell whether nothing says which of several sequences its keys are of."""
     if call.reads_another is not None or call.is_followed:
         return False
     return any(it.is_followed and it.reads_another for it in seen)
 
 
 def _reads_both(call: Seen) -> bool:
-    """Whether its keys are those of two sequences, one after the other."""
+    """Tell whether its keys are those of two sequences, one after the other."""
     lengths, n_keys = call.place.lengths, call.sizes[2]
     return bool(call.reads_another) and len(lengths) == 2 and n_keys == sum(lengths)
 
 
 def _pools(call: Seen, seen: Sequence[Seen]) -> bool:
-    """Whether one query of its own reads a sequence, and nothing says that it is a decoder's."""
+    """Tell whether one query of its own reads a sequence, which no name says is a decoder's."""
     if not call.reads_another or call.sizes[1] != 1:
         return False
     is_named = _DECODER.search(call.place.path) or _CROSS.search(call.place.path)
@@ -248,7 +248,7 @@ def _pools(call: Seen, seen: Sequence[Seen]) -> bool:
 
 
 def _is_beside_another(call: Seen, seen: Sequence[Seen]) -> bool:
-    """Whether the pass shows two sequences of these lengths.
+    """Tell whether the pass shows two sequences of these lengths.
 
     The module was given both, or each of them reads itself somewhere.
     """
@@ -258,18 +258,18 @@ def _is_beside_another(call: Seen, seen: Sequence[Seen]) -> bool:
 
 
 def _is_partial(call: Seen) -> bool:
-    """Whether its queries are not one for each position of a sequence that its module was given."""
+    """Tell whether its queries are not one for each position of what its module was given."""
     return bool(call.place.lengths) and call.sizes[1] not in call.place.lengths
 
 
 def _is_cached(call: Seen) -> bool:
-    """Whether keys of earlier passes may stand before those of the queries."""
+    """Tell whether keys of earlier passes may stand before those of the queries."""
     _, n_queries, n_keys = call.sizes
     return n_queries == 1 < n_keys - len(call.added)
 
 
 def _same_length(call: Seen) -> bool:
-    """Whether the keys may be those of the queries, with at most one that the module adds."""
+    """Tell whether the keys may be those of the queries, with at most one that the module adds."""
     n_more = call.sizes[2] - call.sizes[1] - len(call.added)
     return n_more in (0, 1) and not _is_cached(call)
 
@@ -279,7 +279,7 @@ def _numbers(call: Seen) -> tuple[int, ...]:
 
 
 def _stem(kind: Kind) -> list[str]:
-    """Where in the model it is, without numbers."""
+    """Split its path in the model, without numbers."""
     return [part for part in kind.calls[0].place.path.split(".") if part and not part.isdecimal()]
 
 

@@ -1,4 +1,4 @@
-"""What one layer's calls have in common, and the matrix that joins their heads.
+"""The layer under way: its calls of attention, and the matrix that joins their heads.
 
 A call goes on with the layer of the one before it unless a learned matrix has met something new in
 between: a layer reads what the layers before it gave. What several calls gave is put side by side
@@ -49,12 +49,12 @@ class Layer:
         """What is made of the heads of the latest call that a matrix met."""
 
     def __bool__(self) -> bool:
-        """Whether W_O may be met next, or is not known to be all that joins the heads."""
+        """Tell whether W_O may be met next, or is not known to be all that joins the heads."""
         return bool(self._given) or self.output is not None
 
     @property
     def output(self) -> Output | None:
-        """What is made of heads, while more may be."""
+        """The output that is made of heads, while more may be."""
         return self._output if self._output is not None and self._output.is_open else None
 
     def settle(self) -> None:
@@ -113,13 +113,13 @@ class Layer:
                 self.sources.read(others[-1], matrix, result)
 
     def has_met(self, weight: Tensor | None) -> bool:
-        """Whether a linear layer has used this matrix, in this pass."""
+        """Tell whether a linear layer has used this matrix, in this pass."""
         return weight is not None and storage(weight) in self._used
 
     def _joins(
         self, operands: Any, result: Tensor, bias: Tensor | None, *, is_turned: bool
     ) -> bool:
-        """Whether a matrix met what the latest call gave, its heads joined.
+        """Tell whether a matrix met what the latest call gave, its heads joined.
 
         is_turned: whether it is [H * d_value, D]. result: of the product and the bias.
         """
@@ -136,7 +136,7 @@ class Layer:
         return False
 
     def _is_first(self, joined: Tensor) -> bool:
-        """Whether it is what the latest call gave, which no matrix has met before."""
+        """Tell whether it is what the latest call gave, which no matrix has met before."""
         if not self._given:
             return False
         seen, heads = self._given[-1]
@@ -150,7 +150,7 @@ class Layer:
     def _is_next(
         self, tensor: Tensor, projection: Tensor, bias: Tensor | None, result: Tensor
     ) -> bool:
-        """Whether it is what one matrix has met already; what was made of that is followed."""
+        """Tell whether it is what one matrix has met already; what was made of that is followed."""
         output = self.output
         if output is None:
             return False
@@ -160,7 +160,7 @@ class Layer:
         return False
 
     def put_together(self, parts: Sequence[Tensor], axis: int | None, result: Tensor) -> None:
-        """What calls gave was put side by side: they were heads, or blocks of the sequence.
+        """Note that calls' results were put side by side: as heads, or as blocks of the sequence.
 
         axis: of the parts, along which that was; None: along one that is new.
         """
@@ -201,7 +201,7 @@ def _is_among(tensor: Tensor, others: Sequence[Tensor]) -> bool:
 
 
 def _is_changed(seen: Seen, heads: Tensor) -> bool:
-    """Whether something was added in place to what a call gave."""
+    """Tell whether something was added in place to what a call gave."""
     sample = seen.sample
     if sample is None:
         return False
@@ -216,7 +216,7 @@ def _is_same(part: Tensor, output: tuple[Seen, Tensor]) -> bool:
 
 
 def _is_joined(joined: Tensor, heads: Tensor) -> bool:
-    """Whether the rows of joined [..., H * d_value] are those of heads [H, Q, d_value].
+    """Tell whether the rows of joined [..., H * d_value] are those of heads [H, Q, d_value].
 
     The first and the last row say it: two sides that agree there bit for bit are the same.
     """

@@ -1,4 +1,4 @@
-"""What is known of tensors on their way from a product of queries and keys through a softmax.
+"""Marks of tensors on their way from a product of queries and keys through a softmax.
 
 A product of two activations is marked, and so is what functions make of it; a softmax over its
 keys is, and what dropout, reshaping and a mixture of heads make of that.
@@ -30,7 +30,7 @@ class Softmax:
 
 @dataclass(eq=False)
 class Origin:
-    """What a softmax and all that was made of it have in common."""
+    """The origin that a softmax and all that was made of it have in common."""
 
     path: str = ""
     """Of the module."""
@@ -62,7 +62,7 @@ class Product:
 
 
 class Marks:
-    """What is known of tensors, for as long as they live and without keeping them alive."""
+    """Marks of tensors, for as long as they live and without keeping them alive."""
 
     def __init__(self) -> None:
         self._marks: dict[int, tuple[weakref.ref[Tensor], Product | Softmax]] = {}
@@ -195,6 +195,6 @@ def _after(mark: Product, scores: Tensor, marks: Marks, func: Any, args: Sequenc
 
 
 def added_by(operands: Sequence[Any], kwargs: Mapping[str, Any]) -> tuple[Addend, ...]:
-    """What baddbmm adds to the product that it makes."""
+    """List what baddbmm adds to the product that it makes."""
     tensors, beta = list(tensors_in(operands)), float(kwargs.get("beta", 1.0))
     return (Addend(tensors[0], beta),) if len(tensors) == 3 and beta else ()

@@ -60,7 +60,7 @@ def split(mask: Tensor) -> Split:
 
 
 def _covered(mask: Tensor) -> Tensor:
-    """Where finite numbers are a mask's: far below, and nothing in between."""
+    """Find the finite numbers that are a mask's: far below, and nothing in between."""
     finite = mask > -torch.inf
     covered = finite & (mask <= _USUAL)
     rest = finite & ~covered
@@ -94,7 +94,7 @@ def _reach(call: AttentionCall) -> float:
 
 
 def covered_by_scores(scores: Tensor) -> Tensor | None:
-    """Which cells a mask has closed or covered, by scores [..., Q, K] alone; None: no cell.
+    """Find the cells that a mask has closed or covered, by scores [..., Q, K] alone; None: no cell.
 
     They hold -inf, or a number that was put there: far below others, and one for several cells. Low
     scores alone tell nothing.
@@ -120,7 +120,7 @@ _FILLS = 3
 
 
 def _is_fill(number: float, n_cells: int) -> bool:
-    """Whether a mask has put a number there.
+    """Tell whether a mask has put a number there.
 
     Products of activations are hardly ever equal, but for a pair of cells where queries are keys.
     """

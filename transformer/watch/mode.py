@@ -1,4 +1,4 @@
-"""Whether a pass was one of training, in which dropout takes part."""
+"""Notes on passes of training, in which dropout takes part."""
 
 from collections.abc import Iterable, Iterator
 from typing import Any
@@ -7,7 +7,7 @@ from torch import nn
 
 
 def notes_on_mode(modules: Iterable[nn.Module]) -> tuple[str, ...]:
-    """What is to be known of a pass of these modules, in a sentence; nothing in evaluation."""
+    """Say in a sentence that these modules ran in training mode; nothing in evaluation."""
     training = [each for each in modules if each.training]
     if not training:
         return ()

@@ -106,7 +106,7 @@ def _check_words(edits: Sequence[Edit]) -> None:
 
 
 def _references(edits: Sequence[Edit], kinds: Mapping[str, Kind]) -> Iterator[tuple[Edit, Tensor]]:
-    """Of the same inputs: a module reads no text. Raises EditError."""
+    """Yield references of the same inputs: a module reads no text. Raises EditError."""
     referring = [edit for edit in edits if edit_kinds()[edit.name].text != "none"]
     references = given_by(kinds, {}) if referring else {}
     for edit in referring:
@@ -143,7 +143,7 @@ class Calls(Sequence[AttentionCall]):
 
 
 def maker(seen: Seen) -> Callable[[], AttentionCall]:
-    """How to make the call that was seen, with the matrix that joins its heads."""
+    """Prepare to make the call that was seen, with the matrix that joins its heads."""
     make, projection, sample = seen.make, seen.projection, seen.sample
 
     def call() -> AttentionCall:
@@ -156,13 +156,13 @@ def maker(seen: Seen) -> Callable[[], AttentionCall]:
 
 
 def _is_one(inputs: Sequence[Any]) -> bool:
-    """Whether the inputs hold one sequence, in a batch of one or in none."""
+    """Tell whether the inputs hold one sequence, in a batch of one or in none."""
     tensors = [each for each in inputs if isinstance(each, Tensor) and each.dim() > 1]
     return all(1 in it.shape[:2] or (it.dim() == 2 and _is_features(it)) for it in tensors)
 
 
 def _is_features(tensor: Tensor) -> bool:
-    """Whether it may be [T, D] or a mask [Q, K], where ids would be a batch."""
+    """Tell whether it may be [T, D] or a mask [Q, K], where ids would be a batch."""
     return tensor.is_floating_point() or tensor.dtype == torch.bool
 
 
@@ -274,7 +274,7 @@ def _named(tokens: Sequence[str | Token]) -> tuple[Token, ...]:
 
 
 def is_special(piece: str) -> bool:
-    """Whether a piece is written as padding, start, end and the like are.
+    """Tell whether a piece is written as padding, start, end and the like are.
 
     >>> is_special("<pad>"), is_special("[CLS]"), is_special("pad")
     (True, True, False)

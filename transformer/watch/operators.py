@@ -41,11 +41,11 @@ _FUNCTIONS: dict[Any, tuple[Any, Callable[..., Any] | None, Callable[..., None] 
 
 
 class Watching(Protocol):
-    """What a thread may have its operators told to."""
+    """A watcher that a thread may have its operators told to."""
 
     @property
     def wants_more(self) -> bool:
-        """Whether operators that are watched at times are to be watched from here on."""
+        """Tell whether operators that are watched at times are to be watched from here on."""
         ...
 
 
@@ -92,7 +92,7 @@ def register(
 
 
 def needs_functions() -> bool:
-    """Whether nothing is told unless a TorchFunctionMode uses `call_function`."""
+    """Tell whether nothing is told unless a TorchFunctionMode uses `call_function`."""
     return not HAS_KEYS
 
 
@@ -115,7 +115,7 @@ def call_function(
 
 
 def _table_first(input: Tensor, weight: Tensor, *_: Any, **__: Any) -> tuple[list[Any], Any]:
-    """What torch's embedding is given, in the operator's order."""
+    """Order what torch's embedding is given as the operator takes it."""
     return [weight, input], {}
 
 

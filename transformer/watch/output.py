@@ -1,4 +1,4 @@
-"""What joins the heads of a layer: all that is made of them until a residual takes it.
+"""The output of a layer: all that is made of its heads until a residual takes it.
 
 A matrix that meets the joined heads gives a term. Terms that are added are one matrix (LoRA), and
 so are those that are scaled or that another matrix meets (B A). Where a gate or an activation comes
@@ -68,7 +68,7 @@ class Output:
         self._put(result, lambda: (matrix, bias))
 
     def is_joined(self, tensor: Tensor) -> bool:
-        """Whether it is what the heads gave, side by side."""
+        """Tell whether it is what the heads gave, side by side."""
         return _is_same(tensor, self._joined)
 
     def met(self, tensor: Tensor, matrix: Tensor, bias: Tensor | None, result: Tensor) -> None:
@@ -178,19 +178,19 @@ class Output:
         return taken if self._taken is None or self._is_all(taken) else None
 
     def _is_all(self, term: Term) -> bool:
-        """Whether whatever a matrix made of the heads went into it."""
+        """Tell whether whatever a matrix made of the heads went into it."""
         used = set(map(id, term.all_of()))
         return all(id(each) in used for each in self._terms)
 
     def _last(self) -> Term | None:
-        """Where nothing has used what the layer gave: the term that all others went into."""
+        """Find the term that all others went into, where nothing has used what the layer gave."""
         inner = {id(each) for term in self._terms for each in term.of}
         outer = [each for each in self._terms if id(each) not in inner]
         firsts = [each for each in self._terms if not each.of]
         return outer[0] if len(outer) == 1 else firsts[0] if len(firsts) == 1 else None
 
     def _is_over(self, *tensors: Tensor) -> bool:
-        """Whether the module has returned: what is used of it afterwards is what it gave."""
+        """Tell whether the module has returned: what is used of it afterwards is what it gave."""
         if not self._goes_on():
             return True
         used = next((it for it in tensors if self._term(it) or self._is_bent(it)), None)
@@ -200,7 +200,7 @@ class Output:
         return True
 
     def _take(self, tensor: Tensor) -> None:
-        """What the layer gave was taken."""
+        """Note that what the layer gave was taken."""
         self._taken = self._term(tensor)
         if self._taken is None:
             self._is_gated = True
@@ -231,14 +231,14 @@ class Output:
         return self.is_open
 
     def _term(self, tensor: Tensor) -> Term | None:
-        """Which term it is, by where its numbers lie."""
+        """Find the term that it is, by where its numbers lie."""
         return next((it for it in reversed(self._terms) if _is_same(tensor, it.tensor)), None)
 
     def _is_bent(self, tensor: Tensor) -> bool:
         return any(storage(each) == storage(tensor) for each in self._bent)
 
     def _is_part(self, tensor: Tensor) -> bool:
-        """Whether it is some columns of what a matrix made of the heads."""
+        """Tell whether it is some columns of what a matrix made of the heads."""
         return any(
             storage(it.tensor) == storage(tensor) and tensor.size(-1) < it.tensor.size(-1)
             for it in self._terms
@@ -298,7 +298,7 @@ def _plus(a: Tensor | None, b: Tensor | None) -> Tensor | None:
 
 
 def _is_norm(tensor: Tensor, by: Tensor, is_over: bool) -> bool:
-    """Whether each row is multiplied by one over its length: an RMS norm, not a gate."""
+    """Tell whether each row is multiplied by one over its length: an RMS norm, not a gate."""
     rows = tensor.detach().float().reshape(-1, tensor.size(-1))
     factors = by.detach().float().flatten()
     if len(factors) != len(rows):

@@ -1,4 +1,4 @@
-"""Where in a model a function was called: read from the running frames, so no hook is installed.
+"""Places in a model where functions are called: read from running frames, so no hook is installed.
 
 Hooks would stay on the model and cost every later pass; the interpreter knows who called anyway.
 """
@@ -46,7 +46,7 @@ class Place:
     run again, they read something else."""
 
     def windows(self, tensor: Tensor) -> tuple[int, int] | None:
-        """How many sequences a call read here, and of how many queries; None: one sequence.
+        """Count the sequences that a call read here, and the queries of each; None: one sequence.
 
         tensor [n, H, Q, ...], or [n * H, Q, ...] where the module was given several.
         """
@@ -128,7 +128,7 @@ def _running(frame: FrameType | None) -> Iterator[Running]:
 
 
 def is_given(tensor: Tensor) -> bool:
-    """Whether a module whose call is under way was given a tensor, or a view of it."""
+    """Tell whether a module whose call is under way was given a tensor, or a view of it."""
     return any(
         _lies_there(each, tensor)
         for _, _, frame in _running(sys._getframe(1))
@@ -161,7 +161,7 @@ class Run:
         self._frame = next(holding, None)
 
     def is_going_on(self) -> bool:
-        """Whether what calls this was called from it; True where no such run was found."""
+        """Tell whether what calls this was called from it; True where no such run was found."""
         frame: FrameType | None = sys._getframe(1)
         while frame is not None and frame is not self._frame:
             frame = frame.f_back
@@ -173,12 +173,12 @@ class Run:
 
 
 def _holds(above: str, path: str) -> bool:
-    """Whether the module of one path is that of the other, or holds it."""
+    """Tell whether the module of one path is that of the other, or holds it."""
     return not above or f"{path}.".startswith(f"{above}.")
 
 
 def _sizes_read(call: Mapping[str, Any], d_head: int) -> list[tuple[int, ...]]:
-    """Of the sequences among a call's arguments, all their sizes but for features.
+    """List all sizes but for features of the sequences among a call's arguments.
 
     d_head: what is as wide may be split into heads.
     """
@@ -201,7 +201,7 @@ def _grids(call: Mapping[str, Any], d_head: int) -> tuple[int, ...]:
 
 
 def _reads_another(frame: FrameType | None, d_head: int) -> bool | None:
-    """Whether forward's arguments say that keys are made of something else; None: unclear."""
+    """Tell whether forward's arguments say that keys are made of something else; None: unclear."""
     if frame is None:
         return None
     names, others = _arguments(frame.f_code)
@@ -221,7 +221,7 @@ def _arguments(code: CodeType) -> tuple[tuple[str, ...], tuple[str, ...]]:
 
 
 def _is_sequence(value: Any) -> bool:
-    """Whether it is [T, D] or [B, T, D]."""
+    """Tell whether it is [T, D] or [B, T, D]."""
     return isinstance(value, Tensor) and value.dim() in (2, 3) and value.is_floating_point()
 
 

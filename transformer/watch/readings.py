@@ -55,7 +55,7 @@ def _first(call: FrameType, forward: FrameType | None) -> Tensor | None:
 
 
 def _reads_itself(given: Tensor | None, n_queries: int) -> bool:
-    """Whether a module was given ids, samples or a picture, and no activations of its queries."""
+    """Tell whether a module was given ids, samples or a picture, no activations of queries."""
     if given is None or given.dtype == torch.bool or given.dim() == 0:
         return False
     if not given.is_floating_point():

@@ -1,4 +1,4 @@
-"""How a module tells its tokens apart by place: what one pass of it shows."""
+"""Schemes by which a module tells its tokens apart by place, as one pass of it shows them."""
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -35,7 +35,7 @@ class PositionSchemes:
 def position_schemes(
     watcher: Watcher, attentions: Mapping[str, Attention], inputs: Any = ()
 ) -> PositionSchemes:
-    """What a finished watcher saw of positions, and what the module holds of them.
+    """Collect what a finished watcher saw of positions, and what the module holds of them.
 
     attentions: kind -> as recorded, of the kinds that `by_kind(watcher.seen)` names. inputs: what
     the module was given, a tensor, a tuple or a dict: ids among them are tokens, never positions.
@@ -132,7 +132,7 @@ def positions_added(
 
 
 def has_two_sides(kinds: Mapping[str, Kind]) -> bool:
-    """Whether a source and a target are read: else there is one text."""
+    """Tell whether a source and a target are read: else there is one text."""
     roles = {kind.role for kind in kinds.values()}
     return "cross" in roles or {"encoder_self", "decoder_self"} <= roles
 
@@ -154,7 +154,7 @@ def _is_better(added: Added, before: tuple[Added, str] | None) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class _Source:
-    """Where a model keeps frequencies."""
+    """A place where a model keeps frequencies."""
 
     above: str
     """The path of the module above: the attentions below it turn so."""
@@ -242,7 +242,7 @@ def _may_turn(table: Tensor, d_head: int, used: set[int]) -> bool:
 
 
 def _layers(source: _Source, calls: Sequence[Seen], turned: set[int] | None) -> tuple[int, ...]:
-    """Which of the calls turn by it: those below, of its sort of layer, that were turned at all.
+    """Find the calls that turn by it: those below, of its sort of layer, that were turned at all.
 
     turned: ids of the calls of which that is known; None: it cannot be told from this pass.
     """
@@ -266,5 +266,5 @@ def _type_of(path: str, types: Any) -> str | None:
 
 
 def _d_head(call: AttentionCall) -> int:
-    """Of queries; where they are not known, that of values."""
+    """Width of queries; where they are not known, that of values."""
     return call.q.size(-1) or call.v.size(-1)

@@ -57,12 +57,12 @@ class Seen:
 
     @property
     def is_followed(self) -> bool:
-        """Whether the pass has shown what its keys are made of."""
+        """Tell whether the pass has shown what its keys are made of."""
         return self.source.reads_another is not None
 
     @property
     def reads_another(self) -> bool | None:
-        """Whether the keys come from another sequence; None where nothing tells."""
+        """Tell whether the keys come from another sequence; None where nothing tells."""
         return self.source.reads_another if self.is_followed else self.says_another
 
 
@@ -83,7 +83,7 @@ def one_of_batch(tensor: Tensor, path: str = "") -> Tensor:
 
 
 def later_keys_are_closed(mask: Tensor | None, n_queries: int, n_keys: int) -> bool:
-    """Whether a mask [1 or H, 1 or Q, K], True = open, is causal; the queries are the last keys.
+    """Tell whether a mask [1 or H, 1 or Q, K], True = open, is causal; queries are the last keys.
 
     Last keys that are open to every query are nobody's later ones: a module has added them.
     """

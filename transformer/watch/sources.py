@@ -1,4 +1,4 @@
-"""What queries and keys are made of: the tensors that learned matrices read before an attention.
+"""Sources of queries and keys: the tensors that learned matrices read before an attention.
 
 Where both are made of one tensor, a sequence reads itself, however long its keys are; names and
 lengths say less. What a matrix gave is known by where its numbers lie, so this ends at functions
@@ -32,7 +32,7 @@ class Read(NamedTuple):
 
 @dataclass(eq=False)
 class Keys:
-    """What keys and values are made of."""
+    """A sequence that keys and values are made of."""
 
     tensor: Tensor | None
     """None once the pass is over."""
@@ -42,7 +42,7 @@ class Keys:
 
 @dataclass(eq=False)
 class Made:
-    """What the keys of an attention are made of, beside its queries."""
+    """The source of an attention's keys, beside that of its queries."""
 
     is_another: bool | None = None
     """Whether it is another sequence; None where that is not known."""
@@ -91,7 +91,7 @@ class Sources:
     def made(
         self, q: Tensor, k: Tensor, v: Tensor | None, is_given: Callable[[Tensor], bool]
     ) -> Made:
-        """Of queries, keys and values. is_given: whether a module under way was given a tensor."""
+        """Trace queries, keys, values. is_given: whether a module under way was given a tensor."""
         of_keys = self._of(k) or (None if v is None else self._of(v))
         if of_keys is None:
             read = self._of(q)
@@ -111,12 +111,12 @@ class Sources:
         return Made(True if is_given(source) else None, matrix, keys)
 
     def _of(self, tensor: Tensor) -> Read | None:
-        """What made it, if it was not changed since."""
+        """Find what made it, if it was not changed since."""
         place = storage(tensor)
         return next((each for each in reversed(self._reads) if storage(each.result) == place), None)
 
     def _other(self, of_keys: Read) -> Read | None:
-        """What made the queries, which were changed since: it was read beside keys and values.
+        """Find what made the queries, which were changed since: it was read beside keys and values.
 
         Three matrices that read one tensor are those of all three; where two do, another one that
         reads as much has made the queries.

@@ -1,4 +1,4 @@
-"""What the layers of a watched module give for each word: the states between them.
+"""States between the layers of a watched module, for each word.
 
 The layer is the module above an attention that is counted: blocks.3 of blocks.3.attn. Hooks stand
 there only while a pass is edited, and only its own thread is told.
@@ -30,7 +30,7 @@ def layer_paths(kinds: Mapping[str, Kind]) -> dict[tuple[str, int], str]:
 
 
 def _above(paths: Sequence[str]) -> list[str]:
-    """Of attentions -> of their layers; nothing where they are not counted, or are the layer.
+    """Map attentions to their layers; nothing where they are not counted, or are the layer.
 
     >>> _above(["dec.0.attn.0", "dec.1.attn.0"]), _above(["attn.0", "attn.1"])
     (['dec.0', 'dec.1'], [])

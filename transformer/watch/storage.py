@@ -1,4 +1,4 @@
-"""Where the numbers of a tensor lie."""
+"""Addresses of tensors' numbers."""
 
 import torch
 from torch import Tensor

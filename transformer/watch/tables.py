@@ -45,7 +45,7 @@ class Rows:
 
 
 class Where(NamedTuple):
-    """Which addition of a pass: of a module's path, the number among those that may be of rows."""
+    """An addition of a pass: of a module's path, the number among those that may be of rows."""
 
     path: str
     number: int
@@ -72,7 +72,7 @@ class Added:
 
 @dataclass(frozen=True, eq=False)
 class Addition:
-    """What was added to a sequence, both copies [T, D], before it is known what it was."""
+    """An addition to a sequence, both copies [T, D], before it is known what it was."""
 
     added: Tensor
     sequence: Tensor
@@ -138,7 +138,7 @@ class Tables:
         return tensors if len(tensors) == 2 and "alpha" not in named else []
 
     def where(self, args: Sequence[Any], named: Mapping[str, Any], path: Path) -> Where | None:
-        """Which addition this is, counted as the pass goes on; None where it may not be of rows."""
+        """Number this addition, counted as the pass goes on; None where it may not be of rows."""
         operands = self.operands(args, named)
         if not operands or not (_fits(*operands) or _fits(*operands[::-1])):
             return None
@@ -186,7 +186,7 @@ def _slice_of(held: Tensor, part: Tensor) -> Rows | None:
 
 
 def _fits(rows: Tensor, sequence: Tensor) -> bool:
-    """Whether rows may be of one sequence [T, D], with axes of size 1 anywhere."""
+    """Tell whether rows may be of one sequence [T, D], with axes of size 1 anywhere."""
     return (
         2 <= rows.dim() <= 4
         and sequence.is_floating_point()
@@ -198,7 +198,7 @@ def _fits(rows: Tensor, sequence: Tensor) -> bool:
 
 
 def are_positions(rows: Rows) -> bool:
-    """Whether rows were taken one after the other; one row for all padding may follow."""
+    """Tell whether rows were taken one after the other; one row for all padding may follow."""
     ids = rows.ids.flatten()
     steps = ids[1:] - ids[:-1] == 1
     n = int(steps.long().cumprod(0).sum())  # steps until the first that is none
@@ -207,7 +207,7 @@ def are_positions(rows: Rows) -> bool:
 
 
 def held_by(module: nn.Module) -> Iterator[Tensor]:
-    """What a module keeps that may be a table [..., P, D]: also in a plain attribute."""
+    """Yield what a module keeps that may be a table [..., P, D]: also in a plain attribute."""
     groups = (module._parameters, module._buffers, vars(module))
     tensors = (each for group in groups for each in group.values())
     return (each for each in tensors if isinstance(each, Tensor) and each.dim() > 1)
@@ -240,7 +240,7 @@ def _compared(added: Tensor, tables: Iterable[Tensor]) -> Rows | None:
 
 
 def _place_in(table: Tensor, rows: Tensor) -> tuple[int, float] | None:
-    """Where rows [T, D] follow each other in a table [P, D], and how many times as large."""
+    """Find where rows [T, D] follow each other in a table [P, D], and how many times as large."""
     at = int(rows.norm(dim=1).argmax())
     row = rows[at]
     alike = (table @ row) / (table.norm(dim=1) * row.norm()).clamp_min(1e-12)
@@ -256,13 +256,13 @@ def _place_in(table: Tensor, rows: Tensor) -> tuple[int, float] | None:
 
 
 def is_sinusoidal(table: Tensor) -> bool:
-    """Whether a table [P, D] turns in pairs, as sinusoids do and nothing learned does."""
+    """Tell whether a table [P, D] turns in pairs, as sinusoids do and nothing learned does."""
     first = table[:_ENOUGH].detach()
     return bool(first[-1].any()) and find_pairs(first) is not None
 
 
 def encoding_of(added: Added, tokens: tuple[Token, ...], n_before: int) -> PositionalEncoding:
-    """What a recording keeps of it. n_before: tokens that came before these, from a cache."""
+    """Make what a recording keeps of it. n_before: tokens that came before these, from a cache."""
     rows = added.rows
     first = max(0, int(rows.ids.flatten()[0]) - n_before)  # some tables keep rows for other uses
     table = rows.table.detach()[first:]

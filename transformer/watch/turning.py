@@ -1,4 +1,4 @@
-"""Which attentions' queries and keys were turned: multiplied with cosines made in the pass.
+"""Turns of queries and keys: they are multiplied with cosines that are made in the pass.
 
 That a model holds frequencies does not say so: Falcon keeps them beside ALiBi, and some models
 leave every fourth layer unturned.
@@ -29,7 +29,7 @@ _CLOSE = 1e-3
 
 
 def frequencies_of_angles(angles: Tensor) -> Tensor | None:
-    """What turns by as much from each position to the next: [..., T, n] -> [n] or [n / 2].
+    """Find what turns by as much from each position to the next: [..., T, n] -> [n] or [n / 2].
 
     None where that is not so. An angle may be there twice, for both dimensions of its pair.
     """
@@ -44,7 +44,7 @@ def frequencies_of_angles(angles: Tensor) -> Tensor | None:
 
 
 def frequencies_of(table: Tensor, sines: Tensor | None = None) -> Tensor | None:
-    """How far a table of turns [..., P, n] turns from one position to the next; None: it is none.
+    """Measure how far a table [..., P, n] turns from a position to the next; None: it does not.
 
     It holds complex numbers, sines and cosines side by side, or the cosines, with a table of sines.
     """
@@ -90,7 +90,7 @@ class Turns:
         """Place in memory -> the tensor, so that the place stays its own."""
 
     def __bool__(self) -> bool:
-        """Whether the pass made any cosines."""
+        """Tell whether the pass made any cosines."""
         return bool(self._cosines)
 
     def called(self, func: Any, result: Any, args: Sequence[Any], n_seen: int) -> None:

@@ -1,4 +1,4 @@
-"""Where a pass that is watched may be changed on its way; by itself it is not.
+"""Points of a watched pass where it may be changed on its way; by itself it is not.
 
 `editing.EditingWatcher` says otherwise. A plain watcher calls the same methods at the same places,
 so that what is edited is what is recorded.

@@ -1,4 +1,4 @@
-"""What ran in a pass, looks like attention, and was not understood: it is named, not left out."""
+"""Modules that ran, look like attention and were not understood: they are named, not left out."""
 
 import re
 from collections.abc import Iterator
@@ -60,12 +60,12 @@ def _wrapper(watcher: Watcher) -> str:
 
 
 def _are_near(path: str, other: str) -> bool:
-    """Whether one is within the other."""
+    """Tell whether one is within the other."""
     return f"{path}.".startswith(f"{other}.") or f"{other}.".startswith(f"{path}.") or not other
 
 
 def _asks(module: nn.Module, watcher: Watcher) -> bool:
-    """Whether its children are called queries, keys and values, and ran."""
+    """Tell whether its children are called queries, keys and values, and ran."""
     children = module._modules.items()
     ran = {name for name, child in children if child is not None and watcher.has_run(child)}
     if any(map(_FUSED.search, ran)):

@@ -113,12 +113,12 @@ class Watcher(Following):
         return self._paths
 
     def has_run(self, module: nn.Module) -> bool:
-        """Whether the pass has used the matrix of a linear layer."""
+        """Tell whether the pass has used the matrix of a linear layer."""
         return self._layer.has_met(module._parameters.get("weight"))
 
     @property
     def wants_more(self) -> bool:
-        """Whether W_O or rows of positions may be met next."""
+        """Tell whether W_O or rows of positions may be met next."""
         return bool(self._layer) or self.tables.is_open
 
     def _watch_functions(self) -> None:
@@ -275,7 +275,7 @@ class Watcher(Following):
             self.seen.append(replace(seen, sizes=before, make=lambda: softmax, is_softmax=True))
 
     def _is_of_windows(self, tensor: Tensor, place: Place) -> bool:
-        """Whether a call reads several sequences where the model was given one."""
+        """Tell whether a call reads several sequences where the model was given one."""
         windows = place.windows(tensor) if self._is_one else None
         if windows is not None:
             self.windows[place.path] = windows
