@@ -54,11 +54,11 @@ def _first(call: FrameType, forward: FrameType | None) -> Tensor | None:
     return next((each for each in arguments if isinstance(each, Tensor)), None)
 
 
-def _reads_itself(given: Tensor | None, n_queries: int) -> bool:
+def _reads_itself(tensor: Tensor | None, n_queries: int) -> bool:
     """Tell whether a module was given ids, samples or a picture, no activations of queries."""
-    if given is None or given.dtype == torch.bool or given.dim() == 0:
+    if tensor is None or tensor.dtype == torch.bool or tensor.dim() == 0:
         return False
-    if not given.is_floating_point():
+    if not tensor.is_floating_point():
         return True
-    sizes = given.shape
+    sizes = tensor.shape
     return n_queries not in (*sizes, *(a * b for a, b in pairwise(sizes)))
