@@ -260,10 +260,11 @@ FRAGMENTS = {
 """Words that a sentence about a thing seldom begins with: the verb or the noun is left out."""
 IN_SENTENCES = (
     *("viz", "transformer.commands", "transformer.decoding", "transformer.editing"),
-    *("transformer.edits", "transformer.files", "transformer.hugging_face"),
+    *("transformer.edits", "transformer.files", "transformer.formats", "transformer.hugging_face"),
     *("transformer.inspection", "transformer.layers"),
     *("transformer.models", "transformer.own_module", "transformer.positions"),
     "transformer.training",
+    *(f"transformer.{file.stem}" for file in (ROOT / "transformer").glob("*.py")),
 )
 """Rooms and modules whose docstrings are sentences; another one joins them once its own are."""
 

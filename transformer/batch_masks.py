@@ -28,9 +28,9 @@ class SentenceMasks:
     keys: tuple[Token, ...]
     """The token at each column, padding at the end."""
     n_queries: int
-    """How many of the queries are not padding."""
+    """The number of queries that are not padding."""
     n_keys: int
-    """How many of the keys are not padding."""
+    """The number of keys that are not padding."""
     padding: Tensor
     """bool [Q, K], False in the columns of padding; True everywhere where no mask closes them."""
     subsequent: Tensor | None
@@ -38,16 +38,16 @@ class SentenceMasks:
     other: Tensor | None = None
     """bool [Q, K], False where something else closes a cell: a window; None where nothing does."""
     varies: bool = False
-    """Whether other layers or heads of the model leave other cells open."""
+    """True: other layers or heads of the model leave other cells open."""
 
     @property
     def n_padding(self) -> int:
-        """How many of the keys are padding."""
+        """The number of keys that are padding."""
         return len(self.keys) - self.n_keys
 
     @property
     def combined(self) -> Tensor:
-        """What all masks together leave open: bool [Q, K]."""
+        """The cells that all masks together leave open: bool [Q, K]."""
         masks = (self.padding, self.subsequent, self.other)
         return combined_mask(*(mask for mask in masks if mask is not None))
 
@@ -75,7 +75,7 @@ def batch_masks(attentions: Sequence[Attention], pad: Token) -> list[SentenceMas
 def used_masks(
     checkpoint: Checkpoint, recordings: Sequence[Recording], kind: str
 ) -> list[SentenceMasks] | None:
-    """What the model left open in its first layer and head of this kind, in a padded batch.
+    """Read the masks of the model's first layer and head of this kind, in a padded batch.
 
     The model runs over each sentence of the batch with padding at the end of what it reads. None
     where what was seen there does not have the rows and columns of the kind. Raises InputError.
@@ -112,7 +112,7 @@ def used_masks(
 
 
 def told_apart(textbook: SentenceMasks, allowed: Tensor) -> SentenceMasks:
-    """Which masks leave these cells open, bool [Q, K]: those that close all that is theirs.
+    """Find the masks that leave these cells open, bool [Q, K]: each closes all that is its own.
 
     What neither of the two of the textbook accounts for is closed by another.
     """
@@ -127,7 +127,7 @@ def told_apart(textbook: SentenceMasks, allowed: Tensor) -> SentenceMasks:
 
 
 def pad_token(checkpoint: Checkpoint) -> Token:
-    """What stands at padding: a model without a token for it has one nevertheless, by name."""
+    """Return the token at padding: a model without one for it has one nevertheless, by name."""
     token = checkpoint.tokenizer.token(max(0, checkpoint.config.pad_id))
     return token if token.special else Token(token.id, "<pad>", special=True)
 

@@ -38,7 +38,7 @@ class CheckpointError(Refusal):
 
 @dataclass(frozen=True)
 class About:
-    """What a checkpoint says of itself beside its sizes."""
+    """The words of a checkpoint about itself, beside its sizes."""
 
     title: str
     recipe: str
@@ -47,12 +47,12 @@ class About:
     opens_at: tuple[str, int, int] = ("cross", 0, 0)
     """The kind, layer and head that are shown first."""
     notes: tuple[str, ...] = ()
-    """What lies in its folder and does not take part here, or is another than its files say: a
-    sentence each."""
+    """A sentence for each thing in its folder that does not take part here, or is another than its
+    files say."""
 
 
 class Config(Protocol):
-    """What is asked of any model's configuration; a ModelConfig says more."""
+    """The least that any model's configuration says; a ModelConfig says more."""
 
     @property
     def vocab_size(self) -> int: ...
@@ -64,11 +64,11 @@ class Config(Protocol):
     def pad_id(self) -> int: ...
     @property
     def eos_id(self) -> int | None:
-        """What ends a text."""
+        """The token that ends a text."""
 
     @property
     def eos_ids(self) -> frozenset[int]:
-        """What ends a text that is written: often that token alone; none: nothing does."""
+        """The tokens that end a text that is written: often that one alone; none: nothing does."""
 
     def to_dict(self) -> dict[str, Any]:
         """JSON values, for people to read."""
@@ -76,7 +76,7 @@ class Config(Protocol):
 
 @dataclass(frozen=True)
 class Description:
-    """What is known of a checkpoint before its weights are read."""
+    """The facts of a checkpoint that are known before its weights are read."""
 
     about: About
     config: Config

@@ -1,4 +1,4 @@
-"""What a layer costs: self-attention beside its rivals (AIAYN, section 4, table 1), and timed.
+"""The cost of a layer: self-attention beside its rivals (AIAYN, section 4, table 1), and timed.
 
 A layer maps n positions of width d to n others. The table counts three things: operations a
 layer, operations that must wait for one another, and the longest path between two positions.
@@ -25,7 +25,7 @@ MIN_RUNS, MAX_RUNS, ENOUGH = 3, 100, 0.06
 
 @dataclass(frozen=True)
 class Sizes:
-    """What is chosen besides n, in the letters of table 1."""
+    """The sizes besides n, in the letters of table 1."""
 
     d: int = 512
     """Width of a representation: d_model."""
@@ -94,7 +94,7 @@ class Cost:
     """One entry of table 1."""
 
     formula: str
-    """As the table prints it."""
+    """The text that the table prints."""
     value: Callable[[int, Sizes], int]
     """The same as a number."""
 
@@ -112,7 +112,7 @@ class Layer:
     longest_path: Cost
     """Between any two positions, in steps from one position to another."""
     timed: str
-    """What stands for the layer when it is timed."""
+    """The code that stands for the layer when it is timed."""
     build: Callable[[Sizes, torch.device], Run]
 
 
@@ -166,7 +166,7 @@ LAYERS = (
 
 @dataclass(frozen=True)
 class Timing:
-    """What one layer took at one length."""
+    """The time that one layer took at one length."""
 
     n: int
     ms: float
@@ -183,7 +183,7 @@ class Measured:
     threads: int
     """CPU threads that torch used."""
     times: dict[str, tuple[Timing, ...]]
-    """By the layer's name, shortest first; lengths that would take too long are left out."""
+    """Layer's name -> timings, shortest first; lengths that would take too long are left out."""
 
     def at(self, name: str, n: int) -> Timing | None:
         """A layer's time at n; None where it was left out."""

@@ -18,7 +18,7 @@ Pooling = Literal["mean", "max"]
 
 
 NAMED = 6
-"""How many unknown fields a sentence names at most."""
+"""The most unknown fields that a sentence names."""
 
 
 class ConfigError(Refusal, ValueError):
@@ -35,9 +35,9 @@ class ModelConfig:
 
     family: str = "encoder_decoder"
     vocab_size: int = 8000
-    """Of the target, and of the source unless that has its own."""
+    """The size for the target, and for the source unless that has its own."""
     source_vocab_size: int | None = None
-    """Of the source only, if it is read with another vocabulary; None: vocab_size."""
+    """The size for the source only, if it is read with another vocabulary; None: vocab_size."""
     d_model: int = 512
     d_ff: int = 2048
     n_heads: int = 8
@@ -54,13 +54,13 @@ class ModelConfig:
     "deviation": a gain and a bias a dimension, eps added to the unbiased deviation."""
     norm_eps: float = 1e-5
     embedding_norm: bool = False
-    """Whether encoder and decoder begin with a norm of the embeddings they are given."""
+    """True: encoder and decoder begin with a norm of the embeddings they are given."""
     encoder_norm: bool | None = None
     """A norm that closes the encoder; None: only with norm_order "pre"."""
     decoder_norm: bool | None = None
     """Likewise of the decoder."""
     decoder_feed_norm: bool = True
-    """Whether the decoder's feed-forward sublayer has a norm."""
+    """True: the decoder's feed-forward sublayer has a norm."""
     activation: Activation = "relu"
     d_key: int | None = None
     """Size of a head's queries and keys; None: d_model / n_heads."""
@@ -72,24 +72,24 @@ class ModelConfig:
     """Scores times 1/sqrt(d_key); "fourth_root": q and k each times d_key^(-1/4); "d_model": times
     1/sqrt(d_model), however many heads share it; "none"."""
     attention_bias: AttentionBias = "all"
-    """Which projections of attention have a bias: all, only the output projection, or none."""
+    """The projections of attention with a bias: all, only the output projection, or none."""
     positions: Positions = "sinusoidal"
     """"learned" ones are added; "concatenated" ones are learned and projected back."""
     source_positions: bool = False
-    """For encoder-decoders with learned positions: whether the source has a table of its own."""
+    """True: an encoder-decoder with learned positions has a table of its own for the source."""
     sinusoids: Sinusoids = "interleaved"
-    """Which dimensions of sinusoidal positions are sines: every other one (AIAYN, section 3.5), or
+    """The sines among sinusoidal positions: every other dimension (AIAYN, section 3.5), or
     "halves": all sines, then all cosines, wavelengths from 2 pi to 10000 * 2 pi (Marian)."""
     tied: Tied = "all"
-    """Which embeddings are one matrix: source, target and output; target and output; none."""
+    """The embeddings that are one matrix: source, target and output; target and output; none."""
     output_bias: bool = False
-    """Whether logits have a bias though the output is tied; an untied output always has one."""
+    """True: logits have a bias though the output is tied; an untied output always has one."""
     scaled_embeddings: bool = True
     """Embeddings times sqrt(d_model), AIAYN section 3.4."""
     pooling: Pooling = "mean"
-    """For classifiers: pooling over positions that are not padding."""
+    """A classifier's pooling over positions that are not padding."""
     classes: tuple[str, ...] = ()
-    """For classifiers: the names of the classes."""
+    """The names of a classifier's classes."""
     pad_id: int = 0
     bos_id: int = 1
     """The token that starts every target."""
@@ -98,7 +98,7 @@ class ModelConfig:
 
     @property
     def eos_ids(self) -> frozenset[int]:
-        """What ends a text that is written."""
+        """The tokens that end a text that is written."""
         return frozenset() if self.eos_id is None else frozenset({self.eos_id})
 
     def __post_init__(self) -> None:
@@ -146,7 +146,7 @@ class ModelConfig:
             raise ConfigError("d_key and d_value need projections: without, heads split d_model.")
 
     def require(self, *names: str) -> None:
-        """For families: these fields must not be 0 or empty. Raises ConfigError."""
+        """Check for a family that these fields are not 0 or empty. Raises ConfigError."""
         for name in names:
             if not getattr(self, name):
                 raise ConfigError(f"{name} must not be {getattr(self, name)!r} in {self.family}.")
@@ -158,7 +158,7 @@ class ModelConfig:
 
     @property
     def score_scale(self) -> float:
-        """What q.k is multiplied by, in one way or the other."""
+        """The factor of q.k, in one way or the other."""
         if self.attention_scale == "none":
             return 1.0
         return float((self.d_model if self.attention_scale == "d_model" else self.d_head) ** -0.5)

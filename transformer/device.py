@@ -17,7 +17,7 @@ _NO_MEMORY = re.compile(
     r"out of memory|can't allocate memory|not enough memory|_ALLOC_FAILED|OUT_OF_MEMORY", re.I
 )
 _LOST = re.compile(r"^(CUDA|HIP|XPU|MPS|cuDNN|MIOpen|NCCL)[\w ]*error", re.I)
-"""How the errors begin after which a device does nothing any more."""
+"""The beginning of errors after which a device does nothing any more."""
 
 
 class DeviceError(Refusal, ValueError):
@@ -79,7 +79,7 @@ def device_trouble() -> Iterator[None]:
 
 
 def device_error(error: BaseException) -> DeviceError | None:
-    """What an error says of a device, however deep within others; None: it is about none."""
+    """Find the device's error in an error, however deep within others; None: it is about none."""
     for each in _chain(error):
         if isinstance(each, DeviceError):
             return each

@@ -14,7 +14,7 @@ EXTRAS = {
 }
 """Extra, as pyproject.toml names it -> what is imported of it."""
 OURS = "headscope" if __name__.startswith("headscope.") else "."
-"""What pip is asked for: in the repository, its folder."""
+"""The name that pip is asked for: in the repository, its folder."""
 
 
 class NotInstalled(CheckpointError):

@@ -1,4 +1,4 @@
-"""What tells a checkpoint from every other: the SHA-256 of the files that it is read from."""
+"""The mark of a checkpoint among all others: the SHA-256 of the files that it is read from."""
 
 import hashlib
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Where a model's numbers are none any more: NaN, from values that grew beyond half precision."""
+"""The check for numbers that are none any more: NaN, from values beyond half precision."""
 
 from collections.abc import Sequence
 
@@ -27,7 +27,7 @@ def check_finite(checkpoint: Checkpoint, inputs: Sequence[Ids], logits: Tensor) 
 
 
 def not_finite(checkpoint: Checkpoint, inputs: Sequence[Ids]) -> NotFinite:
-    """What to say of a model that computes NaN over these arguments, one row each.
+    """Return the error for a model that computes NaN over these arguments, one row each.
 
     It runs over them once more, and the first module that gives what is not finite is named.
     """
@@ -64,5 +64,5 @@ def not_finite(checkpoint: Checkpoint, inputs: Sequence[Ids]) -> NotFinite:
 
 
 def _is_broken(values: Tensor) -> bool:
-    """Whether some are NaN or grew to infinity; minus infinity is how a class is ruled out."""
+    """Tell whether some are NaN or grew to infinity; minus infinity only rules out a class."""
     return values.is_floating_point() and bool((values.isnan() | (values == torch.inf)).any())

@@ -1,4 +1,4 @@
-"""What people type -> token ids that a model accepts, or a sentence that says why not."""
+"""Typed text -> token ids that a model accepts, or a sentence that says why not."""
 
 from collections.abc import Sequence
 
@@ -91,7 +91,7 @@ def _longest_target(checkpoint: Checkpoint) -> int:
 
 
 def _piece(checkpoint: Checkpoint, id: int) -> str:
-    """What its tokenizer calls a token that the model lacks; its number where that fails too."""
+    """Return the tokenizer's name of a token that the model lacks, or else the token's number."""
     try:
         return source_side(checkpoint.tokenizer).token(id).piece
     except (IndexError, KeyError):

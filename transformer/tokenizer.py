@@ -15,7 +15,7 @@ from transformer.files.whole_file import write_whole
 from transformer.refusal import Refusal
 
 Side = Literal["source", "target", "text", "prompt", "continuation"]
-"""What a text is for: translated or produced; judged; or begun, for a generator to go on with."""
+"""The use of a text: translated or produced; judged; or begun, for a generator to go on with."""
 
 
 LARGEST, LARGEST_ALPHABET = 64 << 20, 8 << 20
@@ -38,7 +38,7 @@ class Token:
     piece: str
     special: bool = False
     begins: bool | None = None
-    """Whether a word begins here, where the tokenizer marks that; None: the text tells."""
+    """True: a word begins here, where the tokenizer marks that; None: the text tells."""
     unknown: bool = False
 
 
@@ -47,7 +47,7 @@ UNKNOWN = ("<unk>", "[UNK]")
 
 
 class Tokenizer(Protocol):
-    """What models ask of any tokenizer."""
+    """The interface that models ask of any tokenizer."""
 
     @property
     def vocab_size(self) -> int: ...
@@ -187,7 +187,7 @@ class SentencePieceTokenizer:
 
 
 class IdTokenizer:
-    """For a model that came without a vocabulary: its tokens are typed as their numbers."""
+    """The tokenizer of a model without a vocabulary: its tokens are typed as their numbers."""
 
     kind = "ids"
 
@@ -289,7 +289,7 @@ class CharacterTokenizer:
 
 
 def _read(file: Path, most: int) -> bytes:
-    """What a tokenizer's file holds. Raises TokenizerError."""
+    """Read a tokenizer's file. Raises TokenizerError."""
     try:
         return read_regular(file, most)
     except Misfit as error:
@@ -301,7 +301,7 @@ _KINDS = {
     for cls in (SentencePieceTokenizer, NumberTokenizer, CharacterTokenizer, IdTokenizer)
 }
 TOKENIZER_FILES = (SentencePieceTokenizer.file_name, CharacterTokenizer.file_name)
-"""What a folder of ours has, of a tokenizer that is kept in a file."""
+"""The files in a folder of ours for a tokenizer that is kept in one."""
 
 
 def load_tokenizer(kind: str, folder: Path, vocab_size: int) -> Tokenizer:

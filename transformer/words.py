@@ -1,4 +1,4 @@
-"""Which pieces make a word, by one rule for every tokenizer, and what such a word reads like."""
+"""The pieces that make a word, by one rule for every tokenizer, and how such a word reads."""
 
 import codecs
 import re
@@ -16,11 +16,11 @@ RULE = (
     "spaces (Chinese, Japanese, Thai, Lao, Khmer, Burmese), and where a tokenizer marks the pieces "
     "that continue a word (##) or has whole words only, its pieces decide."
 )
-"""What `word_groups` does, in a sentence for people."""
+"""The rule of `word_groups`, in a sentence for people."""
 
 SPACE, CONTINUES = "▁", "##"
-"""What begins a word in sentencepiece; what WordPiece writes before a piece that goes on with one
-(Schuster and Nakajima 2012)."""
+"""The sign that begins a word in sentencepiece; the one that WordPiece writes before a piece that
+goes on with one (Schuster and Nakajima 2012)."""
 
 _ALONE = "\0"
 _WORD = re.compile(
@@ -45,7 +45,7 @@ _UNSPACED = (
     *("BOPOMOFO ", "YI SYLLABLE ", "TANGUT ", "NUSHU ", "THAI ", "LAO ", "KHMER ", "MYANMAR "),
     *("TAI ", "NEW TAI LUE ", "AHOM ", "JAVANESE ", "BALINESE ", "SUNDANESE ", "TIBETAN "),
 )
-"""What names of letters begin with in scripts that write no space between words (Unicode Standard
+"""The beginnings of letters' names in scripts that write no space between words (Unicode Standard
 Annex 14, class SA; and those of East Asia)."""
 _CLASSES = {
     _ALONE: "|",
@@ -62,7 +62,7 @@ _BYTE = re.compile(r"<0x([0-9A-F]{2})>")
 
 
 def begins_word(piece: str) -> bool:
-    """Whether a piece of a vocabulary of words, or of WordPiece's, begins one."""
+    """Tell whether a piece of a vocabulary of words, or of WordPiece's, begins one."""
     return not piece.startswith(CONTINUES)
 
 
@@ -119,7 +119,7 @@ def _text(tokens: Sequence[Token]) -> tuple[str, list[int]]:
 
 
 def characters(tokens: Sequence[Token]) -> list[str]:
-    """What each token adds to the text; the last byte of a character adds the whole of it."""
+    """List what each token adds to the text; a character's last byte adds the whole of it."""
     decoder = codecs.getincrementaldecoder("utf-8")("replace")
     added: list[str] = []
     for token in tokens:

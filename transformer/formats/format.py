@@ -1,4 +1,4 @@
-"""What a checkpoint format declares of itself: how to tell it, describe it, and open it."""
+"""The declaration of a checkpoint format: how to tell it, describe it, and open it."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -17,13 +17,13 @@ class Format:
     name: str
     title: str
     fits: Callable[[Path], bool]
-    """Whether a path looks like one, by the names of its files and a small configuration."""
+    """Tell whether a path looks like one, by its files' names and a small configuration."""
     describe: Callable[[Path], Description]
-    """What is known before weights are read. Raises CheckpointError."""
+    """Describe it before weights are read. Raises CheckpointError."""
     load: Callable[[Path, torch.device], Checkpoint]
     """Open it, ready to run. Raises CheckpointError; whatever it holds, none of it is executed."""
     files: Callable[[Path], Sequence[Path]]
-    """What it is read from: once one of these changes, it is another checkpoint."""
+    """The files that it is read from: once one of them changes, it is another checkpoint."""
     contents: Callable[[Path], Contents] | None = None
     """All that can be read of it, whole or damaged, for inspecting. Raises CheckpointError.
 

@@ -54,7 +54,7 @@ def fits(path: Path) -> bool:
 
 
 def describe(path: Path) -> Description:
-    """What config.json says; no weight is read. Raises CheckpointError."""
+    """Describe it by config.json; no weight is read. Raises CheckpointError."""
     return Description(*read_config(_parts(path)[0]))
 
 
@@ -84,7 +84,7 @@ def contents(path: Path) -> Contents:
 
 
 def files(path: Path) -> Sequence[Path]:
-    """Those of the configuration, of the weights and of the tokenizer, where it has one."""
+    """List the files of the configuration, the weights and the tokenizer, where it has one."""
     folder, weights = _parts(path)
     beside = (folder / name for name in TOKENIZER_FILES)
     return [folder / CONFIG, folder / weights, *(each for each in beside if os.path.lexists(each))]

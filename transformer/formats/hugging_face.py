@@ -69,7 +69,7 @@ def fits(path: Path) -> bool:
 
 
 def describe(path: Path) -> Description:
-    """What its configuration, its tokenizer and its tensors' names say. Raises CheckpointError."""
+    """Describe it by configuration, tokenizer and tensors' names. Raises CheckpointError."""
     theirs = open_config(path)
     vocab_size = _vocab_size(theirs)
     examined = _examined(path, theirs)
@@ -134,7 +134,7 @@ def _clause(path: Path, error: CheckpointError) -> str:
 
 
 def _unbuilt(path: Path, theirs: Any) -> Description:
-    """Of a folder whose class cannot be built: what its configuration says."""
+    """Describe a folder whose class cannot be built, by its configuration."""
     name = next(iter(said_classes(theirs)), theirs.model_type)
     family = ENCODER_DECODER_READER if theirs.is_encoder_decoder else ENCODER
     size = _vocab_size(theirs)
@@ -163,7 +163,7 @@ def _described(path: Path, examined: Examined, tokenizer: Tokenizer) -> Descript
 def described(
     path: Path, model: Any, tokenizer: Tokenizer, notes: tuple[str, ...] = ()
 ) -> Description:
-    """What a class with its configuration and a tokenizer say.
+    """Describe it by a class with its configuration, and a tokenizer.
 
     path: of the folder. model: of the library, with values or without.
     """
@@ -233,7 +233,7 @@ def _classes(model: Any) -> tuple[str, ...]:
 
 
 def _starts(theirs: Any, family: Family) -> bool:
-    """Whether a decoder begins with a token of its own."""
+    """Tell whether a decoder begins with a token of its own."""
     if family is ENCODER_DECODER_READER:
         return bool(theirs.model_type != "mbart")
     return family is ENCODER_DECODER

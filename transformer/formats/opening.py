@@ -47,7 +47,7 @@ def load_checkpoint(
 
 
 def describe_checkpoint(path: Path) -> Description:
-    """What is known of it before its weights are read. Raises CheckpointError."""
+    """Describe a checkpoint before its weights are read. Raises CheckpointError."""
     return format_of(path).describe(path)
 
 
@@ -101,7 +101,7 @@ def _refusing(read: Callable[Concatenate[Path, P], T]) -> Callable[Concatenate[P
 
 
 def _fault(path: Path) -> str:
-    """Why no format fits, after the path's name."""
+    """Say why no format fits, after the path's name."""
     if not path.exists():
         return "is not there"
     if next(path.glob("snapshots/*/config.json"), None):

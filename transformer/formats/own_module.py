@@ -35,18 +35,18 @@ def offered() -> Sequence[Path]:
 
 
 def fits(path: Path) -> bool:
-    """Whether it was offered."""
+    """Tell whether it was offered."""
     return path in _OFFERED
 
 
 def describe(path: Path) -> Description:
-    """What its author says."""
+    """Describe it in its author's words."""
     offer = _OFFERED[path]
     return Description(offer.about, offer.config, offer.family)
 
 
 def load(path: Path, device: torch.device) -> Checkpoint:
-    """As it was offered, on the device where it is."""
+    """Return it as it was offered, on the device where it is."""
     return _OFFERED[path]
 
 

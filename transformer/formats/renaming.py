@@ -11,7 +11,7 @@ from transformer.formats.mappings.mapping import OtherCode
 from transformer.inspection.contents import Fit
 
 NAMED = 6
-"""How many tensors a sentence names at most."""
+"""The most tensors that a sentence names."""
 ENDING = r"(?P<ending>\.weight|\.bias)?"
 
 
@@ -39,7 +39,7 @@ def _pattern(theirs: str) -> re.Pattern[str]:
 def _targets(
     name: str, table: Iterable[tuple[re.Pattern[str], str | tuple[str, ...]]], first_layer: int
 ) -> list[str]:
-    """What one of their tensors is called here; nothing where no row of the table names it."""
+    """List our names of one of their tensors; none where no row of the table names it."""
     for pattern, ours in table:
         match = pattern.fullmatch(name)
         if match is None:
@@ -60,7 +60,7 @@ def _parts(tensor: Tensor, n: int, name: str) -> tuple[Tensor, ...]:
 
 
 def their_name(name: str, names: Mapping[str, str | tuple[str, ...]], first_layer: int) -> str:
-    """What they would call one of our tensors, for a sentence; ours where that is not known."""
+    """Return their name of one of our tensors, for a sentence; ours where that is not known."""
     for theirs, ours in names.items():
         for each in (ours,) if isinstance(ours, str) else ours:
             pattern = re.escape(each).replace(r"\*", r"(?P<layer>\d+)")

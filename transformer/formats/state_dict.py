@@ -134,7 +134,7 @@ def _opened(path: Path) -> tuple[About, Translated, Tokenizer] | InLibrary:
 
 @contextmanager
 def _in_a_sentence(file: Path) -> Iterator[None]:
-    """What does not map, after the file's name, as a CheckpointError."""
+    """Turn a Misfit into a CheckpointError that begins with the file's name."""
     try:
         yield
     except Misfit as error:
@@ -150,7 +150,7 @@ def _with_settings(weights: Weights, mapping: OtherCode, folder: Path) -> Weight
 
 
 def _is_weights(file: Path) -> bool:
-    """By its name; without a suffix, by its first bytes."""
+    """Judge by the file's name; without a suffix, by its first bytes."""
     return file.suffix in SUFFIXES or (not file.suffix and is_saved_by_torch(file))
 
 
@@ -236,7 +236,7 @@ def _examples(mapping: CodeMapping, config: ModelConfig, tokenizer: Tokenizer) -
 
 
 def _reads(tokenizer: Tokenizer, text: str, max_len: int) -> bool:
-    """Whether a text is in its vocabulary, and not too long."""
+    """Tell whether a text is in its vocabulary, and not too long."""
     try:
         ids = tokenizer.encode(text)
     except TokenizerError:

@@ -21,7 +21,7 @@ from transformer.layers.positions import sinusoids, sinusoids_in_halves
 from transformer.models.family import Family
 
 NEAR = 1e-2
-"""How far a saved table of sinusoids may be from ours: single precision, at position 5,000."""
+"""The most that saved sinusoids may be off from ours: single precision, at position 5,000."""
 
 
 @dataclass(frozen=True, eq=False)

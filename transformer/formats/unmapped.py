@@ -32,7 +32,7 @@ class Unknown:
 
     @property
     def eos_ids(self) -> frozenset[int]:
-        """What ends a text that is written."""
+        """The tokens that end a text that is written."""
         return frozenset() if self.eos_id is None else frozenset({self.eos_id})
 
     def to_dict(self) -> dict[str, Any]:

@@ -58,7 +58,7 @@ FILES = (
 
 @dataclass(frozen=True)
 class Vocabulary:
-    """What was found: nothing, a sentencepiece model, or lists of pieces for each side."""
+    """The vocabulary found: nothing, a sentencepiece model, or lists of pieces for each side."""
 
     place: str = ""
     """The folder and the file, for sentences about it."""
@@ -72,7 +72,7 @@ class Vocabulary:
     """The library's tokenizer for a byte-level vocabulary."""
 
     def special_ids(self, names: Sequence[str]) -> dict[str, int]:
-        """Those of pad_id, bos_id and eos_id whose pieces go by such names."""
+        """Find those of pad_id, bos_id and eos_id whose pieces go by such names."""
         if self.model is not None:
             tokenizer: VocabularyTokenizer = SentencePieceVocabulary(self.model)
         elif self.pieces is not None and self.splits == "words":

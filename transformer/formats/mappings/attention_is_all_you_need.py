@@ -42,14 +42,14 @@ NAMES = {
 
 
 def _scaling(weights: Weights) -> str:
-    """What sqrt(d_model) scales where the output is the target's embedding; else nothing."""
+    """Name what sqrt(d_model) scales where the output is the target's embedding, else "none"."""
     output, target = weights.tensors.get(OUTPUT), weights.tensors.get(TARGET)
     is_shared = output is not None and target is not None and same(output, target)
     return str(weights.options.get("scale_emb_or_prj", "prj")) if is_shared else "none"
 
 
 def prepare(weights: Weights) -> Weights:
-    """Where logits are divided by sqrt(d_model), the embeddings are, and multiplied again.
+    """Divide embeddings by sqrt(d_model) where logits are; the model multiplies them again.
 
     That is the same sums: W x / sqrt(d) = (W / sqrt(d)) x.
     """

@@ -14,7 +14,7 @@ from transformer.formats.mappings.mapping import CodeMapping, Embeddings, layere
 EMBEDDING, OUTPUT = "token_embedding.weight", "toprobs.weight"
 JOIN = "unify_embeddings.weight"
 SHARED = {"pos_embedding.weight": "positions.table", "unify_embeddings": "join.project"}
-"""What generator and classifier name alike, beside their blocks."""
+"""The names that generator and classifier share, beside their blocks."""
 BLOCK = {
     "attention.toqueries": "self_attention.query",
     "attention.tokeys": "self_attention.key",
@@ -29,12 +29,12 @@ IGNORED = (r"tblocks\.\d+\.attention\.mask",)
 
 
 def is_former(weights: Weights) -> bool:
-    """Whether these are the tensors of this code: of its generator or of its classifier."""
+    """Tell whether these are tensors of this code: of its generator or of its classifier."""
     return weights.has(EMBEDDING) and any(name.startswith("tblocks.") for name in weights.tensors)
 
 
 def is_generator(weights: Weights) -> bool:
-    """Whether it gives one probability per token of the vocabulary, as the generator does."""
+    """Tell whether it gives one probability per token of the vocabulary: the generator does."""
     return is_former(weights) and (
         not weights.has(OUTPUT) or weights.shape(OUTPUT) == weights.shape(EMBEDDING)
     )
@@ -69,7 +69,7 @@ def sizes(weights: Weights) -> ModelConfig:
 
 
 def scale(config: ModelConfig) -> str:
-    """Which of the two scales narrow heads were given, for the title."""
+    """Name the one of two scales that narrow heads were given, for the title."""
     if config.d_key == config.d_model:
         return ""
     return f"scores / √{'d_model' if config.attention_scale == 'd_model' else 'd_head'}"

@@ -50,7 +50,7 @@ NAMES = {
 
 
 def setting(weights: Weights, name: str, encoder: Any, decoder: Any) -> Any:
-    """What config.yaml says of both stacks, or its defaults. Raises Misfit where they differ."""
+    """Read a setting of both stacks, or its default. Raises Misfit where they differ."""
     sides = {"encoder": encoder, "decoder": decoder}
     values = [weights.options.get(f"model.{side}.{name}", usual) for side, usual in sides.items()]
     if values[0] != values[1]:
@@ -91,7 +91,7 @@ def configure(weights: Weights) -> ModelConfig:
 
 
 def scale(config: ModelConfig) -> str:
-    """What its config.yaml says and its weights do not, for the title."""
+    """Name the scale, which config.yaml says and its weights do not, for the title."""
     return f"embeddings {'× √d_model' if config.scaled_embeddings else 'not scaled'}"
 
 

@@ -79,7 +79,7 @@ def apart(weights: Weights) -> Weights:
 
 
 def sizes(weights: Weights) -> tuple[int, int]:
-    """How many heads, and how many groups of them share keys and values. Raises Misfit."""
+    """Count the heads, and the groups of them that share keys and values. Raises Misfit."""
     if "n_head" not in weights.options:
         raise Misfit(f"needs {SETTINGS} beside it, which its code writes: it says the heads")
     heads = weights.heads("n_head")
@@ -126,7 +126,7 @@ STRETCHED = {
     "high_freq_factor": "high_freq_factor",
     "original_max_seq_len": "original_max_position_embeddings",
 }
-"""How Llama 3.1 turns slow pairs more slowly: their name of a number -> the library's."""
+"""The numbers by which Llama 3.1 turns slow pairs more slowly: their name -> the library's."""
 
 
 def rotation(weights: Weights) -> dict[str, Any]:

@@ -36,7 +36,7 @@ NAMES = {
 
 
 def prepare(weights: Weights) -> Weights:
-    """Of each head first the even rows of queries and keys, then the odd ones."""
+    """Put first the even rows of each head's queries and keys, then the odd ones."""
     d_head = _d_head(weights)
     turned = (".attention.wq.weight", ".attention.wk.weight")
     tensors = {

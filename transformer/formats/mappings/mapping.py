@@ -1,4 +1,4 @@
-"""What a mapping declares: how one codebase names its tensors, and where it keeps its sizes."""
+"""The mappings' form: how one codebase names its tensors, and where it keeps its sizes."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -29,7 +29,7 @@ class Embeddings:
     output: str | None
 
     def sizes(self, weights: Weights) -> dict[str, Any]:
-        """What the two tables of a translator say of its configuration: [vocabulary, d_model]."""
+        """Read the sizes in the two tables of a translator: [vocabulary, d_model]."""
         vocab_size, d_model = weights.shape(self.target)
         source_vocab_size = weights.shape(self.source or self.target)[0]
         return {
@@ -45,18 +45,18 @@ def unchanged(weights: Weights) -> Weights:
 
 
 def holds(*names: str) -> Callable[[Weights], bool]:
-    """Whether a file has one of these tensors, whose names no other codebase uses."""
+    """Make a test for one of these tensors, whose names no other codebase uses."""
     return lambda weights: any(weights.has(name) for name in names)
 
 
 @dataclass(frozen=True, kw_only=True)
 class OtherCode:
-    """How one codebase's state dicts are told, and what lies beside them."""
+    """The marks of one codebase's state dicts, and what lies beside them."""
 
     name: str
     title: str
     tells: Callable[[Weights], bool]
-    """Whether these are its tensors, by names that only it has."""
+    """Tell whether these are its tensors, by names that only it has."""
     names: Names
     prepare: Callable[[Weights], Weights] = unchanged
     """Put into the form that `names` speaks of: transposed, scaled, zeros where it has no bias."""
@@ -67,13 +67,13 @@ class OtherCode:
     settings: str = ""
     """A YAML file beside the weights that says their options; "": there is none."""
     frames_source: tuple[bool, bool] = (False, False)
-    """Whether it puts a start token before a source, and an end token after it."""
+    """A start token before a source, and an end token after it: True where it puts one."""
     starts_prompts: bool = False
-    """Whether it puts a start token before a text that it continues."""
+    """True: it puts a start token before a text that it continues."""
     named_ids: tuple[str, ...] = ("pad_id", "bos_id", "eos_id")
     """Fields that take the ids of a vocabulary's `<pad>`, `<s>` and `</s>`, if it has them."""
     reads_bpe: bool = False
-    """Whether it may have been trained with GPT-2's vocabulary, or another of its kind."""
+    """True: it may have been trained with GPT-2's vocabulary, or another of its kind."""
     further_pieces: tuple[str, ...] = ()
     """Special tokens that the model has beyond its vocabulary file."""
 
@@ -88,7 +88,7 @@ class CodeMapping(OtherCode):
     tables: tuple[str, ...] = ()
     """Fixed positional encodings that it saves; all the same."""
     assumed: Callable[[ModelConfig], str] = lambda config: ""
-    """What no shape shows and was taken for granted, in a few words that end the title."""
+    """Name what no shape shows and was taken for granted, in a few words that end the title."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -96,12 +96,11 @@ class LibraryMapping(OtherCode):
     """Code whose models Hugging Face's library has a class for; `names` are the library's."""
 
     configure: Callable[[Weights], dict[str, Any]]
-    """What a config.json of the library would say: architectures, model_type, sizes. Raises
-    Misfit."""
+    """Make a config.json of the library: architectures, model_type, sizes. Raises Misfit."""
 
 
 def same(one: Tensor, other: Tensor) -> bool:
-    """Whether two tensors are one matrix that was saved under two names."""
+    """Tell whether two tensors are one matrix that was saved under two names."""
     if one.shape != other.shape or one.dtype != other.dtype:
         return False
     return one.data_ptr() == other.data_ptr() or torch.equal(one, other)

@@ -21,7 +21,7 @@ LAYER = re.compile(r"(?:^|[._])(enc|dec)[a-z]*[._](?:[a-z_]+\.)*?(\d+)\.(.+)", r
 CLOSING = re.compile(r"(?:^|[._])(enc|dec)[a-z]*\.(?:[a-z_]+\.)*(gain|bias)", re.I)
 CROSS = re.compile(r"cross|src|source|enc|mem", re.I)
 TELLING = {"W_Q.weight": "attention", "gain": "norm", "linear_1.weight": "feed"}
-"""Of each kind of module a parameter that is in it once."""
+"""A parameter that is once in each module of a kind -> the kind."""
 STACKS = {"enc": "encoder", "dec": "decoder"}
 SUBLAYERS = {"enc": ("self", "feed"), "dec": ("self", "cross", "feed")}
 _ATTENTION = {"W_Q": "query", "W_K": "key", "W_V": "value", "W_O": "output"}
@@ -126,7 +126,7 @@ def configure(weights: Weights) -> ModelConfig:
 
 
 def order(config: ModelConfig) -> str:
-    """What is taken for granted, for the title."""
+    """Name what is taken for granted, for the title."""
     return "its parts in the order of the file"
 
 
