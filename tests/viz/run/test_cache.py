@@ -85,11 +85,11 @@ def test_a_payload_is_made_once_for_each_request_and_picture(
     recording: Recording, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(payloads, "CACHE", Cache(2**20))
-    answer: Any = SimpleNamespace(request="one", made=(recording, None))
+    answer: Any = SimpleNamespace(request="one", parts=(recording, None))
     first = payload_of(answer, HeadView("cross", 1))
     assert payload_of(answer, HeadView("cross", 1)) is first
     assert payload_of(answer, HeadView("cross", 0)) != first
-    other: Any = SimpleNamespace(request="two", made=(None, None))
+    other: Any = SimpleNamespace(request="two", parts=(None, None))
     keep_payload(other.request, HeadView("cross", 1), b"made elsewhere")
     assert payload_of(other, HeadView("cross", 1)) == b"made elsewhere"
 
