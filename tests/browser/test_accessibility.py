@@ -75,7 +75,7 @@ def switch(page: Page, theme: Theme) -> None:
     expect(page.get_by_test_id("stApp")).to_have_css("background-color", rgb(theme.background))
     page.wait_for_function(
         "dim => [...document.querySelectorAll('style')].some((it) => it.textContent.includes(dim))",
-        arg=f"color: {theme.dim}",
+        arg=f"--dim: {theme.dim}",
     )
     painted(page)
     becomes(lambda: page.evaluate(OTHERS, theme.background), [])
