@@ -29,6 +29,8 @@ _CSS = """
   .st-key-files button [data-testid="stMarkdownContainer"] {
     position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%);
   }
+  /* Its arrow reaches beyond a button without a frame. */
+  [class*="st-key-new-edit"] [data-testid="stPopoverButton"] { padding-inline-end: 0.5rem; }
   /* What is typed is shown at once: nothing has to be applied. */
   [class*="st-key-text"] [data-testid="InputInstructions"] { display: none; }
   /* A sentence in Arabic or Hebrew begins at the right. */
