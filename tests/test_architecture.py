@@ -258,15 +258,6 @@ FRAGMENTS = {
     *("That", "Those", "For", "By", "As"),
 }
 """Words that a sentence about a thing seldom begins with: the verb or the noun is left out."""
-IN_SENTENCES = (
-    *("viz", "transformer.commands", "transformer.decoding", "transformer.editing"),
-    *("transformer.edits", "transformer.files", "transformer.formats", "transformer.hugging_face"),
-    *("transformer.inspection", "transformer.layers"),
-    *("transformer.models", "transformer.own_module", "transformer.positions"),
-    "transformer.training",
-    *(f"transformer.{file.stem}" for file in (ROOT / "transformer").glob("*.py")),
-)
-"""Rooms and modules whose docstrings are sentences; another one joins them once its own are."""
 
 
 def docstrings(tree: ast.AST) -> Iterator[str]:
@@ -283,11 +274,10 @@ def fragments(tree: ast.AST) -> list[str]:
     return [text for text in docstrings(tree) if re.split(r"\W", text, maxsplit=1)[0] in FRAGMENTS]
 
 
-def test_docstrings_of_clean_rooms_are_sentences() -> None:
+def test_docstrings_are_sentences() -> None:
     for module, file in MODULES.items():
-        if any(within(module, room) for room in IN_SENTENCES):
-            left = fragments(ast.parse(file.read_text()))
-            assert not left, f"{module}: {left}"
+        left = fragments(ast.parse(file.read_text()))
+        assert not left, f"{module}: {left}"
 
 
 def test_a_fragment_is_noticed() -> None:

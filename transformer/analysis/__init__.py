@@ -1,1 +1,1 @@
-"""What takes a recording and gives numbers: readings, lenses, metrics, one cell, snapshots."""
+"""Readings, lenses, metrics, one cell and snapshots: they turn a recording into numbers."""

@@ -22,12 +22,12 @@ class Ablation:
 
     @property
     def is_measured(self) -> bool:
-        """Whether every head's changes are there."""
+        """Tell whether every head's changes are there."""
         return len(self.sweep.edits) + len(self.sweep.refused) == self.sweep.n_asked
 
     @property
     def progress(self) -> tuple[int, int]:
-        """How many heads are done, of how many."""
+        """Count the heads that are done, and all of them."""
         return len(self.written) + len(self.sweep.refused), self.sweep.n_asked
 
     @property

@@ -57,7 +57,7 @@ def diagonal(pair: AlignedPair) -> Links:
 
 
 def words_of_pieces(tokens: Sequence[Token], words: Sequence[str]) -> list[int | None]:
-    """Which word each token is a piece of; None for special and unknown tokens.
+    """Find the word of each token, by number; None for special and unknown tokens.
 
     Raises ValueError where the pieces do not spell the words.
     """
@@ -75,7 +75,7 @@ def words_of_pieces(tokens: Sequence[Token], words: Sequence[str]) -> list[int |
 
 
 def _spelled(text: str) -> str:
-    """What our tokenizers make of a text's characters, without spaces."""
+    """Spell a text's characters as our tokenizers do, without spaces."""
     return normalize("NFKC", plain(text)).replace("▁", "").replace(" ", "")
 
 

@@ -5,7 +5,7 @@ from torch import Tensor
 from torch.nn import functional as F
 
 Block = tuple[int, int]
-"""How many rows and columns of cells make one block."""
+"""The numbers of rows and columns of cells in one block."""
 
 
 def maxima(values: Tensor, block: Block) -> Tensor:

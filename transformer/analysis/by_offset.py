@@ -1,4 +1,4 @@
-"""How much a head looks how far ahead or back: its mean weight by offset."""
+"""The mean weight of a head by offset: how much it looks how far ahead or back."""
 
 from transformer.inputs import InputError
 from transformer.positions.relative_bias import ByDistance, by_distance

@@ -15,7 +15,7 @@ from transformer.recording import AttentionCall, Recording
 
 @dataclass(frozen=True, eq=False)
 class Cell:
-    """What one query takes from one key in one head. Tensors are float32 on the CPU."""
+    """The cell of one query and one key in one head. Tensors are float32 on the CPU."""
 
     kind: str
     layer: int
@@ -33,7 +33,7 @@ class Cell:
     """Sum of the products up to and with each dimension [d_key]; the last is q · k."""
     scale: float
     bias: float
-    """What the model adds to this cell's score for the places of both: a relative bias, ALiBi."""
+    """The model's addition to this score for the places of both: a relative bias, ALiBi."""
     scores: Tensor
     """q · k * scale + bias for every key of this query, before the mask [K]."""
     allowed: Tensor
@@ -79,7 +79,7 @@ class Cell:
 
     @property
     def n_allowed(self) -> int:
-        """How many keys the softmax runs over."""
+        """Count the keys that the softmax runs over."""
         return int(self.allowed.sum())
 
     @property

@@ -24,7 +24,7 @@ Say = Callable[[str], None]
 
 @dataclass(frozen=True)
 class Worth:
-    """What an edit, or two at once, did to the output of S sentences, in nats."""
+    """The effect of an edit, or of two at once, on the output of S sentences, in nats."""
 
     edits: str
     n_sentences: int
@@ -34,7 +34,7 @@ class Worth:
     """Between low and high lie 95 % of the means of resampled sentences; None: there is only one
     sentence."""
     share_other: float
-    """Of the sentences, those in which another token became most probable somewhere."""
+    """The share of sentences in which another token became most probable somewhere."""
 
 
 def sweep_sentences(
@@ -100,12 +100,12 @@ def _value(line: Line) -> float:
 
 
 def strongest(worths: Sequence[Worth], n: int) -> list[Worth]:
-    """Those whose mean is furthest from 0, up or down, the first first."""
+    """Return the n whose mean is furthest from 0, up or down, the first first."""
     return sorted(worths, key=lambda worth: -abs(worth.mean))[:n]
 
 
 def judged_target(checkpoint: Checkpoint, source: str) -> tuple[Token, ...] | None:
-    """What greedy decoding writes, which a sweep judges; None: it judges the text, or the class."""
+    """Decode greedily what a sweep judges; None: it judges the text, or the class."""
     if not checkpoint.family.decodes or checkpoint.family.continues:
         return None
     return decode(checkpoint, source).target
@@ -149,7 +149,7 @@ def _pairs(
 
 
 def _of_pairs(pairs: Sequence[Line], wanted: set[str]) -> list[Line]:
-    """Those of sentences that have every pair that is asked for, and none besides."""
+    """Keep the wanted pairs of sentences that have every one of them."""
     of: dict[int, list[Line]] = defaultdict(list)
     for line in pairs:
         if line.edits in wanted:
@@ -182,5 +182,5 @@ def _checked(checkpoint: Checkpoint, sentences: Sentences, lines: Sequence[Line]
 
 
 def _log_prob(sweep: Sweep) -> float:
-    """Of the output without an edit."""
+    """Return the output's log-probability without an edit."""
     return rounded(float(sweep.totalled(sweep.log_probs)))

@@ -1,4 +1,4 @@
-"""What heads would have to look at for a step to write another token.
+"""The rows that heads would need for a step to write another token.
 
 Asked for are rows w_h of the query that writes it, for some heads h, with the least sum of
 KL(w_h || p_h) to the rows p_h that the model has there, such that the token's logit is the largest.
@@ -35,7 +35,7 @@ DIGITS = 4
 
 @dataclass(frozen=True)
 class Chance:
-    """How likely a token is at a step."""
+    """The probability of a token at a step, and its rank."""
 
     probability: float
     rank: int
@@ -70,7 +70,7 @@ class Needed:
     token: Token
     step: int
     rows: tuple[Row, ...]
-    """Of the heads that would look elsewhere; none where nothing is needed or nothing suffices."""
+    """The rows of heads that look elsewhere; none where nothing is needed or nothing suffices."""
     before: Chance
     after: Chance
     """In the run with the edits; where nothing suffices, as before."""
@@ -79,7 +79,7 @@ class Needed:
 
     @property
     def reached(self) -> bool:
-        """Whether a change suffices, by a run with its edits."""
+        """Tell whether a change suffices, by a run with its edits."""
         return self.after.rank == 1
 
     @property
@@ -88,7 +88,7 @@ class Needed:
 
     @property
     def divergence(self) -> float:
-        """Of all rows together, in nats."""
+        """Add up the divergences of all rows, in nats."""
         return sum(row.divergence for row in self.rows)
 
 
@@ -102,7 +102,7 @@ def needed(
     on_step: Callable[[], object] | None = None,
     edits: Iterable[Edit | str] = (),
 ) -> Needed:
-    """What these heads would have to look at for the step to write this token.
+    """Find what these heads would have to look at for the step to write this token.
 
     heads: kind, layer and head of a decoder's; None: all of cross-attention, of a generator all.
     on_step: called before each pass; what it raises ends the search. edits: in force meanwhile.
@@ -146,7 +146,7 @@ def needed(
 
 
 def _heads(checkpoint: Checkpoint, heads: Sequence[Head] | None) -> list[Head]:
-    """Those that are asked for. Raises InputError."""
+    """Return the heads that are asked for. Raises InputError."""
     family, config = checkpoint.family, checkpoint.config
     if not family.decodes:
         raise InputError(f"{checkpoint.name} writes nothing: it has no step to ask about.")
@@ -174,7 +174,7 @@ def _heads(checkpoint: Checkpoint, heads: Sequence[Head] | None) -> list[Head]:
 
 
 def _log_weights(recording: Recording, head: Head) -> Tensor:
-    """Of the row that writes the last token [K]; exact where a weight is too small for float32."""
+    """Return the last row's log weights [K], exact where a weight is too small for float32."""
     kind, layer, number = head
     call = recording.attentions[kind].calls[layer].only(number)
     scores = call.scores()[0, -1].masked_fill(~call.allowed()[0, -1], -torch.inf)

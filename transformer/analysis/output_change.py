@@ -1,4 +1,4 @@
-"""What a change of a model did to what it writes: log-probabilities, and the words that differ."""
+"""The effect of a change of a model on its output: log-probabilities, and words that differ."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -27,14 +27,14 @@ class WordChange:
 
 
 def log_probabilities(recording: Recording) -> Tensor:
-    """Of each token of the target, given all before it: float64 [T], in nats."""
+    """Return each target token's log-probability, given all before it: float64 [T], in nats."""
     ids = [token.id for token in recording.target]
     chosen = recording.logits.cpu().double().log_softmax(-1)
     return chosen[range(len(ids)), ids]
 
 
 def word_changes(before: Recording, after: Recording) -> list[WordChange]:
-    """Of each word of the target that both recordings were made to read.
+    """Compare each word of the target that both recordings were made to read.
 
     Raises ValueError where these are different targets.
     """
@@ -55,7 +55,7 @@ def words_of(tokens: Sequence[Token]) -> list[str]:
 
 
 def differing(words: Sequence[str], other: Sequence[str]) -> list[bool]:
-    """Which words another text lacks where it is aligned to this one by its longest common parts.
+    """Mark words that another text lacks if it is aligned to this one by its longest common parts.
 
     >>> differing("weil es zu müde war".split(), "weil er zu müde war".split())
     [False, True, False, False, False]
@@ -66,7 +66,7 @@ def differing(words: Sequence[str], other: Sequence[str]) -> list[bool]:
 
 
 def exchanged(words: Sequence[str], other: Sequence[str]) -> list[tuple[list[str], list[str]]]:
-    """What stands in another text in the place of which words, part by part; nothing that is kept.
+    """Pair words with what stands for them in another text, part by part; nothing that is kept.
 
     >>> exchanged("weil es zu müde war".split(), "weil er müde war".split())
     [(['es', 'zu'], ['er'])]

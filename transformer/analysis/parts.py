@@ -122,7 +122,7 @@ def _weights(calls: list[AttentionCall]) -> Tensor:
 
 
 def _is_like(first: AttentionCall, call: AttentionCall) -> bool:
-    """Whether the heads of both could be those of one layer."""
+    """Tell whether the heads of both could be those of one layer."""
     shared = call.mask is None or call.mask.size(0) == 1
     is_plain = call.bias is None and call.added is None and first.added is None
     plain = type(call) is AttentionCall and is_plain and shared

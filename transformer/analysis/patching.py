@@ -35,7 +35,7 @@ from transformer.watch.editing import Plan
 ROWS = 64
 """Patches that are tried at once."""
 FEW = 4
-"""Of a model that is watched, which reads one sequence at a time: results come sooner."""
+"""The same of a watched model, which reads one sequence at a time: results come sooner."""
 MOST_CONTINUED = 24
 """Tokens that a generator goes on with until both differ."""
 
@@ -51,11 +51,11 @@ class Pair:
     other_tokens: tuple[Token, ...]
     tokens: tuple[Token, ...]
     written: tuple[Token, ...]
-    """What both write before they differ; of a classifier nothing."""
+    """The tokens that both write before they differ; of a classifier none."""
     names: tuple[str, str]
-    """What A's run writes then, and B's: pieces, or classes."""
+    """The next pieces of A's run and of B's, or their classes."""
     ids: tuple[int, int]
-    """Of these."""
+    """The ids of these."""
     clean: float
     """d of A in nats."""
     plain: float
@@ -205,11 +205,11 @@ class Run:
 
     @cached_property
     def plan(self) -> Plan:
-        """Which attention is which in a model that is watched."""
+        """Find out which attention is which in a model that is watched."""
         return plan_of(self.checkpoint, self.forced)
 
     def places(self, kind: str) -> tuple[Token, ...]:
-        """What a translator's decoder has read; nothing where the kind is of the sentence."""
+        """Find what a translator's decoder has read; nothing where the kind is of the sentence."""
         rows = self.forced.rows.get(kind)
         if rows is None or rows.queries is self.sources or self.checkpoint.family.continues:
             return ()
@@ -250,7 +250,7 @@ def _patches(run: Run, pair: Pair) -> tuple[tuple[Edit, ...], dict[str, tuple[To
 
 
 def _output(checkpoint: Checkpoint, sources: Sequence[int]) -> Sequence[int]:
-    """What is written greedily, or the class. Raises InputError."""
+    """Decode greedily, or find the class. Raises InputError."""
     rows = torch.tensor([sources], device=checkpoint.device)
     family, config = checkpoint.family, checkpoint.config
     with torch.inference_mode():

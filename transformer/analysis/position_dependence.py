@@ -1,4 +1,4 @@
-"""How much of where a head looks depends on positions: what changes when these are changed.
+"""A head's dependence on positions: what changes in where it looks when these are changed.
 
 Two runs over the same text are compared row by row. A row is the query at one position; where
 words were swapped, another word stands there.

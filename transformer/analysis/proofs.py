@@ -1,4 +1,4 @@
-"""What a run with edits must be, tried on the run itself: sums, factors of 1, rows, and where.
+"""Proofs of a run with edits, tried on the run itself: sums, factors of 1, rows, and where.
 
 Each proof is one largest error. They need the recordings of a text and one target, without the
 edits and with them, and run the model once more.
@@ -21,7 +21,7 @@ from transformer.recording.ours import record
 Place = tuple[str, int]
 """Kind of attention, and layer."""
 ROW_SUMS, LOGITS = 1e-4, 1e-5
-"""How far sums of rows may be from 1; logits from each other, as a share of the largest."""
+"""The most that sums of rows may be from 1; logits from each other, as a share of the largest."""
 
 
 @dataclass(frozen=True)
@@ -32,11 +32,11 @@ class Proof:
     value: float | None
     """The largest error; None: `why` says why there is none."""
     limit: float = 0.0
-    """How large it may be."""
+    """The largest error allowed."""
     n: int = 0
     """Layers, heads, rows, or attentions that were compared."""
     first: Place | None = None
-    """Of "before": where both runs differ first; None: nowhere."""
+    """The first place where both runs differ, of "before"; None: nowhere."""
     why: str = ""
 
     @property
@@ -51,7 +51,7 @@ def proofs(
     after: Recording,
     edits: Sequence[Edit],
 ) -> tuple[Proof, ...]:
-    """Of a run without edits and the same with them: one target, and the same where there are none.
+    """Prove a run with edits by the same without: one target, and the same where there are none.
 
     Raises DeviceError.
     """
@@ -150,7 +150,7 @@ def _order(recording: Recording) -> list[Place]:
 
 
 def _n_same(edit: Edit, order: Sequence[Place]) -> int:
-    """How much an edit leaves alone of what each attention in turn reads, gives, reads, gives."""
+    """Count what an edit leaves alone of what each attention in turn reads, gives, reads, gives."""
     kind = edit_kinds()[edit.name]
     if kind.of == "word":  # its state is changed after all of its layer
         is_encoder = edit.place == "encoder_self"
@@ -174,7 +174,7 @@ def _read_apart(old: AttentionCall, new: AttentionCall) -> float:
 
 
 def _gave_apart(old: AttentionCall, new: AttentionCall) -> float:
-    """Of what it gave, where that was seen, and of weights made by hand."""
+    """Return the largest difference of what it gave, where seen, and of weights made by hand."""
     gaps = [0.0]
     if old.sample is not None and new.sample is not None:
         gaps.append(_apart(old.sample.values, new.sample.values))

@@ -25,13 +25,13 @@ Group = tuple[int, ...]
 
 @dataclass(frozen=True)
 class Reading:
-    """What a reader chose: small and frozen, part of a cache's key."""
+    """A reader's choice: small and frozen, part of a cache's key."""
 
     lens: str = "weight"
     rows: Literal["produced", "read"] = "produced"
-    """Of cross-attention: the token that a row was about to write, or the one it had just read."""
+    """The name of a row of cross-attention: the token it was about to write, or had just read."""
     words: bool = False
-    """Whether pieces are merged to words."""
+    """True: pieces are merged to words."""
     special: Literal["shown", "hidden", "renormalised"] = "shown"
     """Special tokens: shown; left out; or left out and each row divided by what remains of it."""
 
@@ -56,9 +56,9 @@ class AttentionMap:
     column_groups: tuple[Group, ...]
     """The key positions that each column stands for."""
     is_produced: bool
-    """Whether rows are named by the token that they wrote, instead of the one they read."""
+    """True: rows are named by the token that they wrote, instead of the one they read."""
     notes: tuple[str, ...] = field(default=())
-    """What was merged, left out or renormalised: said beside every picture."""
+    """Notes on what was merged, left out or renormalised: said beside every picture."""
 
     @property
     def attention(self) -> Attention:
@@ -75,7 +75,7 @@ class AttentionMap:
 
     @property
     def is_plain(self) -> bool:
-        """Whether the values are the weights as they are, with a row and a column per token."""
+        """Tell whether values are the weights as they are, with a row and a column per token."""
         return self.lens.is_weights and self.reading == Reading(rows=self.reading.rows)
 
     def row_of(self, query: int) -> int | None:
@@ -129,7 +129,7 @@ class AttentionMap:
         return (-bound if self.lens.scale == "signed" else 0.0), bound
 
     def _open(self, layer: int) -> Tensor:
-        """Which cells of the lens's own map the masks leave open: bool [H, Q, K]."""
+        """Mark the cells of the lens's own map that the masks leave open: bool [H, Q, K]."""
         allowed = self.attention.allowed(layer)
         return allowed if self.lens.per_head else allowed.any(0, keepdim=True)
 
@@ -189,7 +189,7 @@ def lenses() -> dict[str, Lens]:
 
 
 def writes(attention: Attention) -> bool:
-    """Whether a row may be named by what it wrote: in cross-attention, whose sides differ."""
+    """Tell whether a row may be named by what it wrote: in cross-attention, whose sides differ."""
     return attention.produced is not None and attention.queries != attention.keys
 
 
@@ -198,7 +198,7 @@ def _place(groups: Sequence[Group], position: int) -> int | None:
 
 
 def _groups(tokens: Sequence[Token], reading: Reading) -> tuple[Group, ...]:
-    """Which positions stand together; special tokens, which no word holds, may be left out."""
+    """Group positions that stand together; special tokens, which no word holds, may be left out."""
     groups = word_groups(tokens) if reading.words else tuple((i,) for i in range(len(tokens)))
     if reading.special == "shown":
         return groups

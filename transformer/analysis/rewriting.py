@@ -1,4 +1,4 @@
-"""What a model writes under many groups of edits, all at once: greedy decoding, a row per group."""
+"""A model's outputs under many groups of edits, all at once: greedy decoding, a row per group."""
 
 from collections.abc import Sequence
 from typing import Any

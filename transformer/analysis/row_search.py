@@ -15,9 +15,9 @@ from transformer.analysis.row_pass import Head, RowPass
 STEPS = 48
 """Times that the gradient is taken."""
 HALVINGS = 12
-"""Of the way back to the model's own rows."""
+"""The halvings of the way back to the model's own rows."""
 MARGIN = 0.01
-"""By which the logit is to lie above all others: more than rounding the rows takes away."""
+"""The least lead of the logit over all others: more than rounding the rows takes away."""
 SHARPEST = 30.0
 """The most by which log weights of a row are drawn apart."""
 PACE = 3

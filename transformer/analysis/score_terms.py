@@ -26,7 +26,7 @@ from transformer.refusal import Refusal
 
 CONTENT, POSITION, BIASES = "content", "position", "biases"
 FOUR = tuple((of, to) for of in (CONTENT, POSITION) for to in (CONTENT, POSITION))
-"""What of the query meets what of the key."""
+"""The part of the query, and the part of the key that it meets."""
 
 
 class NoTerms(Refusal):
@@ -38,15 +38,15 @@ class ScoreTerms:
     """The scores of one head [Q, K] and what they are the sum of, in double precision."""
 
     score: Tensor
-    """As recorded: scaled, before the mask."""
+    """The scores as recorded: scaled, before the mask."""
     four: Mapping[tuple[str, str], Tensor]
     """(of the query, of the key) -> its part [Q, K]; only content-content without encodings."""
     biases: Tensor
     """Whatever holds a bias of a projection or a norm."""
     others: Tensor
-    """What is added to the products: a relative bias, ALiBi, and what edits add."""
+    """The additions to the products: a relative bias, ALiBi, and what edits add."""
     is_frozen: bool
-    """Whether a norm stands before, whose deviations are taken as they are in this run."""
+    """True: a norm stands before, whose deviations are taken as they are in this run."""
 
     @property
     def error(self) -> float:
@@ -108,7 +108,7 @@ def _terms(
     scale: float,
     is_frozen: bool,
 ) -> ScoreTerms:
-    """Of queries and keys [T, d] as sums of content, position and biases."""
+    """Multiply queries and keys [T, d], sums of content, position and biases."""
     four = {(of, to): _products(q[of], k[to], scale) for of, to in FOUR}
     rest = [_products(q[BIASES], each, scale) for each in k.values()]
     rest += [_products(q[of], k[BIASES], scale) for of in (CONTENT, POSITION)]
@@ -139,7 +139,7 @@ def _first_layer(checkpoint: Checkpoint, kind: str) -> tuple[Any, list[nn.Module
 
 
 def _parts(model: Any, joined: PositionalEncoding) -> dict[str, Tensor]:
-    """What the first layer reads [T, D] as a sum: of contents, of positions, and of biases."""
+    """Split what the first layer reads [T, D] into a sum: of contents, positions and biases."""
     e, p = joined.embeddings.double(), joined.encodings.double()
     if not isinstance(model.join, Concatenated):
         return {CONTENT: e, POSITION: p, BIASES: torch.zeros_like(e)}

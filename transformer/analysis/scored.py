@@ -33,30 +33,30 @@ Group = Sequence[Edit]
 
 @dataclass(frozen=True, eq=False)
 class Scored:
-    """What N groups of edits make of T words, or of C classes. Tensors are on the CPU."""
+    """The scores of T words, or of C classes, under N groups of edits. Tensors are on the CPU."""
 
     log_probs: Tensor
     """[N, T or C], in nats."""
     best: Tensor
     """[N, T or 1]: ids of what was most probable."""
     refused: tuple[str, ...] = ()
-    """Why the one group of N = 1 cannot be tried; log_probs are then not a number."""
+    """The reason why the one group of N = 1 cannot be tried; log_probs are then not a number."""
 
 
 @dataclass(frozen=True)
 class Output:
-    """What is judged: the words of an output, or the classes of a classifier."""
+    """The words of an output, or the classes of a classifier, which are judged."""
 
     source: str
     target: tuple[Token, ...] | None
-    """What the model is given as its writing; None: it only reads."""
+    """The tokens that the model is given as its writing; None: it only reads."""
     words: tuple[Token, ...]
-    """Those that are judged: the target; of a text that is only read, all but its first."""
+    """The words that are judged: the target; of a text that is only read, all but its first."""
     classes: tuple[str, ...] = ()
 
 
 def output_of(checkpoint: Checkpoint, source: str, target: str | Sequence[Token] | None) -> Output:
-    """What can be judged of this source and target. Raises InputError where there is nothing."""
+    """Find what can be judged of this source and target. Raises InputError where nothing can."""
     token, family = checkpoint.tokenizer.token, checkpoint.family
     sources = source_ids(checkpoint, source)
     ids = target_ids(checkpoint, target, len(sources))

@@ -20,5 +20,5 @@ class Selection:
         return f"L{self.layer} H{self.head}"  # in the ids of figures; people read the name
 
     def name(self, recording: Recording) -> str:
-        """As the model itself counts its layers: "L2 H3"."""
+        """Name it as the model itself counts its layers: "L2 H3"."""
         return f"L{self.attention(recording).number(self.layer)} H{self.head}"

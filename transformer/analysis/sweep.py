@@ -18,9 +18,9 @@ from transformer.tokenizer import Token
 
 @dataclass(frozen=True, eq=False)
 class Sweep:
-    """What each of N edits does to each of T words of a known output. Tensors are on the CPU.
+    """The effect of each of N edits on each of T words of a known output. Tensors are on the CPU.
 
-    Of a classifier, to each of its C classes: T is then C.
+    Of a classifier, on each of its C classes: T is then C.
     """
 
     edits: tuple[Edit, ...]
@@ -36,7 +36,7 @@ class Sweep:
     n_asked: int
     """Edits that were to be tried."""
     refused: tuple[str, ...] = ()
-    """Why some of them are not among `edits`."""
+    """The reasons why some of them are not among `edits`."""
 
     @property
     def target(self) -> tuple[Token, ...]:
@@ -110,7 +110,7 @@ def sweeping(
 
 
 def _sweep(judged: Output, tried: Sequence[Edit], results: Sequence[Scored]) -> Sweep:
-    """What is known after some of the groups, the first of which changes nothing."""
+    """Gather what is known after some of the groups, the first of which changes nothing."""
     log_probs = torch.cat([each.log_probs for each in results])
     best = torch.cat([each.best for each in results])
     was_tried = [not each.refused for each in results for _ in each.log_probs]

@@ -25,19 +25,19 @@ class Line:
     """Its line in the file, from 1."""
     source: str
     written: str
-    """What the model writes without an edit; of a classifier its class."""
+    """The model's output without an edit; of a classifier its class."""
     n_words: int
     """Tokens that are judged; of a classifier 1, its class."""
     log_prob: float
-    """Of them all without an edit, in nats."""
+    """The log-probability of them all without an edit, in nats."""
     edits: str
-    """As they are spelled, two with a space between."""
+    """The edits as they are spelled, two with a space between."""
     change: float
-    """Of that log-probability."""
+    """The change of that log-probability."""
     n_other: int
     """Tokens at which another one is most probable than without an edit."""
     synergy: float | None = None
-    """Of two edits: their change, less that of each by itself."""
+    """The change by two edits, less that of each by itself."""
 
 
 TYPES = {"sentence": int, "n_words": int, "n_other": int, "log_prob": float, "change": float}
@@ -45,7 +45,7 @@ NAMES = tuple(field.name for field in fields(Line))
 
 
 def rounded(number: float) -> float:
-    """As it is written, so that a run that goes on computes with what an unbroken one does."""
+    """Round as in a table, so that a run that goes on computes with what an unbroken one does."""
     return float(f"{number:.9g}")
 
 

@@ -1,4 +1,4 @@
-"""What two heads are worth together, beyond what each is worth by itself: heads that back up."""
+"""The worth of two heads together, beyond what each is worth by itself: heads that back up."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ from transformer.edits.edit import Edit
 
 @dataclass(frozen=True, eq=False)
 class Synergy:
-    """Of P pairs of edits, as far as they were tried. D is the change of the whole output's
+    """The P pairs of edits, as far as they were tried. D is the change of the whole output's
     log-probability, in nats.
     """
 
@@ -40,7 +40,7 @@ def strongest(sweep: Sweep, n: int) -> list[int]:
 
 
 def n_pairs(n: int) -> int:
-    """Of n edits.
+    """Count the pairs of n edits.
 
     >>> n_pairs(8)
     28

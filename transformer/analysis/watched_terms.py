@@ -25,7 +25,7 @@ from transformer.recording.watched import edited_calls, plan_of
 from transformer.watch.operators import watching
 
 MOST_ERROR = 1e-3
-"""Of the largest number: how far what positions add may differ with and without contents."""
+"""A share of the largest number: what positions add may differ so far with and without contents."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,7 +39,7 @@ class Parts:
 
 @dataclass(frozen=True, eq=False)
 class WatchedParts:
-    """Of both, and whether a norm stands before, whose deviations are taken as in this run."""
+    """Both sums, and whether a norm stands before, whose deviations are taken as in this run."""
 
     query: Parts
     key: Parts
@@ -54,7 +54,7 @@ def watched_parts(
     side: str,
     edits: Sequence[Edit] = (),
 ) -> WatchedParts | None:
-    """Of the first layer of a kind, which reads this side; None where they are no such sum.
+    """Split q and k of a kind's first layer, which reads this side; None where they are no sums.
 
     edits: those of the recording.
     """
@@ -93,7 +93,7 @@ def watched_parts(
 
 
 def _parts(whole: Tensor, content: Tensor, position: Tensor, nothing: Tensor) -> Parts | None:
-    """Of f(e + p), f(e), f(p) and f(0) [T, d]; None where f is not affine."""
+    """Make parts of f(e + p), f(e), f(p) and f(0) [T, d]; None where f is not affine."""
     of_position = whole - content
     error = (of_position - (position - nothing)).abs().max()
     if not bool(error <= MOST_ERROR * whole.abs().max().clamp(min=1.0)):

@@ -18,7 +18,7 @@ class Sample:
     values: Tensor
     """[N, D] after W_O; or [H, N, d_value] where nothing is known to project the heads."""
     bias: Tensor | None = None
-    """Of W_O [D]."""
+    """The bias of W_O [D]."""
 
 
 MOST = 512
@@ -60,9 +60,9 @@ class AttentionCall:
     """[1 or H, 1 or Q, K], what a finite mask adds where that alone does not say what is closed: of
     these cells, which are below 0, those of weight exactly 0 are, and the others are open."""
     is_safe: bool = True
-    """Whether a row without an open cell is 0, as in torch's fused attention; else it is NaN."""
+    """True: a row without an open cell is 0, as in torch's fused attention; else it is NaN."""
     is_random: bool = False
-    """Whether dropout changed the weights afterwards, where nothing shows how."""
+    """True: dropout changed the weights afterwards, where nothing shows how."""
     replaced: Mapping[int, Tensor] = field(default_factory=dict)
     """Head -> what edits put in the place of its output [Q, d_value]."""
 

@@ -10,7 +10,7 @@ from torch import Tensor
 from transformer.recording.calls import AttentionCall, sampled
 
 CLOSE = {torch.float64: 1e-4, torch.float32: 1e-4, torch.float16: 0.01, torch.bfloat16: 0.05}
-"""How far both may be apart, as a share of the largest value."""
+"""The largest distance of both, as a share of the largest value."""
 
 
 @dataclass(frozen=True)
@@ -22,20 +22,20 @@ class Checked:
     share of the largest value of that layer; inf where only one of both is a number; None: nothing
     could be compared."""
     is_right: bool | None
-    """Whether all that could be compared is close enough; None: nothing could be."""
+    """True: all that could be compared is close enough; None: nothing could be."""
     n_layers: int
-    """Of all kinds."""
+    """The number of layers of all kinds."""
     n_checked: int
     n_projected: int
-    """How many of those that were checked were compared after W_O."""
+    """The number of those that were checked and compared after W_O."""
     unknown: tuple[str, ...]
-    """Why others could not be checked, in clauses without a full stop."""
+    """The reasons why others could not be checked, in clauses without a full stop."""
     row_sums: tuple[float, float]
     """The least and the largest sum of a row that may read anything."""
     masked: float
     """The largest weight in a cell that a mask closes."""
     no_numbers: tuple[str, ...] = ()
-    """Where a model gave NaN or infinity, in clauses without a full stop."""
+    """The places where a model gave NaN or infinity, in clauses without a full stop."""
 
     def __str__(self) -> str:
         if self.error is None:
@@ -121,7 +121,7 @@ class _Compared:
     """One layer's rows beside what the model gave."""
 
     why: str = ""
-    """Why nothing could be compared."""
+    """The reason why nothing could be compared."""
     apart: float = 0.0
     """The largest difference."""
     largest: float = 0.0

@@ -34,11 +34,11 @@ class Attention:
     produced: tuple[Token, ...] | None = None
     """The token that each row was about to produce; None where rows produce nothing."""
     role: str | None = None
-    """Which of the three it is where `kind` is another name; None: `kind` says it, or nothing."""
+    """The one of the three that it is where `kind` is another name; None: `kind` says it or none."""
     is_softmax: bool = False
-    """Whether these weights were changed before they met the values."""
+    """True: these weights were changed before they met the values."""
     numbers: tuple[int, ...] = ()
-    """What the model itself calls these layers, where it has others in between; empty: 0, 1, ..."""
+    """The model's own numbers of these layers, where it has others in between; empty: 0, 1, ..."""
 
     @property
     def is_cross(self) -> bool:
@@ -109,9 +109,9 @@ class PositionalEncoding:
     table: Tensor
     """The module's encodings of all positions it has [max_len, D]."""
     sum: Tensor
-    """What the first layer reads [T, D]: the sum of both, or what they are projected to."""
+    """The input of the first layer [T, D]: the sum of both, or what they are projected to."""
     scheme: str
-    """As the configuration names it: "sinusoidal", "learned" or "concatenated"."""
+    """The configuration's name for it: "sinusoidal", "learned" or "concatenated"."""
 
     @property
     def title(self) -> str:
@@ -151,9 +151,9 @@ class Recording:
     rotary: Mapping[str, Rotary] = field(default_factory=dict)
     """Kind in words -> how its queries and keys turn; empty where they are not known to."""
     unseen: tuple[Unseen, ...] = ()
-    """What ran and was not understood: it is missing from `attentions`."""
+    """The calls that ran and were not understood: they are missing from `attentions`."""
     notes: tuple[str, ...] = ()
-    """What is to be known of the pass, in sentences: that dropout took part in it."""
+    """The facts to be known of the pass, in sentences: that dropout took part in it."""
 
     @cached_property
     def checked(self) -> Checked:

@@ -16,7 +16,7 @@ class Classification:
     logits: Tensor
     """[C]"""
     is_exclusive: bool = field(default=True, kw_only=True)
-    """Whether a text has exactly one class; otherwise each class is independent."""
+    """True: a text has exactly one class; otherwise each class is independent."""
 
     @property
     def probs(self) -> Tensor:
@@ -33,7 +33,7 @@ class PooledClassification(Classification):
     outputs: Tensor
     """The encoder's outputs, which were pooled [T, D]."""
     weight: Tensor
-    """Of the last linear layer [C, D]."""
+    """The matrix of the last linear layer [C, D]."""
     bias: Tensor
     """[C]"""
 

@@ -17,7 +17,7 @@ class Addend:
 
     tensor: Tensor
     factor: float = 1.0
-    """By which the sum was multiplied later, and the addend itself, where it was subtracted."""
+    """The factor of the sum later, and of the addend itself, where it was subtracted."""
 
     @property
     def sign(self) -> float:

@@ -31,7 +31,7 @@ class HandMade:
     result: Tensor
     """[..., Q, d_value]"""
     order: tuple[int, ...] | None = None
-    """How the axes were put into that order; None: they came so."""
+    """The way the axes were put into that order; None: they came so."""
 
     @property
     def addends(self) -> tuple[Addend, ...]:

@@ -42,7 +42,7 @@ class Spot:
     first_head: int
     """More than 0 where the heads of a layer are calls of their own."""
     order: tuple[int, ...] | None
-    """Of the axes of weights by hand."""
+    """The order of the axes of weights by hand."""
 
 
 class Plan:

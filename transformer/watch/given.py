@@ -13,11 +13,11 @@ from transformer.inputs import InputError
 from transformer.refusal import Refusal
 
 BESIDE_TEXT = ("pixel_values", "input_features", "input_values")
-"""What models of the library call images and sounds."""
+"""The library's names for images and sounds."""
 OTHERS = (*BESIDE_TEXT, "decoder_input_ids")
-"""What they ask for though it may be left out."""
+"""Inputs that they ask for though they may be left out."""
 ABSENT = ("NoneType", "is None", "missing", "must specify", "have to specify", "must provide")
-"""Of what an error speaks where an input was left out."""
+"""Words of an error where an input was left out."""
 _PLAIN = str | bytes | int | float | bool | None
 _NO_TENSORS = (
     "A module of your own reads tensors, not {what}: give its inputs as a tensor, a tuple or a "

@@ -60,7 +60,7 @@ class Held:
 
 
 _USUAL = frozenset(vars(nn.Module()))
-"""What every module has: no attribute of its own."""
+"""Attributes that every module has: none of its own."""
 
 
 def _own_attributes(module: nn.Module) -> Iterator[Tensor]:

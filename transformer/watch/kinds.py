@@ -28,11 +28,11 @@ class Kind:
     sizes: tuple[int, int, int]
     """H, Q and K of every call."""
     is_softmax: bool
-    """Whether it is what the softmax gave, where the values met something else."""
+    """True: it is what the softmax gave, where the values met something else."""
     part: tuple[int, int]
-    """Which of how many calls of a layer that nothing puts together."""
+    """The place among the calls of a layer that nothing puts together, and their number."""
     reading: int = 0
-    """Which pass over a text it was, where a model makes several in one; from 0."""
+    """The number of the pass over a text, where a model makes several in one; from 0."""
     calls: list[Seen] = field(default_factory=list)
     """One per layer, in the order of calling."""
 

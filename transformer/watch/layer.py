@@ -29,7 +29,7 @@ class Layer:
     def __init__(self, held: Held, paths: Mapping[nn.Module, str]) -> None:
         self._held, self._paths = held, paths
         self._used: set[int] = set()
-        """Where the numbers lie of matrices that linear layers have used."""
+        """The places of the numbers of matrices that linear layers have used."""
         self.sources = Sources()
         self.forget()
 
@@ -38,15 +38,15 @@ class Layer:
         self._given: list[tuple[Seen, Tensor]] = []
         """Calls and what they gave [H, Q, d_value], until W_O is found."""
         self._read: list[Tensor] = []
-        """What learned matrices met before the layer's first call."""
+        """Tensors that learned matrices met before the layer's first call."""
         self._met: list[Tensor] = []
-        """What they have met since the latest call."""
+        """Tensors that they have met since the latest call."""
         self._has_new = False
-        """Whether that is more than what the layer read."""
+        """True: that is more than what the layer read."""
         self._latest: Seen | None = None
         self.sources.release()
         self._output: Output | None = None
-        """What is made of the heads of the latest call that a matrix met."""
+        """The term made of the heads of the latest call that a matrix met."""
 
     def __bool__(self) -> bool:
         """Tell whether W_O may be met next, or is not known to be all that joins the heads."""

@@ -21,9 +21,9 @@ class Softmax:
     """A softmax whose input came from a product of queries and keys."""
 
     weights: Tensor
-    """As it gave them [..., Q, K], without the column of a sink."""
+    """The weights as it gave them [..., Q, K], without the column of a sink."""
     scores: Tensor
-    """Of the same shape."""
+    """The scores, of the same shape."""
     addends: tuple[Addend, ...] = ()
     origin: "Origin" = field(default_factory=lambda: Origin())
 
@@ -33,19 +33,19 @@ class Origin:
     """The origin that a softmax and all that was made of it have in common."""
 
     path: str = ""
-    """Of the module."""
+    """The module's path."""
     sizes: tuple[int, int] = (0, 0)
     """Its last two: queries and keys, in most code."""
     is_picked: bool = False
-    """Whether queries or keys were picked out of a sequence."""
+    """True: queries or keys were picked out of a sequence."""
     has_sink: bool = False
-    """Whether one more key takes part in it, which is dropped after it."""
+    """True: one more key takes part in it, which is dropped after it."""
     is_used: bool = False
-    """Whether it has met its values."""
+    """True: it has met its values."""
     is_of_blocks: bool = False
-    """Whether it met them block by block."""
+    """True: it met them block by block."""
     source: Made = UNKNOWN
-    """What queries and keys are made of."""
+    """The origin of queries and keys."""
 
 
 @dataclass(frozen=True)
@@ -54,11 +54,11 @@ class Product:
 
     n_keys: int
     addends: tuple[Addend, ...] = ()
-    """What was added on the way from there."""
+    """The addends on the way from there."""
     is_picked: bool = False
-    """Whether queries or keys were picked out of a sequence."""
+    """True: queries or keys were picked out of a sequence."""
     source: Made = UNKNOWN
-    """What they are made of."""
+    """Their origin."""
 
 
 class Marks:

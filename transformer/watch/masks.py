@@ -27,9 +27,9 @@ class Split:
     open: Tensor | None = None
     """bool, False where it is -inf or False."""
     bias: Tensor | None = None
-    """What it adds to scores beside masking."""
+    """The addend of scores beside masking."""
     low: Tensor | None = None
-    """What it adds to the cells that it covers with finite numbers; 0 elsewhere."""
+    """The addend of the cells that it covers with finite numbers; 0 elsewhere."""
 
     @cached_property
     def uncovered(self) -> Tensor | None:

@@ -29,7 +29,7 @@ from transformer.watch.unseen import unseen
 from transformer.watch.watcher import Watcher
 
 Tokens = Sequence[str | Token] | Mapping[str, Sequence[str | Token]]
-"""Of the one text that a model reads; or side, "source" or "target", -> of that side."""
+"""Tokens of the one text that a model reads; or side, "source" or "target", -> its tokens."""
 
 _SPECIAL = re.compile(r"</?(?!unk>)[a-z_]+>|\[(CLS|SEP|PAD|MASK|BOS|EOS)\]|<\|.*\|>")
 

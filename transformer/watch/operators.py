@@ -22,7 +22,7 @@ import torch.nn.functional as F
 from torch import Tensor, library
 
 KEYS = ALWAYS, AT_TIMES = "DeferredInit", "TESTING_ONLY_GenericMode"
-"""Where to register what is watched all the time, and what only if a watcher wants it."""
+"""Keys to register for what is watched all the time, and for what only if a watcher wants it."""
 _LIBRARIES = library.Library("_", "IMPL"), library.Library("aten", "IMPL")
 try:
     _ALWAYS, _AT_TIMES = (torch._C._dispatch_key_parse(key) for key in KEYS)

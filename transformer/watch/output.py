@@ -31,9 +31,9 @@ class Term:
     sample: Tensor
     """Some of its rows, a copy [N, n]."""
     of: tuple["Term", ...] = ()
-    """What it was made of; nothing where a matrix met the heads themselves."""
+    """The terms it was made of; none where a matrix met the heads themselves."""
     is_inner: bool = False
-    """Whether another matrix may be on its way: one has met a term."""
+    """True: another matrix may be on its way: one has met a term."""
 
     @cached_property
     def made(self) -> tuple[Tensor, Tensor | None]:
@@ -55,7 +55,7 @@ class Output:
         self._queries = sampled(seen.sizes[1])
         self._terms: list[Term] = []
         self._bent: list[Tensor] = []
-        """What is made of the heads and is no linear function of them."""
+        """Tensors made of the heads that are no linear function of them."""
         self._is_gated = False
         self._taken: Term | None = None
         self._rows: Tensor | None = None

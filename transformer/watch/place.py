@@ -28,21 +28,21 @@ class Place:
     """The innermost module that was running."""
 
     path: str
-    """As in `named_modules`; empty for the model itself."""
+    """The path as in `named_modules`; empty for the model itself."""
     is_causal: bool | None
-    """What the module says of itself, as Hugging Face's attention modules do."""
+    """The module's own word, as Hugging Face's attention modules give it."""
     reads_another: bool | None
-    """Whether it was given other tensors for its keys; None where its arguments do not tell."""
+    """True: it was given other tensors for its keys; None where its arguments do not tell."""
     name: str = "model"
-    """Of the module's class."""
+    """The name of the module's class."""
     lengths: frozenset[int] = frozenset()
-    """Of the sequences that it was given; empty where that is unclear."""
+    """Lengths of the sequences that it read; empty where that is unclear."""
     batch: tuple[int, ...] = ()
-    """How many sequences of which length it was given at once, or the other way round; or empty."""
+    """The number of sequences read at once and their length, or the other way round; or empty."""
     run: int = 0
-    """Which run of a module it was, counted over the pass."""
+    """The number of the run of a module, counted over the pass."""
     reading: tuple[int, ...] = ()
-    """Which runs it was of those modules around it that were given ids or a picture: where they
+    """The runs of those modules around it that were given ids or a picture: where they
     run again, they read something else."""
 
     def windows(self, tensor: Tensor) -> tuple[int, int] | None:
@@ -64,7 +64,7 @@ class Places:
     def __init__(self, paths: Mapping[nn.Module, str]) -> None:
         self._paths = paths
         self._frame: FrameType | None = None
-        """Of the latest run, so that another one is told from it."""
+        """The frame of the latest run, so that another one is told from it."""
         self._n_runs = 0
         self._readings = Readings()
 

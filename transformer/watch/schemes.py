@@ -19,7 +19,7 @@ from transformer.watch.turning import frequencies_of, frequencies_of_angles
 from transformer.watch.watcher import Watcher
 
 _FREQUENCIES = "inv_freq"
-"""What Hugging Face's modules, and most others, call the frequencies of rotary positions."""
+"""The name of the frequencies of rotary positions in Hugging Face's modules, and most others."""
 _FEW = 16
 """Rows that a table of turns has at least."""
 
@@ -160,10 +160,10 @@ class _Source:
     """The path of the module above: the attentions below it turn so."""
     module: nn.Module
     name: str
-    """What the frequencies are for, "sliding_attention" say; empty where they are for all."""
+    """The use of the frequencies, "sliding_attention" say; empty where they are for all."""
     frequencies: Tensor
     is_measured: bool = False
-    """Whether they were found in a table: then no cosines are made in a pass."""
+    """True: they were found in a table: then no cosines are made in a pass."""
 
 
 def _rotary(

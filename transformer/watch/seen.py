@@ -19,39 +19,39 @@ class Seen:
     sizes: tuple[int, int, int]
     """H, Q and K."""
     make: Callable[[], AttentionCall]
-    """What it was called with, as a recording keeps it: nothing is computed before it is asked."""
+    """The call as a recording keeps it: nothing is computed before it is asked."""
     is_causal: bool
-    """Whether no query may attend to a later key, and some would be later."""
+    """True: no query may attend to a later key, and some would be later."""
     says_another: bool | None = None
-    """Whether arguments say that the keys come from another sequence; None where none does."""
+    """True: arguments say that the keys come from another sequence; None where none does."""
     is_folded: bool = False
-    """Whether its heads may as well be a batch: one axis in front of [Q, d]."""
+    """True: its heads may as well be a batch: one axis in front of [Q, d]."""
     is_softmax: bool = False
-    """Whether it is the softmax of the call before, whose values met something else."""
+    """True: it is the softmax of the call before, whose values met something else."""
     goes_on: bool = False
-    """Whether it belongs to the layer of the call before."""
+    """True: it belongs to the layer of the call before."""
     is_block: bool = False
-    """Whether its queries are known to be a part of a sequence."""
+    """True: its queries are known to be a part of a sequence."""
     is_picked: bool = False
-    """Whether its queries or keys were picked out of a sequence."""
+    """True: its queries or keys were picked out of a sequence."""
     is_random: bool = False
-    """Whether dropout took part where nothing shows it."""
+    """True: dropout took part where nothing shows it."""
     sample: Sample | None = None
-    """What it gave, at some queries."""
+    """Its output, at some queries."""
     projection: Tensor | None = None
     """W_O [D, H * d_value], found where the joined heads met a matrix."""
     several: str = ""
-    """Why W_O is not one matrix, in a clause; empty where it is, or where none was met."""
+    """The reason why W_O is not one matrix, in a clause; empty where it is or none was met."""
     parts: "tuple[Seen, ...]" = ()
     """The calls that its heads were, where they were several."""
     added: tuple[str, ...] = ()
     """Names of keys that its module is known to add after those of the sequence."""
     source: Made = UNKNOWN
-    """What its queries and keys are made of, as the pass has shown."""
+    """The origin of its queries and keys, as the pass has shown."""
     softmax: object = None
-    """Of attention by hand: which of the watcher's softmaxes made its weights."""
+    """The one of the watcher's softmaxes that made its weights, of attention by hand."""
     order: tuple[int, ...] | None = None
-    """How the axes of that were put in order; None: they came so."""
+    """The way the axes of that were put in order; None: they came so."""
     whole: "Seen | None" = None
     """The call of all heads, of which it was a part."""
 

@@ -25,7 +25,7 @@ class Read(NamedTuple):
     """A learned matrix that has read something."""
 
     result: Tensor
-    """What it gave, kept so that nothing else takes its place in memory."""
+    """The output, kept so that nothing else takes its place in memory."""
     tensor: Tensor
     matrix: Tensor
 
@@ -37,7 +37,7 @@ class Keys:
     tensor: Tensor | None
     """None once the pass is over."""
     is_shared: bool = False
-    """Whether several attentions read it: it is no layer's own."""
+    """True: several attentions read it: it is no layer's own."""
 
 
 @dataclass(eq=False)
@@ -45,11 +45,11 @@ class Made:
     """The source of an attention's keys, beside that of its queries."""
 
     is_another: bool | None = None
-    """Whether it is another sequence; None where that is not known."""
+    """True: it is another sequence; None where that is not known."""
     matrix: int | None = None
-    """Where the numbers of the matrix lie that made the queries, or else the values."""
+    """The place of the numbers of the matrix that made the queries, or else the values."""
     keys: Keys | None = None
-    """Where they are not made of what queries are made of."""
+    """The keys, if they are not made of what queries are made of."""
 
     @property
     def reads_another(self) -> bool | None:
@@ -67,7 +67,7 @@ class Sources:
     def __init__(self) -> None:
         self._reads: deque[Read] = deque(maxlen=_MOST)
         self._keys: deque[Keys] = deque(maxlen=_SHARED)
-        """Of earlier attentions."""
+        """The keys of earlier attentions."""
         self._latest: Keys | None = None
 
     def read(self, tensor: Tensor, matrix: Tensor, result: Tensor) -> None:

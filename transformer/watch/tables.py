@@ -31,7 +31,7 @@ _FEW = 4
 _MOST = 16
 """Additions that are remembered: a sequence is made of a few."""
 _CLOSE = 1e-4
-"""How far rows may be from those of a table, as a share of the largest."""
+"""The largest distance of rows from those of a table, as a share of the largest."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,7 +41,7 @@ class Rows:
     table: Tensor
     """[P, D]"""
     ids: Tensor
-    """Which rows; any shape, T of them."""
+    """The numbers of the rows; any shape, T of them."""
 
 
 class Where(NamedTuple):
@@ -57,13 +57,13 @@ class Added:
 
     rows: Rows
     sequence: Tensor
-    """What they were added to [T, D], a copy."""
+    """The sequence that they were added to [T, D], a copy."""
     n_seen: int
-    """How many attentions had been called before."""
+    """The number of attentions called before."""
     where: Where | None = None
     """None: nobody asked."""
     operand: int = 0
-    """Which of the two that were added the rows were."""
+    """The place of the rows among the two that were added."""
 
     @property
     def n_positions(self) -> int:
@@ -91,9 +91,9 @@ class Tables:
         self._modules = modules
         self._counted: Counter[str] = Counter()
         self._rows: list[tuple[Tensor, Rows]] = []
-        """What was looked up since the latest call of attention, and from where."""
+        """Rows looked up since the latest call of attention, and from where."""
         self.is_open = True
-        """Whether a sequence may be in the making: no attention was called since a lookup."""
+        """True: a sequence may be in the making: no attention was called since a lookup."""
 
     @cached_property
     def _held(self) -> dict[int, Tensor]:

@@ -20,7 +20,7 @@ _CHANGING = frozenset(
         *(Tensor.repeat_interleave, torch.repeat_interleave, torch.cat, torch.stack),
     }
 )
-"""What makes cosines of cosines; views of them begin at the same place in memory."""
+"""Functions that make cosines of cosines; views of them begin at the same place in memory."""
 TURNING = _COSINES | _TIMES | _CHANGING
 _MOST = 8
 _FEW = 16
@@ -85,7 +85,7 @@ class Turns:
         self.turned: set[int] = set()
         """Calls of attention, by their number, before which something was turned."""
         self.angles: list[Tensor] = []
-        """What the cosines are of [..., T, n], or complex turns of that angle."""
+        """The angles of the cosines [..., T, n], or of complex turns."""
         self._cosines: dict[int, Tensor] = {}
         """Place in memory -> the tensor, so that the place stays its own."""
 

@@ -85,7 +85,7 @@ class Watcher(Following):
         self.windows: dict[str, tuple[int, int]] = {}
         """Path of a module that reads one sequence as several -> how many, of how many queries."""
         self.softmaxes: list[Origin] = []
-        """Those over products of activations."""
+        """The softmaxes over products of activations."""
         self._layer = Layer(self._held, self._paths)
         self._places = Places(self._paths)
         self._adding_at = Places(self._paths) if is_for_edits else None

@@ -1,1 +1,1 @@
-"""What a map of attention can show, one lens a file, found by their constant LENS."""
+"""The lenses: what a map of attention can show, one per file, found by their constant LENS."""

@@ -15,7 +15,7 @@ MOST_TOKENS = 24
 with its fourth power."""
 
 _FLOWS: WeakKeyDictionary[Attention, dict[int, Tensor]] = WeakKeyDictionary()
-"""What has been computed of attentions that are still in use: small, and slow to make again."""
+"""The flows of attentions that are still in use: small, and slow to make again."""
 
 
 def flow(recording: Recording, kind: str, layer: int) -> Tensor:

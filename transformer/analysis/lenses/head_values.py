@@ -1,4 +1,4 @@
-"""What each head would add to the residual stream for a weight of 1."""
+"""The vectors that each head would add to the residual stream for a weight of 1."""
 
 from torch import Tensor
 

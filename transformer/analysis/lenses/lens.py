@@ -1,4 +1,4 @@
-"""What a lens declares of itself: a way to turn a recorded attention into a map."""
+"""The declaration of a lens: a way to turn a recorded attention into a map."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -28,22 +28,22 @@ class Lens:
     formula: str
     """In LaTeX as viz/formula.py reads it, with the symbols of the glossary."""
     explain: str
-    """What it says, in a sentence that stands by itself on a card; then how it treats residual,
+    """The meaning, in a sentence that stands by itself on a card; then how it treats residual,
     normalisation and masks."""
     scale: Literal["share", "size", "signed"]
     """Values lie in 0..1; in 0..largest; or on both sides of 0."""
     compute: Callable[[Recording, str, int], Tensor]
     per_head: bool = True
     is_weights: bool = False
-    """Whether its values are the attention weights as they are: they need not be computed twice."""
+    """True: its values are the attention weights as they are, and need not be computed twice."""
     merge: Literal["sum", "max"] = "sum"
-    """What the pieces of a word that is a key make together."""
+    """The rule that joins the pieces of a word that is a key."""
     why_not: Callable[[Recording, str], str | None] = always
     """(recording, kind) -> the sentence that says why it cannot be computed; None: it can."""
     source: str = ""
-    """Whose it is, such as "Vaswani et al. 2017, section 3.2.1"."""
+    """The publication it is from, such as "Vaswani et al. 2017, section 3.2.1"."""
 
     @property
     def cited(self) -> str:
-        """What it says, with its source."""
+        """Explain it, with its source."""
         return f"{self.explain[:-1]} ({self.source})." if self.source else self.explain

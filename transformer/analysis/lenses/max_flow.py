@@ -8,7 +8,7 @@ _NOTHING = 1e-12
 
 
 def largest_flows(capacities: Tensor, start: int) -> Tensor:
-    """How much can flow from one node above to each node below, each by itself: [L, T, T] -> [T].
+    """Find the largest flow from a node above to each node below, each by itself: [L, T, T] -> [T].
 
     capacities[l, i, j]: of the edge from node i above layer l to node j below it, in float64.
     """
@@ -38,14 +38,14 @@ class _Network:
         n_ends = len(ends)
         inner = capacities[1:-1, None].expand(-1, n_ends, -1, -1)
         self.down = inner.clone()
-        """What still fits from level m + 1 (rows) to level m (columns) [M - 1, P, T, T]."""
+        """The room left from level m + 1 (rows) to level m (columns) [M - 1, P, T, T]."""
         self.up = torch.zeros_like(inner)
-        """What has gone that way, which may be taken back."""
+        """The flow that has gone that way, which may be taken back."""
         self.last = capacities[0, :, ends].mT.clone()
-        """What still fits from level 0 into the end [P, T]."""
+        """The room left from level 0 into the end [P, T]."""
         self.room = self.last.sum(-1)
         self.waiting = capacities.new_zeros(len(capacities) - 1, n_ends, capacities.size(1))
-        """What has come to each node and not gone on [M, P, T]."""
+        """The flow that has come to each node and not gone on [M, P, T]."""
         self.waiting[-1] = capacities[-1, start]
         self.distance = self.waiting
         """Steps to the end along what still fits [M, P, T]; infinite where there is no way."""
@@ -80,7 +80,7 @@ class _Network:
         return ((self.waiting > _NOTHING) & distance.isfinite()).any(-1).any(0)
 
     def push(self) -> None:
-        """What waits goes nearer to its end, as far as it fits: first down, then up."""
+        """Move what waits nearer to its end, as far as it fits: first down, then up."""
         steps = self.distance[1:, :, :, None] - self.distance[:-1, :, None, :]
         is_down, is_up = steps == 1, steps == -1
         for m in reversed(range(len(self.down))):
@@ -102,6 +102,6 @@ class _Network:
 
 
 def _shared(waiting: Tensor, room: Tensor, axis: int) -> Tensor:
-    """What waits at a node, shared out over its ways in proportion to the room that they have."""
+    """Share out what waits at a node over its ways in proportion to the room that they have."""
     total = room.sum(axis, keepdim=True)
     return room * (waiting / total.clamp_min(_NOTHING)).clamp(0, 1)

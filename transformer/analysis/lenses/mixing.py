@@ -1,4 +1,4 @@
-"""How a layer of self-attention mixes its tokens: its mean weights and its residual, half each."""
+"""A layer of self-attention as a mixture of its tokens: mean weights and residual, half each."""
 
 import torch
 from torch import Tensor

@@ -1,4 +1,4 @@
-"""What all heads of a layer add together: the norm of their sum (Kobayashi et al. 2020)."""
+"""The norm of what all heads of a layer add together (Kobayashi et al. 2020)."""
 
 import torch
 from torch import Tensor

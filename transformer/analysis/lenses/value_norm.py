@@ -1,4 +1,4 @@
-"""How much a head really adds: the norm of the weighted value (Kobayashi et al. 2020)."""
+"""The norm of the weighted value: how much a head really adds (Kobayashi et al. 2020)."""
 
 import torch
 from torch import Tensor

@@ -1,4 +1,4 @@
-"""How one-to-one a head of cross-attention is: mean_i sum_j A_ij B_ij, B_ij = A_ij / sum_i A_ij.
+"""The one-to-one measure of cross-attention: mean_i sum_j A_ij B_ij, B_ij = A_ij / sum_i A_ij.
 
 A_ij is how far query i chooses key j, B_ij how far key j chooses query i; their product is high
 where both directions agree, as word alignments are made of two directed ones: hard ones by their

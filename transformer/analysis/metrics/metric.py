@@ -1,4 +1,4 @@
-"""What a head metric declares of itself."""
+"""The declaration of a head metric."""
 
 import math
 from collections.abc import Callable
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from torch import Tensor
 
 UNDEFINED = "—"
-"""What stands for a metric that no query of a head could answer."""
+"""The sign of a metric that no query of a head could answer."""
 
 
 @dataclass(frozen=True)
@@ -22,20 +22,20 @@ class Metric:
     name: str
     title: str
     unit: str
-    """What follows a value, such as "bits"; "share" is written in per cent."""
+    """The unit after a value, such as "bits"; "share" is written in per cent."""
     compute: Callable[[Tensor], Tensor]
     explain: str
-    """What it says and how it is averaged; the first sentence stands by itself on a card."""
+    """The meaning and how it is averaged; the first sentence stands by itself on a card."""
     formula: str
-    """Of A, the weights of Q queries, in LaTeX as viz/formula.py reads it."""
+    """A formula of A, the weights of Q queries, in LaTeX as viz/formula.py reads it."""
     source: str = ""
-    """Whose it is, such as "Clark et al. 2019, section 3"."""
+    """The publication it is from, such as "Clark et al. 2019, section 3"."""
     same_sequence: bool = False
-    """Whether it says something only where queries and keys are the same tokens."""
+    """True: it says something only where queries and keys are the same tokens."""
     cross: bool = False
-    """Whether it says something only where a target looks at its source."""
+    """True: it says something only where a target looks at its source."""
     least_change: float = 0.05
-    """What it must change by in the course of a training to tell that a head took on a role."""
+    """The least change in the course of a training that tells that a head took on a role."""
 
     def text(self, value: float) -> str:
         """A value with its unit, as people read it.
@@ -49,7 +49,7 @@ class Metric:
 
     @property
     def cited(self) -> str:
-        """What it says, with its source."""
+        """Explain it, with its source."""
         return f"{self.explain[:-1]} ({self.source})." if self.source else self.explain
 
 
