@@ -124,6 +124,7 @@ def a_draft(page: Page, address: str) -> str:
     """The code of a story with one scene."""
     open_app(page, f"{address}/?checkpoint=copy")
     page.get_by_test_id("stPopover").filter(has_text="Save").get_by_role("button").click()
+    painted(page)
     page.get_by_role("button", name=ADD).click()
     page.wait_for_function("new URLSearchParams(location.search).get('draft')")
     return str(page.evaluate("new URLSearchParams(location.search).get('draft')"))

@@ -20,6 +20,7 @@ def test_screens_become_a_story_that_is_saved_and_opened(
     page.get_by_test_id("stPopover").filter(has_text="Save").get_by_role("button").click()
     box = page.get_by_test_id("stMainBlockContainer")
     expect(box).to_have_css("max-width", "2400px")
+    painted(page)  # a button has a twin until its popover is drawn
     page.get_by_role("button", name=ADD).click()
     expect(page.get_by_text("Added as scene 1")).to_be_visible()
     painted(page)

@@ -34,7 +34,7 @@ class Attention:
     produced: tuple[Token, ...] | None = None
     """The token that each row was about to produce; None where rows produce nothing."""
     role: str | None = None
-    """The one of the three that it is where `kind` is another name; None: `kind` says it or none."""
+    """The one of the three, where `kind` is no such name; None: `kind` says it, or nothing does."""
     is_softmax: bool = False
     """True: these weights were changed before they met the values."""
     numbers: tuple[int, ...] = ()

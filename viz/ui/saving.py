@@ -102,6 +102,7 @@ def head_files(pane: Pane, figures: Mapping[str, Exhibit]) -> None:
         add_button("add to story")
         paper_files(pane, figures)
         st.caption("Weights from 0 to 1, whatever *Show as* says")
+    with files, st.container(horizontal=True, gap="small"):
         download(
             "Heat map as HTML",
             lambda: head_page(recording, theme, selection),
