@@ -8,6 +8,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from transformer.recording.trace import Trace
+
 
 @dataclass(frozen=True, eq=False)
 class Sample:
@@ -65,6 +67,8 @@ class AttentionCall:
     """True: dropout changed the weights afterwards, where nothing shows how."""
     replaced: Mapping[int, Tensor] = field(default_factory=dict)
     """Head -> what edits put in the place of its output [Q, d_value]."""
+    trace: Trace | None = None
+    """Traces of it in the pass; None where its place is known without."""
 
     @property
     def n_heads(self) -> int:

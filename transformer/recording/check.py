@@ -22,7 +22,8 @@ class Checked:
     share of the largest value of that layer; inf where only one of both is a number; None: nothing
     could be compared."""
     is_right: bool | None
-    """True: all that could be compared is close enough; None: nothing could be."""
+    """True: all that could be compared is close enough, and the pass contradicts no name; None:
+    nothing could be compared."""
     n_layers: int
     """The number of layers of all kinds."""
     n_checked: int
@@ -36,6 +37,8 @@ class Checked:
     """The largest weight in a cell that a mask closes."""
     no_numbers: tuple[str, ...] = ()
     """The places where a model gave NaN or infinity, in clauses without a full stop."""
+    contradictions: tuple[str, ...] = ()
+    """The layers that are not what they are called, as the pass has shown, in such clauses."""
 
     def __str__(self) -> str:
         if self.error is None:
@@ -44,7 +47,9 @@ class Checked:
 
 
 @torch.no_grad()
-def check(kinds: Mapping[str, Sequence[AttentionCall]]) -> Checked:
+def check(
+    kinds: Mapping[str, Sequence[AttentionCall]], contradictions: tuple[str, ...] = ()
+) -> Checked:
     """Recompute what each layer gave, at the queries of its sample."""
     errors, limits, n_projected = [], [], 0
     unknown: list[tuple[str, int, str]] = []
@@ -64,7 +69,7 @@ def check(kinds: Mapping[str, Sequence[AttentionCall]]) -> Checked:
             n_projected += call.projection is not None
     return Checked(
         error=max(errors, default=None),
-        is_right=all(limits) if limits else None,
+        is_right=False if contradictions else all(limits) if limits else None,
         n_layers=len(errors) + len(unknown),
         n_checked=len(errors),
         n_projected=n_projected,
@@ -72,6 +77,7 @@ def check(kinds: Mapping[str, Sequence[AttentionCall]]) -> Checked:
         row_sums=(rows.least, rows.largest) if rows.least <= rows.largest else (1.0, 1.0),
         masked=rows.masked,
         no_numbers=tuple(_clauses(lost)),
+        contradictions=contradictions,
     )
 
 

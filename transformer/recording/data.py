@@ -15,6 +15,7 @@ from transformer.positions.relative_bias import RelativeBias, shared
 from transformer.positions.rotary import Rotary
 from transformer.recording.calls import AttentionCall
 from transformer.recording.check import Checked, check
+from transformer.recording.contradictions import contradictions
 from transformer.recording.decisions import Classification, Masked
 from transformer.tokenizer import Token
 
@@ -161,8 +162,9 @@ class Recording:
 
         Computed when somebody asks.
         """
-        attentions = self.attentions.items()
-        return check({kind: each.calls for kind, each in attentions if not each.is_softmax})
+        attentions = {it: each for it, each in self.attentions.items() if not each.is_softmax}
+        kinds = {kind: each.calls for kind, each in attentions.items()}
+        return check(kinds, contradictions(attentions.values()))
 
     @property
     def n_prompt(self) -> int:

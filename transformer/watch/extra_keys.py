@@ -1,5 +1,6 @@
 """Keys that are no words: a module adds them, or they stand before the text, as prefixes do."""
 
+from transformer.recording.origin import Origin
 from transformer.tokenizer import Token
 from transformer.watch.seen import Seen
 
@@ -8,7 +9,7 @@ UNNAMED = Token(-1, "unnamed", special=True)
 
 
 def keys_of(tokens: tuple[Token, ...], seen: Seen) -> tuple[Token, ...] | None:
-    """Tokens of a text with those of the keys beside it, which the mask may place; None: unclear.
+    """Tokens of a text with those of the keys beside it, placed by the pass; None: unclear.
 
     Where there are fewer keys than tokens, they are the last ones.
     """
@@ -18,9 +19,29 @@ def keys_of(tokens: tuple[Token, ...], seen: Seen) -> tuple[Token, ...] | None:
         return tokens[-n:]
     if n == len(seen.added):
         return (*tokens, *(Token(-1, name, special=True) for name in seen.added))
-    if not seen.is_causal or n_queries != len(tokens):
+    first = _first_word(seen) if n_queries == len(tokens) else None
+    if first is None or first > n:
         return None
-    first = seen.make().allowed().any(0)[0]  # keys of the first query
+    return (*(UNNAMED,) * first, *tokens, *(UNNAMED,) * (n - first))
+
+
+def n_after(seen: Seen) -> int:
+    """Count the keys that are known to stand after those of the words."""
+    _, n_queries, n_keys = seen.sizes
+    if seen.added or seen.reads_another or n_keys <= n_queries:
+        return len(seen.added)
+    return n_keys - n_queries if _first_word(seen) == 0 else 0
+
+
+def _first_word(seen: Seen) -> int | None:
+    """Find the key of the first query: made of the same states, or else as the mask has it."""
+    _, n_queries, n_keys = seen.sizes
+    n, call = n_keys - n_queries, seen.make()
+    words = () if seen.trace is None else Origin(call, seen.trace).words
+    if words:
+        return n if n in words else words[0]
+    if not seen.is_causal:
+        return None
+    first = call.allowed().any(0)[0]  # keys of the first query
     is_before = bool(first[: n + 1].all()) and not bool(first[-n:].all())
-    others = (UNNAMED,) * n
-    return (*others, *tokens) if is_before else (*tokens, *others)
+    return n if is_before else 0

@@ -12,6 +12,7 @@ from torch import Tensor
 from transformer.recording import AttentionCall, Sample, sampled
 from transformer.watch.masks import OPEN, Split, masked, split
 from transformer.watch.seen import one_of_batch
+from transformer.watch.sources import Reading
 
 _SIGNATURE = inspect.signature(F.multi_head_attention_forward)
 
@@ -126,6 +127,20 @@ def added_keys(*args: Any, **kwargs: Any) -> tuple[str, ...]:
     arguments = _SIGNATURE.bind(*args, **kwargs).arguments
     is_added = {"bias key": arguments["bias_k"] is not None, "zero key": arguments["add_zero_attn"]}
     return tuple(name for name, is_there in is_added.items() if is_there)
+
+
+def multi_head_reads(*args: Any, **kwargs: Any) -> list[Reading]:
+    """List what `multi_head_attention_forward` reads for queries, keys and values."""
+    arguments = _SIGNATURE.bind(*args, **kwargs).arguments
+    tensors = [arguments[name] for name in ("query", "key", "value")]
+    whole, bias = arguments["in_proj_weight"], arguments["in_proj_bias"]
+    if arguments.get("use_separate_proj_weight") or whole is None:
+        matrices = [arguments[f"{name}_proj_weight"] for name in "qkv"]
+        biases = (None,) * 3 if bias is None else bias.chunk(3)
+        parts = zip(tensors, matrices, biases, strict=True)
+        return [Reading(each, each, matrix, part) for each, matrix, part in parts]
+    different = {id(each): each for each in tensors}
+    return [Reading(each, each, whole, bias) for each in different.values()]
 
 
 def multi_head_sample(result: Tensor, *args: Any, **kwargs: Any) -> Sample | None:

@@ -19,7 +19,7 @@ from transformer.watch.marks import tensors_in
 from transformer.watch.output import Output, rows_of
 from transformer.watch.place import Run
 from transformer.watch.seen import Seen
-from transformer.watch.sources import Sources
+from transformer.watch.sources import Reading, Sources
 from transformer.watch.storage import storage
 
 
@@ -96,7 +96,7 @@ class Layer:
         self._used.add(storage(args[1]))
         bias = args[2] if len(args) > 2 else None
         if not self._joins(args, result, bias, is_turned=False):
-            self.sources.read(args[0], args[1], result)
+            self.sources.read(Reading(result, args[0], args[1], bias))
             self.reads(args[0])
 
     def matrix(self, args: Sequence[Any], result: Tensor) -> None:
@@ -110,7 +110,7 @@ class Layer:
             self.reads(*others)
             matrix = next(each for each in reversed(operands) if self._held.is_learned(each))
             if others and matrix.dim() > 1:
-                self.sources.read(others[-1], matrix, result)
+                self.sources.read(Reading(result, others[-1], matrix, bias, is_turned=True))
 
     def has_met(self, weight: Tensor | None) -> bool:
         """Tell whether a linear layer has used this matrix, in this pass."""

@@ -46,6 +46,8 @@ class Origin:
     """True: it met them block by block."""
     source: Made = UNKNOWN
     """The origin of queries and keys."""
+    query: Tensor | None = None
+    """The first query of all heads, a copy."""
 
 
 @dataclass(frozen=True)
@@ -59,6 +61,8 @@ class Product:
     """True: queries or keys were picked out of a sequence."""
     source: Made = UNKNOWN
     """Their origin."""
+    query: Tensor | None = None
+    """The first query of all heads [..., d], a copy; None where its axis is not known."""
 
 
 class Marks:

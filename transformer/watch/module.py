@@ -19,7 +19,7 @@ from transformer.inputs import InputError
 from transformer.recording import Attention, AttentionCall, Recording
 from transformer.tokenizer import UNKNOWN, Token
 from transformer.watch.editing import EditingWatcher, Plan, check_met, given_by
-from transformer.watch.extra_keys import keys_of
+from transformer.watch.extra_keys import keys_of, n_after
 from transformer.watch.given import arguments, running, said_why
 from transformer.watch.kinds import Kind, by_kind, notes_on_readings
 from transformer.watch.mode import notes_on_mode
@@ -55,12 +55,13 @@ def record_module(
     """
     args, named = arguments(inputs)
     plain = Tensor | bool | int | float | str | None
-    copies = any(not isinstance(each, plain) for each in (*args, *named.values()))
-    is_one = _is_one([*args, *named.values()])
+    values = [*args, *named.values()]
+    copies = any(not isinstance(each, plain) for each in values)
+    is_one = _is_one(values)
     made = edits_of(edits)
     _check_words(made)
     editor = Editor()
-    watcher = Watcher(module, copies, is_one, is_for_edits=bool(made))
+    watcher = Watcher(module, copies, is_one, is_for_edits=bool(made), inputs=values)
     if made:
         passed = copy.deepcopy((args, named)) if copies else (args, named)
         _run(module, *passed, watcher)
@@ -71,7 +72,7 @@ def record_module(
     output = _run(module, args, named, watcher)
     check_met(editor)
     for call in watcher.seen:
-        _check_batch(call, [*args, *named.values()])
+        _check_batch(call, values)
     kinds, missing = by_kind(watcher.seen), unseen(watcher)
     if not kinds:
         why = "; ".join(map(str, missing)) or _NOTHING
@@ -144,10 +145,11 @@ class Calls(Sequence[AttentionCall]):
 
 def maker(seen: Seen) -> Callable[[], AttentionCall]:
     """Prepare to make the call that was seen, with the matrix that joins its heads."""
-    make, projection, sample = seen.make, seen.projection, seen.sample
+    make, projection = seen.make, seen.projection
+    sample, trace = seen.sample, seen.trace
 
     def call() -> AttentionCall:
-        made = replace(make(), sample=sample)
+        made = replace(make(), sample=sample, trace=trace)
         if projection is None:
             return made
         return replace(made, projection=projection, has_output=True)
@@ -214,8 +216,8 @@ def _lengths(kinds: Mapping[str, Kind]) -> Iterator[tuple[str, tuple[int, int]]]
     """Side -> its queries and keys in the pass; there are more keys where a cache had some."""
     sizes: dict[str | None, tuple[int, int, int]] = {}
     for kind in kinds.values():
-        (n_heads, n_queries, n_keys), n_added = kind.sizes, len(kind.calls[0].added)
-        sizes.setdefault(kind.role, (n_heads, n_queries, n_keys - n_added))
+        n_heads, n_queries, n_keys = kind.sizes
+        sizes.setdefault(kind.role, (n_heads, n_queries, n_keys - n_after(kind.calls[0])))
     own = "target" if "cross" in sizes or "encoder_self" in sizes else "source"
     _, n_rows, n_keys = sizes.get("cross", (0, 0, 0))
     if "encoder_self" in sizes:

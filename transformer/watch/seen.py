@@ -7,6 +7,7 @@ from torch import Tensor
 
 from transformer.inputs import InputError
 from transformer.recording import AttentionCall, Sample
+from transformer.recording.trace import Trace
 from transformer.watch.place import Place
 from transformer.watch.sources import UNKNOWN, Made
 
@@ -38,6 +39,8 @@ class Seen:
     """True: dropout took part where nothing shows it."""
     sample: Sample | None = None
     """Its output, at some queries."""
+    trace: Trace | None = None
+    """Its place in the pass, and what was read for it."""
     projection: Tensor | None = None
     """W_O [D, H * d_value], found where the joined heads met a matrix."""
     several: str = ""

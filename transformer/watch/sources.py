@@ -21,13 +21,16 @@ _SHARED = 4
 """Sequences that are remembered as what keys are made of."""
 
 
-class Read(NamedTuple):
+class Reading(NamedTuple):
     """A learned matrix that has read something."""
 
     result: Tensor
     """The output, kept so that nothing else takes its place in memory."""
     tensor: Tensor
     matrix: Tensor
+    bias: Tensor | None = None
+    is_turned: bool = False
+    """True: the matrix is [D, ...], not [n, D]."""
 
 
 @dataclass(eq=False)
@@ -65,14 +68,18 @@ class Sources:
     """Remembers what was read since the latest attention."""
 
     def __init__(self) -> None:
-        self._reads: deque[Read] = deque(maxlen=_MOST)
+        self._reads: deque[Reading] = deque(maxlen=_MOST)
         self._keys: deque[Keys] = deque(maxlen=_SHARED)
         """The keys of earlier attentions."""
         self._latest: Keys | None = None
 
-    def read(self, tensor: Tensor, matrix: Tensor, result: Tensor) -> None:
+    def read(self, reading: Reading) -> None:
         """A learned matrix has read a tensor."""
-        self._reads.append(Read(result, tensor, matrix))
+        self._reads.append(reading)
+
+    def latest(self, n: int) -> list[Reading]:
+        """List what was read last."""
+        return list(self._reads)[-n:]
 
     def forget(self) -> None:
         """An attention was called: what comes is read for the next one."""
@@ -110,12 +117,12 @@ class Sources:
         keys = earlier[-1] if earlier else self._latest
         return Made(True if is_given(source) else None, matrix, keys)
 
-    def _of(self, tensor: Tensor) -> Read | None:
+    def _of(self, tensor: Tensor) -> Reading | None:
         """Find what made it, if it was not changed since."""
         place = storage(tensor)
         return next((each for each in reversed(self._reads) if storage(each.result) == place), None)
 
-    def _other(self, of_keys: Read) -> Read | None:
+    def _other(self, of_keys: Reading) -> Reading | None:
         """Find what made the queries, which were changed since: it was read beside keys and values.
 
         Three matrices that read one tensor are those of all three; where two do, another one that

@@ -1,6 +1,6 @@
 """The watcher: what one thread computes in one pass goes past it, unchanged."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from functools import cache, partial
@@ -19,6 +19,7 @@ from transformer.watch.fused import (
     added_keys,
     fused_call,
     multi_head_call,
+    multi_head_reads,
     multi_head_sample,
     parts,
 )
@@ -47,6 +48,7 @@ from transformer.watch.place import Place, Places, is_given, paths_of
 from transformer.watch.seen import Seen, later_keys_are_closed, one_of_batch
 from transformer.watch.sources import Made
 from transformer.watch.tables import Tables
+from transformer.watch.traces import Traces, first_query
 from transformer.watch.turning import TURNING, Turns
 
 
@@ -65,11 +67,13 @@ class Watcher(Following):
         is_one: bool = True,
         *,
         is_for_edits: bool = False,
+        inputs: Iterable[object] = (),
     ) -> None:
         """copies: whether an argument may hold keys and values that are overwritten later.
 
         is_one: whether the model is given one sequence, which it may cut into windows.
         is_for_edits: whether to note down where positions are added, too.
+        inputs: what the model is given.
         """
         self.seen: list[Seen] = []
         self._copies = copies
@@ -87,6 +91,7 @@ class Watcher(Following):
         self.softmaxes: list[Origin] = []
         """The softmaxes over products of activations."""
         self._layer = Layer(self._held, self._paths)
+        self._traces = Traces(inputs)
         self._places = Places(self._paths)
         self._adding_at = Places(self._paths) if is_for_edits else None
         self._entered = ExitStack()
@@ -103,6 +108,7 @@ class Watcher(Following):
         self._entered.close()
         self._layer.settle()
         self._layer.forget()
+        self._traces.forget()
         self._places.forget()
         if self._adding_at is not None:
             self._adding_at.forget()
@@ -157,6 +163,10 @@ class Watcher(Following):
 
     def _lookup(self, args: Any, kwargs: Any, result: Tensor) -> None:
         self.tables.looked_up(result, *args[:2])
+        self._traces.looked_up(*args[:2])
+
+    def _convolved(self, args: Any, kwargs: Any, result: Tensor) -> None:
+        self._traces.convolved(*args[:2])
 
     def _select(self, args: Any, kwargs: Any, result: Tensor) -> None:
         table, axis, ids = args
@@ -189,6 +199,7 @@ class Watcher(Following):
         seen.is_random = bool(kwargs.get("dropout_p", (*others, 0.0)[0]))
         seen.is_picked = query in self._picked or args[1] in self._picked
         seen.source = source
+        seen.trace = self._traces.trace(place, sizes[1:], self._layer.sources.latest(3), is_given)
         self._edit(seen, result)
         self._note(seen, heads)
 
@@ -208,6 +219,8 @@ class Watcher(Following):
         self._layer.reads(query, key)
         seen = Seen(place, sizes, make, is_causal, added=added)
         seen.source = Made(not is_same)
+        reads = multi_head_reads(query, key, *args, **kwargs)
+        seen.trace = self._traces.trace(place, sizes[1:], reads, lambda _: True)
         self._edit_projected(seen, result)
         seen.sample = multi_head_sample(result, query, key, *args, **kwargs)
         self._note(seen, None)
@@ -223,7 +236,7 @@ class Watcher(Following):
             has_sink = scores.size(-1) > mark.n_keys
             path = self._places.here(-1, sizes[0]).path
             origin = Origin(path, sizes, mark.is_picked, has_sink)
-            origin.source = mark.source
+            origin.source, origin.query = mark.source, mark.query
             self.softmaxes.append(origin)
             self._edit_weights(origin, scores, result, mark.addends)
             self._marks.put(result, Softmax(result, scores, mark.addends, origin))
@@ -242,7 +255,8 @@ class Watcher(Following):
             q, k = [*tensors_in(args)][-2:]
             source = self._layer.sources.made(q, k, None, is_given)
             addends = added_by(args, kwargs)
-            self._marks.put(result, Product(result.size(-1), addends, is_picked, source))
+            row = first_query(q, result, args)
+            self._marks.put(result, Product(result.size(-1), addends, is_picked, source, row))
             self._watch_functions()
         else:
             self._layer.matrix(args, result)
@@ -268,6 +282,9 @@ class Watcher(Following):
         if source.reads_another is None and made.v is not None:  # keys were turned, values are not
             source = self._layer.sources.made(made.result, made.v, made.v, is_given)
         seen.source = source
+        seen.trace = self._traces.trace(
+            place, sizes[1:], self._layer.sources.latest(4), is_given, made.softmax.origin.query
+        )
         self._edit(seen, made.result)
         self._note(seen, made.result.reshape(n_heads, n_queries, -1))
         if softmax is not None:
@@ -309,6 +326,9 @@ for _each in (aten.matmul, aten.bmm, aten.mm, aten.baddbmm, aten.einsum):
     register(_each.default, ALWAYS, Watcher._product)
 register(aten.scaled_dot_product_attention.default, ALWAYS, Watcher._fused)
 register(aten.embedding.default, ALWAYS, Watcher._lookup)
+for _each in (aten.conv1d, aten.conv2d, aten.conv3d):
+    register(_each.padding, ALWAYS, Watcher._convolved)
+    register(_each.default, ALWAYS, Watcher._convolved)
 register(aten.index_select.default, ALWAYS, Watcher._select)
 register(aten.index.Tensor, ALWAYS, Watcher._indexed)
 register(aten.cos.default, ALWAYS, Watcher._cosines, before=Watcher._turning)

@@ -54,6 +54,11 @@ def _numbered(numbers: tuple[int, ...]) -> str:
 
 def wrong(checked: Checked) -> str:
     """Warn that a recording cannot be trusted."""
+    if checked.contradictions:
+        return (
+            "This recording is wrong: the pass itself contradicts it in "
+            f"{'; '.join(map(_named, checked.contradictions))}. Do not rely on these pictures."
+        )
     by = "where it gave no number"
     if checked.error is not None and isfinite(checked.error):
         by = f"by {percent(checked.error, 2)} of the largest value"
@@ -86,6 +91,8 @@ def numbers(checked: Checked) -> list[str]:
 
 
 def _name(checked: Checked) -> tuple[str, str]:
+    if checked.contradictions:
+        return "wrong", ":material/error:"
     if checked.is_right is False:
         return f"wrong by {checked}", ":material/error:"
     if checked.error is None:

@@ -121,11 +121,3 @@ def test_the_prefix_of_a_language_model_leaves_the_words_where_they_are() -> Non
     (attention,) = recording.attentions.values()
     words = [each.piece for each in attention.keys]
     assert words == [*["unnamed"] * 3, "the", "cat", "sat", "dog"]
-
-
-def test_without_their_names_columns_are_numbered(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("transformer.watch.watcher.added_keys", lambda *args, **kwargs: ())
-    (attention,) = record(
-        Own(False, False, add_zero_attn=True).eval(), (x,), WORDS
-    ).attentions.values()
-    assert [each.piece for each in attention.keys] == list("012345")

@@ -1,7 +1,6 @@
 """A model that reads several texts in one forward: each is apart, and no layer is counted twice."""
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -10,7 +9,6 @@ import transformers as T
 from torch import Tensor, nn
 
 from transformer import record
-from transformer.watch import kinds
 
 IDS = torch.tensor([[4, 5, 6, 7, 8]])
 SIZES = {"vocab_size": 64, "hidden_size": 32, "num_hidden_layers": 2, "intermediate_size": 32}
@@ -122,18 +120,3 @@ def test_a_block_that_runs_again_is_several_layers() -> None:
     recording = record(Again(block).eval(), (IDS,))
     assert {it: each.n_layers for it, each in recording.attentions.items()} == {"encoder_self": 3}
     assert not recording.notes
-
-
-def test_without_the_rule_layers_are_counted_twice(monkeypatch: pytest.MonkeyPatch) -> None:
-    rule = kinds.by_kind
-    monkeypatch.setattr(
-        "transformer.watch.module.by_kind",
-        lambda seen: rule([_as_one(each) for each in seen]),
-    )
-    recording = record(Pair(bert()).eval(), (IDS, IDS.flip(1)))
-    assert recording.attentions["encoder_self"].n_layers == 4
-
-
-def _as_one(call: Any) -> Any:
-    call.place = replace(call.place, reading=())
-    return call

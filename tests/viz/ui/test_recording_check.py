@@ -60,6 +60,15 @@ def test_a_recording_that_is_wrong_says_so_in_red() -> None:
     assert "Do not rely on these pictures" in wrong(recording.checked)
 
 
+def test_what_the_pass_contradicts_is_said_in_red() -> None:
+    clause = "2 layers of encoder_self, whose words stand in other columns"
+    checked = replace(recorded().checked, is_right=False, contradictions=(clause,))
+    shown = page(SimpleNamespace(checked=checked, unseen=()))  # type: ignore[arg-type]
+    (said,) = shown.error
+    assert "2 layers of encoder self-attention" in wrong(checked)
+    assert "words stand in other columns" in said.value and not shown.exception
+
+
 def test_what_was_not_understood_is_one_line() -> None:
     recording = recorded()
     assert missing(recording) == []

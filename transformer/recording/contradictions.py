@@ -1,0 +1,104 @@
+"""Contradictions between what a recording says of an attention and what its pass has shown.
+
+Weights times values say nothing of where keys come from. What does is recomputed from what learned
+matrices read (`origin`), without the rules that named the attention.
+"""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Protocol
+
+from transformer.recording.calls import AttentionCall
+from transformer.recording.origin import Origin
+from transformer.tokenizer import Token
+
+ANOTHER = "whose keys are made of another sequence than its queries"
+ITSELF = "whose keys are made of what its queries are made of"
+SAME_STATES = "which reads the same states as another one"
+SAME_RUN = "which is another attention of one module"
+TEXTS = "which has read another text"
+COLUMNS = "whose words stand in other columns"
+
+
+class Named(Protocol):
+    """One kind of attention as a recording names it."""
+
+    @property
+    def kind(self) -> str: ...
+    @property
+    def role(self) -> str | None: ...
+    @property
+    def queries(self) -> Sequence[Token]: ...
+    @property
+    def keys(self) -> Sequence[Token]: ...
+    @property
+    def calls(self) -> Sequence[AttentionCall]: ...
+
+
+def contradictions(attentions: Iterable[Named]) -> tuple[str, ...]:
+    """List what the pass contradicts, in clauses without a full stop."""
+    return tuple(clause for each in attentions for clause in _clauses(each))
+
+
+def proven(attentions: Iterable[Named]) -> int:
+    """Count the layers whose pass has shown which states queries and keys are made of."""
+    return sum(
+        call.trace is not None and Origin(call, call.trace).is_another is not None
+        for named in attentions
+        for call in named.calls
+    )
+
+
+def _clauses(named: Named) -> Iterator[str]:
+    origins = [Origin(call, call.trace) for call in named.calls if call.trace is not None]
+    wrong = Counter((*_roles(named, origins), *_stacks(origins), *_passes(origins)))
+    for why, n in wrong.items():
+        yield f"{n} layer{'s' * (n > 1)} of {named.kind}, {why}"
+    if _role(named) in _SELF and any(_is_moved(named, origin.words) for origin in origins[:1]):
+        yield f"{len(named.calls)} layer{'s' * (len(named.calls) > 1)} of {named.kind}, {COLUMNS}"
+
+
+_SELF = ("encoder_self", "decoder_self")
+
+
+def _role(named: Named) -> str:
+    return named.role or named.kind
+
+
+def _roles(named: Named, origins: Sequence[Origin]) -> Iterator[str]:
+    """Yield a clause for each layer whose keys are not made of what the role says."""
+    for origin in origins:
+        if _role(named) in _SELF and origin.is_another:
+            yield ANOTHER
+        elif _role(named) == "cross" and origin.is_another is False:
+            yield ITSELF
+
+
+def _stacks(origins: Sequence[Origin]) -> Iterator[str]:
+    """Yield a clause for each call that is no layer of its own beside the others."""
+    is_several = len({origin.trace.module for origin in origins}) > 1
+    read: set[int] = set()
+    matrices: dict[tuple[str, int], set[int]] = defaultdict(set)
+    for origin in origins:
+        states = {each.states.number for each in origin.queries}
+        if states & read:
+            yield SAME_STATES
+        read |= states
+        own = {each.matrix.data_ptr() for each in origin.queries}
+        others = matrices[origin.trace.module, origin.trace.run]
+        if is_several and own and others and not own & others:
+            yield SAME_RUN
+        others |= own
+
+
+def _passes(origins: Sequence[Origin]) -> Iterator[str]:
+    """Yield a clause for each call whose module had read another text before."""
+    texts: dict[str, int] = {}
+    for origin in origins:
+        if texts.setdefault(origin.trace.module, origin.trace.text) != origin.trace.text:
+            yield TEXTS
+
+
+def _is_moved(named: Named, words: Sequence[int]) -> bool:
+    """Tell whether the first word does not stand in the columns that are made of it."""
+    return bool(words) and all(named.keys[at] != named.queries[0] for at in words)

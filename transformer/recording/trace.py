@@ -1,0 +1,56 @@
+"""Traces of a call: what learned matrices read before it, and where in the pass it was.
+
+Of what was read a row is copied, so that queries and values can be computed from it once more.
+"""
+
+from dataclasses import dataclass
+
+from torch import Tensor
+
+
+@dataclass(frozen=True, eq=False)
+class States:
+    """A tensor that learned matrices have read."""
+
+    number: int
+    """The number among the tensors of a pass: views of one have the same."""
+    first: Tensor
+    """Its first row [D], a copy."""
+    n_rows: int
+
+
+@dataclass(frozen=True, eq=False)
+class Read:
+    """A learned matrix that has read states."""
+
+    states: States
+    matrix: Tensor
+    """[n, D] by reference; or [D, ...] where it is turned."""
+    bias: Tensor | None
+    is_turned: bool
+
+    def row(self) -> Tensor:
+        """Compute the first row of what it gave [n]."""
+        matrix, first = self.matrix.detach(), self.states.first
+        matrix = matrix.reshape(len(first), -1).mT if self.is_turned else matrix
+        row = matrix @ first
+        is_whole = self.bias is not None and self.bias.numel() == row.numel()
+        return row + self.bias.detach().flatten() if self.bias is not None and is_whole else row
+
+
+@dataclass(frozen=True, eq=False)
+class Trace:
+    """A call of attention as the pass has shown it."""
+
+    module: str
+    """The path of the module that called it."""
+    run: int
+    """The number of the run of a module, counted over the pass."""
+    text: int
+    """The number of texts as long as its queries that the pass had read before it, by one table."""
+    reads: tuple[Read, ...]
+    """The latest before it."""
+    given: frozenset[int] = frozenset()
+    """Numbers of states that a module under way was given."""
+    query: Tensor | None = None
+    """The first row of its queries [..., d], a copy; None where the call keeps them itself."""
