@@ -12,6 +12,7 @@ from viz.state.changing import edited_heads, heads_off, switch_off
 from viz.state.focus import pinned_tokens, turn_to_head
 from viz.state.page import Page, Pane
 from viz.state.state import change
+from viz.ui.columns import below
 from viz.ui.controls import choose_head
 from viz.ui.experiment import experiment_button
 from viz.ui.panel import panel
@@ -42,6 +43,7 @@ def draw(pane: Pane) -> None:
     for column, part in parts if n_cells <= MOST_CELLS else reversed(parts):
         with column:
             part(pane, exhibits)
+    below(_views, pane)
 
 
 def _views(pane: Pane) -> None:
@@ -114,7 +116,6 @@ PAGE = Page(
     "Look",
     1,
     draw,
-    below=_views,
     exhibits=_exhibits,
     stands_alone=True,
     edits="made",

@@ -37,6 +37,8 @@ class Pane:
     """The first of two, whose rows and columns are those that the Screen's pins name."""
     suffix: str = ""
     """The end of the names of this pane's fields of the Screen, and of its widgets."""
+    second: "Pane | None" = None
+    """The other of two, as the header found it; None: it was not looked for."""
 
     @property
     def is_of_asked_checkpoint(self) -> bool:
@@ -93,10 +95,6 @@ class Pane:
         return value_of(self.screen, f"{name}{self.suffix}")
 
 
-def _nothing(pane: Pane) -> None:
-    pass
-
-
 Exhibits = Mapping[str, Exhibit | Growth[Any]]
 
 
@@ -121,12 +119,10 @@ class Page:
     """In the navigation, the first one being the page that opens."""
     draw: Callable[[Pane], None] | None = None
     """Arranges what it shows, with what is chosen there; None: its exhibits below each other."""
-    below: Callable[[Pane], None] = _nothing
-    """Draws what stands below that, and on no wall: nobody scrolls there."""
     choices: Callable[[Pane], None] | None = None
     """Draws what is chosen in the header, beside the tokens."""
-    below_tokens: Callable[[Pane], None] = _nothing
-    """Draws what stands in the header, below the tokens."""
+    below_tokens: Callable[[Pane], Pane] = _the_same
+    """Draws what stands in the header, below the tokens. Returns the pane, with what it found."""
     pane: Callable[[Pane], Pane] = _the_same
     """Choose the pane to draw: of another checkpoint, where the chosen one lacks its subject."""
     shows: Shows = "sentence"

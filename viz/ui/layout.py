@@ -27,7 +27,6 @@ from viz.talks.collecting import keep_draft
 from viz.talks.dropped_files import Dropped
 from viz.talks.stage import on_stage, open_scene
 from viz.talks.story import tell_story
-from viz.ui.columns import below
 from viz.ui.experiment import begin_edits, experiment
 from viz.ui.header import header, turn_to
 from viz.ui.live_text import drawn
@@ -136,11 +135,12 @@ def _draw_pictures(page: Page, pane: Pane, pane_here: Pane) -> None:
     its place. Elsewhere it would be another page, which stands beside the old one until the run
     has ended.
     """
+    is_own = pane_here is pane
     if page.shows == "sentence":
         with st.container():
-            token_row(page, pane_here, previews=pane_here is pane)
+            pane_here = token_row(page, pane_here, previews=is_own)
         with st.container():
-            if pane_here is pane:
+            if is_own:
                 experiment(pane, page)
         with st.container():
             if not page.tells:
@@ -150,7 +150,7 @@ def _draw_pictures(page: Page, pane: Pane, pane_here: Pane) -> None:
 
 
 def _arrange(page: Page, pane: Pane) -> None:
-    """All that a page draws; on a stage perhaps its main picture alone, on a wall nothing below."""
+    """All that a page draws; on a stage perhaps its main picture alone."""
     exhibits = page.finished(pane) if page.stands_alone and on_stage() else {}
     main = [(name, each) for name, each in exhibits.items() if each.is_main]
     if len(main) == 1 and isinstance(main[0][1].content, PictureAt):
@@ -163,4 +163,3 @@ def _arrange(page: Page, pane: Pane) -> None:
         if page.edits == "shown":
             begin_edits(pane)
         show_all(pane, page.exhibits(pane))
-    below(page.below, pane)

@@ -74,12 +74,6 @@ def wait_no_longer(sort: Hashable) -> None:
         now.stop()
 
 
-def is_begun(study: Study[Any], sort: Hashable = None) -> bool:
-    """Tell whether the page waits for it, or has stopped waiting."""
-    now = session().studies.get(sort or type(study))
-    return now is not None and now.work.study == study
-
-
 def whole(study: Study[Value], place: DeltaGenerator, sort: Hashable = None) -> Value | None:
     """Its value once it is whole; None before, and where somebody stopped it.
 

@@ -24,23 +24,24 @@ TITLES = {
 """The names of the two lines of tokens, by how the model reads."""
 
 
-def token_row(page: Page, pane: Pane, previews: bool = True) -> None:
+def token_row(page: Page, pane: Pane, previews: bool = True) -> Pane:
     """Draw the row for this page; all of it for the tokens where nothing is chosen beside them.
+    Return the pane for what follows.
 
     previews: whether the tokens follow a text that is being typed; those of a checkpoint that
     stands in for the chosen one wait until it is entered.
     """
     if page.choices is None or on_stage():
-        _tokens(page, pane, previews)
-    else:
-        tokens, choices = st.columns(WIDTHS)
-        with tokens:
-            _tokens(page, pane, previews)
-        with choices:
-            page.choices(pane)
+        return _tokens(page, pane, previews)
+    tokens, choices = st.columns(WIDTHS)
+    with tokens:
+        pane = _tokens(page, pane, previews)
+    with choices:
+        page.choices(pane)
+    return pane
 
 
-def _tokens(page: Page, pane: Pane, previews: bool) -> None:
+def _tokens(page: Page, pane: Pane, previews: bool) -> Pane:
     answer = pane.answer
     rows, address = TokenRows(TITLES[answer.checkpoint.family.reads]), preview_address()
     look: dict[str, Any] = {"pinned": pinned_tokens(pane), "address": address}
@@ -53,12 +54,12 @@ def _tokens(page: Page, pane: Pane, previews: bool) -> None:
     if previews:
         preview("tokens", rows, leads=False, address=address)
     if on_stage():
-        return
+        return pane
     badge(answer)
     layers = [*numbering(answer.recording), *missing(answer.recording)]
     if remarks := [*_languages(answer), *_end(answer), *layers]:
         st.caption(" · ".join(remarks))
-    page.below_tokens(pane)
+    return page.below_tokens(pane)
 
 
 def _languages(answer: Answer) -> list[str]:

@@ -1,6 +1,7 @@
 """Compare: two heads, of one run or of two, on one scale, their difference, and numbers."""
 
 from dataclasses import replace
+from functools import partial
 
 import pandas as pd
 import streamlit as st
@@ -14,12 +15,12 @@ from viz.labels import kind_title, literal
 from viz.pages.compare.changed import changed, edited
 from viz.pages.compare.derived import Changed
 from viz.pages.compare.parameter_changes import parameter_changes
-from viz.pages.compare.second import SUFFIX, beside, choose_second, derived, missing, second
+from viz.pages.compare.second import SUFFIX, beside, choose_second, missing, second
 from viz.paper.record import FigureError
 from viz.state.checkpoints import open_linked, title
 from viz.state.mending import mend_head
 from viz.state.page import Page, Pane
-from viz.ui.columns import columns
+from viz.ui.columns import below, columns
 from viz.ui.controls import choose_head
 from viz.ui.experiment import say_unchanged
 from viz.ui.figure_caption import edited as all_edits
@@ -43,18 +44,18 @@ REWRITTEN = "With the edits other words are written, so rows and columns do not 
 
 
 def draw(pane: Pane) -> None:
-    """Both heads."""
+    """Both heads, and below them what differs."""
     panes = _panes(pane)
     if isinstance(panes["B"].of, Changed):
         changed(pane, panes["B"])
     else:
         say_unchanged(pane.screen)
     _pictures(panes)
+    below(partial(_differences, panes), pane)
 
 
-def _differences(pane: Pane) -> None:
+def _differences(panes: dict[str, Pane], pane: Pane) -> None:
     """Show the differences, as pictures and as numbers."""
-    panes = _panes(pane)
     is_edited = isinstance(panes["B"].of, Changed)
     recording, first, other = _compared(panes)
     if panes["B"].answer.request.follows is not None:
@@ -176,7 +177,8 @@ def _numbers(panes: dict[str, Pane]) -> None:
 def _choices(pane: Pane) -> None:
     choose_head(pane, title="A")
     other = second(pane)
-    is_asked = pane.screen.of(CompareFields).checkpoint_b is not None or derived(pane) is not None
+    own = pane.screen.of(CompareFields)
+    is_asked = own.checkpoint_b is not None or own.edited_b
     is_refused = is_asked and other.of is None
     if pane.is_of_asked_checkpoint and not is_refused and not other.is_locked:
         mend_head(other.selection, SUFFIX)
@@ -189,7 +191,6 @@ PAGE = Page(
     "Look",
     2,
     draw,
-    below=_differences,
     choices=_choices,
     below_tokens=choose_second,
     exhibits=_exhibits,

@@ -5,7 +5,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
 
 from transformer import CheckpointError, Recording
 from transformer.analysis.selection import Selection
@@ -26,7 +25,7 @@ from viz.state.limits import charge, check_text
 from viz.state.note import note, warn
 from viz.state.page import Pane
 from viz.state.state import bound, change, session, widget
-from viz.ui.progress import is_begun, whole
+from viz.ui.progress import whole
 
 SAME, EDITED, SUFFIX = "same checkpoint", "A with these edits", "_b"
 
@@ -38,9 +37,9 @@ class LastSecond:
     request: Request | None = None
 
 
-def choose_second(first: Pane) -> None:
-    """Draw the picker, and say where what was chosen cannot be shown."""
-    problem = None
+def choose_second(first: Pane) -> Pane:
+    """Draw the picker, and say where what was chosen cannot be shown. Return A, with its B."""
+    problem = result = None
     try:
         open_linked(first.screen.of(CompareFields).checkpoint_b)
     except CheckpointError as error:
@@ -68,17 +67,19 @@ def choose_second(first: Pane) -> None:
             st.toggle("B writes its own words", writes, **bound("own_b", writes))
     place = st.empty()
     try:
-        result = _answer(first, place)
+        if of is None:
+            problem = problem or missing(first)
+        else:
+            result = whole(_request(first, of), place, SUFFIX)
         if result is not None and isinstance(of, Second):
             _say_how(result.request)
-        elif of is None and problem is None:
-            problem = missing(first)
     except EditError as error:
         without_edit(error, first.screen.edits)
     except Refusal as error:
         problem = str(error)
     if problem:
         warn(f"B cannot be shown: {problem}")
+    return replace(first, second=_pane(first, of, result))
 
 
 def _say_how(request: Request) -> None:
@@ -118,10 +119,17 @@ def _turn_to(name: str, first: Pane) -> None:
 
 
 def second(first: Pane) -> Pane:
-    """B: the head of the same place in another checkpoint, or with edits; else the one beside."""
+    """B, as the header found it; found now where there is no header, as on a wall."""
+    if first.second is not None:
+        return first.second
     of, result = derived(first), None
     with suppress(Refusal):  # who chose it was told
-        result = _answer(first, None)
+        result = answer(_request(first, of)) if of is not None else None
+    return _pane(first, of, result)
+
+
+def _pane(first: Pane, of: Second | Changed | None, result: Answer | None) -> Pane:
+    """The head of the same place in another checkpoint, or with edits; else the one beside it."""
     if result is None:
         of, result = None, first.answer
     at, attentions = first.default, result.recording.attentions
@@ -166,14 +174,8 @@ def derived(first: Pane) -> Second | Changed | None:
     return Changed(first.screen.edits, own.own_b) if is_edited else None
 
 
-def _answer(first: Pane, place: DeltaGenerator | None) -> Answer | None:
-    """Return B's answer, where it is of another run than A. Raises Refusal.
-
-    place: empty; says how many are before it, meanwhile.
-    """
-    of = derived(first)
-    if of is None:
-        return None
+def _request(first: Pane, of: Second | Changed) -> Request:
+    """Return B's request, which this session may make. Raises Refusal."""
     if isinstance(of, Second):
         load(make_request(of.name, first.answer.request.text, "none"))
     else:
@@ -183,6 +185,4 @@ def _answer(first: Pane, place: DeltaGenerator | None) -> Answer | None:
     if at_hand(request) is None:
         charge(request)
         keep_answer(first.answer)  # which it may follow
-    if place is not None:
-        return whole(request, place, SUFFIX)
-    return None if is_begun(request, SUFFIX) else answer(request)
+    return request
