@@ -18,7 +18,8 @@ from transformer.tokenizer import Token
 from transformer.vocabulary import source_side
 from transformer.watch.editing import EditingWatcher, Plan, Spot, check_met, given_by
 from transformer.watch.extra_keys import keys_of
-from transformer.watch.kinds import Kind, by_kind
+from transformer.watch.kinds import Kind, by_kind, notes_on_readings
+from transformer.watch.mode import notes_on_mode
 from transformer.watch.module import Calls, maker, numbered
 from transformer.watch.schemes import position_schemes
 from transformer.watch.states import counted, states_of
@@ -73,6 +74,7 @@ def record_watched(
         logits=logits[-len(targets) :] if targets else logits,
         classification=_classification(checkpoint, logits),
         masked=_masked(checkpoint, sources, logits),
+        notes=(*notes_on_mode(watcher.modules), *notes_on_readings(kinds)),
     )
 
 

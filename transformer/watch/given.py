@@ -60,6 +60,27 @@ def _leaves(value: Any) -> Iterator[Any]:
         yield value
 
 
+def check_filled(values: Iterable[Any]) -> None:
+    """Raise InputError where a sequence among the inputs is empty."""
+    for each in values:
+        if isinstance(each, Tensor) and each.dim() <= 3 and not each.numel():
+            raise InputError(f"An input is empty, {_described(each)}: there is nothing to read.")
+
+
+def check_numbers(module: nn.Module, values: Iterable[Any], output: Any = None) -> None:
+    """Raise InputError where weights, inputs or what became of them are on the meta device.
+
+    output: of the pass; None: it failed. Weights that are loaded while it runs are no fault.
+    """
+    leaves = [it for it in _leaves([*values, output]) if isinstance(it, Tensor)]
+    weights = module.parameters() if output is None else ()
+    if any(each.is_meta for each in (*leaves, *weights)):
+        raise InputError(
+            f"{_name(module)} cannot be recorded on the meta device, which holds no numbers: load "
+            "the weights first, and give inputs from where they are."
+        )
+
+
 def running(module: nn.Module) -> AbstractContextManager[object]:
     """Let compiled modules and functions run as written. Raises InputError for scripted ones."""
     for path, each in module.named_modules():
@@ -81,6 +102,7 @@ def said_why(module: nn.Module, args: Sequence[Any], named: Mapping[str, Any]) -
     except Refusal:
         raise
     except Exception as error:
+        check_numbers(module, [*args, *named.values()])
         raise InputError(_why(module, args, named, error)) from error
 
 

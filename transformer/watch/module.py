@@ -20,7 +20,7 @@ from transformer.recording import Attention, AttentionCall, Recording
 from transformer.tokenizer import UNKNOWN, Token
 from transformer.watch.editing import EditingWatcher, Plan, check_met, given_by
 from transformer.watch.extra_keys import keys_of, n_after
-from transformer.watch.given import arguments, running, said_why
+from transformer.watch.given import arguments, check_filled, check_numbers, running, said_why
 from transformer.watch.kinds import Kind, by_kind, notes_on_readings
 from transformer.watch.mode import notes_on_mode
 from transformer.watch.schemes import position_schemes
@@ -56,6 +56,7 @@ def record_module(
     args, named = arguments(inputs)
     plain = Tensor | bool | int | float | str | None
     values = [*args, *named.values()]
+    check_filled(values)
     copies = any(not isinstance(each, plain) for each in values)
     is_one = _is_one(values)
     made = edits_of(edits)
@@ -94,7 +95,9 @@ def record_module(
 
 def _run(module: nn.Module, args: Sequence[Any], named: Mapping[str, Any], watcher: Watcher) -> Any:
     with said_why(module, args, named), running(module), torch.no_grad(), watcher:
-        return module(*args, **named)
+        output = module(*args, **named)
+    check_numbers(module, [*args, *named.values()], output)
+    return output
 
 
 def _check_words(edits: Sequence[Edit]) -> None:

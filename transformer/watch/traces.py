@@ -53,6 +53,8 @@ class Traces:
         """sizes: queries and keys. is_given: whether a module under way was given a tensor."""
         made, tensors = [], {}
         for read in reads:
+            if not read.tensor.numel():
+                continue
             states = self._states(read.tensor)
             tensors[states.number] = read.tensor
             made.append(Read(states, read.matrix, read.bias, read.is_turned))
@@ -89,6 +91,7 @@ def _are_one(a: Tensor, b: Tensor) -> bool:
 
 def first_query(queries: Tensor, scores: Tensor, operands: Sequence[object]) -> Tensor | None:
     """A copy of the first query of all heads; None in an einsum, whose axes have any order."""
-    if isinstance(operands[0], str) or queries.dim() < 2 or queries.size(-2) != scores.size(-2):
+    n_queries = 0 if isinstance(operands[0], str) or queries.dim() < 2 else queries.size(-2)
+    if not n_queries or n_queries != scores.size(-2):
         return None
     return queries.detach()[..., 0, :].clone()

@@ -197,7 +197,7 @@ class Watcher(Following):
         is_causal = others[1:2] == [True] or later_keys_are_closed(split.uncovered, *sizes[1:])
         seen = Seen(place, sizes, make, is_causal, place.reads_another, is_folded=query.dim() == 3)
         seen.is_random = bool(kwargs.get("dropout_p", (*others, 0.0)[0]))
-        seen.is_picked = query in self._picked or args[1] in self._picked
+        seen.is_picked = self._are_picked(args[:2], sizes[1:])
         seen.source = source
         seen.trace = self._traces.trace(place, sizes[1:], self._layer.sources.latest(3), is_given)
         self._edit(seen, result)
@@ -251,7 +251,7 @@ class Watcher(Following):
         if made is not None:
             self._by_hand(made)
         elif self._held.are_activations(args, result):
-            is_picked = any(each in self._picked for each in tensors_in(args))
+            is_picked = self._are_picked(args, result.shape[-2:])
             q, k = [*tensors_in(args)][-2:]
             source = self._layer.sources.made(q, k, None, is_given)
             addends = added_by(args, kwargs)
@@ -290,6 +290,10 @@ class Watcher(Following):
         if softmax is not None:
             before = len(softmax.given), n_queries, n_keys
             self.seen.append(replace(seen, sizes=before, make=lambda: softmax, is_softmax=True))
+
+    def _are_picked(self, operands: Sequence[Any], sizes: Sequence[int]) -> bool:
+        """Tell whether queries or keys were; of one query and one key there is nothing to take."""
+        return tuple(sizes) != (1, 1) and any(it in self._picked for it in tensors_in(operands))
 
     def _is_of_windows(self, tensor: Tensor, place: Place) -> bool:
         """Tell whether a call reads several sequences where the model was given one."""

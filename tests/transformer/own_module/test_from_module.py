@@ -86,6 +86,15 @@ def test_an_encoder_decoder_decodes_and_records(method: str) -> None:
     torch.testing.assert_close(float(log_probs.sum()), decoding.hypotheses[0].log_prob)
 
 
+def test_training_mode_is_told() -> None:
+    checkpoint = copier()
+    target = decode(checkpoint, "abc").target
+    assert not record(checkpoint, "abc", target).notes
+    checkpoint.model.train()
+    (note,) = record(checkpoint, "abc", target).notes
+    assert "training mode" in note
+
+
 def test_greedy_is_the_argmax_of_its_own_forward() -> None:
     checkpoint = copier(end=None)
     decoding = decode(checkpoint, "abcd")

@@ -136,3 +136,21 @@ def test_a_sparse_buffer_is_no_obstacle() -> None:
     module = Attends().eval()
     module.register_buffer("alignment_heads", HEADS.to_sparse(), persistent=False)
     assert len(record(module, ids).source) == 5
+
+
+class ByHand(Attends):
+    def forward(self, ids: Tensor) -> Tensor:
+        q, k, v = self.project(self.words(ids))[:, None].chunk(3, -1)
+        return ((q @ k.mT).softmax(-1) @ v)[:, 0]  # type: ignore[no-any-return]
+
+
+@pytest.mark.parametrize("style", [Attends, ByHand])
+def test_an_empty_text_is_refused(style: type[nn.Module]) -> None:
+    refused(style(), ids[:, :0], r"\[1, 0\] of int64")
+
+
+@pytest.mark.parametrize("style", [Attends, ByHand])
+@pytest.mark.parametrize("moved", ["weights", "inputs", "both"])
+def test_what_holds_no_numbers_is_refused(style: type[nn.Module], moved: str) -> None:
+    module = style() if moved == "inputs" else style().to("meta")
+    refused(module, ids if moved == "weights" else ids.to("meta"), "meta device")

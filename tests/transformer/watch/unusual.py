@@ -169,4 +169,23 @@ class Mapped(Projected):
         return self.out(heads.transpose(1, 2).flatten(-2))  # type: ignore[no-any-return]
 
 
-EXACT = (AddedInPlace, KeysOfTwoSorts, Mapped)
+class ByIndex(Projected):
+    """Falcon: queries, keys and values lie beside each other, and an index takes one of them."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        together = torch.stack([f(x) for f in (self.q, self.k, self.v)], dim=2)  # [1, T, 3, D]
+        q, k, v = (split(together[:, :, [i]].flatten(2)) for i in range(3))
+        self.wanted = weights_of(q, k)[0]
+        heads = self.attended(q, k, v)
+        return self.out(heads.transpose(1, 2).flatten(-2))  # type: ignore[no-any-return]
+
+    def attended(self, q: Tensor, k: Tensor, v: Tensor) -> Tensor:
+        return nn.functional.scaled_dot_product_attention(q, k, v)
+
+
+class ByIndexAndHand(ByIndex):
+    def attended(self, q: Tensor, k: Tensor, v: Tensor) -> Tensor:
+        return (q @ k.mT / math.sqrt(D // HEADS)).softmax(-1) @ v
+
+
+EXACT = (ByIndex, ByIndexAndHand, AddedInPlace, KeysOfTwoSorts, Mapped)
