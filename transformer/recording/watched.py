@@ -60,6 +60,7 @@ def record_watched(
         return tuple(map((source_side(tokenizer) if ids is sources else tokenizer).token, ids))
 
     kinds = _kinds(watcher, forced)
+    modules = [each for each in watcher.modules if each is not checkpoint.model]  # that is ours
     attentions = {each: _attention(each, kind, forced, name) for each, kind in kinds.items()}
     # The same under the names that the watcher gives its kinds.
     as_seen = dict(zip(by_kind(watcher.seen), attentions.values(), strict=True))
@@ -74,7 +75,7 @@ def record_watched(
         logits=logits[-len(targets) :] if targets else logits,
         classification=_classification(checkpoint, logits),
         masked=_masked(checkpoint, sources, logits),
-        notes=(*notes_on_mode(watcher.modules), *notes_on_readings(kinds)),
+        notes=(*notes_on_mode(modules), *notes_on_readings(kinds)),
     )
 
 

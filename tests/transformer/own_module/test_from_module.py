@@ -92,7 +92,7 @@ def test_training_mode_is_told() -> None:
     assert not record(checkpoint, "abc", target).notes
     checkpoint.model.train()
     (note,) = record(checkpoint, "abc", target).notes
-    assert "training mode" in note
+    assert "training mode" in note and "Copier" in note
 
 
 def test_greedy_is_the_argmax_of_its_own_forward() -> None:
