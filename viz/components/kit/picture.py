@@ -39,7 +39,7 @@ class Picture(Protocol):
 
 
 class NothingLeft(ValueError):
-    """A reading leaves no row or no column."""
+    """There is nothing to see: a reading leaves no row, or a study came to too little."""
 
 
 def shown_map(

@@ -26,12 +26,12 @@ from viz.labels import kind_title, literal
 from viz.pages.positions.changes import choose_changes
 from viz.pages.positions.terms import terms, terms_exhibits
 from viz.run.batches import Runner
-from viz.run.request import Answer, Request, answer
+from viz.run.request import Request, answer
 from viz.run.study import Study
 from viz.run.work import finish
 from viz.screen import FIRST_PAGE, link
 from viz.state.note import note
-from viz.state.page import Pane
+from viz.state.page import Exhibits, Pane
 from viz.ui.columns import below, columns
 from viz.ui.progress import is_written, whole
 from viz.ui.saving import download, for_a_paper
@@ -71,7 +71,7 @@ def lab(pane: Pane) -> None:
         if plain is None:
             return
         choose_changes(pane, replace(pane, result=plain))
-        pair = _pair(pane, plain)
+        pair = _pair(pane)
         dependence = whole(pair, place)
     except Refusal as error:
         note(error)
@@ -87,33 +87,30 @@ def lab(pane: Pane) -> None:
         below(terms, pane)  # both would be taller than a wall
 
 
-def lab_exhibits(pane: Pane) -> dict[str, Exhibit]:
+def lab_exhibits(pane: Pane) -> Exhibits:
     """Declare the exhibits of the lab. Raises Refusal."""
-    plain = answer(replace(pane.answer.request, edits=()))
-    pair = _pair(pane, plain)
-    dependence = finish(pair)
+    pair = _pair(pane)
+    dependence = finish(pair)  # which names the head that the others are of
     pane = replace(pane, opens_at=_first(pane, dependence))
     exhibits = {"position-dependence": _dependence(pane, dependence)}
     with suppress(InputError):  # of some heads there is nothing to average
         exhibits["offsets"] = _by_offset(pane, pair)
-    below = {name: replace(it, is_main=False) for name, it in terms_exhibits(pane).items()}
-    return exhibits | below
+    return {**exhibits, **terms_exhibits(pane)}
 
 
-def _pair(pane: Pane, plain: Answer) -> Pair:
+def _pair(pane: Pane) -> Pair:
     """The run without edits, and with those in force; without any positions where none are.
 
     The second reads the output of the first.
     """
-    request = pane.answer.request
-    if request.edits:
-        name, edits = "with the edits", request.edits
-    else:
-        name, edits = "without positions", tuple(map(str, no_positions(plain.recording)))
-    changed = replace(request, edits=edits)
-    if plain.decoding is not None:
-        changed = changed.made_to_read(plain.request)
-    return Pair(plain.request, changed, ("as it is", name))
+    name, changed = "with the edits", pane.answer.request
+    plain = replace(changed, edits=())
+    if not changed.edits:
+        name, edits = "without positions", no_positions(pane.recording)
+        changed = replace(changed, edits=tuple(map(str, edits)))
+    if pane.answer.decoding is not None:
+        changed = changed.made_to_read(plain)
+    return Pair(plain, changed, ("as it is", name))
 
 
 def _first(pane: Pane, dependence: Mapping[str, Tensor]) -> Selection | None:

@@ -4,12 +4,11 @@ from dataclasses import replace
 
 import streamlit as st
 
-from viz.exhibits.exhibit import Exhibit
 from viz.labels import literal
 from viz.pages.positions.lab import lab, lab_exhibits
 from viz.position_words import schemes
 from viz.state.note import note
-from viz.state.page import Page, Pane
+from viz.state.page import Exhibits, Page, Pane
 from viz.ui.controls import choose_one
 from viz.ui.experiment import begin_edits
 from viz.ui.panel import panel, view_exhibits
@@ -40,7 +39,7 @@ def draw(pane: Pane) -> None:
         panel(chosen, pane)
 
 
-def _exhibits(pane: Pane) -> dict[str, Exhibit]:
+def _exhibits(pane: Pane) -> Exhibits:
     if pane.screen.view == LAB:
         return lab_exhibits(pane)
     first, *others = view_exhibits("positions", pane).items()

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import streamlit as st
@@ -18,13 +19,14 @@ from transformer.analysis.score_terms import (
 from transformer.analysis.strongest import strongest_weight
 from transformer.tokenizer import Token
 from transformer.visible import visible
+from viz.components.kit.picture import NothingLeft
 from viz.exhibits.exhibit import Exhibit
 from viz.figures.score_split import Part, score_split
 from viz.labels import bare_label, kind_title, literal, number
 from viz.run.batches import Runner
+from viz.run.growth import Growth
 from viz.run.request import Request, answer
 from viz.run.study import Study
-from viz.run.work import finish
 from viz.state.focus import pin_cell, pinned_cell
 from viz.state.page import Pane
 from viz.state.state import change, widget
@@ -48,55 +50,67 @@ ONLY_CONTENT = (
 )
 
 
+Result = ScoreTerms | NoTerms
+
+
 @dataclass(frozen=True)
-class Terms(Study[ScoreTerms]):
-    """The terms of a head of the first layer. A model that is not ours is run five times."""
+class Terms(Study[Result]):
+    """The terms of a head of the first layer, or why there are none.
+
+    A model that is not ours is run five times.
+    """
 
     request: Request
     kind: str
     head: int
 
-    def run(self, before: ScoreTerms | None, runner: Runner) -> Iterator[ScoreTerms]:
+    def run(self, before: Result | None, runner: Runner) -> Iterator[Result]:
         plain = answer(self.request, runner)
         choices = (plain.recording, self.kind, self.head, self.request.edits)
+        result: Result
         with runner.turn(plain.checkpoint.model):
-            result = score_terms(plain.checkpoint, *choices)
+            try:
+                result = score_terms(plain.checkpoint, *choices)
+            except NoTerms as error:
+                result = error
         yield result
 
 
 def terms(pane: Pane) -> None:
     """The terms of one score of the chosen head, with the edits in force."""
-    selection, recording = pane.selection, pane.recording
-    attention = selection.attention(recording)
-    if attention.is_cross or selection.layer > 0:
+    growth = terms_exhibits(pane).get("score")
+    if growth is None:
         _elsewhere(pane)
         return
+    result = whole(growth.study, st.empty())
+    if result is None:
+        return
     try:
-        terms = whole(_terms(pane), st.empty())
-    except NoTerms as error:
+        exhibit = growth.exhibit(result)
+    except NothingLeft as reason:
         st.markdown(TITLE)
-        st.caption(literal(str(error)))
+        st.caption(literal(str(reason)))
         return
-    if terms is None:
-        return
-    exhibit = _exhibit(pane, terms, _choose_cell(pane))
+    _choose_cell(pane)
     show(exhibit, "score")
     st.caption(literal(exhibit.says))
     for_a_paper(pane, {"score": exhibit}, "paper score")
 
 
-def terms_exhibits(pane: Pane) -> dict[str, Exhibit]:
-    """Declare the exhibit of a score's terms; none where a score is not taken apart."""
-    if pane.selection.attention(pane.recording).is_cross or pane.selection.layer > 0:
+def terms_exhibits(pane: Pane) -> dict[str, Growth[Result]]:
+    """Declare the exhibit of a score's terms; none of a head that is not of the first layer."""
+    selection = pane.selection
+    if selection.attention(pane.recording).is_cross or selection.layer > 0:
         return {}
-    try:
-        return {"score": _exhibit(pane, finish(_terms(pane)), _cell(pane))}
-    except NoTerms:
-        return {}
+    study = Terms(pane.answer.request, selection.kind, selection.head)
+    return {"score": Growth("The terms", study, partial(_exhibit, pane), is_main=False)}
 
 
-def _exhibit(pane: Pane, terms: ScoreTerms, cell: tuple[int, int]) -> Exhibit:
-    query, key = cell
+def _exhibit(pane: Pane, terms: Result) -> Exhibit:
+    """Raises NothingLeft where the score has no terms."""
+    if isinstance(terms, NoTerms):
+        raise NothingLeft(str(terms))
+    query, key = _cell(pane)
     attention = pane.selection.attention(pane.recording)
     named = {
         CONTENT: (bare_label(attention.queries[query]), bare_label(attention.keys[key])),
@@ -112,12 +126,9 @@ def _exhibit(pane: Pane, terms: ScoreTerms, cell: tuple[int, int]) -> Exhibit:
         f"Content and position in one score of {place}, query {tokens}",
         score_split(parts, named, more, score),
         _summary(terms, bool(allowed[query, key])),
+        is_main=False,
         pane=pane,
     )
-
-
-def _terms(pane: Pane) -> Terms:
-    return Terms(pane.answer.request, pane.selection.kind, pane.selection.head)
 
 
 def _elsewhere(pane: Pane) -> None:
@@ -138,14 +149,13 @@ def _elsewhere(pane: Pane) -> None:
     )
 
 
-def _choose_cell(pane: Pane) -> tuple[int, int]:
+def _choose_cell(pane: Pane) -> None:
     attention, cell = pane.selection.attention(pane.recording), _cell(pane)
     queries, keys = attention.queries, attention.keys
     with st.container(horizontal=True, vertical_alignment="center"):
         st.markdown(TITLE, width="content")
         _choose("Query", queries, cell[0], lambda new: pin_cell(pane, new, cell[1]))
         _choose("Key", keys, cell[1], lambda new: pin_cell(pane, cell[0], new))
-    return cell
 
 
 def _cell(pane: Pane) -> tuple[int, int]:

@@ -15,6 +15,7 @@ from transformer.analysis.metrics.measure import metrics_of
 from transformer.analysis.metrics.metric import Metric
 from transformer.training.history import Snapshot, list_snapshots, training_rows
 from transformer.training.snapshots import Course, watching
+from viz.components.kit.picture import NothingLeft
 from viz.components.snapshot_player.snapshot_player import MAX_CELLS, SnapshotPlayer
 from viz.exhibits.exhibit import Exhibit, PictureAt
 from viz.export import rows_csv
@@ -22,6 +23,7 @@ from viz.fields.training import TrainingFields
 from viz.labels import literal
 from viz.pages.training.stand_in import snapshots_of
 from viz.run.batches import Runner
+from viz.run.growth import Growth
 from viz.run.request import Answer, Request, answer, version_of
 from viz.run.study import Study
 from viz.run.work import finish
@@ -89,29 +91,29 @@ class PackedCourse(Study[bytes]):
 
 def heads_over_steps(pane: Pane, top: DeltaGenerator) -> None:
     """The player of the chosen head; where no checkpoint has snapshots, how one gets them."""
-    answer = pane.answer
-    snapshots = snapshots_of(answer)
-    if len(snapshots) < 2:
-        note(f"{answer.checkpoint.name} has no snapshots, so its heads cannot be shown over steps.")
+    growth = heads_exhibits(pane).get("heads")
+    if growth is None:
+        name = pane.checkpoint.name
+        note(f"{name} has no snapshots, so its heads cannot be shown over steps.")
         st.caption(HOW_KEPT)
         return
     if not pane.is_of_asked_checkpoint:
         st.markdown(literal(_stands_in(pane)), help=HOW_KEPT)
     with top:
-        metric = _choose_metric(pane)
-    study = HeadsOverSteps.of(answer, snapshots)
-    course = whole(study, st.empty())
+        _choose_metric(pane)
+    course = whole(growth.study, st.empty())
     if course is None:
         return
     for problem in course.problems:
         warn(problem)
-    if len(course.steps) < 2:
-        note("Fewer than two snapshots can be shown.")
+    try:
+        exhibit = growth.exhibit(course)
+    except NothingLeft as reason:
+        note(reason)
         return
-    exhibit = _exhibit(pane, study, course, metric)
     _say_damaged(pane.checkpoint.path)
     show(exhibit, "heads")
-    st.caption(_explain(course, metric))
+    st.caption(_explain(course, _metric(pane)))
     with st.container(horizontal=True):
         download(
             "Metrics as CSV",
@@ -122,24 +124,25 @@ def heads_over_steps(pane: Pane, top: DeltaGenerator) -> None:
         for_a_paper(pane, {"heads": exhibit}, "paper heads")
 
 
-def heads_exhibits(pane: Pane) -> dict[str, Exhibit]:
-    """Declare the exhibits of the chosen head at all snapshots."""
+def heads_exhibits(pane: Pane) -> dict[str, Growth[Course]]:
+    """Declare the exhibit of the chosen head at all snapshots; none where there are too few."""
     snapshots = snapshots_of(pane.answer)
     if len(snapshots) < 2:
         return {}
     study = HeadsOverSteps.of(pane.answer, snapshots)
-    course = finish(study)
-    metrics = metrics_of(pane.selection.attention(pane.recording))
-    usual = METRIC if METRIC in metrics else next(iter(metrics))
-    metric = metrics.get(pane.screen.of(TrainingFields).metric or usual, metrics[usual])
-    return {"heads": _exhibit(pane, study, course, metric)} if len(course.steps) > 1 else {}
+    return {"heads": Growth("Heads", study, partial(_exhibit, pane, study))}
 
 
-def _exhibit(pane: Pane, study: HeadsOverSteps, course: Course, metric: Metric) -> Exhibit:
-    """The player at the snapshot that is nearest to the one that is asked for; else at the last."""
+def _exhibit(pane: Pane, study: HeadsOverSteps, course: Course) -> Exhibit:
+    """The player at the snapshot that is nearest to the one that is asked for; else at the last.
+
+    Raises NothingLeft.
+    """
     steps, wanted = course.steps, pane.screen.of(TrainingFields).snapshot
+    if len(steps) < 2:
+        raise NothingLeft("Fewer than two snapshots can be shown.")
     step = steps[-1] if wanted is None else min(steps, key=lambda each: abs(each - wanted))
-    place, player = list(steps).index(step), SnapshotPlayer(pane.selection, metric.name)
+    place, player = list(steps).index(step), SnapshotPlayer(pane.selection, _metric(pane).name)
 
     def move(place: int) -> None:
         chosen = steps[min(place, len(steps) - 1)]
@@ -158,9 +161,16 @@ def _exhibit(pane: Pane, study: HeadsOverSteps, course: Course, metric: Metric) 
     return Exhibit(player.title, content, player.says(course, place), note=other, pane=pane)
 
 
-def _choose_metric(pane: Pane) -> Metric:
+def _metric(pane: Pane) -> Metric:
+    """The one that the Screen names; the usual one where this kind of attention lacks it."""
     metrics = metrics_of(pane.selection.attention(pane.recording))
-    chosen = choose_one(
+    usual = METRIC if METRIC in metrics else next(iter(metrics))
+    return metrics.get(pane.screen.of(TrainingFields).metric or usual, metrics[usual])
+
+
+def _choose_metric(pane: Pane) -> None:
+    metrics = metrics_of(pane.selection.attention(pane.recording))
+    choose_one(
         "Metric",
         "metric",
         {name: each.title for name, each in metrics.items()},
@@ -170,7 +180,6 @@ def _choose_metric(pane: Pane) -> Metric:
         help="\n".join(f"- **{each.title}**: {each.cited}" for each in metrics.values()),
         width=180,
     )
-    return metrics[chosen]
 
 
 def _explain(course: Course, metric: Metric) -> str:

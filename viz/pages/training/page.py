@@ -1,17 +1,16 @@
 """Training: how the heads came about, the smoothed labels, the learning rate, the losses."""
 
-from collections.abc import Mapping
+from collections.abc import Callable
 
 import streamlit as st
 
-from viz.exhibits.exhibit import Exhibit
 from viz.fields.training import TrainingFields
 from viz.pages.training.heads import heads_exhibits, heads_over_steps
 from viz.pages.training.loss import loss_exhibits, losses
 from viz.pages.training.rate import rate_exhibits, rates
 from viz.pages.training.smoothing import smoothing, smoothing_exhibits
 from viz.pages.training.stand_in import with_snapshots
-from viz.state.page import Page, Pane
+from viz.state.page import Exhibits, Page, Pane
 from viz.ui.controls import choose_head, choose_one
 
 HEADS = "heads"
@@ -21,7 +20,7 @@ TITLES = {
     "rate": "Learning rate",
     "loss": "Loss",
 }
-EXHIBITS = {
+EXHIBITS: dict[str, Callable[[Pane], Exhibits]] = {
     HEADS: heads_exhibits,
     "smoothing": smoothing_exhibits,
     "rate": rate_exhibits,
@@ -53,7 +52,7 @@ def _choices(pane: Pane) -> None:
         choose_head(pane)
 
 
-def _exhibits(pane: Pane) -> Mapping[str, Exhibit]:
+def _exhibits(pane: Pane) -> Exhibits:
     return EXHIBITS[_topic(pane)](pane)
 
 
