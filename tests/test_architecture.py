@@ -199,6 +199,8 @@ def test_what_lasts_is_measured_by_a_clock_that_only_goes_on() -> None:
             if isinstance(node, ast.Attribute) and moments.fullmatch(ast.unparse(node)):
                 said[name] = ast.unparse(node)
     assert said == {
+        "transformer.hugging_face.render_process": "datetime.now",
+        "transformer.hugging_face.rendering": "date.today",
         "viz.paper.crate": "datetime.now",
         "viz.run.logs": "time.gmtime",
         "viz.run.metrics": "time.time",

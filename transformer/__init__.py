@@ -12,6 +12,7 @@ from transformer.checkpoint import Checkpoint, CheckpointError
 from transformer.decoding import Decoding, InputError, decode
 from transformer.edits import Edit, EditError
 from transformer.formats.opening import load_checkpoint
+from transformer.hugging_face.chatting import chatting
 from transformer.hugging_face.languages import translating
 from transformer.own_module.opening import from_module
 from transformer.recording import Attention, PositionalEncoding, Recording
@@ -30,6 +31,7 @@ __all__ = [
     "InputError",
     "PositionalEncoding",
     "Recording",
+    "chatting",
     "decode",
     "from_module",
     "load_checkpoint",

@@ -1,5 +1,6 @@
 """python -m transformer decode: what a checkpoint makes of one text."""
 
+import sys
 from argparse import ArgumentParser, Namespace
 from typing import Any
 
@@ -9,7 +10,9 @@ from transformer.decoding import InputError, decode, decoding_methods
 from transformer.decoding.decode import written_text
 from transformer.decoding.method import Method
 from transformer.formats.opening import load_checkpoint
+from transformer.hugging_face.chatting import chatting, remarks, text_read
 from transformer.refusal import quoted
+from transformer.visible import visible
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -27,17 +30,28 @@ def add_arguments(parser: ArgumentParser) -> None:
         default=[],
         help="change the model (an intervention), as in head-off:cross.2.3; may be repeated",
     )
+    parser.add_argument("--template", help="a chat template of its folder: the text is a user's")
+    parser.add_argument("--system", default="", help="a message before the text, by --template")
 
 
 def run(options: Namespace) -> Result:
     """The text that the model writes, and its hypotheses. Raises Refusal."""
     checkpoint = load_checkpoint(options.checkpoint, options.device)
+    if options.template is not None:
+        checkpoint = chatting(checkpoint, options.template, options.system)
+    elif options.system:
+        raise InputError("A system message needs --template: it is the template that writes it.")
+    read = text_read(checkpoint, options.text)
+    if options.template is not None:
+        print(visible(read, " \n"), file=sys.stderr)  # before it is read; stdout is the result's
+    for remark in remarks(checkpoint, options.text):
+        print(f"note: {visible(remark)}.", file=sys.stderr)
     method = decoding_methods()[options.method]
     values = dict(_value(method, option) for option in options.option)
     decoding = decode(checkpoint, options.text, method=options.method, edits=options.edit, **values)
     sources = [token.id for token in decoding.source]
     texts = [written_text(checkpoint, sources, h.ids) for h in decoding.hypotheses]
-    return {
+    return ({} if options.template is None else {"read": read}) | {
         "text": decoding.text,
         "target": [token.piece for token in decoding.target],
         "hypotheses": [

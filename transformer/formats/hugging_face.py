@@ -193,6 +193,7 @@ def described(
         writing=writing,
         start_ids=start_ids,
         languages=languages,
+        templates=_template_names(tokenizer) if family is DECODER else (),
         source_language=source,
         target_language=target,
         mask_id=mask[0] if mask and asks(model) else None,
@@ -222,6 +223,12 @@ def _about(
     title = f"{config.architecture}, Hugging Face"
     vocabulary = getattr(tokenizer, "kind", "")
     return About(title, "", vocabulary, examples, (kind, 0, 0), notes)
+
+
+def _template_names(tokenizer: Tokenizer) -> tuple[str, ...]:
+    """Names of its chat templates, the usual one first."""
+    names = tokenizer.templates if isinstance(tokenizer, HuggingFaceTokenizer) else ()
+    return tuple(sorted(names, key=lambda name: (name != "default", name)))
 
 
 def _classes(model: Any) -> tuple[str, ...]:

@@ -48,6 +48,8 @@ class HuggingFaceConfig:
     source_language: str | None = None
     target_language: str | None = None
     """None: nothing says it, and the model's first token is what it takes for one."""
+    templates: tuple[str, ...] = ()
+    """Names of its chat templates, the first one is usual: see `chatting`."""
     classes: tuple[str, ...] = ()
     """The names of a classifier's classes, as the configuration has them."""
     is_exclusive: bool = True

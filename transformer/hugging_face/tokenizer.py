@@ -5,10 +5,11 @@ import json
 import re
 import threading
 from collections.abc import Mapping, Sequence
-from itertools import groupby
+from itertools import groupby, pairwise
 from pathlib import Path
 from typing import Any
 
+from transformer.hugging_face.rendering import rendered
 from transformer.tokenizer import Side, Token
 from transformer.words import CONTINUES, begins_word
 
@@ -35,6 +36,9 @@ class HuggingFaceTokenizer:
         """Code -> id of its token, of a translator that is told its languages."""
         self.source_language: str | None = inner.src_lang if self.languages else None
         self.target_language: str | None = inner.tgt_lang if self.languages else None
+        self.templates = _templates(inner)
+        """Name -> chat template, where its folder has some."""
+        self._chat: tuple[str, str] | None = None
         self._special = frozenset([*inner.all_special_ids, *self.languages.values()])
         self._unknown = _unknown(inner)
         if self._unknown is not None:
@@ -66,6 +70,28 @@ class HuggingFaceTokenizer:
         other.source_language, other.target_language = source, target
         return other
 
+    def for_chat(self, template: str, system: str) -> "HuggingFaceTokenizer":
+        """The same tokenizer for what a user says, as a chat template writes it."""
+        other = copy.copy(self)
+        other._chat = (self.templates[template], system)
+        return other
+
+    def written(self, text: str) -> str:
+        """Return a text as it is read: as its chat template has it. Raises TokenizerError."""
+        if self._chat is None:
+            return text
+        template, system = self._chat
+        return rendered(template, text, system, self._inner.special_tokens_map)
+
+    def remarks(self, text: str, side: Side) -> tuple[str, ...]:
+        """Say which special tokens would be read twice: those that are typed and added."""
+        ids = self.encode(text, side)
+        if self._chat is None or side != "prompt":
+            dropped = self._once(text, side, self._tokenized(text, side))[1]
+            return tuple(f"{self.token(id).piece} is typed and added: read once" for id in dropped)
+        is_twice = len(ids) > 1 and ids[0] == ids[1] and ids[0] in self._special
+        return (f"its template writes {self.token(ids[0]).piece} twice",) if is_twice else ()
+
     def starting(self, start_ids: tuple[int, ...]) -> tuple[int, ...]:
         """Return what decoding is fed first, so that it writes the target's language."""
         language = self.languages.get(self.target_language or "")
@@ -74,19 +100,44 @@ class HuggingFaceTokenizer:
         return (language,) if self._starts_in_it else (*start_ids[:1], language)
 
     def encode(self, text: str, side: Side = "source") -> list[int]:
-        """A target comes without the token of its language: decoding starts with that."""
+        """A target comes without the token of its language: decoding starts with that.
+
+        A special token that is typed where one is added is read once.
+        """
+        if side == "prompt" and self._chat is not None:  # the template writes all that is added
+            return self._tokenized(self.written(text), "continuation")
+        ids, _ = self._once(text, side, self._tokenized(text, side))
+        if side == "target":
+            return [id for id in ids if id not in self.languages.values()]
+        ends = (self._inner.eos_token_id, self._inner.sep_token_id)
+        if side == "prompt" and len(ids) > 1 and ids[-1] in ends:
+            return ids[:-1]  # a text that is to go on
+        return ids
+
+    def _tokenized(self, text: str, side: Side, adds: bool = True) -> list[int]:
+        adds = adds and side != "continuation"
         with self._lock:
             if self.languages:  # the library's is one for all languages
                 self._inner.tgt_lang = self.target_language or self.source_language
                 self._inner.src_lang = self.source_language
             if side == "target":
-                ids = self._inner(text_target=text)["input_ids"]
-                return [id for id in ids if id not in self.languages.values()]
-            ids = list(self._inner(text, add_special_tokens=side != "continuation")["input_ids"])
-        ends = (self._inner.eos_token_id, self._inner.sep_token_id)
-        if side == "prompt" and len(ids) > 1 and ids[-1] in ends:
-            return ids[:-1]  # a text that is to go on
-        return ids
+                return list(self._inner(text_target=text, add_special_tokens=adds)["input_ids"])
+            return list(self._inner(text, add_special_tokens=adds)["input_ids"])
+
+    def _once(self, text: str, side: Side, ids: list[int]) -> tuple[list[int], list[int]]:
+        """Return ids, and those left out of them: special ones, added beside what is typed."""
+        if not any(a == b and a in self._special for a, b in pairwise(ids)):
+            return ids, []
+        typed = self._tokenized(text, side, adds=False)
+        n = len(typed)
+        at = next((at for at in range(len(ids) - n + 1) if ids[at : at + n] == typed), None)
+        if at is None or not typed:
+            return ids, []
+        before, after = ids[:at], ids[at + n :]
+        begins = before[-1:] == typed[:1] and typed[0] in self._special
+        ends = after[:1] == typed[-1:] and typed[-1] in self._special
+        dropped = [*([typed[0]] if begins else []), *([typed[-1]] if ends else [])]
+        return [*before[: at - begins], *typed, *after[ends:]], dropped
 
     def decode(self, ids: Sequence[int]) -> str:
         """Write ids as text. The missing stay: their sign, ⟨100⟩ of an id without a piece."""
@@ -157,6 +208,14 @@ def read_bpe(folder: Path) -> Any:
     if GPT2_END in inner.get_vocab():
         inner.eos_token = GPT2_END
     return inner
+
+
+def _templates(inner: Any) -> Mapping[str, str]:
+    """Name -> chat template, as the library reads them off the files beside a vocabulary."""
+    theirs = getattr(inner, "chat_template", None)
+    named = theirs if isinstance(theirs, Mapping) else {"default": theirs}
+    pairs = ((str(name), text) for name, text in named.items() if isinstance(text, str))
+    return {name: text for name, text in pairs if name and text.strip()}
 
 
 def _languages(inner: Any, vocab_size: int) -> Mapping[str, int]:
