@@ -53,15 +53,7 @@ def _made(
     of: Metric | Lens | Method, illustration: Illustration = "", stands_in: tuple[str, ...] = ()
 ) -> Word:
     sentence = first_sentence(of.explain)
-    return Word(
-        of.name,
-        of.title,
-        sentence,
-        of.formula,
-        of.source,
-        stands_in=stands_in,
-        illustration=illustration,
-    )
+    return Word(of.name, sentence, of.formula, of.source, of.title, (), stands_in, illustration)
 
 
 def first_sentence(text: str) -> str:
