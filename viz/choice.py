@@ -7,11 +7,11 @@ from typing import Any
 
 from viz.spelling import Spelling
 
-REQUEST = frozenset(
-    ("checkpoint", "text", "decoding", "options", "source_language", "target_language")
+CHECKPOINT = frozenset(("checkpoint",))
+REQUEST = CHECKPOINT | frozenset(
+    ("text", "template", "system", "decoding", "options", "source_language", "target_language")
 )
 """The fields that make the question to the model."""
-CHECKPOINT = frozenset(("checkpoint",))
 HEAD, SECOND = frozenset(("kind", "layer", "head")), frozenset(("checkpoint_b", "edited_b"))
 HEAD_B = frozenset(("kind_b", "layer_b", "head_b"))
 """The head of B, on Compare."""

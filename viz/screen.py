@@ -64,6 +64,10 @@ class Screen:
     made_with: str | None = choice(NAME, None, CHECKPOINT)
     """The start of the SHA-256 of the checkpoint that made a figure; None: of no figure."""
     text: str | None = choice(TEXT)
+    template: str | None = choice(NAME, None, CHECKPOINT)
+    """The chat template of its folder that the text is put into; None: it is read as typed."""
+    system: str = choice(TEXT, "", CHECKPOINT)
+    """The message that the template begins with; empty: none."""
     decoding: str | None = choice(NAME, None, CHECKPOINT)
     options: tuple[tuple[str, float], ...] = choice(NUMBERS, ())
     """Options of the decoding methods, by their names, in order."""

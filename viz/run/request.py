@@ -15,7 +15,9 @@ import torch
 from transformer import (
     Checkpoint,
     Decoding,
+    InputError,
     Recording,
+    chatting,
     decode,
     load_checkpoint,
     record,
@@ -31,13 +33,15 @@ from viz.run.batches import Runner, entered
 from viz.run.cache import CACHE, bytes_of
 from viz.run.cpu_instead import device_for, repeated
 from viz.run.device_line import ENTERED
-from viz.run.settings import threads
+from viz.run.settings import runs_templates, threads
 from viz.run.study import Study
 from viz.run.work import finish
 
 Languages = tuple[str | None, str | None]
 """The codes that a translator of many reads and writes; None: as it says."""
 NEITHER: Languages = (None, None)
+Chat = tuple[str, str]
+"""The name of a chat template, and a message for its beginning; empty: none."""
 
 
 @dataclass(frozen=True)
@@ -58,6 +62,8 @@ class Request(Study["Answer"]):
     languages: Languages = NEITHER
     edits: tuple[str, ...] = ()
     """Changes of the model for this run, as transformer/edits spells them."""
+    chat: Chat | None = None
+    """The template that the text is put into; None: it is read as typed."""
     follows: "Request | None" = None
     """The request whose output the model is made to read; None: it writes by itself."""
 
@@ -167,14 +173,15 @@ def make_request(
     options: tuple[tuple[str, float], ...] = (),
     languages: Languages = NEITHER,
     edits: tuple[str, ...] = (),
+    chat: Chat | None = None,
 ) -> Request:
     """The request as it stands now, with the version of the weights on disk."""
     version = version_of(checkpoints_folder() / checkpoint)
-    return Request(checkpoint, version, text.strip(), method, options, languages, edits)
+    return Request(checkpoint, version, text.strip(), method, options, languages, edits, chat)
 
 
 def open_checkpoint(request: Request) -> Checkpoint:
-    """The loaded model, one per process and device, told its languages.
+    """The loaded model, one per process and device, told its languages and its chat template.
 
     Raises CheckpointError, InputError, DeviceError.
     """
@@ -184,7 +191,17 @@ def open_checkpoint(request: Request) -> Checkpoint:
     except (OutOfMemory, LostDevice):
         _load.clear()  # the models that are there leave too little room, or are lost with it
         raise
-    return translating(checkpoint, *request.languages) if any(request.languages) else checkpoint
+    if any(request.languages):
+        checkpoint = translating(checkpoint, *request.languages)
+    return checkpoint if request.chat is None else _chatting(checkpoint, request.chat)
+
+
+def _chatting(checkpoint: Checkpoint, chat: Chat) -> Checkpoint:
+    if not runs_templates():
+        raise InputError(
+            "Chat templates are programs, and this server runs none: let the text be read as typed."
+        )
+    return chatting(checkpoint, *chat)
 
 
 def answer(request: Request, runner: Runner | None = None) -> Answer:

@@ -11,6 +11,7 @@ from transformer.device import inference_dtype
 from transformer.refusal import Refusal, quoted
 
 PUBLIC, CPU_INSTEAD = "HEADSCOPE_PUBLIC", "HEADSCOPE_CPU_INSTEAD"
+TEMPLATES = "HEADSCOPE_TEMPLATES"
 
 
 def opened_at_start() -> str:
@@ -88,6 +89,15 @@ def uses_cpu_instead() -> bool:
     return os.environ.get(CPU_INSTEAD) == "yes"
 
 
+def runs_templates() -> bool:
+    """HEADSCOPE_TEMPLATES, yes or no: whether chat templates run, which are programs of a folder.
+
+    Where it is not set: at home alone.
+    """
+    text = os.environ.get(TEMPLATES, "")
+    return text == "yes" if text in ("yes", "no") else not is_public()
+
+
 def memory() -> int:
     """HEADSCOPE_MEMORY: MiB for answers, recordings and pictures of all sessions together; 1024.
 
@@ -114,7 +124,7 @@ def check_settings() -> None:
     memory()
     threads()
     inference_dtype(torch.device("cpu"))
-    for variable in (CPU_INSTEAD, PUBLIC):
+    for variable in (CPU_INSTEAD, PUBLIC, TEMPLATES):
         text = os.environ.get(variable, "no")
         if text not in ("yes", "no"):
             raise Refusal(f"{variable} must be yes or no, not {quoted(text)}.")

@@ -7,6 +7,7 @@ from transformer.decoding.method import Method, Option
 from viz.run.request import NEITHER, Request, about, make_request
 from viz.run.shorter import as_stopped
 from viz.screen import Screen
+from viz.state.chat import chosen_chat
 from viz.state.checkpoints import checkpoint_names
 from viz.state.languages import chosen_languages, has_languages
 from viz.state.limits import limited, offered
@@ -36,16 +37,17 @@ def text_of(checkpoint: str) -> str:
 def request_of(checkpoint: str, text: str, screen: Screen) -> Request:
     """Return the Request for this checkpoint.
 
-    The method, its options and the languages, as far as there are any, are the Screen's.
+    The method, its options, the languages and the chat template are the Screen's, as far as there
+    are any.
     """
     description = about(checkpoint)
     if description is None or not description.family.decodes:
-        return make_request(checkpoint, text, "none", edits=screen.edits)
+        return make_request(checkpoint, text, "none", edits=screen.edits, chat=chosen_chat(screen))
     usual = default_method(description.family.reads)
     method = screen.decoding if screen.decoding in methods() else usual
     options = chosen_options(decoding_methods()[method], screen)
     languages = chosen_languages(description, screen) if has_languages(description) else NEITHER
-    choices = (method, tuple(options.items()), languages, screen.edits)
+    choices = (method, tuple(options.items()), languages, screen.edits, chosen_chat(screen))
     request = make_request(checkpoint, text, *choices)
     return limited(as_stopped(request, screen.stopped))
 

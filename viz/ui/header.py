@@ -13,6 +13,7 @@ from transformer.decoding import decoding_methods, default_method
 from transformer.device import DeviceError
 from transformer.edits import EditError
 from transformer.files.foreign_text import clean
+from transformer.hugging_face.chatting import text_read
 from transformer.visible import visible
 from viz.labels import literal
 from viz.run.cpu_instead import why_on_cpu
@@ -22,10 +23,12 @@ from viz.run.request import (
     about,
     answer,
     fault_of,
+    open_checkpoint,
 )
 from viz.run.shorter import as_stopped, streams
 from viz.run.work import at_hand
 from viz.state.changing import forget_changes, say_dropped, without_edit
+from viz.state.chat import choose_system, choose_template, templates
 from viz.state.checkpoints import checkpoint_names, load, title
 from viz.state.languages import choose_languages, has_languages
 from viz.state.limits import charge, check_text
@@ -42,6 +45,8 @@ from viz.ui.words import help_of
 
 WIDTHS = (6, 3.8)
 """The widths of the two columns at the top: of what is read, and of what is chosen."""
+MOST_READ = 600
+"""Characters of a text from a chat template that stand on the page; the tokens are all of it."""
 
 
 def header(page: Page) -> Request:
@@ -69,6 +74,8 @@ def header(page: Page) -> Request:
         with sentence:
             with _row():
                 _choose_text(checkpoint, text)
+                if names_of_templates := templates(about(checkpoint), request.chat):
+                    choose_template(names_of_templates, request.chat)
                 _offer(examples(checkpoint))
             place = st.empty()
         with pickers, _row():
@@ -163,6 +170,8 @@ def _choose_decoding(request: Request) -> None:
             st.markdown(help_of(name))
             if many:
                 choose_languages(description, request.languages)
+            if request.chat is not None:
+                choose_system(request.chat)
             choose_options(method, dict(request.options))
 
 
@@ -205,8 +214,10 @@ def _answer(request: Request, place: DeltaGenerator | None) -> Answer | None:
     """
     take_preview(request)
     load(request)
-    for text in (request.text, *request.edits):  # some edits are of another sentence
+    for text in (request.text, *(request.chat or ()), *request.edits):  # some are of a sentence
         check_text(text)
+    if request.chat is not None and not on_stage():
+        _say_read(request)
     if place is None:
         return at_hand(request) or answer(as_stopped(request, 1))
     if at_hand(request) is None:
@@ -214,6 +225,13 @@ def _answer(request: Request, place: DeltaGenerator | None) -> Answer | None:
     if streams(request):
         return written_answer(request)
     return whole(request, place)
+
+
+def _say_read(request: Request) -> None:
+    """Show the text that the chat template makes, before the model reads it. Raises InputError."""
+    text = visible(text_read(open_checkpoint(request), request.text))
+    more = f"… ({len(text):,} characters)" if len(text) > MOST_READ else ""
+    st.caption(f"Read as: {literal(text[:MOST_READ])}{more}")
 
 
 def _fall_back(request: Request) -> Answer | None:
@@ -225,6 +243,7 @@ def _fall_back(request: Request) -> Answer | None:
     if last is not None and last.request.checkpoint == request.checkpoint:
         return last
     try:
-        return answer(replace(request, text=first_example(request.checkpoint), options=()))
+        example = first_example(request.checkpoint)
+        return answer(replace(request, text=example, options=(), chat=None))
     except (InputError, DeviceError):
         return None

@@ -86,6 +86,6 @@ def _text(request: Request, draft: Written) -> str:
     description = about(request.checkpoint)
     return (
         f"{request.text}{draft.text}"
-        if description and description.family.continues
+        if description and description.family.continues and request.chat is None
         else draft.text
     )

@@ -4,6 +4,7 @@ from typing import Any
 
 import streamlit as st
 
+from transformer.hugging_face import chatting
 from viz.components.token_rows.token_rows import TokenRows, token_rows
 from viz.labels import literal
 from viz.run.payloads import payload_of
@@ -57,7 +58,7 @@ def _tokens(page: Page, pane: Pane, previews: bool) -> Pane:
         return pane
     badge(answer)
     layers = [*numbering(answer.recording), *missing(answer.recording)]
-    if remarks := [*_languages(answer), *_end(answer), *layers]:
+    if remarks := [*_languages(answer), *_twice(answer), *_end(answer), *layers]:
         st.caption(" · ".join(remarks))
     return page.below_tokens(pane)
 
@@ -66,6 +67,11 @@ def _languages(answer: Answer) -> list[str]:
     """Said of a model that is told them."""
     source, target = answer.request.languages
     return [literal(f"{source or '?'} → {target or '?'}")] if source or target else []
+
+
+def _twice(answer: Answer) -> list[str]:
+    """Special tokens that are typed and added too."""
+    return [literal(each) for each in chatting.remarks(answer.checkpoint, answer.request.text)]
 
 
 def _end(answer: Answer) -> list[str]:

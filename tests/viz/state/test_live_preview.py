@@ -237,9 +237,10 @@ def test_a_letter_typed_while_the_page_is_drawn_is_asked_for_again(
 ) -> None:
     answers, row = [], layout.token_row
 
-    def typed_into(page: Page, pane: Pane, **given: bool) -> None:
-        row(page, pane, **given)
+    def typed_into(page: Page, pane: Pane, **given: bool) -> Pane:
+        pane_below = row(page, pane, **given)
         answers.append(post(router, live_preview.preview_address(), text("3 4")))
+        return pane_below
 
     monkeypatch.setattr(layout, "token_row", typed_into)
     address = address_of(start())

@@ -54,9 +54,11 @@ def _own_request(first: Answer, name: str) -> Request:
     """Return B's own request: the same, or what suits it where it is of another sort."""
     checkpoint = open_checkpoint(make_request(name, first.request.text, "none"))
     reads, decodes = checkpoint.family.reads, checkpoint.family.decodes
+    chat, templates = first.request.chat, getattr(checkpoint.config, "templates", ())
+    chat = chat if chat is not None and chat[0] in templates else None
     if decodes and reads == first.checkpoint.family.reads and first.decoding is not None:
-        options = first.request.options
-        return limited(make_request(name, first.request.text, first.request.method, options))
+        method, options = first.request.method, first.request.options
+        return limited(make_request(name, first.request.text, method, options, chat=chat))
     method = default_method(reads) if decodes else "none"
     return limited(make_request(name, first.request.text, method))
 

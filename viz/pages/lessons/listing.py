@@ -4,6 +4,7 @@ import html
 
 import streamlit as st
 
+from viz.choice import REQUEST
 from viz.lessons.length import minutes, n_tasks
 from viz.screen import Screen, link
 from viz.state.state import session
@@ -61,8 +62,7 @@ def _cards(lessons: list[Story], screen: Screen) -> str:
 
 def address_of(lesson: Story | None, screen: Screen) -> str:
     """The lesson, or the list, over the sentence and the checkpoint that are on the screen."""
-    names = ("checkpoint", "text", "decoding", "options", "source_language", "target_language")
-    of_request = {name: getattr(screen, name) for name in names}
+    of_request = {name: getattr(screen, name) for name in REQUEST}
     return link(Screen("lessons", story=lesson.name if lesson else None, **of_request))
 
 
