@@ -32,6 +32,19 @@ def checkpoints_folder() -> Path:
     return Path(os.environ.get(FOLDER) or Path(__file__).parents[1] / "checkpoints")
 
 
+def allowed_folders() -> tuple[Path, ...] | None:
+    """HEADSCOPE_FOLDERS: folders whose checkpoints may be opened by path, as in PATH.
+
+    None where it is not set: then any folder may on one's own machine, and none on a server. Each
+    as it is written, and as its links lead.
+    """
+    text = os.environ.get("HEADSCOPE_FOLDERS")
+    if text is None:
+        return None
+    folders = [Path(part).expanduser().absolute() for part in text.split(os.pathsep) if part]
+    return tuple(dict.fromkeys((*folders, *(folder.resolve() for folder in folders))))
+
+
 class CheckpointError(Refusal):
     """A folder that cannot be opened; the message names the file and what is wrong with it."""
 

@@ -7,6 +7,7 @@ from transformer.checkpoint import CheckpointError, checkpoints_folder
 from transformer.commands.command import Command, Result
 from transformer.extras import NotInstalled
 from transformer.files.natural_order import natural
+from transformer.formats.adapter import own_adapter
 from transformer.formats.opening import format_of
 from transformer.refusal import Refusal
 
@@ -22,10 +23,17 @@ def run(options: Namespace) -> Result:
         inside = sorted(options.folder.iterdir(), key=lambda path: natural(path.name))
     except OSError as error:
         raise CheckpointError(f"{options.folder} cannot be read: {error.strerror}.") from error
-    titles = {path.name: title for path in inside if (title := _title(path)) is not None}
+    paths = {name: path for each in inside for name, path in _with_adapter(each).items()}
+    titles = {name: title for name, path in paths.items() if (title := _title(path)) is not None}
     if not titles:
         raise CheckpointError(f"No checkpoint in {options.folder}.")
     return titles
+
+
+def _with_adapter(path: Path) -> dict[str, Path]:
+    """Name a checkpoint; and again with the adapter in its folder, where there is one."""
+    adapted = own_adapter(path)
+    return {path.name: path} | ({f"{path.name}::{path.name}": adapted} if adapted else {})
 
 
 def _title(path: Path) -> str | None:

@@ -29,5 +29,3 @@ class Format:
 
     None: what `load` makes of it, for a format whose models have a ModelConfig.
     """
-    adapt: Callable[[Path, torch.device, Path], Checkpoint] | None = None
-    """The same as `load` with the LoRA adapter of a folder added. Raises CheckpointError."""

@@ -12,6 +12,7 @@ from transformer.checkpoint import CONFIG, About, Checkpoint, CheckpointError, D
 from transformer.files.foreign_text import clean, whole_text
 from transformer.files.json_file import read_json
 from transformer.formats.format import Format
+from transformer.hugging_face.adapted import with_adapter
 from transformer.hugging_face.adapter import Adapter, read_adapter
 from transformer.hugging_face.adapter_settings import ADAPTER
 from transformer.hugging_face.choice import said_classes
@@ -68,12 +69,16 @@ def fits(path: Path) -> bool:
     return isinstance(theirs, dict) and "model" not in theirs and "model_type" in theirs
 
 
-def describe(path: Path) -> Description:
-    """Describe it by configuration, tokenizer and tensors' names. Raises CheckpointError."""
+def describe(path: Path, folder: Path | None = None) -> Description:
+    """Describe it by configuration, tokenizer and tensors' names; of an adapter with it, too.
+
+    folder: of a LoRA adapter. Raises CheckpointError.
+    """
     theirs = open_config(path)
     vocab_size = _vocab_size(theirs)
     examined = _examined(path, theirs)
-    return _described(path, examined, open_tokenizer(path, vocab_size))
+    adapter = None if folder is None else read_adapter(folder, examined.skeleton.model)
+    return _described(path, examined, open_tokenizer(path, vocab_size), adapter)
 
 
 def load(path: Path, device: torch.device, folder: Path | None = None) -> Checkpoint:
@@ -83,20 +88,17 @@ def load(path: Path, device: torch.device, folder: Path | None = None) -> Checkp
     examined = _examined(path, theirs)
     tokenizer = open_tokenizer(path, vocab_size)
     adapter = None if folder is None else read_adapter(folder, examined.skeleton.model)
-    if adapter is not None:
-        examined = replace(examined, notes=_adapted_notes(examined.notes, adapter))
-    description = _described(path, examined, tokenizer)
+    description = _described(path, examined, tokenizer, adapter)
     model = HuggingFaceModel(open_model(path, examined, device, adapter), description.config)  # type: ignore[arg-type]
     about, config, family = description.about, description.config, description.family
-    return Checkpoint(folder or path, about, config, family, model, tokenizer, device)
+    return Checkpoint(path, about, config, family, model, tokenizer, device)
 
 
-def _adapted_notes(notes: tuple[str, ...], adapter: Adapter) -> tuple[str, ...]:
-    return (adapter.note, *(each for each in notes if not each.startswith(ADAPTER)))
+def contents(path: Path, folder: Path | None = None) -> Contents:
+    """Its tensors and those that the library's class asks for; damaged parts are named.
 
-
-def contents(path: Path) -> Contents:
-    """Its tensors and those that the library's class asks for; damaged parts are named."""
+    folder: of a LoRA adapter, with which the tensors are shown. Raises CheckpointError.
+    """
     theirs = open_config(path)
     read_tokenizer = cache(partial(open_tokenizer, path, _vocab_size(theirs)))
     tensors = open_weights(path)
@@ -107,15 +109,18 @@ def contents(path: Path) -> Contents:
         fit, heads = Fit(list(tensors.stored)), NoHeads(f"No circuits: {CONFIG} {why}.")
         description = _unbuilt(path, theirs)
         return Contents(description, tensors, fit, heads, read_tokenizer, faults={CONFIG: why})
+    adapter = None if folder is None else read_adapter(folder, examined.skeleton.model)
     try:
-        description = _described(path, examined, read_tokenizer())
+        description = _described(path, examined, read_tokenizer(), adapter)
     except CheckpointError:  # told where the vocabulary is shown
-        description = _described(path, examined, IdTokenizer(_vocab_size(theirs)))
+        description = _described(path, examined, IdTokenizer(_vocab_size(theirs)), adapter)
     faults = {}
     try:
         require_plain(path, theirs, examined.skeleton, examined.source)
     except CheckpointError as error:
         faults = {path.name: f"cannot run here: {_clause(path, error)}"}
+    if adapter is not None:
+        examined = with_adapter(examined, adapter)
     skeleton = examined.skeleton
     circuits = HuggingFaceHeads(examined.source, skeleton, list(description.family.attentions))
     fit, ties = skeleton.fit, skeleton.ties
@@ -151,13 +156,21 @@ def files(path: Path) -> Sequence[Path]:
     return [file for file in path.iterdir() if file.is_file()]
 
 
-def _described(path: Path, examined: Examined, tokenizer: Tokenizer) -> Description:
+def _described(
+    path: Path, examined: Examined, tokenizer: Tokenizer, adapter: Adapter | None = None
+) -> Description:
     notes, size = examined.notes, _vocab_size(examined.config)
     n_pieces = tokenizer.n_pieces if isinstance(tokenizer, HuggingFaceTokenizer) else size
     if n_pieces > size:
         text = f"Its tokenizer has {n_pieces:,} pieces, and the model knows the first {size:,}."
         notes = (*notes, text)
-    return described(path, examined.skeleton.model, tokenizer, notes)
+    if adapter is None:
+        return described(path, examined.skeleton.model, tokenizer, notes)
+    others = (each for each in notes if not each.startswith(ADAPTER))
+    notes = (adapter.note_on(path.name), *others)
+    plain = described(path, examined.skeleton.model, tokenizer, notes)
+    title = f"{plain.about.title}, with a {adapter.kind} adapter"
+    return replace(plain, about=replace(plain.about, title=title))
 
 
 def described(
@@ -293,5 +306,4 @@ FORMAT = Format(
     load=load,
     files=files,
     contents=contents,
-    adapt=load,
 )

@@ -12,6 +12,7 @@ from transformer.device import choose_device, device_trouble
 from transformer.discover import discover
 from transformer.files.foreign_text import reason
 from transformer.formats.format import Format
+from transformer.hugging_face.adapter_settings import adapted_path
 from transformer.refusal import Refusal
 
 P = ParamSpec("P")
@@ -33,17 +34,14 @@ def load_checkpoint(
 
     device: where to run; None chooses CUDA, else MPS, else CPU. weights: another weights file of
     the folder, such as "snapshots/000100.safetensors". adapter: the folder of a LoRA adapter of a
-    model of Hugging Face's, which is added to its weights. Raises CheckpointError, or DeviceError
-    for a device that is not here, or has too little memory.
+    model of Hugging Face's, which is added to its weights; "path::adapter" as the path is the same.
+    Raises CheckpointError, or DeviceError for a device that is not here, or has too little memory.
     """
     path, chosen = Path(path).absolute(), choose_device(device)  # so that "." has a name too
     path = path / weights if weights else path
-    format = format_of(path)
-    if adapter is None:
-        return format.load(path, chosen)
-    if format.adapt is None:
-        raise CheckpointError(f"{path.name} takes no adapter: only models of Hugging Face's do.")
-    return format.adapt(path, chosen, Path(adapter).absolute())
+    if adapter is not None:
+        path = adapted_path(path, Path(adapter).absolute())
+    return format_of(path).load(path, chosen)
 
 
 def describe_checkpoint(path: Path) -> Description:
@@ -71,7 +69,6 @@ def _formats() -> Sequence[Format]:
             describe=_refusing(each.describe),
             load=_refusing(each.load),
             files=_refusing(each.files),
-            adapt=each.adapt and _refusing(each.adapt),
             contents=each.contents and _refusing(each.contents),
         )
         for each in discover("transformer.formats", "FORMAT").values()

@@ -49,26 +49,43 @@ class Adapter:
     """Parameter of the model -> the tensor that stands in its place."""
 
     @property
-    def note(self) -> str:
-        """Describe what is applied, in a sentence."""
+    def kind(self) -> str:
+        """Name the way in which its matrices change the model's."""
+        settings = self.settings
+        return "DoRA" if settings.is_dora else "rsLoRA" if settings.is_rslora else "LoRA"
+
+    @property
+    def changed(self) -> list[str]:
+        """The model's names of the parameters that have other values."""
+        return list(dict.fromkeys([*self.whole, *(f"{each}.weight" for each in self.matrices)]))
+
+    def note_on(self, base: str) -> str:
+        """Describe what is applied, in a sentence. base: the name of the model's folder."""
         settings, n = self.settings, len(self.matrices)
-        kind = "DoRA" if settings.is_dora else "rsLoRA" if settings.is_rslora else "LoRA"
+        ends = sorted({place.rpartition(".")[2] for place in self.matrices})
         whole = f", and {some_of(sorted(self.whole), NAMED)} replaced" if self.whole else ""
         return (
-            f"{kind} adapter {settings.folder.name}, rank {settings.rank}, alpha "
-            f"{settings.alpha:g}: added to {n} {'matrix' if n == 1 else 'matrices'}{whole}."
+            f"{self.kind} adapter {settings.folder.name}, rank {settings.rank}, alpha "
+            f"{settings.alpha:g}: added to {n} {'matrix' if n == 1 else 'matrices'} of {base} "
+            f"({some_of(map(clean, ends), NAMED)}){whole}."
         )
 
     def apply(self, model: nn.Module) -> None:
         """Change the model's parameters, in float32. Raises CheckpointError."""
-        for name, tensor in self.whole.items():
-            _put(model, name, self._read(tensor))
-        for place, parts in self.matrices.items():
-            module = model.get_submodule(place)
-            values = {part: self._read(tensor) for part, tensor in parts.items()}
-            weight = module.get_parameter("weight").detach().float()
-            scale = self.settings.scale_of(place)
-            _put(model, f"{place}.weight", adapted(weight, values, scale, is_turned(module)))
+        for name in self.changed:
+            weight = model.get_parameter(name).detach()
+            _put(model, name, self.value(name, model, weight))
+
+    def value(self, name: str, model: nn.Module, base: Tensor) -> Tensor:
+        """Return a changed parameter, in float32. base: its value without the adapter."""
+        place = name.rpartition(".")[0]
+        if name in self.whole:
+            base = self._read(self.whole[name])
+        if not name.endswith(".weight") or place not in self.matrices:
+            return base
+        parts = {part: self._read(tensor) for part, tensor in self.matrices[place].items()}
+        turned = is_turned(model.get_submodule(place))
+        return adapted(base.float(), parts, self.settings.scale_of(place), turned)
 
     def _read(self, name: str) -> Tensor:
         (values,) = self.source.read(name)

@@ -12,6 +12,8 @@ from transformer.files.foreign_text import clean, some_of
 from transformer.files.json_file import read_json
 
 ADAPTER = "adapter_config.json"
+SEPARATOR = "::"
+"""Between a base and its adapter, in one path: it needs no quotes in a shell or an address."""
 LARGEST_RANK = 2**16
 _WITHOUT_EFFECT = frozenset(
     {
@@ -99,6 +101,23 @@ def read_settings(folder: Path) -> Settings:
         layers=_layers(folder, values.get("layers_to_transform")),
         layers_pattern=_several(_names(folder, values, "layers_pattern")),
     )
+
+
+def adapted_path(base: Path, folder: Path) -> Path:
+    """Spell a base with the adapter of a folder as one path."""
+    return Path(f"{base}{SEPARATOR}{folder}")
+
+
+def parts_of(path: Path) -> tuple[Path, Path] | None:
+    """Return the base and the adapter's folder that one path spells; None where it spells none.
+
+    >>> parts_of(Path("models/base::adapters/mine")) == (Path("models/base"), Path("adapters/mine"))
+    True
+    """
+    base, _, folder = str(path).rpartition(SEPARATOR)
+    if not base or not folder or path.exists():
+        return None
+    return Path(base), Path(folder)
 
 
 def pattern_of(patterns: Iterable[str], name: str) -> str | None:

@@ -4,7 +4,7 @@ The library itself says what fits: its class is built on the "meta" device, and 
 stored shapes without any values are loaded into it, with all its renamings, conversions and ties.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -25,8 +25,20 @@ class Skeleton:
     fit: Fit
     stored_as: Mapping[str, str]
     """The model's name of a tensor -> the stored one, where one is the other."""
-    ties: Sequence[str]
-    """Sentences about what the configuration ties."""
+
+    @property
+    def users(self) -> dict[str, list[str]]:
+        """Stored name -> the model's names of what it is, more than one where these are tied."""
+        result: dict[str, list[str]] = {}
+        for name, stored in self.stored_as.items():
+            result.setdefault(stored, []).append(name)
+        return result
+
+    @property
+    def ties(self) -> list[str]:
+        """Say what the configuration ties, in sentences."""
+        several = {name: each[1:] for name, each in self.users.items() if len(each) > 1}
+        return [f"{name} is also {' and '.join(roles)}." for name, roles in several.items()]
 
 
 def build_skeleton(path: Path, cls: Any, config: Any, stored: Mapping[str, Stored]) -> Skeleton:
@@ -60,8 +72,8 @@ def build_skeleton(path: Path, cls: Any, config: Any, stored: Mapping[str, Store
         },
     )
     stored_as = {renamed[name]: name for name in stored if name not in converted | ignored}
-    ties = _tie(stored_as, tied)
-    return Skeleton(model, fit, stored_as, ties)
+    _tie(stored_as, tied)
+    return Skeleton(model, fit, stored_as)
 
 
 def _rename(model: Any, stored: Mapping[str, Stored]) -> tuple[dict[str, str], set[str]]:
@@ -101,13 +113,10 @@ def _load(model: Any, stored: Mapping[str, Stored]) -> Any:
     return report
 
 
-def _tie(stored_as: dict[str, str], tied: Mapping[str, str]) -> list[str]:
-    """Lend each tied name what is stored under the other; what that makes of it, in sentences."""
-    ties: dict[str, list[str]] = {}
+def _tie(stored_as: dict[str, str], tied: Mapping[str, str]) -> None:
+    """Lend each tied name what is stored under the other."""
     for target, source in tied.items():
         if target in stored_as and source not in stored_as:  # saved under the other name
             stored_as[source] = stored_as[target]
         elif source in stored_as and target not in stored_as:
             stored_as[target] = stored_as[source]
-            ties.setdefault(stored_as[source], []).append(target)
-    return [f"{name} is also {' and '.join(roles)}." for name, roles in ties.items()]

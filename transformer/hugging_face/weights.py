@@ -32,6 +32,12 @@ def open_weights(path: Path) -> TensorSource:
     raise CheckpointError(f"{path.name}: the weights are missing: {WHOLE} or {PICKLED}{beside}.")
 
 
+def has_weights(path: Path) -> bool:
+    """Tell whether a folder has the files that `open_weights` reads, by their names."""
+    names = (each for file in (WHOLE, PICKLED) for each in (file, f"{file}.index.json"))
+    return any((path / name).is_file() for name in names)
+
+
 def weights_files(path: Path) -> list[Path]:
     """The files of a folder that `open_weights` reads. Raises CheckpointError."""
     return [path / name for name in _names(path, WHOLE) or _names(path, PICKLED)]

@@ -2,7 +2,6 @@
 
 import ipaddress
 import os
-from pathlib import Path
 
 import streamlit as st
 import torch
@@ -17,19 +16,6 @@ TEMPLATES = "HEADSCOPE_TEMPLATES"
 def opened_at_start() -> str:
     """HEADSCOPE_CHECKPOINT: a path, or a name on the hub, that everybody finds open."""
     return os.environ.get("HEADSCOPE_CHECKPOINT", "")
-
-
-def allowed_folders() -> tuple[Path, ...] | None:
-    """HEADSCOPE_FOLDERS: folders whose checkpoints may be opened by path, as in PATH.
-
-    None where it is not set: then any folder may on one's own machine, and none on a server. Each
-    as it is written, and as its links lead.
-    """
-    text = os.environ.get("HEADSCOPE_FOLDERS")
-    if text is None:
-        return None
-    folders = [Path(part).expanduser().absolute() for part in text.split(os.pathsep) if part]
-    return tuple(dict.fromkeys((*folders, *(folder.resolve() for folder in folders))))
 
 
 def is_public() -> bool:

@@ -9,9 +9,10 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from transformer import CheckpointError
+from transformer.checkpoint import allowed_folders
 from transformer.formats.opening import format_of
 from transformer.hugging_face.hub import from_hub, is_hub_name
-from viz.run.settings import allowed_folders, is_public
+from viz.run.settings import is_public
 
 MOST = 200
 """Checkpoints that one folder of folders may list."""

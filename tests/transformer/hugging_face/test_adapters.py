@@ -3,6 +3,7 @@
 import json
 import shutil
 import warnings
+from argparse import Namespace
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,11 @@ from safetensors.torch import load_file, save_file
 
 from tests.transformer.watch.hugging_face import FAMILIES, build
 from transformer import Checkpoint, CheckpointError, load_checkpoint
+from transformer.commands.list import COMMAND as LIST
+from transformer.fingerprint import fingerprint
+from transformer.formats.adapter import Unconfirmed, pair_of
+from transformer.formats.opening import describe_checkpoint, format_of
+from transformer.inspection.survey import survey
 
 CONFIG, WEIGHTS = "adapter_config.json", "adapter_model.safetensors"
 TARGETS: dict[str, Any] = {
@@ -64,6 +70,19 @@ def save(base: Any, folder: Path, **settings: Any) -> torch.Tensor:
     return logits(model)
 
 
+def assert_inspected(path: Path, model: Any) -> None:
+    """Inspect shows the numbers that the opened model has, none of them twice."""
+    inspection, state = survey(path), model.state_dict()
+    values = [inspection.read(each.name) for each in inspection.tensors]
+    computed = model._keys_to_ignore_on_save or ()  # sinusoids
+    wanted = {
+        state[name].data_ptr(): state[name] for name in state if name not in computed
+    }.values()
+    assert len(values) == len(wanted)
+    for each in wanted:
+        assert any(each.shape == v.shape and torch.allclose(each, v, atol=1e-6) for v in values)
+
+
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("family", TARGETS)
 def test_logits_are_those_of_peft(family: str, kind: str, tmp_path: Path) -> None:
@@ -72,7 +91,10 @@ def test_logits_are_those_of_peft(family: str, kind: str, tmp_path: Path) -> Non
     checkpoint = load_checkpoint(tmp_path / "base", "cpu", adapter=tmp_path / "adapter")
     torch.testing.assert_close(logits(inner(checkpoint)), wanted, atol=1e-5, rtol=1e-5)
     assert float((wanted - before).abs().max()) > 1e-2
-    assert kind in checkpoint.about.notes[0] and checkpoint.path == tmp_path / "adapter"
+    alone = load_checkpoint(tmp_path / "adapter", "cpu")  # its base lies beside it
+    assert torch.equal(logits(inner(alone)), logits(inner(checkpoint)))
+    assert_inspected(tmp_path / "adapter", inner(alone))
+    assert kind in checkpoint.about.notes[0] and kind in checkpoint.about.title
 
 
 @pytest.mark.parametrize(
@@ -91,6 +113,31 @@ def test_settings_are_followed_as_peft_does(settings: Settings, tmp_path: Path) 
     wanted = save(build("Llama"), tmp_path, **settings)
     checkpoint = load_checkpoint(tmp_path / "base", "cpu", adapter=tmp_path / "adapter")
     torch.testing.assert_close(logits(inner(checkpoint)), wanted, atol=1e-5, rtol=1e-5)
+
+
+TIED: dict[str, Settings] = {
+    "LoRA of the output": {"target_modules": ["c_attn", "lm_head"]},
+    "LoRA of the embedding": {"target_modules": ["c_attn", "wte"]},
+    "LoRA of both": {"target_modules": ["lm_head", "wte"]},
+    "another output": {"target_modules": ["c_attn"], "modules_to_save": ["lm_head"]},
+    "another embedding": {"target_modules": ["c_attn"], "modules_to_save": ["wte"]},
+}
+
+
+@pytest.mark.parametrize("change", TIED)
+@pytest.mark.parametrize("family", ["GPT-2", "T5"])
+def test_matrices_that_are_tied_part_as_in_peft(family: str, change: str, tmp_path: Path) -> None:
+    names = {"wte": "shared", "c_attn": "q"} if family == "T5" else {}
+    settings = {k: [names.get(each, each) for each in v] for k, v in TIED[change].items()}
+    base: Any = build(family)
+    base.config.tie_word_embeddings = True
+    base.tie_weights()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of peft, that they are tied
+        wanted = save(base, tmp_path, **settings)
+    checkpoint = load_checkpoint(tmp_path / "adapter", "cpu")
+    torch.testing.assert_close(logits(inner(checkpoint)), wanted, atol=1e-5, rtol=1e-5)
+    assert_inspected(tmp_path / "adapter", inner(checkpoint))
 
 
 HEAD = "base_model.model.model.layers.0.self_attn.q_proj"
@@ -218,6 +265,113 @@ def test_pickled_weights_are_named_and_not_read(copied: Path) -> None:
 def test_only_models_of_the_library_take_one(copied: Path) -> None:
     with pytest.raises(CheckpointError, match="adapter"):
         load_checkpoint("checkpoints/copy", "cpu", adapter=copied / "adapter")
+
+
+def listed(folder: Path) -> dict[str, str]:
+    """The rows of the command `list`."""
+    rows: Any = LIST.run(Namespace(folder=folder))
+    return dict(rows)
+
+
+def name_base(folder: Path, name: str) -> Path:
+    """Let the adapter name its base. Returns the adapter's folder."""
+    file = folder / "adapter" / CONFIG
+    settings = json.loads(file.read_text()) | {"base_model_name_or_path": name}
+    file.write_text(json.dumps(settings))
+    return folder / "adapter"
+
+
+def test_one_path_spells_base_and_adapter(plain: Path) -> None:
+    path = f"{plain / 'base'}::{plain / 'adapter'}"
+    checkpoint = load_checkpoint(path, "cpu")
+    again = load_checkpoint(checkpoint.path, "cpu")
+    other = load_checkpoint(plain / "base", "cpu", adapter=plain / "adapter")
+    assert torch.equal(logits(inner(again)), logits(inner(other)))
+    assert str(checkpoint.path) == path and checkpoint.path == other.path
+    assert describe_checkpoint(checkpoint.path).about == checkpoint.about
+    assert pair_of(checkpoint.path) == (plain / "base", checkpoint.path)
+
+
+def test_an_adapter_in_the_folder_of_its_base_makes_a_pair(copied: Path) -> None:
+    for file in (copied / "adapter").iterdir():
+        shutil.copy(file, copied / "base")
+    base, path = pair_of(copied / "base") or (None, None)
+    assert base == copied / "base" and path is not None
+    before, after = load_checkpoint(base, "cpu"), load_checkpoint(path, "cpu")
+    assert not torch.allclose(logits(inner(before)), logits(inner(after)))
+    assert fingerprint(base) != fingerprint(path)
+    assert pair_of(path) == (base, path)
+
+
+def test_the_fingerprint_is_of_both(copied: Path) -> None:
+    adapter = name_base(copied, "someone/base")
+    prints = {fingerprint(copied / "base"), fingerprint(adapter)}
+    file = adapter / WEIGHTS
+    save_file({name: 2 * each for name, each in load_file(file).items()}, file)
+    prints.add(fingerprint(adapter))
+    save_file(inner(load_checkpoint(copied / "base", "cpu")).state_dict(), copied / "x.safetensors")
+    (copied / "x.safetensors").rename(copied / "base" / "model.safetensors")
+    assert len(prints | {fingerprint(adapter)}) == 4
+
+
+@pytest.mark.parametrize("name", ["base", "someone/base", "../base", "/elsewhere/base"])
+def test_a_base_of_that_name_beside_it_is_taken(name: str, copied: Path) -> None:
+    adapter = name_base(copied, name)
+    (adapter / "training_args.bin").write_bytes(b"of the Trainer")
+    assert pair_of(adapter) == (copied / "base", adapter)
+    assert "base" in load_checkpoint(adapter, "cpu").about.notes[0]
+
+
+@pytest.mark.parametrize(
+    "name", ["", "someone/other", "..", "/", "/elsewhere/other", "../../other"]
+)
+def test_a_base_that_is_not_here_is_named(name: str, copied: Path) -> None:
+    adapter = name_base(copied, name)
+    with pytest.raises(CheckpointError) as error:
+        load_checkpoint(adapter, "cpu")
+    assert name in str(error.value) and "::" in str(error.value)
+    assert set(format_of(adapter).files(adapter)) == {adapter / CONFIG, adapter / WEIGHTS}
+
+
+def test_a_base_elsewhere_is_named_and_waits_for_a_word(copied: Path, tmp_path: Path) -> None:
+    base = (copied / "base").rename(tmp_path / "elsewhere")
+    adapter = name_base(copied, str(base))
+    with pytest.raises(Unconfirmed) as error:
+        load_checkpoint(adapter, "cpu")
+    assert str(error.value.path) in str(error.value)
+    assert load_checkpoint(error.value.path, "cpu").path == error.value.path
+
+
+def test_a_base_outside_the_allowed_folders_is_refused_whether_it_is_there_or_not(
+    copied: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HEADSCOPE_FOLDERS", str(copied))
+    base, sentences = (copied / "base").rename(tmp_path / "elsewhere"), []
+    for name in (base, tmp_path / "nowhere"):
+        with pytest.raises(CheckpointError) as error:
+            load_checkpoint(name_base(copied, str(name)), "cpu")
+        assert not isinstance(error.value, Unconfirmed)
+        sentences.append(str(error.value).replace(str(name), "its base"))
+    assert sentences[0] == sentences[1]
+    monkeypatch.setenv("HEADSCOPE_FOLDERS", f"{copied}:{base.parent}")
+    adapter = name_base(copied, str(base))
+    assert pair_of(adapter) == (base, adapter)
+
+
+def test_a_link_beside_it_is_no_base(copied: Path, tmp_path: Path) -> None:
+    (copied / "base").rename(tmp_path / "elsewhere")
+    (copied / "base").symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(CheckpointError, match="base"):
+        load_checkpoint(name_base(copied, "base"), "cpu")
+
+
+def test_the_list_has_both(copied: Path) -> None:
+    name_base(copied, "base")
+    for file in (copied / "adapter").iterdir():
+        shutil.copy(file, copied / "base")
+    titles = listed(copied)
+    assert list(titles) == ["adapter", "base", "base::base"]
+    assert all("LoRA" in titles[name] for name in ("adapter", "base::base"))
 
 
 def test_the_table_names_families_that_there_are() -> None:
