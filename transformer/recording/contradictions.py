@@ -77,11 +77,12 @@ def _roles(named: Named, origins: Sequence[Origin]) -> Iterator[str]:
 def _stacks(origins: Sequence[Origin]) -> Iterator[str]:
     """Yield a clause for each call that is no layer of its own beside the others."""
     is_several = len({origin.trace.module for origin in origins}) > 1
-    read: set[int] = set()
+    read: set[tuple[int, int]] = set()
     matrices: dict[tuple[str, int], set[int]] = defaultdict(set)
     for origin in origins:
-        states = {each.states.number for each in origin.queries}
-        if states & read:
+        queries = {each.states.number for each in origin.queries}
+        states = {(each, other) for each in queries for other in origin.columns}
+        if states & read:  # learned queries are read by every layer, and so is another sequence
             yield SAME_STATES
         read |= states
         own = {each.matrix.data_ptr() for each in origin.queries}

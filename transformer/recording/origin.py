@@ -48,13 +48,26 @@ class Origin:
     @cached_property
     def columns(self) -> dict[int, tuple[int, ...]]:
         """Number of states -> the keys whose values are made of their first row."""
-        values = self.call.v[0] if self.call.v.numel() else self.call.v.new_zeros(0, 1)
-        result: dict[int, tuple[int, ...]] = {}
-        for read, row in self._rows:
-            at = _are_among(values, row).nonzero().flatten().tolist()
-            if at:
-                result[read.states.number] = tuple(at)
-        return result
+        result = {read.states.number: self._made_of(row) for read, row in self._rows}
+        return {number: at for number, at in result.items() if at}
+
+    @cached_property
+    def _words_among_others(self) -> tuple[int, ...]:
+        """The keys that are made of the first row that queries are made of, among a memory's."""
+        for asking in self.queries:
+            for read, _ in self._rows:
+                first = asking.states.first
+                if read.states is not asking.states and len(first) == len(read.states.first):
+                    at = self._made_of(read.row(first))
+                    if at:
+                        return at
+        return ()
+
+    def _made_of(self, row: Tensor) -> tuple[int, ...]:
+        """Find the keys whose values [d] in the first group are some numbers of a row."""
+        if not self.call.v.numel():
+            return ()
+        return tuple(_are_among(self.call.v[0], row).nonzero().flatten().tolist())
 
     @property
     def is_another(self) -> bool | None:
@@ -64,14 +77,16 @@ class Origin:
             return None
         if asking & set(self.columns):
             return False
-        return True if self.trace.given & set(self.columns) else None
+        if self.trace.given & set(self.columns):
+            return True
+        return False if self._words_among_others else None
 
     @property
     def words(self) -> tuple[int, ...]:
         """The keys that are made of what the first query is made of; none where that is unclear."""
         same = (read for read in self.queries if read.states.number in self.columns)
         read = next((it for it in same if it.states.n_rows == self.call.q.size(1)), None)
-        return () if read is None else self.columns[read.states.number]
+        return self._words_among_others if read is None else self.columns[read.states.number]
 
     @cached_property
     def _rows(self) -> Sequence[tuple[Read, Tensor]]:
@@ -82,7 +97,7 @@ class Origin:
             return
         for read in self.trace.reads:
             if {read.matrix.dtype, read.states.first.dtype} <= set(_EXACT):
-                row = read.row()
+                row = read.row(read.states.first)
                 if bool(row.any()):
                     yield read, row
 

@@ -29,9 +29,9 @@ class Read:
     bias: Tensor | None
     is_turned: bool
 
-    def row(self) -> Tensor:
-        """Compute the first row of what it gave [n]."""
-        matrix, first = self.matrix.detach(), self.states.first
+    def row(self, first: Tensor) -> Tensor:
+        """Compute what it gives for a row [D] -> [n]."""
+        matrix = self.matrix.detach()
         matrix = matrix.reshape(len(first), -1).mT if self.is_turned else matrix
         row = matrix @ first
         is_whole = self.bias is not None and self.bias.numel() == row.numel()
@@ -54,3 +54,8 @@ class Trace:
     """Numbers of states that a module under way was given."""
     query: Tensor | None = None
     """The first row of its queries [..., d], a copy; None where the call keeps them itself."""
+
+    @property
+    def states(self) -> set[int]:
+        """Numbers of the states that were read for it, or shortly before."""
+        return {read.states.number for read in self.reads}

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, count, pairwise
 
+from transformer.recording.origin import Origin
 from transformer.watch.heads import side_by_side
 from transformer.watch.seen import Seen
 
@@ -151,10 +152,17 @@ def _layers(seen: Sequence[Seen]) -> list[list[Seen]]:
         if call.whole is not None and call.whole.parts[-1] is not call:
             continue
         whole = call.whole or call
-        if not layers or not (whole.goes_on or whole.is_softmax):
+        goes_on = whole.goes_on or whole.is_softmax or (layers and _are_beside(whole, layers[-1]))
+        if not goes_on:
             layers.append([])
         layers[-1].append(whole)
     return layers
+
+
+def _are_beside(call: Seen, layer: Sequence[Seen]) -> bool:
+    """Tell whether it reads what a layer's call has read: they are branches, not layers."""
+    own = set() if call.trace is None else call.trace.states
+    return bool(own) and any(it.trace is not None and it.trace.states == own for it in layer)
 
 
 def _is_block(call: Seen, layer: Sequence[Seen]) -> bool:
@@ -204,7 +212,8 @@ def kind_of(call: Seen, seen: Sequence[Seen]) -> str | None:
         return "decoder_self"
     if call.is_followed:
         return "encoder_self"
-    return "encoder_self" if _same_length(call) and not _is_doubtful(call, seen) else None
+    is_its_own = _same_length(call) and not _is_doubtful(call, seen)
+    return "encoder_self" if is_its_own or _is_prefixed(call) else None
 
 
 def _is_cross(call: Seen, seen: Sequence[Seen]) -> bool:
@@ -260,6 +269,17 @@ def _is_beside_another(call: Seen, seen: Sequence[Seen]) -> bool:
 def _is_partial(call: Seen) -> bool:
     """Tell whether its queries are not one for each position of what its module was given."""
     return bool(call.place.lengths) and call.sizes[1] not in call.place.lengths
+
+
+def _is_prefixed(call: Seen) -> bool:
+    """Tell whether keys stand beside those that are made of what the queries are made of."""
+    _, n_queries, n_keys = call.sizes
+    is_all = n_queries >= max(call.place.lengths, default=0)  # not the few that read every word
+    if n_keys <= n_queries or call.trace is None or not is_all:
+        return False
+    origin = Origin(call.make(), call.trace)
+    others = set(origin.columns) - {each.states.number for each in origin.queries}
+    return origin.is_another is False and (not others or n_keys - n_queries in origin.words)
 
 
 def _is_cached(call: Seen) -> bool:

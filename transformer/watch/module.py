@@ -223,8 +223,9 @@ def _lengths(kinds: Mapping[str, Kind]) -> Iterator[tuple[str, tuple[int, int]]]
         sizes.setdefault(kind.role, (n_heads, n_queries, n_keys - n_after(kind.calls[0])))
     own = "target" if "cross" in sizes or "encoder_self" in sizes else "source"
     _, n_rows, n_keys = sizes.get("cross", (0, 0, 0))
-    if "encoder_self" in sizes:
-        yield "source", sizes["encoder_self"][1:]
+    if "encoder_self" in sizes:  # no cache: more keys than queries are no words
+        n_words = min(sizes["encoder_self"][1:])
+        yield "source", (n_words, n_words)
     elif "cross" in sizes:
         yield "source", (n_keys, n_keys)
     if "decoder_self" in sizes:

@@ -2,10 +2,12 @@
 
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
+from typing import Any
 
 from torch import Tensor
 
 from transformer.recording.trace import Read, States, Trace
+from transformer.watch.marks import tensors_in
 from transformer.watch.place import Place
 from transformer.watch.sources import Reading
 
@@ -89,9 +91,17 @@ def _are_one(a: Tensor, b: Tensor) -> bool:
     return is_there and a.size(-1) == b.size(-1)
 
 
-def first_query(queries: Tensor, scores: Tensor, operands: Sequence[object]) -> Tensor | None:
-    """A copy of the first query of all heads; None in an einsum, whose axes have any order."""
-    n_queries = 0 if isinstance(operands[0], str) or queries.dim() < 2 else queries.size(-2)
-    if not n_queries or n_queries != scores.size(-2):
-        return None
-    return queries.detach()[..., 0, :].clone()
+def first_query(operands: Sequence[Any], scores: Tensor) -> Tensor | None:
+    """A copy of the first query of all heads; None where its axis is not clear.
+
+    operands: of the product that gave the scores, (equation, q, k) of an einsum, or (q, k).
+    """
+    queries, axis = [*tensors_in(operands)][-2], -2
+    if isinstance(operands[0], str):
+        terms, _, out = operands[0].replace(" ", "").partition("->")
+        term = terms.partition(",")[0]
+        if "." in terms or out[-2:-1] not in term or term[-1] in out:
+            return None
+        axis = term.index(out[-2])
+    is_clear = queries.dim() > 1 and queries.size(axis) == scores.size(-2) > 0
+    return queries.detach().select(axis, 0).clone() if is_clear else None

@@ -255,7 +255,7 @@ class Watcher(Following):
             q, k = [*tensors_in(args)][-2:]
             source = self._layer.sources.made(q, k, None, is_given)
             addends = added_by(args, kwargs)
-            row = first_query(q, result, args)
+            row = first_query(args, result)
             self._marks.put(result, Product(result.size(-1), addends, is_picked, source, row))
             self._watch_functions()
         else:
@@ -283,7 +283,7 @@ class Watcher(Following):
             source = self._layer.sources.made(made.result, made.v, made.v, is_given)
         seen.source = source
         seen.trace = self._traces.trace(
-            place, sizes[1:], self._layer.sources.latest(4), is_given, made.softmax.origin.query
+            place, sizes[1:], self._layer.sources.latest(3), is_given, made.softmax.origin.query
         )
         self._edit(seen, made.result)
         self._note(seen, made.result.reshape(n_heads, n_queries, -1))

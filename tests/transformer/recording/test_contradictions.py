@@ -156,3 +156,50 @@ def test_columns_that_are_moved_are_noticed() -> None:
     moved = replace(attention, keys=(*attention.keys[1:], attention.keys[0]))
     assert recording.checked.is_right
     assert replace(recording, attentions={name: moved}).checked.is_right is False
+
+
+class Branch(Layer):
+    """An attention with a matrix and a function after it."""
+
+    def forward(self, x: Tensor, y: Tensor | None = None) -> Tensor:
+        return self.w[7](self.attended(x, x, 0, False)).tanh()  # type: ignore[no-any-return]
+
+
+class Branches(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        torch.manual_seed(6)
+        self.branches = nn.ModuleList(Branch(fused) for _ in range(3))
+
+    def forward(self, x: Tensor) -> Tensor:
+        return torch.stack([each(x) for each in self.branches]).sum(0)
+
+
+def test_branches_are_no_layers(monkeypatch: pytest.MonkeyPatch) -> None:
+    x = torch.randn(1, 4, D)
+    recording = record(Branches().eval(), (x,))
+    assert {each.n_layers for each in recording.attentions.values()} == {1}
+    assert recording.checked.is_right
+    monkeypatch.setattr(kinds, "_are_beside", lambda call, layer: False)
+    assert record(Branches().eval(), (x,)).checked.is_right is False
+
+
+class Inducing(nn.Module):
+    """Set Transformer: learned states read the text in every layer, and the text reads them."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.points = nn.Parameter(torch.randn(1, 3, D))
+        self.near, self.back = (nn.ModuleList(Layer(fused) for _ in range(2)) for _ in range(2))
+
+    def forward(self, x: Tensor) -> Tensor:
+        for near, back in zip(self.near, self.back, strict=True):
+            inner = near.attended(self.points, x, 0, False)  # type: ignore[operator]
+            x = x + back.attended(x, inner, 0, False)  # type: ignore[operator]
+        return x
+
+
+def test_states_that_are_learned_may_ask_in_every_layer() -> None:
+    recording = record(Inducing().eval(), (torch.randn(1, 6, D),))
+    assert {each.n_layers for each in recording.attentions.values()} == {2}
+    assert recording.checked.is_right

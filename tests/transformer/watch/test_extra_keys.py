@@ -121,3 +121,47 @@ def test_the_prefix_of_a_language_model_leaves_the_words_where_they_are() -> Non
     (attention,) = recording.attentions.values()
     words = [each.piece for each in attention.keys]
     assert words == [*["unnamed"] * 3, "the", "cat", "sat", "dog"]
+
+
+class Memory(Prefixed):
+    """Keys that were learned, beside those of words that read in both directions."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        q, k, v = (it.unflatten(-1, (2, 4)).transpose(1, 2) for it in self.qkv(x).chunk(3, -1))
+        order = -1 if self.is_last else 1
+        k, v = (torch.cat([self.prefix[i], z][::order], -2) for i, z in enumerate((k, v)))
+        return (q @ k.mT).softmax(-1) @ v  # type: ignore[no-any-return]
+
+
+class States(nn.Module):
+    """Transformer-XL: keys are made of what was read before, and of the words."""
+
+    def __init__(self, n: int, is_last: bool) -> None:
+        super().__init__()
+        torch.manual_seed(2)
+        self.q, self.k, self.v = (nn.Linear(8, 8) for _ in range(3))
+        self.memory = nn.Parameter(torch.randn(1, n, 8))
+
+    def forward(self, x: Tensor) -> Tensor:
+        y = torch.cat([self.memory, x], 1)
+        q, k, v = (
+            f(z).unflatten(-1, (2, 4)).transpose(1, 2)
+            for f, z in ((self.q, x), (self.k, y), (self.v, y))
+        )
+        return F.scaled_dot_product_attention(q, k, v)
+
+
+@pytest.mark.parametrize("n", [1, 2, 7])
+@pytest.mark.parametrize(
+    ("style", "is_last"), [(Memory, True), (Memory, False), (States, False)], ids=str
+)
+@pytest.mark.parametrize("tokens", [WORDS, None])
+def test_a_memory_of_both_directions_leaves_the_words_where_they_are(
+    style: type[nn.Module], is_last: bool, n: int, tokens: list[str] | None
+) -> None:
+    (attention,) = record(style(n, is_last).eval(), (x,), tokens).attentions.values()
+    others, words = ["unnamed"] * n, tokens or list("01234")
+    assert attention.role == "encoder_self"
+    assert [each.piece for each in attention.queries] == words
+    expected = [*words, *others] if is_last else [*others, *words]
+    assert [each.piece for each in attention.keys] == expected
