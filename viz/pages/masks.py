@@ -1,6 +1,7 @@
 """Masks: which cells are forbidden when two sentences of different length are one batch."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import streamlit as st
 
@@ -25,6 +26,7 @@ from viz.ui.showing import show
 
 WIDTHS = (2, 5)
 """The widths of the single masks, and of their combination."""
+USUAL = "decoder_self"
 SOURCES = {"used": "Used by this model", "textbook": "Textbook"}
 WHAT_FOR = (
     "A mask closes keys to a query. The sentences of a batch are padded to one length, and nothing "
@@ -35,59 +37,68 @@ WHAT_FOR_DECODER = (
 )
 
 
+@dataclass(frozen=True, eq=False)
+class Batch:
+    """Two sentences as one batch, and the masks of one kind of attention in it."""
+
+    texts: tuple[str, str]
+    kind: str
+    side: str
+    """The side of the padding."""
+    masks: Sequence[SentenceMasks]
+    is_used: bool
+    """True: they are the model's own; else the textbook's."""
+
+
 def draw(pane: Pane) -> None:
     """Say what masks are for and what the model does; then draw each sentence with its masks."""
-    answer, default, own = pane.answer, offered_example(pane.answer), pane.screen.of(MasksFields)
-    words = st.container()
+    own, words = pane.screen.of(MasksFields), st.container()
     field, kinds, which = st.columns([6, 3.4, 3.4], vertical_alignment="bottom")
     with field:
-        text = second_text(own.mask_text, default)
-        read, second = record_second(answer, text, default)
-    recordings, texts = (recording_of_text(answer.request), second), (answer.request.text, read)
+        default = offered_example(pane.answer)
+        text = default if own.mask_text is None else own.mask_text
+        st.text_input("Second sentence", text, **bound("mask_text", text, default))
+        batch = _batch(pane)
     with kinds:
-        kind = choose_kind(own.mask_kind, list(recordings[0].attentions))
+        titles = {kind: kind_title(kind) for kind in pane.recording.attentions}
+        usual = USUAL if USUAL in titles else None
+        choose_one("Attention", "mask_kind", titles, own.mask_kind, usual)
     with which:
-        choice = choose_one("Masks", "masks", SOURCES, own.masks)
-    batch, is_used = _batch(answer, recordings, kind, choice)
+        choose_one("Masks", "masks", SOURCES, own.masks)
     with words:
-        done = literal(what_is_done(answer, batch, choice, is_used))
-        explain(what_for(kind), done)
-    side = padded_side(recordings[0], kind)
+        explain(what_for(batch.kind), literal(what_is_done(pane, batch)))
+    exhibits = _exhibits_of(batch)
     with st.container(horizontal=True, vertical_alignment="center"):
-        legend(batch)
+        legend(batch.masks)
         download(
             "Masks as CSV",
-            lambda: masks_csv(batch),
-            f"headscope-masks-{kind}.csv",
+            lambda: masks_csv(batch.masks),
+            f"headscope-masks-{batch.kind}.csv",
             "Both sentences' masks, one row per cell",
         )
-        exhibits = _exhibits_of(batch, texts, kind, side, is_used)
         for_a_paper(pane, exhibits, "paper masks")
     for number, column in enumerate(columns(2, gap="large"), 1):
         of_one = [each for name, each in exhibits.items() if name.startswith(f"mask-{number}-")]
         with column:
-            show_sentence(number, batch[number - 1], of_one)
+            show_sentence(number, batch.masks[number - 1], of_one)
 
 
 def _exhibits(pane: Pane) -> dict[str, Exhibit]:
-    answer, default, own = pane.answer, offered_example(pane.answer), pane.screen.of(MasksFields)
-    text = default if own.mask_text is None else own.mask_text
-    read, second = record_second(answer, text, default)
+    return _exhibits_of(_batch(pane))
+
+
+def _batch(pane: Pane) -> Batch:
+    """Make the batch that the Screen names; usually of the decoder: there two masks meet."""
+    answer, own = pane.answer, pane.screen.of(MasksFields)
+    text, second = record_second(answer, own.mask_text, offered_example(answer))
     recordings = (recording_of_text(answer.request), second)
     kinds = list(recordings[0].attentions)
-    kind = next(it for it in (own.mask_kind, "decoder_self", *kinds) if it in kinds)
-    batch, is_single = _batch(answer, recordings, kind, own.masks)
-    texts = (answer.request.text, read)
-    return _exhibits_of(batch, texts, kind, padded_side(recordings[0], kind), is_single)
-
-
-def _batch(
-    answer: Answer, recordings: Sequence[Recording], kind: str, choice: str
-) -> tuple[Sequence[SentenceMasks], bool]:
-    """Return each sentence's masks, and True where they are those that the model uses."""
-    used = masks_in_use(answer.checkpoint, recordings, kind) if choice == "used" else None
+    kind = next(it for it in (own.mask_kind, USUAL, *kinds) if it in kinds)
+    used = masks_in_use(answer.checkpoint, recordings, kind) if own.masks != "textbook" else None
     attentions = [each.attentions[kind] for each in recordings]
-    return used or batch_masks(attentions, pad_token(answer.checkpoint)), used is not None
+    masks = used or batch_masks(attentions, pad_token(answer.checkpoint))
+    texts, side = (answer.request.text, text), padded_side(recordings[0], kind)
+    return Batch(texts, kind, side, masks, used is not None)
 
 
 def masks_in_use(
@@ -105,18 +116,18 @@ def what_for(kind: str) -> str:
     return WHAT_FOR + (WHAT_FOR_DECODER if kind == "decoder_self" else "")
 
 
-def what_is_done(answer: Answer, batch: Sequence[SentenceMasks], choice: str, is_used: bool) -> str:
+def what_is_done(pane: Pane, batch: Batch) -> str:
     """Say which masks the pictures show, in a sentence about what is closed in them."""
-    if choice == "textbook":
-        causal = batch[0].subsequent is not None
+    if pane.screen.of(MasksFields).masks == "textbook":
+        causal = batch.masks[0].subsequent is not None
         both = "the subsequent mask closes every later key, and the padding mask all padding"
         return f"In the textbook, {both if causal else 'the padding mask closes all padding'}."
-    if not is_used:
+    if not batch.is_used:
         return (
-            f"What {answer.checkpoint.name} does with padding could not be recorded: these are the "
+            f"What {pane.checkpoint.name} does with padding could not be recorded: these are the "
             "textbook's masks."
         )
-    return f"{answer.checkpoint.name} {in_use(batch)}"
+    return f"{pane.checkpoint.name} {in_use(batch.masks)}"
 
 
 def in_use(batch: Sequence[SentenceMasks]) -> str:
@@ -152,15 +163,9 @@ def offered_example(answer: Answer) -> str:
     return max(examples, key=lambda example: abs(len(example) - len(answer.request.text)))
 
 
-def second_text(typed: str | None, default: str) -> str:
-    """The text input."""
-    text = default if typed is None else typed
-    st.text_input("Second sentence", text, **bound("mask_text", text, default))
-    return text
-
-
-def record_second(answer: Answer, text: str, default: str) -> tuple[str, Recording]:
+def record_second(answer: Answer, typed: str | None, default: str) -> tuple[str, Recording]:
     """The text and what the model makes of it; another one, with a word why, where it cannot."""
+    text = default if typed is None else typed
     for other in (default, answer.request.text):
         try:
             check_text(text)
@@ -172,13 +177,6 @@ def record_second(answer: Answer, text: str, default: str) -> tuple[str, Recordi
             warn(f"Second sentence: {error} Shown: “{other}”.")
             text = other
     return answer.request.text, recording_of_text(answer.request)
-
-
-def choose_kind(chosen: str | None, kinds: list[str]) -> str:
-    """The decoder first: there two masks meet."""
-    usual = "decoder_self" if "decoder_self" in kinds else None
-    titles = {kind: kind_title(kind) for kind in kinds}
-    return choose_one("Attention", "mask_kind", titles, chosen, usual)
 
 
 def padded_side(recording: Recording, kind: str) -> str:
@@ -219,21 +217,14 @@ def show_sentence(number: int, masks: SentenceMasks, exhibits: Sequence[Exhibit]
         _show(others[1])
 
 
-def pictures(
-    number: int,
-    masks: SentenceMasks,
-    texts: Sequence[str],
-    kind: str,
-    side: str,
-    is_single: bool,
-) -> list[Picture]:
-    """One mask; or padding, subsequent and both. texts: of both sentences."""
-    whose = "used by the model" if is_single else "as in the textbook"
-    text, other = texts[number - 1], texts[2 - number]
+def pictures(batch: Batch, number: int) -> list[Picture]:
+    """One mask of a sentence; or padding, subsequent and both."""
+    masks, kind = batch.masks[number - 1], batch.kind
+    whose = "used by the model" if batch.is_used else "as in the textbook"
+    text, other = batch.texts[number - 1], batch.texts[2 - number]
     of = f"of {kind_name(kind)} over “{text}” in a batch with “{other}”, {whose}"
-    padding: tuple[Which, str] = ("padding", f"{side.capitalize()} padding mask")
-    names: list[tuple[Which, str]] = [padding]
-    if is_single:
+    names: list[tuple[Which, str]] = [("padding", f"{batch.side.capitalize()} padding mask")]
+    if batch.is_used:
         names = [("combined", "Mask")]
     elif masks.subsequent is not None:
         names += [("subsequent", "Subsequent mask"), ("combined", "Both together")]
@@ -242,13 +233,11 @@ def pictures(
     ]
 
 
-def _exhibits_of(
-    batch: Sequence[SentenceMasks], texts: Sequence[str], kind: str, side: str, is_single: bool
-) -> dict[str, Exhibit]:
+def _exhibits_of(batch: Batch) -> dict[str, Exhibit]:
     """Each mask of each sentence; of several, those by themselves are small on a screen."""
     exhibits = {}
-    for number, masks in enumerate(batch, 1):
-        several = pictures(number, masks, texts, kind, side, is_single)
+    for number in (1, 2):
+        several = pictures(batch, number)
         for each in several:
             make = figures.beside_small if each.which == "combined" else figures.small
             exhibits[f"mask-{number}-{each.which}"] = Exhibit(

@@ -42,7 +42,9 @@ def smoothing(pane: Pane, top: DeltaGenerator) -> None:
         note(reason)
         return
     with top:
-        at = At(pane, _choose_position(pane), _choose_epsilon(pane))
+        _choose_position(pane)
+        _choose_epsilon(pane)
+    at = _at(pane)
     bars, loss = columns([6, 5], gap="large")
     with bars:
         _distributions(at)
@@ -55,8 +57,7 @@ def smoothing_exhibits(pane: Pane) -> dict[str, Exhibit]:
     """Declare the exhibits of label smoothing."""
     if label_smoothing.why_not(pane.recording):
         return {}
-    chosen = pane.screen.of(TrainingFields).position
-    at = At(pane, chosen if chosen < len(pane.recording.target) else 0, _epsilon(pane))
+    at = _at(pane)
     return {"label-smoothing": at.distributions, "smoothing-parts": at.parts}
 
 
@@ -107,10 +108,16 @@ class At:
         )
 
 
-def _choose_position(pane: Pane) -> int:
+def _at(pane: Pane) -> At:
+    """The position and the smoothing that the Screen names."""
+    chosen = pane.screen.of(TrainingFields).position
+    return At(pane, chosen if chosen < len(pane.recording.target) else 0, _epsilon(pane))
+
+
+def _choose_position(pane: Pane) -> None:
     titles = {t: f"{t} · {label(token)}" for t, token in enumerate(pane.recording.target)}
     chosen = pane.screen.of(TrainingFields).position
-    return choose_one("Target position", "position", titles, chosen, as_list=True, width=180)
+    choose_one("Target position", "position", titles, chosen, as_list=True, width=180)
 
 
 def _epsilon(pane: Pane) -> float:
@@ -118,7 +125,7 @@ def _epsilon(pane: Pane) -> float:
     return chosen if chosen is not None and 0 <= chosen <= LARGEST else DEFAULT
 
 
-def _choose_epsilon(pane: Pane) -> float:
+def _choose_epsilon(pane: Pane) -> None:
     epsilon = _epsilon(pane)
     st.slider(
         "Smoothing ε",
@@ -130,7 +137,6 @@ def _choose_epsilon(pane: Pane) -> float:
         help=help_of("label_smoothing"),
         **bound("epsilon", epsilon, DEFAULT),
     )
-    return epsilon
 
 
 def _distributions(at: At) -> None:
