@@ -115,9 +115,14 @@ def parts_of(path: Path) -> tuple[Path, Path] | None:
     True
     """
     base, _, folder = str(path).rpartition(SEPARATOR)
-    if not base or not folder or path.exists():
-        return None
-    return Path(base), Path(folder)
+    return (Path(base), Path(folder)) if base and folder and not _exists(path) else None
+
+
+def _exists(path: Path) -> bool:
+    try:
+        return path.exists()
+    except OSError:  # its name is too long
+        return False
 
 
 def pattern_of(patterns: Iterable[str], name: str) -> str | None:

@@ -14,12 +14,14 @@ import streamlit as st
 from transformer import CheckpointError
 from transformer.checkpoint import CONFIG, SNAPSHOTS, checkpoints_folder
 from transformer.files.natural_order import natural
+from transformer.formats.adapter import own_adapter, pair_of
 from transformer.formats.own_module import offered
+from transformer.hugging_face.adapter_settings import parts_of
 from viz.labels import literal
 from viz.run.cpu_instead import repeated
 from viz.run.request import Request, is_loaded, open_checkpoint, size_of
 from viz.run.settings import is_public, opened_at_start
-from viz.state.opening import find, find_at_start, is_checkpoint
+from viz.state.opening import can_open, find, find_at_start, is_checkpoint
 from viz.state.state import session
 
 
@@ -39,8 +41,11 @@ def shipped_names() -> list[str]:
         paths = sorted(folder.iterdir(), key=lambda path: natural(path.name))
     except OSError:
         return []
-    names = [path.name for path in paths if _is_on_offer(path)]
-    return sorted(names, key=lambda name: name != "en-de")  # which keeps the others' order
+    offered = [path for path in paths if _is_on_offer(path)]
+    names = sorted(
+        (path.name for path in offered), key=lambda name: name != "en-de"
+    )  # a stable one
+    return [*names, *map(str, filter(None, map(own_adapter, offered)))]
 
 
 def _is_on_offer(path: Path) -> bool:
@@ -57,7 +62,10 @@ def title(name: str) -> str:
         return name
     if path.parent.name == SNAPSHOTS:
         return f"{path.parent.parent.name} step {path.stem.lstrip('0') or '0'}"
-    names = [Path(each).name for each in checkpoint_names()]
+    if parts := parts_of(path):
+        base, folder = parts
+        return f"{base.name} with {'its adapter' if base == folder else folder.name}"
+    names = [Path(each).name for each in checkpoint_names() if not parts_of(Path(each))]
     return path.name if names.count(path.name) == 1 else f"{path.parent.name}/{path.name}"
 
 
@@ -77,6 +85,27 @@ def open_linked(name: str | None) -> str | None:
     if name is None or name in checkpoint_names() or not Path(name).is_absolute():
         return name
     return keep_opened(find(name, may_fetch=False))
+
+
+def pair_with(name: str) -> tuple[str, str] | None:
+    """Return the names of a base and of itself with an adapter, one of which a checkpoint is.
+
+    None where there is no other, or it may not be opened.
+    """
+    try:
+        pair = pair_of(checkpoints_folder() / name)
+    except CheckpointError:  # the list says it
+        return None
+    if pair is None:
+        return None
+    base, adapted = (_name_of(each) for each in pair)
+    may = can_open() or {base, adapted} <= set(checkpoint_names())
+    return (base, adapted) if may else None
+
+
+def _name_of(path: Path) -> str:
+    is_shipped = path.parent == checkpoints_folder() and not parts_of(path)
+    return path.name if is_shipped else str(path)
 
 
 def load(request: Request) -> None:

@@ -5,12 +5,16 @@ unless its operator names folders; links that lead out of these are not followed
 """
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
+from itertools import chain
 from pathlib import Path
 
 from transformer import CheckpointError
 from transformer.checkpoint import allowed_folders
+from transformer.formats.adapter import own_adapter, pair_of
 from transformer.formats.opening import format_of
+from transformer.hugging_face.adapter_settings import SEPARATOR, adapted_path, parts_of
 from transformer.hugging_face.hub import from_hub, is_hub_name
 from viz.run.settings import is_public
 
@@ -41,7 +45,8 @@ def find(text: str, may_fetch: bool = True) -> Sequence[Path]:
     """
     if not can_open():
         raise CheckpointError(OFF)
-    path = _located(text, may_fetch) if allowed_folders() is None else _among_allowed(text)
+    near = allowed_folders() is None
+    path = _either(text, partial(_located, may_fetch=may_fetch) if near else _among_allowed)
     check_allowed([path])
     paths = _checkpoints(path)
     for each in paths:
@@ -51,7 +56,7 @@ def find(text: str, may_fetch: bool = True) -> Sequence[Path]:
 
 def find_at_start(text: str) -> Sequence[Path]:
     """The same for what the operator named: no folder is closed to them."""
-    return _checkpoints(_located(text, may_fetch=True))
+    return _checkpoints(_either(text, partial(_located, may_fetch=True)))
 
 
 def check_allowed(paths: Iterable[Path]) -> None:
@@ -59,7 +64,7 @@ def check_allowed(paths: Iterable[Path]) -> None:
     folders = allowed_folders()
     if folders is None:
         return
-    for path in paths:
+    for path in chain.from_iterable(parts_of(each) or (each,) for each in paths):
         try:
             whole = path.resolve()
         except (OSError, RuntimeError) as error:  # a circle of links
@@ -75,6 +80,17 @@ def is_checkpoint(path: Path) -> bool:
     except (CheckpointError, OSError):
         return False
     return True
+
+
+def _either(text: str, locate: Callable[[str], Path]) -> Path:
+    """The path of what was typed, or of both parts of BASE::ADAPTER. Raises CheckpointError."""
+    base, _, folder = text.strip().strip("\"'").rpartition(SEPARATOR)
+    try:
+        return locate(text)
+    except CheckpointError:
+        if not base or not folder:
+            raise
+    return adapted_path(locate(base), locate(folder))
 
 
 def _located(text: str, may_fetch: bool) -> Path:
@@ -107,9 +123,12 @@ def _among_allowed(text: str) -> Path:
 
 
 def _checkpoints(path: Path) -> Sequence[Path]:
-    """The path itself, or what lies in it. Raises CheckpointError where that is nothing."""
+    """The path itself, or what lies in it. Raises CheckpointError where that is nothing.
+
+    An adapter's base follows it, and a base is followed by itself with the adapter in its folder.
+    """
     if is_checkpoint(path):
-        return [path]
+        return list(dict.fromkeys([path, *(pair_of(path) or ())]))
     try:
         inside = sorted(path.iterdir()) if path.is_dir() else []
     except OSError as error:
@@ -117,4 +136,4 @@ def _checkpoints(path: Path) -> Sequence[Path]:
     paths = [each for each in inside[: 10 * MOST] if is_checkpoint(each)][:MOST]
     if not paths:
         format_of(path)  # says what opens
-    return paths
+    return [*paths, *filter(None, map(own_adapter, paths))]

@@ -1,5 +1,6 @@
 """The top of every page: sentence, checkpoint and decoding, and which request is shown."""
 
+import html
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -15,6 +16,7 @@ from transformer.edits import EditError
 from transformer.files.foreign_text import clean
 from transformer.hugging_face.chatting import text_read
 from transformer.visible import visible
+from viz.fields.compare import CompareFields
 from viz.labels import literal
 from viz.run.cpu_instead import why_on_cpu
 from viz.run.request import (
@@ -27,9 +29,10 @@ from viz.run.request import (
 )
 from viz.run.shorter import as_stopped, streams
 from viz.run.work import at_hand
+from viz.screen import choose, link
 from viz.state.changing import forget_changes, say_dropped, without_edit
 from viz.state.chat import choose_system, choose_template, templates
-from viz.state.checkpoints import checkpoint_names, load, title
+from viz.state.checkpoints import checkpoint_names, load, pair_with, title
 from viz.state.languages import choose_languages, has_languages
 from viz.state.limits import charge, check_text
 from viz.state.live_preview import take_preview
@@ -103,6 +106,18 @@ def _say_notes(checkpoint: str) -> None:
     description = about(checkpoint)
     if description is not None and description.about.notes:
         st.caption(literal(" ".join(map(visible, description.about.notes))))
+    if (pair := pair_with(checkpoint)) is not None:
+        _compare(*pair)
+
+
+def _compare(base: str, adapted: str) -> None:
+    """A link to Compare with a base as A, and itself with its adapter as B."""
+    screen = session().screen
+    both = choose(screen, checkpoint=base, page="compare")
+    both = choose(both, checkpoint_b=adapted, same_head=True)
+    if screen.page != "compare" or screen.of(CompareFields).checkpoint_b != adapted:
+        address = html.escape(link(both))
+        st.html(f'<a data-state href="{address}">Compare base and adapted</a>', width="content")
 
 
 def turn_to(checkpoint: str) -> None:

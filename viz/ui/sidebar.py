@@ -6,6 +6,7 @@ import streamlit as st
 
 from transformer import CheckpointError
 from transformer.files.foreign_text import clean
+from transformer.formats.adapter import Unconfirmed
 from viz.components.figure_drop.figure_drop import figure_drop
 from viz.labels import literal
 from viz.paper.record import LARGEST, LONGEST, MARK
@@ -32,6 +33,8 @@ class LastPath:
     """The path as it was typed."""
     problem: str | None = None
     """The reason why it could not be opened."""
+    unconfirmed: str | None = None
+    """An adapter with the base that it names, which opens once a person agrees."""
 
 
 def sidebar(page: Page) -> str | None:
@@ -60,10 +63,14 @@ def sidebar(page: Page) -> str | None:
         )
         opened = None
         if text and text != session().of(LastPath).text:
-            opened = _open(text)
+            opened = _open(text, text)
+        place = st.container()
+        if text == session().of(LastPath).text:
+            opened = opened or _confirmed()
         last = session().of(LastPath)
         if text == last.text and last.problem:
-            fail(last.problem)
+            with place:
+                fail(last.problem)
         return opened
 
 
@@ -71,13 +78,23 @@ def _refuse(text: object) -> None:
     session().of(Dropped).refused = clean(text, 300)
 
 
-def _open(text: str) -> str | None:
-    opened, problem = None, None
+def _confirmed() -> str | None:
+    """A button that opens an adapter with the base that it names. The name of what it opened."""
+    last = session().of(LastPath)
+    if last.unconfirmed is None or not st.button("Open it with this base"):
+        return None
+    return _open(last.unconfirmed, last.text)
+
+
+def _open(path: str, text: str) -> str | None:
+    """Open a path. text: as it was typed. The name of what was opened."""
+    opened = problem = unconfirmed = None
     try:
-        with st.spinner(f"Opening {literal(text[:80])}"):
-            opened = keep_opened(find(text))
+        with st.spinner(f"Opening {literal(path[:80])}"):
+            opened = keep_opened(find(path))
     except CheckpointError as error:
         problem = str(error)
+        unconfirmed = str(error.path) if isinstance(error, Unconfirmed) else None
     last = session().of(LastPath)
-    last.text, last.problem = text, problem
+    last.text, last.problem, last.unconfirmed = text, problem, unconfirmed
     return opened

@@ -143,21 +143,26 @@ def test_matrices_that_are_tied_part_as_in_peft(family: str, change: str, tmp_pa
 HEAD = "base_model.model.model.layers.0.self_attn.q_proj"
 
 
-@pytest.fixture(scope="module")
-def plain(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A base and an adapter of its queries, written without peft."""
-    folder = tmp_path_factory.mktemp("adapters")
-    base: Any = build("Llama")
-    base.save_pretrained(folder / "base")
+def write_pair(folder: Path, base: str = "") -> None:
+    """Write a base and an adapter of its queries, without peft. base: the name that it says."""
+    model: Any = build("Llama")
+    model.save_pretrained(folder / "base")
     tensors = {}
-    for name, module in base.named_modules():
+    for name, module in model.named_modules():
         if name.endswith("q_proj"):
             tensors[f"base_model.model.{name}.lora_A.weight"] = torch.randn(2, module.in_features)
             tensors[f"base_model.model.{name}.lora_B.weight"] = torch.randn(module.out_features, 2)
     (folder / "adapter").mkdir()
     save_file(tensors, folder / "adapter" / WEIGHTS)
     settings = {"peft_type": "LORA", "r": 2, "lora_alpha": 4, "target_modules": ["q_proj"]}
+    settings["base_model_name_or_path"] = base
     (folder / "adapter" / CONFIG).write_text(json.dumps(settings))
+
+
+@pytest.fixture(scope="module")
+def plain(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("adapters")
+    write_pair(folder)
     return folder
 
 

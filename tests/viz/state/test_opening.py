@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 import streamlit as st
 
+from tests.transformer.hugging_face.test_adapters import write_pair
 from transformer import CheckpointError
 from transformer.fingerprint import fingerprint
 from viz.run.request import version_of
@@ -136,6 +137,61 @@ def test_nothing_outside_of_allowed_folders_is_looked_at(
     monkeypatch.setattr(Path, "exists", lambda path: looked.append(str(path)) or True)
     assert refused(str(models / "two")) == NOT_HERE
     assert looked == []
+
+
+@pytest.fixture
+def adapted(models: Path) -> Path:
+    """A folder with a base and an adapter of it, which does not name it."""
+    write_pair(models)
+    return models
+
+
+def test_an_adapter_brings_its_base_and_the_other_way_round(adapted: Path) -> None:
+    base, adapter = adapted / "base", adapted / "adapter"
+    both = Path(f"{base}::{adapter}")
+    assert find(f' "{both}" ') == [both, base]
+    assert "There is no /nowhere on this machine" in refused(f"{base}::/nowhere")
+    assert "There is no /nowhere on this machine" in refused(f"/nowhere::{adapter}")
+    assert "names no base" in refused(str(adapter))
+    for file in adapter.iterdir():
+        shutil.copy(file, base)
+    assert find(str(base)) == [base, Path(f"{base}::{base}")]
+    names = [path.name for path in find(str(adapted))]
+    assert names == ["adapter", "base", "one", "two", "base"]
+
+
+def test_base_and_adapter_lie_in_allowed_folders(
+    adapted: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    base, adapter = adapted / "base", adapted / "adapter"
+    both = Path(f"{base}::{adapter}")
+    monkeypatch.setenv("HEADSCOPE_FOLDERS", os.pathsep.join([str(base), str(adapter)]))
+    assert find(str(both)) == [both, base]
+    for allowed, other in ((base, adapter), (adapter, base)):
+        monkeypatch.setenv("HEADSCOPE_FOLDERS", str(allowed))
+        for text in (str(both), f"{allowed}::{other}", f"{other}::{allowed}", f"{allowed}::"):
+            assert refused(text) == NOT_HERE
+
+
+def test_an_adapter_in_allowed_folders_does_not_open_a_base_outside(
+    models: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_pair(models, str(tmp_path / "outside"))
+    (models / "base").rename(tmp_path / "outside")
+    monkeypatch.setenv("HEADSCOPE_FOLDERS", str(models))
+    sentence = refused(str(models / "adapter"))
+    shutil.rmtree(tmp_path / "outside")
+    assert refused(str(models / "adapter")) == sentence
+
+
+def test_a_base_beside_an_allowed_folder_is_not_opened(
+    adapted: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shutil.rmtree(adapted / "adapter")
+    write_pair(adapted, "base")
+    assert find(str(adapted / "adapter")) == [adapted / "adapter", adapted / "base"]
+    monkeypatch.setenv("HEADSCOPE_FOLDERS", str(adapted / "adapter"))
+    assert refused(str(adapted / "adapter")) == NOT_HERE
 
 
 @pytest.mark.parametrize("name", ["model.safetensors", "tokenizer.model", "config.json"])
