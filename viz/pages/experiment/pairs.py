@@ -22,15 +22,20 @@ SAYS = (
 )
 
 
-def choose_pairs(pane: Pane) -> int:
-    """Let the number of heads be chosen whose pairs are tried; each choice says what it costs."""
+def numbers_of(pane: Pane) -> list[int]:
+    """The numbers of heads that the model has."""
     n_heads = sum(each.n_layers * each.n_heads for each in pane.recording.attentions.values())
+    return [n for n in NUMBERS if n <= n_heads]
+
+
+def choose_pairs(pane: Pane) -> None:
+    """Let the number of heads be chosen whose pairs are tried; each choice says what it costs."""
     titles = {0: "No pairs"} | {
-        n: f"Pairs of {n} strongest: {n_pairs(n)} more runs" for n in NUMBERS if n <= n_heads
+        n: f"Pairs of {n} strongest: {n_pairs(n)} more runs" for n in numbers_of(pane)
     }
     look: Any = {"width": 300, "label_visibility": "collapsed"}
     n = pane.screen.of(ExperimentFields).sweep_pairs
-    return choose_one("Pairs", "sweep_pairs", titles, n, as_list=True, **look)
+    choose_one("Pairs", "sweep_pairs", titles, n, as_list=True, **look)
 
 
 def pairs(pane: Pane, n: int) -> Growth[Synergy]:

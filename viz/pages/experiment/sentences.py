@@ -34,8 +34,8 @@ SAYS = (
 )
 
 
-def over_sentences(pane: Pane, kinds: Sequence[str], sort: str) -> None:
-    """The sentences, and the means. Raises Refusal."""
+def choose_sentences(pane: Pane) -> None:
+    """Draw the field of the sentences, and what reads them from a file."""
     examples, text = _text_of(pane)
     st.text_area(
         f"Sentences, one per line, up to {_most():d}",
@@ -46,11 +46,14 @@ def over_sentences(pane: Pane, kinds: Sequence[str], sort: str) -> None:
     )
     if not is_public():  # it takes no files
         choose_file()
-    growth = means(pane, kinds, sort)
+
+
+def over_sentences(pane: Pane, growth: Growth[list[Line]]) -> None:
+    """The means over the sentences. Raises what the study raises."""
     work = grow(growth.study, lambda lines: _means(lines, growth.exhibit(lines)))
     if work.is_whole and work.latest:
         for_a_paper(pane, {"means": growth.exhibit(work.latest)}, "paper means")
-    n_left = len(sentences_of(text)) - n_done(work.latest or [])
+    n_left = len(sentences_of(_text_of(pane)[1])) - n_done(work.latest or [])
     if work.is_whole and n_left:
         st.caption(f"{n_left:d} of the sentences cannot be read by this model and are left out.")
 

@@ -18,13 +18,13 @@ from viz.fields.experiment import ExperimentFields
 from viz.figures.sweep_table import HeadOff, sweep_table
 from viz.labels import decimals_of, kind_title, literal, signed
 from viz.pages.experiment.heads import head_name, on_explore
-from viz.pages.experiment.pairs import NUMBERS, SAYS, choose_pairs, pairs
-from viz.pages.experiment.sentences import means, over_sentences
+from viz.pages.experiment.pairs import SAYS, choose_pairs, numbers_of, pairs
+from viz.pages.experiment.sentences import choose_sentences, means, over_sentences
 from viz.pages.experiment.studies import HeadAblation
 from viz.run.growth import Growth
 from viz.screen import link
 from viz.state.note import note
-from viz.state.page import Exhibits, Pane
+from viz.state.page import Pane
 from viz.ui.controls import choose_one
 from viz.ui.experiment import say_unchanged
 from viz.ui.progress import begin, grow, is_written
@@ -38,35 +38,37 @@ def sweep_page(pane: Pane) -> None:
     try:
         with st.container(horizontal=True, vertical_alignment="center", key="sweep choices"):
             over = _choose_over(pane)
-            kinds = _choose_kinds(pane)
-            sort = _choose_sort(pane, _columns(pane) if over == "sentence" else [])
-            n_paired = choose_pairs(pane) if over == "sentence" else 0
+            _choose_kinds(pane)
+            _choose_sort(pane, _columns(pane) if over == "sentence" else [])
+            if over == "sentence":
+                choose_pairs(pane)
         if over == "sentences":
-            over_sentences(pane, kinds, sort)
-        else:
-            _over_the_sentence(pane, kinds, sort, n_paired)
+            choose_sentences(pane)
+            over_sentences(pane, sweep_exhibits(pane)["means"])
+        elif is_written(pane, "The sweep follows"):
+            _over_the_sentence(pane, **sweep_exhibits(pane))
     except Refusal as error:
         note(error)
 
 
-def _over_the_sentence(pane: Pane, kinds: Sequence[str], sort: str, n_paired: int) -> None:
-    if not is_written(pane, "The sweep follows"):
-        return
-    words, study = _columns(pane), HeadAblation(pane.request)
-    latest = begin(study).latest
+def _over_the_sentence(
+    pane: Pane, sweep: Growth[Ablation], pairs: Growth[Any] | None = None
+) -> None:
+    latest = begin(sweep.study).latest
     is_measured = latest is not None and latest.is_measured
 
     def draw(ablation: Ablation) -> None:
         if ablation.is_measured and not is_measured:
             st.rerun()  # what follows below needs all of it
-        _grid(ablation, pane, words, kinds, sort)
+        _grid(ablation, sweep.exhibit(ablation))
 
-    grow(study, draw)
-    if latest is not None and is_measured:
-        for_a_paper(pane, {"sweep": _exhibit(latest, pane, words, kinds, sort)}, "paper sweep")
-    if latest is not None and is_measured and n_paired:
+    grow(sweep.study, draw)
+    if latest is None or not is_measured:
+        return
+    for_a_paper(pane, {"sweep": sweep.exhibit(latest)}, "paper sweep")
+    if pairs is not None:
         st.caption(SAYS)
-        show_growth(pane, pairs(pane, n_paired), "pairs")
+        show_growth(pane, pairs, "pairs")
 
 
 def _choose_over(pane: Pane) -> str:
@@ -83,7 +85,7 @@ def _columns(pane: Pane) -> list[str]:
     return [word.strip() or "⏎" for word in words_of(pane.recording.target)]
 
 
-def sweep_exhibits(pane: Pane) -> Exhibits:
+def sweep_exhibits(pane: Pane) -> dict[str, Growth[Any]]:
     """Declare the exhibits of all heads, each of which is tried first. Raises Refusal."""
     own = pane.screen.of(ExperimentFields)
     kinds = list(pane.recording.attentions)
@@ -95,18 +97,16 @@ def sweep_exhibits(pane: Pane) -> Exhibits:
         return {"means": means(pane, kinds, sort)}
     study = HeadAblation(pane.answer.request)
     sweep = Growth("Sweep", study, lambda value: _exhibit(value, pane, words, kinds, sort))
-    paired = own.sweep_pairs
-    return {"sweep": sweep} | ({"pairs": pairs(pane, paired)} if paired in NUMBERS else {})
+    n = own.sweep_pairs
+    return {"sweep": sweep} | ({"pairs": pairs(pane, n)} if n in numbers_of(pane) else {})
 
 
-def _choose_kinds(pane: Pane) -> Sequence[str]:
+def _choose_kinds(pane: Pane) -> None:
     kinds = list(pane.recording.attentions)
-    if len(kinds) < 2:
-        return kinds
-    titles = {"all": "All"} | {kind: kind_title(kind) for kind in kinds}
-    choice = pane.screen.of(ExperimentFields).sweep_kind
-    chosen = choose_one("Heads", "sweep_kind", titles, choice, label_visibility="collapsed")
-    return kinds if chosen == "all" else [chosen]
+    if len(kinds) > 1:
+        titles = {"all": "All"} | {kind: kind_title(kind) for kind in kinds}
+        choice = pane.screen.of(ExperimentFields).sweep_kind
+        choose_one("Heads", "sweep_kind", titles, choice, label_visibility="collapsed")
 
 
 def _sorts(words: Sequence[str]) -> dict[str, str]:
@@ -114,17 +114,15 @@ def _sorts(words: Sequence[str]) -> dict[str, str]:
     return titles | {f"word {i}": f"By word {i + 1}: {word}" for i, word in enumerate(words)}
 
 
-def _choose_sort(pane: Pane, words: Sequence[str]) -> str:
+def _choose_sort(pane: Pane, words: Sequence[str]) -> None:
     titles = _sorts(words)
     look: Any = {"width": 220, "label_visibility": "collapsed"}
     choice = pane.screen.of(ExperimentFields).sweep_sort
-    return choose_one("Sorted", "sweep_sort", titles, choice, as_list=True, **look)
+    choose_one("Sorted", "sweep_sort", titles, choice, as_list=True, **look)
 
 
-def _grid(
-    ablation: Ablation, pane: Pane, words: Sequence[str], kinds: Sequence[str], sort: str
-) -> None:
-    show(_exhibit(ablation, pane, words, kinds, sort), "sweep")
+def _grid(ablation: Ablation, exhibit: Exhibit) -> None:
+    show(exhibit, "sweep")
     if ablation.sweep.refused:
         n = len(ablation.sweep.refused)
         st.caption(literal(f"{n} heads cannot be switched off: {ablation.sweep.refused[0]}"))
