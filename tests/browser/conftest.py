@@ -1,6 +1,6 @@
 """One server and one browser for all browser tests; a new page, and so a new session, each."""
 
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Error, Page, expect, sync_playwright
@@ -22,6 +22,11 @@ HARMLESS = "404 (Not Found)"
 """Streamlit looks for its own files below a sub-page's address first."""
 FORGET = "try { localStorage.clear() } catch {}"
 """What the app keeps in the browser, as that the sidebar is open: the next test finds it closed."""
+
+OVER = ':popover-open, [role="dialog"]:visible, [role="menu"]:visible'
+REST = 500
+"""Milliseconds after which the server has been told of a step, a pin, a letter: of this address."""
+FAILED = pytest.StashKey[bool]()
 
 
 @pytest.fixture(scope="session")
@@ -63,20 +68,63 @@ def context(browser: Browser) -> BrowserContext:
     return context
 
 
+@pytest.fixture(scope="module")
+def shared(context: BrowserContext) -> Iterator[list[Page]]:
+    """The page that tests of this file share, while it is not in use; none after a failure."""
+    pages: list[Page] = []
+    yield pages
+    for page in pages:
+        page.close()
+
+
 @pytest.fixture
-def page(context: BrowserContext) -> Iterator[Page]:
-    """A fresh session that fails the test when the console reports an error."""
-    page = context.new_page()
+def page(
+    request: pytest.FixtureRequest, context: BrowserContext, shared: list[Page]
+) -> Iterator[Page]:
+    """A fresh session that fails the test when the console reports an error.
+
+    Of tests that are marked `same_page`, one for all of the file, as to load a page costs a second:
+    `visit` leads on in it, and `open_app` loads it anew with a fresh session.
+    """
+    is_shared = request.node.get_closest_marker("same_page") is not None
+    page = shared.pop() if is_shared and shared else context.new_page()
+    others = [each for each in context.pages if each != page]
     errors: list[str] = []
     page.on("console", lambda m: errors.append(m.text) if m.type == "error" else None)
     page.on("pageerror", lambda error: errors.append(str(error)))
     yield page
+    context.set_offline(False)
     if not page.is_closed():
         page.evaluate(FORGET)
-    context.set_offline(False)
-    for opened in context.pages[1:]:
-        opened.close()
+    if is_shared and not request.node.stash[FAILED]:
+        tidy(page)
+        shared.append(page)
+    for opened in context.pages:
+        if opened not in [*others, *shared]:
+            opened.close()
     assert [text for text in errors if HARMLESS not in text] == []
+
+
+def tidy(page: Page) -> None:
+    """Make a page what a fresh one is, but for its address."""
+    if page.locator(OVER).count():
+        page.keyboard.press("Escape")
+    page.unroute_all()
+    page.set_viewport_size(DESKTOP)
+    page.emulate_media(color_scheme="light")
+    page.mouse.move(0, 0)
+    expect(page.locator(OVER)).to_have_count(0)
+    page.wait_for_timeout(REST)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item,
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Let the page know of a failure: nobody shares it then."""
+    report = yield
+    item.stash[FAILED] = report.failed
+    return report
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

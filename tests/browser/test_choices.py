@@ -4,14 +4,14 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.server import painted
-from tests.browser.test_app import go_to, open_app, show_as, wait_for_map
+from tests.browser.test_app import go_to, show_as, visit, wait_for_map
 from transformer import load_checkpoint, record
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.same_page]
 
 
 def test_back_takes_choices_back_one_by_one(page: Page, address: str) -> None:
-    open_app(page, address)
+    visit(page, address)
     view = page.locator(".head-view[data-nonce]")
     switch = page.get_by_role("button", name="Show as")
     show_as(page, "word just read")
@@ -31,7 +31,7 @@ def test_back_takes_choices_back_one_by_one(page: Page, address: str) -> None:
 
 
 def test_back_to_another_head_moves_every_picture(page: Page, address: str) -> None:
-    open_app(page, f"{address}/?picture=map")
+    visit(page, f"{address}/?picture=map")
     wait_for_map(page, "cross L2 H3")
     show_as(page, "word just read")
     page.wait_for_url("**rows=read**")
@@ -47,7 +47,7 @@ def test_back_to_another_head_moves_every_picture(page: Page, address: str) -> N
 
 
 def test_other_names_of_the_rows_keep_heads_and_pins(page: Page, address: str) -> None:
-    open_app(page, f"{address}/?heads=1,2&pins=q5")
+    visit(page, f"{address}/?heads=1,2&pins=q5")
     show_as(page, "word just read")
     view = page.locator(".head-view[data-nonce]")
     expect(view).to_contain_text("<s>")  # the first that is read
@@ -56,7 +56,7 @@ def test_other_names_of_the_rows_keep_heads_and_pins(page: Page, address: str) -
 
 
 def test_the_reading_is_chosen_without_opening_it_again(page: Page, address: str) -> None:
-    open_app(page, f"{address}/?picture=map")
+    visit(page, f"{address}/?picture=map")
     show_as(page, "word just read", "hidden")
     title = page.locator(".head-map .title")
     expect(title).to_contain_text("words: sum over key pieces")
@@ -64,7 +64,7 @@ def test_the_reading_is_chosen_without_opening_it_again(page: Page, address: str
 
 
 def test_how_it_is_decoded_stays_in_the_address_of_other_pages(page: Page, address: str) -> None:
-    open_app(page, address)
+    visit(page, address)
     page.get_by_role("button", name="Options", exact=True).click()
     field = page.get_by_role("spinbutton", name="Beam size")
     field.fill("2")
@@ -85,7 +85,7 @@ def test_how_it_is_decoded_stays_in_the_address_of_other_pages(page: Page, addre
 
 def test_a_cell_of_words_opens_its_strongest_pieces(page: Page, address: str) -> None:
     text = "A gorgeous, witty and moving film."
-    open_app(page, f"{address}/?checkpoint=sentiment&text={text}&picture=map")
+    visit(page, f"{address}/?checkpoint=sentiment&text={text}&picture=map")
     wait_for_map(page, "encoder_self L0 H0")
     recording = record(load_checkpoint("checkpoints/sentiment"), text)
     attention = recording.attentions["encoder_self"]

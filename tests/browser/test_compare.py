@@ -6,11 +6,11 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.server import ROOT, becomes
-from tests.browser.test_app import open_app, parameter, wait_for_map
+from tests.browser.test_app import parameter, visit, wait_for_map
 from tests.browser.test_experiment import TEXT
 from transformer import decode, load_checkpoint, record
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.same_page]
 
 BAR = """() => {
     const plot = document.querySelector('.js-plotly-plot'), shown = plot?.data?.at(-1);
@@ -43,7 +43,7 @@ def test_a_lock_moves_both_heads_from_either_side(page: Page, address: str) -> N
     snapshots = ROOT / "checkpoints" / "copy" / "snapshots"
     first = min(snapshots.iterdir())
     link = f"compare?checkpoint=copy&checkpoint_b={first}&picture=map&kind=cross&layer=0&head=1"
-    open_app(page, f"{address}/{link}")
+    visit(page, f"{address}/{link}")
     maps = page.locator(".head-map[data-nonce]")
     expect(maps).to_have_count(2)
     page.get_by_text("Same head in A and B").click()
@@ -61,7 +61,7 @@ def test_a_lock_moves_both_heads_from_either_side(page: Page, address: str) -> N
 
 
 def test_the_scale_of_a_difference_fits_and_its_cells_are_square(page: Page, address: str) -> None:
-    open_app(page, f"{address}/compare?kind=cross&kind_b=cross&layer_b=2&head_b=4")
+    visit(page, f"{address}/compare?kind=cross&kind_b=cross&layer_b=2&head_b=4")
     page.wait_for_function(BAR)
     becomes(lambda: round(page.evaluate(CELL) or 0, 2), 1)
     page.set_viewport_size({"width": 390, "height": 844})
@@ -72,7 +72,7 @@ def test_the_scale_of_a_difference_fits_and_its_cells_are_square(page: Page, add
 @pytest.mark.parametrize("place", ["compare?kind=cross&kind_b=cross", "inspect?inspect=circuits"])
 def test_labels_do_not_lie_on_each_other(page: Page, address: str, place: str, width: int) -> None:
     page.set_viewport_size({"width": width, "height": 900})
-    open_app(page, f"{address}/{place}")
+    visit(page, f"{address}/{place}")
     page.wait_for_selector(".js-plotly-plot .main-svg")
     becomes(lambda: page.evaluate(MEETING), [])
 
@@ -80,7 +80,7 @@ def test_labels_do_not_lie_on_each_other(page: Page, address: str, place: str, w
 def test_a_model_is_compared_with_itself_changed(page: Page, address: str) -> None:
     """What a head that is off changes comes after its layer, and the address says all of it."""
     edit = "head-off:decoder_self.0.1"
-    open_app(page, f"{address}/?kind=decoder_self&layer=0&head=1&picture=map&edits={edit}")
+    visit(page, f"{address}/?kind=decoder_self&layer=0&head=1&picture=map&edits={edit}")
     page.get_by_role("link", name="Compare both").click()
     largest = page.get_by_test_id("stMetricValue").nth(1)
     headings = page.locator("p:has(strong)")
@@ -105,7 +105,7 @@ def test_an_arrow_of_b_is_cut_and_shown_before_the_run(page: Page, address: str)
     query = (
         "edited_b=yes&same_head=yes&kind=cross&layer=2&head=3&picture=arrows&tool=arrows&pins=q1"
     )
-    open_app(page, f"{address}/compare?{query}")
+    visit(page, f"{address}/compare?{query}")
     b = page.locator('.head-view[data-tool="arrows"][data-nonce]')
     expect(b).to_have_count(1)  # A is not edited
     box, token = b.locator(".wires").bounding_box(), b.locator("[data-token=q1]").bounding_box()

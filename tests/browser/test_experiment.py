@@ -6,13 +6,13 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.server import becomes, painted
-from tests.browser.test_app import open_app, parameter, row
+from tests.browser.test_app import parameter, row, visit
 from tests.browser.test_head_map import place
 from transformer import decode, load_checkpoint, record
 from transformer.analysis.output_change import word_changes
 from viz.labels import signed
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.same_page]
 
 TEXT = "The animal didn't cross the street because it was too tired."
 
@@ -23,7 +23,7 @@ def written(*edits: str) -> str:
 
 
 def test_heads_are_switched_off_and_the_output_follows(page: Page, address: str) -> None:
-    open_app(page, address)
+    visit(page, address)
     page.get_by_role("button", name="Experiment").click()
     grid = page.locator('.head-grid[data-tool="heads"]')
     expect(grid).to_be_visible()
@@ -51,7 +51,7 @@ def test_heads_are_switched_off_and_the_output_follows(page: Page, address: str)
 
 
 def test_an_edit_is_added_by_its_fields(page: Page, address: str) -> None:
-    open_app(page, f"{address}/?tool=heads&kind=cross&layer=1&head=2")
+    visit(page, f"{address}/?tool=heads&kind=cross&layer=1&head=2")
     page.get_by_role("button", name="Add an edit").click()
     page.get_by_role("combobox", name="Edit", exact=True).click()
     page.get_by_role("option", name="Scale a head").click()
@@ -67,7 +67,7 @@ def test_an_edit_is_added_by_its_fields(page: Page, address: str) -> None:
 
 
 def test_what_a_click_would_give_is_made_before_it_comes(page: Page, address: str) -> None:
-    open_app(page, f"{address}/?tool=heads")
+    visit(page, f"{address}/?tool=heads")
     cell = page.locator(".head-grid").get_by_role("gridcell", name=re.compile("^Cross L1 H2[:,]"))
     with page.expect_response(lambda it: it.url.endswith("?ahead") and it.status == 200):
         cell.hover()
@@ -82,7 +82,7 @@ def test_what_a_click_would_give_is_made_before_it_comes(page: Page, address: st
 
 
 def test_an_arrow_is_cut_where_it_is_clicked(page: Page, address: str) -> None:
-    open_app(page, f"{address}/?tool=arrows&pins=q1")
+    visit(page, f"{address}/?tool=arrows&pins=q1")
     view = page.locator('.head-view[data-tool="arrows"][data-nonce]')
     box = view.locator(".wires").bounding_box()
     token = view.locator("[data-token=q1]").bounding_box()
@@ -96,7 +96,7 @@ def test_an_arrow_is_cut_where_it_is_clicked(page: Page, address: str) -> None:
     painted(page)
     page.go_back()
     expect(page.get_by_role("button", name="Cross L2 H3: Tier ↛ animal")).to_have_count(0)
-    open_app(page, f"{address}/?tool=arrows&picture=map")
+    visit(page, f"{address}/?tool=arrows&picture=map")
     shown = page.locator(".head-map[data-nonce]")
     page.mouse.click(*place(page, shown, 1, 1))
     becomes(lambda: parameter(page, "edits"), "cut:cross.2.3.1.1")
@@ -111,7 +111,7 @@ def test_an_arrow_is_cut_where_it_is_clicked(page: Page, address: str) -> None:
 
 
 def test_the_factor_of_a_head_is_moved_and_taken_back(page: Page, address: str) -> None:
-    open_app(page, f"{address}/?tool=heads&edits=head-scale:cross.2.3=0.5")
+    visit(page, f"{address}/?tool=heads&edits=head-scale:cross.2.3=0.5")
     page.get_by_role("button", name=re.compile("^Cross L2 H3")).click()
     slider = page.get_by_role("slider")
     expect(slider).to_have_value("0.5")

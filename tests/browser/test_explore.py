@@ -7,7 +7,7 @@ from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.sentences import SAID, said
 from tests.browser.server import becomes, painted
-from tests.browser.test_app import open_app, parameter, show_as, type_sentence, wait_for_map
+from tests.browser.test_app import parameter, show_as, type_sentence, visit, wait_for_map
 from tests.browser.test_head_grid import select
 from tests.browser.test_head_map import place
 from tests.browser.test_head_view import token
@@ -15,7 +15,7 @@ from transformer import Recording
 from transformer.analysis.metrics.measure import measure
 from transformer.analysis.reading import AttentionMap, Reading, read
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.same_page]
 
 HEATMAP = "picture=map"
 DECODER = "kind=decoder_self&layer=1&head=3"
@@ -23,7 +23,7 @@ DECODER = "kind=decoder_self&layer=1&head=3"
 
 def open_picture(page: Page, address: str, query: str, picture: str) -> Locator:
     """In pieces, of which the recording is."""
-    open_app(page, f"{address}/?tokens=pieces&{query}")
+    visit(page, f"{address}/?tokens=pieces&{query}")
     page.wait_for_selector(f".{picture}[data-nonce]")
     return page.locator(f".{picture}")
 

@@ -7,12 +7,12 @@ from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.sentences import SAID, said
 from tests.browser.server import becomes, painted
-from tests.browser.test_app import go_to, open_app, parameter, show_as, wait_for_map
+from tests.browser.test_app import go_to, parameter, show_as, visit, wait_for_map
 from tests.browser.test_explore import choose_picture, open_picture
 from transformer import Recording
 from transformer.analysis.reading import Reading, read
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.same_page]
 
 STREET = 4
 """The row of "Straße", in words."""
@@ -29,7 +29,7 @@ def test_a_word_pinned_at_the_top_is_pinned_in_every_picture(
     map = read(recording, "cross", Reading(words=True))
     assert map.rows[STREET].piece == "Straße"
     column = int(map.values(2, 3)[STREET].argmax())
-    open_app(page, address)
+    visit(page, address)
     page.wait_for_selector(".head-view[data-nonce]")
     chip(page, "target", "Straße").click()
     expect(page.locator(".head-view")).to_have_attribute("data-pins", f"q{STREET}")
@@ -70,7 +70,7 @@ def test_inside_the_source_picks_the_key_and_the_target_the_query(
 
 
 def test_keys_walk_along_the_tokens_and_pin_them(page: Page, address: str) -> None:
-    open_app(page, f"{address}/?kind=encoder_self")
+    visit(page, f"{address}/?kind=encoder_self")
     view = page.locator(".head-view[data-nonce]")
     chip(page, "source", "The").focus()
     page.keyboard.press("ArrowRight")
@@ -85,7 +85,7 @@ def test_keys_walk_along_the_tokens_and_pin_them(page: Page, address: str) -> No
 def test_the_same_tokens_stay_pinned_through_another_kind_and_in_pieces(
     page: Page, address: str, recording: Recording
 ) -> None:
-    open_app(page, address)
+    visit(page, address)
     view = page.locator(".head-view[data-nonce]")
     chip(page, "source", "street").click()
     words = [token.piece for token in read(recording, "cross", Reading(words=True)).columns]
@@ -117,7 +117,7 @@ def test_each_head_on_its_own_scale(page: Page, address: str, recording: Recordi
 
 
 def test_in_two_panes_the_same_token_is_pinned(page: Page, address: str) -> None:
-    open_app(page, f"{address}/compare?kind=encoder_self&kind_b=cross&tokens=pieces")
+    visit(page, f"{address}/compare?kind=encoder_self&kind_b=cross&tokens=pieces")
     views = page.locator(".head-view[data-nonce]")
     expect(views).to_have_count(2)
     chip(page, "source", "it").click()
@@ -128,7 +128,7 @@ def test_in_two_panes_the_same_token_is_pinned(page: Page, address: str) -> None
 
 
 def test_a_word_of_several_pieces_is_walked_through(page: Page, address: str) -> None:
-    open_app(page, f"{address}/decode?pins=q2")  # "überquerte", of two pieces
+    visit(page, f"{address}/decode?pins=q2")  # "überquerte", of two pieces
     player = page.locator(".decode-player[data-nonce]")
     expect(player).to_have_attribute("data-step", "2")
     for step in ("3", "4", "5"):
@@ -137,6 +137,6 @@ def test_a_word_of_several_pieces_is_walked_through(page: Page, address: str) ->
 
 
 def test_a_pin_that_the_map_lacks_is_not_spoken_of(page: Page, address: str) -> None:
-    open_app(page, f"{address}/?picture=map&pins=q999")
+    visit(page, f"{address}/?picture=map&pins=q999")
     wait_for_map(page, "cross L2 H3")
     expect(page.locator(".head-map .why")).to_have_text("The strongest cell of this head")

@@ -7,12 +7,12 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.test_accessibility import faults
-from tests.browser.test_app import open_app
+from tests.browser.test_app import visit
 from transformer.inspection.circuits import copying_scores
 from transformer.inspection.survey import survey
 from transformer.inspection.tensor_statistics import statistics
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.same_page]
 
 COPY = Path(__file__).parents[2] / "checkpoints" / "copy"
 PARTS = ("Modules", "Tensor", "Circuits", "Vocabulary", "Positions")
@@ -20,13 +20,13 @@ PARTS = ("Modules", "Tensor", "Circuits", "Vocabulary", "Positions")
 
 @pytest.mark.parametrize("part", PARTS)
 def test_every_part_says_what_python_computes(page: Page, address: str, part: str) -> None:
-    open_app(page, f"{address}/inspect?checkpoint=copy&inspect={part.lower()}")
+    visit(page, f"{address}/inspect?checkpoint=copy&inspect={part.lower()}")
     expect(page.get_by_text(_said(part))).to_be_visible()
     assert faults(page) == []
 
 
 def test_a_part_is_chosen_and_stands_in_the_address(page: Page, address: str) -> None:
-    open_app(page, f"{address}/inspect?checkpoint=copy")
+    visit(page, f"{address}/inspect?checkpoint=copy")
     expect(page.get_by_text("Nothing suspicious.")).to_be_visible()
     page.get_by_role("radio", name="Vocabulary", exact=True).click()
     page.get_by_label("Search the vocabulary").fill("1")

@@ -4,11 +4,11 @@ import pytest
 from playwright.sync_api import Page, Route, expect
 
 from tests.browser.server import ROOT, becomes, painted
-from tests.browser.test_app import go_to, open_app, parameter, row, show_as
+from tests.browser.test_app import go_to, open_app, parameter, row, show_as, visit
 from transformer import decode, load_checkpoint, record
 from viz.labels import bare_label
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.same_page]
 
 TYPED = "My brother lives in a small house."
 
@@ -41,7 +41,7 @@ def nonces(page: Page) -> list[str | None]:
 
 
 def test_tokens_and_pictures_follow_every_letter(page: Page, address: str) -> None:
-    open_app(page, address)
+    visit(page, address)
     before = nonces(page)
     type_letters(page, TYPED)
     becomes(lambda: rows(page), translated(TYPED))
@@ -81,7 +81,7 @@ def test_a_letter_typed_before_pictures_can_be_drawn_is_not_lost(page: Page, add
 
 
 def test_what_cannot_be_read_shows_what_was_entered_last(page: Page, address: str) -> None:
-    open_app(page, f"{address}/?text=It+rains.")
+    visit(page, f"{address}/?text=It+rains.")
     before = nonces(page)
     page.get_by_label("Sentence").click()
     page.keyboard.press("Control+a")
@@ -95,7 +95,7 @@ def test_what_cannot_be_read_shows_what_was_entered_last(page: Page, address: st
 def test_the_address_holds_what_was_typed_soon_after_the_last_letter(
     page: Page, address: str
 ) -> None:
-    open_app(page, address)
+    visit(page, address)
     length = page.evaluate("history.length")
     type_letters(page, "It rains")
     page.wait_for_url("**text=It%20rains")
@@ -115,14 +115,14 @@ def test_the_address_holds_what_was_typed_soon_after_the_last_letter(
 
 
 def test_a_preview_outlives_a_change_of_the_theme(page: Page, address: str) -> None:
-    open_app(page, address)
+    visit(page, address)
     type_letters(page, "It rains.")
     page.emulate_media(color_scheme="dark")
     becomes(lambda: rows(page), translated("It rains."))
 
 
 def test_going_back_leaves_the_preview(page: Page, address: str) -> None:
-    open_app(page, address)
+    visit(page, address)
     first = rows(page)
     show_as(page, "word just read")
     page.wait_for_url("**rows=read**")
@@ -137,7 +137,7 @@ def test_going_back_leaves_the_preview(page: Page, address: str) -> None:
 def test_a_head_opened_while_previews_are_on_their_way_is_the_one_that_is_shown(
     page: Page, address: str
 ) -> None:
-    open_app(page, address)
+    visit(page, address)
     type_letters(page, TYPED)
     page.get_by_role("gridcell", name="Cross L0 H5:").click()
     page.wait_for_url("**head=5**")
@@ -152,7 +152,7 @@ def test_a_head_opened_while_previews_are_on_their_way_is_the_one_that_is_shown(
 
 
 def test_what_is_chosen_stays_where_the_sentence_stays(page: Page, address: str) -> None:
-    open_app(page, f"{address}/?heads=0,1&pins=q1")
+    visit(page, f"{address}/?heads=0,1&pins=q1")
     arrows = page.locator(".head-view[data-nonce]")
     page.get_by_label("Sentence").click()
     page.keyboard.press("End")
@@ -163,7 +163,7 @@ def test_what_is_chosen_stays_where_the_sentence_stays(page: Page, address: str)
 
 
 def test_the_steps_of_decode_follow_every_letter(page: Page, address: str) -> None:
-    open_app(page, f"{address}/decode")
+    visit(page, f"{address}/decode")
     player = page.locator(".decode-player[data-nonce]")
     before = player.get_attribute("data-nonce")
     type_letters(page, TYPED)
@@ -178,7 +178,7 @@ def test_the_steps_of_decode_follow_every_letter(page: Page, address: str) -> No
 
 
 def test_both_heads_of_compare_follow_each_as_its_own(page: Page, address: str) -> None:
-    open_app(page, f"{address}/compare?kind=cross&kind_b=encoder_self")
+    visit(page, f"{address}/compare?kind=cross&kind_b=encoder_self")
 
     def shown() -> list[str | None]:
         pictures = page.locator(".head-view[data-nonce]")
@@ -197,13 +197,13 @@ def test_both_heads_of_compare_follow_each_as_its_own(page: Page, address: str) 
 
 
 def test_a_text_that_grows_is_previewed_too(page: Page, address: str) -> None:
-    open_app(page, f"{address}/?checkpoint=shakespeare")
+    visit(page, f"{address}/?checkpoint=shakespeare")
     type_letters(page, "To be")
     becomes(lambda: "".join(rows(page)[0]).endswith("be"), True)
 
 
 def test_tokens_wait_for_enter_where_no_picture_follows(page: Page, address: str) -> None:
-    open_app(page, f"{address}/positions")
+    visit(page, f"{address}/positions")
     before = rows(page)
     # Letters before the last one may be answered by: ask again.
     with page.expect_response(lambda answer: "/preview/" in answer.url and answer.status == 204):
@@ -213,7 +213,7 @@ def test_tokens_wait_for_enter_where_no_picture_follows(page: Page, address: str
 
 
 def test_a_short_text_on_the_way_leaves_the_number_of_lines(page: Page, address: str) -> None:
-    open_app(page, address)
+    visit(page, address)
     lines = page.get_by_label("lines per word")
     expect(lines.locator("option:checked")).to_have_text("5")
     type_letters(page, "I")
@@ -225,7 +225,7 @@ def test_a_short_text_on_the_way_leaves_the_number_of_lines(page: Page, address:
 
 
 def test_the_number_of_lines_is_in_the_address(page: Page, address: str) -> None:
-    open_app(page, address)
+    visit(page, address)
     lines = page.get_by_label("lines per")
     lines.select_option("2")
     becomes(lambda: parameter(page, "lines"), "2")
@@ -236,12 +236,12 @@ def test_the_number_of_lines_is_in_the_address(page: Page, address: str) -> None
     becomes(lambda: parameter(page, "lines"), "0")
     page.reload()
     expect(lines.locator("option:checked")).to_have_text("all")
-    open_app(page, f"{address}/?lines=7")  # none of the choice
+    visit(page, f"{address}/?lines=7")  # none of the choice
     expect(lines.locator("option:checked")).to_have_text("5")
 
 
 def test_a_letter_before_back_belongs_to_the_page_that_is_left(page: Page, address: str) -> None:
-    open_app(page, f"{address}/decode")
+    visit(page, f"{address}/decode")
     go_to(page, "Look", "Explore")
     painted(page)
     field = page.get_by_label("Sentence")

@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import Browser, FloatRect, Locator, Page, expect
 
 from tests.browser.server import PHONE, becomes
-from tests.browser.test_app import open_app, parameter
+from tests.browser.test_app import parameter, visit
 
 pytestmark = pytest.mark.browser
 
@@ -54,7 +54,7 @@ def drag(page: Page, over: Locator, across: int, down: int = 0) -> None:
 def test_the_picture_that_a_pin_changes_is_in_sight_with_its_sentence(
     phone: Page, address: str
 ) -> None:
-    open_app(phone, address)
+    visit(phone, address)
     view = phone.locator(LARGE)
     chip = phone.locator('.token-rows [data-side="target"]', has_text="Straße")
     chip.tap()
@@ -65,7 +65,7 @@ def test_the_picture_that_a_pin_changes_is_in_sight_with_its_sentence(
 
 
 def test_numbers_stand_beside_their_words_and_not_on_the_lines(phone: Page, address: str) -> None:
-    open_app(phone, f"{address}/?pins=q4&heads=2,3,5")
+    visit(phone, f"{address}/?pins=q4&heads=2,3,5")
     labels = phone.locator(f"{LARGE} .labels")
     expect(labels).not_to_have_count(0)
     wires = box(phone.locator(f"{LARGE} .wires"))
@@ -78,7 +78,7 @@ def test_numbers_stand_beside_their_words_and_not_on_the_lines(phone: Page, addr
 def test_an_experiment_leaves_the_screen_to_the_pictures(phone: Page, address: str) -> None:
     """A line of controls, that scrolls, and one for each output."""
     edits = "head-off:decoder_self.0.1/head-off:cross.2.3/head-off:cross.1.2"
-    open_app(phone, f"{address}/?tool=heads&edits={edits}")
+    visit(phone, f"{address}/?tool=heads&edits={edits}")
     strip = phone.locator(".st-key-experiment")
     expect(strip.locator(".outputs")).to_be_visible()
     becomes(lambda: box(strip)["height"] < PHONE["height"] / 4, True)
@@ -87,7 +87,7 @@ def test_an_experiment_leaves_the_screen_to_the_pictures(phone: Page, address: s
 
 
 def test_a_tap_on_a_head_leads_to_its_picture(phone: Page, address: str) -> None:
-    open_app(phone, address)
+    visit(phone, address)
     phone.get_by_role("gridcell", name="Encoder L2 H7:").tap()
     becomes(lambda: (parameter(phone, "layer"), parameter(phone, "head")), ("2", "7"))
     large = phone.locator(LARGE)
@@ -106,7 +106,7 @@ def test_a_tap_on_a_head_leads_to_its_picture(phone: Page, address: str) -> None
 def test_a_swipe_across_the_picture_turns_to_the_next_head(
     phone: Page, address: str, picture: str, area: str
 ) -> None:
-    open_app(phone, f"{address}/?picture={picture}&layer=1&head=6")
+    visit(phone, f"{address}/?picture={picture}&layer=1&head=6")
     phone.locator(area).first.wait_for()
     for across, expected in ((-150, "1 7"), (-150, "2 0"), (150, "1 7")):
         drag(phone, phone.locator(area).first, across)
@@ -118,7 +118,7 @@ def test_a_swipe_across_the_picture_turns_to_the_next_head(
 
 
 def test_a_finger_still_scrolls_and_pins(phone: Page, address: str) -> None:
-    open_app(phone, f"{address}/?layer=1&head=6")
+    visit(phone, f"{address}/?layer=1&head=6")
     view = phone.locator(LARGE)
     top = box(view)["y"]
     drag(phone, view.locator(".wires"), 20, -200)
@@ -129,8 +129,10 @@ def test_a_finger_still_scrolls_and_pins(phone: Page, address: str) -> None:
 
 
 def test_a_swipe_steps_through_a_decoding(phone: Page, address: str) -> None:
-    open_app(phone, f"{address}/decode?step=3")
+    visit(phone, f"{address}/decode?step=3")
     player = phone.locator(".decode-player[data-nonce]")
+    expect(player).to_have_attribute("data-step", "3")
+    player.locator(".panel.candidates").scroll_into_view_if_needed()
     for across, step in ((-150, "4"), (-150, "5"), (150, "4")):
         drag(phone, player.locator(".panel.candidates"), across)
         expect(player).to_have_attribute("data-step", step)
@@ -148,7 +150,7 @@ def test_a_swipe_steps_through_a_decoding(phone: Page, address: str) -> None:
 def test_a_swipe_across_b_turns_a_with_it_where_they_are_locked(
     phone: Page, address: str, query: str, expected: tuple[str, str]
 ) -> None:
-    open_app(phone, f"{address}/compare?{query}")
+    visit(phone, f"{address}/compare?{query}")
     views = phone.locator(LARGE)
     expect(views).to_have_count(2)
     views.last.locator(".stage").scroll_into_view_if_needed()

@@ -5,14 +5,14 @@ from playwright.sync_api import Locator, Page, ViewportSize, expect
 
 from tests.browser.sentences import said, says, strongest
 from tests.browser.server import DESKTOP, PHONE, becomes
-from tests.browser.test_app import open_app
+from tests.browser.test_app import visit
 from tests.browser.test_explore import choose_picture, open_cell, open_picture
 from tests.browser.test_head_map import place
 from tests.browser.test_head_view import token
 from transformer import Recording
 from transformer.analysis.reading import AttentionMap, Reading, read
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.same_page]
 HEAD = "tokens=pieces&layer=2&head=3"
 ROOM = "n => n.nextElementSibling.getBoundingClientRect().top - n.getBoundingClientRect().top"
 """Pixels from the sentence's upper edge to what follows it."""
@@ -41,7 +41,7 @@ def test_every_picture_says_the_same_of_a_cell(page: Page, address: str, map: At
     says(page, expected, "This cell, step by step")
     page.locator('.competitor[data-key="7"]').hover()
     says(page, said(map, 2, 3, 4, 7), "Pointed at")
-    open_app(page, f"{address}/decode?{HEAD}&step=4")
+    visit(page, f"{address}/decode?{HEAD}&step=4")
     source(page, "decode-player", 9).hover()
     says(page, expected, "Pointed at")
 
@@ -56,7 +56,7 @@ def test_nothing_pointed_at_is_the_strongest_of_the_head(
     says(page, of_head, "The strongest cell of this head")
     choose_picture(page, "Inside")
     says(page, of_head, "This cell, step by step")
-    open_app(page, f"{address}/decode?{HEAD}&step=4")
+    visit(page, f"{address}/decode?{HEAD}&step=4")
     says(page, said(map, 2, 3, 4, step), "The strongest of this step")
 
 
@@ -64,7 +64,7 @@ def test_nothing_pointed_at_is_the_strongest_of_the_head(
 def test_a_head_of_the_grid_speaks_above_the_large_picture(
     page: Page, address: str, map: AttentionMap, picture: str
 ) -> None:
-    open_app(page, f"{address}/?{HEAD}&picture={picture}")
+    visit(page, f"{address}/?{HEAD}&picture={picture}")
     line = page.locator(".sentence:visible")
     own = strongest(map, 2, 3)
     expect(line.locator(".said")).to_have_text(own)
@@ -82,7 +82,7 @@ def test_the_row_of_tokens_speaks_in_every_picture(
     expected = said(map, 2, 3, 6, int(map.values(2, 3)[6].argmax()))
     for picture in ("arrows", "map"):
         page.mouse.move(0, 0)
-        open_app(page, f"{address}/?{HEAD}&picture={picture}")
+        visit(page, f"{address}/?{HEAD}&picture={picture}")
         expect(page.locator(".sentence:visible .said")).to_have_text(strongest(map, 2, 3))
         page.locator('.token-rows [data-side="target"][data-position="6"]').hover()
         expect(page.locator(".sentence:visible .said")).to_have_text(expected)
@@ -92,12 +92,12 @@ def test_rows_that_were_read_and_other_measures_say_so(
     page: Page, address: str, map: AttentionMap
 ) -> None:
     read_rows = read(map.recording, "cross", Reading(rows="read"))
-    open_app(page, f"{address}/?{HEAD}&rows=read")
+    visit(page, f"{address}/?{HEAD}&rows=read")
     says(page, strongest(read_rows, 2, 3), "The strongest line of this head")
     rollout = read(map.recording, "cross", Reading("rollout"))
-    open_app(page, f"{address}/?{HEAD}&lens=rollout")
+    visit(page, f"{address}/?{HEAD}&lens=rollout")
     says(page, strongest(rollout, 2, 0), "The strongest line of this layer")
-    open_app(page, f"{address}/decode?{HEAD}&step=1&mean=yes")
+    visit(page, f"{address}/decode?{HEAD}&step=1&mean=yes")
     expect(page.locator(".said")).to_contain_text("the heads of layer 2 look at")
     expect(page.locator(".said")).to_contain_text(" on average).")
 
@@ -115,7 +115,7 @@ def test_the_whole_sentence_is_seen(
     page: Page, address: str, size: ViewportSize, query: str
 ) -> None:
     page.set_viewport_size(size)
-    open_app(page, f"{address}/{query}")
+    visit(page, f"{address}/{query}")
     text = page.locator(".sentence:visible p").first
     expect(text.locator("em").first).to_be_visible()
     becomes(lambda: text.evaluate("node => node.scrollHeight <= node.clientHeight"), True)

@@ -6,9 +6,9 @@ import pytest
 from playwright.sync_api import Page, ViewportSize, expect
 
 from tests.browser.server import painted
-from tests.browser.test_app import open_app
+from tests.browser.test_app import visit
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.same_page]
 
 LAPTOP: ViewportSize = {"width": 1440, "height": 900}
 STAGE: ViewportSize = {"width": 1920, "height": 1080}
@@ -28,7 +28,7 @@ def test_the_first_screen_is_filled_and_nothing_is_below_it(
     page: Page, address: str, size: ViewportSize, picture: str
 ) -> None:
     page.set_viewport_size(size)
-    open_app(page, f"{address}/?picture={picture}")
+    visit(page, f"{address}/?picture={picture}")
     large = page.locator(".head-view[data-nonce] .stage, .head-map[data-plot] .stage")
     expect(large).to_have_count(1)
     painted(page)

@@ -8,13 +8,13 @@ from playwright.sync_api import Browser, Locator, Page, expect
 
 from tests.browser.server import DESKTOP, PHONE, becomes, painted
 from tests.browser.test_accessibility import faults
-from tests.browser.test_app import open_app
+from tests.browser.test_app import open_app, visit
 from tests.browser.test_explore import open_picture
 from transformer import Recording
 from viz.glossary import words
 from viz.notebook.pictures import head_map
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.same_page]
 CARD = ".card:popover-open"
 PICTURES = {
     "?": "head-view",
@@ -123,7 +123,7 @@ def test_every_underlined_word_has_a_card_that_is_whole_and_covers_no_word(
     page: Page, address: str, place: str, size: dict[str, int]
 ) -> None:
     page.set_viewport_size({"width": size["width"], "height": size["height"]})
-    open_app(page, f"{address}/{place}")
+    visit(page, f"{address}/{place}")
     page.locator(f".{PICTURES[place]} .term:visible").first.wait_for()
     painted(page)
     terms = page.locator(f".{PICTURES[place]} .term:visible")
@@ -142,7 +142,7 @@ def test_every_underlined_word_has_a_card_that_is_whole_and_covers_no_word(
 @pytest.mark.parametrize("place", ["?pins=q4", "?picture=map&pins=q4", "decode?step=4"])
 def test_the_row_of_a_card_is_the_one_of_the_sentence(page: Page, address: str, place: str) -> None:
     picture = PICTURES[re.sub(r".?(pins=q4|step=4)", "", place) or "?"]
-    open_app(page, f"{address}/{place}")
+    visit(page, f"{address}/{place}")
     row = word(page, picture, "row")
     row.hover()
     says(page, "row")
@@ -167,7 +167,7 @@ def test_inside_a_cell_the_card_has_the_weights_of_its_keys(page: Page, address:
 
 
 def test_a_metric_shows_the_heads_with_least_and_most_of_it(page: Page, address: str) -> None:
-    open_app(page, f"{address}/?kind=cross&layer=2&head=3&show=confidence")
+    visit(page, f"{address}/?kind=cross&layer=2&head=3&show=confidence")
     cells = page.locator('.head-grid .cell[aria-label^="Cross "] .value')
     expect(cells).to_have_count(24)
     shares = [int(text.removesuffix(" %")) for text in cells.all_inner_texts()]
@@ -179,7 +179,7 @@ def test_a_metric_shows_the_heads_with_least_and_most_of_it(page: Page, address:
 
 
 def test_a_card_follows_what_is_said_while_it_is_open(page: Page, address: str) -> None:
-    open_app(page, f"{address}/decode")
+    visit(page, f"{address}/decode")
     player = page.locator(".decode-player[data-nonce]")
     entropy = word(page, "decode-player", "step_entropy")
     entropy.hover()
@@ -196,7 +196,7 @@ def test_a_card_follows_what_is_said_while_it_is_open(page: Page, address: str) 
 
 
 def test_the_sentence_keeps_the_focus_of_a_word_while_it_changes(page: Page, address: str) -> None:
-    open_app(page, f"{address}/decode")
+    visit(page, f"{address}/decode")
     layer = word(page, "decode-player", "layer")
     layer.press("Enter")
     page.locator(".decode-player .controls button").nth(3).dispatch_event("click")
@@ -206,7 +206,7 @@ def test_the_sentence_keeps_the_focus_of_a_word_while_it_changes(page: Page, add
 
 
 def test_labels_of_streamlit_say_the_same(page: Page, address: str) -> None:
-    open_app(page, address)
+    visit(page, address)
     page.get_by_role("button", name="Options", exact=True).click()
     expect(page.get_by_role("dialog")).to_contain_text(words()["beam"].sentence)
     page.keyboard.press("Escape")
@@ -218,6 +218,7 @@ def test_labels_of_streamlit_say_the_same(page: Page, address: str) -> None:
 
 
 def test_a_picture_in_a_page_of_its_own_has_cards_too(page: Page, recording: Recording) -> None:
+    page.goto("about:blank")  # which is of its own
     page.set_content(head_map(recording, "cross", 2, 3).html)
     word(page, "head-map", "head").hover()
     says(page, "head")
@@ -225,7 +226,7 @@ def test_a_picture_in_a_page_of_its_own_has_cards_too(page: Page, recording: Rec
 
 
 def test_numbers_of_a_head_are_whole_or_left_out(page: Page, address: str) -> None:
-    open_app(page, f"{address}/?kind=encoder_self")
+    visit(page, f"{address}/?kind=encoder_self")
     line = page.locator(".head-grid .telling")
     expect(line).to_contain_text("Encoder L2 H3")
     for width in (1440, 1100, 390):
