@@ -55,23 +55,12 @@ def circuits(pane: Pane, key: Key, top: DeltaGenerator) -> None:
     with top:
         chosen = choose_head(pane, suffix=SUFFIX)
         mend_head(chosen, SUFFIX)
-    usual = " ".join(inspected(key).about.examples)
-    typed = pane.screen.of(InspectFields).circuit_words
-    words = usual if typed is None else typed
+    words, usual = _words(pane, key)
     st.text_input("Words", words, **bound("circuit_words", words, usual))
-    tokenizer = tokenizer_of(key)
-    if isinstance(tokenizer, PairTokenizer) and chosen.kind == "cross":
-        note(TWO_VOCABULARIES)
-        return
-    if chosen.kind == "encoder_self":
-        tokenizer = source_side(tokenizer)
     try:
-        tokens = distinct(tokenizer, words)
+        _draw(pane, key, chosen, _tokens(pane, key, chosen.kind))
     except TokenizerError as error:
         warn(error)
-        return
-    try:
-        _draw(pane, key, chosen, tokens)
     except CircuitError as error:
         note(error)
 
@@ -81,13 +70,24 @@ def circuit_exhibits(pane: Pane, key: Key) -> dict[str, Exhibit]:
     if pane.result is None or pane.result.request.checkpoint != key[0]:
         return {}
     chosen = chosen_head(pane.screen, pane.recording, pane.default, SUFFIX)
-    typed, tokenizer = pane.screen.of(InspectFields).circuit_words, tokenizer_of(key)
-    if chosen.kind == "encoder_self":
+    return _exhibits(pane, key, chosen, _tokens(pane, key, chosen.kind))
+
+
+def _words(pane: Pane, key: Key) -> tuple[str, str]:
+    """The words that are chosen, and those that are offered."""
+    usual = " ".join(inspected(key).about.examples)
+    typed = pane.screen.of(InspectFields).circuit_words
+    return usual if typed is None else typed, usual
+
+
+def _tokens(pane: Pane, key: Key, kind: str) -> list[Token]:
+    """The tokens of these words on the side that heads of a kind read. Raises Refusal."""
+    tokenizer = tokenizer_of(key)
+    if isinstance(tokenizer, PairTokenizer) and kind == "cross":
+        raise CircuitError(TWO_VOCABULARIES)
+    if kind == "encoder_self":
         tokenizer = source_side(tokenizer)
-    elif isinstance(tokenizer, PairTokenizer) and chosen.kind == "cross":
-        return {}
-    words = " ".join(inspected(key).about.examples) if typed is None else typed
-    return _exhibits(pane, key, chosen, distinct(tokenizer, words))
+    return distinct(tokenizer, _words(pane, key)[0])
 
 
 def _exhibits(
