@@ -16,6 +16,7 @@ from transformer.recording import Attention, AttentionCall, Recording
 from transformer.recording.decisions import Classification, Masked
 from transformer.tokenizer import Token
 from transformer.vocabulary import source_side
+from transformer.watch.descent import Descent, settle
 from transformer.watch.editing import EditingWatcher, Plan, Spot, check_met, given_by
 from transformer.watch.extra_keys import keys_of
 from transformer.watch.kinds import Kind, by_kind, notes_on_readings
@@ -47,6 +48,7 @@ def record_watched(
     watcher = _editing(checkpoint, forced, editor)
     with torch.inference_mode(), watcher:
         logits = checkpoint.model(*inputs)[0]
+    _settle(checkpoint, watcher, inputs)
     check_met(editor)
     missing = unseen(watcher)
     if not by_kind(watcher.seen):
@@ -85,7 +87,16 @@ def plan_of(checkpoint: Checkpoint, forced: ForcedPass) -> Plan:
     watcher = Watcher(checkpoint.model, is_for_edits=True)
     with torch.inference_mode(), watcher:
         checkpoint.model(*inputs)
+    _settle(checkpoint, watcher, inputs)
     return Plan(watcher, _kinds(watcher, forced), tuple(inputs))
+
+
+def _settle(checkpoint: Checkpoint, watcher: Watcher, inputs: Sequence[torch.Tensor]) -> None:
+    def run(descent: Descent) -> None:
+        with torch.inference_mode(), descent:
+            checkpoint.model(*inputs)
+
+    settle(checkpoint.model, watcher.seen, run)
 
 
 def edited_logits(

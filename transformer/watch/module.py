@@ -3,6 +3,7 @@
 import copy
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from functools import lru_cache
 from types import MappingProxyType
@@ -18,6 +19,7 @@ from transformer.edits.spelling import edit_kinds, edits_of
 from transformer.inputs import InputError
 from transformer.recording import Attention, AttentionCall, Recording
 from transformer.tokenizer import UNKNOWN, Token
+from transformer.watch.descent import settle
 from transformer.watch.editing import EditingWatcher, Plan, check_met, given_by
 from transformer.watch.extra_keys import keys_of, n_after
 from transformer.watch.given import arguments, check_filled, check_numbers, running, said_why
@@ -60,17 +62,24 @@ def record_module(
     copies = any(not isinstance(each, plain) for each in values)
     is_one = _is_one(values)
     made = edits_of(edits)
+
+    def settled(watcher: Watcher) -> Watcher:
+        if not copies:  # an argument that a pass writes to is another one in the next
+            settle(module, watcher.seen, lambda descent: _run(module, args, named, descent))
+        return watcher
+
     _check_words(made)
     editor = Editor()
     watcher = Watcher(module, copies, is_one, is_for_edits=bool(made), inputs=values)
     if made:
         passed = copy.deepcopy((args, named)) if copies else (args, named)
         _run(module, *passed, watcher)
-        plan = Plan(watcher, by_kind(watcher.seen), passed[1] or passed[0])
+        plan = Plan(settled(watcher), by_kind(watcher.seen), passed[1] or passed[0])
         check_edits(made, plan.sizes, plan.sides)
         editor = Editor(made, dict(_references(made, by_kind(watcher.seen))))
         watcher = EditingWatcher(module, plan, editor, copies=copies, is_one=is_one)
     output = _run(module, args, named, watcher)
+    settled(watcher)
     check_met(editor)
     for call in watcher.seen:
         _check_batch(call, values)
@@ -93,7 +102,12 @@ def record_module(
     )
 
 
-def _run(module: nn.Module, args: Sequence[Any], named: Mapping[str, Any], watcher: Watcher) -> Any:
+def _run(
+    module: nn.Module,
+    args: Sequence[Any],
+    named: Mapping[str, Any],
+    watcher: AbstractContextManager[object],
+) -> Any:
     with said_why(module, args, named), running(module), torch.no_grad(), watcher:
         output = module(*args, **named)
     check_numbers(module, [*args, *named.values()], output)

@@ -10,7 +10,7 @@ from torch import Tensor, nn
 
 from tests.transformer.watch.inline import LAYERS, D, Layer, Translator, by_hand, fused
 from tests.transformer.watch.test_extra_keys import WORDS, Own, Prefixed
-from tests.transformer.watch.test_passes import IDS, MODELS, Pair, bert
+from tests.transformer.watch.test_passes import IDS, MODELS, LayerByLayer, Pair, bert
 from transformer import Recording, record
 from transformer.recording.contradictions import proven
 from transformer.watch import extra_keys, kinds
@@ -115,6 +115,16 @@ def test_attentions_that_read_the_same_are_no_two_layers(monkeypatch: pytest.Mon
 def as_one(call: Seen) -> Seen:
     call.place = replace(call.place, reading=())
     return call
+
+
+def test_texts_that_are_read_layer_by_layer_are_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    rule = kinds.by_kind
+    monkeypatch.setattr(
+        "transformer.watch.module.by_kind", lambda seen: rule([as_one(each) for each in seen])
+    )
+    recording = record(LayerByLayer().eval(), (IDS, IDS.flip(1)))
+    assert recording.attentions["encoder_self"].n_layers == 4
+    assert recording.checked.is_right is False
 
 
 @pytest.mark.parametrize(("make", "inputs", "n_passes"), [*MODELS[:4], MODELS[-1]])

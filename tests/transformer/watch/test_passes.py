@@ -120,3 +120,85 @@ def test_a_block_that_runs_again_is_several_layers() -> None:
     recording = record(Again(block).eval(), (IDS,))
     assert {it: each.n_layers for it, each in recording.attentions.items()} == {"encoder_self": 3}
     assert not recording.notes
+
+
+class Rounds(nn.Module):
+    """Layers that run several times; how is what its kinds are about."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        torch.manual_seed(1)
+        self.embedding = nn.Embedding(64, 32)
+        self.layers = nn.ModuleList(
+            nn.TransformerEncoderLayer(32, 4, 32, batch_first=True) for _ in range(2)
+        )
+
+    def run(self, x: Tensor) -> Tensor:
+        for layer in self.layers:
+            x = layer(x)
+        return x
+
+
+class LayerByLayer(Rounds):
+    """Each layer over both texts before the next one."""
+
+    def forward(self, a: Tensor, b: Tensor) -> Tensor:
+        x, y = self.embedding(a), self.embedding(b)
+        for layer in self.layers:
+            x, y = layer(x), layer(y)
+        return x.mean(1) + y.mean(1)  # type: ignore[no-any-return]
+
+
+class BothWays(Rounds):
+    """One text, from its start and from its end."""
+
+    def forward(self, ids: Tensor) -> Tensor:
+        return self.run(self.embedding(ids)) + self.run(self.embedding(ids.flip(1))).flip(1)
+
+
+class Deeper(Rounds):
+    """Over what was given before, beside the words again: more layers."""
+
+    def forward(self, ids: Tensor) -> Tensor:
+        x = self.embedding(ids)
+        for _ in range(3):
+            x = self.run(x + self.embedding(ids))
+        return x
+
+
+class OneForBoth(Rounds):
+    """A decoder that has the layers of its encoder."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.cross = nn.ModuleList(nn.MultiheadAttention(32, 4, batch_first=True) for _ in range(2))
+
+    def forward(self, a: Tensor, b: Tensor) -> Tensor:
+        x, y = self.run(self.embedding(a)), self.embedding(b)
+        mask = nn.Transformer.generate_square_subsequent_mask(b.size(1))
+        for layer, cross in zip(self.layers, self.cross, strict=True):
+            y = layer(y, mask)
+            y = y + cross(y, x, x, need_weights=False)[0]
+        return y
+
+
+@pytest.mark.usefixtures("each_way")
+@pytest.mark.parametrize(
+    ("style", "inputs", "layers"),
+    [
+        (LayerByLayer, (IDS, IDS.flip(1)), [2, 2]),
+        (LayerByLayer, (IDS, IDS[:, :3]), [2, 2]),
+        (BothWays, (IDS,), [2, 2]),
+        (Deeper, (IDS,), [6]),
+        (OneForBoth, (IDS, IDS.flip(1)), [2, 2, 2]),
+    ],
+)
+def test_what_runs_descend_from_tells_layers_from_texts(
+    style: type[nn.Module], inputs: tuple[Tensor, ...], layers: list[int]
+) -> None:
+    recording = record(style().eval(), inputs)
+    assert [each.n_layers for each in recording.attentions.values()] == layers
+    assert len(recording.notes) == int(layers == [2, 2])
+    assert recording.checked.is_right
+    first = next(iter(recording.attentions.values()))
+    assert first.role == "encoder_self" and len(first.queries) == 5
