@@ -3,13 +3,12 @@
 Of what was read a row is copied, so that queries and values can be computed from it once more.
 """
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from torch import Tensor
 
 
-@dataclass(frozen=True, eq=False)
-class States:
+class States(NamedTuple):
     """A tensor that learned matrices have read."""
 
     number: int
@@ -19,8 +18,7 @@ class States:
     n_rows: int
 
 
-@dataclass(frozen=True, eq=False)
-class Read:
+class Read(NamedTuple):
     """A learned matrix that has read states."""
 
     states: States
@@ -38,8 +36,7 @@ class Read:
         return row + self.bias.detach().flatten() if self.bias is not None and is_whole else row
 
 
-@dataclass(frozen=True, eq=False)
-class Trace:
+class Trace(NamedTuple):
     """A call of attention as the pass has shown it."""
 
     module: str

@@ -150,4 +150,4 @@ def tell_apart(seen: Sequence[Seen], runs: Mapping[str, Sequence[int]]) -> None:
             text = texts[numbers.index(call.place.run)]
             call.place = replace(call.place, reading=(*call.place.reading, text))
             if call.trace is not None:
-                call.trace = replace(call.trace, text=text)
+                call.trace = call.trace._replace(text=text)

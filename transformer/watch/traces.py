@@ -11,6 +11,7 @@ from transformer.watch.marks import tensors_in
 from transformer.watch.place import Place
 from transformer.watch.sources import Reading
 
+_NONE: frozenset[int] = frozenset()
 _MOST = 4
 """States that are told from others: what layers read in common is among the latest."""
 
@@ -65,7 +66,7 @@ class Traces:
             place.run,
             self._text(*sizes),
             tuple(made),
-            frozenset(it for it in tensors if len(tensors) > 1 and is_given(tensors[it])),
+            frozenset(it for it in tensors if is_given(tensors[it])) if len(tensors) > 1 else _NONE,
             query,
         )
 
@@ -76,12 +77,13 @@ class Traces:
         return max((n for n, rows in self._texts.values() if rows in (0, n_queries)), default=0)
 
     def _states(self, tensor: Tensor) -> States:
-        for other, states in self._latest:
+        for other, states in reversed(self._latest):
             if other is tensor or _are_one(other, tensor):
                 return states
         self._n += 1
-        rows = tensor.detach().reshape(-1, tensor.size(-1))
-        states = States(self._n, rows[0].clone(), len(rows))
+        width = tensor.size(-1)
+        row = tensor.as_strided((width,), (tensor.stride(-1),)).clone()  # nothing costs less
+        states = States(self._n, row, tensor.numel() // width)
         self._latest.append((tensor, states))
         return states
 
