@@ -9,6 +9,7 @@ from playwright.sync_api import Page, expect
 
 from tests.browser.server import ROOT, becomes, painted
 from tests.browser.test_app import go_to, open_app, parameter, row
+from tests.transformer.hugging_face.test_adapters import write_pair
 from tests.transformer.watch.hugging_face import build
 from transformer.inspection.survey import survey
 
@@ -63,3 +64,24 @@ def test_a_training_is_compared_with_its_beginning(page: Page, address: str) -> 
     expect(page.get_by_text(re.compile("of copy step 0")).first).to_be_visible()
     expect(page.get_by_text("Parameters that changed most")).to_be_visible()
     expect(page.get_by_test_id("stMetric").first).to_contain_text(re.compile(r"0\.\d{4} bits"))
+
+
+def test_an_adapter_is_compared_with_its_base(
+    page: Page, address: str, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    folder = tmp_path_factory.mktemp("adapters")
+    write_pair(folder, "someone/base")
+    open_app(page, address)
+    page.get_by_test_id("stExpandSidebarButton").click()
+    field = page.get_by_role("textbox", name="Open a checkpoint")
+    field.fill(str(folder / "adapter"))
+    field.press("Enter")
+    becomes(lambda: parameter(page, "checkpoint"), str(folder / "adapter"))
+    page.get_by_role("link", name="Compare base and adapted").click()
+    becomes(lambda: parameter(page, "checkpoint_b"), str(folder / "adapter"))
+    assert parameter(page, "checkpoint") == str(folder / "base")
+    expect(page.locator(".head-view[data-nonce]")).to_have_count(2)
+    expect(page.get_by_text(re.compile("^B: LoRA adapter .* rank 2, alpha 4"))).to_be_visible()
+    open_app(page, f"{address}/?checkpoint={folder}/base::{folder}/adapter")
+    chosen = page.get_by_role("combobox", name="Checkpoint")
+    expect(chosen).to_have_value(re.compile("base with adapter"))

@@ -4,15 +4,20 @@ from argparse import ArgumentParser, ArgumentTypeError
 from pathlib import Path
 
 from transformer.checkpoint import checkpoints_folder
+from transformer.hugging_face.adapter_settings import adapted_path, parts_of
 
 
 def add_checkpoint(parser: ArgumentParser) -> None:
     """The checkpoint that a command is about."""
-    parser.add_argument("checkpoint", type=checkpoint, help="a folder, or a name in checkpoints/")
+    help = "a folder, or a name in checkpoints/; BASE::ADAPTER adds a LoRA adapter"
+    parser.add_argument("checkpoint", type=checkpoint, help=help)
 
 
 def checkpoint(text: str) -> Path:
-    """A folder as it stands, else one of that name among the shipped ones."""
+    """A folder as it stands, else one of that name among the shipped ones; or two such."""
+    if parts := parts_of(Path(text)):
+        base, folder = (checkpoint(str(each)).absolute() for each in parts)
+        return adapted_path(base, folder)
     shipped = checkpoints_folder() / text
     return shipped if shipped.is_dir() and not Path(text).is_dir() else Path(text)
 

@@ -56,6 +56,8 @@ def describe(path: Path) -> Description:
 def load(path: Path, device: torch.device) -> Checkpoint:
     """Open the base and add the adapter to its weights. Raises CheckpointError."""
     base, folder = _parts(path)
+    if parts_of(path):  # the adapter may be spelled from where the process began
+        path = adapted_path(base, folder)
     return replace(hugging_face.load(base, device, folder), path=path)
 
 
@@ -102,7 +104,7 @@ def _parts(path: Path) -> tuple[Path, Path]:
         raise CheckpointError(
             f"{base.name} takes no adapter: only models of Hugging Face's do, with their weights."
         )
-    return base, folder
+    return base.absolute(), folder.absolute()
 
 
 def _stands_alone(path: Path) -> bool:
@@ -119,9 +121,9 @@ def _is_base(path: Path) -> bool:
 def _base_of(settings: Settings) -> Path:
     """Return the folder of the base that an adapter names. Raises CheckpointError."""
     folder, name = settings.folder, Path(settings.base)
+    ways = f"open both as BASE{SEPARATOR}ADAPTER"
     if not settings.base:
-        why = f"a LoRA adapter that names no base: open it as BASE{SEPARATOR}{folder.name}"
-        raise refusal(folder, why)
+        raise refusal(folder, f"a LoRA adapter that names no base: {ways}")
     allowed = allowed_folders()
     for place in (folder.parent, checkpoints_folder(), *(allowed or ())):
         near = place / name.name
@@ -133,11 +135,8 @@ def _base_of(settings: Settings) -> Path:
         raise Unconfirmed(f"{folder.name}: {why}.", path)
     if name.is_absolute() and _lies_in(name, allowed or ()) and _is_base(name):
         return name
-    raise refusal(
-        folder,
-        f"its base {clean(name, 300)} is not here: put that model's folder beside it, or open "
-        f"BASE{SEPARATOR}{folder.name}",
-    )
+    why = f"its base {clean(name, 300)} is not here: put that model's folder beside it, or {ways}"
+    raise refusal(folder, why)
 
 
 def _lies_in(path: Path, folders: Iterable[Path]) -> bool:

@@ -167,7 +167,7 @@ def _described(
     if adapter is None:
         return described(path, examined.skeleton.model, tokenizer, notes)
     others = (each for each in notes if not each.startswith(ADAPTER))
-    notes = (adapter.note_on(path.name), *others)
+    notes = (*adapter.notes_on(path), *others)
     plain = described(path, examined.skeleton.model, tokenizer, notes)
     title = f"{plain.about.title}, with a {adapter.kind} adapter"
     return replace(plain, about=replace(plain.about, title=title))

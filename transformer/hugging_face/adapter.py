@@ -4,6 +4,7 @@ An adapted matrix is W + s BA (Hu et al. 2022, section 4.1), with s = alpha / r,
 (Kalajdzievski 2023); with DoRA its rows are then given lengths m of their own (Liu et al. 2024).
 """
 
+import filecmp
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -27,6 +28,11 @@ from transformer.hugging_face.adapter_settings import (
 WEIGHTS, PICKLED = "adapter_model.safetensors", "adapter_model.bin"
 PREFIX = "base_model.model."
 NAMED = 4
+TOKENIZER = (
+    *("tokenizer.json", "vocab.json", "merges.txt", "vocab.txt", "tokenizer.model"),
+    *("spiece.model", "chat_template.jinja"),
+)
+"""Files of a tokenizer that may lie beside an adapter."""
 _PART = re.compile(
     r"(?P<module>.+?)\.(?P<part>lora_A|lora_B|lora_embedding_A|lora_embedding_B|"
     r"lora_magnitude_vector)(\.default)?(\.weight)?"
@@ -59,8 +65,7 @@ class Adapter:
         """The model's names of the parameters that have other values."""
         return list(dict.fromkeys([*self.whole, *(f"{each}.weight" for each in self.matrices)]))
 
-    def note_on(self, base: str) -> str:
-        """Describe what is applied, in a sentence. base: the name of the model's folder."""
+    def _note(self, base: str) -> str:
         settings, n = self.settings, len(self.matrices)
         ends = sorted({place.rpartition(".")[2] for place in self.matrices})
         whole = f", and {some_of(sorted(self.whole), NAMED)} replaced" if self.whole else ""
@@ -69,6 +74,15 @@ class Adapter:
             f"{settings.alpha:g}: added to {n} {'matrix' if n == 1 else 'matrices'} of {base} "
             f"({some_of(map(clean, ends), NAMED)}){whole}."
         )
+
+    def notes_on(self, base: Path) -> list[str]:
+        """Describe what is applied, and what of the adapter's folder is not; a sentence each."""
+        theirs = (self.settings.folder / name for name in TOKENIZER)
+        other = [each.name for each in theirs if each.is_file() and not _is_same(each, base)]
+        return [
+            self._note(base.name),
+            *(f"{name} of the adapter is another one than the base's: not used." for name in other),
+        ]
 
     def apply(self, model: nn.Module) -> None:
         """Change the model's parameters, in float32. Raises CheckpointError."""
@@ -93,6 +107,12 @@ class Adapter:
             why = f"{clean(name)} of its adapter holds NaN or infinite values"
             raise refusal(self.settings.folder, why)
         return values.float()
+
+
+def _is_same(file: Path, folder: Path) -> bool:
+    """Tell whether a folder has the same file."""
+    other = folder / file.name
+    return other.is_file() and filecmp.cmp(file, other, shallow=False)
 
 
 def adapted(weight: Tensor, parts: Mapping[str, Tensor], scale: float, turned: bool) -> Tensor:

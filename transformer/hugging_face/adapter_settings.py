@@ -137,8 +137,15 @@ def refusal(folder: Path, why: str) -> CheckpointError:
 
 def require_no_link(file: Path) -> None:
     """Raises CheckpointError for a link: it may lead out of the folders that may be opened."""
-    if file.is_symlink():
+    if file.is_symlink() and not _is_of_hub(file):
         raise refusal(file.parent, f"{file.name} is a link, which is not followed")
+
+
+def _is_of_hub(file: Path) -> bool:
+    """Tell whether a link is one of the hub's cache, whose snapshots lead to blobs/."""
+    snapshots = file.absolute().parent.parent
+    blobs = snapshots.parent.resolve() / "blobs"
+    return snapshots.name == "snapshots" and file.resolve().parent == blobs
 
 
 def _is_neutral(name: str, value: Any) -> bool:

@@ -87,7 +87,7 @@ def header(page: Page) -> Request:
     elif shows == "checkpoint" and not on_stage():
         _choose_checkpoint(names, checkpoint, width=320)
     if shows != "nothing" and not on_stage():
-        _say_notes(checkpoint)
+        say_notes(checkpoint)
     if shows != "nothing":
         _settle(request, place)
     if shows == "sentence" and session().answer is None:
@@ -101,13 +101,16 @@ def _say_gone(gone: str, checkpoint: str) -> None:
     warn(sentence)
 
 
-def _say_notes(checkpoint: str) -> None:
-    """Show the notes on what lies in its folder and takes no part in the model."""
-    description = about(checkpoint)
-    if description is not None and description.about.notes:
-        st.caption(literal(" ".join(map(visible, description.about.notes))))
-    if (pair := pair_with(checkpoint)) is not None:
-        _compare(*pair)
+def say_notes(checkpoint: str, prefix: str = "") -> None:
+    """Show the notes on what its folder adds to the model, and on what takes no part in it."""
+    description, pair = about(checkpoint), pair_with(checkpoint)
+    if description is None or not description.about.notes:
+        return
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        notes = " ".join(map(visible, description.about.notes))
+        st.caption(literal(f"{prefix}{notes}"), width="content")
+        if pair is not None:  # a note says that there is an adapter
+            _compare(*pair)
 
 
 def _compare(base: str, adapted: str) -> None:

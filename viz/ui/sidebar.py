@@ -21,7 +21,8 @@ from viz.talks.dropped_files import Dropped, next_place, take_story
 
 EXPLAIN = (
     "A folder that this app trained, one in Hugging Face's format or its name on the hub, a file "
-    "of weights of well-known code, or a folder of such folders."
+    "of weights of well-known code, a LoRA adapter whose base lies beside it, or both as "
+    "BASE::ADAPTER, or a folder of such folders."
 )
 
 

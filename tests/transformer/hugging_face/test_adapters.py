@@ -14,6 +14,7 @@ from safetensors.torch import load_file, save_file
 
 from tests.transformer.watch.hugging_face import FAMILIES, build
 from transformer import Checkpoint, CheckpointError, load_checkpoint
+from transformer.commands.arguments import checkpoint as argument
 from transformer.commands.list import COMMAND as LIST
 from transformer.fingerprint import fingerprint
 from transformer.formats.adapter import Unconfirmed, pair_of
@@ -260,6 +261,45 @@ def test_links_are_not_followed(file: str, copied: Path) -> None:
     moved = (copied / "adapter" / file).rename(copied / file)
     (copied / "adapter" / file).symlink_to(moved)
     assert file in refused(copied)
+
+
+def test_links_of_the_hubs_cache_are_its_own_files(copied: Path, tmp_path: Path) -> None:
+    snapshot = tmp_path / "models--someone--adapter" / "snapshots" / "0123"
+    blobs = snapshot.parents[1] / "blobs"
+    for folder in (snapshot, blobs):
+        folder.mkdir(parents=True)
+    for file in (CONFIG, WEIGHTS):
+        (copied / "adapter" / file).rename(blobs / file)
+        (snapshot / file).symlink_to(Path("../../blobs") / file)
+    checkpoint = load_checkpoint(copied / "base", "cpu", adapter=snapshot)
+    assert "LoRA" in checkpoint.about.notes[0]
+    (snapshot / CONFIG).unlink()
+    (snapshot / CONFIG).symlink_to((blobs / CONFIG).rename(copied / CONFIG))
+    with pytest.raises(CheckpointError, match=CONFIG):
+        load_checkpoint(copied / "base", "cpu", adapter=snapshot)
+
+
+def test_another_tokenizer_beside_an_adapter_is_named(copied: Path) -> None:
+    adapter = name_base(copied, "base")
+    for folder in (adapter, copied / "base"):
+        (folder / "merges.txt").write_text("the same")
+    (adapter / "chat_template.jinja").write_text("another")
+    notes = load_checkpoint(adapter, "cpu").about.notes
+    assert [n for n in ("merges.txt", "chat_template.jinja") if n in " ".join(notes)] == [
+        "chat_template.jinja"
+    ]
+
+
+def test_a_shell_spells_both_from_where_it_is_and_by_names(
+    copied: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    both = Path(f"{copied / 'base'}::{copied / 'adapter'}")
+    monkeypatch.chdir(copied)
+    assert load_checkpoint("base::adapter", "cpu").path == both
+    assert argument("base::./adapter") == both
+    monkeypatch.chdir(copied.parent)
+    monkeypatch.setenv("HEADSCOPE_CHECKPOINTS", str(copied))
+    assert argument("base::adapter") == both
 
 
 def test_pickled_weights_are_named_and_not_read(copied: Path) -> None:

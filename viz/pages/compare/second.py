@@ -25,6 +25,7 @@ from viz.state.limits import charge, check_text
 from viz.state.note import note, warn
 from viz.state.page import Pane
 from viz.state.state import bound, change, session, widget
+from viz.ui.header import say_notes
 from viz.ui.progress import whole
 
 SAME, EDITED, SUFFIX = "same checkpoint", "A with these edits", "_b"
@@ -83,7 +84,8 @@ def choose_second(first: Pane) -> Pane:
 
 
 def _say_how(request: Request) -> None:
-    """Say that B's files were written since it was shown before, or that the CPU computed it."""
+    """Say what B's folder makes of it, that it was written anew, or that the CPU computed it."""
+    say_notes(request.checkpoint, "B: ")
     if why := why_on_cpu(request.checkpoint, request.text):
         note(f"B: {why}")
     last = session().of(LastSecond)
