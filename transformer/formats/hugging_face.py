@@ -1,6 +1,6 @@
 """Folders that Hugging Face's `save_pretrained` wrote, or that its hub holds."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache, partial
 from pathlib import Path
@@ -37,8 +37,9 @@ from transformer.hugging_face.opening import (
     require_whole,
 )
 from transformer.hugging_face.refused import require_plain
-from transformer.hugging_face.rules import GENERATION, settings_of
+from transformer.hugging_face.rules import settings_of
 from transformer.hugging_face.sizes import WEIGHTS
+from transformer.hugging_face.special_ids import special_ids
 from transformer.hugging_face.tokenizer import HuggingFaceTokenizer
 from transformer.hugging_face.weights import open_weights
 from transformer.inspection.circuits import NoHeads
@@ -181,13 +182,13 @@ def described(
     path: of the folder. model: of the library, with values or without.
     """
     theirs, name, family = model.config, type(model).__name__, family_of(model)
-    saying, lengths = _saying(path, theirs), longest(model)
+    ids, lengths = special_ids(path, theirs, _vocab_size(theirs)), longest(model)
     writing: dict[str, Any] = {}
     if family.decodes:
         writing, unfollowed = settings_of(path, _vocab_size(theirs))
-        notes = (*notes, *unfollowed)
+        notes = (*notes, *unfollowed, *ids.notes())
     mask = tokenizer.mask if isinstance(tokenizer, HuggingFaceTokenizer) else None
-    start_ids = _start_ids(saying) if _starts(theirs, family) else ()
+    start_ids = ids.starts if _starts(theirs, family) else ()
     source = target = None
     languages: tuple[str, ...] = ()
     if isinstance(tokenizer, HuggingFaceTokenizer) and family is ENCODER_DECODER:
@@ -200,9 +201,9 @@ def described(
         vocab_size=_vocab_size(theirs),
         max_len=_max_len(lengths.get("source"), tokenizer),
         max_target_len=_max_len(lengths.get("target"), tokenizer) if reads_two(model) else None,
-        pad_id=next(iter(saying("pad_token_id")), 0),
-        eos_id=next(iter(saying("eos_token_id")), None),
-        eos_ids=frozenset(saying("eos_token_id")),
+        pad_id=next(iter(ids.anywhere("pad_token_id")), 0),
+        eos_id=next(iter(ids.anywhere("eos_token_id")), None),
+        eos_ids=ids.ends,
         writing=writing,
         start_ids=start_ids,
         languages=languages,
@@ -274,28 +275,6 @@ def _max_len(n_positions: int | None, tokenizer: Tokenizer) -> int:
     """The least of what the model, the tokenizer and this project allow."""
     longest = tokenizer.longest if isinstance(tokenizer, HuggingFaceTokenizer) else LONGEST
     return max(1, min(n_positions or LONGEST, longest, LONGEST))
-
-
-def _start_ids(value: Callable[[str], Sequence[int]]) -> tuple[int, ...]:
-    """The token that starts every target, and the one that a checkpoint forces to follow it."""
-    starts = [*value("decoder_start_token_id"), *value("bos_token_id"), 0]
-    return (starts[0], *value("forced_bos_token_id")[:1])
-
-
-def _saying(path: Path, settings: Any) -> Callable[[str], Sequence[int]]:
-    """Ids that a folder says of a special token: newer ones keep them in a file for generation."""
-    try:
-        theirs = read_json(path / GENERATION)
-    except CheckpointError:
-        theirs = {}
-    newer = theirs if isinstance(theirs, dict) else {}
-    return lambda name: _ids(newer.get(name)) or _ids(getattr(settings, name, None))
-
-
-def _ids(value: Any) -> list[int]:
-    """One id, or several."""
-    several = value if isinstance(value, list | tuple) else [value]
-    return [id for id in several if isinstance(id, int) and not isinstance(id, bool)]
 
 
 FORMAT = Format(

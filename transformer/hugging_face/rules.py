@@ -16,8 +16,6 @@ from transformer.files.json_file import read_json
 
 GENERATION = "generation_config.json"
 NAMED = 8
-IDS = ("pad_token_id", "bos_token_id", "eos_token_id", "decoder_start_token_id")
-"""Followed too, as what a target starts and ends with."""
 WITHOUT_EFFECT = frozenset(
     {
         *("transformers_version", "use_cache", "cache_implementation", "cache_config"),
@@ -44,7 +42,7 @@ def _is_id(value: Any, vocab_size: int) -> bool:
     return _is_count(value, vocab_size) and value < vocab_size
 
 
-def _are_numbers(value: Any) -> bool:
+def _are_numbers(value: Any, vocab_size: int) -> bool:
     """Ids, be they in the vocabulary or not: some folders say -1 for none."""
     numbers = value if isinstance(value, list) else [value]
     return all(isinstance(each, int) and not isinstance(each, bool) for each in numbers)
@@ -52,6 +50,11 @@ def _are_numbers(value: Any) -> bool:
 
 def _are_ids(value: Any, vocab_size: int) -> bool:
     return isinstance(value, list) and all(_is_id(each, vocab_size) for each in value)
+
+
+def _is_one_id(value: Any, vocab_size: int) -> bool:
+    ids = value if isinstance(value, list) else [value]
+    return len(ids) == 1 and _is_id(ids[0], vocab_size)
 
 
 def _is_id_or_ids(value: Any, vocab_size: int) -> bool:
@@ -62,6 +65,13 @@ def _are_runs(value: Any, vocab_size: int) -> bool:
     return isinstance(value, list) and all(each and _are_ids(each, vocab_size) for each in value)
 
 
+IDS: Mapping[str, Callable[[Any, int], bool]] = {
+    "pad_token_id": _are_numbers,
+    "bos_token_id": _are_numbers,
+    "eos_token_id": _are_numbers,
+    "decoder_start_token_id": _is_one_id,
+}
+"""Followed too, as what a target starts and ends with: `SpecialIds`."""
 FOLLOWED: Mapping[str, Callable[[Any, int], bool]] = {
     "encoder_repetition_penalty": _is_penalty,
     "repetition_penalty": _is_penalty,
@@ -70,7 +80,7 @@ FOLLOWED: Mapping[str, Callable[[Any, int], bool]] = {
     "bad_words_ids": _are_runs,
     "min_length": _is_count,
     "min_new_tokens": _is_count,
-    "forced_bos_token_id": _is_id,
+    "forced_bos_token_id": _is_one_id,
     "forced_eos_token_id": _is_id_or_ids,
     "suppress_tokens": _are_ids,
     "begin_suppress_tokens": _are_ids,
@@ -90,17 +100,18 @@ def settings_of(path: Path, vocab_size: int) -> tuple[dict[str, Any], list[str]]
 
     A folder without the file may keep them in its configuration, as older ones do.
     """
-    file, settings = GENERATION, _read(path / GENERATION)
+    file, settings = GENERATION, read_settings(path / GENERATION)
     if settings is None:
         file, names = CONFIG, generation_settings()
-        settings = {name: it for name, it in (_read(path / CONFIG) or {}).items() if name in names}
+        older = read_settings(path / CONFIG) or {}
+        settings = {name: value for name, value in older.items() if name in names}
     followed, others, wrong = {}, [], []
     for name, value in settings.items():
         if _is_neutral(name, value):
             continue
         if name in FOLLOWED and FOLLOWED[name](value, vocab_size):
             followed[name] = value
-        elif name in FOLLOWED or (name in IDS and not _are_numbers(value)):
+        elif name in FOLLOWED or (name in IDS and not IDS[name](value, vocab_size)):
             wrong.append(f"{name} {clean(value, 30)}")
         elif name not in IDS and name not in WITHOUT_EFFECT and not name.startswith("_"):
             others.append(name if isinstance(value, list | dict) else f"{name} {clean(value, 30)}")
@@ -181,8 +192,8 @@ def rules_for(
     return rule
 
 
-def _read(file: Path) -> dict[str, Any] | None:
-    """None where it is not there, or holds no values."""
+def read_settings(file: Path) -> dict[str, Any] | None:
+    """Read a file of settings; None where it is not there, or holds no values."""
     try:
         values = read_json(file)
     except CheckpointError:
