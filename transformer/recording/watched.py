@@ -91,10 +91,12 @@ def plan_of(checkpoint: Checkpoint, forced: ForcedPass) -> Plan:
     return Plan(watcher, _kinds(watcher, forced), tuple(inputs))
 
 
-def _settle(checkpoint: Checkpoint, watcher: Watcher, inputs: Sequence[torch.Tensor]) -> None:
+def _settle(
+    checkpoint: Checkpoint, watcher: Watcher, inputs: Sequence[torch.Tensor], **named: torch.Tensor
+) -> None:
     def run(descent: Descent) -> None:
         with torch.inference_mode(), descent:
-            checkpoint.model(*inputs)
+            checkpoint.model(*inputs, **named)
 
     settle(checkpoint.model, watcher.seen, run)
 
@@ -128,8 +130,10 @@ def watched_given(checkpoint: Checkpoint, forced: ForcedPass) -> Given:
         states[path] = inputs
 
     layers = states_of(checkpoint.model, counted(checkpoint.model), keep)
+    inputs = _rows(checkpoint, forced.inputs)
     with torch.inference_mode(), layers, watcher:
-        checkpoint.model(*_rows(checkpoint, forced.inputs))
+        checkpoint.model(*inputs)
+    _settle(checkpoint, watcher, inputs)
     return given_by(_kinds(watcher, forced), states)
 
 
@@ -155,6 +159,7 @@ def watched_calls(
     watcher = Watcher(checkpoint.model)
     with torch.inference_mode(), watcher:
         checkpoint.model(*rows, mask=mask)
+    _settle(checkpoint, watcher, rows, mask=mask)
     return {
         name: [maker(call)() for call in kind.calls]
         for name, kind in _kinds(watcher, forced).items()

@@ -95,6 +95,37 @@ def test_training_mode_is_told() -> None:
     assert "training mode" in note and "Copier" in note
 
 
+class BothWays(nn.Module):
+    """Layers that read the text from its start and from its end."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        torch.manual_seed(0)
+        self.embedding = nn.Embedding(len(PIECES), 8)
+        self.layers = nn.ModuleList(
+            nn.TransformerEncoderLayer(8, 2, 16, batch_first=True) for _ in range(2)
+        )
+
+    def forward(self, ids: Tensor) -> Tensor:
+        ends = self.embedding(ids), self.embedding(ids.flip(1))
+        for layer in self.layers:
+            ends = layer(ends[0]), layer(ends[1])
+        return sum(ends).mean(1)  # type: ignore[union-attr]
+
+
+def test_a_module_that_reads_a_text_twice_is_edited_where_it_was_recorded() -> None:
+    checkpoint = from_module(BothWays().eval(), tokenize, PIECES, "abc")
+    plain = record(checkpoint, "abc")
+    assert plain.attentions["encoder_self"].n_layers == 2 and len(plain.attentions) == 2
+    assert len(plain.notes) == 1 and plain.checked.is_right
+    edited = record(checkpoint, "abc", edits=["head-off:encoder_self.1.0"])
+    assert list(edited.attentions) == list(plain.attentions)
+    before, after = (it.attentions["encoder_self"].calls for it in (plain, edited))
+    torch.testing.assert_close(before[0].heads_given(), after[0].heads_given())
+    assert not bool(after[1].heads_given()[0].any())
+    assert not torch.equal(plain.logits, edited.logits)
+
+
 def test_greedy_is_the_argmax_of_its_own_forward() -> None:
     checkpoint = copier(end=None)
     decoding = decode(checkpoint, "abcd")
