@@ -8,13 +8,13 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
 from tests.browser.server import at_rest, becomes, painted
-from tests.browser.test_app import open_app
+from tests.browser.test_app import visit
 from tests.browser.test_space import DRAWN, FAULTS, LEAST, WIDTHS
 from transformer.discover import discover
 from viz.screen import FIRST_PAGE
 from viz.theme import DARK, LIGHT, Theme
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.same_page]
 
 TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
 ALL: dict[str, Any] = {"type": "tag", "values": TAGS}
@@ -89,7 +89,7 @@ def rgb(colour: str) -> str:
 def test_a_page_is_for_everybody_and_at_every_width_can_be_seen_and_read(
     page: Page, address: str, place: str
 ) -> None:
-    open_app(page, f"{address}/{place}")
+    visit(page, f"{address}/{place}")
     if place in NAMED:
         assert_pictures_are_named(page, NAMED[place])
     assert faults(page) == [], LIGHT.name
@@ -110,7 +110,7 @@ def names_with_escapes(page: Page) -> list[str]:
 
 
 def test_axe_finds_no_serious_fault_in_what_opens(page: Page, address: str) -> None:
-    open_app(page, address)
+    visit(page, address)
     for name in ("Options", "Show as", "Save", "Try"):
         opened = page.get_by_role("menu" if name == "Try" else "dialog")
         page.get_by_role("button", name=name, exact=True).press("Enter")

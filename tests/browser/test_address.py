@@ -9,9 +9,9 @@ from playwright.sync_api import Browser, Page, expect
 
 from tests.browser.server import DESKTOP, becomes, painted
 from tests.browser.slow_line import SlowLine, slow_line
-from tests.browser.test_app import go_to, open_app, wait_for_map
+from tests.browser.test_app import go_to, open_app, visit, wait_for_map
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.same_page]
 
 
 def query(page: Page) -> dict[str, str]:
@@ -19,7 +19,7 @@ def query(page: Page) -> dict[str, str]:
 
 
 def test_a_page_is_one_entry_and_back_leads_over_pages(page: Page, address: str) -> None:
-    open_app(page, f"{address}/?picture=map")
+    visit(page, f"{address}/?picture=map")
     wait_for_map(page, "cross L2 H3")
     length = page.evaluate("history.length")
     page.get_by_role("gridcell", name="Cross L0 H6:").click()
@@ -81,7 +81,7 @@ def _go(page: Page, way: str, pause: int) -> None:
 
 
 def test_sliders_of_a_tensor_come_back(page: Page, address: str) -> None:
-    open_app(page, f"{address}/inspect?inspect=tensor&checkpoint=copy")
+    visit(page, f"{address}/inspect?inspect=tensor&checkpoint=copy")
     first = page.get_by_role("slider", name="Rows").first
     expect(first).to_have_value("0")
     for _ in range(2):
@@ -105,7 +105,7 @@ def test_sliders_of_a_tensor_come_back(page: Page, address: str) -> None:
     ],
 )
 def test_a_reload_shows_the_same(page: Page, address: str, link: str, seen: str) -> None:
-    open_app(page, f"{address}/{link}")
+    visit(page, f"{address}/{link}")
     page.wait_for_selector(seen)
     page.reload()
     painted(page)

@@ -6,11 +6,11 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.server import becomes, painted
-from tests.browser.test_app import open_app, parameter
+from tests.browser.test_app import parameter, visit
 from transformer import decode, load_checkpoint
 from transformer.analysis.position_dependence import position_dependence
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.same_page]
 
 TEXT = "3 7 2 9 4"
 
@@ -28,7 +28,7 @@ def test_a_shift_is_in_the_address_and_in_every_head(page: Page, address: str) -
         return f"Encoder L1 H0: {float(found['encoder_self'][1, 0]):.4f} bits"
 
     start = f"positions?view=lab&checkpoint=copy&decoding=beam&text={TEXT.replace(' ', '+')}"
-    open_app(page, f"{address}/{start}")
+    visit(page, f"{address}/{start}")
     head = page.get_by_role("link", name=re.compile("^Encoder L1 H0: "))
 
     def titles() -> list[str]:
@@ -61,7 +61,7 @@ def test_a_shift_is_in_the_address_and_in_every_head(page: Page, address: str) -
 
 
 def test_four_terms_sum_to_the_score_of_the_chosen_cell(page: Page, address: str) -> None:
-    open_app(page, f"{address}/positions?view=lab&kind=encoder_self&layer=0&head=2&cell=3,1")
+    visit(page, f"{address}/positions?view=lab&kind=encoder_self&layer=0&head=2&cell=3,1")
     split = page.locator(".tables", has=page.get_by_role("table", name="Terms of the score"))
     cells, foot = split.locator("td[data-value]"), split.locator("p")
     expect(cells).to_have_count(4)
@@ -78,7 +78,7 @@ def test_four_terms_sum_to_the_score_of_the_chosen_cell(page: Page, address: str
 
 
 def test_maps_of_eight_heads_stand_beside_each_other(page: Page, address: str) -> None:
-    open_app(page, f"{address}/positions?view=lab&text=It+rains.")
+    visit(page, f"{address}/positions?view=lab&text=It+rains.")
     maps = page.locator(".data.map:has(figcaption)")
     expect(maps).to_have_count(3, timeout=60_000)
 
