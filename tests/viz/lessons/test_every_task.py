@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import cache
 from itertools import product
 from pathlib import Path
@@ -44,6 +45,15 @@ def seen(
     return Subject(opened, recording, place, arguments, text)
 
 
+@cache
+def run_for(task: Task, subject: Subject) -> Subject:
+    """The same with the last value of the task's run, as a page has it that waited for it."""
+    if task.run is None:
+        return subject
+    *_, result = task.run(subject, None)
+    return replace(subject, result=result)
+
+
 def all_seen(task: Task) -> Iterator[Subject]:
     """Rows of several heads of several sentences, as far as they have what the task needs."""
     arguments = (2,) * len(task.takes)
@@ -56,7 +66,7 @@ def all_seen(task: Task) -> Iterator[Subject]:
         for text, head, row in list(rows)[:: 6 if is_dear else 1]:
             found = seen(checkpoint, text, head, row, arguments)
             if lacking(task.needs, found.checkpoint, found.recording) is None:
-                yield found
+                yield run_for(task, found)
 
 
 def said_before(task: Task, of: Subject) -> str:

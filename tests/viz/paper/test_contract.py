@@ -9,6 +9,7 @@ import subprocess
 import sys
 import zipfile
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -66,6 +67,7 @@ def kind_of(shown: Exhibit, name: str) -> str:
     return re.sub(r"\d", "#", name)
 
 
+@cache
 def every_kind() -> dict[str, tuple[str, str, Exhibit, Any]]:
     """By its kind, the first picture of it: address, name, what is shown, and of which pane."""
     found: dict[str, tuple[str, str, Exhibit, Any]] = {}
