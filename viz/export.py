@@ -135,19 +135,28 @@ def _mask_cells(masks: SentenceMasks) -> list[list[list[int]]]:
 def sweep_csv(sweep: Sweep, outputs: Mapping[Edit, str]) -> bytes:
     """A sweep, one line per head and word, in nats; of a classifier per head and class.
 
-    log_prob is without the edit, change what the edit adds to it. outputs: the output with each
-    edit, as far as it is known.
+    log_prob is without the edit, change what the edit adds to it; of a text's vector minus the
+    angle of its turn, in degrees. outputs: the output with each edit, as far as it is known.
     """
-    words = sweep.output.classes or [token.piece for token in sweep.target]
+    output = sweep.output
+    words = output.classes or [token.piece for token in sweep.target] or ["the vector"]
+    places = output.places or range(len(words))
     plain = sweep.log_probs.tolist()
     return csv_bytes(
         ("edit", "position", "piece", "log_prob", "change", "written"),
         (
-            (str(edit), i, word, f"{plain[i]:.9g}", f"{change:.9g}", outputs.get(edit, ""))
+            (str(edit), place, word, f"{log_prob:.9g}", f"{change:.9g}", outputs.get(edit, ""))
             for edit, changes in zip(sweep.edits, sweep.changes.tolist(), strict=True)
-            for i, (word, change) in enumerate(zip(words, changes, strict=True))
+            for place, word, log_prob, change in zip(places, words, plain, changes, strict=True)
         ),
     )
+
+
+def vectors_csv(recordings: Mapping[str, Recording]) -> bytes:
+    """The texts' vectors, a line a dimension and a column a text. Each recording has one."""
+    vectors = [each.vector.values.tolist() for each in recordings.values() if each.vector]
+    rows = ((i, *(f"{x:.9g}" for x in row)) for i, row in enumerate(zip(*vectors, strict=True)))
+    return csv_bytes(("dimension", *recordings), rows)
 
 
 def recording_npz(recording: Recording) -> bytes:

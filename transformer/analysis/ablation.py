@@ -18,7 +18,8 @@ class Ablation:
 
     sweep: Sweep
     written: Mapping[Edit, tuple[str, ...]] = field(default_factory=dict)
-    """The words of the output when it is written again with the edit; of a classifier its class."""
+    """The words of the output when it is written again with the edit; of a classifier its class,
+    of a masked model the words it finds most probable, of a vector none."""
 
     @property
     def is_measured(self) -> bool:
@@ -33,9 +34,10 @@ class Ablation:
     @property
     def plain(self) -> list[str]:
         """The words without an edit, with which those that are written again are compared."""
-        if self.sweep.output.classes:
-            return [self.sweep.output.classes[int(self.sweep.best)]]
-        return words_of(self.sweep.target)
+        output = self.sweep.output
+        if output.classes:
+            return [output.classes[int(self.sweep.best)]]
+        return words_of(output.likeliest or output.words)
 
 
 def ablating(
@@ -63,9 +65,19 @@ def ablating(
             continue
         words: tuple[str, ...]
         if target is None:
-            words = (ablation.sweep.output.classes[int(ablation.sweep.best_edited[row])],)
+            words = _likeliest(checkpoint, ablation.sweep, row)
         else:
             again = decode(checkpoint, text, edits=(edit,), on_step=on_step, **options)
             words = tuple(words_of(again.target))
         ablation = replace(ablation, written={**ablation.written, edit: words})
         yield ablation
+
+
+def _likeliest(checkpoint: Checkpoint, sweep: Sweep, row: int) -> tuple[str, ...]:
+    """Say what a model that writes nothing finds most probable with an edit."""
+    best = sweep.best_edited[row].tolist()
+    if sweep.output.classes:
+        return (sweep.output.classes[best[0]],)
+    if sweep.output.vector is not None:
+        return ()
+    return tuple(words_of([checkpoint.tokenizer.token(id) for id in best]))

@@ -24,7 +24,8 @@ Say = Callable[[str], None]
 
 @dataclass(frozen=True)
 class Worth:
-    """The effect of an edit, or of two at once, on the output of S sentences, in nats."""
+    """The effect of an edit, or of two at once, on the output of S sentences, in nats; of
+    vectors, minus the angle that each turns by, in degrees."""
 
     edits: str
     n_sentences: int
@@ -115,7 +116,7 @@ def _singles(checkpoint: Checkpoint, number: int, source: str) -> list[Line]:
     target = judged_target(checkpoint, source)
     singles = sweep(checkpoint, source, target)
     totals, others = singles.totals.tolist(), (singles.best_edited != singles.best).sum(-1).tolist()
-    n_words = 1 if singles.output.classes else len(singles.target)
+    n_words = 1 if singles.output.classes else len(singles.target) or 1
     start = (number, source, _output_text(checkpoint, singles), n_words)
     return [
         Line(*start, _log_prob(singles), str(edit), rounded(change), n_other)

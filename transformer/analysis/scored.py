@@ -6,7 +6,7 @@ model runs once for each group.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import torch
@@ -22,7 +22,9 @@ from transformer.edits.edit import Edit, EditError
 from transformer.inputs import InputError, source_ids, target_ids
 from transformer.recording import Recording
 from transformer.recording.ours import record
+from transformer.recording.text_vector import angle
 from transformer.tokenizer import Token
+from transformer.words import word_groups
 
 ROWS = 128
 """Rows of a batch, at most."""
@@ -36,7 +38,8 @@ class Scored:
     """The scores of T words, or of C classes, under N groups of edits. Tensors are on the CPU."""
 
     log_probs: Tensor
-    """[N, T or C], in nats."""
+    """[N, T or C], in nats; of a vector [N, 1], minus the angle to the vector without an edit, in
+    degrees."""
     best: Tensor
     """[N, T or 1]: ids of what was most probable."""
     refused: tuple[str, ...] = ()
@@ -45,7 +48,9 @@ class Scored:
 
 @dataclass(frozen=True)
 class Output:
-    """The words of an output, or the classes of a classifier, which are judged."""
+    """The words of an output, the classes of a classifier, the tokens that a masked model sees or
+    fills in, or a text's vector: what is judged.
+    """
 
     source: str
     target: tuple[Token, ...] | None
@@ -53,6 +58,27 @@ class Output:
     words: tuple[Token, ...]
     """The words that are judged: the target; of a text that is only read, all but its first."""
     classes: tuple[str, ...] = ()
+    places: tuple[int, ...] = ()
+    """The places in the source of a masked language model that its words stand at: those of its
+    masks; without a mask all that are not special."""
+    likeliest: tuple[Token, ...] = ()
+    """The most probable token of each place, without an edit."""
+    vector: Tensor | None = field(default=None, compare=False)
+    """The text's vector without an edit [D], of a model that gives one."""
+
+    @property
+    def unit(self) -> str:
+        """The unit of changes."""
+        return "nats" if self.vector is None else "degrees"
+
+    @property
+    def groups(self) -> list[list[int]]:
+        """The columns of scores that belong together: a word's pieces."""
+        if self.classes or self.vector is not None:
+            return [[i] for i in range(max(1, len(self.classes)))]
+        if self.places and self.words == self.likeliest:  # masks are words by themselves
+            return [[i] for i in range(len(self.places))]
+        return [list(group) for group in word_groups(self.words)]
 
 
 def output_of(checkpoint: Checkpoint, source: str, target: str | Sequence[Token] | None) -> Output:
@@ -67,12 +93,27 @@ def output_of(checkpoint: Checkpoint, source: str, target: str | Sequence[Token]
         if len(sources) < 2:
             raise InputError("The text is one token: there is none that the model could foresee.")
         return Output(source, None, tuple(map(token, sources[1:])))
-    plain = record(checkpoint, source)
-    if plain.classification is None:
-        raise InputError(
-            f"{checkpoint.name} writes nothing and names no class: there is no output to compare."
-        )
-    return Output(source, None, (), tuple(plain.classification.classes))
+    return output_read(checkpoint, source, record(checkpoint, source))
+
+
+def output_read(checkpoint: Checkpoint, source: str, plain: Recording) -> Output:
+    """Find the same in the recording of a model that writes nothing. Raises InputError."""
+    if plain.classification is not None:
+        return Output(source, None, (), tuple(plain.classification.classes))
+    if plain.vector is not None:
+        return Output(source, None, (), vector=plain.vector.values)
+    if getattr(checkpoint.config, "mask_id", None) is not None and plain.logits.dim() == 2:
+        masks = tuple(each.position for each in plain.masked)
+        places = masks or tuple(i for i, it in enumerate(plain.source) if not it.special)
+        best = plain.logits[list(places)].argmax(-1).tolist()
+        likeliest = tuple(map(checkpoint.tokenizer.token, best))
+        words = likeliest if masks else tuple(plain.source[i] for i in places)
+        if places:
+            return Output(source, None, words, places=places, likeliest=likeliest)
+    raise InputError(
+        f"{checkpoint.name} writes nothing, names no class and gives no vector: there is no output "
+        "to compare."
+    )
 
 
 def scored(checkpoint: Checkpoint, output: Output, groups: Sequence[Group]) -> Iterator[Scored]:
@@ -106,20 +147,25 @@ def _recorded(checkpoint: Checkpoint, output: Output, group: Group) -> Scored:
     try:
         recording = record(checkpoint, output.source, output.target, group)
     except EditError as error:
-        n = len(output.classes or output.words)
+        n = len(output.classes or output.words) or 1
         return Scored(torch.full((1, n), torch.nan), torch.zeros(1, n).long(), (str(error),))
-    log_probs, best = _of_recording(recording, output)
+    log_probs, best = scores_in(recording, output)
     return Scored(log_probs[None], best[None])
 
 
-def _of_recording(recording: Recording, output: Output) -> tuple[Tensor, Tensor]:
+def scores_in(recording: Recording, output: Output) -> tuple[Tensor, Tensor]:
+    """Score an output in one recording: [T or C] as in Scored, and the most probable [T or 1]."""
     decided = recording.classification
     if decided is not None and output.classes:
         logits = decided.logits.cpu().double()
         log_probs = logits.log_softmax(-1) if decided.is_exclusive else logsigmoid(logits)
         return log_probs.float(), log_probs.argmax(-1, keepdim=True)
+    if output.vector is not None and recording.vector is not None:
+        turned = -angle(output.vector, recording.vector.values)
+        return torch.tensor([turned]), torch.zeros(1, dtype=torch.long)
     ids = torch.tensor([token.id for token in output.words])
-    log_probs = recording.logits.cpu().double().log_softmax(-1)[: len(ids)]
+    logits = recording.logits[list(output.places)] if output.places else recording.logits
+    log_probs = logits.cpu().double().log_softmax(-1)[: len(ids)]
     return log_probs.gather(-1, ids[:, None])[:, 0].float(), log_probs.argmax(-1)
 
 

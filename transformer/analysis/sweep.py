@@ -20,13 +20,14 @@ from transformer.tokenizer import Token
 class Sweep:
     """The effect of each of N edits on each of T words of a known output. Tensors are on the CPU.
 
-    Of a classifier, on each of its C classes: T is then C.
+    Of a classifier, on each of its C classes: T is then C. Of a text's vector T is 1, and a change
+    is minus the angle by which the vector turns, in degrees.
     """
 
     edits: tuple[Edit, ...]
     output: Output
     log_probs: Tensor
-    """[T] of the words as the model gives them without any of the edits, in nats."""
+    """[T] of the words as the model gives them without any of the edits, in nats; of a vector 0."""
     changes: Tensor
     """[N, T]: log-probability with the edit less that without it."""
     best: Tensor
@@ -84,8 +85,8 @@ def sweep(
     """Try edits one by one on a source and its known target; None: every head off.
 
     target: None where a text is only read: the words of a generator's text, each given those
-    before it, or a classifier's classes. Of heads and arrows; positions are of a whole run. Raises
-    InputError, of an edit EditError.
+    before it, a classifier's classes, a masked model's tokens, or a text's vector. Of
+    heads and arrows; positions are of a whole run. Raises InputError, of an edit EditError.
     """
     *_, last = sweeping(checkpoint, source, target, edits)
     if last.refused and not last.edits:

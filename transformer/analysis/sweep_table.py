@@ -27,13 +27,13 @@ class Line:
     written: str
     """The model's output without an edit; of a classifier its class."""
     n_words: int
-    """Tokens that are judged; of a classifier 1, its class."""
+    """Tokens that are judged; of a classifier 1, its class, of a vector 1."""
     log_prob: float
     """The log-probability of them all without an edit, in nats."""
     edits: str
     """The edits as they are spelled, two with a space between."""
     change: float
-    """The change of that log-probability."""
+    """The change of that log-probability; of a vector minus the angle of its turn, in degrees."""
     n_other: int
     """Tokens at which another one is most probable than without an edit."""
     synergy: float | None = None

@@ -36,6 +36,8 @@ from transformer.hugging_face.opening import (
     open_tokenizer,
     require_whole,
 )
+from transformer.hugging_face.own_name import own_name
+from transformer.hugging_face.pooling import POOLINGS, pooling_of
 from transformer.hugging_face.refused import require_plain
 from transformer.hugging_face.rules import settings_of
 from transformer.hugging_face.sizes import WEIGHTS
@@ -145,7 +147,7 @@ def _unbuilt(path: Path, theirs: Any) -> Description:
     family = ENCODER_DECODER_READER if theirs.is_encoder_decoder else ENCODER
     size = _vocab_size(theirs)
     config = HuggingFaceConfig(name, size, 1, 0, None, values=whole_text(theirs.to_dict()))
-    return Description(_about(family, config, IdTokenizer(size), None, ()), config, family)
+    return Description(_about(path, family, config, IdTokenizer(size), None, ()), config, family)
 
 
 def _has_weights(path: Path) -> bool:
@@ -153,8 +155,8 @@ def _has_weights(path: Path) -> bool:
 
 
 def files(path: Path) -> Sequence[Path]:
-    """All files of the folder itself."""
-    return [file for file in path.iterdir() if file.is_file()]
+    """All files of the folder itself, and those that say how it pools."""
+    return [file for file in (*path.iterdir(), *path.glob(POOLINGS)) if file.is_file()]
 
 
 def _described(
@@ -212,13 +214,15 @@ def described(
         target_language=target,
         mask_id=mask[0] if mask and asks(model) else None,
         classes=_classes(model),
+        pooling=None if family.decodes else pooling_of(path),
         is_exclusive=theirs.problem_type != "multi_label_classification",
         values=whole_text(theirs.to_dict()),
     )
-    return Description(_about(family, config, tokenizer, mask, notes), config, family)
+    return Description(_about(path, family, config, tokenizer, mask, notes), config, family)
 
 
 def _about(
+    path: Path,
     family: Family,
     config: HuggingFaceConfig,
     tokenizer: Tokenizer,
@@ -234,7 +238,8 @@ def _about(
             ids.append(config.eos_id)  # it decides where a text ends
         examples = (" ".join(map(str, ids)),)
     kind = list(family.attentions)[-1]
-    title = f"{config.architecture}, Hugging Face"
+    name, title = own_name(path), f"{config.architecture}, Hugging Face"
+    title = f"{name} ({title})" if name else title
     vocabulary = getattr(tokenizer, "kind", "")
     return About(title, "", vocabulary, examples, (kind, 0, 0), notes)
 

@@ -18,6 +18,7 @@ from transformer.hugging_face.rules import rules_for
 from transformer.inputs import InputError
 from transformer.models import decoder_only, encoder_classifier
 from transformer.models.family import Family, ForcedPass, Ids, Rows
+from transformer.recording.text_vector import Pooling
 from transformer.watch.given import BESIDE_TEXT, lacking
 
 MOST_WRITTEN = 128
@@ -54,6 +55,8 @@ class HuggingFaceConfig:
     """The names of a classifier's classes, as the configuration has them."""
     is_exclusive: bool = True
     """True: a classifier puts a text in one class alone."""
+    pooling: Pooling | None = None
+    """The way from a text's states to its vector, where the folder names one."""
     values: Mapping[str, Any] = field(default_factory=dict)
     """The whole configuration, as its file says it."""
 

@@ -12,12 +12,13 @@ from transformer.checkpoint import CONFIG, CheckpointError
 from transformer.files.foreign_text import some_of
 from transformer.files.json_file import read_json
 from transformer.hugging_face.adapter_settings import ADAPTER
+from transformer.hugging_face.kinds import writes
+from transformer.hugging_face.pooling import pooling_notes
 from transformer.hugging_face.refused import SCHEMES, scheme_of, unread_poolers
 from transformer.hugging_face.rules import generation_settings
 from transformer.hugging_face.skeleton import Skeleton
 
 NAMED = 4
-SENTENCE = "modules.json"
 CODE = "auto_map"
 WITHOUT_EFFECT = frozenset(
     {
@@ -58,6 +59,7 @@ def notes_on(path: Path, config: Any, skeleton: Skeleton, read_from: Iterable[st
         *_tensors(skeleton),
         *_settings(path, config, skeleton.model),
         *_files(path, config, set(read_from)),
+        *pooling_notes(path, writes(skeleton.model)),
     ]
 
 
@@ -117,8 +119,6 @@ def _code(module: str) -> str:
 def _files(path: Path, config: Any, read_from: set[str]) -> Iterator[str]:
     if (path / ADAPTER).is_file():
         yield f"{ADAPTER} lies beside the weights: the adapter is not applied."
-    if (path / SENTENCE).is_file():
-        yield f"{SENTENCE} lies beside the weights: the pooling that it asks for is not computed."
     files = (file for pattern in _ENDINGS for file in path.glob(pattern) if file.is_file())
     others = {file.name for file in files} - read_from
     unread = sorted(name for name in others if not name.startswith(_NO_MODEL))

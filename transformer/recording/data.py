@@ -17,6 +17,7 @@ from transformer.recording.calls import AttentionCall
 from transformer.recording.check import Checked, check
 from transformer.recording.contradictions import contradictions
 from transformer.recording.decisions import Classification, Masked
+from transformer.recording.text_vector import TextVector
 from transformer.tokenizer import Token
 
 
@@ -149,6 +150,8 @@ class Recording:
     """Only for classifiers."""
     masked: tuple[Masked, ...] = ()
     """Only for masked language models: one per mask in the source."""
+    vector: TextVector | None = None
+    """Only for models that write nothing, name no class and fill no mask."""
     rotary: Mapping[str, Rotary] = field(default_factory=dict)
     """Kind in words -> how its queries and keys turn; empty where they are not known to."""
     unseen: tuple[Unseen, ...] = ()

@@ -14,6 +14,7 @@ from transformer.inputs import InputError
 from transformer.models.family import ForcedPass, Ids, Rows
 from transformer.recording import Attention, AttentionCall, Recording
 from transformer.recording.decisions import Classification, Masked
+from transformer.recording.text_vector import MEAN, Pooling, TextVector
 from transformer.tokenizer import Token
 from transformer.vocabulary import source_side
 from transformer.watch.descent import Descent, settle
@@ -77,6 +78,7 @@ def record_watched(
         logits=logits[-len(targets) :] if targets else logits,
         classification=_classification(checkpoint, logits),
         masked=_masked(checkpoint, sources, logits),
+        vector=_vector(checkpoint, logits),
         notes=(*notes_on_mode(modules), *notes_on_readings(kinds)),
     )
 
@@ -220,6 +222,21 @@ def _classification(checkpoint: Checkpoint, logits: torch.Tensor) -> Classificat
         return None
     is_exclusive = getattr(config, "is_exclusive", True)
     return Classification(classes, logits.float().cpu(), is_exclusive=is_exclusive)
+
+
+def _vector(checkpoint: Checkpoint, logits: torch.Tensor) -> TextVector | None:
+    """Keep a text's vector, of a model that gives one for each token and nothing else.
+
+    The mean of all tokens, where the folder names no pooling.
+    """
+    config = checkpoint.config
+    if checkpoint.family.decodes or getattr(config, "mask_id", None) is not None:
+        return None
+    classes: tuple[str, ...] = getattr(config, "classes", ())
+    if logits.dim() != 2 or classes:
+        return None
+    pooling: Pooling | None = getattr(config, "pooling", None)
+    return TextVector(logits.float().cpu(), pooling or MEAN, pooling is not None)
 
 
 def _masked(checkpoint: Checkpoint, sources: Ids, logits: torch.Tensor) -> tuple[Masked, ...]:

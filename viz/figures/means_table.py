@@ -9,7 +9,7 @@ from viz.labels import decimals_of, percent, signed
 
 @dataclass(frozen=True)
 class MeanOff:
-    """A head off, over many sentences, in nats of the whole output."""
+    """A head off, over many sentences: the change of the whole output, in nats, or in degrees."""
 
     title: str
     address: str
@@ -20,7 +20,7 @@ class MeanOff:
     """The share of sentences in which the model would write other words."""
 
 
-def means_table(means: Sequence[MeanOff]) -> Table:
+def means_table(means: Sequence[MeanOff], unit: str = "nats") -> Table:
     """A row per head: the mean as a dot, its interval as a line, over one scale with 0."""
     ends = [
         0.0,
@@ -38,7 +38,7 @@ def means_table(means: Sequence[MeanOff]) -> Table:
         ]
         return Row(Cell(each.title, link=each.address), cells)
 
-    scale = Column(f"{signed(least, n)} to {signed(most, n)} nats", axis=(least, most))
+    scale = Column(f"{signed(least, n)} to {signed(most, n)} {unit}", axis=(least, most))
     columns = [*map(Column, ("off", "mean", "95 % interval", "other words")), scale]
     return Table("Means", columns, list(map(row_of, means)))
 

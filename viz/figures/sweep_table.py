@@ -14,6 +14,38 @@ TITLED = 5000
 
 
 @dataclass(frozen=True)
+class Measure:
+    """The words for a kind of change."""
+
+    unit: str
+    says: str
+    legend: str
+    less: str
+    more: str
+    result: str
+    """The heading over what came of the output."""
+    same: str
+
+
+_LOG = "the change of each word's log-probability"
+_ADDS = (
+    "In each row one head is off: what that adds to the log-probability of each word of the output."
+)
+_LESS = ("less likely", "more likely")
+WORDS = Measure("nats", _LOG, _ADDS, *_LESS, "words that change", "the same words")
+CLASSES = Measure("nats", _LOG, _ADDS, *_LESS, "class", "the same class")
+TURNED = Measure(
+    "degrees",
+    "minus the angle by which the text's vector turns",
+    "In each row one head is off: minus the angle by which the text's vector turns.",
+    "turned further",
+    "",
+    "",
+    "",
+)
+
+
+@dataclass(frozen=True)
 class HeadOff:
     """One change of the model, and what came of it."""
 
@@ -22,7 +54,7 @@ class HeadOff:
     address: str
     """A link to it on another page."""
     changes: Sequence[float]
-    """Changes of each word's log-probability, in nats."""
+    """Changes of each word's log-probability, in nats; of a vector minus its angle, in degrees."""
     total: float
     """The same of the whole output."""
     is_first: bool = False
@@ -31,14 +63,11 @@ class HeadOff:
     """The words when the text was written again; None: not known."""
 
 
-def sweep_table(
-    rows: Sequence[HeadOff], words: Sequence[str], is_of_classes: bool = False
-) -> Table:
+def sweep_table(rows: Sequence[HeadOff], words: Sequence[str], measure: Measure = WORDS) -> Table:
     """words: of the output, or the classes."""
     largest = max((abs(change) for row in rows for change in row.changes), default=0.0)
     decimals = decimals_of(max((row.total for row in rows), key=abs, default=0.0))
     is_titled = len(rows) * len(words) <= TITLED
-    same = "the same class" if is_of_classes else "the same words"
 
     def row_of(row: HeadOff) -> Row:
         pairs = zip(row.changes, words, strict=True)
@@ -46,7 +75,7 @@ def sweep_table(
             _cell(change, word if is_titled else "", largest, len(words) > WIDE)
             for change, word in pairs
         ]
-        text = same if row.written == () else ""
+        text = measure.same if row.written == () else ""
         cells = [
             Cell(signed(row.total, decimals), row.total),
             *changes,
@@ -60,10 +89,10 @@ def sweep_table(
             Column("off"),
             Column("total"),
             *(Column(word, is_word=True) for word in words),
-            Column("class" if is_of_classes else "words that change", is_text=True),
+            Column(measure.result, is_text=True),
         ],
         list(map(row_of, rows)),
-        legend=_legend(largest),
+        legend=_legend(largest, measure),
     )
 
 
@@ -74,13 +103,13 @@ def _cell(change: float, word: str, largest: float, is_wide: bool) -> Cell:
     return Cell(text, change, rooted(change, largest), tip=tip)
 
 
-def _legend(largest: float) -> Legend:
+def _legend(largest: float, measure: Measure) -> Legend:
     n = decimals_of(largest)
+    more = f"{signed(largest, n)} {measure.unit}" + (f", {measure.more}." if measure.more else ".")
     return Legend(
         "signed",
-        f"less likely {signed(-largest, n)}",
-        f"{signed(largest, n)} nats, more likely.",
-        "In each row one head is off: what that adds to the log-probability of each word of the "
-        "output.",
+        f"{measure.less} {signed(-largest, n)}",
+        more,
+        measure.legend,
         "A click on a head opens Explore with it off.",
     )

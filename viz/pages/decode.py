@@ -21,6 +21,7 @@ from viz.ui.experiment import begin_edits
 from viz.ui.panel import panel, view_exhibits
 from viz.ui.saving import download, for_a_paper
 from viz.ui.showing import show
+from viz.ui.similarity import second_sentence, similarity
 from viz.views.of_page import views_of_page
 
 
@@ -70,6 +71,8 @@ def _player(pane: Pane, decoding: Decoding) -> Exhibit:
 
 def _exhibits(pane: Pane) -> dict[str, Exhibit]:
     views, decoding = view_exhibits("decode", pane), pane.answer.decoding
+    if pane.recording.vector is not None and (both := similarity(pane)) is not None:
+        return {"similarity": both} | views
     if decoding is None or not decoding.steps:
         return views
     below = {name: replace(view, is_main=False) for name, view in views.items()}
@@ -84,6 +87,10 @@ def _read_only(pane: Pane) -> None:
     elif pane.recording.masked:
         st.caption("This model does not generate text: it predicts the masked tokens.")
         places = columns(len(views), gap="large")
+    elif pane.recording.vector is not None:
+        st.caption("This model does not generate text: it gives the text a vector.")
+        second_sentence(pane)
+        places = columns(max(2, len(views)), gap="large")
     else:
         note(_nothing_written(pane.answer))
         places = columns(max(1, len(views)), gap="large")

@@ -1,14 +1,20 @@
 """The strip below the tokens: changes of the model, and what became of its output."""
 
 import html
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
 import streamlit as st
+from torch import Tensor
 
-from transformer.analysis.output_change import differing, word_changes, words_of
+from transformer.analysis.output_change import WordChange, differing, word_changes, words_of
+from transformer.analysis.scored import output_read, scores_in
 from transformer.edits import Edit, EditKind, edit_kinds, parse
+from transformer.recording.text_vector import TextVector, angle, cosine
 from transformer.refusal import Refusal
+from transformer.tokenizer import Token
+from transformer.words import word_piece
 from viz.edit_words import edit_text, scale_of, with_factor
 from viz.labels import literal, signed
 from viz.run.request import Answer, answer
@@ -183,6 +189,10 @@ def outputs(before: Answer, after: Answer) -> None:
         _classes(before, after)
     elif after.decoding is not None and before.decoding is not None:
         st.html(compared(before, after))
+    elif after.recording.vector is not None and before.recording.vector is not None:
+        st.caption(literal(turned(before.recording.vector, after.recording.vector)))
+    elif before.recording.logits.dim() == 2:
+        st.html(_filled(before, after))
 
 
 def compared(before: Answer, after: Answer) -> str:
@@ -190,7 +200,44 @@ def compared(before: Answer, after: Answer) -> str:
     # The target without the edits, read by the model that has them.
     forced = answer(after.request.made_to_read(before.request))
     changes = word_changes(before.recording, forced.recording)
-    old, new = [each.word for each in changes], words_of(after.recording.target)
+    return _html(changes, words_of(after.recording.target), "The same words are written.")
+
+
+def turned(before: TextVector, after: TextVector) -> str:
+    """Say how far a text's vector turns."""
+    a, b = before.values, after.values
+    return (
+        f"The text's vector ({after.pooling.title}) turns by {angle(a, b):.2f}° with the edits: "
+        f"its cosine with the one without them is {cosine(a, b):.4f}."
+    )
+
+
+def _filled(before: Answer, after: Answer) -> str:
+    """Show the tokens that a masked model fills in or sees, and those it finds likeliest then."""
+    output = output_read(before.checkpoint, before.request.text, before.recording)
+    (old, _), (new, best) = (scores_in(each.recording, output) for each in (before, after))
+    token = after.checkpoint.tokenizer.token
+    likeliest = [token(id) for id in best.tolist()]
+    groups = output.groups
+    read, words = _grouped(output.words, groups), _grouped(likeliest, groups)
+    changes = [
+        WordChange(word, *_sums(group, old, new)) for word, group in zip(read, groups, strict=True)
+    ]
+    return _html(changes, words, "The same words are the most probable ones.")
+
+
+def _grouped(tokens: Sequence[Token], groups: Sequence[Sequence[int]]) -> list[str]:
+    return [word_piece([tokens[i] for i in group]).strip(" ▁") for group in groups]
+
+
+def _sums(group: Sequence[int], *log_probs: Tensor) -> tuple[float, float]:
+    before, after = (float(each[list(group)].sum()) for each in log_probs)
+    return before, after
+
+
+def _html(changes: Sequence[WordChange], new: Sequence[str], same: str) -> str:
+    """The words without the edits with their changes, and those with them."""
+    old = [each.word for each in changes]
     was = "".join(
         f"<div>{_marked(each.word, 's' if gone else '')}<small>{signed(each.gain)}</small></div>"
         for each, gone in zip(changes, differing(old, new), strict=True)
@@ -200,7 +247,7 @@ def compared(before: Answer, after: Answer) -> str:
         for word, is_other in zip(new, differing(new, old), strict=True)
     )
     total = signed(sum(each.gain for each in changes))
-    same = " The same words are written." if new == old else ""
+    same = f" {same}" if new == old else ""
     return (
         f'{_STYLE}<dl class="outputs" data-total="{total}">'
         f"{_WITHOUT}<dd>{was}</dd><dt>with them</dt><dd>{written}</dd>"

@@ -107,13 +107,13 @@ class Dimensions:
         return [tuple(spread), *((dimension,) for dimension in range(d_model))]
 
 
-Needs = Literal["attentions", "positions", "classification", "masked", "rotary", "biases"]
+Needs = Literal["attentions", "positions", "classification", "masked", "vector", "rotary", "biases"]
 Place = Literal["explore", "compare", "decode", "positions", "nowhere"]
 PLACES: Mapping[Needs, Place] = MappingProxyType(
     {
         "attentions": "explore",
         **dict.fromkeys(("positions", "rotary", "biases"), "positions"),
-        **dict.fromkeys(("classification", "masked"), "decode"),
+        **dict.fromkeys(("classification", "masked", "vector"), "decode"),
     }
 )
 """The page that lists a view, by what it needs; in this order."""

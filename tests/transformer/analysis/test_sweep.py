@@ -138,13 +138,6 @@ def test_opened_models_are_run_head_by_head(name: str, tmp_path: Path) -> None:
     assert not found.refused and bool((found.changes != 0).any())
 
 
-def test_what_neither_writes_nor_decides_has_nothing_to_sweep(tmp_path: Path) -> None:
-    model: Any = build("BERT")
-    model.save_pretrained(tmp_path)
-    with pytest.raises(InputError, match="writes nothing and names no class"):
-        sweep(load_checkpoint(tmp_path, "cpu"), SOURCE)
-
-
 def test_a_pair_is_three_passes() -> None:
     checkpoint = random_checkpoint(CONFIGS["post-norm"])
     found = sweep(checkpoint, SOURCE, TARGET)

@@ -8,7 +8,7 @@ from viz.figures.means_table import MeanOff, means_table
 from viz.figures.pairs_table import PairOff, pairs_table
 from viz.figures.patch_maps import patch_cell, patch_map
 from viz.figures.score_split import Part, score_split
-from viz.figures.sweep_table import HeadOff, sweep_table
+from viz.figures.sweep_table import CLASSES, HeadOff, sweep_table
 from viz.painters.shades import stop_of
 
 
@@ -61,7 +61,7 @@ def test_words_that_change_stand_beside_their_head() -> None:
         "the same words",
         "",
     ]
-    assert cells(sweep_table(rows, ["x"], is_of_classes=True), 1)[-1].text == "the same class"
+    assert cells(sweep_table(rows, ["x"], CLASSES), 1)[-1].text == "the same class"
 
 
 def test_a_long_text_has_shades_alone() -> None:

@@ -20,6 +20,11 @@ SAYS = (
     "output. Below 0 one of them makes up for the loss of the other: backup heads (Wang et al. "
     "2022)."
 )
+TURNS = (
+    "Synergy is minus the angle by which the text's vector turns with both heads off, less those "
+    "with each of them off, in degrees. Below 0 one of them makes up for the loss of the other: "
+    "backup heads (Wang et al. 2022)."
+)
 
 
 def numbers_of(pane: Pane) -> list[int]:
@@ -45,7 +50,12 @@ def pairs(pane: Pane, n: int) -> Growth[Synergy]:
 
 
 def _exhibit(synergy: Synergy, pane: Pane) -> Exhibit:
-    return Exhibit("Pairs of heads (ablation)", pairs_table(_rows(synergy, pane)), SAYS)
+    return Exhibit("Pairs of heads (ablation)", pairs_table(_rows(synergy, pane)), says(pane))
+
+
+def says(pane: Pane) -> str:
+    """Say what synergy is, in the unit of this model's output."""
+    return SAYS if pane.recording.vector is None else TURNS
 
 
 def _rows(synergy: Synergy, pane: Pane) -> list[PairOff]:

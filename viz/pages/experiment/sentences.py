@@ -32,6 +32,10 @@ SAYS = (
     "95 % interval by 2,000 resamples of the sentences, and in how many sentences another word "
     "becomes most probable somewhere."
 )
+TURNS = (
+    "In each row one head is off: the mean of minus the angle by which a sentence's vector turns, "
+    "in degrees, and its 95 % interval by 2,000 resamples of the sentences."
+)
 
 
 def choose_sentences(pane: Pane) -> None:
@@ -50,7 +54,7 @@ def choose_sentences(pane: Pane) -> None:
 
 def over_sentences(pane: Pane, growth: Growth[list[Line]]) -> None:
     """The means over the sentences. Raises what the study raises."""
-    work = grow(growth.study, lambda lines: _means(lines, growth.exhibit(lines)))
+    work = grow(growth.study, lambda lines: _means(lines, growth.exhibit(lines), _says(pane)))
     if work.is_whole and work.latest:
         for_a_paper(pane, {"means": growth.exhibit(work.latest)}, "paper means")
     n_left = len(sentences_of(_text_of(pane)[1])) - n_done(work.latest or [])
@@ -72,10 +76,11 @@ def _text_of(pane: Pane) -> tuple[str, str]:
 
 
 def _exhibit(lines: Sequence[Line], pane: Pane, kinds: Sequence[str], sort: str) -> Exhibit:
+    unit = "nats" if pane.recording.vector is None else "degrees"
     return Exhibit(
         "Heads over sentences (ablation)",
-        means_table(_rows(lines, pane, kinds, sort)),
-        f"Over {counted(n_done(lines), 'sentence', 'sentences')}. {SAYS}",
+        means_table(_rows(lines, pane, kinds, sort), unit),
+        f"Over {counted(n_done(lines), 'sentence', 'sentences')}. {_says(pane)}",
         about="checkpoint",
     )
 
@@ -113,8 +118,12 @@ def _rows(lines: Sequence[Line], pane: Pane, kinds: Sequence[str], sort: str) ->
     ]
 
 
-def _means(lines: Sequence[Line], exhibit: Exhibit) -> None:
-    st.caption(SAYS)
+def _says(pane: Pane) -> str:
+    return SAYS if pane.recording.vector is None else TURNS
+
+
+def _means(lines: Sequence[Line], exhibit: Exhibit, says: str) -> None:
+    st.caption(says)
     show(exhibit, "means")
     download(
         "Sentences as CSV",

@@ -7,18 +7,19 @@ import streamlit as st
 
 from transformer.analysis.ablation import Ablation
 from transformer.analysis.output_change import exchanged, words_of
+from transformer.analysis.scored import output_read
 from transformer.analysis.sweep import Sweep
 from transformer.edits import Edit
 from transformer.refusal import Refusal
-from transformer.words import word_groups
+from transformer.words import word_piece
 from viz.exhibits.exhibit import Exhibit
 from viz.exhibits.table import Change
 from viz.export import sweep_csv
 from viz.fields.experiment import ExperimentFields
-from viz.figures.sweep_table import HeadOff, sweep_table
+from viz.figures.sweep_table import CLASSES, TURNED, WORDS, HeadOff, sweep_table
 from viz.labels import decimals_of, kind_title, literal, signed
 from viz.pages.experiment.heads import head_name, on_explore
-from viz.pages.experiment.pairs import SAYS, choose_pairs, numbers_of, pairs
+from viz.pages.experiment.pairs import choose_pairs, numbers_of, pairs, says
 from viz.pages.experiment.sentences import choose_sentences, means, over_sentences
 from viz.pages.experiment.studies import HeadAblation
 from viz.run.growth import Growth
@@ -67,7 +68,7 @@ def _over_the_sentence(
         return
     for_a_paper(pane, {"sweep": sweep.exhibit(latest)}, "paper sweep")
     if pairs is not None:
-        st.caption(SAYS)
+        st.caption(says(pane))
         show_growth(pane, pairs, "pairs")
 
 
@@ -78,11 +79,18 @@ def _choose_over(pane: Pane) -> str:
 
 
 def _columns(pane: Pane) -> list[str]:
-    """The words of the output, or the classes."""
-    decided = pane.recording.classification
-    if pane.answer.decoding is None and decided is not None:
-        return list(decided.classes)
-    return [word.strip() or "⏎" for word in words_of(pane.recording.target)]
+    """The words of the output, the classes, a masked model's tokens, or the vector.
+
+    Raises Refusal where there is nothing of these.
+    """
+    if pane.answer.decoding is not None:
+        return [word.strip() or "⏎" for word in words_of(pane.recording.target)]
+    output = output_read(pane.checkpoint, pane.request.text, pane.recording)
+    if output.classes:
+        return list(output.classes)
+    if output.vector is not None:
+        return ["the vector"]
+    return [word_piece([output.words[i] for i in group]).strip(" ▁") for group in output.groups]
 
 
 def sweep_exhibits(pane: Pane) -> dict[str, Growth[Any]]:
@@ -139,16 +147,14 @@ def _exhibit(
     ablation: Ablation, pane: Pane, words: Sequence[str], kinds: Sequence[str], sort: str
 ) -> Exhibit:
     rows = _rows(ablation, pane, kinds, sort)
-    says = f"In each of {len(rows)} rows one head is off: the change of each word's log-probability"
+    output = ablation.sweep.output
+    measure = TURNED if output.vector is not None else CLASSES if output.classes else WORDS
+    text = f"In each of {len(rows)} rows one head is off: {measure.says}"
     if rows:
         most = max(rows, key=lambda row: abs(row.total))
         change = signed(most.total, decimals_of(most.total))
-        says += f", in nats. {most.title} changes the whole output most, by {change}"
-    return Exhibit(
-        "Sweep of heads (ablation)",
-        sweep_table(rows, words, bool(ablation.sweep.output.classes)),
-        says,
-    )
+        text += f", in {measure.unit}. {most.title} changes the whole output most, by {change}"
+    return Exhibit("Sweep of heads (ablation)", sweep_table(rows, words, measure), text)
 
 
 def _rows(ablation: Ablation, pane: Pane, kinds: Sequence[str], sort: str) -> list[HeadOff]:
@@ -182,9 +188,7 @@ def _rows(ablation: Ablation, pane: Pane, kinds: Sequence[str], sort: str) -> li
 def _by_word(sweep: Sweep) -> list[list[float]]:
     """[N][W]: of a word, the sum over its pieces."""
     changes: list[list[float]] = sweep.changes.tolist()
-    if sweep.output.classes:
-        return changes
-    groups = word_groups(sweep.target)
+    groups = sweep.output.groups
     return [[sum(row[i] for i in group) for group in groups] for row in changes]
 
 

@@ -1,0 +1,121 @@
+"""Pooling of a sentence-embedding folder: modules.json and the folders that it names.
+
+Sentence Transformers writes them (Reimers and Gurevych 2019): a Transformer, then Pooling, and
+Normalize where vectors are of length 1.
+"""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from transformer.checkpoint import CONFIG, CheckpointError
+from transformer.files.foreign_text import clean, some_of
+from transformer.files.json_file import read_json
+from transformer.recording.text_vector import MODES, Pooling
+
+MODULES = "modules.json"
+POOLINGS = f"[0-9]*_*/{CONFIG}"
+"""The settings of the folder's further modules."""
+_NAMES = {"cls_token": "cls", "max_tokens": "max", "mean_tokens": "mean"}
+_NAMES |= {f"{mode}_tokens": mode for mode in ("mean_sqrt_len", "weightedmean")}
+_NAMES |= {"lasttoken": "lasttoken"}
+"""The end of a setting, after pooling_mode_ -> its mode."""
+_PREFIX = "pooling_mode_"
+
+
+def pooling_of(path: Path) -> Pooling | None:
+    """Read it; None where the folder names none, or one that is not computed: `pooling_notes`."""
+    return None if _faults(path) else _pooling(path)
+
+
+def pooling_notes(path: Path, writes: bool) -> Iterator[str]:
+    """A sentence for what the folder asks of its vector, and is not computed.
+
+    writes: its model writes a text, and gives no vector.
+    """
+    faults = _faults(path)
+    if writes and (path / MODULES).is_file():
+        yield f"{MODULES} asks for the vector of a text: it is not computed, as the model writes."
+    elif faults:
+        yield f"{MODULES}: {some_of(faults, 3)}; the mean of all tokens stands for its vector."
+
+
+def _pooling(path: Path) -> Pooling | None:
+    modules = _modules(path)
+    settings = next((_settings(path, each) for each in modules if _type(each) == "Pooling"), None)
+    if settings is None:
+        return None
+    is_normalized = any(_type(each) == "Normalize" for each in modules)
+    return Pooling(_modes(settings), is_normalized)
+
+
+def _faults(path: Path) -> list[str]:
+    """Say what is not computed, or damaged."""
+    try:
+        return _not_computed(path)
+    except CheckpointError as error:
+        return [str(error).removeprefix(f"{path.name}: ").rstrip(".")]
+
+
+def _not_computed(path: Path) -> list[str]:
+    modules = _modules(path)
+    names = [_type(each) for each in modules]
+    faults = [] if "Pooling" in names or not (path / MODULES).is_file() else ["it names no pooling"]
+    faults += [
+        f"{clean(name)} is not computed"
+        for name in names
+        if name not in ("Transformer", "Pooling", "Normalize", "Dropout")
+    ]
+    switches = {f"{_PREFIX}{name}" for name in _NAMES}
+    for module in modules:
+        if _type(module) != "Pooling":
+            continue
+        settings = _settings(path, module)
+        unknown = [
+            name
+            for name, value in settings.items()
+            if name.startswith(_PREFIX) and value and name not in switches
+        ]
+        named = settings.get("pooling_mode")
+        unknown += [clean(each) for each in _several(named) if each not in MODES]
+        faults += [f"{clean(name)} is not known" for name in unknown]
+        if not unknown and not _modes(settings):
+            faults.append("Pooling names no mode")
+        if settings.get("include_prompt") is False:
+            faults.append("include_prompt is not followed")
+    return faults
+
+
+def _modes(settings: dict[str, Any]) -> tuple[str, ...]:
+    """Older files have a switch for each mode, newer ones a name or several."""
+    named = {mode for name, mode in _NAMES.items() if settings.get(f"{_PREFIX}{name}") is True}
+    named |= {each for each in _several(settings.get("pooling_mode")) if each in MODES}
+    return tuple(mode for mode in MODES if mode in named)
+
+
+def _several(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else [] if value is None else [value]
+
+
+def _modules(path: Path) -> list[dict[str, Any]]:
+    if not (path / MODULES).is_file():
+        return []
+    modules = read_json(path / MODULES)
+    if not isinstance(modules, list):
+        raise CheckpointError(f"{path.name}: {MODULES} is not a list of modules.")
+    return [each for each in modules if isinstance(each, dict)]
+
+
+def _type(module: dict[str, Any]) -> str:
+    return str(module.get("type")).rpartition(".")[2]
+
+
+def _settings(path: Path, module: dict[str, Any]) -> dict[str, Any]:
+    """The module's own configuration. Raises CheckpointError for a place outside the folder."""
+    name = str(module.get("path"))
+    if not name or Path(name).name != name or name == "..":
+        raise CheckpointError(f"{path.name}: {MODULES} names a place outside it: {clean(name)}.")
+    settings = read_json(path / name / CONFIG)
+    if not isinstance(settings, dict):
+        raise CheckpointError(f"{path.name}: {clean(name)}/{CONFIG} holds no settings.")
+    return settings

@@ -1,0 +1,97 @@
+"""Two sentences by their vectors: the cosine, without the edits in force and with them."""
+
+from dataclasses import replace
+
+import streamlit as st
+from torch import Tensor
+
+from transformer.recording.text_vector import angle, cosine
+from transformer.refusal import Refusal
+from viz.exhibits.exhibit import Exhibit
+from viz.exhibits.table import Cell, Column, Row, Table
+from viz.export import vectors_csv
+from viz.fields.decode import DecodeFields
+from viz.labels import number
+from viz.run.request import Answer, answer
+from viz.state.limits import check_text
+from viz.state.note import note
+from viz.state.page import Pane
+from viz.state.state import bound
+from viz.ui.saving import download
+from viz.ui.showing import show
+
+SAYS = (
+    "The cosine of two sentences' vectors: 1 where both point the same way, 0 where they are at a "
+    "right angle"
+)
+
+
+def second_sentence(pane: Pane) -> None:
+    """Draw the field of a second sentence, and below it how alike both are to the model."""
+    text = pane.screen.of(DecodeFields).second_text or ""
+    st.text_input(
+        "A second sentence, to compare their vectors",
+        text,
+        placeholder="Another sentence",
+        **bound("second_text", text),
+    )
+    try:
+        exhibit = similarity(pane)
+        if exhibit is not None:
+            show(exhibit, "similarity")
+    except Refusal as error:
+        note(error)
+    download(
+        "Vectors as CSV",
+        lambda: vectors_csv({each.request.text: each.recording for each in _answers(pane)}),
+        "headscope-vectors.csv",
+        "One row per dimension, one column per sentence",
+    )
+
+
+def similarity(pane: Pane) -> Exhibit | None:
+    """The cosine of both; None without a second sentence. Raises Refusal."""
+    answers = _answers(pane)
+    if len(answers) < 2:
+        return None
+    rows = [_row("with the edits" if pane.answer.request.edits else "as it is", answers)]
+    if pane.answer.request.edits:
+        plain = [answer(replace(each.request, edits=())) for each in answers]
+        rows.insert(0, _row("without the edits", plain))
+        rows += [_turned(each, before) for each, before in zip(answers, plain, strict=True)]
+    columns = [Column("the model"), Column("cosine"), Column("angle in degrees")]
+    table = Table("Similarity", columns, rows)
+    return Exhibit("Similarity of two sentences", table, f"{SAYS}. {_texts(answers)}")
+
+
+def _answers(pane: Pane) -> list[Answer]:
+    """The sentence's, and the second one's where there is one. Raises Refusal."""
+    text = (pane.screen.of(DecodeFields).second_text or "").strip()
+    check_text(text)
+    own = pane.answer
+    return [own, answer(replace(own.request, text=text))] if text else [own]
+
+
+def _row(title: str, answers: list[Answer]) -> Row:
+    a, b = (_values(each) for each in answers)
+    return Row(Cell(title), [_number(cosine(a, b)), _number(angle(a, b))])
+
+
+def _turned(after: Answer, before: Answer) -> Row:
+    a, b = _values(before), _values(after)
+    title = f"“{after.request.text}” with the edits and without"
+    return Row(Cell(title), [_number(cosine(a, b)), _number(angle(a, b))])
+
+
+def _number(value: float) -> Cell:
+    return Cell(number(value, 4), value)
+
+
+def _values(result: Answer) -> Tensor:
+    assert result.recording.vector is not None
+    return result.recording.vector.values
+
+
+def _texts(answers: list[Answer]) -> str:
+    first, second = (each.request.text for each in answers)
+    return f"“{first}” and “{second}”."

@@ -1,0 +1,57 @@
+"""The vector of a text: which tokens' vectors lie close to it."""
+
+from transformer.recording import Recording
+from transformer.recording.text_vector import TextVector, cosine
+from viz.exhibits.chart import Axis, Bars, Chart
+from viz.labels import label, number
+from viz.views.view import View
+
+
+def vector_of(recording: Recording) -> TextVector:
+    """The part that this view draws. Raises ValueError where there is none."""
+    if recording.vector is None:
+        raise ValueError("no vector was made here: View.applies_to says so")
+    return recording.vector
+
+
+def cosines(recording: Recording) -> list[float]:
+    """The cosine of each token's vector with the text's; of several modes, with the closest."""
+    vector = vector_of(recording)
+    n = vector.states.size(1)
+    parts = vector.values.view(-1, n)
+    return [max(cosine(part, state) for part in parts) for state in vector.states]
+
+
+def chart(recording: Recording) -> Chart:
+    """A bar a token, the first on top: its vector's cosine with the text's vector."""
+    values = cosines(recording)
+    bars = Bars("", range(len(values)), values, ("above",), "{x:.4f}", is_level=True)
+    x = Axis("cosine with the text's vector", from_zero=True, has_grid=True)
+    y = Axis("", labels=recording.source)
+    return Chart("text_vector", "Vector of the text", "", x, y, (bars,))
+
+
+def describe(recording: Recording) -> str:
+    vector, values = vector_of(recording), cosines(recording)
+    size = f"{vector.values.numel():,} numbers, {vector.pooling.title}"
+    of = "" if vector.is_named else " (its folder names no pooling)"
+    top = max(range(len(values)), key=lambda i: values[i])
+    closest, length = label(recording.source[top]), number(vector.values.norm())
+    return (
+        f"The text's vector has {size}{of}; its length is {length}. Closest to it is "
+        f"the vector of {closest}, with a cosine of {values[top]:.4f}."
+    )
+
+
+VIEW = View(
+    name="text_vector",
+    title="Vector of the text",
+    explain=(
+        "The model gives each token a vector and pools them to one, the sentence's embedding. A "
+        "bar is the cosine of a token's vector with it: 1 where both point the same way."
+    ),
+    needs="vector",
+    content=chart,
+    describe=describe,
+    controls=(),
+)
