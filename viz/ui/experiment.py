@@ -247,12 +247,12 @@ def _html(changes: Sequence[WordChange], new: Sequence[str], same: str) -> str:
         for word, is_other in zip(new, differing(new, old), strict=True)
     )
     total = signed(sum(each.gain for each in changes))
-    same = f" {same}" if new == old else ""
+    remark = f" {same}" if new == old else ""
     return (
         f'{_STYLE}<dl class="outputs" data-total="{total}">'
         f"{_WITHOUT}<dd>{was}</dd><dt>with them</dt><dd>{written}</dd>"
         f"<dt></dt><dt>Below each word: the change of its log-probability, in nats; {total} in "
-        f"all.{same}</dt></dl>"
+        f"all.{remark}</dt></dl>"
     )
 
 
