@@ -156,7 +156,7 @@ def _assigned(tree: ast.AST, name: str) -> list[ast.AST]:
     return found
 
 
-def is_safe(node: ast.AST, scope: Scope, depth: int = 14) -> bool:
+def is_safe(node: ast.AST, scope: Scope, depth: int = 18) -> bool:
     """Whether it is put together from our own texts, numbers and escaped texts alone."""
     if depth == 0:
         return False
