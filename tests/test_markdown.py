@@ -46,6 +46,7 @@ KNOWN = {
     "_most(pane.recording, dependence)": "kinds by literal, the rest are numbers",
     "samples_html(cost_samples(), current_theme())": "as above",
     "compared(before, after)": "words are escaped, the rest are numbers",
+    "_filled(before, after)": "as above",
     "chart_image(chart, current_theme(), says, share_here())": "an image, and its words escaped",
     "escaped_html": "viz/stories/markdown.py escapes all texts",
     "below": "as above, in viz/talks/story_words.py",
@@ -156,7 +157,7 @@ def _assigned(tree: ast.AST, name: str) -> list[ast.AST]:
     return found
 
 
-def is_safe(node: ast.AST, scope: Scope, depth: int = 18) -> bool:
+def is_safe(node: ast.AST, scope: Scope, depth: int = 14) -> bool:
     """Whether it is put together from our own texts, numbers and escaped texts alone."""
     if depth == 0:
         return False
