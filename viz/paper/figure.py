@@ -7,6 +7,7 @@ from typing import Any
 from transformer.discover import discover
 from viz.paper.drawing import Drawing, read_data
 from viz.paper.lettering import FAMILY, SMALL, broken, lacking, width_of
+from viz.paper.origins import Maps
 from viz.paper.printed import pdf, png
 from viz.paper.record import FigureError, Record
 from viz.paper.sheet import INCH, Line, Mark, Sheet, Words, moved
@@ -40,6 +41,8 @@ class Figure:
     """Recorded numbers by names of files: more than the figure shows."""
     rows: Callable[[], Sequence[Mapping[str, Any]]] | None = None
     """The numbers of its content, a row each; None: those of the marks that are drawn."""
+    maps: Callable[[], Maps] = dict
+    """The maps whose cells are drawn: they say which tokens a cell is of."""
 
     def file(self, kind: str, width: float | None = None) -> bytes:
         """kind: "svg", "pdf" or "png"; width: in inches. Raises FigureError."""
@@ -55,7 +58,7 @@ class Figure:
 
     def table(self, kind: str, width: float | None = None) -> bytes:
         """Its numbers as a file. kind: as `table` takes it; width: in inches."""
-        of = self.rows() if self.rows else rows(self.sheet(width or self.width))
+        of = self.rows() if self.rows else rows(self.sheet(width or self.width), self.maps())
         return table(of, kind)
 
     def sheet(self, inches: float) -> Sheet:

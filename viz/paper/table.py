@@ -2,20 +2,30 @@
 
 import io
 from collections.abc import Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 
 from transformer.extras import require
 from viz.export import rows_csv
+from viz.paper.origins import Maps, is_whole, with_origins
 from viz.paper.sheet import Facts, Sheet
 
 KINDS = ("csv", "parquet")
+EMPTY: Maps = MappingProxyType({})
 
 
-def rows(sheet: Sheet) -> list[dict[str, Any]]:
-    """Each mark that stands for something; of a map each cell, by its row and column."""
-    return [row for mark in sheet.marks for row in _rows(mark.facts)]
+def rows(sheet: Sheet, maps: Maps = EMPTY) -> list[dict[str, Any]]:
+    """Each mark that stands for something; of a map each cell, by its row and column.
+
+    maps: those whose cells they are: each says its tokens.
+    """
+    return [
+        with_origins(row, maps if is_whole(mark.facts, maps) else EMPTY)
+        for mark in sheet.marks
+        for row in _rows(mark.facts)
+    ]
 
 
 def table(rows: Sequence[Mapping[str, Any]], kind: str) -> bytes:

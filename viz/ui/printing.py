@@ -5,6 +5,7 @@ from functools import partial
 from typing import Any
 
 from transformer.visible import visible
+from viz.components.kit.picture import OfMaps
 from viz.exhibits.chart import Chart
 from viz.exhibits.chart_rows import rows_of
 from viz.exhibits.exhibit import Exhibit, PictureAt
@@ -39,6 +40,8 @@ def figure_of(
     if isinstance(content, PictureAt):
         component = content.picture.component.name
         figure = of_component(component, data_of(pane, content, theme), record, width)
+        if content.payload is None and isinstance(content.picture, OfMaps):
+            figure = replace(figure, maps=partial(content.picture.maps, pane.recording))
     elif isinstance(content, Chart):
         draw, numbers = partial(sheet, content, theme), partial(rows_of, content)
         figure = Figure(draw, record, width or COLUMN, rows=numbers)

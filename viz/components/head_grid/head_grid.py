@@ -45,7 +45,7 @@ class HeadGrid:
         return f"{capitalised(list_of([*map(kind_name, self.kinds)]))}, all heads"
 
     def payload(self, recording: Recording, decoding: Decoding | None = None) -> bytes:
-        return pack_kinds(self._maps(recording))
+        return pack_kinds(list(self.maps(recording).values()))
 
     def data(
         self,
@@ -83,10 +83,10 @@ class HeadGrid:
         return envelope(payload, theme, **look, **state, **changed)
 
     def says(self, recording: Recording, decoding: Decoding | None = None, **state: Any) -> str:
-        return " ".join(_sentence(map, **state) for map in self._maps(recording))
+        return " ".join(_sentence(map, **state) for map in self.maps(recording).values())
 
-    def _maps(self, recording: Recording) -> list[AttentionMap]:
-        return [known_map(recording, kind, self.reading) for kind in self.kinds]
+    def maps(self, recording: Recording) -> dict[str, AttentionMap]:
+        return {kind: known_map(recording, kind, self.reading) for kind in self.kinds}
 
 
 def _sentence(

@@ -57,9 +57,13 @@ class HeadMap:
             name = name.partition(" ")[0]
         return f"{capitalised(kind_name(self.selection.kind))}, {name}"
 
-    def payload(self, recording: Recording, decoding: Decoding | None = None) -> bytes:
+    def maps(self, recording: Recording) -> dict[str, AttentionMap]:
         kind, layer, head = astuple(self.selection)
-        map = shown_map(recording, kind, self.reading, layer, head)
+        return {kind: shown_map(recording, kind, self.reading, layer, head)}
+
+    def payload(self, recording: Recording, decoding: Decoding | None = None) -> bytes:
+        (map,) = self.maps(recording).values()
+        _, layer, head = astuple(self.selection)
         return pack_head_map(map, layer, head, self.region, self.max_cells)
 
     def data(

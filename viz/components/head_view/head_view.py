@@ -54,8 +54,12 @@ class HeadView:
         number = recording.attentions[self.kind].number(self.layer)
         return f"{capitalised(kind_name(self.kind))}, L{number}"
 
-    def payload(self, recording: Recording, decoding: Decoding | None = None) -> bytes:
+    def maps(self, recording: Recording) -> dict[str, AttentionMap]:
         map = shown_map(recording, self.kind, self.reading, self.layer)
+        return {map.kind: map}
+
+    def payload(self, recording: Recording, decoding: Decoding | None = None) -> bytes:
+        (map,) = self.maps(recording).values()
         return pack_head_view(map, self.layer)
 
     def data(

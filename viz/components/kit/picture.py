@@ -4,7 +4,7 @@ It says what is shown, not of which text and not where; so (request, picture) na
 """
 
 from collections.abc import Callable, Sequence
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from torch import Tensor
 
@@ -36,6 +36,14 @@ class Picture(Protocol):
 
     def says(self, recording: Recording, decoding: Decoding | None = None, **state: Any) -> str:
         """One true sentence about it, for those who do not see it. state: as of `data`."""
+
+
+@runtime_checkable
+class OfMaps(Protocol):
+    """A picture whose cells are those of maps."""
+
+    def maps(self, recording: Recording) -> dict[str, AttentionMap]:
+        """Each kind of attention -> its map. Raises as `known_map`."""
 
 
 class NothingLeft(ValueError):
