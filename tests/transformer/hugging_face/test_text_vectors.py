@@ -10,7 +10,7 @@ from torch import Tensor
 
 from tests.transformer.hugging_face.saving import save_tokenizer
 from tests.transformer.watch.hugging_face import build
-from transformer import load_checkpoint, record
+from transformer import InputError, load_checkpoint, record
 from transformer.analysis.ablation import ablating
 from transformer.analysis.sweep import sweep
 from transformer.formats.opening import describe_checkpoint
@@ -153,6 +153,16 @@ def test_a_masked_model_is_judged_at_its_masks_or_by_the_tokens_it_reads(
     expected = [float(after[i, id] - before[i, id]) for i, id in zip(places, ids, strict=True)]
     assert swept.changes[0].tolist() == pytest.approx(expected, abs=1e-5)
     assert swept.output.places == tuple(places)
+
+
+def test_a_model_that_gives_one_number_has_no_output_to_compare(tmp_path: Path) -> None:
+    from transformers import BertConfig, BertForSequenceClassification
+
+    sizes = {"vocab_size": 64, "hidden_size": 32, "num_hidden_layers": 1, "num_attention_heads": 4}
+    model = BertForSequenceClassification(BertConfig(**sizes, intermediate_size=32, num_labels=1))
+    model.save_pretrained(tmp_path)
+    with pytest.raises(InputError):
+        sweep(load_checkpoint(tmp_path), IDS)
 
 
 def test_cosine_and_angle_are_exact_near_their_ends() -> None:
