@@ -1,17 +1,23 @@
 """A checkpoint of one's own in a browser: opened by its path, looked at, compared, inspected."""
 
+import csv
+import io
 import re
+import shutil
 from pathlib import Path
 from typing import Any
 
 import pytest
+import torch
 from playwright.sync_api import Page, expect
 
 from tests.browser.server import ROOT, becomes, painted
 from tests.browser.test_app import go_to, open_app, parameter, row
 from tests.transformer.hugging_face.test_adapters import write_pair
 from tests.transformer.watch.hugging_face import build
+from transformer import load_checkpoint, record
 from transformer.inspection.survey import survey
+from transformer.recording.text_vector import cosine
 
 pytestmark = pytest.mark.browser
 WORDS = "[PAD] [UNK] [CLS] [SEP] [MASK] the cat sat on mat un ##happ ##y ."
@@ -52,6 +58,30 @@ def test_a_hugging_face_folder_opens_by_its_path(page: Page, address: str, bert:
     page.reload()
     painted(page)
     expect(chosen).to_have_value(re.compile("BertForMaskedLM, Hugging Face"))
+
+
+def test_two_sentences_of_an_encoder_are_compared(
+    page: Page, address: str, bert: Path, tmp_path: Path
+) -> None:
+    from transformers import AutoModel
+
+    folder = Path(shutil.copytree(bert, tmp_path / "encoder"))
+    AutoModel.from_pretrained(bert).save_pretrained(folder)
+    sentences = ("the cat sat", "the cat sat on mat")
+    open_app(page, f"{address}/decode?checkpoint={folder}&text={sentences[0]}")
+    field = page.get_by_role("textbox", name="A second sentence")
+    field.fill(sentences[1])
+    field.press("Enter")
+    checkpoint = load_checkpoint(folder, "cpu")
+    vectors = [record(checkpoint, each).vector for each in sentences]
+    a, b = (each.values for each in vectors if each is not None)
+    expect(page.get_by_text(f"{cosine(a, b):.4f}")).to_be_visible()
+    with page.expect_download() as waiting:
+        page.get_by_role("button", name="Vectors as CSV").click()
+    header, *rows = csv.reader(io.StringIO(waiting.value.path().read_text("utf-8")))
+    assert header == ["dimension", *sentences]
+    saved = [[float(cell) for cell in row[1:]] for row in rows]
+    assert saved == pytest.approx(torch.stack((a, b), 1).numpy(), abs=1e-5)
 
 
 def test_a_training_is_compared_with_its_beginning(page: Page, address: str) -> None:

@@ -102,7 +102,7 @@ def output_read(checkpoint: Checkpoint, source: str, plain: Recording) -> Output
         return Output(source, None, (), tuple(plain.classification.classes))
     if plain.vector is not None:
         return Output(source, None, (), vector=plain.vector.values)
-    if getattr(checkpoint.config, "mask_id", None) is not None and plain.logits.dim() == 2:
+    if plain.logits.dim() == 2 and plain.logits.size(1) == checkpoint.config.vocab_size:
         masks = tuple(each.position for each in plain.masked)
         places = masks or tuple(i for i, it in enumerate(plain.source) if not it.special)
         best = plain.logits[list(places)].argmax(-1).tolist()

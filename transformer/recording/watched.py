@@ -230,10 +230,10 @@ def _vector(checkpoint: Checkpoint, logits: torch.Tensor) -> TextVector | None:
     The mean of all tokens, where the folder names no pooling.
     """
     config = checkpoint.config
-    if checkpoint.family.decodes or getattr(config, "mask_id", None) is not None:
-        return None
     classes: tuple[str, ...] = getattr(config, "classes", ())
-    if logits.dim() != 2 or classes:
+    if checkpoint.family.decodes or classes:
+        return None
+    if logits.dim() != 2 or logits.size(1) == config.vocab_size:  # a number for each token
         return None
     pooling: Pooling | None = getattr(config, "pooling", None)
     return TextVector(logits.float().cpu(), pooling or MEAN, pooling is not None)

@@ -23,8 +23,9 @@ TYPES = "sentence_transformers.models."
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
+    """An encoder without a head."""
     model: Any = build("BERT")
-    model.save_pretrained(tmp_path / "model")
+    model.base_model.save_pretrained(tmp_path / "model")
     return tmp_path / "model"
 
 
@@ -126,10 +127,12 @@ def test_every_head_of_an_encoder_can_be_switched_off_with_an_answer(
     family: str, tmp_path: Path
 ) -> None:
     model: Any = build(family)
-    model.save_pretrained(tmp_path / "model")
-    swept = sweep(load_checkpoint(tmp_path / "model"), IDS)
-    assert swept.edits and not swept.refused
-    assert bool(swept.totals.isfinite().all())
+    for folder, part in (("masked", model), ("plain", model.base_model)):
+        part.save_pretrained(tmp_path / folder)
+        swept = sweep(load_checkpoint(tmp_path / folder), IDS)
+        assert swept.edits and not swept.refused
+        assert (swept.output.unit == "degrees") == (folder == "plain")
+        assert bool(swept.totals.isfinite().all())
 
 
 @pytest.mark.parametrize("text", ["the cat sat .", "the [MASK] sat ."])

@@ -166,7 +166,7 @@ def test_a_table_computes_nothing_and_has_the_numbers_of_its_figure(saved: Path)
     held = dict(crates(saved))
     for kind, (_, name, shown, pane) in every_kind().items():
         figure = figure_of(pane, shown, name=name)
-        numbers = figure.rows() if figure.rows else rows(figure.sheet(figure.width))
+        numbers = figure.rows() if figure.rows else rows(figure.sheet(figure.width), figure.maps())
         drawn = [it for row in numbers for it in row.values()]
         _, *table = csv.reader(io.StringIO(held[kind]["numbers.csv"].decode(), newline=""))
         cells = [cell for row in table for cell in row if cell]
