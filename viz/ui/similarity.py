@@ -1,5 +1,6 @@
 """Two sentences by their vectors: the cosine, without the edits in force and with them."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import streamlit as st
@@ -58,7 +59,8 @@ def similarity(pane: Pane) -> Exhibit | None:
     if pane.answer.request.edits:
         plain = [answer(replace(each.request, edits=())) for each in answers]
         rows.insert(0, _row("without the edits", plain))
-        rows += [_turned(each, before) for each, before in zip(answers, plain, strict=True)]
+        names = ("first, turned", "second, turned")  # short: a phone shows the numbers, too
+        rows += map(_row, names, zip(plain, answers, strict=True))
     columns = [Column("the model"), Column("cosine"), Column("angle in degrees")]
     table = Table("Similarity", columns, rows)
     return Exhibit("Similarity of two sentences", table, f"{SAYS}. {_texts(answers)}")
@@ -72,14 +74,8 @@ def _answers(pane: Pane) -> list[Answer]:
     return [own, answer(replace(own.request, text=text))] if text else [own]
 
 
-def _row(title: str, answers: list[Answer]) -> Row:
+def _row(title: str, answers: Sequence[Answer]) -> Row:
     a, b = (_values(each) for each in answers)
-    return Row(Cell(title), [_number(cosine(a, b)), _number(angle(a, b))])
-
-
-def _turned(after: Answer, before: Answer) -> Row:
-    a, b = _values(before), _values(after)
-    title = f"“{after.request.text}” with the edits and without"
     return Row(Cell(title), [_number(cosine(a, b)), _number(angle(a, b))])
 
 
