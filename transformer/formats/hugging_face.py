@@ -37,7 +37,7 @@ from transformer.hugging_face.opening import (
     require_whole,
 )
 from transformer.hugging_face.own_name import own_name
-from transformer.hugging_face.pooling import POOLINGS, pooling_of
+from transformer.hugging_face.pooling import POOLINGS, most_tokens, pooling_of
 from transformer.hugging_face.refused import require_plain
 from transformer.hugging_face.rules import settings_of
 from transformer.hugging_face.sizes import WEIGHTS
@@ -198,10 +198,11 @@ def described(
         target = target_language(tokenizer, start_ids)
         if target is None:
             start_ids, target = tokenizer.starting(start_ids), tokenizer.target_language
+    most = None if family.decodes else most_tokens(path)
     config = HuggingFaceConfig(
         architecture=name,
         vocab_size=_vocab_size(theirs),
-        max_len=_max_len(lengths.get("source"), tokenizer),
+        max_len=min(_max_len(lengths.get("source"), tokenizer), most or LONGEST),
         max_target_len=_max_len(lengths.get("target"), tokenizer) if reads_two(model) else None,
         pad_id=next(iter(ids.anywhere("pad_token_id")), 0),
         eos_id=next(iter(ids.anywhere("eos_token_id")), None),

@@ -13,7 +13,8 @@ from transformer.files.foreign_text import clean, some_of
 from transformer.files.json_file import read_json
 from transformer.recording.text_vector import MODES, Pooling
 
-MODULES = "modules.json"
+MODULES, BERT = "modules.json", "sentence_bert_config.json"
+PROMPTS = "config_sentence_transformers.json"
 POOLINGS = f"[0-9]*_*/{CONFIG}"
 """The settings of the folder's further modules."""
 _NAMES = {"cls_token": "cls", "max_tokens": "max", "mean_tokens": "mean"}
@@ -38,6 +39,33 @@ def pooling_notes(path: Path, writes: bool) -> Iterator[str]:
         yield f"{MODULES} asks for the vector of a text: it is not computed, as the model writes."
     elif faults:
         yield f"{MODULES}: {some_of(faults, 3)}; the mean of all tokens stands for its vector."
+    yield from _not_followed(path)
+
+
+def most_tokens(path: Path) -> int | None:
+    """The tokens of a text that the folder's pipeline reads, before it cuts; None: it says none."""
+    most = _values(path / BERT).get("max_seq_length")
+    return most if isinstance(most, int) and most > 0 else None
+
+
+def _not_followed(path: Path) -> Iterator[str]:
+    """A sentence for what its pipeline does to a text before the model reads it."""
+    if _values(path / BERT).get("do_lower_case") is True:
+        yield f"{BERT} asks for small letters (do_lower_case): a text is read as it is typed."
+    settings = _values(path / PROMPTS)
+    name, prompts = settings.get("default_prompt_name"), settings.get("prompts")
+    text = prompts.get(name) if isinstance(prompts, dict) and isinstance(name, str) else None
+    if text:
+        yield f"{PROMPTS} puts {clean(repr(text))} before a text: type it where it is wanted."
+
+
+def _values(file: Path) -> dict[str, Any]:
+    """The settings of a file; none where it is not there, or damaged."""
+    try:
+        values = read_json(file) if file.is_file() else {}
+    except CheckpointError:
+        return {}
+    return values if isinstance(values, dict) else {}
 
 
 def _pooling(path: Path) -> Pooling | None:

@@ -14,19 +14,18 @@ from dataclasses import replace
 from typing import Any
 
 from torch import Tensor, nn
-from torch.overrides import TorchFunctionMode
 
+from transformer.watch.functions import Functions
 from transformer.watch.seen import Seen
 
 Run = tuple[str, int]
 """A module's path, and the number of its run."""
 
 
-class Descent(TorchFunctionMode):
+class Descent:
     """Follows what modules give, while entered."""
 
     def __init__(self, model: nn.Module, paths: Iterable[str]) -> None:
-        super().__init__()
         self.runs: dict[str, list[int]] = {path: [] for path in paths}
         """Path -> for each run, the latest run that gave what it read; -1: none did."""
         self._made_of: dict[int, tuple[weakref.ref[Tensor], frozenset[Run]]] = {}
@@ -40,21 +39,14 @@ class Descent(TorchFunctionMode):
             after = module.register_forward_hook(self._gives(path))
             self._hooks.callback(before.remove)
             self._hooks.callback(after.remove)
-        super().__enter__()  # type: ignore[no-untyped-call]
+        self._hooks.enter_context(Functions(self._follow))
         return self
 
     def __exit__(self, *error: Any) -> None:
-        super().__exit__(*error)  # type: ignore[no-untyped-call]
         self._hooks.close()
 
-    def __torch_function__(
-        self,
-        func: Callable[..., Any],
-        types: Sequence[type],
-        args: Sequence[Any] = (),
-        kwargs: Mapping[str, Any] | None = None,
-    ) -> Any:
-        result = func(*args, **(kwargs or {}))
+    def _follow(self, func: Callable[..., Any], args: Sequence[Any], kwargs: Any) -> Any:
+        result = func(*args, **kwargs)
         runs = self._runs_of([args, kwargs])
         if runs:
             self._put([args[0] if result is None else result], runs)  # what was written to

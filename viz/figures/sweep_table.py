@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from viz.exhibits.shading import rooted
+from viz.exhibits.shading import Scale, rooted
 from viz.exhibits.table import WIDE, Cell, Change, Column, Legend, Row, Table
 from viz.labels import decimals_of, signed
 
@@ -25,6 +25,8 @@ class Measure:
     result: str
     """The heading over what came of the output."""
     same: str
+    scale: Scale = "signed"
+    """With "share" every change is below 0, or 0."""
 
 
 _LOG = "the change of each word's log-probability"
@@ -38,10 +40,11 @@ TURNED = Measure(
     "degrees",
     "minus the angle by which the text's vector turns",
     "In each row one head is off: minus the angle by which the text's vector turns.",
-    "turned further",
     "",
     "",
     "",
+    "",
+    "share",
 )
 
 
@@ -72,7 +75,7 @@ def sweep_table(rows: Sequence[HeadOff], words: Sequence[str], measure: Measure 
     def row_of(row: HeadOff) -> Row:
         pairs = zip(row.changes, words, strict=True)
         changes = [
-            _cell(change, word if is_titled else "", largest, len(words) > WIDE)
+            _cell(change, word if is_titled else "", largest, len(words) > WIDE, measure.scale)
             for change, word in pairs
         ]
         text = measure.same if row.written == () else ""
@@ -92,24 +95,28 @@ def sweep_table(rows: Sequence[HeadOff], words: Sequence[str], measure: Measure 
             Column(measure.result, is_text=True),
         ],
         list(map(row_of, rows)),
+        scale=measure.scale,
         legend=_legend(largest, measure),
     )
 
 
-def _cell(change: float, word: str, largest: float, is_wide: bool) -> Cell:
+def _cell(change: float, word: str, largest: float, is_wide: bool, scale: Scale) -> Cell:
     has_number = not is_wide and abs(change) >= LEAST
     text = signed(change, 1 if abs(change) >= 9.95 else 2) if has_number else ""
     tip = f"{word} {signed(change, max(3, decimals_of(largest)))}" if word else ""
-    return Cell(text, change, rooted(change, largest), tip=tip)
+    return Cell(text, change, rooted(abs(change) if scale == "share" else change, largest), tip=tip)
 
 
 def _legend(largest: float, measure: Measure) -> Legend:
-    n = decimals_of(largest)
+    n, hint = decimals_of(largest), "A click on a head opens Explore with it off."
+    if measure.scale == "share":
+        ends = ("0", f"{signed(-largest, n)} {measure.unit} (square-root scale).")
+        return Legend(measure.scale, *ends, measure.legend, hint)
     more = f"{signed(largest, n)} {measure.unit}" + (f", {measure.more}." if measure.more else ".")
     return Legend(
         "signed",
         f"{measure.less} {signed(-largest, n)}",
         more,
         measure.legend,
-        "A click on a head opens Explore with it off.",
+        hint,
     )

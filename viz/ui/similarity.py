@@ -18,7 +18,7 @@ from viz.state.limits import check_text
 from viz.state.note import note
 from viz.state.page import Pane
 from viz.state.state import bound
-from viz.ui.saving import download
+from viz.ui.saving import download, for_a_paper
 from viz.ui.showing import show
 
 SAYS = (
@@ -37,17 +37,21 @@ def second_sentence(pane: Pane) -> None:
         **bound("second_text", text),
     )
     try:
-        exhibit = similarity(pane)
-        if exhibit is not None:
-            show(exhibit, "similarity")
+        answers, exhibit = _answers(pane), similarity(pane)
     except Refusal as error:
         note(error)
-    download(
-        "Vectors as CSV",
-        lambda: vectors_csv({each.request.text: each.recording for each in _answers(pane)}),
-        "headscope-vectors.csv",
-        "One row per dimension, one column per sentence",
-    )
+        answers, exhibit = [pane.answer], None
+    if exhibit is not None:
+        show(exhibit, "similarity")
+    with st.container(horizontal=True, vertical_alignment="center"):
+        download(
+            "Vectors as CSV",
+            lambda: vectors_csv({each.request.text: each.recording for each in answers}),
+            "headscope-vectors.csv",
+            "One row per dimension, one column per sentence",
+        )
+        if exhibit is not None:
+            for_a_paper(pane, {"similarity": exhibit}, "paper similarity")
 
 
 def similarity(pane: Pane) -> Exhibit | None:

@@ -110,6 +110,20 @@ def test_a_damaged_pooling_is_named_and_the_folder_opens(text: str, folder: Path
     assert vector is not None and not vector.is_named
 
 
+def test_what_a_pipeline_does_to_a_text_is_followed_or_named(folder: Path) -> None:
+    name_pooling(folder, {"pooling_mode_mean_tokens": True})
+    settings = {"max_seq_length": 4, "do_lower_case": True}
+    (folder / "sentence_bert_config.json").write_text(json.dumps(settings))
+    prompts = {"prompts": {"query": "query: "}, "default_prompt_name": "query"}
+    (folder / "config_sentence_transformers.json").write_text(json.dumps(prompts))
+    checkpoint = load_checkpoint(folder)
+    notes = " ".join(checkpoint.about.notes)
+    assert "do_lower_case" in notes and "'query: '" in notes
+    with pytest.raises(InputError):  # the pipeline would read a part of it only
+        record(checkpoint, IDS)
+    assert record(checkpoint, IDS.rsplit(" ", 1)[0]).vector is not None
+
+
 def test_an_edit_turns_the_vector_and_a_sweep_says_how_far(folder: Path) -> None:
     checkpoint = load_checkpoint(folder)
     plain, edited = record(checkpoint, IDS).vector, record(checkpoint, IDS, edits=[HEAD_OFF]).vector
