@@ -26,6 +26,7 @@ _PREFIX = "pooling_mode_"
 
 def pooling_of(path: Path) -> Pooling | None:
     """Read it; None where the folder names none, or one that is not computed: `pooling_notes`."""
+    path = _whole(path)
     return None if _faults(path) else _pooling(path)
 
 
@@ -34,6 +35,7 @@ def pooling_notes(path: Path, writes: bool) -> Iterator[str]:
 
     writes: its model writes a text, and gives no vector.
     """
+    path = _whole(path)
     faults = _faults(path)
     if writes and (path / MODULES).is_file():
         yield f"{MODULES} asks for the vector of a text: it is not computed, as the model writes."
@@ -66,6 +68,18 @@ def _values(file: Path) -> dict[str, Any]:
     except CheckpointError:
         return {}
     return values if isinstance(values, dict) else {}
+
+
+def _whole(path: Path) -> Path:
+    """The folder of the modules: older ones keep the model within it, in 0_Transformer."""
+    outer = path.parent
+    if (path / MODULES).is_file() or not (outer / MODULES).is_file():
+        return path
+    try:
+        places = [each.get("path") for each in _modules(outer) if _type(each) == "Transformer"]
+    except CheckpointError:
+        return path
+    return outer if path.name in places else path
 
 
 def _pooling(path: Path) -> Pooling | None:

@@ -124,6 +124,18 @@ def test_what_a_pipeline_does_to_a_text_is_followed_or_named(folder: Path) -> No
     assert record(checkpoint, IDS.rsplit(" ", 1)[0]).vector is not None
 
 
+def test_a_model_within_its_pipeline_is_pooled_as_that_says(folder: Path) -> None:
+    name_pooling(folder, {"pooling_mode_cls_token": True})
+    outer = folder.parent
+    for name in ("modules.json", "1_Pooling"):
+        (folder / name).rename(outer / name)
+    modules = (outer / "modules.json").read_text().replace('"path": ""', '"path": "0_Transformer"')
+    (outer / "modules.json").write_text(modules)
+    vector = record(load_checkpoint(folder.rename(outer / "0_Transformer")), IDS).vector
+    assert vector is not None and vector.is_named
+    torch.testing.assert_close(vector.values, vector.states[0])
+
+
 def test_an_edit_turns_the_vector_and_a_sweep_says_how_far(folder: Path) -> None:
     checkpoint = load_checkpoint(folder)
     plain, edited = record(checkpoint, IDS).vector, record(checkpoint, IDS, edits=[HEAD_OFF]).vector
