@@ -4,7 +4,7 @@ from argparse import ArgumentParser, ArgumentTypeError
 from pathlib import Path
 
 from transformer.checkpoint import checkpoints_folder
-from transformer.hugging_face.adapter_settings import adapted_path, parts_of
+from transformer.hugging_face.adapters.path import adapted_path, parts_of
 
 
 def add_checkpoint(parser: ArgumentParser) -> None:

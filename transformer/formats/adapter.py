@@ -21,16 +21,9 @@ from transformer.checkpoint import (
 from transformer.files.foreign_text import clean
 from transformer.formats import hugging_face
 from transformer.formats.format import Format
-from transformer.hugging_face.adapter import WEIGHTS
-from transformer.hugging_face.adapter_settings import (
-    ADAPTER,
-    SEPARATOR,
-    Settings,
-    adapted_path,
-    parts_of,
-    read_settings,
-    refusal,
-)
+from transformer.hugging_face.adapters.path import SEPARATOR, adapted_path, parts_of
+from transformer.hugging_face.adapters.reading import WEIGHTS
+from transformer.hugging_face.adapters.settings import ADAPTER, Settings, read_settings, refusal
 from transformer.hugging_face.weights import has_weights
 from transformer.inspection.contents import Contents
 

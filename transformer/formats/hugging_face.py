@@ -12,9 +12,10 @@ from transformer.checkpoint import CONFIG, About, Checkpoint, CheckpointError, D
 from transformer.files.foreign_text import clean, whole_text
 from transformer.files.json_file import read_json
 from transformer.formats.format import Format
-from transformer.hugging_face.adapted import with_adapter
-from transformer.hugging_face.adapter import Adapter, read_adapter
-from transformer.hugging_face.adapter_settings import ADAPTER
+from transformer.hugging_face.adapters.adapted import with_adapter
+from transformer.hugging_face.adapters.adapter import Adapter
+from transformer.hugging_face.adapters.reading import read_adapter
+from transformer.hugging_face.adapters.settings import ADAPTER
 from transformer.hugging_face.choice import said_classes
 from transformer.hugging_face.heads import HuggingFaceHeads
 from transformer.hugging_face.kinds import asks, classifies, family_of, reads_two

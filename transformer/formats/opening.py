@@ -12,7 +12,7 @@ from transformer.device import choose_device, device_trouble
 from transformer.discover import discover
 from transformer.files.foreign_text import reason
 from transformer.formats.format import Format
-from transformer.hugging_face.adapter_settings import adapted_path
+from transformer.hugging_face.adapters.path import adapted_path
 from transformer.refusal import Refusal
 
 P = ParamSpec("P")

@@ -11,7 +11,7 @@ from typing import Any
 from transformer.checkpoint import CONFIG, CheckpointError
 from transformer.files.foreign_text import some_of
 from transformer.files.json_file import read_json
-from transformer.hugging_face.adapter_settings import ADAPTER
+from transformer.hugging_face.adapters.settings import ADAPTER
 from transformer.hugging_face.kinds import writes
 from transformer.hugging_face.pooling import pooling_notes
 from transformer.hugging_face.refused import SCHEMES, scheme_of, unread_poolers

@@ -14,7 +14,7 @@ from transformer import CheckpointError
 from transformer.checkpoint import allowed_folders
 from transformer.formats.adapter import own_adapter, pair_of
 from transformer.formats.opening import format_of
-from transformer.hugging_face.adapter_settings import SEPARATOR, adapted_path, parts_of
+from transformer.hugging_face.adapters.path import SEPARATOR, adapted_path, parts_of
 from transformer.hugging_face.hub import from_hub, is_hub_name
 from viz.run.settings import is_public
 

@@ -12,8 +12,6 @@ from transformer.files.foreign_text import clean, some_of
 from transformer.files.json_file import read_json
 
 ADAPTER = "adapter_config.json"
-SEPARATOR = "::"
-"""Between a base and its adapter, in one path: it needs no quotes in a shell or an address."""
 LARGEST_RANK = 2**16
 _WITHOUT_EFFECT = frozenset(
     {
@@ -85,7 +83,7 @@ def read_settings(folder: Path) -> Settings:
         raise refusal(folder, f"an adapter of the kind {clean(kind, 40)}: only LoRA opens")
     strange = sorted(name for name, value in values.items() if not _is_neutral(name, value))
     if strange:
-        raise refusal(folder, f"{ADAPTER} sets {some_of(map(clean, strange), 4)}, not followed")
+        raise refusal(folder, f"{ADAPTER} sets {few(strange)}, not followed")
     return Settings(
         folder=folder,
         base=_text(folder, values, "base_model_name_or_path"),
@@ -103,28 +101,6 @@ def read_settings(folder: Path) -> Settings:
     )
 
 
-def adapted_path(base: Path, folder: Path) -> Path:
-    """Spell a base with the adapter of a folder as one path."""
-    return Path(f"{base}{SEPARATOR}{folder}")
-
-
-def parts_of(path: Path) -> tuple[Path, Path] | None:
-    """Return the base and the adapter's folder that one path spells; None where it spells none.
-
-    >>> parts_of(Path("models/base::adapters/mine")) == (Path("models/base"), Path("adapters/mine"))
-    True
-    """
-    base, _, folder = str(path).rpartition(SEPARATOR)
-    return (Path(base), Path(folder)) if base and folder and not _exists(path) else None
-
-
-def _exists(path: Path) -> bool:
-    try:
-        return path.exists()
-    except OSError:  # its name is too long
-        return False
-
-
 def pattern_of(patterns: Iterable[str], name: str) -> str | None:
     """Return the first pattern that a module's name ends with."""
     return next((each for each in patterns if re.match(rf"(.*\.)?({each})$", name)), None)
@@ -133,6 +109,11 @@ def pattern_of(patterns: Iterable[str], name: str) -> str | None:
 def refusal(folder: Path, why: str) -> CheckpointError:
     """Make the error of an adapter. why: a clause."""
     return CheckpointError(f"{folder.name}: {why}.")
+
+
+def few(names: Iterable[str]) -> str:
+    """List names of a stranger's file, the first four."""
+    return some_of(map(clean, names), 4)
 
 
 def require_no_link(file: Path) -> None:

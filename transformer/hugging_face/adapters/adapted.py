@@ -7,7 +7,7 @@ from typing import Any
 from torch import Tensor
 
 from transformer.files.tensors import Stored, TensorSource
-from transformer.hugging_face.adapter import Adapter
+from transformer.hugging_face.adapters.adapter import Adapter
 from transformer.hugging_face.opening import Examined
 
 
