@@ -14,6 +14,7 @@ from transformer.edits import Edit, EditError
 from transformer.formats.opening import load_checkpoint
 from transformer.hugging_face.chatting import chatting
 from transformer.hugging_face.languages import translating
+from transformer.hugging_face.pairing import pairing
 from transformer.own_module.opening import from_module
 from transformer.recording import Attention, PositionalEncoding, Recording
 from transformer.recording.ours import record as record_checkpoint
@@ -35,6 +36,7 @@ __all__ = [
     "decode",
     "from_module",
     "load_checkpoint",
+    "pairing",
     "record",
     "translating",
 ]

@@ -50,12 +50,17 @@ def target_ids(
     return _checked(checkpoint, ids, "target", checkpoint.config.vocab_size, taken)
 
 
-def _encode(checkpoint: Checkpoint, text: str, side: Side) -> list[int]:
+def check_length(text: str) -> None:
+    """Raise InputError for a text that is not even split."""
     if len(text) > MAX_CHARACTERS:
         raise InputError(
             f"The text has {len(text):,} characters; at most {MAX_CHARACTERS:,} are read. "
             "Shorten it."
         )
+
+
+def _encode(checkpoint: Checkpoint, text: str, side: Side) -> list[int]:
+    check_length(text)
     try:
         return checkpoint.tokenizer.encode(text, side)
     except TokenizerError as error:

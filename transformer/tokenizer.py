@@ -40,6 +40,8 @@ class Token:
     begins: bool | None = None
     """True: a word begins here, where the tokenizer marks that; None: the text tells."""
     unknown: bool = False
+    segment: Literal["A", "B"] | None = None
+    """The text of a pair that it was read in; None: there was one text."""
 
 
 UNKNOWN = ("<unk>", "[UNK]")

@@ -18,7 +18,7 @@ from transformer.hugging_face.adapters.reading import read_adapter
 from transformer.hugging_face.adapters.settings import ADAPTER
 from transformer.hugging_face.choice import said_classes
 from transformer.hugging_face.heads import HuggingFaceHeads
-from transformer.hugging_face.kinds import asks, classifies, family_of, reads_two
+from transformer.hugging_face.kinds import FOLLOWS, asks, classifies, family_of, reads_two
 from transformer.hugging_face.languages import target_language
 from transformer.hugging_face.lengths import longest
 from transformer.hugging_face.model import (
@@ -38,12 +38,13 @@ from transformer.hugging_face.opening import (
     require_whole,
 )
 from transformer.hugging_face.own_name import own_name
+from transformer.hugging_face.pairing import PROBE, reads_pairs
 from transformer.hugging_face.pooling import POOLINGS, most_tokens, pooling_of
 from transformer.hugging_face.refused import require_plain
 from transformer.hugging_face.rules import settings_of
 from transformer.hugging_face.sizes import WEIGHTS
 from transformer.hugging_face.special_ids import special_ids
-from transformer.hugging_face.tokenizer import HuggingFaceTokenizer
+from transformer.hugging_face.tokenizer import ALIKE, Ends, HuggingFaceTokenizer
 from transformer.hugging_face.weights import open_weights
 from transformer.inspection.circuits import NoHeads
 from transformer.inspection.contents import Contents, Fit
@@ -55,6 +56,8 @@ LONGEST = 4096
 LIT_MODEL = "lit_model.pth"
 SENTENCE = "The animal didn't cross the street because it was too tired."
 PROMPTS = ("The animal didn't cross the street because", "Once upon a time")
+FOLLOWING = ("B follows A", "B is random")
+"""The classes of next sentence prediction, in the library's order."""
 MASKED = "The animal didn't cross the {} because it was too {}."
 
 
@@ -216,6 +219,8 @@ def described(
         target_language=target,
         mask_id=mask[0] if mask and asks(model) else None,
         classes=_classes(model),
+        reads_pairs=reads_pairs(family, tokenizer),
+        ends=_ends(family, tokenizer),
         pooling=None if family.decodes else pooling_of(path),
         is_exclusive=theirs.problem_type != "multi_label_classification",
         values=whole_text(theirs.to_dict()),
@@ -246,6 +251,13 @@ def _about(
     return About(title, "", vocabulary, examples, (kind, 0, 0), notes)
 
 
+def _ends(family: Family, tokenizer: Tokenizer) -> Ends:
+    """Find the segments at both ends of any text: XLNet's and Funnel's have one of their own."""
+    if family.decodes or not isinstance(tokenizer, HuggingFaceTokenizer):
+        return ALIKE
+    return tokenizer.ends(PROBE)
+
+
 def _template_names(tokenizer: Tokenizer) -> tuple[str, ...]:
     """Names of its chat templates, the usual one first."""
     names = tokenizer.templates if isinstance(tokenizer, HuggingFaceTokenizer) else ()
@@ -255,6 +267,8 @@ def _template_names(tokenizer: Tokenizer) -> tuple[str, ...]:
 def _classes(model: Any) -> tuple[str, ...]:
     """The names of a classifier's classes; none where it puts a number on a text instead."""
     theirs = model.config
+    if type(model).__name__.endswith(FOLLOWS):
+        return FOLLOWING
     if not classifies(model) or theirs.problem_type == "regression" or theirs.num_labels < 2:
         return ()
     return tuple(clean(theirs.id2label.get(i, f"LABEL_{i}")) for i in range(theirs.num_labels))

@@ -13,6 +13,7 @@ from transformer.models.family import Family
 READS_BOTH_WAYS = ("xlnet", "xlm")
 """Models with a head for words that see later tokens too: what they would write is another pass."""
 CLASSIFIES = "ForSequenceClassification"
+FOLLOWS = "ForNextSentencePrediction"
 ASKS = ("ForMaskedLM", "ForPreTraining")
 
 

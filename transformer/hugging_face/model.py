@@ -15,6 +15,7 @@ import torch
 from torch import Tensor, nn
 
 from transformer.hugging_face.rules import rules_for
+from transformer.hugging_face.tokenizer import ALIKE, Ends
 from transformer.inputs import InputError
 from transformer.models import decoder_only, encoder_classifier
 from transformer.models.family import Family, ForcedPass, Ids, Rows
@@ -55,6 +56,10 @@ class HuggingFaceConfig:
     """The names of a classifier's classes, as the configuration has them."""
     is_exclusive: bool = True
     """True: a classifier puts a text in one class alone."""
+    reads_pairs: bool = False
+    """True: a second text may follow the first; see `pairing`."""
+    ends: Ends = ALIKE
+    """Both ends of whatever it reads: its second text, and segments that are not 0."""
     pooling: Pooling | None = None
     """The way from a text's states to its vector, where the folder names one."""
     values: Mapping[str, Any] = field(default_factory=dict)
@@ -110,6 +115,8 @@ class HuggingFaceModel(nn.Module):
         names = ("input_ids", "decoder_input_ids")
         named = dict(zip(names, inputs, strict=False))
         mask = torch.ones_like(inputs[0]) if mask is None else mask
+        if self.config.ends.first or self.config.ends.last:
+            named["token_type_ids"] = _segments(mask, self.config.ends)
         return _first_output(self._run(attention_mask=mask, use_cache=False, **named))
 
     def start(self, source: Tensor) -> State:
@@ -198,6 +205,14 @@ def _in_a_sentence(model: nn.Module) -> Iterator[None]:
             ) from error
         first = next(iter(str(error).splitlines()), "") or type(error).__name__
         raise InputError(f"The model cannot run over this text: {first[:300]}") from error
+
+
+def _segments(mask: Tensor, ends: Ends) -> Tensor:
+    """Segments of all tokens, 0 at padding: mask [B, T] -> [B, T]."""
+    rows = torch.zeros_like(mask)
+    for row, n in zip(rows, mask.sum(-1).tolist(), strict=True):
+        row[:n] = mask.new_tensor(ends.segments(n))
+    return rows
 
 
 def _first_output(output: Any) -> Tensor:

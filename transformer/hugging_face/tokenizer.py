@@ -5,7 +5,8 @@ import json
 import re
 import threading
 from collections.abc import Mapping, Sequence
-from itertools import groupby, pairwise
+from dataclasses import dataclass
+from itertools import groupby, pairwise, takewhile
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,27 @@ CODE = re.compile(r"[a-z]{2,3}_[A-Z][A-Za-z]{1,3}")
 
 ANY_LENGTH = 10**30
 """The library's length where a tokenizer has none."""
+
+
+@dataclass(frozen=True)
+class Ends:
+    """Both ends of what a model reads: the same, whatever text stands between them."""
+
+    n_second: int = 0
+    """The tokens of a second text, with those behind it; 0: there is none."""
+    first: tuple[int, ...] = ()
+    """The segments (token_type_ids) of the first tokens; those of all between are 0."""
+    last: tuple[int, ...] = ()
+    """The segments of the last tokens."""
+
+    def segments(self, n: int) -> list[int]:
+        """Give each of n tokens its own."""
+        between = [0] * (n - len(self.first) - len(self.last))
+        return [*self.first, *between, *self.last]
+
+
+ALIKE = Ends()
+"""One text, whose tokens are all in segment 0, or in none."""
 
 
 class HuggingFaceTokenizer:
@@ -39,6 +61,7 @@ class HuggingFaceTokenizer:
         self.templates = _templates(inner)
         """Name -> chat template, where its folder has some."""
         self._chat: tuple[str, str] | None = None
+        self._second: str | None = None
         self._special = frozenset([*inner.all_special_ids, *self.languages.values()])
         self._unknown = _unknown(inner)
         if self._unknown is not None:
@@ -75,6 +98,27 @@ class HuggingFaceTokenizer:
         other = copy.copy(self)
         other._chat = (self.templates[template], system)
         return other
+
+    def for_pair(self, second: str) -> "HuggingFaceTokenizer":
+        """The same tokenizer for texts that this one follows."""
+        other = copy.copy(self)
+        other._second = second
+        return other
+
+    def ends(self, text: str, second: str | None = None) -> Ends:
+        """Look at both ends of what it makes of a text, or of two."""
+        call = self._called(True, text, second)
+        ids, segments = list(call["input_ids"]), list(call.get("token_type_ids", ()))
+        before = tuple(takewhile(bool, segments))
+        if second is None:
+            after = [] if len(before) == len(segments) else [*takewhile(bool, segments[::-1])]
+            return Ends(0, before, tuple(after[::-1]))
+        first, own = (list(self._called(False, each)["input_ids"]) for each in (text, second))
+        places = range(len(ids) - len(own), len(first), -1)
+        at = next((at for at in places if own and ids[at : at + len(own)] == own), None)
+        if at is None or ids[at - 1] not in self._special:
+            return ALIKE
+        return Ends(len(ids) - at, before, tuple(segments[at:]) if any(segments) else ())
 
     def written(self, text: str) -> str:
         """Return a text as it is read: as its chat template has it. Raises TokenizerError."""
@@ -116,13 +160,18 @@ class HuggingFaceTokenizer:
 
     def _tokenized(self, text: str, side: Side, adds: bool = True) -> list[int]:
         adds = adds and side != "continuation"
+        if side == "target":
+            return list(self._called(adds, text_target=text)["input_ids"])
+        return list(self._called(adds, text, self._second if adds else None)["input_ids"])
+
+    def _called(self, adds: bool, *texts: str | None, **named: str) -> Mapping[str, Any]:
+        """Call the library's: ids, and segments (token_type_ids) where it gives some."""
         with self._lock:
             if self.languages:  # the library's is one for all languages
                 self._inner.tgt_lang = self.target_language or self.source_language
                 self._inner.src_lang = self.source_language
-            if side == "target":
-                return list(self._inner(text_target=text, add_special_tokens=adds)["input_ids"])
-            return list(self._inner(text, add_special_tokens=adds)["input_ids"])
+            result: Mapping[str, Any] = self._inner(*texts, add_special_tokens=adds, **named)
+        return result
 
     def _once(self, text: str, side: Side, ids: list[int]) -> tuple[list[int], list[int]]:
         """Return ids, and those left out of them: special ones, added beside what is typed."""

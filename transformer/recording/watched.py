@@ -10,6 +10,7 @@ from transformer.checkpoint import Checkpoint
 from transformer.decoding.steps import candidates_of
 from transformer.editing.checking import check_edits
 from transformer.editing.editor import Editor, Given
+from transformer.hugging_face.pairing import of_two_texts
 from transformer.inputs import InputError
 from transformer.models.family import ForcedPass, Ids, Rows
 from transformer.recording import Attention, AttentionCall, Recording
@@ -60,7 +61,8 @@ def record_watched(
 
     def name(ids: Ids) -> tuple[Token, ...]:
         tokenizer = checkpoint.tokenizer
-        return tuple(map((source_side(tokenizer) if ids is sources else tokenizer).token, ids))
+        tokens = map((source_side(tokenizer) if ids is sources else tokenizer).token, ids)
+        return of_two_texts(checkpoint, tuple(tokens), sources)
 
     kinds = _kinds(watcher, forced)
     modules = [each for each in watcher.modules if each is not checkpoint.model]  # that is ours
