@@ -2,6 +2,7 @@
 
 import ast
 import re
+from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -49,6 +50,13 @@ def imports(tree: ast.AST) -> Iterator[str]:
 MODULES = {name_of(file): file for file in FILES}
 
 
+def discovered(tree: ast.AST) -> Iterator[str]:
+    """Packages whose modules `discover` finds."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and ast.unparse(node.func) == "discover":
+            yield ast.literal_eval(node.args[0])
+
+
 def needed(file: Path) -> set[str]:
     """Modules of ours that a file imports, for type checking alone too.
 
@@ -57,10 +65,8 @@ def needed(file: Path) -> set[str]:
     tree, found = ast.parse(file.read_text()), set()
     for name in imports(tree):
         found |= {name, name.rpartition(".")[0]}  # what is imported may be a name in a module
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Call) and ast.unparse(node.func) == "discover":
-            package = ast.literal_eval(node.args[0])
-            found |= {name for name in MODULES if name.rpartition(".")[0] == package}
+    for package in discovered(tree):
+        found |= {name for name in MODULES if name.rpartition(".")[0] == package}
     return found & set(MODULES) - {name_of(file)}
 
 
@@ -140,6 +146,20 @@ def test_every_module_says_what_it_is(file: Path) -> None:
     assert ast.get_docstring(ast.parse(file.read_text()))
 
 
+MOST_FILES = 25
+"""Loose files of a room that somebody still takes in at a glance."""
+
+
+def test_rooms_are_no_halls() -> None:
+    """Plug-ins that `discover` finds are a list, however long; all else has a room of its own."""
+    plug_ins = {each for file in FILES for each in discovered(ast.parse(file.read_text()))}
+    files = [".".join(it.relative_to(ROOT).parts) for it in FILES if it.stem != "__init__"]
+    loose = Counter(name.rsplit(".", 2)[0] for name in files)
+    assert {"transformer.edits", "viz.pages"} <= plug_ins
+    full = {name: n for name, n in loose.items() if n > MOST_FILES and name not in plug_ins}
+    assert full == {"viz.figures": 31}
+
+
 @files
 def test_no_module_is_named_after_nothing(file: Path) -> None:
     assert file.stem not in ("utils", "helpers", "common", "misc")
@@ -199,8 +219,8 @@ def test_what_lasts_is_measured_by_a_clock_that_only_goes_on() -> None:
             if isinstance(node, ast.Attribute) and moments.fullmatch(ast.unparse(node)):
                 said[name] = ast.unparse(node)
     assert said == {
-        "transformer.hugging_face.render_process": "datetime.now",
-        "transformer.hugging_face.rendering": "date.today",
+        "transformer.hugging_face.chat.render_process": "datetime.now",
+        "transformer.hugging_face.chat.rendering": "date.today",
         "viz.paper.crate": "datetime.now",
         "viz.run.logs": "time.gmtime",
         "viz.run.metrics": "time.time",

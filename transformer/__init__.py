@@ -12,7 +12,7 @@ from transformer.checkpoint import Checkpoint, CheckpointError
 from transformer.decoding import Decoding, InputError, decode
 from transformer.edits import Edit, EditError
 from transformer.formats.opening import load_checkpoint
-from transformer.hugging_face.chatting import chatting
+from transformer.hugging_face.chat.chatting import chatting
 from transformer.hugging_face.languages import translating
 from transformer.hugging_face.pairing import pairing
 from transformer.own_module.opening import from_module
@@ -20,7 +20,7 @@ from transformer.recording import Attention, PositionalEncoding, Recording
 from transformer.recording.ours import record as record_checkpoint
 from transformer.tokenizer import Token
 from transformer.watch import record_module
-from transformer.watch.module import Tokens
+from transformer.watch.kinds.attention import Tokens
 
 __all__ = [
     "Attention",

@@ -30,7 +30,7 @@ from transformer.models.family import ForcedPass
 from transformer.recording.watched import edited_logits, plan_of
 from transformer.tokenizer import Token
 from transformer.vocabulary import source_side
-from transformer.watch.editing import Plan
+from transformer.watch.editing.plan import Plan
 
 ROWS = 64
 """Patches that are tried at once."""

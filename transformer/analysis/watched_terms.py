@@ -22,7 +22,7 @@ from transformer.edits.edit import Edit
 from transformer.edits.spelling import edit_kinds
 from transformer.recording import AttentionCall, Recording
 from transformer.recording.watched import edited_calls, plan_of
-from transformer.watch.operators import watching
+from transformer.watch.capture.operators import watching
 
 MOST_ERROR = 1e-3
 """A share of the largest number: what positions add may differ so far with and without contents."""

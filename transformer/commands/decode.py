@@ -10,7 +10,7 @@ from transformer.decoding import InputError, decode, decoding_methods
 from transformer.decoding.decode import written_text
 from transformer.decoding.method import Method
 from transformer.formats.opening import load_checkpoint
-from transformer.hugging_face.chatting import chatting, remarks, text_read
+from transformer.hugging_face.chat.chatting import chatting, remarks, text_read
 from transformer.refusal import quoted
 from transformer.visible import visible
 

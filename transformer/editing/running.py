@@ -18,7 +18,8 @@ from transformer.edits.edit import Edit
 from transformer.inputs import source_ids
 from transformer.models.family import ForcedPass, Ids
 from transformer.recording.watched import plan_of
-from transformer.watch.editing import EditingWatcher, Plan, check_met
+from transformer.watch.editing.editing_watcher import EditingWatcher, check_met
+from transformer.watch.editing.plan import Plan
 
 
 @contextmanager

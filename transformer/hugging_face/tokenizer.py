@@ -10,7 +10,7 @@ from itertools import groupby, pairwise, takewhile
 from pathlib import Path
 from typing import Any
 
-from transformer.hugging_face.rendering import rendered
+from transformer.hugging_face.chat.rendering import rendered
 from transformer.tokenizer import Side, Token
 from transformer.words import CONTINUES, begins_word
 

@@ -8,7 +8,7 @@ from torch import Tensor
 
 from transformer.own_module.failure import in_a_sentence
 from transformer.tokenizer import UNKNOWN, Side, Token, TokenizerError
-from transformer.watch.module import is_special
+from transformer.watch.kinds.attention import is_special
 from transformer.words import CONTINUES, SPACE, begins_word
 
 Pieces = Sequence[str] | Mapping[int, str] | Mapping[str, int]

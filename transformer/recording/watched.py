@@ -18,16 +18,18 @@ from transformer.recording.decisions import Classification, Masked
 from transformer.recording.text_vector import MEAN, Pooling, TextVector
 from transformer.tokenizer import Token
 from transformer.vocabulary import source_side
-from transformer.watch.descent import Descent, settle
-from transformer.watch.editing import EditingWatcher, Plan, Spot, check_met, given_by
-from transformer.watch.extra_keys import keys_of
-from transformer.watch.kinds import Kind, by_kind, notes_on_readings
+from transformer.watch.calls.watcher import Watcher
+from transformer.watch.editing.editing_watcher import EditingWatcher, check_met
+from transformer.watch.editing.plan import Plan, Spot
+from transformer.watch.editing.states import counted, given_by, states_of
+from transformer.watch.kinds.attention import Calls, maker, numbered
+from transformer.watch.kinds.descent import Descent, settle
+from transformer.watch.kinds.extra_keys import keys_of
+from transformer.watch.kinds.kind import Kind
+from transformer.watch.kinds.schemes import position_schemes
+from transformer.watch.kinds.stacks import by_kind, notes_on_readings
+from transformer.watch.kinds.unseen import unseen
 from transformer.watch.mode import notes_on_mode
-from transformer.watch.module import Calls, maker, numbered
-from transformer.watch.schemes import position_schemes
-from transformer.watch.states import counted, states_of
-from transformer.watch.unseen import unseen
-from transformer.watch.watcher import Watcher
 
 Name = Callable[[Ids], tuple[Token, ...]]
 

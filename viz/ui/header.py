@@ -14,7 +14,7 @@ from transformer.decoding import decoding_methods, default_method
 from transformer.device import DeviceError
 from transformer.edits import EditError
 from transformer.files.foreign_text import clean
-from transformer.hugging_face.chatting import text_read
+from transformer.hugging_face.chat.chatting import text_read
 from transformer.visible import visible
 from viz.fields.compare import CompareFields
 from viz.labels import literal

@@ -4,7 +4,7 @@ from typing import Any
 
 import streamlit as st
 
-from transformer.hugging_face import chatting
+from transformer.hugging_face.chat import chatting
 from viz.components.token_rows.token_rows import TokenRows, token_rows
 from viz.labels import literal
 from viz.run.payloads import payload_of

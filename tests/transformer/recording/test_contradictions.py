@@ -13,9 +13,9 @@ from tests.transformer.watch.test_extra_keys import WORDS, Own, Prefixed
 from tests.transformer.watch.test_passes import IDS, MODELS, LayerByLayer, Pair, bert
 from transformer import Recording, record
 from transformer.recording.contradictions import proven
-from transformer.watch import extra_keys, kinds
-from transformer.watch.seen import Seen
-from transformer.watch.sources import UNKNOWN, Sources
+from transformer.watch.calls.seen import Seen
+from transformer.watch.capture.sources import UNKNOWN, Sources
+from transformer.watch.kinds import extra_keys, kind, stacks
 
 pytestmark = pytest.mark.usefixtures("wrong_recordings")
 
@@ -49,21 +49,21 @@ def by_length(call: Seen, seen: object) -> str | None:
 def test_a_role_by_lengths_is_noticed(
     layer: type[Layer], attend: Callable[..., Tensor], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(kinds, "kind_of", by_length)
+    monkeypatch.setattr(stacks, "kind_of", by_length)
     checked = translated(layer, attend).checked
     assert checked.is_right is False and checked.error is not None and checked.error < 1e-5
     assert any("another sequence" in each for each in checked.contradictions)
 
 
 def test_a_role_by_names_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(kinds, "kind_of", lambda call, seen: "cross")
+    monkeypatch.setattr(stacks, "kind_of", lambda call, seen: "cross")
     assert translated(LAYERS[0], fused).checked.is_right is False
 
 
 def test_a_role_is_noticed_where_nothing_is_traced(monkeypatch: pytest.MonkeyPatch) -> None:
     """Neither what traces queries and keys nor what names roles is asked by the check."""
     monkeypatch.setattr(Sources, "made", lambda *args: UNKNOWN)
-    monkeypatch.setattr(kinds, "kind_of", by_length)
+    monkeypatch.setattr(stacks, "kind_of", by_length)
     assert translated(LAYERS[0], fused).checked.is_right is False
 
 
@@ -94,7 +94,7 @@ def stacked(layer: type[Layer]) -> Recording:
 def test_two_attentions_of_a_layer_are_no_two_layers(monkeypatch: pytest.MonkeyPatch) -> None:
     assert [each.n_layers for each in stacked(Twice).attentions.values()] == [2, 2]
     assert stacked(Twice).checked.is_right
-    monkeypatch.setattr(kinds, "_which", lambda calls: {})
+    monkeypatch.setattr(stacks, "_which", lambda calls: {})
     recording = stacked(Twice)
     assert [each.n_layers for each in recording.attentions.values()] == [4]
     assert recording.checked.is_right is False
@@ -102,7 +102,7 @@ def test_two_attentions_of_a_layer_are_no_two_layers(monkeypatch: pytest.MonkeyP
 
 def one_stack(seen: list[Seen]) -> dict[str, Any]:
     """As if each call were a layer."""
-    return {"encoder_self": kinds.Kind("encoder_self", seen[0].sizes, False, (0, 1), 0, seen)}
+    return {"encoder_self": kind.Kind("encoder_self", seen[0].sizes, False, (0, 1), 0, seen)}
 
 
 def test_attentions_that_read_the_same_are_no_two_layers(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -118,7 +118,7 @@ def as_one(call: Seen) -> Seen:
 
 
 def test_texts_that_are_read_layer_by_layer_are_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
-    rule = kinds.by_kind
+    rule = stacks.by_kind
     monkeypatch.setattr(
         "transformer.watch.module.by_kind", lambda seen: rule([as_one(each) for each in seen])
     )
@@ -134,7 +134,7 @@ def test_passes_that_are_stacked_are_noticed(
     n_passes: int,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    rule = kinds.by_kind
+    rule = stacks.by_kind
     monkeypatch.setattr(
         "transformer.watch.module.by_kind", lambda seen: rule([as_one(each) for each in seen])
     )
@@ -154,7 +154,7 @@ def test_words_in_other_columns_are_noticed(
 ) -> None:
     x = torch.randn(1, 5, 8, generator=torch.Generator().manual_seed(1))
     assert record(module.eval(), (x,), WORDS).checked.is_right
-    monkeypatch.setattr("transformer.watch.watcher.added_keys", lambda *args, **kwargs: ())
+    monkeypatch.setattr("transformer.watch.calls.watcher.added_keys", lambda *args, **kwargs: ())
     monkeypatch.setattr(extra_keys, "_first_word", lambda seen: None)
     recording = record(module.eval(), (x,), WORDS)
     assert recording.checked.is_right is False
@@ -190,7 +190,7 @@ def test_branches_are_no_layers(monkeypatch: pytest.MonkeyPatch) -> None:
     recording = record(Branches().eval(), (x,))
     assert {each.n_layers for each in recording.attentions.values()} == {1}
     assert recording.checked.is_right
-    monkeypatch.setattr(kinds, "_are_beside", lambda call, layer: False)
+    monkeypatch.setattr(stacks, "_are_beside", lambda call, layer: False)
     assert record(Branches().eval(), (x,)).checked.is_right is False
 
 

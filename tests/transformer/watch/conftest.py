@@ -2,7 +2,7 @@
 
 import pytest
 
-from transformer.watch import operators
+from transformer.watch.capture import operators
 
 
 @pytest.fixture(params=["operators", "functions"])

@@ -29,7 +29,7 @@ from tests.transformer.watch.more_families import MORE
 from transformer import InputError, Recording, record
 from transformer.analysis.cell import inside
 from transformer.recording import AttentionCall, WeightsCall
-from transformer.watch import operators
+from transformer.watch.capture import operators
 
 families = pytest.mark.parametrize("family", FAMILIES)
 ROWS = DOCUMENT.read_text(encoding="utf-8").split(HEAD)[1].split("\n\n")[0].splitlines()

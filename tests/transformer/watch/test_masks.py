@@ -23,7 +23,7 @@ from tests.transformer.watch.masked import (
 )
 from transformer import InputError, Recording, record
 from transformer.recording import AttentionCall, WeightsCall
-from transformer.watch import by_hand, fused
+from transformer.watch.calls import by_hand, fused
 
 pytestmark = pytest.mark.usefixtures("each_way")
 x = torch.randn(1, TOKENS, D, generator=torch.Generator().manual_seed(1))

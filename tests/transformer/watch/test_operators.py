@@ -13,7 +13,7 @@ from torch.utils.flop_counter import FlopCounterMode
 
 from tests.transformer.watch.invented import HeadsAsAxis, TorchLayer
 from transformer import record
-from transformer.watch import operators
+from transformer.watch.capture import operators
 
 KEYS = ("DeferredInit", "TESTING_ONLY_GenericMode")
 ROOT = Path(__file__).parents[3]
@@ -71,7 +71,7 @@ def parse(name, known=torch._C._dispatch_key_parse):
     return known(name)
 torch._C._dispatch_key_parse = parse
 from transformer import record
-from transformer.watch import operators
+from transformer.watch.capture import operators
 layer = torch.nn.TransformerEncoderLayer(12, 2, 24, batch_first=True).eval()
 print(operators.HAS_KEYS, *record(layer, torch.zeros(1, 7, 12)).attentions)
 """

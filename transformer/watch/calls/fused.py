@@ -1,0 +1,174 @@
+"""Attention that torch computes in one call: its arguments, as a recording keeps them."""
+
+import inspect
+import math
+from collections.abc import Callable
+from typing import Any
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from transformer.recording import AttentionCall, Sample, sampled
+from transformer.watch.calls.masks import OPEN, Split, masked, split
+from transformer.watch.calls.seen import one_of_batch
+from transformer.watch.capture.sources import Reading
+
+_SIGNATURE = inspect.signature(F.multi_head_attention_forward)
+
+Splits = dict[int, tuple[Tensor, Split]]
+"""id of a mask -> itself, so that the id stays its own; and its parts: layers share them."""
+
+
+def fused_call(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    split: Split,
+    dropout_p: float = 0.0,
+    is_causal: bool = False,
+    scale: float | None = None,
+    enable_gqa: bool = False,
+) -> AttentionCall:
+    """Keep what `scaled_dot_product_attention` was called with; its mask as `parts` gives it."""
+    q, k, v = (one_of_batch(tensor).detach() for tensor in (query, key, value))
+    call = AttentionCall(
+        q=q,
+        k=k,
+        v=v,
+        mask=split.open,
+        bias=split.bias,
+        scale=1 / math.sqrt(q.size(-1)) if scale is None else scale,
+        is_causal=is_causal,
+        has_output=False,
+        is_random=bool(dropout_p),
+    )
+    return masked(call, split.low)
+
+
+def parts(mask: Tensor | None, n_keys: int, splits: Splits) -> Split:
+    """`split`, once for a mask that several calls are given."""
+    if mask is None:
+        return OPEN
+    if id(mask) not in splits:
+        spread = mask.expand(*mask.shape[:-1], n_keys)
+        while spread.dim() > 3:  # one sequence: the axis of the batch has one entry
+            spread = spread[0]
+        while spread.dim() < 3:
+            spread = spread[None]
+        splits[id(mask)] = mask, split(spread)
+    return splits[id(mask)][1]
+
+
+def multi_head_call(
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    embed_dim_to_check: int,
+    num_heads: int,
+    in_proj_weight: Tensor | None,
+    in_proj_bias: Tensor | None,
+    bias_k: Tensor | None,
+    bias_v: Tensor | None,
+    add_zero_attn: bool,
+    dropout_p: float,
+    out_proj_weight: Tensor,
+    out_proj_bias: Tensor | None,
+    training: bool = True,
+    key_padding_mask: Tensor | None = None,
+    need_weights: bool = True,
+    attn_mask: Tensor | None = None,
+    use_separate_proj_weight: bool = False,
+    q_proj_weight: Tensor | None = None,
+    k_proj_weight: Tensor | None = None,
+    v_proj_weight: Tensor | None = None,
+    **others: Any,
+) -> tuple[Callable[[], AttentionCall], Split, tuple[int, int, int]]:
+    """Keep what `multi_head_attention_forward` read: how to project it, its mask, H, Q, K.
+
+    query [Q, 1, D] or [Q, D], key and value alike. Projecting costs what the layer's own
+    projections do, so it waits until somebody asks.
+    """
+    extra = int(bias_k is not None) + int(add_zero_attn)
+    n_keys = key.size(0) + extra
+    mask = _merged(attn_mask, key_padding_mask, key.size(0), extra)
+    weights: Any = (q_proj_weight, k_proj_weight, v_proj_weight)
+    if not use_separate_proj_weight and in_proj_weight is not None:
+        weights = in_proj_weight.chunk(3)
+    biases: Any = (None,) * 3 if in_proj_bias is None else in_proj_bias.chunk(3)
+
+    def make() -> AttentionCall:
+        with torch.no_grad():
+            q, k, v = (
+                F.linear(x.reshape(x.size(0), -1), weight, bias)  # [T, D]
+                for x, weight, bias in zip((query, key, value), weights, biases, strict=True)
+            )
+            k, v = _with_extras(k, bias_k, add_zero_attn), _with_extras(v, bias_v, add_zero_attn)
+        q, k, v = (x.unflatten(-1, (num_heads, -1)).transpose(0, 1) for x in (q, k, v))
+        call = AttentionCall(
+            q=q,
+            k=k,
+            v=v,
+            mask=mask.open,
+            bias=mask.bias,
+            scale=1 / math.sqrt(q.size(-1)),
+            is_causal=False,
+            projection=out_proj_weight,
+            is_safe=not need_weights,  # only then it calls the fused attention
+            is_random=bool(training and dropout_p),
+        )
+        return masked(call, mask.low)
+
+    return make, mask, (num_heads, query.size(0), n_keys)
+
+
+def added_keys(*args: Any, **kwargs: Any) -> tuple[str, ...]:
+    """Name the keys that `multi_head_attention_forward` adds after those of the sequence."""
+    arguments = _SIGNATURE.bind(*args, **kwargs).arguments
+    is_added = {"bias key": arguments["bias_k"] is not None, "zero key": arguments["add_zero_attn"]}
+    return tuple(name for name, is_there in is_added.items() if is_there)
+
+
+def multi_head_reads(*args: Any, **kwargs: Any) -> list[Reading]:
+    """List what `multi_head_attention_forward` reads for queries, keys and values."""
+    arguments = _SIGNATURE.bind(*args, **kwargs).arguments
+    tensors = [arguments[name] for name in ("query", "key", "value")]
+    whole, bias = arguments["in_proj_weight"], arguments["in_proj_bias"]
+    if arguments.get("use_separate_proj_weight") or whole is None:
+        matrices = [arguments[f"{name}_proj_weight"] for name in "qkv"]
+        biases = (None,) * 3 if bias is None else bias.chunk(3)
+        parts = zip(tensors, matrices, biases, strict=True)
+        return [Reading(each, each, matrix, part) for each, matrix, part in parts]
+    different = {id(each): each for each in tensors}
+    return [Reading(each, each, whole, bias) for each in different.values()]
+
+
+def multi_head_sample(result: Tensor, *args: Any, **kwargs: Any) -> Sample | None:
+    """A few rows of what `multi_head_attention_forward` gave [Q, 1, D] or [Q, D]; None: random."""
+    arguments = _SIGNATURE.bind(*args, **kwargs).arguments
+    if arguments.get("training", True) and arguments["dropout_p"]:
+        return None
+    rows = result.reshape(-1, result.size(-1))  # [Q, D]
+    queries = sampled(len(rows))
+    return Sample(queries, rows[queries.to(result.device)], arguments["out_proj_bias"])
+
+
+def _with_extras(x: Tensor, bias: Tensor | None, add_zero: bool) -> Tensor:
+    """The keys that the module itself adds after those of the sequence."""
+    if bias is not None:
+        x = torch.cat([x, bias.view(1, -1)])
+    return F.pad(x, (0, 0, 0, 1)) if add_zero else x
+
+
+def _merged(attn_mask: Tensor | None, padding: Tensor | None, n_keys: int, extra: int) -> Split:
+    """Both masks of nn.MultiheadAttention, whose True means closed, as one."""
+    total: Tensor | None = None
+    for mask in (attn_mask, None if padding is None else padding.reshape(-1, 1, n_keys)):
+        if mask is not None:
+            if mask.dtype == torch.bool:
+                mask = torch.zeros(mask.shape, device=mask.device).masked_fill(mask, -torch.inf)
+            total = mask if total is None else total + mask
+    if total is None:
+        return OPEN
+    spread = total if total.dim() == 3 else total[None]
+    return split(F.pad(spread, (0, extra)))

@@ -1,0 +1,93 @@
+"""Sequences before attention reads them: operators that make them of tables, patches, positions."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from transformer.watch.calls.following import Following
+from transformer.watch.calls.seen import Seen
+from transformer.watch.capture.operators import ALWAYS, AT_TIMES, register
+from transformer.watch.capture.picked import Picked
+from transformer.watch.capture.place import Places
+from transformer.watch.capture.tables import Tables
+from transformer.watch.capture.tensors import tensors_in
+from transformer.watch.capture.traces import Traces
+from transformer.watch.capture.turning import Turns
+
+
+class Sequences(Following):
+    """Notes down which rows become a sequence, and what tells their places apart."""
+
+    def __init__(
+        self, paths: Mapping[nn.Module, str], inputs: Iterable[object], *, is_for_edits: bool
+    ) -> None:
+        """is_for_edits: whether to note down where positions are added. inputs: of the model."""
+        self.seen: list[Seen] = []
+        """The calls of attention so far."""
+        self.tables = Tables(paths)
+        """Rows of tables that met a sequence: positions may be among them."""
+        self.turns = Turns()
+        self._picked = Picked()
+        self._traces = Traces(inputs)
+        self._adding_at = Places(paths) if is_for_edits else None
+
+    def forget(self) -> None:
+        """The pass is over."""
+        self._traces.forget()
+        if self._adding_at is not None:
+            self._adding_at.forget()
+
+    def _watch_functions(self) -> None:
+        """From here on all of torch's functions are watched."""
+
+    def _adding(self, args: Any, kwargs: Any) -> Sequence[Any] | None:
+        places = self._adding_at
+        if places is None:
+            self.tables.addition(args, kwargs, len(self.seen))
+            return None
+        where = self.tables.where(args, kwargs, lambda: places.here(-1).path)
+        changed = args if where is None else self._edit_positions(where, args)
+        self.tables.addition(changed, kwargs, len(self.seen), where)
+        return changed
+
+    def _lookup(self, args: Any, kwargs: Any, result: Tensor) -> None:
+        self.tables.looked_up(result, *args[:2])
+        self._traces.looked_up(*args[:2])
+
+    def _convolved(self, args: Any, kwargs: Any, result: Tensor) -> None:
+        self._traces.convolved(*args[:2])
+
+    def _select(self, args: Any, kwargs: Any, result: Tensor) -> None:
+        table, axis, ids = args
+        if axis == 0:
+            self.tables.looked_up(result, table, ids)
+
+    def _indexed(self, args: Any, kwargs: Any, result: Tensor) -> None:
+        self._picked.indexed(args, kwargs, result)
+
+    def _are_picked(self, operands: Sequence[Any], sizes: Sequence[int]) -> bool:
+        """Tell whether queries or keys were; of one query and one key there is nothing to take."""
+        return tuple(sizes) != (1, 1) and any(it in self._picked for it in tensors_in(operands))
+
+    def _turning(self, args: Any, kwargs: Any) -> None:
+        self._edit_angles(args[-1])
+
+    def _cosines(self, args: Any, kwargs: Any, result: Tensor) -> None:
+        self.turns.called(torch.cos, result, args, len(self.seen))
+        self._watch_functions()
+
+
+aten = torch.ops.aten
+register(aten.embedding.default, ALWAYS, Sequences._lookup)
+for _each in (aten.conv1d, aten.conv2d, aten.conv3d):
+    register(_each.padding, ALWAYS, Sequences._convolved)
+    register(_each.default, ALWAYS, Sequences._convolved)
+register(aten.index_select.default, ALWAYS, Sequences._select)
+register(aten.index.Tensor, ALWAYS, Sequences._indexed)
+register(aten.cos.default, ALWAYS, Sequences._cosines, before=Sequences._turning)
+register(aten.sin.default, ALWAYS, before=Sequences._turning)
+register(aten.polar.default, ALWAYS, Sequences._cosines, before=Sequences._turning)
+for _each in (aten.add, aten.add_):
+    register(_each.Tensor, AT_TIMES, Sequences._added, before=Sequences._adding)

@@ -1,0 +1,242 @@
+"""Places in a model where functions are called: read from running frames, so no hook is installed.
+
+Hooks would stay on the model and cost every later pass; the interpreter knows who called anyway.
+"""
+
+import re
+import sys
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from types import CodeType, FrameType
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from transformer.watch.capture.readings import Readings
+
+_CALL = nn.Module._call_impl.__code__
+_OTHER = re.compile(
+    r"k|keys?|kv|key_value.*|mem|memory|context|ctx|source|src|enc(oder)?_(hidden_)?(states?|out.*)"
+)
+"""Names of arguments that hold what keys and values are made of."""
+
+
+@dataclass(frozen=True, eq=False)
+class Place:
+    """The innermost module that was running."""
+
+    path: str
+    """The path as in `named_modules`; empty for the model itself."""
+    is_causal: bool | None
+    """The module's own word, as Hugging Face's attention modules give it."""
+    reads_another: bool | None
+    """True: it was given other tensors for its keys; None where its arguments do not tell."""
+    name: str = "model"
+    """The name of the module's class."""
+    lengths: frozenset[int] = frozenset()
+    """Lengths of the sequences that it read; empty where that is unclear."""
+    batch: tuple[int, ...] = ()
+    """The number of sequences read at once and their length, or the other way round; or empty."""
+    run: int = 0
+    """The number of the run of a module, counted over the pass."""
+    reading: tuple[int, ...] = ()
+    """The runs of those modules around it that were given ids or a picture: where they
+    run again, they read something else."""
+
+    def windows(self, tensor: Tensor) -> tuple[int, int] | None:
+        """Count the sequences that a call read here, and the queries of each; None: one sequence.
+
+        tensor [n, H, Q, ...], or [n * H, Q, ...] where the module was given several.
+        """
+        if tensor.size(0) == 1 or (tensor.dim() <= 3 and not self.batch):
+            return None
+        n, n_queries = tensor.size(0), tensor.size(-2)
+        if tensor.dim() == 3:  # times heads
+            n = self.batch[1] if self.batch[0] == n_queries else self.batch[0]
+        return n, n_queries
+
+
+class Places:
+    """Tells where in a model the call under way is."""
+
+    def __init__(self, paths: Mapping[nn.Module, str]) -> None:
+        self._paths = paths
+        self._frame: FrameType | None = None
+        """The frame of the latest run, so that another one is told from it."""
+        self._n_runs = 0
+        self._readings = Readings()
+
+    def here(self, d_head: int, n_queries: int = 0) -> Place:
+        """Modules that the model does not hold are passed over.
+
+        d_head: of the call, to tell tensors that are split into heads from those that are not.
+        """
+        held = [each for each in _running(sys._getframe(1)) if each[0] in self._paths]
+        frames = iter(held)
+        module, forward, frame = next(frames, (None, None, None))
+        if frame is not self._frame or frame is None:
+            self._frame, self._n_runs = frame, self._n_runs + 1
+        if module is None or frame is None:
+            return Place("", None, None, run=self._n_runs)
+        outer, outer_forward, _ = next(frames, (None, None, None))
+        reads_another = _reads_another(forward, d_head)
+        if reads_another is None:  # reading a frame's variables costs: no more than are needed
+            reads_another = _reads_another(outer_forward, d_head)
+        is_causal = getattr(module, "is_causal", None)
+        sizes = _sizes_read(frame.f_locals, d_head)
+        first = _grids(frame.f_locals, d_head) or next(iter(sizes), ())
+        return Place(
+            path=self._path(module, outer),
+            is_causal=is_causal if isinstance(is_causal, bool) else None,
+            reads_another=reads_another,
+            name=type(module).__name__,
+            lengths=frozenset(max(each) for each in sizes if 1 in each or len(each) == 1),
+            batch=first if len(first) == 2 and 1 not in first else (),
+            run=self._n_runs,
+            reading=self._readings.here(held, n_queries),
+        )
+
+    def forget(self) -> None:
+        """The pass is over: let go of what its last run held."""
+        self._frame = None
+        self._readings.forget()
+
+    def _path(self, module: nn.Module, outer: nn.Module | None) -> str:
+        """A module that several others share is named below the one that called it."""
+        path, above = self._paths[module], "" if outer is None else self._paths[outer]
+        if not above or path.startswith(f"{above}."):
+            return path
+        return f"{above}.{path.rpartition('.')[2]}"
+
+
+Running = tuple[nn.Module, FrameType | None, FrameType]
+"""A module, the frame of its forward and that of torch's call of it."""
+
+
+def _running(frame: FrameType | None) -> Iterator[Running]:
+    """Modules whose call is under way, innermost first."""
+    last: FrameType | None = None
+    while frame is not None:
+        if frame.f_code is _CALL:
+            yield frame.f_locals["self"], last, frame
+            last = None
+        elif last is None and frame.f_code.co_name == "forward":
+            last = frame  # what decorates it comes later
+        frame = frame.f_back
+
+
+def is_given(tensor: Tensor) -> bool:
+    """Tell whether a module whose call is under way was given a tensor, or a view of it."""
+    return any(
+        _lies_there(each, tensor)
+        for _, _, frame in _running(sys._getframe(1))
+        for each in _arguments_of(frame)
+    )
+
+
+def _arguments_of(call: FrameType) -> Iterator[Any]:
+    values = call.f_locals
+    yield from (*values["args"], *values["kwargs"].values())
+
+
+def _lies_there(argument: Any, tensor: Tensor) -> bool:
+    if not isinstance(argument, Tensor):
+        return False
+    return argument.numel() == tensor.numel() and argument.data_ptr() == tensor.data_ptr()
+
+
+class Run:
+    """The run of the innermost module that holds an attention and is not over yet."""
+
+    def __init__(self, paths: Mapping[nn.Module, str], path: str) -> None:
+        """path: of the module that attended; what is running holds it or is it."""
+        holding = (
+            frame
+            for module, _, frame in _running(sys._getframe(1))
+            if module in paths
+            and f"{path}.".startswith(f"{paths[module]}." if paths[module] else "")
+        )
+        self._frame = next(holding, None)
+
+    def is_going_on(self) -> bool:
+        """Tell whether what calls this was called from it; True where no such run was found."""
+        frame: FrameType | None = sys._getframe(1)
+        while frame is not None and frame is not self._frame:
+            frame = frame.f_back
+        return frame is self._frame
+
+    def forget(self) -> None:
+        """Let go of what it held."""
+        self._frame = None
+
+
+def _holds(above: str, path: str) -> bool:
+    """Tell whether the module of one path is that of the other, or holds it."""
+    return not above or f"{path}.".startswith(f"{above}.")
+
+
+def _sizes_read(call: Mapping[str, Any], d_head: int) -> list[tuple[int, ...]]:
+    """List all sizes but for features of the sequences among a call's arguments.
+
+    d_head: what is as wide may be split into heads.
+    """
+    arguments = (*call["args"], *call["kwargs"].values())
+    sequences = (it for it in arguments if isinstance(it, Tensor) and 2 <= it.dim() <= 3)
+    result = []
+    for each in sequences:
+        sizes = tuple(each.shape[:-1] if each.is_floating_point() else each.shape)
+        is_split = each.is_floating_point() and each.size(-1) == d_head and 1 not in sizes
+        if len(sizes) < 3 and not (is_split and len(sizes) == 2):
+            result.append(sizes)
+    return result
+
+
+def _grids(call: Mapping[str, Any], d_head: int) -> tuple[int, ...]:
+    """Sizes of a first argument [B, height, width, D] as those of B sequences; else empty."""
+    first = next((it for it in call["args"] if isinstance(it, Tensor)), None)
+    is_grid = first is not None and first.dim() == 4 and first.size(-1) != d_head
+    return (first.size(0), first[0, ..., 0].numel()) if first is not None and is_grid else ()
+
+
+def _reads_another(frame: FrameType | None, d_head: int) -> bool | None:
+    """Tell whether forward's arguments say that keys are made of something else; None: unclear."""
+    if frame is None:
+        return None
+    names, others = _arguments(frame.f_code)
+    values = frame.f_locals
+    first = next((values[name] for name in names if _is_sequence(values.get(name))), None)
+    if first is None or first.size(-1) == d_head:  # split into heads already: k is another tensor
+        return None
+    others_read = [values[name] for name in others if _is_sequence(values.get(name))]
+    return any(not _same(first, other) for other in others_read)
+
+
+@cache
+def _arguments(code: CodeType) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Names of all arguments, and of those that hold what keys are made of."""
+    names = code.co_varnames[: code.co_argcount]
+    return names, tuple(filter(_OTHER.fullmatch, names))
+
+
+def _is_sequence(value: Any) -> bool:
+    """Tell whether it is [T, D] or [B, T, D]."""
+    return isinstance(value, Tensor) and value.dim() in (2, 3) and value.is_floating_point()
+
+
+def _same(a: Tensor, b: Tensor) -> bool:
+    return a is b or (a.shape == b.shape and torch.equal(a, b))
+
+
+def paths_of(model: nn.Module) -> dict[nn.Module, str]:
+    """Every module with its path, a shared one with its last: five times as fast as torch's."""
+    paths, waiting = {}, [(model, "")]
+    while waiting:
+        module, path = waiting.pop()
+        paths[module] = path
+        if module._modules:
+            start = path and f"{path}."
+            children = module._modules.items()
+            waiting += [(it, start + name) for name, it in children if it is not None]
+    return paths

@@ -1,0 +1,109 @@
+"""Traces of calls: what the latest learned matrices read, and which text that was."""
+
+from collections import deque
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+from torch import Tensor
+
+from transformer.recording.trace import Read, States, Trace
+from transformer.watch.capture.place import Place
+from transformer.watch.capture.sources import Reading
+from transformer.watch.capture.tensors import tensors_in
+
+_NONE: frozenset[int] = frozenset()
+_MOST = 4
+"""States that are told from others: what layers read in common is among the latest."""
+
+
+class Traces:
+    """Numbers the states that are read in a pass, and the texts."""
+
+    def __init__(self, inputs: Iterable[object] = ()) -> None:
+        """inputs: what the model is given."""
+        self._inputs = {each.data_ptr() for each in inputs if isinstance(each, Tensor)}
+        self._latest: deque[tuple[Tensor, States]] = deque(maxlen=_MOST)
+        self._n = 0
+        self._texts: dict[int, tuple[int, int]] = {}
+        """The place of a matrix' numbers -> how often it met ids or a picture, and how many rows;
+        0: any number."""
+
+    def forget(self) -> None:
+        """The pass is over."""
+        self._latest.clear()
+
+    def looked_up(self, table: Tensor, ids: Tensor) -> None:
+        """Ids were looked up in a table."""
+        self._met(table, ids.numel())
+
+    def convolved(self, tensor: Tensor, kernel: Tensor) -> None:
+        """A kernel has met a tensor: patches are made of pictures, and words of sounds."""
+        if tensor.data_ptr() in self._inputs:
+            self._met(kernel, 0)
+
+    def _met(self, matrix: Tensor, n_rows: int) -> None:
+        n, _ = self._texts.get(matrix.data_ptr(), (0, 0))
+        self._texts[matrix.data_ptr()] = n + 1, n_rows
+
+    def trace(
+        self,
+        place: Place,
+        sizes: Sequence[int],
+        reads: Iterable[Reading],
+        is_given: Callable[[Tensor], bool],
+        query: Tensor | None = None,
+    ) -> Trace:
+        """sizes: queries and keys. is_given: whether a module under way was given a tensor."""
+        made, tensors = [], {}
+        for read in reads:
+            if not read.tensor.numel():
+                continue
+            states = self._states(read.tensor)
+            tensors[states.number] = read.tensor
+            made.append(Read(states, read.matrix, read.bias, read.is_turned))
+        return Trace(
+            place.path,
+            place.run,
+            self._text(*sizes),
+            tuple(made),
+            frozenset(it for it in tensors if is_given(tensors[it])) if len(tensors) > 1 else _NONE,
+            query,
+        )
+
+    def _text(self, n_queries: int, n_keys: int) -> int:
+        """One word by itself tells nothing: other tables are asked for one row, too."""
+        if n_queries == n_keys == 1:
+            return 0
+        return max((n for n, rows in self._texts.values() if rows in (0, n_queries)), default=0)
+
+    def _states(self, tensor: Tensor) -> States:
+        for other, states in reversed(self._latest):
+            if other is tensor or _are_one(other, tensor):
+                return states
+        self._n += 1
+        width = tensor.size(-1)
+        row = tensor.as_strided((width,), (tensor.stride(-1),)).clone()  # nothing costs less
+        states = States(self._n, row, tensor.numel() // width)
+        self._latest.append((tensor, states))
+        return states
+
+
+def _are_one(a: Tensor, b: Tensor) -> bool:
+    is_there = a.data_ptr() == b.data_ptr() and a.numel() == b.numel()
+    return is_there and a.size(-1) == b.size(-1)
+
+
+def first_query(operands: Sequence[Any], scores: Tensor) -> Tensor | None:
+    """A copy of the first query of all heads; None where its axis is not clear.
+
+    operands: of the product that gave the scores, (equation, q, k) of an einsum, or (q, k).
+    """
+    queries, axis = [*tensors_in(operands)][-2], -2
+    if isinstance(operands[0], str):
+        terms, _, out = operands[0].replace(" ", "").partition("->")
+        term = terms.partition(",")[0]
+        if "." in terms or out[-2:-1] not in term or term[-1] in out:
+            return None
+        axis = term.index(out[-2])
+    is_clear = queries.dim() > 1 and queries.size(axis) == scores.size(-2) > 0
+    return queries.detach().select(axis, 0).clone() if is_clear else None

@@ -1,0 +1,1 @@
+"""Edits in modules that are watched: attentions that change as they run."""

@@ -1,0 +1,199 @@
+"""Edits in modules that are watched: the attentions that they are of are changed as they run."""
+
+from collections import Counter
+from collections.abc import Sequence
+from math import prod
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from transformer.editing.editor import Change, Editor, softmax
+from transformer.edits.edit import EditError
+from transformer.edits.spelling import edit_kinds
+from transformer.recording.calls import AttentionCall, WeightsCall
+from transformer.watch.calls.addends import Addend, bias_of
+from transformer.watch.calls.marks import Origin
+from transformer.watch.calls.masks import covered_by_scores
+from transformer.watch.calls.seen import Seen
+from transformer.watch.calls.watcher import Watcher
+from transformer.watch.capture.operators import watching
+from transformer.watch.capture.tables import Where
+from transformer.watch.capture.turning import frequencies_of_angles
+from transformer.watch.editing.plan import Plan, Spot
+from transformer.watch.editing.states import states_of
+
+
+class EditingWatcher(Watcher):
+    """A watcher that changes attentions, as an editor says, before it notes them down."""
+
+    def __init__(self, model: nn.Module, plan: Plan, editor: Editor, **options: Any) -> None:
+        super().__init__(model, **options, is_for_edits=True)
+        self._model = model
+        self._plan, self._editor = plan, editor
+        self._n_calls: Counter[str] = Counter()
+        self._n_softmaxes: Counter[str] = Counter()
+        self._turned: list[Tensor] = []
+        """Angles that were changed: sines and cosines are made of the same ones."""
+
+    def __enter__(self) -> Watcher:
+        stated = {path: spot for spot, path in self._plan.layers.items()}
+        paths = [path for path, spot in stated.items() if self._editor.states(*spot)]
+
+        def change(path: str, states: Tensor) -> Tensor:
+            changed = states.clone()
+            self._editor.stated(*stated[path], changed)
+            return changed
+
+        if paths:
+            self._entered.enter_context(states_of(self._model, paths, change))
+        return super().__enter__()
+
+    def _edit_positions(self, where: Where, operands: Sequence[Any]) -> Sequence[Any]:
+        side, added = self._plan.additions.get(where, ("", None))
+        if added is None or not self._editor.is_moved(side):
+            return operands
+        rows = [each for each in operands if isinstance(each, Tensor)][added.operand]
+        table = added.rows.table.detach()[int(added.rows.ids.flatten()[0]) :]
+        encodings = self._editor.encodings(side, table, 0, rows.numel() // rows.size(-1))
+        changed = encodings.view_as(rows).to(rows.dtype)
+        return [changed if each is rows else each for each in operands]
+
+    def _edit_angles(self, angles: Tensor) -> None:
+        if "text" not in self._plan.sides or not self._editor.is_moved("text"):
+            return
+        is_known = any(each is angles for each in self._turned)
+        if is_known or self._held.is_constant(angles) or self._held.is_learned(angles):
+            return
+        if frequencies_of_angles(angles) is not None:
+            rows = angles.reshape(-1, angles.size(-1))  # [T, n]
+            angles.copy_(_turned_by(self._editor, rows).view_as(angles))
+            self._turned.append(angles)
+
+    def _edit(self, seen: Seen, heads: Tensor) -> None:
+        spot = self._spot(seen)
+        if spot is None:
+            return
+        n_heads = seen.sizes[0]
+        if heads.dim() > 2 and prod(heads.shape[:-2]) != n_heads:
+            raise EditError(f"What the heads of {spot.kind} give is not told apart here.")
+
+        def of_head(head: int) -> Tensor:
+            return _of_head(heads, head)
+
+        call = seen.make()
+        if isinstance(call, WeightsCall):
+            first = spot.first_head
+            change: Change | None = self._editor.reheads(
+                spot.kind, spot.layer, n_heads, of_head, first
+            )
+        else:
+            change = self._changed(spot, call, of_head)
+        self._change(seen, change)
+
+    def _edit_projected(self, seen: Seen, result: Tensor) -> None:
+        spot = self._spot(seen)
+        if spot is None:
+            return
+        with watching(None):
+            call = seen.make()
+            assert call.projection is not None
+            before = call.heads_given()
+            heads = before.clone()
+            self._change(seen, self._changed(spot, call, heads.__getitem__))
+            joined = (heads - before).transpose(0, 1).flatten(1)  # [Q, H * d_value]
+            result += (joined @ call.projection.float().mT).view_as(result).to(result.dtype)
+
+    def _edit_weights(
+        self, origin: Origin, scores: Tensor, weights: Tensor, addends: Sequence[Addend]
+    ) -> None:
+        n = self._n_softmaxes[origin.path] % self._plan.n_softmaxes.get(origin.path, 1)
+        self._n_softmaxes[origin.path] += 1
+        spot = self._plan.softmaxes.get((origin.path, n))
+        if spot is None or not self._editor.touches(spot.kind, spot.layer):
+            return
+        if spot.order is not None:
+            scores, weights = scores.permute(spot.order), weights.permute(spot.order)
+        n_heads, (n_queries, n_keys) = prod(weights.shape[:-2]), weights.shape[-2:]
+        with watching(None):
+            biases = None if spot.order else bias_of(addends, (n_heads, n_queries, n_keys))
+            for head in range(n_heads):
+                number = spot.first_head + head
+                if self._editor.rescores(spot.kind, spot.layer, number):
+                    if origin.has_sink:
+                        raise EditError(
+                            f"{spot.kind} of this model adds a key of its own to its scores: they "
+                            "cannot be changed here, what the heads give can."
+                        )
+                    seen = _of_head(scores, head).float()  # [Q, K]
+                    covered = covered_by_scores(seen)
+                    before = seen if covered is None else _closed(seen, covered)
+                    bias = None if biases is None else biases[head if len(biases) > 1 else 0][None]
+                    after = self._editor.rescored(spot.kind, spot.layer, number, before, bias)
+                    rows = (after != before).any(-1)
+                    _of_head(weights, head)[rows] = softmax(after[rows]).to(weights.dtype)
+
+    def _spot(self, seen: Seen) -> Spot | None:
+        """Find the spot of a call that edits are of."""
+        path = seen.place.path
+        n = self._n_calls[path] % self._plan.n_calls.get(path, 1)
+        self._n_calls[path] += 1
+        spot = self._plan.calls.get((path, n))
+        is_touched = spot is not None and self._editor.touches(spot.kind, spot.layer)
+        return spot if is_touched else None
+
+    def _changed(self, spot: Spot, call: AttentionCall, of_head: Any) -> Change | None:
+        return self._editor.attended(spot.kind, spot.layer, call, of_head, offset=spot.first_head)
+
+    def _change(self, seen: Seen, change: Change | None) -> None:
+        make = seen.make
+        if change is not None:
+            seen.make = lambda: change.of(make())
+
+
+def _closed(scores: Tensor, covered: Tensor) -> Tensor:
+    """Scores [Q, K] with -inf where a mask leaves a weight of 0."""
+    return scores.masked_fill(covered & (scores.softmax(-1) == 0), -torch.inf)
+
+
+def check_met(editor: Editor) -> None:
+    """Raise EditError for an edit that found nothing to change in a whole pass."""
+    for edit in editor.edits:
+        if edit not in editor.met:
+            kind = edit_kinds()[edit.name]
+            if kind.of == "side":
+                what = "turns nothing by the angles of that" if kind.frequencies else _NOT_SHOWN
+                raise EditError(f"{edit}: this model {what}, so there is nothing to change.")
+            what = "biases" if kind.bias else "scores" if kind.scores else "heads"
+            what = "states" if kind.states else what
+            raise EditError(
+                f"{edit}: this model does not show the {what} of {edit.place} before it uses them, "
+                "so they cannot be changed."
+            )
+
+
+_NOT_SHOWN = "does not show how it tells positions apart"
+
+
+def _turned_by(editor: Editor, angles: Tensor) -> Tensor:
+    """Angles of positions that follow each other [T, n] as edits leave them."""
+    steps = angles[1] - angles[0]
+    first = (angles[0, 0] / steps[0]).round()  # the number of the first position
+    n = len(steps) // 2
+    if 2 * n == len(steps) and torch.equal(steps[:n], steps[n:]):  # each pair in both halves
+        steps = editor.turned("text", steps[:n]).repeat(2)
+    elif 2 * n == len(steps) and torch.equal(steps[0::2], steps[1::2]):  # or as neighbours
+        steps = editor.turned("text", steps[0::2]).repeat_interleave(2)
+    else:
+        steps = editor.turned("text", steps)
+    places = editor.places("text", torch.arange(len(angles), device=angles.device))
+    return editor.scaled("text", (first + places)[:, None] * steps)
+
+
+def _of_head(tensor: Tensor, head: int) -> Tensor:
+    """[..., Q, d] -> one head's [Q, d], a view; all axes before these two count heads."""
+    index = []
+    for size in reversed(tensor.shape[:-2]):
+        head, at = divmod(head, size)
+        index.append(at)
+    return tensor[tuple(reversed(index))]
