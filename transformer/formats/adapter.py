@@ -1,8 +1,8 @@
 """LoRA adapters as peft saves them, with their bases: an adapter's folder, or BASE::ADAPTER.
 
 An adapter names the model that it was trained on. Of that name a folder is taken that lies beside
-the adapter, among the checkpoints, or in the folders that may be opened; never one elsewhere,
-unless somebody spells it: the name is a stranger's.
+the adapter, among the checkpoints, in the folders that may be opened, or in the hub's cache; never
+one elsewhere, unless somebody spells it: the name is a stranger's.
 """
 
 from collections.abc import Iterable, Sequence
@@ -24,6 +24,7 @@ from transformer.formats.format import Format
 from transformer.hugging_face.adapters.path import SEPARATOR, adapted_path, parts_of
 from transformer.hugging_face.adapters.reading import WEIGHTS
 from transformer.hugging_face.adapters.settings import ADAPTER, Settings, read_settings, refusal
+from transformer.hugging_face.hub_cache import cached
 from transformer.hugging_face.weights import has_weights
 from transformer.inspection.contents import Contents
 
@@ -114,7 +115,7 @@ def _is_base(path: Path) -> bool:
 def _base_of(settings: Settings) -> Path:
     """Return the folder of the base that an adapter names. Raises CheckpointError."""
     folder, name = settings.folder, Path(settings.base)
-    ways = f"open both as BASE{SEPARATOR}ADAPTER"
+    ways = f"open both as BASE{SEPARATOR}{folder.name}, each by its path"
     if not settings.base:
         raise refusal(folder, f"a LoRA adapter that names no base: {ways}")
     allowed = allowed_folders()
@@ -122,14 +123,17 @@ def _base_of(settings: Settings) -> Path:
         near = place / name.name
         if name.name not in ("", "..") and _is_base(near) and not near.is_symlink():
             return near
+    snapshot = cached(settings.base, settings.revision)
+    if snapshot and (allowed is None or _lies_in(snapshot, allowed)) and _is_base(snapshot):
+        return snapshot
     if name.is_absolute() and allowed is None and _is_base(name):
         path = adapted_path(name, folder)
         why = f"its base is {clean(name, 300)}, which it names itself: if you agree, open {path}"
         raise Unconfirmed(f"{folder.name}: {why}.", path)
     if name.is_absolute() and _lies_in(name, allowed or ()) and _is_base(name):
         return name
-    why = f"its base {clean(name, 300)} is not here: put that model's folder beside it, or {ways}"
-    raise refusal(folder, why)
+    why = f"a LoRA adapter, whose base {clean(name, 300)} is not here"
+    raise refusal(folder, f"{why}: put that model's folder beside it, or {ways}")
 
 
 def _lies_in(path: Path, folders: Iterable[Path]) -> bool:

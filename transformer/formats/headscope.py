@@ -41,6 +41,10 @@ LONGEST, MOST_EXAMPLES = 20_000, 200
 """Characters of a text in a configuration, and examples: every visitor is shown them."""
 
 
+OTHERS = {"model_type", "__version__"}
+"""Fields of a config.json of Hugging Face's, and of Sentence Transformers'."""
+
+
 def fits(path: Path) -> bool:
     """A folder with a config.json that is nobody else's, or one of its snapshots."""
     folder, _ = _parts(path)
@@ -50,7 +54,7 @@ def fits(path: Path) -> bool:
         values = read_json(folder / CONFIG)
     except CheckpointError:
         return True  # damaged: opening it says how
-    return not isinstance(values, dict) or "model" in values or "model_type" not in values
+    return not isinstance(values, dict) or "model" in values or not OTHERS & values.keys()
 
 
 def describe(path: Path) -> Description:

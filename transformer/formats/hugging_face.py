@@ -16,6 +16,7 @@ from transformer.hugging_face.adapters.adapted import with_adapter
 from transformer.hugging_face.adapters.adapter import Adapter
 from transformer.hugging_face.adapters.reading import read_adapter
 from transformer.hugging_face.adapters.settings import ADAPTER
+from transformer.hugging_face.chat_templates import TEMPLATES
 from transformer.hugging_face.choice import said_classes
 from transformer.hugging_face.heads import HuggingFaceHeads
 from transformer.hugging_face.kinds import FOLLOWS, asks, classifies, family_of, reads_two
@@ -159,8 +160,9 @@ def _has_weights(path: Path) -> bool:
 
 
 def files(path: Path) -> Sequence[Path]:
-    """All files of the folder itself, and those that say how it pools."""
-    return [file for file in (*path.iterdir(), *path.glob(POOLINGS)) if file.is_file()]
+    """All files of the folder itself, and those that say how it pools and how it chats."""
+    further = (each for pattern in (POOLINGS, TEMPLATES) for each in sorted(path.glob(pattern)))
+    return [file for file in (*path.iterdir(), *further) if file.is_file()]
 
 
 def _described(
@@ -245,10 +247,14 @@ def _about(
             ids.append(config.eos_id)  # it decides where a text ends
         examples = (" ".join(map(str, ids)),)
     kind = list(family.attentions)[-1]
-    name, title = own_name(path), f"{config.architecture}, Hugging Face"
-    title = f"{name} ({title})" if name else title
     vocabulary = getattr(tokenizer, "kind", "")
-    return About(title, "", vocabulary, examples, (kind, 0, 0), notes)
+    return About(title_of(path, config), "", vocabulary, examples, (kind, 0, 0), notes)
+
+
+def title_of(path: Path, config: Any) -> str:
+    """Name the model's class, after the folder's own name where that of its path says nothing."""
+    name, title = own_name(path), f"{config.architecture}, Hugging Face"
+    return f"{name} ({title})" if name else title
 
 
 def _ends(family: Family, tokenizer: Tokenizer) -> Ends:

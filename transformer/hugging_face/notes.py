@@ -11,7 +11,9 @@ from typing import Any
 from transformer.checkpoint import CONFIG, CheckpointError
 from transformer.files.foreign_text import some_of
 from transformer.files.json_file import read_json
+from transformer.hugging_face.adapters.path import adapted_path
 from transformer.hugging_face.adapters.settings import ADAPTER
+from transformer.hugging_face.chat_templates import template_notes
 from transformer.hugging_face.kinds import writes
 from transformer.hugging_face.pooling import pooling_notes
 from transformer.hugging_face.refused import SCHEMES, scheme_of, unread_poolers
@@ -60,6 +62,7 @@ def notes_on(path: Path, config: Any, skeleton: Skeleton, read_from: Iterable[st
         *_settings(path, config, skeleton.model),
         *_files(path, config, set(read_from)),
         *pooling_notes(path, writes(skeleton.model)),
+        *template_notes(path),
     ]
 
 
@@ -118,7 +121,8 @@ def _code(module: str) -> str:
 
 def _files(path: Path, config: Any, read_from: set[str]) -> Iterator[str]:
     if (path / ADAPTER).is_file():
-        yield f"{ADAPTER} lies beside the weights: the adapter is not applied."
+        both = adapted_path(Path(path.name), Path(path.name))
+        yield f"{ADAPTER} lies beside the weights: the adapter is not applied; {both} opens both."
     files = (file for pattern in _ENDINGS for file in path.glob(pattern) if file.is_file())
     others = {file.name for file in files} - read_from
     unread = sorted(name for name in others if not name.startswith(_NO_MODEL))

@@ -21,6 +21,7 @@ from transformer.files.tensor_files import RenamedTensors
 from transformer.files.tensors import TensorSource
 from transformer.files.wrapping import unwrapped, without_common
 from transformer.hugging_face.adapters.adapter import Adapter
+from transformer.hugging_face.chat_templates import templates_of
 from transformer.hugging_face.choice import choose
 from transformer.hugging_face.failure import building, in_a_sentence
 from transformer.hugging_face.notes import notes_on
@@ -164,7 +165,10 @@ def open_tokenizer(path: Path, vocab_size: int) -> HuggingFaceTokenizer | IdToke
     with in_a_sentence(path, "its tokenizer"):
         from transformers import AutoTokenizer
 
-        return HuggingFaceTokenizer(AutoTokenizer.from_pretrained(path, **_LOCAL), vocab_size)
+        # The library takes no folder one of whose templates is damaged.
+        templates = templates_of(path) or None
+        inner = AutoTokenizer.from_pretrained(path, chat_template=templates, **_LOCAL)
+        return HuggingFaceTokenizer(inner, vocab_size)
 
 
 _LOCAL: dict[str, Any] = {"trust_remote_code": False, "local_files_only": True}

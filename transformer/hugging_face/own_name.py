@@ -7,6 +7,7 @@ from transformer.checkpoint import CONFIG, CheckpointError
 from transformer.files.foreign_file import read_file
 from transformer.files.foreign_text import clean
 from transformer.files.json_file import read_json
+from transformer.hugging_face.pooling import pipeline_of
 
 CARD = "README.md"
 LARGEST = 2**20
@@ -28,6 +29,9 @@ def own_name(path: Path) -> str:
     By the hub's cache that it lies in, its card's heading, or what its configuration says that it
     was loaded from.
     """
+    pipeline = pipeline_of(path)
+    if pipeline != path:
+        return own_name(pipeline) or pipeline.name
     if not _USUAL.fullmatch(path.name):
         return ""
     return _of_cache(path) or _of_card(path) or _of_config(path)

@@ -26,7 +26,7 @@ _PREFIX = "pooling_mode_"
 
 def pooling_of(path: Path) -> Pooling | None:
     """Read it; None where the folder names none, or one that is not computed: `pooling_notes`."""
-    path = _whole(path)
+    path = pipeline_of(path)
     return None if _faults(path) else _pooling(path)
 
 
@@ -35,13 +35,13 @@ def pooling_notes(path: Path, writes: bool) -> Iterator[str]:
 
     writes: its model writes a text, and gives no vector.
     """
-    path = _whole(path)
-    faults = _faults(path)
-    if writes and (path / MODULES).is_file():
+    outer = pipeline_of(path)
+    faults = _faults(outer)
+    if writes and (outer / MODULES).is_file():
         yield f"{MODULES} asks for the vector of a text: it is not computed, as the model writes."
     elif faults:
         yield f"{MODULES}: {some_of(faults, 3)}; the mean of all tokens stands for its vector."
-    yield from _not_followed(path)
+    yield from _not_followed(path, outer)
 
 
 def most_tokens(path: Path) -> int | None:
@@ -50,11 +50,14 @@ def most_tokens(path: Path) -> int | None:
     return most if isinstance(most, int) and most > 0 else None
 
 
-def _not_followed(path: Path) -> Iterator[str]:
-    """A sentence for what its pipeline does to a text before the model reads it."""
+def _not_followed(path: Path, outer: Path) -> Iterator[str]:
+    """A sentence for what its pipeline does to a text before the model reads it.
+
+    path: of the model. outer: of its pipeline.
+    """
     if _values(path / BERT).get("do_lower_case") is True:
         yield f"{BERT} asks for small letters (do_lower_case): a text is read as it is typed."
-    settings = _values(path / PROMPTS)
+    settings = _values(outer / PROMPTS)
     name, prompts = settings.get("default_prompt_name"), settings.get("prompts")
     text = prompts.get(name) if isinstance(prompts, dict) and isinstance(name, str) else None
     if text:
@@ -70,16 +73,27 @@ def _values(file: Path) -> dict[str, Any]:
     return values if isinstance(values, dict) else {}
 
 
-def _whole(path: Path) -> Path:
-    """The folder of the modules: older ones keep the model within it, in 0_Transformer."""
-    outer = path.parent
-    if (path / MODULES).is_file() or not (outer / MODULES).is_file():
-        return path
+def model_within(path: Path) -> Path | None:
+    """Return the folder within a pipeline's that holds its model; None where there is none."""
     try:
-        places = [each.get("path") for each in _modules(outer) if _type(each) == "Transformer"]
+        modules = [each for each in _modules(path) if _type(each) == "Transformer"]
     except CheckpointError:
-        return path
-    return outer if path.name in places else path
+        return None
+    name = str(modules[0].get("path") or "") if modules else ""
+    is_inside = name not in ("", "..") and Path(name).name == name
+    return path / name if is_inside and (path / name).is_dir() else None
+
+
+def pipeline_files(path: Path) -> list[Path]:
+    """The files of a pipeline that lie outside its model's folder."""
+    named = [path / name for name in (MODULES, BERT, PROMPTS)]
+    return [file for file in (*named, *sorted(path.glob(POOLINGS))) if file.is_file()]
+
+
+def pipeline_of(path: Path) -> Path:
+    """Return the folder of the modules: older ones keep the model within it, in 0_Transformer."""
+    is_within = not (path / MODULES).is_file() and model_within(path.parent) == path
+    return path.parent if is_within else path
 
 
 def _pooling(path: Path) -> Pooling | None:

@@ -58,7 +58,7 @@ class HuggingFaceTokenizer:
         """Code -> id of its token, of a translator that is told its languages."""
         self.source_language: str | None = inner.src_lang if self.languages else None
         self.target_language: str | None = inner.tgt_lang if self.languages else None
-        self.templates = _templates(inner)
+        self.templates: Mapping[str, str] = getattr(inner, "chat_template", None) or {}
         """Name -> chat template, where its folder has some."""
         self._chat: tuple[str, str] | None = None
         self._second: str | None = None
@@ -257,14 +257,6 @@ def read_bpe(folder: Path) -> Any:
     if GPT2_END in inner.get_vocab():
         inner.eos_token = GPT2_END
     return inner
-
-
-def _templates(inner: Any) -> Mapping[str, str]:
-    """Name -> chat template, as the library reads them off the files beside a vocabulary."""
-    theirs = getattr(inner, "chat_template", None)
-    named = theirs if isinstance(theirs, Mapping) else {"default": theirs}
-    pairs = ((str(name), text) for name, text in named.items() if isinstance(text, str))
-    return {name: text for name, text in pairs if name and text.strip()}
 
 
 def _languages(inner: Any, vocab_size: int) -> Mapping[str, int]:

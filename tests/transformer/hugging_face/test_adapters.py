@@ -343,6 +343,7 @@ def test_an_adapter_in_the_folder_of_its_base_makes_a_pair(copied: Path) -> None
     base, path = pair_of(copied / "base") or (None, None)
     assert base == copied / "base" and path is not None
     before, after = load_checkpoint(base, "cpu"), load_checkpoint(path, "cpu")
+    assert any("base::base" in note for note in before.about.notes)
     assert not torch.allclose(logits(inner(before)), logits(inner(after)))
     assert fingerprint(base) != fingerprint(path)
     assert pair_of(path) == (base, path)
@@ -374,7 +375,8 @@ def test_a_base_that_is_not_here_is_named(name: str, copied: Path) -> None:
     adapter = name_base(copied, name)
     with pytest.raises(CheckpointError) as error:
         load_checkpoint(adapter, "cpu")
-    assert name in str(error.value) and "::" in str(error.value)
+    assert name in str(error.value) and "BASE::adapter" in str(error.value)
+    assert "LoRA" in str(error.value)
     assert set(format_of(adapter).files(adapter)) == {adapter / CONFIG, adapter / WEIGHTS}
 
 
@@ -401,6 +403,70 @@ def test_a_base_outside_the_allowed_folders_is_refused_whether_it_is_there_or_no
     monkeypatch.setenv("HEADSCOPE_FOLDERS", f"{copied}:{base.parent}")
     adapter = name_base(copied, str(base))
     assert pair_of(adapter) == (base, adapter)
+
+
+def cache(base: Path, home: Path, name: str, ref: str = "main") -> Path:
+    """Move a model into the hub's cache of a home. Returns its snapshot."""
+    repository = home / "hub" / f"models--{name.replace('/', '--')}"
+    (repository / "refs").mkdir(parents=True)
+    (repository / "refs" / ref).write_text("0a1b2c")
+    snapshot, blobs = repository / "snapshots" / "0a1b2c", repository / "blobs"
+    for folder in (snapshot, blobs):
+        folder.mkdir(parents=True)
+    for i, file in enumerate(sorted(base.iterdir())):
+        file.rename(blobs / str(i))
+        (snapshot / file.name).symlink_to(Path("../../blobs") / str(i))
+    return snapshot
+
+
+@pytest.mark.parametrize(
+    ("name", "ref", "settings"),
+    [
+        ("someone/llama-x", "main", {}),
+        ("gpt2", "main", {"revision": None}),
+        ("someone/llama-x", "v2", {"revision": "v2"}),
+        ("someone/llama-x", "main", {"revision": "0a1b2c"}),
+    ],
+)
+def test_a_base_in_the_hubs_cache_is_taken_by_its_name(
+    name: str,
+    ref: str,
+    settings: dict[str, Any],
+    copied: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    adapter = name_base(copied, name)
+    file = adapter / CONFIG
+    file.write_text(json.dumps(json.loads(file.read_text()) | settings))
+    expected = logits(inner(load_checkpoint(copied / "base", "cpu", adapter=adapter)))
+    snapshot = cache(copied / "base", tmp_path, name, ref)
+    monkeypatch.delenv("HF_HUB_CACHE", raising=False)
+    monkeypatch.setenv("HF_HOME", str(tmp_path))
+    assert pair_of(adapter) == (snapshot, adapter)
+    assert torch.equal(logits(inner(load_checkpoint(adapter, "cpu"))), expected)
+    monkeypatch.setenv("HEADSCOPE_FOLDERS", str(copied))
+    with pytest.raises(CheckpointError, match=f"{name} is not here"):
+        load_checkpoint(adapter, "cpu")
+    monkeypatch.setenv("HEADSCOPE_FOLDERS", f"{copied}:{tmp_path}")
+    assert pair_of(adapter) == (snapshot, adapter)
+    monkeypatch.setenv("HF_HUB_CACHE", str(tmp_path / "elsewhere"))
+    with pytest.raises(CheckpointError, match=f"{name} is not here"):
+        load_checkpoint(adapter, "cpu")
+
+
+@pytest.mark.parametrize("revision", ["v3", "../main", "../../../base", "/etc/passwd", "a b"])
+def test_another_revision_in_the_cache_is_no_base(
+    revision: str, copied: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cache((copied / "base").rename(copied / "x"), tmp_path, "someone/base")
+    monkeypatch.delenv("HF_HUB_CACHE", raising=False)
+    monkeypatch.setenv("HF_HOME", str(tmp_path))
+    file = name_base(copied, "someone/base") / CONFIG
+    assert pair_of(copied / "adapter") is not None
+    file.write_text(json.dumps(json.loads(file.read_text()) | {"revision": revision}))
+    with pytest.raises(CheckpointError, match="is not here"):
+        load_checkpoint(copied / "adapter", "cpu")
 
 
 def test_a_link_beside_it_is_no_base(copied: Path, tmp_path: Path) -> None:

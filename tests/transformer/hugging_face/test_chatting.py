@@ -103,6 +103,18 @@ def test_a_folder_without_one_offers_none(template: Any, tmp_path: Path) -> None
         chatting(checkpoint)
 
 
+@pytest.mark.parametrize(
+    "damaged", [{"name": "rag"}, {"template": "no name"}, {"name": "rag", "template": 7}, 7, None]
+)
+def test_a_damaged_template_is_named_and_the_others_open(damaged: Any, tmp_path: Path) -> None:
+    sound = {"name": "tool_use", "template": "dog {{ messages[0].content }}"}
+    checkpoint = load_checkpoint(folder_with(tmp_path, [damaged, sound]), "cpu")
+    assert checkpoint.config.templates == ("tool_use",)  # type: ignore[attr-defined]
+    assert text_read(chatting(checkpoint, "tool_use"), "cat") == "dog cat"
+    (note,) = (note for note in checkpoint.about.notes if "template" in note)
+    assert ("rag" if isinstance(damaged, dict) and "name" in damaged else "no") in note
+
+
 def test_only_models_that_go_on_have_conversations(tmp_path: Path) -> None:
     folder = folder_with(tmp_path, TEMPLATES["ChatML"], "BART")
     with pytest.raises(InputError, match="has no chat template"):

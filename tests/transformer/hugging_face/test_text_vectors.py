@@ -10,9 +10,10 @@ from torch import Tensor
 
 from tests.transformer.hugging_face.saving import save_tokenizer
 from tests.transformer.watch.hugging_face import build
-from transformer import InputError, load_checkpoint, record
+from transformer import CheckpointError, InputError, load_checkpoint, record
 from transformer.analysis.ablation import ablating
 from transformer.analysis.sweep import sweep
+from transformer.fingerprint import fingerprint
 from transformer.formats.opening import describe_checkpoint
 from transformer.recording.text_vector import MODES, Pooling, angle, cosine
 
@@ -124,16 +125,49 @@ def test_what_a_pipeline_does_to_a_text_is_followed_or_named(folder: Path) -> No
     assert record(checkpoint, IDS.rsplit(" ", 1)[0]).vector is not None
 
 
-def test_a_model_within_its_pipeline_is_pooled_as_that_says(folder: Path) -> None:
-    name_pooling(folder, {"pooling_mode_cls_token": True})
-    outer = folder.parent
-    for name in ("modules.json", "1_Pooling"):
-        (folder / name).rename(outer / name)
-    modules = (outer / "modules.json").read_text().replace('"path": ""', '"path": "0_Transformer"')
+def pipeline_around(folder: Path, settings: dict[str, Any], name: str = "0_Transformer") -> Path:
+    """Write the pipeline of a model as older folders have it, around it. Returns its folder."""
+    name_pooling(folder, settings)
+    outer = folder.parent / "my-pipeline"
+    outer.mkdir()
+    for part in ("modules.json", "1_Pooling"):
+        (folder / part).rename(outer / part)
+    modules = (outer / "modules.json").read_text().replace('"path": ""', f'"path": "{name}"')
     (outer / "modules.json").write_text(modules)
-    vector = record(load_checkpoint(folder.rename(outer / "0_Transformer")), IDS).vector
+    (outer / "config.json").write_text('{"__version__": "0.4.1"}')
+    folder.rename(outer / "0_Transformer")
+    return outer
+
+
+@pytest.mark.parametrize("inner", ["", "0_Transformer"])
+def test_a_model_within_its_pipeline_is_pooled_as_that_says(inner: str, folder: Path) -> None:
+    outer = pipeline_around(folder, {"pooling_mode_cls_token": True})
+    settings = {"max_seq_length": 99, "do_lower_case": True}
+    (outer / "0_Transformer/sentence_bert_config.json").write_text(json.dumps(settings))
+    checkpoint = load_checkpoint(outer / inner)
+    assert checkpoint.path == outer / inner and describe_checkpoint(outer / inner).about.notes
+    assert any("do_lower_case" in note for note in checkpoint.about.notes)
+    assert checkpoint.about.title.startswith("my-pipeline (" if inner else "Bert")
+    vector = record(checkpoint, IDS).vector
     assert vector is not None and vector.is_named
     torch.testing.assert_close(vector.values, vector.states[0])
+
+
+def test_a_pipelines_mark_changes_with_each_of_its_files(folder: Path) -> None:
+    outer = pipeline_around(folder, {"pooling_mode_cls_token": True})
+    marks = {fingerprint(outer)}
+    for name in ("modules.json", "1_Pooling/config.json", "0_Transformer/config.json"):
+        file = outer / name
+        file.write_text(file.read_text() + " ")
+        marks.add(fingerprint(outer))
+    assert len(marks) == 4
+
+
+@pytest.mark.parametrize("name", ["..", ".", "../other", "1_Transformer", "/etc", "0_Transformer/"])
+def test_a_pipeline_whose_model_is_elsewhere_is_no_checkpoint(name: str, folder: Path) -> None:
+    outer = pipeline_around(folder, {"pooling_mode_cls_token": True}, name)
+    with pytest.raises(CheckpointError):
+        load_checkpoint(outer)
 
 
 def test_an_edit_turns_the_vector_and_a_sweep_says_how_far(folder: Path) -> None:

@@ -44,6 +44,8 @@ class Settings:
     folder: Path
     base: str
     """The name or path of the model that it was trained on; empty: it names none."""
+    revision: str
+    """The version of its base on the hub; empty: the newest."""
     rank: int
     alpha: float
     is_rslora: bool
@@ -87,6 +89,7 @@ def read_settings(folder: Path) -> Settings:
     return Settings(
         folder=folder,
         base=_text(folder, values, "base_model_name_or_path"),
+        revision=_text(folder, values, "revision"),
         rank=_rank(folder, "r", values.get("r")),
         alpha=_alpha(folder, "lora_alpha", values.get("lora_alpha")),
         is_rslora=_truth(folder, values, "use_rslora"),
