@@ -15,7 +15,9 @@ import numpy as np
 import torch
 
 from transformer.analysis.alignment import word_links
+from transformer.analysis.judged import judged_at, writing_at
 from transformer.analysis.metrics.measure import measure, metrics_of
+from transformer.analysis.origins import Side, Sides
 from transformer.analysis.sweep import Sweep
 from transformer.batch_masks import SentenceMasks
 from transformer.complexity import LAYERS, LENGTHS, Measured, Sizes
@@ -50,23 +52,20 @@ def page_html(title: str, body: str, background: str) -> str:
 
 
 def attention_csv(attention: Attention, layer: int, head: int) -> bytes:
-    """Return one head, one line per cell, row by row, with all tokens and pieces.
+    """Return one head, one line per cell, row by row, with all tokens and their words.
 
     query_piece is the token that was read, written_piece the one that was written then; empty where
     nothing is.
     """
     weights = attention.weights(layer, head).tolist()
     allowed = attention.allowed(layer, head).tolist()
-    written = [token.piece for token in attention.produced or ()]
-    written += [""] * (len(attention.queries) - len(written))
-    header = ("query_position", "query_piece", "written_piece", "key_position", "key_piece")
-    return csv_bytes(
-        (*header, "weight", "masked"),
-        (
-            (i, query.piece, new, j, key.piece, f"{weights[i][j]:.9g}", int(not allowed[i][j]))
-            for i, (query, new) in enumerate(zip(attention.queries, written, strict=True))
-            for j, key in enumerate(attention.keys)
-        ),
+    sides = Sides(attention)
+    return rows_csv(
+        [
+            query | key | {"weight": f"{weights[i][j]:.9g}", "masked": int(not allowed[i][j])}
+            for i, query in enumerate(sides.queries)
+            for j, key in enumerate(sides.keys)
+        ]
     )
 
 
@@ -109,16 +108,17 @@ def masks_csv(batch: Sequence[SentenceMasks]) -> bytes:
 
     padding and subsequent are 1 where that mask forbids the cell, allowed is 1 where neither does.
     """
-    header = ("sentence", "query_position", "query_piece", "key_position", "key_piece")
-    return csv_bytes(
-        (*header, "padding", "subsequent", "allowed"),
-        (
-            (b, i, query.piece, j, key.piece, *cells[i][j])
+    return rows_csv(
+        [
+            {"sentence": b}
+            | query
+            | key
+            | dict(zip(("padding", "subsequent", "allowed"), cells[i][j], strict=True))
             for b, masks in enumerate(batch)
             for cells in [_mask_cells(masks)]
-            for i, query in enumerate(masks.queries)
-            for j, key in enumerate(masks.keys)
-        ),
+            for i, query in enumerate(Side("query", masks.queries).all)
+            for j, key in enumerate(Side("key", masks.keys).all)
+        ]
     )
 
 
@@ -132,23 +132,25 @@ def _mask_cells(masks: SentenceMasks) -> list[list[list[int]]]:
     return cells
 
 
-def sweep_csv(sweep: Sweep, outputs: Mapping[Edit, str]) -> bytes:
-    """A sweep, one line per head and word, in nats; of a classifier per head and class.
+def sweep_csv(sweep: Sweep, recording: Recording, outputs: Mapping[Edit, str]) -> bytes:
+    """A sweep, one line per head and token, in nats; of a classifier per head and class.
 
-    log_prob is without the edit, change what the edit adds to it; of a text's vector minus the
-    angle of its turn, in degrees. outputs: the output with each edit, as far as it is known.
+    query_position is where a token was written, as in the file of a head. log_prob is without the
+    edit, change what the edit adds to it; of a text's vector minus the angle of its turn, in
+    degrees. recording: of the same text and output, without edits; outputs: the output with each
+    edit, as far as it is known.
     """
-    output = sweep.output
-    words = output.classes or [token.piece for token in sweep.target] or ["the vector"]
-    places = output.places or range(len(words))
+    origins = judged_at(sweep.output, recording)
     plain = sweep.log_probs.tolist()
-    return csv_bytes(
-        ("edit", "position", "piece", "log_prob", "change", "written"),
-        (
-            (str(edit), place, word, f"{log_prob:.9g}", f"{change:.9g}", outputs.get(edit, ""))
+    return rows_csv(
+        [
+            {"edit": str(edit)}
+            | origin
+            | {"log_prob": f"{log_prob:.9g}", "change": f"{change:.9g}"}
+            | {"written": outputs.get(edit, "")}
             for edit, changes in zip(sweep.edits, sweep.changes.tolist(), strict=True)
-            for place, word, log_prob, change in zip(places, words, plain, changes, strict=True)
-        ),
+            for origin, log_prob, change in zip(origins, plain, changes, strict=True)
+        ]
     )
 
 
@@ -176,33 +178,34 @@ def recording_npz(recording: Recording) -> bytes:
     return file.getvalue()
 
 
-def decoding_csv(decoding: Decoding) -> bytes:
+def decoding_csv(decoding: Decoding, recording: Recording) -> bytes:
     """The steps of a decoding, a line a candidate, the most probable first.
 
-    rest is the probability of all tokens that are not listed; entropy is in bits. The chosen token
-    need not be among the candidates of a step. candidate_prob_after is the probability after the
-    rules that the checkpoint has for writing; empty: it has none.
+    The query is the token that was read at this step. rest is the probability of all tokens that
+    are not listed; entropy is in bits. The chosen token need not be among the candidates of a step.
+    candidate_prob_after is the probability after the rules that the checkpoint has for writing;
+    empty: it has none. recording: of this decoding.
     """
-    header = ("step", "chosen_id", "chosen_piece", "chosen_prob", "entropy_bits", "rest")
-    return csv_bytes(
-        (
-            *header,
-            "rank",
-            "candidate_id",
-            "candidate_piece",
-            "candidate_prob",
-            "candidate_prob_after",
-        ),
-        (
-            (
-                *(t, step.chosen.token.id, step.chosen.token.piece, f"{step.chosen.prob:.9g}"),
-                *(f"{step.entropy:.9g}", f"{step.rest:.9g}"),
-                *(rank, candidate.token.id, candidate.token.piece, f"{candidate.prob:.9g}"),
-                "" if candidate.after is None else f"{candidate.after:.9g}",
-            )
-            for t, step in enumerate(decoding.steps)
+    origins = writing_at(recording, decoding.target)
+    return rows_csv(
+        [
+            {
+                "step": t,
+                **origin,
+                "chosen_id": step.chosen.token.id,
+                "chosen_piece": step.chosen.token.piece,
+                "chosen_prob": f"{step.chosen.prob:.9g}",
+                "entropy_bits": f"{step.entropy:.9g}",
+                "rest": f"{step.rest:.9g}",
+                "rank": rank,
+                "candidate_id": candidate.token.id,
+                "candidate_piece": candidate.token.piece,
+                "candidate_prob": f"{candidate.prob:.9g}",
+                "candidate_prob_after": "" if candidate.after is None else f"{candidate.after:.9g}",
+            }
+            for t, (step, origin) in enumerate(zip(decoding.steps, origins, strict=False))
             for rank, candidate in enumerate(step.candidates, start=1)
-        ),
+        ]
     )
 
 

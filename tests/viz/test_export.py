@@ -3,15 +3,19 @@
 import csv
 import io
 import json
+from collections.abc import Iterator
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
 
+from transformer import record
 from transformer.analysis.metrics.measure import measure
 from transformer.analysis.selection import Selection
 from transformer.batch_masks import batch_masks
+from transformer.checkpoint import Checkpoint
 from transformer.decoding import Decoding
 from transformer.files.csv_file import of_text
 from transformer.recording import Attention, Recording
@@ -29,6 +33,8 @@ from viz.painters.chart_plotly import figure as paint
 from viz.painters.chart_plotly import figure_html
 from viz.theme import DARK
 from viz.views.head_heatmap import chart
+
+ROOT = Path(__file__).parents[1]
 
 
 def rows_of(data: bytes) -> list[dict[str, str]]:
@@ -63,8 +69,9 @@ def test_npz_has_every_weight_and_token(nasty: Recording) -> None:
         assert ("produced" in tokens[kind]) == (attention.produced is not None)
 
 
-def test_csv_has_every_candidate(decoding: Decoding) -> None:
-    rows = rows_of(decoding_csv(decoding))
+def test_csv_has_every_candidate(checkpoint: Checkpoint, decoding: Decoding) -> None:
+    recording = record(checkpoint, "3 7 2 9", decoding.target)
+    rows = rows_of(decoding_csv(decoding, recording))
     assert len(rows) == sum(len(step.candidates) for step in decoding.steps)
     for t, step in enumerate(decoding.steps):
         mine = [row for row in rows if int(row["step"]) == t]
@@ -75,9 +82,8 @@ def test_csv_has_every_candidate(decoding: Decoding) -> None:
         assert {row["candidate_prob_after"] for row in mine} == {""}
     ruled = replace(decoding.steps[0].candidates[0], after=0.25)
     steps = (replace(decoding.steps[0], candidates=(ruled,)), *decoding.steps[1:])
-    assert (
-        rows_of(decoding_csv(replace(decoding, steps=steps)))[0]["candidate_prob_after"] == "0.25"
-    )
+    row = rows_of(decoding_csv(replace(decoding, steps=steps), recording))[0]
+    assert row["candidate_prob_after"] == "0.25"
 
 
 def test_csv_has_every_metric_of_every_head(nasty: Recording) -> None:
@@ -188,3 +194,20 @@ def test_other_text_is_as_it_is(text: str) -> None:
         [text] if text else [""],
         ["x"],
     ]
+
+
+def columns_of_files() -> Iterator[tuple[str, list[str]]]:
+    """Name and columns of every file that pages offer, as the golden files have them."""
+    for file in sorted((ROOT / "golden" / "files" / "screens").glob("*.csv.txt")):
+        head = next(line for line in file.read_text("utf-8").splitlines() if "head: " in line)
+        yield file.name.split(".")[1].removeprefix("headscope-"), head[6:].split(",")
+
+
+def test_every_file_about_tokens_has_position_piece_and_word() -> None:
+    of_tokens = set()
+    for name, columns in columns_of_files():
+        sides = {it.removesuffix("position") for it in columns if it.endswith("position")}
+        of_tokens |= {name} if sides else set()
+        assert not [s for s in sides if not {f"{s}piece", f"{s}word"} <= set(columns)], name
+        assert not {"piece", "key", "query"} & set(columns) or sides, name
+    assert of_tokens >= {"steps", "needed", "sweep", "patches", "smoothing-parts"}

@@ -1,7 +1,7 @@
 """A chart as data: two axes and the marks between them, without colours of a theme."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -37,6 +37,8 @@ class Axis:
     """Above the values of all curves at a place, with {x}: "step {x:,d}"."""
     labels: Sequence[Token | str] = ()
     """Whatever stands at 0, 1, 2, ...; none: numbers."""
+    origins: Sequence[Mapping[str, str]] = ()
+    """Further columns of a file for each label: the token of the text that it is."""
     most_labels: int = 64
     """The most that are written: of more every second, third, ...; the pointer finds all."""
     is_labelled: bool = True

@@ -1,6 +1,6 @@
 """A chart's numbers as rows, exact, under what its axes and its scale are called."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -50,7 +50,7 @@ def _points(name: str, xs: Numbers, ys: Numbers, chart: Chart) -> Iterator[Row]:
             if axis.labels:
                 row[_other("place", row)] = value
             row[_other(_plain(axis.title) or usual, row)] = _at(axis, value)
-        yield row
+        yield {**row, **_origin(chart.y, y), **_origin(chart.x, x)}
 
 
 def _cells(
@@ -66,6 +66,7 @@ def _cells(
             (chart.x, left + j * across, "x"),
         ):
             row[_other(_plain(axis.title) or usual, row)] = _at(axis, value)
+            row |= _origin(axis, value)
         yield (i, j), row
 
 
@@ -75,6 +76,11 @@ def _at(axis: Axis, value: float) -> Any:
         return value
     it = axis.labels[round(value)] if 0 <= round(value) < len(axis.labels) else ""
     return visible(it) if isinstance(it, str) else label(it)
+
+
+def _origin(axis: Axis, value: float) -> Mapping[str, str]:
+    """The token of the text at a place; empty where it is none."""
+    return axis.origins[round(value)] if 0 <= round(value) < len(axis.origins) else {}
 
 
 def _plain(title: str) -> str:

@@ -1,7 +1,7 @@
 """A table as data: what its cells say and stand for. HTML, sheets and files are made of it."""
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Literal
 
 from viz.exhibits.shading import Scale
@@ -84,6 +84,8 @@ class Column:
     is_formula: bool = False
     axis: tuple[float, float] | None = None
     """The ends of a scale that is as wide as the column, for intervals."""
+    origin: Mapping[str, str] = field(default_factory=dict)
+    """Further columns of a file: the token of the text that it is about."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +96,8 @@ class Row:
     cells: Sequence[Cell | None]
     is_first: bool = False
     """It begins a group."""
+    origin: Mapping[str, str] = field(default_factory=dict)
+    """The same as that of a column."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
+from transformer.analysis.origins import Side
 from transformer.recording import Recording
 from transformer.tokenizer import Token
 from viz.exhibits.chart import Axis, Bars, Chart
@@ -59,8 +60,9 @@ def rows(
     return [*own, rest] if n else own
 
 
-def chart(rows: Sequence[Row], position: int, target: Token) -> Chart:
-    """Two bars per piece, with their numbers beside them."""
+def chart(rows: Sequence[Row], position: int, tokens: Sequence[Token]) -> Chart:
+    """Two bars per piece, with their numbers beside them. tokens: of the target."""
+    target, origin = tokens[position], Side("target", tokens).at([position])
     # Room on the right for the number beside the longest bar.
     x = Axis(
         "probability",
@@ -68,7 +70,11 @@ def chart(rows: Sequence[Row], position: int, target: Token) -> Chart:
         has_grid=True,
         ticks=[(share / 4, f"{25 * share} %") for share in range(5)],
     )
-    y = Axis("", labels=[row.token or f"{row.n_pieces:,} others" for row in rows])
+    y = Axis(
+        "",
+        labels=[row.token or f"{row.n_pieces:,} others" for row in rows],
+        origins=[origin] * len(rows),
+    )
     marks = [
         _bars("smoothed target", [row.smoothed for row in rows], 1),
         _bars("prediction", [row.predicted for row in rows], 0),

@@ -1,11 +1,14 @@
 """The masks of one sentence of a padded batch: each for itself, and what they forbid together."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
 from torch import Tensor
 
+from transformer.analysis.origins import Side
 from transformer.batch_masks import SentenceMasks
+from transformer.tokenizer import Token
 from viz.exhibits.chart import Axis, Cells, Chart
 
 Which = Literal["padding", "subsequent", "combined"]
@@ -78,11 +81,15 @@ def chart(picture: Picture) -> Chart:
         picture.id,
         "",
         f"{picture.title} · {picture.count}",
-        Axis("key", labels=masks.keys, most_labels=MOST_COLUMNS),
-        Axis("query", labels=masks.queries),
+        replace(_axis("key", masks.keys), most_labels=MOST_COLUMNS),
+        _axis("query", masks.queries),
         _cells(picture),
         is_square=True,
     )
+
+
+def _axis(side: str, tokens: Sequence[Token]) -> Axis:
+    return Axis(side, labels=tokens, origins=Side(side, tokens).all)
 
 
 def beside_small(picture: Picture) -> Chart:
@@ -93,9 +100,10 @@ def beside_small(picture: Picture) -> Chart:
 
 def small(picture: Picture) -> Chart:
     """Small, without labels: they stand beside it, and hovering says them."""
+    masks = picture.masks
     x, y = (
-        Axis("", labels=tokens, is_labelled=False)
-        for tokens in (picture.masks.keys, picture.masks.queries)
+        replace(_axis(side, tokens), title="", is_labelled=False)
+        for side, tokens in (("key", masks.keys), ("query", masks.queries))
     )
     more = f"{picture.title}\n{picture.count}"
     return Chart(picture.id, "", more, x, y, _cells(picture), SMALL_HEIGHT)

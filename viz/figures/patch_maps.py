@@ -1,6 +1,6 @@
 """Effects of patches: layers are rows; words, or heads, are columns. A click keeps a patch."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from viz.exhibits.shading import even
 from viz.exhibits.table import Cell, Column, Legend, Row, Table, Tables
@@ -34,13 +34,21 @@ def patch_map(
     title: str,
     columns: Sequence[tuple[str, str]],
     rows: Sequence[tuple[str, Sequence[Cell | None]]],
+    origins: Sequence[Mapping[str, str]] = (),
 ) -> Table:
     """The patches of one kind of attention.
 
-    columns: what stands above, of A and of B, which differ where A has another word.
+    columns: what stands above, of A and of B, which differ where A has another word; origins: the
+    tokens that they are.
     """
     is_two = any(a != b for a, b in columns)
-    above = [[Column(both[i], is_marked=both[0] != both[1]) for both in columns] for i in (0, 1)]
+    above = [
+        [
+            Column(both[i], is_marked=both[0] != both[1], origin=origin)
+            for both, origin in zip(columns, origins or [{}] * len(columns), strict=True)
+        ]
+        for i in (0, 1)
+    ]
     return Table(
         title,
         [Column("B" if is_two else ""), *above[1]],

@@ -22,10 +22,11 @@ def score_split(
     named: Mapping[str, tuple[str, str]],
     more: Mapping[str, float],
     score: float,
+    origins: tuple[Mapping[str, str], Mapping[str, str]] = ({}, {}),
 ) -> Table:
     """parts: of (query's, key's) "content" and "position"; named: what these are of query and key.
 
-    more: what else is added, such as "biases".
+    more: what else is added, such as "biases"; origins: the tokens of query and key.
     """
     of = list(dict.fromkeys(name for name, _ in parts))
     to = list(dict.fromkeys(name for _, name in parts))
@@ -33,11 +34,12 @@ def score_split(
     added = "".join(f" + {name} {signed(value, 3)}" for name, value in more.items())
     return Table(
         "Terms of the score",
-        [Column(), *(Column(f"key’s {name}", named[name][1]) for name in to)],
+        [Column(), *(Column(f"key’s {name}", named[name][1], origin=origins[1]) for name in to)],
         [
             Row(
                 Cell(f"query’s {row}", small=named[row][0]),
                 [_cell(parts[row, name], largest) for name in to],
+                origin=origins[0],
             )
             for row in of
         ],

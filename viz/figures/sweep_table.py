@@ -1,6 +1,6 @@
 """The worth of each head to each word: a row a head that is off, a column a word."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from viz.exhibits.shading import Scale, rooted
@@ -66,8 +66,13 @@ class HeadOff:
     """The words when the text was written again; None: not known."""
 
 
-def sweep_table(rows: Sequence[HeadOff], words: Sequence[str], measure: Measure = WORDS) -> Table:
-    """words: of the output, or the classes."""
+def sweep_table(
+    rows: Sequence[HeadOff],
+    words: Sequence[str],
+    measure: Measure = WORDS,
+    origins: Sequence[Mapping[str, str]] = (),
+) -> Table:
+    """words: of the output, or the classes; origins: the tokens that each is made of."""
     largest = max((abs(change) for row in rows for change in row.changes), default=0.0)
     decimals = decimals_of(max((row.total for row in rows), key=abs, default=0.0))
     is_titled = len(rows) * len(words) <= TITLED
@@ -91,7 +96,10 @@ def sweep_table(rows: Sequence[HeadOff], words: Sequence[str], measure: Measure 
         [
             Column("off"),
             Column("total"),
-            *(Column(word, is_word=True) for word in words),
+            *(
+                Column(word, is_word=True, origin=origin)
+                for word, origin in zip(words, origins or [{}] * len(words), strict=True)
+            ),
             Column(measure.result, is_text=True),
         ],
         list(map(row_of, rows)),

@@ -41,7 +41,7 @@ def _steps(pane: Pane, decoding: Decoding) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         download(
             "Steps as CSV",
-            lambda: decoding_csv(decoding),
+            lambda: decoding_csv(decoding, pane.recording),
             "headscope-steps.csv",
             "Every step with its candidates and their probabilities",
         )

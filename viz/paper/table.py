@@ -9,7 +9,7 @@ import numpy as np
 
 from transformer.extras import require
 from viz.export import rows_csv
-from viz.paper.origins import Maps, is_whole, with_origins
+from viz.paper.origins import Maps, Origins
 from viz.paper.sheet import Facts, Sheet
 
 KINDS = ("csv", "parquet")
@@ -21,8 +21,9 @@ def rows(sheet: Sheet, maps: Maps = EMPTY) -> list[dict[str, Any]]:
 
     maps: those whose cells they are: each says its tokens.
     """
+    origins = Origins(maps)
     return [
-        with_origins(row, maps if is_whole(mark.facts, maps) else EMPTY)
+        origins.with_origins(row) if origins.is_whole(mark.facts) else row
         for mark in sheet.marks
         for row in _rows(mark.facts)
     ]

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import streamlit as st
 
 from transformer.analysis.needed import Needed, needed
+from transformer.analysis.origins import Sides
 from transformer.analysis.row_pass import Head
 from transformer.decoding.steps import Candidate, Step
 from transformer.refusal import Refusal
@@ -148,7 +149,7 @@ def _exhibit(needs: Needed, pane: Pane) -> Exhibit:
     names, keys = _names(needs, pane), _keys(needs, pane)
     return Exhibit(
         "Rows that another word would need",
-        needed_rows.chart(needs, names, keys),
+        needed_rows.chart(needs, names, keys, _sides(needs, pane)),
         _seen(needs, names, keys),
         can_be_made_again=False,
     )
@@ -184,13 +185,19 @@ def _keys(needs: Needed, pane: Pane) -> tuple[Token, ...]:
     return pane.recording.attentions[row.edit.place].keys[: len(row.before)]
 
 
+def _sides(needs: Needed, pane: Pane) -> Sides:
+    return Sides(pane.recording.attentions[needs.rows[0].edit.place])
+
+
 def _cells(needs: Needed, pane: Pane) -> list[dict[str, object]]:
+    sides = _sides(needs, pane)
     return [
         {
             **{"kind": row.edit.place, "layer": row.edit.layer, "head": row.edit.head},
-            **{"query": row.edit.query, "key": key, "piece": token.piece},
+            **sides.query(row.edit.query),
+            **sides.key(key),
             **{"before": float(row.before[key]), "after": float(row.after[key])},
         }
         for row in needs.rows
-        for key, token in enumerate(_keys(needs, pane))
+        for key in range(len(row.before))
     ]

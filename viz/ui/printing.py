@@ -9,6 +9,7 @@ from viz.components.kit.picture import OfMaps
 from viz.exhibits.chart import Chart
 from viz.exhibits.chart_rows import rows_of
 from viz.exhibits.exhibit import Exhibit, PictureAt
+from viz.exhibits.table_rows import cells_of
 from viz.export import recording_npz
 from viz.painters.chart_sheet import sheet
 from viz.painters.table_sheet import table_sheet
@@ -40,13 +41,14 @@ def figure_of(
     if isinstance(content, PictureAt):
         component = content.picture.component.name
         figure = of_component(component, data_of(pane, content, theme), record, width)
-        if content.payload is None and isinstance(content.picture, OfMaps):
+        if isinstance(content.picture, OfMaps):
             figure = replace(figure, maps=partial(content.picture.maps, pane.recording))
     elif isinstance(content, Chart):
         draw, numbers = partial(sheet, content, theme), partial(rows_of, content)
         figure = Figure(draw, record, width or COLUMN, rows=numbers)
     else:
-        figure = Figure(partial(table_sheet, content, theme), record, width or PAGE)
+        draw, numbers = partial(table_sheet, content, theme), partial(cells_of, content)
+        figure = Figure(draw, record, width or PAGE, rows=numbers)
     picture = name if exhibit.can_be_made_again else None
     return replace(figure, picture=picture, theme=theme.name, numbers=partial(_numbers, pane))
 

@@ -6,11 +6,11 @@ from transformer.analysis.blocks import farthest, maxima
 from transformer.analysis.metrics.comparison import jensen_shannon, largest_difference
 from transformer.analysis.selection import Selection
 from transformer.recording import Recording
-from viz.exhibits.chart import Axis, Chart, nothing
+from viz.exhibits.chart import Chart, nothing
 from viz.exhibits.shading import Shading, differences
 from viz.figures.heat_map import heat_map
 from viz.labels import kind_name
-from viz.views.head_heatmap import rows_of
+from viz.views.head_heatmap import columns_of, rows_of
 from viz.views.view import HeadChoice, View
 
 MOST_CELLS = 512**2
@@ -43,11 +43,14 @@ def chart(recording: Recording, first: Selection, second: Selection) -> Chart:
     masked = ~attention.allowed(first.layer, first.head)
     masked &= ~other.allowed(second.layer, second.head)
     values = attention.weights(first.layer, first.head) - other.weights(second.layer, second.head)
-    rows, columns = rows_of(attention), Axis("key", labels=attention.keys)
+    rows, columns = rows_of(attention), columns_of(attention)
     if values.numel() > MOST_CELLS:
         n = -(-max(values.shape) // MOST_BLOCKS)
         values, masked = farthest(values[None], (n, n))[0], ~maxima(~masked[None], (n, n))[0]
-        rows, columns = (replace(side, labels=side.labels[::n]) for side in (rows, columns))
+        rows, columns = (
+            replace(side, labels=side.labels[::n], origins=side.origins[::n])
+            for side in (rows, columns)
+        )
         what = f"the farthest from 0 of {n} × {n} cells"
         more, hover = f" · each cell is {what}", f"from {{y}} and {{x}} on, {what}: {{z:+.4f}}"
     rows, columns = (replace(side, most_labels=MOST_LABELS) for side in (rows, columns))

@@ -1,5 +1,6 @@
 """One head: query tokens as rows, key tokens as columns, every weight."""
 
+from transformer.analysis.origins import Sides
 from transformer.analysis.reading import read
 from transformer.analysis.selection import Selection
 from transformer.recording import Attention, Recording
@@ -19,7 +20,7 @@ def chart(recording: Recording, selection: Selection) -> Chart:
         (name, f" {kind_name(selection.kind)}"),
         attention.weights(selection.layer, selection.head),
         rows_of(attention),
-        Axis("key", labels=attention.keys),
+        columns_of(attention),
         weights(),
         masked=~attention.allowed(selection.layer, selection.head),
     )
@@ -27,9 +28,15 @@ def chart(recording: Recording, selection: Selection) -> Chart:
 
 def rows_of(attention: Attention) -> Axis:
     """Cross-attention serves the token about to be written; self-attention the one just read."""
+    origins = Sides(attention).queries
     if attention.produced is not None and attention.queries != attention.keys:
-        return Axis(row_title(True), labels=attention.produced)
-    return Axis(row_title(False), labels=attention.queries)
+        return Axis(row_title(True), labels=attention.produced, origins=origins)
+    return Axis(row_title(False), labels=attention.queries, origins=origins)
+
+
+def columns_of(attention: Attention) -> Axis:
+    """The tokens that are looked at."""
+    return Axis("key", labels=attention.keys, origins=Sides(attention).keys)
 
 
 def describe(recording: Recording, selection: Selection) -> str:

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from transformer.analysis.origins import Side
 from transformer.recording import Recording
 from transformer.recording.decisions import Masked
 from transformer.tokenizer import Token
@@ -30,7 +31,8 @@ def chart(recording: Recording, position: int) -> Chart:
     names: list[Token | str] = [*(each.token for each in masked.candidates), REST]
     probs = [*(each.prob for each in masked.candidates), masked.rest]
     name, title = f"masked_predictions {position}", (f"At position {position}", "")
-    return probability_bars.chart(name, title, names, probs, 0)
+    origin = Side("query", recording.source).at([position])
+    return probability_bars.chart(name, title, names, probs, 0, origin=origin)
 
 
 def describe(recording: Recording, position: int) -> str:

@@ -4,6 +4,7 @@ import textwrap
 
 from torch import Tensor
 
+from transformer.analysis.origins import Side
 from transformer.recording import Recording
 from transformer.recording.decisions import PooledClassification
 from viz.exhibits.chart import Axis, Bars, Chart, Ink, Rule
@@ -34,7 +35,7 @@ def chart(recording: Recording, shown: str) -> Chart:
         title = ("Contributions", " to the answer")
     zero = Rule(0.0, of="x", dash="solid")
     x = Axis("\n".join(lines), from_zero=True, has_grid=True)
-    y = Axis("", labels=recording.source)
+    y = Axis("", labels=recording.source, origins=Side("", recording.source).all)
     return Chart(f"pooled_positions {shown}", *title, x, y, (zero, bars))
 
 

@@ -1,5 +1,6 @@
 """The vector of a text: which tokens' vectors lie close to it."""
 
+from transformer.analysis.origins import Side
 from transformer.recording import Recording
 from transformer.recording.text_vector import TextVector, cosine
 from viz.exhibits.chart import Axis, Bars, Chart
@@ -27,7 +28,7 @@ def chart(recording: Recording) -> Chart:
     values = cosines(recording)
     bars = Bars("", range(len(values)), values, ("above",), "{x:.4f}", is_level=True)
     x = Axis("cosine with the text's vector", from_zero=True, has_grid=True)
-    y = Axis("", labels=recording.source)
+    y = Axis("", labels=recording.source, origins=Side("", recording.source).all)
     return Chart("text_vector", "Vector of the text", "", x, y, (bars,))
 
 

@@ -3,6 +3,7 @@
 import torch
 from torch import Tensor
 
+from transformer.analysis.origins import Side
 from transformer.recording import PositionalEncoding, Recording
 from viz.exhibits.chart import Axis, Chart
 from viz.exhibits.shading import differences
@@ -19,7 +20,11 @@ def chart(recording: Recording, side: str, part: str) -> Chart:
         f"token_vectors {side} {part}",
         (name_of(positions, part).capitalize(), ""),
         part_of(positions, part),
-        Axis(f"token of the {side}", labels=positions.tokens),
+        Axis(
+            f"token of the {side}",
+            labels=positions.tokens,
+            origins=Side("", positions.tokens).all,
+        ),
         Axis("dimension"),
         differences("value", shared_bound(positions), is_clipped=True),
         "{y}, dimension {x}: {z:.4f}",

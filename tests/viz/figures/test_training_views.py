@@ -58,7 +58,7 @@ def test_the_rows_hold_the_target_and_all_of_both_distributions(
     assert (rows[-1].token, rows[-1].n_pieces) == (None, 30)
     assert sum(row.predicted for row in rows) == pytest.approx(1)
     assert sum(row.smoothed for row in rows) == pytest.approx(1)
-    figure = paint(label_smoothing.chart(rows, POSITION, piece(target)), LIGHT)
+    figure = paint(label_smoothing.chart(rows, POSITION, [piece(target)] * (POSITION + 1)), LIGHT)
     assert [bars.name for bars in figure.data] == ["smoothed target", "prediction"]
     assert list(figure.data[1].x) == [row.predicted for row in rows]
     assert percent(0.9 + 0.1 / 40) in figure.data[0].text

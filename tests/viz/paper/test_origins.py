@@ -2,17 +2,28 @@
 
 import csv
 import io
+from collections.abc import Iterator
 
 import pytest
 
+from tests.viz.ui.test_figures_of_pages import PLACES
 from transformer import decode, load_checkpoint, record
 from transformer.checkpoint import checkpoints_folder
 from transformer.recording import Recording
+from transformer.tokenizer import Token
+from viz.exhibits.chart import Chart
+from viz.exhibits.exhibit import Exhibit, PictureAt
+from viz.exhibits.table import Table, Tables, as_tables
 from viz.figure_at import page_of
+from viz.paper.record import address_of
 from viz.screen import parse
+from viz.state.page import Pane
 from viz.ui.printing import figure_of
 
 TEXT = "The animals were tired."
+OF_NO_TEXT = {"qk", "ov"}
+"""Figures whose tokens stand in no text that the model has read."""
+MORE = {"positions": ("view=token_vectors", "view=encoding_shift"), "decode": ("step=1",)}
 
 
 @pytest.fixture(scope="module")
@@ -55,3 +66,52 @@ def test_a_word_names_all_its_pieces(recording: Recording) -> None:
     for row in numbers("picture", picture="map", tokens="words"):
         places = [int(place) for place in row["key_position"].split()]
         assert row["key_piece"].split() == [keys[place].piece for place in places]
+
+
+def rows_of(pane: Pane, name: str, shown: Exhibit) -> list[dict[str, str]]:
+    file = figure_of(pane, shown, name=name).table("csv").decode()
+    return list(csv.DictReader(io.StringIO(file)))
+
+
+def names_tokens(shown: Exhibit) -> bool:
+    """Tell whether tokens stand beside what is drawn."""
+    content = shown.content
+    if isinstance(content, PictureAt):
+        return shown.content.over.get("show", "maps") == "maps"
+    if isinstance(content, Chart):
+        sides = (content.x.labels, content.y.labels)
+        return any(isinstance(label, Token) for side in sides for label in side)
+    assert isinstance(content, Table | Tables)
+    return any(column.is_word for table in as_tables(content) for column in table.columns)
+
+
+def sides_of(header: list[str]) -> Iterator[str]:
+    """The beginnings of columns that name tokens."""
+    return (name.removesuffix("piece") for name in header if name.endswith("piece"))
+
+
+@pytest.mark.parametrize("choices", ["", "special=hidden&tokens=words"])
+@pytest.mark.parametrize("page", PLACES)
+def test_every_row_about_a_token_has_its_position_piece_and_word(page: str, choices: str) -> None:
+    """Of every figure of every page: whatever is named by tokens has rows that say which."""
+    for query in (*PLACES[page], *MORE.get(page, ())):
+        pane, figures = page_of(address_of(f"./{page}?checkpoint=copy&{query}&{choices}"))
+        tokens = {pane.recording.source, pane.recording.target} if pane.result else set()
+        for each in pane.recording.attentions.values() if pane.result else ():
+            tokens |= {each.queries, each.keys}
+        for name, shown in figures.items():
+            rows = rows_of(pane, name, shown)
+            sides = set(sides_of(list(rows[0])))
+            if names_tokens(shown) and name not in OF_NO_TEXT:
+                assert sides, (page, query, name)
+            for row in rows:
+                for side in sides - {"written_", "other_"}:
+                    places = list(map(int, row[f"{side}position"].split()))
+                    pieces, words = row[f"{side}piece"].split(), row[f"{side}word"].split()
+                    assert len(pieces) == len(places) and bool(words) == bool(places)
+                    if page != "masks" and places:  # other texts stand there, too
+                        assert any(
+                            pieces == [of[i].piece for i in places]
+                            for of in tokens
+                            if max(places) < len(of)
+                        ), (page, name, row)

@@ -60,6 +60,11 @@ class CellSteps:
         query_token, key_token = map.rows[cell.query], map.columns[cell.key]
         return pack_cell(cell, query_token, key_token, map.columns, wording(map))
 
+    def maps(self, recording: Recording) -> dict[str, AttentionMap]:
+        """The map that the cell is of."""
+        kind, layer, head = astuple(self.selection)
+        return {kind: known_map(recording, kind, Reading(rows=self.rows), layer, head)}
+
     def data(self, payload: bytes, theme: Theme) -> bytes:
         """With the colours of what is above and below 0."""
         return envelope(payload, theme, signs={"positive": theme.ink, "negative": theme.contrast})
@@ -75,7 +80,7 @@ class CellSteps:
 
     def _inside(self, recording: Recording) -> tuple[Cell, AttentionMap]:
         kind, layer, head = astuple(self.selection)
-        map = known_map(recording, kind, Reading(rows=self.rows), layer, head)
+        map = self.maps(recording)[kind]
         query, key = self.cell or strongest_weight(map.attention, layer, head)
         check_number("query", query, len(map.rows), kind)
         check_number("key", key, len(map.columns), kind)

@@ -2,13 +2,14 @@
 
 import json
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 from torch import Tensor
 
+from transformer.analysis.reading import AttentionMap, read
 from transformer.decoding import Candidate, Decoding, Step
 from transformer.recording import Recording
 from transformer.tokenizer import Token
@@ -51,6 +52,12 @@ class DecodePlayer:
         read = recording.attentions["decoder_self"].queries
         own = rows("decoder_self")
         return pack_player(decoding, cross, own, read, self._number(recording), self.head)
+
+    def maps(self, recording: Recording) -> dict[str, AttentionMap]:
+        """The map whose rows are the steps: of a generator's text the last ones."""
+        kind = "cross" if _looks_at_source(recording) else "decoder_self"
+        map, n = read(recording, kind), len(recording.target)
+        return {kind: replace(map, rows=map.rows[-n:], row_groups=map.row_groups[-n:])}
 
     def data(self, payload: bytes, theme: Theme, *, step: int = 0) -> bytes:
         """step: the one that is shown, counted from 0."""

@@ -16,6 +16,7 @@ from transformer.analysis.metrics.measure import metrics_of
 from transformer.analysis.metrics.metric import Metric
 from transformer.analysis.reading import AttentionMap, read
 from transformer.analysis.selection import Selection
+from transformer.recording import Recording
 from transformer.training.snapshots import Course, even_value, roles
 from viz.components.kit.browser import Component, digest, envelope, pieces
 from viz.components.kit.pack import pack
@@ -57,6 +58,10 @@ class SnapshotPlayer:
         """history: rows as `training_rows` gives them."""
         metric = metrics_of(course.attentions(self.selection.kind)[-1])[self.metric]
         return pack_snapshots(course, self.selection, metric, history)
+
+    def maps(self, recording: Recording) -> dict[str, AttentionMap]:
+        """The map of the same text: its tokens are those of all snapshots."""
+        return {self.selection.kind: read(recording, self.selection.kind)}
 
     def data(self, payload: bytes, theme: Theme, *, place: int = 0) -> bytes:
         """place: the snapshot that is shown, counted from 0."""

@@ -1,13 +1,14 @@
 """Patch: states and heads of one sentence in another, and how far its output turns."""
 
 import html
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
 import streamlit as st
 
 from transformer import InputError, Recording
+from transformer.analysis.origins import Columns, Side
 from transformer.analysis.patching import Pair, Patching
 from transformer.checkpoint import Checkpoint
 from transformer.edits import Edit
@@ -150,6 +151,14 @@ def _where(patch: Edit, patches: Patching, recording: Recording) -> str:
     return f"{kind_title(patch.place)} L{layer}, {a if a == b else f'{a} for {b}'}"
 
 
+def _origins(patches: Patching, kind: str) -> list[Columns]:
+    """The tokens whose states are patched, of B, and A's beside them."""
+    words, pair = patches.places[kind], patches.pair
+    others = Side("other", pair.other_tokens if words is pair.tokens else words)
+    own = Side("", words).all
+    return [each | others.text_at([i]) for i, each in enumerate(own)]
+
+
 def _columns(patches: Patching, kind: str) -> list[tuple[str, str]]:
     """The words above a map of states, of A and of B."""
     words, pair = patches.places[kind], patches.pair
@@ -163,7 +172,12 @@ def _maps(patches: Patching, pane: Pane) -> list[list[Table]]:
     draw = partial(_map, patches, pane)
     return [
         [
-            draw(f"{kind_title(kind)}: state after a layer", _columns(patches, kind), layers)
+            draw(
+                f"{kind_title(kind)}: state after a layer",
+                _columns(patches, kind),
+                layers,
+                _origins(patches, kind),
+            )
             for kind, layers in states.items()
         ],
         [
@@ -179,6 +193,7 @@ def _map(
     title: str,
     columns: Sequence[tuple[str, str]],
     layers: Sequence[dict[int, Edit]],
+    origins: Sequence[Columns] = (),
 ) -> Table:
     attentions, kind = pane.recording.attentions, next(iter(layers[0].values())).place
     number = attentions[kind].number if kind in attentions else int
@@ -186,7 +201,7 @@ def _map(
         (f"L{number(i)}", [_cell(patches, pane, patch) for patch in layer.values()])
         for i, layer in enumerate(layers)
     ]
-    return patch_map(title, columns, rows)
+    return patch_map(title, columns, rows, origins)
 
 
 def _cell(patches: Patching, pane: Pane, patch: Edit) -> Cell | None:
@@ -202,18 +217,17 @@ def _cell(patches: Patching, pane: Pane, patch: Edit) -> Cell | None:
 
 
 def _rows(patches: Patching) -> list[dict[str, object]]:
-    rows = []
-    for patch, effect in patches.effects.items():
-        row = {"edit": patch.name, "kind": patch.place, "layer": patch.layer}
-        if patch.name == "head-from":
-            row["head"] = patch.head
-        else:
-            row |= {
-                "place": patch.query,
-                "piece": patches.places[patch.place][patch.query].piece,
-            }
-        rows.append({**row, "effect": effect})
-    return rows
+    origins = {kind: _origins(patches, kind) for kind in patches.places}
+
+    def where(patch: Edit) -> Mapping[str, object]:
+        is_head = patch.name == "head-from"
+        return {"head": patch.head} if is_head else origins[patch.place][patch.query]
+
+    return [
+        {"edit": patch.name, "kind": patch.place, "layer": patch.layer}
+        | {**where(patch), "effect": effect}
+        for patch, effect in patches.effects.items()
+    ]
 
 
 def _edited_output(pane: Pane) -> None:

@@ -6,10 +6,13 @@ from typing import Any
 import streamlit as st
 
 from transformer.analysis.ablation import Ablation
+from transformer.analysis.judged import judged_at
+from transformer.analysis.origins import together
 from transformer.analysis.output_change import exchanged, words_of
 from transformer.analysis.scored import output_read
 from transformer.analysis.sweep import Sweep
 from transformer.edits import Edit
+from transformer.recording import Recording
 from transformer.refusal import Refusal
 from transformer.words import word_piece
 from viz.exhibits.exhibit import Exhibit
@@ -61,7 +64,7 @@ def _over_the_sentence(
     def draw(ablation: Ablation) -> None:
         if ablation.is_measured and not is_measured:
             st.rerun()  # what follows below needs all of it
-        _grid(ablation, sweep.exhibit(ablation))
+        _grid(ablation, sweep.exhibit(ablation), pane.recording)
 
     grow(sweep.study, draw)
     if latest is None or not is_measured:
@@ -129,7 +132,7 @@ def _choose_sort(pane: Pane, words: Sequence[str]) -> None:
     choose_one("Sorted", "sweep_sort", titles, choice, as_list=True, **look)
 
 
-def _grid(ablation: Ablation, exhibit: Exhibit) -> None:
+def _grid(ablation: Ablation, exhibit: Exhibit, recording: Recording) -> None:
     show(exhibit, "sweep")
     if ablation.sweep.refused:
         n = len(ablation.sweep.refused)
@@ -137,7 +140,7 @@ def _grid(ablation: Ablation, exhibit: Exhibit) -> None:
     written = {edit: " ".join(each) for edit, each in ablation.written.items()}
     download(
         "Sweep as CSV",
-        lambda: sweep_csv(ablation.sweep, written),
+        lambda: sweep_csv(ablation.sweep, recording, written),
         "headscope-sweep.csv",
         "One row per head and word",
     )
@@ -154,7 +157,9 @@ def _exhibit(
         most = max(rows, key=lambda row: abs(row.total))
         change = signed(most.total, decimals_of(most.total))
         text += f", in {measure.unit}. {most.title} changes the whole output most, by {change}"
-    return Exhibit("Sweep of heads (ablation)", sweep_table(rows, words, measure), text)
+    judged = judged_at(output, pane.recording)
+    origins = [together([judged[i] for i in group]) for group in output.groups]
+    return Exhibit("Sweep of heads (ablation)", sweep_table(rows, words, measure, origins), text)
 
 
 def _rows(ablation: Ablation, pane: Pane, kinds: Sequence[str], sort: str) -> list[HeadOff]:

@@ -8,6 +8,7 @@ from typing import Any
 import streamlit as st
 from torch import Tensor
 
+from transformer.analysis.origins import Sides
 from transformer.analysis.score_terms import (
     CONTENT,
     FOUR,
@@ -116,7 +117,7 @@ def _exhibit(pane: Pane, terms: Result) -> Exhibit:
         CONTENT: (bare_label(attention.queries[query]), bare_label(attention.keys[key])),
         POSITION: (f"position {query}", f"position {key}"),
     }
-    allowed = attention.allowed(0, pane.selection.head)
+    allowed, sides = attention.allowed(0, pane.selection.head), Sides(attention)
     parts = {place: _part(term, query, key, allowed) for place, term in terms.four.items()}
     more = _more(terms, query, key)
     score = float(terms.score[query, key])
@@ -124,7 +125,7 @@ def _exhibit(pane: Pane, terms: Result) -> Exhibit:
     tokens = " and key ".join(f"“{each}”" for each in named[CONTENT])
     return Exhibit(
         f"Content and position in one score of {place}, query {tokens}",
-        score_split(parts, named, more, score),
+        score_split(parts, named, more, score, (sides.query(query), sides.key(key))),
         _summary(terms, bool(allowed[query, key])),
         is_main=False,
         pane=pane,

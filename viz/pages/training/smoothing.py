@@ -9,6 +9,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 from torch import Tensor
 
+from transformer.analysis.origins import Columns, Side
 from transformer.tokenizer import Token
 from transformer.training.smoothing import smoothed_target
 from viz.exhibits.exhibit import Exhibit
@@ -74,6 +75,11 @@ class At:
         return self.pane.recording.target[self.position]
 
     @cached_property
+    def origin(self) -> Columns:
+        """The columns of files that name the token of the target."""
+        return Side("target", self.pane.recording.target).at([self.position])
+
+    @cached_property
     def log_probs(self) -> Tensor:
         return label_smoothing.log_probs_at(self.pane.recording, self.position)
 
@@ -95,7 +101,7 @@ class At:
         rows = label_smoothing.rows(self.target.id, self.smoothed, self.log_probs, token)
         return Exhibit(
             "Label smoothing",
-            label_smoothing.chart(rows, self.position, self.target),
+            label_smoothing.chart(rows, self.position, self.pane.recording.target),
             label_smoothing.describe(rows, self.position, self.target),
         )
 
@@ -148,7 +154,9 @@ def _distributions(at: At) -> None:
             "All pieces as CSV",
             lambda: rows_csv(
                 [
-                    {"id": i, "piece": token(i).piece, "smoothed": target, "predicted": predicted}
+                    at.origin
+                    | {"id": i, "piece": token(i).piece}
+                    | {"smoothed": target, "predicted": predicted}
                     for i, (target, predicted) in enumerate(probs)
                 ]
             ),
@@ -165,7 +173,7 @@ def _loss(at: At) -> None:
     with show_with_files(at.pane, at.parts, "smoothing-parts"):
         download(
             "Losses as CSV",
-            lambda: rows_csv([vars(each) for each in at.curve]),
+            lambda: rows_csv([at.origin | vars(each) for each in at.curve]),
             "headscope-smoothing-parts.csv",
             "The loss and its two parts in nats, for every ε",
         )

@@ -1,6 +1,7 @@
 """One cell of a head from inside: from q and k to this key's share of the output."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -42,7 +43,9 @@ def draw(data: Data, width: float) -> Sheet:
         marks += _numbers(numbers, (left + room + 10, top, right - 2), colours)
         n_lines = sum(1 if _fits(*each, right - 2) else 2 for each in numbers)
         y = top + max(height, NORMAL + SMALL + 3, 9.0 * n_lines) + GAP
-    return Sheet(width, y, colours["background"], tuple(marks))
+    cell = dict(zip(("row", "column"), data.header["cell"], strict=True))
+    of_cell = [replace(it, facts={**cell, **it.facts}) if it.facts else it for it in marks]
+    return Sheet(width, y, colours["background"], tuple(of_cell))
 
 
 Numbers = Sequence[tuple[str, float | str]]
@@ -204,28 +207,29 @@ def _softmax(data: Data, width: float) -> Drawn:
     scores, weights, allowed, keys = data.arrays[7:11]
     n_rest, rest = header["rest"]
     largest = max(float(weights.max(initial=0)), rest) or 1.0
-    rows: list[tuple[str, int, str, float, bool]] = [
+    rows: list[tuple[int | None, str, int, str, float]] = [
         (
+            key,
             label,
             special,
             number(scores[key]) if allowed[key] else "masked",
             float(weights[key]),
-            key == header["cell"][1],
         )
         for (label, special), key in zip(header["labels"], keys.tolist(), strict=True)
     ]
     if n_rest:
-        rows.append((f"{n_rest:,} others", 1, "", rest, False))
+        rows.append((None, f"{n_rest:,} others", 1, "", rest))
     marks: list[Mark] = []
     name = 0.3 * width
     of_scores, of_weights = name + 28, name + 54
-    for i, (label, special, score, weight, is_chosen) in enumerate(rows):
+    for i, (key, label, special, score, weight) in enumerate(rows):
+        is_chosen = key == header["cell"][1]
         y = i * PITCH + PITCH / 2 + MIDDLE * SMALL
         ink = colours["accent"] if is_chosen else colours["dim" if special else "text"]
         words = fitted(label, name, SMALL, is_chosen)
         marks.append(Words(0, y, words, SMALL, ink, is_bold=is_chosen))
         marks.append(Words(of_scores, y, score, SMALL, colours["dim"], "end"))
-        facts = {"key": label, "weight": weight}
+        facts = {"key": label, "column": key, "weight": weight}
         marks.append(Words(of_weights, y, text(weight), SMALL, ink, "end", is_chosen, facts=facts))
         room = width - of_weights - 4
         fill = colours["accent"] if is_chosen else data.state["signs"]["positive"]

@@ -75,7 +75,7 @@ def _candidates(data: Data, step: int, width: float) -> Drawn:
         words = fitted(label, name, SMALL, is_chosen)
         marks.append(Words(name, y, words, SMALL, ink, "end", is_chosen))
         marks.append(Box(name + 4, top + 1.5, track, PITCH - 3, colours["surface"]))
-        facts = {"candidate": label, "prob": prob}
+        facts = {"row": step, "candidate": label, "prob": prob}
         fill = colours["accent"] if is_chosen else colours["dim"]
         marks.append(Box(name + 4, top + 1.5, track * prob, PITCH - 3, fill, facts=facts))
         marks.append(Words(width, y, share, SMALL, ink, "end", is_chosen))
@@ -120,7 +120,7 @@ def _steps(data: Data, step: int, width: float, tallest: float) -> Drawn:
             marks.append(Words(wide + 4, low, words, SMALL, ink, is_bold=is_now))
         bar = entropy * each["entropy"] / most
         fill = colours["accent"] if is_now else colours["dim"]
-        facts = {"step": i, "entropy": each["entropy"]}
+        facts = {"row": i, "entropy": each["entropy"]}
         place = (wide + name + 10, y + 0.2 * down, bar, 0.6 * down)
         marks.append(Box(*place, fill, facts=facts))
     marks.append(Box(0, top + step * down, wide, down, None, colours["accent"], 1.0))
