@@ -7,18 +7,15 @@ Plotly's own button gives.
 import html
 import io
 import json
-import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import torch
 
-from transformer.analysis.alignment import word_links
-from transformer.analysis.judged import judged_at, writing_at
-from transformer.analysis.metrics.measure import measure, metrics_of
-from transformer.analysis.origins import Side, Sides
 from transformer.analysis.sweep import Sweep
+from transformer.analysis.tables.judged import judged_at, writing_at
+from transformer.analysis.tables.origins import Side, Sides
 from transformer.batch_masks import SentenceMasks
 from transformer.complexity import LAYERS, LENGTHS, Measured, Sizes
 from transformer.decoding import Decoding
@@ -67,40 +64,6 @@ def attention_csv(attention: Attention, layer: int, head: int) -> bytes:
             for j, key in enumerate(sides.keys)
         ]
     )
-
-
-def metrics_csv(recording: Recording) -> bytes:
-    """Return every metric of every head, a line each; empty: no query of that head has one."""
-    return csv_bytes(
-        ("kind", "layer", "head", "metric", "unit", "value"),
-        (
-            (kind, attention.number(layer), head, name, metrics[name].unit, _exact(value))
-            for kind, attention in recording.attentions.items()
-            for metrics in [metrics_of(attention)]
-            for layer in range(attention.n_layers)
-            for name, values in measure(attention, layer).items()
-            for head, value in enumerate(values.tolist())
-        ),
-    )
-
-
-def _exact(value: float) -> str:
-    return "" if math.isnan(value) else f"{value:.9g}"
-
-
-def alignment_text(recording: Recording, layer: int, head: int) -> bytes:
-    """Return the words that one head of cross-attention links, as `0-0 1-2`, source first.
-
-    The rule stands in the first line; words are those of `transformer.words.RULE`.
-    """
-    links = word_links(recording, layer, head)
-    name = f"cross-attention, layer {recording.attentions['cross'].number(layer)}, head {head}"
-    rule = (
-        "each target word with the source word that it gives most, with none where special "
-        "tokens together get more"
-    )
-    pairs = " ".join(f"{source}-{target}" for source, target in sorted(links))
-    return f"# source-target, words and signs counted from 0; {name}; {rule}\n{pairs}\n".encode()
 
 
 def masks_csv(batch: Sequence[SentenceMasks]) -> bytes:

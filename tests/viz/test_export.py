@@ -14,6 +14,7 @@ import torch
 from transformer import record
 from transformer.analysis.metrics.measure import measure
 from transformer.analysis.selection import Selection
+from transformer.analysis.tables.heads_file import alignment_text, metrics_csv
 from transformer.batch_masks import batch_masks
 from transformer.checkpoint import Checkpoint
 from transformer.decoding import Decoding
@@ -21,11 +22,9 @@ from transformer.files.csv_file import of_text
 from transformer.recording import Attention, Recording
 from transformer.tokenizer import Token
 from viz.export import (
-    alignment_text,
     attention_csv,
     decoding_csv,
     masks_csv,
-    metrics_csv,
     recording_npz,
     rows_csv,
 )

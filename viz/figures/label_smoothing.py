@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from transformer.analysis.origins import Side
+from transformer.analysis.tables.origins import Side
 from transformer.recording import Recording
 from transformer.tokenizer import Token
 from viz.exhibits.chart import Axis, Bars, Chart

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import torch
 
 from transformer.analysis.needed import Needed
-from transformer.analysis.origins import Sides
+from transformer.analysis.tables.origins import Sides
 from transformer.tokenizer import Token
 from viz.exhibits.chart import Axis, Chart
 from viz.exhibits.shading import weights

@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
-from transformer.analysis.origins import Sides
 from transformer.analysis.reading import AttentionMap
+from transformer.analysis.tables.origins import Sides
 
 Facts = Mapping[str, Any]
 Maps = Mapping[str, AttentionMap]

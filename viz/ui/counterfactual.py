@@ -9,8 +9,8 @@ from dataclasses import dataclass
 import streamlit as st
 
 from transformer.analysis.needed import Needed, needed
-from transformer.analysis.origins import Sides
 from transformer.analysis.row_pass import Head
+from transformer.analysis.tables.origins import Sides
 from transformer.decoding.steps import Candidate, Step
 from transformer.refusal import Refusal
 from transformer.tokenizer import Token

@@ -1,8 +1,8 @@
 """One head: query tokens as rows, key tokens as columns, every weight."""
 
-from transformer.analysis.origins import Sides
 from transformer.analysis.reading import read
 from transformer.analysis.selection import Selection
+from transformer.analysis.tables.origins import Sides
 from transformer.recording import Attention, Recording
 from viz.exhibits.chart import Axis, Chart
 from viz.exhibits.shading import weights

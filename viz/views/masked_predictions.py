@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from transformer.analysis.origins import Side
+from transformer.analysis.tables.origins import Side
 from transformer.recording import Recording
 from transformer.recording.decisions import Masked
 from transformer.tokenizer import Token

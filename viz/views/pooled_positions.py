@@ -4,7 +4,7 @@ import textwrap
 
 from torch import Tensor
 
-from transformer.analysis.origins import Side
+from transformer.analysis.tables.origins import Side
 from transformer.recording import Recording
 from transformer.recording.decisions import PooledClassification
 from viz.exhibits.chart import Axis, Bars, Chart, Ink, Rule

@@ -1,6 +1,6 @@
 """The vector of a text: which tokens' vectors lie close to it."""
 
-from transformer.analysis.origins import Side
+from transformer.analysis.tables.origins import Side
 from transformer.recording import Recording
 from transformer.recording.text_vector import TextVector, cosine
 from viz.exhibits.chart import Axis, Bars, Chart

@@ -3,7 +3,7 @@
 import torch
 from torch import Tensor
 
-from transformer.analysis.origins import Side
+from transformer.analysis.tables.origins import Side
 from transformer.recording import PositionalEncoding, Recording
 from viz.exhibits.chart import Axis, Chart
 from viz.exhibits.shading import differences

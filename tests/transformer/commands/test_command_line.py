@@ -1,5 +1,6 @@
 """python -m transformer: results as text or JSON, errors in one sentence."""
 
+import csv
 import json
 import os
 import shutil
@@ -43,6 +44,22 @@ def test_decode_with_edits(text_folder: Path, capsys: Output) -> None:
     assert main(["decode", str(text_folder), "a", "--edit", "head-off:cross.9.1"]) == 1
     said = "error: head-off:cross.9.1: there is no layer 9 here; cross has 2, counted from 0.\n"
     assert capsys.readouterr().err == said
+
+
+def test_heads_of_a_text_are_a_table_and_a_head_links_words(
+    text_folder: Path, tmp_path: Path, capsys: Output
+) -> None:
+    file = tmp_path / "heads.csv"
+    assert answer(capsys, "heads", text_folder, SENTENCES[0], "--out", file)["written"] == str(file)
+    with file.open(encoding="utf-8", newline="") as stream:
+        rows = list(csv.DictReader(stream))
+    places = {(row["kind"], row["layer"], row["head"]) for row in rows}
+    assert len(places) == 3 * 2 * 4 and {"entropy", "confidence"} <= {it["metric"] for it in rows}
+    assert main(["heads", str(text_folder), SENTENCES[0], "--align", "1.3"]) == 0
+    rule, links = capsys.readouterr().out.splitlines()
+    assert "layer 1, head 3" in rule and all("-" in link for link in links.split())
+    assert main(["heads", str(text_folder), SENTENCES[0], "--align", "1.4"]) == 1
+    assert capsys.readouterr().err.startswith("error: ")
 
 
 def test_inspect(text_folder: Path, capsys: Output) -> None:

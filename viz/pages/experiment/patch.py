@@ -8,8 +8,8 @@ from functools import partial
 import streamlit as st
 
 from transformer import InputError, Recording
-from transformer.analysis.origins import Columns, Side
 from transformer.analysis.patching import Pair, Patching
+from transformer.analysis.tables.origins import Columns, Side
 from transformer.checkpoint import Checkpoint
 from transformer.edits import Edit
 from transformer.inputs import source_ids

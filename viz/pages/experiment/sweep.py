@@ -6,11 +6,11 @@ from typing import Any
 import streamlit as st
 
 from transformer.analysis.ablation import Ablation
-from transformer.analysis.judged import judged_at
-from transformer.analysis.origins import together
 from transformer.analysis.output_change import exchanged, words_of
 from transformer.analysis.scored import output_read
 from transformer.analysis.sweep import Sweep
+from transformer.analysis.tables.judged import judged_at
+from transformer.analysis.tables.origins import together
 from transformer.edits import Edit
 from transformer.recording import Recording
 from transformer.refusal import Refusal

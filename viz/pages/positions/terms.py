@@ -8,7 +8,6 @@ from typing import Any
 import streamlit as st
 from torch import Tensor
 
-from transformer.analysis.origins import Sides
 from transformer.analysis.score_terms import (
     CONTENT,
     FOUR,
@@ -18,6 +17,7 @@ from transformer.analysis.score_terms import (
     score_terms,
 )
 from transformer.analysis.strongest import strongest_weight
+from transformer.analysis.tables.origins import Sides
 from transformer.tokenizer import Token
 from transformer.visible import visible
 from viz.components.kit.picture import NothingLeft

@@ -9,7 +9,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 from torch import Tensor
 
-from transformer.analysis.origins import Columns, Side
+from transformer.analysis.tables.origins import Columns, Side
 from transformer.tokenizer import Token
 from transformer.training.smoothing import smoothed_target
 from viz.exhibits.exhibit import Exhibit

@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
-from transformer.analysis.origins import Columns, Side, Sides
 from transformer.analysis.scored import Output
+from transformer.analysis.tables.origins import Columns, Side, Sides
 from transformer.recording import Attention, Recording
 from transformer.tokenizer import Token
 

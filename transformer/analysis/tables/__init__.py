@@ -1,0 +1,1 @@
+"""Tables of what is read in recordings: which tokens a row is about, and all heads."""
