@@ -5,7 +5,7 @@ from collections.abc import Generator, Iterator
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Error, Page, expect, sync_playwright
 
-from tests.browser.server import DESKTOP, ROOT, launch, serve
+from tests.browser.server import APPS, DESKTOP, ROOT, launch, serve
 from transformer import Recording, decode, load_checkpoint, record
 
 expect.set_options(timeout=20_000)  # what is expected comes, however busy the machine is
@@ -26,6 +26,8 @@ FORGET = "try { localStorage.clear() } catch {}"
 OVER = ':popover-open, [role="dialog"]:visible, [role="menu"]:visible'
 REST = 500
 """Milliseconds after which the server has been told of a step, a pin, a letter: of this address."""
+ENTRIES = 30
+"""A browser keeps 50 entries of a page's history; a test may count those that it makes."""
 FAILED = pytest.StashKey[bool]()
 
 
@@ -44,6 +46,13 @@ def browser() -> Iterator[Browser]:
 def address() -> Iterator[str]:
     with serve() as address:
         yield address
+
+
+@pytest.fixture(scope="session")
+def apps() -> Iterator[str]:
+    """Where one server has every app of the folder apps; a test adds the name of its own."""
+    with serve(APPS) as address:
+        yield f"{address}/?app="
 
 
 @pytest.fixture(scope="session")
@@ -68,9 +77,9 @@ def context(browser: Browser) -> BrowserContext:
     return context
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def shared(context: BrowserContext) -> Iterator[list[Page]]:
-    """The page that tests of this file share, while it is not in use; none after a failure."""
+    """The page that tests share, while it is not in use; none after a failure."""
     pages: list[Page] = []
     yield pages
     for page in pages:
@@ -83,8 +92,8 @@ def page(
 ) -> Iterator[Page]:
     """A fresh session that fails the test when the console reports an error.
 
-    Of tests that are marked `same_page`, one for all of the file, as to load a page costs a second:
-    `visit` leads on in it, and `open_app` loads it anew with a fresh session.
+    Tests that are marked `same_page` share one, as to load a page costs a second or two: `visit`
+    leads on in it, and `open_app` loads it anew with a fresh session.
     """
     is_shared = request.node.get_closest_marker("same_page") is not None
     page = shared.pop() if is_shared and shared else context.new_page()
@@ -96,7 +105,7 @@ def page(
     context.set_offline(False)
     if not page.is_closed():
         page.evaluate(FORGET)
-    if is_shared and not request.node.stash[FAILED]:
+    if is_shared and not request.node.stash[FAILED] and page.evaluate("history.length") < ENTRIES:
         tidy(page)
         shared.append(page)
     for opened in context.pages:
@@ -111,7 +120,7 @@ def tidy(page: Page) -> None:
         page.keyboard.press("Escape")
     page.unroute_all()
     page.set_viewport_size(DESKTOP)
-    page.emulate_media(color_scheme="light")
+    page.emulate_media(color_scheme="light", reduced_motion="no-preference")
     page.mouse.move(0, 0)
     expect(page.locator(OVER)).to_have_count(0)
     page.wait_for_timeout(REST)

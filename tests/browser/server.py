@@ -15,6 +15,7 @@ from typing import Any
 from playwright.sync_api import Browser, Page, Playwright
 
 ROOT = Path(__file__).parents[2]
+APPS = Path(__file__).parent / "apps" / "every.py"
 BROWSERS = (
     "chromium-headless-shell",  # has no windows to draw: a page costs 1.5 s of processor, not 2.5
     "chromium",

@@ -1,7 +1,6 @@
 """Inside a cell in a browser: the numbers of Python, which add up as they are shown."""
 
 import math
-from collections.abc import Iterator
 from typing import Literal
 
 import pytest
@@ -9,13 +8,12 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Locator, Page, expect
 
 from tests.browser.apps.cell import recording
-from tests.browser.server import PHONE, ROOT, painted, serve
+from tests.browser.server import PHONE, painted
 from transformer.analysis.cell import Cell, inside
 from viz.theme import LIGHT
 
 pytestmark = pytest.mark.browser
 
-SCRIPT = ROOT / "tests" / "browser" / "apps" / "cell.py"
 HALF = 0.5e-4
 """What the fourth decimal leaves open."""
 
@@ -27,20 +25,14 @@ BARS = """(canvas) => {
 }"""
 
 
-@pytest.fixture(scope="module")
-def script() -> Iterator[str]:
-    with serve(SCRIPT) as address:
-        yield address
-
-
 def cell_of(key: int, d_key: int, d_value: int, n_keys: int) -> Cell:
     """What the script draws, computed here."""
     return inside(recording(d_key, d_value, n_keys, "none"), "encoder_self", 0, 0, 2, key)
 
 
-def open_cell(page: Page, address: str, **parameters: object) -> Locator:
+def open_cell(page: Page, apps: str, **parameters: object) -> Locator:
     query = "&".join(f"{name}={value}" for name, value in parameters.items())
-    page.goto(f"{address}/?{query}")
+    page.goto(f"{apps}cell&{query}")
     painted(page)
     page.wait_for_selector(".cell-steps[data-nonce]")
     return page.locator(".cell-steps")
@@ -60,8 +52,8 @@ def texts(x: float) -> str:
     return "0.0000" if float(text) == 0 else text.replace("-", "−")
 
 
-def test_every_dimension_by_keyboard(page: Page, script: str) -> None:
-    root = open_cell(page, script, d_key=16, d_value=24, key=5)
+def test_every_dimension_by_keyboard(page: Page, apps: str) -> None:
+    root = open_cell(page, apps, d_key=16, d_value=24, key=5)
     cell = cell_of(5, 16, 24, 8)
     slider = root.get_by_role("slider", name="Dimension of q and k")
     slider.focus()
@@ -83,8 +75,8 @@ def test_every_dimension_by_keyboard(page: Page, script: str) -> None:
     assert abs(shown(root, "dot") / math.sqrt(16) - shown(root, "score")) <= 2 * HALF
 
 
-def test_every_dimension_of_v(page: Page, script: str) -> None:
-    root = open_cell(page, script, d_key=16, d_value=24, key=5)
+def test_every_dimension_of_v(page: Page, apps: str) -> None:
+    root = open_cell(page, apps, d_key=16, d_value=24, key=5)
     cell = cell_of(5, 16, 24, 8)
     slider = root.get_by_role("slider", name="Dimension of v")
     slider.focus()
@@ -99,8 +91,8 @@ def test_every_dimension_of_v(page: Page, script: str) -> None:
         page.keyboard.press("ArrowLeft")
 
 
-def test_the_softmax_adds_up(page: Page, script: str) -> None:
-    root = open_cell(page, script, d_key=16, d_value=24, key=5)
+def test_the_softmax_adds_up(page: Page, apps: str) -> None:
+    root = open_cell(page, apps, d_key=16, d_value=24, key=5)
     cell = cell_of(5, 16, 24, 8)
     rows = root.locator("button.competitor")
     expect(rows).to_have_count(8)
@@ -121,8 +113,8 @@ def test_the_softmax_adds_up(page: Page, script: str) -> None:
     assert shown(root, "share-sum") == 1
 
 
-def test_pointing_at_a_dimension_names_it_in_its_own_stages(page: Page, script: str) -> None:
-    root = open_cell(page, script, d_key=16, d_value=24)
+def test_pointing_at_a_dimension_names_it_in_its_own_stages(page: Page, apps: str) -> None:
+    root = open_cell(page, apps, d_key=16, d_value=24)
     box = root.locator("canvas.k").bounding_box()
     page.mouse.move(box["x"] + box["width"] * 3.5 / 16, box["y"] + 5)
     expect(root).to_contain_text("q[3] k[3]")
@@ -132,9 +124,9 @@ def test_pointing_at_a_dimension_names_it_in_its_own_stages(page: Page, script: 
     expect(root).not_to_contain_text("q[3]")
 
 
-def test_bars_are_as_long_as_their_values(browser: Browser, script: str) -> None:
+def test_bars_are_as_long_as_their_values(browser: Browser, apps: str) -> None:
     context = browser.new_context(device_scale_factor=2)
-    root = open_cell(context.new_page(), script, d_key=16, d_value=24, key=5)
+    root = open_cell(context.new_page(), apps, d_key=16, d_value=24, key=5)
     picture = root.locator(".stage").nth(1).locator("canvas").evaluate(BARS)
     context.close()
     width, height = picture["width"], picture["height"]
@@ -150,8 +142,8 @@ def test_bars_are_as_long_as_their_values(browser: Browser, script: str) -> None
         assert abs(length - abs(product) * (height - 2) / (high - low)) <= 2
 
 
-def test_a_competitor_opens_its_cell(page: Page, script: str) -> None:
-    root = open_cell(page, script, d_key=16, d_value=24)
+def test_a_competitor_opens_its_cell(page: Page, apps: str) -> None:
+    root = open_cell(page, apps, d_key=16, d_value=24)
     root.get_by_role("button", name="▁token6: ").click()
     expect(page.locator("#asked")).to_have_text("(2, 6)")
     expect(root.locator(".said")).to_contain_text("token6")
@@ -166,19 +158,19 @@ def test_a_competitor_opens_its_cell(page: Page, script: str) -> None:
     expect(root.locator('button[tabindex="0"]')).to_have_count(1)
 
 
-def test_masked_cells_say_so(page: Page, script: str) -> None:
-    root = open_cell(page, script, d_key=16, d_value=24, key=1, mask="one")
+def test_masked_cells_say_so(page: Page, apps: str) -> None:
+    root = open_cell(page, apps, d_key=16, d_value=24, key=1, mask="one")
     expect(root).to_contain_text("forbidden: weight 0")
     expect(root).to_contain_text("7 of 8 keys allowed")
     expect(root.locator("[aria-current] .score")).to_have_text("masked")
     assert (shown(root, "weight"), shown(root, "share"), shown(root, "weight-sum")) == (0, 0, 1)
-    root = open_cell(page, script, d_key=16, d_value=24, mask="all")
+    root = open_cell(page, apps, d_key=16, d_value=24, mask="all")
     expect(root).to_contain_text("every key is masked: all weights are 0.0000")
     assert (shown(root, "weight-sum"), shown(root, "share-sum")) == (0, 0)
 
 
-def test_a_long_row_and_wide_heads(page: Page, script: str) -> None:
-    root = open_cell(page, script, d_key=128, d_value=300, keys=300, key=7)
+def test_a_long_row_and_wide_heads(page: Page, apps: str) -> None:
+    root = open_cell(page, apps, d_key=128, d_value=300, keys=300, key=7)
     cell = cell_of(7, 128, 300, 300)
     shown_keys = [int(x.get_attribute("data-key")) for x in root.locator("button").all()]
     assert 20 <= len(shown_keys) <= 21 and 7 in shown_keys
@@ -190,9 +182,9 @@ def test_a_long_row_and_wide_heads(page: Page, script: str) -> None:
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("mask", ["none", "one"])
-def test_accessible(page: Page, script: str, scheme: Literal["light", "dark"], mask: str) -> None:
+def test_accessible(page: Page, apps: str, scheme: Literal["light", "dark"], mask: str) -> None:
     page.emulate_media(color_scheme=scheme)
-    open_cell(page, script, d_key=16, d_value=24, keys=40, key=1, mask=mask)
+    open_cell(page, apps, d_key=16, d_value=24, keys=40, key=1, mask=mask)
     violations = Axe().run(page).response["violations"]
     ours = [
         (violation["id"], node["html"])
@@ -203,9 +195,9 @@ def test_accessible(page: Page, script: str, scheme: Literal["light", "dark"], m
     assert ours == []
 
 
-def test_narrow_screens_stack_it(page: Page, script: str) -> None:
+def test_narrow_screens_stack_it(page: Page, apps: str) -> None:
     page.set_viewport_size(PHONE)
-    root = open_cell(page, script, d_key=64, d_value=64, keys=40)
+    root = open_cell(page, apps, d_key=64, d_value=64, keys=40)
     box = root.bounding_box()
     for part in root.locator(".name, .drawing, .numbers, .competitor").all():
         inner = part.bounding_box()

@@ -4,11 +4,11 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.server import becomes
-from tests.browser.test_app import open_app
+from tests.browser.test_app import visit
 from transformer import Recording
 from viz.labels import label
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.same_page]
 
 PLAYER = ".decode-player[data-nonce]"
 SAME_WIDTH = """player => {
@@ -28,7 +28,7 @@ SAME_COLUMN = """player => {
 def test_the_map_shares_its_columns_with_the_strip_and_names_its_rows(
     page: Page, address: str, recording: Recording
 ) -> None:
-    open_app(page, f"{address}/decode?step=5")
+    visit(page, f"{address}/decode?step=5")
     player = page.locator(PLAYER)
     written = [label(token) for token in recording.target]
     expect(player.locator(".names .name")).to_have_text(written)

@@ -6,9 +6,9 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.server import becomes, painted
-from tests.browser.test_app import figures, open_app, parameter, row, type_sentence
+from tests.browser.test_app import figures, open_app, parameter, row, type_sentence, visit
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.same_page]
 
 FIRST_PICTURE = {
     "copy": "cross",
@@ -21,7 +21,7 @@ FIRST_PICTURE = {
 
 @pytest.mark.parametrize("name", FIRST_PICTURE)
 def test_from_the_picker_to_a_picture(page: Page, address: str, name: str) -> None:
-    open_app(page, f"{address}/?picture=map")
+    visit(page, f"{address}/?picture=map")
     page.get_by_role("combobox", name="Checkpoint").click()
     page.get_by_role("option", name=f"{name} · ").click()
     expect(page.get_by_role("combobox", name="Checkpoint")).to_have_value(re.compile(f"^{name} · "))
@@ -33,7 +33,7 @@ def test_from_the_picker_to_a_picture(page: Page, address: str, name: str) -> No
 
 
 def test_a_generator_goes_on_with_the_prompt(page: Page, address: str) -> None:
-    open_app(page, f"{address}/decode?checkpoint=shakespeare&options.seed=3&options.max_len=120")
+    visit(page, f"{address}/decode?checkpoint=shakespeare&options.seed=3&options.max_len=120")
     page.wait_for_selector(".decode-player[data-nonce]")
     type_sentence(page, "JULIET: Good night")
     expect(page.locator('.token-rows .chip[data-side="source"]').first).to_have_text("J")
@@ -56,7 +56,7 @@ def test_the_same_seed_gives_the_same_text(page: Page, address: str) -> None:
 
 
 def test_a_classifier_shows_what_it_decided_and_from_what(page: Page, address: str) -> None:
-    open_app(page, f"{address}/decode?checkpoint=sentiment")
+    visit(page, f"{address}/decode?checkpoint=sentiment")
     expect(page.get_by_role("combobox", name="Decoding")).to_have_count(0)
     page.wait_for_function("() => document.querySelectorAll('.js-plotly-plot').length === 2")
     names = [id.split()[0] for id in figures(page)]
@@ -64,7 +64,7 @@ def test_a_classifier_shows_what_it_decided_and_from_what(page: Page, address: s
 
 
 def test_an_example_can_be_tried(page: Page, address: str) -> None:
-    open_app(page, f"{address}/?checkpoint=sentiment")
+    visit(page, f"{address}/?checkpoint=sentiment")
     page.get_by_role("button", name="Try").click()
     page.get_by_text("The plot is dull and it goes on far too long.").click()
     expect(page.locator('.token-rows .chip[data-side="source"]').nth(1)).to_have_text("plot")

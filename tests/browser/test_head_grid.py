@@ -1,14 +1,12 @@
 """The grid of all heads, alone on a page: what it shows, how it sorts, what it tells."""
 
 import re
-from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.sentences import says, strongest
-from tests.browser.server import becomes, painted, serve
+from tests.browser.server import becomes, painted
 from tests.random_maps import random_map
 from transformer.analysis.metrics.measure import measure, metrics_of
 from transformer.analysis.reading import AttentionMap
@@ -18,14 +16,8 @@ pytestmark = pytest.mark.browser
 MAP = random_map(3, 8, 9, 9)  # as the script makes it
 
 
-@pytest.fixture(scope="module")
-def grid_address() -> Iterator[str]:
-    with serve(Path(__file__).parent / "apps" / "head_grid.py") as address:
-        yield address
-
-
-def open_grid(page: Page, address: str, query: str = "") -> Locator:
-    page.goto(f"{address}/?{query}")
+def open_grid(page: Page, apps: str, query: str = "") -> Locator:
+    page.goto(f"{apps}head_grid&{query}")
     page.wait_for_selector(".head-grid[data-nonce]")
     painted(page)
     return page.locator(".head-grid")
@@ -54,8 +46,8 @@ def shown(page: Page) -> list[str]:
     return [label.split(":")[0] for label in labels]
 
 
-def test_a_metric_is_printed_in_each_cell(page: Page, grid_address: str) -> None:
-    open_grid(page, grid_address)
+def test_a_metric_is_printed_in_each_cell(page: Page, apps: str) -> None:
+    open_grid(page, apps)
     select(page, "Show", "entropy")
     metric = metrics_of(MAP.attention)["entropy"]
     texts = [metric.text(v).removesuffix(" bits") for v in values(MAP, "entropy")]
@@ -67,10 +59,8 @@ def test_a_metric_is_printed_in_each_cell(page: Page, grid_address: str) -> None
 
 
 @pytest.mark.parametrize("name", ["entropy", "previous"])
-def test_sorted_heads_stand_in_the_order_of_the_metric(
-    page: Page, grid_address: str, name: str
-) -> None:
-    open_grid(page, grid_address)
+def test_sorted_heads_stand_in_the_order_of_the_metric(page: Page, apps: str, name: str) -> None:
+    open_grid(page, apps)
     select(page, "Heads", name)
     becomes(lambda: shown(page), ranked(MAP, name))
     select(page, "Keep", "5")
@@ -80,10 +70,10 @@ def test_sorted_heads_stand_in_the_order_of_the_metric(
     becomes(lambda: len(shown(page)), 24)
 
 
-def test_in_cross_attention_the_heads_that_align_come_first(page: Page, grid_address: str) -> None:
-    open_grid(page, grid_address)
+def test_in_cross_attention_the_heads_that_align_come_first(page: Page, apps: str) -> None:
+    open_grid(page, apps)
     expect(page.locator("option[value=alignment]")).to_have_count(0)
-    open_grid(page, grid_address, "kind=cross")
+    open_grid(page, apps, "kind=cross")
     select(page, "Heads", "alignment")
     cross = random_map(3, 8, 9, 10, "cross")
     becomes(lambda: shown(page), ranked(cross, "alignment"))
@@ -91,8 +81,8 @@ def test_in_cross_attention_the_heads_that_align_come_first(page: Page, grid_add
     expect(page.locator(".legend")).to_contain_text("one-to-one")
 
 
-def test_in_the_order_of_layers_all_but_the_top_are_dimmed(page: Page, grid_address: str) -> None:
-    open_grid(page, grid_address)
+def test_in_the_order_of_layers_all_but_the_top_are_dimmed(page: Page, apps: str) -> None:
+    open_grid(page, apps)
     expect(page.get_by_label("Keep", exact=True)).to_be_hidden()  # by what?
     select(page, "Show", "previous")
     select(page, "Keep", "10")
@@ -102,8 +92,8 @@ def test_in_the_order_of_layers_all_but_the_top_are_dimmed(page: Page, grid_addr
     becomes(lambda: len(shown(page)), 24)
 
 
-def test_a_click_on_a_ranked_head_opens_it(page: Page, grid_address: str) -> None:
-    grid = open_grid(page, grid_address)
+def test_a_click_on_a_ranked_head_opens_it(page: Page, apps: str) -> None:
+    grid = open_grid(page, apps)
     select(page, "Heads", "previous")
     select(page, "Keep", "5")
     layer, head = re.findall(r"\d+", ranked(MAP, "previous")[2])
@@ -114,8 +104,8 @@ def test_a_click_on_a_ranked_head_opens_it(page: Page, grid_address: str) -> Non
     assert shown(page) == ranked(MAP, "previous")[:5]
 
 
-def test_keys_walk_through_ranks_and_rows(page: Page, grid_address: str) -> None:
-    open_grid(page, grid_address)
+def test_keys_walk_through_ranks_and_rows(page: Page, apps: str) -> None:
+    open_grid(page, apps)
     select(page, "Heads", "distance")
     select(page, "Keep", "10")
     names = ranked(MAP, "distance")
@@ -130,10 +120,8 @@ def test_keys_walk_through_ranks_and_rows(page: Page, grid_address: str) -> None
     expect(page.get_by_text(f"told ({layer}, {head})")).to_be_visible()
 
 
-def test_the_sentence_and_the_numbers_are_of_the_head_pointed_at(
-    page: Page, grid_address: str
-) -> None:
-    grid = open_grid(page, grid_address)
+def test_the_sentence_and_the_numbers_are_of_the_head_pointed_at(page: Page, apps: str) -> None:
+    grid = open_grid(page, apps)
     numbers = page.locator(".telling")
     says(page, strongest(MAP, 1, 2), "The strongest cell of this head")
     expect(numbers).to_contain_text("L1 H2")
@@ -153,8 +141,8 @@ def test_the_sentence_and_the_numbers_are_of_the_head_pointed_at(
         assert own[title] == text and text in texts
 
 
-def test_what_comes_from_outside_is_shown(page: Page, grid_address: str) -> None:
-    grid = open_grid(page, grid_address)
+def test_what_comes_from_outside_is_shown(page: Page, apps: str) -> None:
+    grid = open_grid(page, apps)
     select(page, "Heads", "previous")
     expect(page.get_by_text("('maps', 'previous', 0)")).to_be_visible()
     page.get_by_role("button", name="From outside").click()
@@ -164,16 +152,16 @@ def test_what_comes_from_outside_is_shown(page: Page, grid_address: str) -> None
     expect(page.locator(".cell:not(.dimmed)")).to_have_count(10)
 
 
-def test_a_layer_that_is_one_map_has_one_cell(page: Page, grid_address: str) -> None:
-    open_grid(page, grid_address, "per_head=0&layers=12")
+def test_a_layer_that_is_one_map_has_one_cell(page: Page, apps: str) -> None:
+    open_grid(page, apps, "per_head=0&layers=12")
     assert shown(page) == [f"L{layer}, all heads" for layer in range(12)]
     expect(page.get_by_label("Show", exact=True)).to_be_disabled()
     page.get_by_role("gridcell").nth(3).click()
     expect(page.get_by_text("told (3, 2)")).to_be_visible()
 
 
-def test_the_toolbar_is_one_line_and_wraps_on_a_phone(page: Page, grid_address: str) -> None:
-    open_grid(page, grid_address)
+def test_the_toolbar_is_one_line_and_wraps_on_a_phone(page: Page, apps: str) -> None:
+    open_grid(page, apps)
     toolbar = page.locator(".toolbar")
     wide = toolbar.bounding_box()
     page.set_viewport_size({"width": 390, "height": 844})
@@ -183,8 +171,8 @@ def test_the_toolbar_is_one_line_and_wraps_on_a_phone(page: Page, grid_address: 
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
 
-def test_many_layers_of_one_map_each_stay_in_the_window(page: Page, grid_address: str) -> None:
-    grid = open_grid(page, grid_address, "per_head=0&layers=24&heads=1")
+def test_many_layers_of_one_map_each_stay_in_the_window(page: Page, apps: str) -> None:
+    grid = open_grid(page, apps, "per_head=0&layers=24&heads=1")
     expect(page.get_by_role("gridcell")).to_have_count(24)
     expect(grid.locator(".below").nth(23)).to_have_text("L23")
     for size in ((1440, 900), (720, 450), (390, 844)):

@@ -1,8 +1,6 @@
 """The large map in a browser: what it says equals what Python computes, and it can be touched."""
 
 import re
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Literal
 
 import pytest
@@ -11,20 +9,13 @@ from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.apps.maps import drawn, translated
 from tests.browser.sentences import SAID, said
-from tests.browser.server import painted, serve
+from tests.browser.server import painted
 
 pytestmark = pytest.mark.browser
 
 
-@pytest.fixture(scope="module")
-def maps() -> Iterator[str]:
-    """The address of a page with one map."""
-    with serve(Path(__file__).parent / "apps/head_map.py") as address:
-        yield address
-
-
-def open_map(page: Page, address: str, query: str) -> Locator:
-    page.goto(f"{address}/?{query}")
+def open_map(page: Page, apps: str, query: str) -> Locator:
+    page.goto(f"{apps}head_map&{query}")
     page.wait_for_selector(".head-map[data-nonce]")
     painted(page)
     return page.locator(".head-map")
@@ -54,23 +45,23 @@ def drag(page: Page, shown: Locator, start: tuple[int, int], end: tuple[int, int
     page.mouse.up()
 
 
-def test_hovering_says_what_python_computes(page: Page, maps: str) -> None:
-    shown = open_map(page, maps, "of=cross&layer=2&head=3")
+def test_hovering_says_what_python_computes(page: Page, apps: str) -> None:
+    shown = open_map(page, apps, "of=cross&layer=2&head=3")
     expect(shown).to_have_attribute("data-id", "cross L2 H3")
     for row, column in ((0, 0), (1, 1), (3, 6), (9, 9), (13, 15)):
         page.mouse.move(*place(page, shown, row, column))
         expect(page.locator(SAID)).to_have_text(said(translated("cross"), 2, 3, row, column))
 
 
-def test_masked_cells_say_so(page: Page, maps: str) -> None:
-    shown = open_map(page, maps, "of=decoder_self&layer=1&head=3")
+def test_masked_cells_say_so(page: Page, apps: str) -> None:
+    shown = open_map(page, apps, "of=decoder_self&layer=1&head=3")
     page.mouse.move(*place(page, shown, 2, 7))
     expect(page.locator(SAID)).to_have_text(re.compile(r"may not look at .* \(masked\)\.$"))
     expect(shown.locator(".legend")).to_contain_text("masked")
 
 
-def test_a_click_chooses_a_cell_and_stays(page: Page, maps: str) -> None:
-    shown = open_map(page, maps, "of=cross")
+def test_a_click_chooses_a_cell_and_stays(page: Page, apps: str) -> None:
+    shown = open_map(page, apps, "of=cross")
     for row, column in ((4, 2), (7, 11)):
         page.mouse.click(*place(page, shown, row, column))
         expect(shown).to_have_attribute("data-selected", f"{row},{column}")
@@ -79,8 +70,8 @@ def test_a_click_chooses_a_cell_and_stays(page: Page, maps: str) -> None:
     expect(shown).to_have_attribute("data-selected", "7,11")
 
 
-def test_the_keyboard_reads_and_chooses_cells(page: Page, maps: str) -> None:
-    open_map(page, maps, "of=cross&layer=2&head=3")
+def test_the_keyboard_reads_and_chooses_cells(page: Page, apps: str) -> None:
+    open_map(page, apps, "of=cross&layer=2&head=3")
     map = translated("cross")
     stage = page.get_by_role("grid")
     stage.focus()
@@ -102,8 +93,8 @@ def test_the_keyboard_reads_and_chooses_cells(page: Page, maps: str) -> None:
     expect(page.get_by_text(f"chosen ({len(map.rows) - 1}, 0)")).to_be_visible()
 
 
-def test_the_map_and_the_token_rows_point_at_each_other(page: Page, maps: str) -> None:
-    shown = open_map(page, maps, "of=cross")
+def test_the_map_and_the_token_rows_point_at_each_other(page: Page, apps: str) -> None:
+    shown = open_map(page, apps, "of=cross")
     page.mouse.move(*place(page, shown, 3, 5))
     expect(page.locator('.chip[data-side="target"][data-position="3"]')).to_have_class(
         re.compile("pointed")
@@ -117,8 +108,8 @@ def test_the_map_and_the_token_rows_point_at_each_other(page: Page, maps: str) -
     expect(shown).to_have_attribute("data-pointed", "-1,4")
 
 
-def test_a_box_zooms_without_the_server_where_values_are_exact(page: Page, maps: str) -> None:
-    shown = open_map(page, maps, "of=cross")
+def test_a_box_zooms_without_the_server_where_values_are_exact(page: Page, apps: str) -> None:
+    shown = open_map(page, apps, "of=cross")
     drag(page, shown, (2, 3), (8, 10))
     expect(shown).to_have_attribute("data-window", "2,9,3,11")
     expect(shown).to_have_attribute("data-selected", "")
@@ -130,9 +121,9 @@ def test_a_box_zooms_without_the_server_where_values_are_exact(page: Page, maps:
     expect(page.get_by_text("region None")).to_be_visible()
 
 
-def test_a_long_map_is_pooled_and_zooming_reaches_exact_values(page: Page, maps: str) -> None:
+def test_a_long_map_is_pooled_and_zooming_reaches_exact_values(page: Page, apps: str) -> None:
     map = drawn(700, 650)
-    shown = open_map(page, maps, "of=700x650")
+    shown = open_map(page, apps, "of=700x650")
     expect(shown).to_have_attribute("data-exact", "false")
     expect(shown.locator(".legend")).to_contain_text("largest of 2 × 2")
     page.mouse.move(*place(page, shown, 400.5, 300.5))
@@ -152,16 +143,16 @@ def test_a_long_map_is_pooled_and_zooming_reaches_exact_values(page: Page, maps:
     expect(shown).to_have_attribute("data-window", "0,700,0,650")
 
 
-def test_a_click_on_a_pooled_map_chooses_the_largest_of_the_block(page: Page, maps: str) -> None:
-    shown = open_map(page, maps, "of=700x650")
+def test_a_click_on_a_pooled_map_chooses_the_largest_of_the_block(page: Page, apps: str) -> None:
+    shown = open_map(page, apps, "of=700x650")
     page.mouse.click(*place(page, shown, 400.5, 300.5))
     row, column = divmod(int(drawn(700, 650).values(0, 0)[400:402, 300:302].argmax()), 2)
     expect(page.get_by_text(f"chosen ({400 + row}, {300 + column})")).to_be_visible()
 
 
-def test_the_keyboard_zooms_to_exact_values(page: Page, maps: str) -> None:
+def test_the_keyboard_zooms_to_exact_values(page: Page, apps: str) -> None:
     map = drawn(700, 650)
-    shown = open_map(page, maps, "of=700x650")
+    shown = open_map(page, apps, "of=700x650")
     stage = page.get_by_role("grid")
     stage.focus()
     for _ in range(4):
@@ -176,18 +167,18 @@ def test_the_keyboard_zooms_to_exact_values(page: Page, maps: str) -> None:
     expect(shown).to_have_attribute("data-window", "0,700,0,650")
 
 
-def test_the_legend_says_what_shades_and_the_line_are(page: Page, maps: str) -> None:
-    shown = open_map(page, maps, "of=cross&path=1")
+def test_the_legend_says_what_shades_and_the_line_are(page: Page, apps: str) -> None:
+    shown = open_map(page, apps, "of=cross&path=1")
     expect(shown.locator(".legend")).to_contain_text("darker = more (square-root scale)")
     expect(shown.locator(".legend")).to_contain_text("line: each row's largest weight")
-    shown = open_map(page, maps, "of=700x650&path=1")
+    shown = open_map(page, apps, "of=700x650&path=1")
     expect(shown.locator(".legend")).to_contain_text("dots: each row's largest weight")
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_axe_finds_no_fault(page: Page, maps: str, scheme: Literal["light", "dark"]) -> None:
+def test_axe_finds_no_fault(page: Page, apps: str, scheme: Literal["light", "dark"]) -> None:
     page.emulate_media(color_scheme=scheme)
-    shown = open_map(page, maps, "of=decoder_self&path=1")
+    shown = open_map(page, apps, "of=decoder_self&path=1")
     assert "Strongest: After reading" in str(page.get_by_role("grid").get_attribute("aria-label"))
     more = {"light": "darker", "dark": "brighter"}[scheme]
     expect(shown.locator(".legend")).to_contain_text(f"{more} = more")

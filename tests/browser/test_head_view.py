@@ -1,28 +1,18 @@
 """The head view in a browser: what it shows is what Python computes, by mouse and by keyboard."""
 
-from collections.abc import Iterator
-from pathlib import Path
-
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.apps.random_attention import random_map
 from tests.browser.sentences import said, says
-from tests.browser.server import ROOT, becomes, painted, serve
+from tests.browser.server import becomes, painted
 
 pytestmark = pytest.mark.browser
-APP = Path(__file__).parent / "apps" / "head_view.py"
 N_HEADS = 12
 
 
-@pytest.fixture(scope="module")
-def app() -> Iterator[str]:
-    with serve(APP, PYTHONPATH=str(ROOT)) as address:
-        yield address
-
-
-def open_view(page: Page, app: str, query: str = "") -> Locator:
-    page.goto(f"{app}/?{query}")
+def open_view(page: Page, apps: str, query: str = "") -> Locator:
+    page.goto(f"{apps}head_view&{query}")
     painted(page)
     page.wait_for_selector(".head-view[data-nonce]")
     return page.locator(".head-view")
@@ -42,9 +32,9 @@ def labels(page: Page, side: str) -> dict[int, list[str]]:
 
 
 @pytest.mark.parametrize("kind", ["cross", "encoder_self", "decoder_self"])
-def test_weights_beside_the_tokens_are_exact(page: Page, app: str, kind: str) -> None:
+def test_weights_beside_the_tokens_are_exact(page: Page, apps: str, kind: str) -> None:
     weights = random_map(kind, N_HEADS, 12).values(0)[3]
-    open_view(page, app, f"kind={kind}")
+    open_view(page, apps, f"kind={kind}")
     for id, values, side in (("q7", weights[7], "columns"), ("k4", weights[:, 4], "rows")):
         token(page, id).hover()
         best = values.topk(min(6, int((values > 0).sum())))
@@ -54,9 +44,9 @@ def test_weights_beside_the_tokens_are_exact(page: Page, app: str, kind: str) ->
         becomes(lambda side=side: labels(page, side), expected)
 
 
-def test_several_heads_each_name_their_strongest_key(page: Page, app: str) -> None:
+def test_several_heads_each_name_their_strongest_key(page: Page, apps: str) -> None:
     weights = random_map("cross", N_HEADS, 12).values(0)[:, 7]
-    open_view(page, app, "shown=1,3")
+    open_view(page, apps, "shown=1,3")
     token(page, "q7").hover()
     for head in (1, 3):
         value, column = weights[head].max(0)
@@ -64,11 +54,11 @@ def test_several_heads_each_name_their_strongest_key(page: Page, app: str) -> No
         expect(said.filter(has_text=f"{head}{value:.4f}")).to_have_count(1)
 
 
-def test_the_sentence_is_of_what_is_pointed_at_or_pinned(page: Page, app: str) -> None:
+def test_the_sentence_is_of_what_is_pointed_at_or_pinned(page: Page, apps: str) -> None:
     map = random_map("cross", N_HEADS, 12)
     weights = map.values(0)[3]
     row, column = divmod(int(weights.argmax()), weights.size(1))
-    open_view(page, app)
+    open_view(page, apps)
     strongest = said(map, 0, 3, row, column)
     says(page, strongest, "The strongest line of this head")
     height = page.locator(".sentence").bounding_box()
@@ -90,10 +80,10 @@ def test_the_sentence_is_of_what_is_pointed_at_or_pinned(page: Page, app: str) -
     assert page.locator(".sentence").bounding_box() == height
 
 
-def test_of_several_heads_the_strongest_speaks(page: Page, app: str) -> None:
+def test_of_several_heads_the_strongest_speaks(page: Page, apps: str) -> None:
     map = random_map("cross", N_HEADS, 12)
     weights = map.values(0)[[1, 3], 7]
-    open_view(page, app, "shown=1,3")
+    open_view(page, apps, "shown=1,3")
     token(page, "q7").hover()
     place, column = divmod(int(weights.argmax()), weights.size(1))
     says(page, said(map, 0, (1, 3)[place], 7, column), "Pointed at: its strongest line")
@@ -101,8 +91,8 @@ def test_of_several_heads_the_strongest_speaks(page: Page, app: str) -> None:
     says(page, "", "No head is shown: choose one.")
 
 
-def test_swatches_toggle_and_isolate(page: Page, app: str) -> None:
-    view = open_view(page, app)
+def test_swatches_toggle_and_isolate(page: Page, apps: str) -> None:
+    view = open_view(page, apps)
     expect(view).to_have_attribute("data-heads", "3")
     page.get_by_role("button", name="H5", exact=True).click()
     expect(view).to_have_attribute("data-heads", "3,5")
@@ -117,8 +107,8 @@ def test_swatches_toggle_and_isolate(page: Page, app: str) -> None:
     expect(view).to_have_attribute("data-heads", "")
 
 
-def test_pins_and_heads_come_back_after_a_reload(page: Page, app: str) -> None:
-    view = open_view(page, app)
+def test_pins_and_heads_come_back_after_a_reload(page: Page, apps: str) -> None:
+    view = open_view(page, apps)
     for id in ("q5", "k3", "q1"):
         token(page, id).click()
     token(page, "q1").click()
@@ -137,8 +127,8 @@ def test_pins_and_heads_come_back_after_a_reload(page: Page, app: str) -> None:
     expect(page.locator("#state")).to_have_text("[0, 3] []")
 
 
-def test_everything_by_keyboard(page: Page, app: str) -> None:
-    view = open_view(page, app)
+def test_everything_by_keyboard(page: Page, apps: str) -> None:
+    view = open_view(page, apps)
     token(page, "q0").focus()
     for key in ("ArrowDown", "ArrowDown", "ArrowRight", "ArrowDown", "Enter"):
         page.keyboard.press(key)
@@ -157,18 +147,18 @@ def test_everything_by_keyboard(page: Page, app: str) -> None:
     expect(page.locator('.token[tabindex="0"]')).to_have_count(1)
 
 
-def test_fewer_lines_say_what_they_hold(page: Page, app: str) -> None:
+def test_fewer_lines_say_what_they_hold(page: Page, apps: str) -> None:
     weights = random_map("cross", N_HEADS, 12).values(0)[3]
-    open_view(page, app)
+    open_view(page, apps)
     page.get_by_label("lines per token").select_option("2")
     share = 100 * weights.topk(2).values.sum() / weights.sum()
     said = f"the 2 strongest of 14 keys per token: {share:.0f} %"
     expect(page.locator(".legend")).to_contain_text(said)
 
 
-def test_a_long_text_scrolls_and_says_what_was_not_sent(page: Page, app: str) -> None:
+def test_a_long_text_scrolls_and_says_what_was_not_sent(page: Page, apps: str) -> None:
     weights = random_map("encoder_self", 2, 512).values(0)[1]
-    open_view(page, app, "n=512&heads=2&kind=encoder_self&shown=1&pins=q300")
+    open_view(page, apps, "n=512&heads=2&kind=encoder_self&shown=1&pins=q300")
     expect(token(page, "q300")).to_be_in_viewport()
     page.locator(".box").hover()
     expect(page.locator(".legend")).to_contain_text("showing the 32 strongest keys per token")
@@ -177,7 +167,7 @@ def test_a_long_text_scrolls_and_says_what_was_not_sent(page: Page, app: str) ->
     becomes(lambda: labels(page, "columns").get(int(column)), [f"{value:.4f}"])
 
 
-def test_up_to_24_tokens_stand_without_scrolling(page: Page, app: str) -> None:
-    view = open_view(page, app, "n=24&kind=encoder_self")
+def test_up_to_24_tokens_stand_without_scrolling(page: Page, apps: str) -> None:
+    view = open_view(page, apps, "n=24&kind=encoder_self")
     assert view.evaluate("node => node.getBoundingClientRect().bottom <= innerHeight")
     assert page.locator(".box").evaluate("node => node.scrollHeight - node.clientHeight") == 0

@@ -24,7 +24,6 @@ from viz.export import attention_csv
 from viz.painters.chart_plotly import figure_html
 
 pytestmark = pytest.mark.browser
-APP = Path(__file__).parent / "apps" / "payloads.py"
 PUT = """
 html => {
     const canary = document.createElement("div");
@@ -36,17 +35,10 @@ html => {
 CLEAR = f"() => {{ document.querySelector('#canary').remove(); delete window.{MARK}; }}"
 
 
-@pytest.fixture(scope="module")
-def shown() -> Iterator[str]:
-    """The address of the app that shows payloads."""
-    with serve(APP, PYTHONPATH=str(ROOT)) as address:
-        yield address
-
-
-def test_each_payload_is_seen_where_nothing_escapes_it(context: BrowserContext, shown: str) -> None:
+def test_each_payload_is_seen_where_nothing_escapes_it(context: BrowserContext, apps: str) -> None:
     assert len(set(PAYLOADS)) == len(PAYLOADS) >= 60
     page = context.new_page()  # whose console may say that nothing is at the addresses
-    page.goto(f"{shown}/?raw=yes")
+    page.goto(f"{apps}payloads&raw=yes")
     expect(page.get_by_text("All is drawn")).to_be_visible()
     missed = [
         payload
@@ -64,8 +56,8 @@ def test_each_payload_is_seen_where_nothing_escapes_it(context: BrowserContext, 
     assert (missed, plain) == ([], [])
 
 
-def test_escaped_payloads_are_text(page: Page, shown: str) -> None:
-    page.goto(shown)
+def test_escaped_payloads_are_text(page: Page, apps: str) -> None:
+    page.goto(f"{apps}payloads")
     expect(page.get_by_text("All is drawn")).to_be_visible()
     assert hits(page) == []
     said = page.get_by_test_id("stAlert").all_inner_texts()

@@ -6,8 +6,9 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.server import painted
+from tests.browser.test_app import visit
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.same_page]
 
 PLOTS = "[...document.querySelectorAll('.js-plotly-plot')]"
 CELL = f"""([id, row, column]) => {{
@@ -24,8 +25,7 @@ def wait_for_figure(page: Page, id: str) -> None:
 
 
 def test_the_masks_of_a_batch_say_what_they_forbid(page: Page, address: str) -> None:
-    page.goto(f"{address}/masks?mask_text=Hello.&masks=textbook")
-    painted(page)
+    visit(page, f"{address}/masks?mask_text=Hello.&masks=textbook")
     for number in (1, 2):
         for which in ("padding", "subsequent", "combined"):
             wait_for_figure(page, f"masks decoder_self {number} {which}")
@@ -40,8 +40,7 @@ def test_the_masks_of_a_batch_say_what_they_forbid(page: Page, address: str) -> 
 
 
 def test_a_second_sentence_and_another_kind_change_the_masks(page: Page, address: str) -> None:
-    page.goto(f"{address}/masks")
-    painted(page)
+    visit(page, f"{address}/masks")
     field = page.get_by_label("Second sentence")
     field.fill("The cat sleeps.")
     field.press("Enter")
@@ -58,8 +57,7 @@ def test_a_second_sentence_and_another_kind_change_the_masks(page: Page, address
 def test_the_model_s_own_masks_come_first_and_the_textbook_s_at_a_press(
     page: Page, address: str
 ) -> None:
-    page.goto(f"{address}/masks")
-    painted(page)
+    visit(page, f"{address}/masks")
     wait_for_figure(page, "masks decoder_self 2 combined")
     said = page.get_by_text("A mask closes keys to a query.")
     expect(said).to_contain_text(

@@ -6,13 +6,13 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.server import becomes
-from tests.browser.test_app import open_app, parameter, row, wait_for_figure
+from tests.browser.test_app import parameter, row, visit, wait_for_figure
 from transformer import decode, load_checkpoint
 from transformer.analysis.needed import needed
 from viz.labels import bare_label
 from viz.ui.counterfactual import TITLE
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.same_page]
 
 
 def test_another_word_is_found_and_kept_as_an_experiment(page: Page, address: str) -> None:
@@ -21,7 +21,7 @@ def test_another_word_is_found_and_kept_as_an_experiment(page: Page, address: st
     plain = decode(checkpoint, text)
     written, token = (each.token for each in plain.steps[2].candidates[:2])
     found = needed(checkpoint, text, plain.target, 2, token.id)
-    open_app(page, f"{address}/decode?decoding=greedy&step=2")
+    visit(page, f"{address}/decode?decoding=greedy&step=2")
     page.get_by_text(TITLE).click()
     page.get_by_role("button", name="Find it").click()
     said = page.get_by_text(

@@ -6,17 +6,17 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.server import becomes
-from tests.browser.test_app import open_app, parameter
+from tests.browser.test_app import parameter, visit
 from transformer import decode, load_checkpoint
 from transformer.analysis.patching import patching
 from transformer.edits import Edit
 from viz.pages.experiment.patch import EXAMPLES
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.same_page]
 
 
 def test_a_patch_is_kept_by_a_click_and_opened_on_explore(page: Page, address: str) -> None:
-    open_app(page, f"{address}/experiment?experiment=patch")
+    visit(page, f"{address}/experiment?experiment=patch")
     page.get_by_role("button", name="Example").click()
     cell = page.get_by_role("link", name=re.compile("^Encoder L0, cat for dog: effect"))
     head = page.get_by_role("link", name=re.compile("^Encoder L2 H4: effect"))

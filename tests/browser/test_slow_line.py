@@ -1,17 +1,15 @@
 """With two seconds between browser and server, no click is ever taken back."""
 
 from collections.abc import Callable, Iterator
-from pathlib import Path
 
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.server import painted, serve
+from tests.browser.server import painted
 from tests.browser.slow_line import SlowLine, slow_line
 
 pytestmark = pytest.mark.browser
 
-APPS = Path(__file__).parent / "apps"
 ONE_WAY = 1.0
 """Seconds: two there and back."""
 PACE = 400
@@ -34,8 +32,8 @@ def script(request: pytest.FixtureRequest) -> str:
 
 
 @pytest.fixture
-def line(script: str) -> Iterator[SlowLine]:
-    with serve(APPS / f"{script}.py") as address, slow_line(address) as line:
+def line(apps: str) -> Iterator[SlowLine]:
+    with slow_line(apps) as line:
         yield line
 
 
@@ -97,7 +95,7 @@ def test_clicks_in_quick_succession_are_never_taken_back(
     script: str, line: SlowLine, page: Page
 ) -> None:
     query, selector, attribute, click, expected, told = CASES[script]
-    page.goto(f"{line.address}/?{query}")
+    page.goto(f"{line.address}/?app={script}&{query}")
     page.wait_for_selector(f"{selector}[data-nonce]")
     painted(page)
     page.evaluate(WATCH, [selector, attribute])

@@ -6,14 +6,14 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.server import becomes
-from tests.browser.test_app import open_app, parameter
+from tests.browser.test_app import parameter, visit
 from transformer import decode, load_checkpoint
 from transformer.analysis.corpus_sweep import sweep_sentences, worths
 from transformer.analysis.output_change import words_of
 from transformer.analysis.sweep import sweep
 from viz.labels import kind_title
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.same_page]
 
 TEXT = "The old man looked at the sea, and it was as quiet as his house was."
 
@@ -54,7 +54,7 @@ def test_a_sweep_is_stopped_goes_on_and_leads_to_a_head(page: Page, address: str
 
 
 def test_a_classifier_s_heads_move_its_classes(page: Page, address: str) -> None:
-    open_app(page, f"{address}/experiment?checkpoint=sentiment&sweep_sort=layer")
+    visit(page, f"{address}/experiment?checkpoint=sentiment&sweep_sort=layer")
     expect(page.locator(".data th.word")).to_have_count(2)
     expect(page.locator(".data tbody tr")).to_have_count(4)
     expect(page.locator(".st-key-far")).to_have_count(0)
@@ -67,7 +67,7 @@ def test_a_classifier_s_heads_move_its_classes(page: Page, address: str) -> None
 
 
 def test_sentences_come_from_a_file(page: Page, address: str) -> None:
-    open_app(page, f"{address}/experiment?checkpoint=copy&sweep_over=sentences")
+    visit(page, f"{address}/experiment?checkpoint=copy&sweep_over=sentences")
     page.get_by_role("button", name="From a file").click()
     picker = page.get_by_test_id("stFileUploaderDropzoneInput")
 
@@ -87,9 +87,7 @@ def test_sentences_come_from_a_file(page: Page, address: str) -> None:
 def test_pairs_and_several_sentences(page: Page, address: str) -> None:
     sentences = ("The cat sleeps.", "It rains.", "")
     text = "%0A".join(sentences)
-    open_app(
-        page, f"{address}/experiment?text=It+rains.&sweep_over=sentences&sweep_sentences={text}"
-    )
+    visit(page, f"{address}/experiment?text=It+rains.&sweep_over=sentences&sweep_sentences={text}")
     rows = page.locator("[aria-label=Means] tbody tr")
     expect(rows).to_have_count(72)
     expect(page.locator(".st-key-far")).to_have_count(0)

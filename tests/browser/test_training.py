@@ -4,15 +4,15 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.server import ROOT, becomes, painted
-from tests.browser.test_app import figures, open_app, parameter, row, wait_for_figure
+from tests.browser.test_app import figures, parameter, row, visit, wait_for_figure
 from transformer import decode, load_checkpoint, record
 from viz.labels import bare_label
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.same_page]
 
 
 def test_training_shows_labels_rates_and_losses(page: Page, address: str) -> None:
-    open_app(page, f"{address}/training?checkpoint=copy&topic=smoothing")
+    visit(page, f"{address}/training?checkpoint=copy&topic=smoothing")
     wait_for_figure(page, "label_smoothing 0")
     table = page.get_by_test_id("stTable")
     expect(table).to_contain_text("0.5262")  # the entropy of 12 pieces, 0.1 of it spread
@@ -39,7 +39,7 @@ def test_training_shows_labels_rates_and_losses(page: Page, address: str) -> Non
 def test_training_opens_on_heads_of_a_checkpoint_that_has_snapshots(
     page: Page, address: str
 ) -> None:
-    open_app(page, f"{address}/training")
+    visit(page, f"{address}/training")
     expect(
         page.get_by_text("en-de has no snapshots: these are the heads of en-de-small")
     ).to_be_visible()

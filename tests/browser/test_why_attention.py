@@ -5,9 +5,9 @@ import re
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.server import painted
+from tests.browser.test_app import visit
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.same_page]
 
 FIGURES = "() => [...document.querySelectorAll('.js-plotly-plot')].map(p => p.layout.meta.id)"
 
@@ -20,7 +20,7 @@ def wait_for_figures(page: Page, n: int, d: int) -> None:
 
 
 def test_sizes_change_every_number_and_layers_are_timed_on_demand(page: Page, address: str) -> None:
-    page.goto(f"{address}/why_attention")
+    visit(page, f"{address}/why_attention")
     table = page.locator(".data.list")
     wait_for_figures(page, 3, d=512)
     expect(table).to_contain_text("460,800")
@@ -40,8 +40,7 @@ def test_sizes_change_every_number_and_layers_are_timed_on_demand(page: Page, ad
 
 
 def test_a_link_restores_the_sizes(page: Page, address: str) -> None:
-    page.goto(f"{address}/why_attention?d=64&k=5&r=16&n=100")
-    painted(page)
+    visit(page, f"{address}/why_attention?d=64&k=5&r=16&n=100")
     wait_for_figures(page, 3, d=64)
     expect(page.locator(".data.list")).to_contain_text("640,000")  # n² · d
     expect(page.locator(".data.list")).to_contain_text("102,400")  # r · n · d
