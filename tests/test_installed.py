@@ -90,11 +90,13 @@ recording = record(checkpoint, "3 7 2", decode(checkpoint, "3 7 2").target)
 sweep = "sweep", "copy", "--data", "pairs.tsv"
 print(json.dumps({
     "written": [token.piece for token in recording.target],
+    "page": len(headscope.head_grid(recording)._repr_html_()),
     "app": [
-        refused(lambda: headscope.head_grid(recording)), refused(lambda: headscope.explore),
+        refused(lambda: headscope.figure(recording, "head_heatmap")),
+        refused(lambda: headscope.explore),
         printed(), printed("explore", "own.py"), printed("open", "talk.md"),
-        printed("figure", "./explore", "--out", "a.pdf"),
     ],
+    "paper": [printed("figure", "./explore", "--out", "a.pdf")],
     "hf": [refused(lambda: load_checkpoint("theirs")), printed("inspect", "theirs")],
     "yaml": [printed("inspect", "marian.npz")],
     "scores": [printed(*sweep, "--bleu", "1")],
@@ -232,6 +234,13 @@ def test_the_command_needs_no_extra(target: Path, desk: Path) -> None:
     assert run(*decoding, folder=desk, target=target, blocked=without) == "5 6 7\n"
 
 
+def test_with_paper_alone_a_shell_makes_figures(target: Path, desk: Path) -> None:
+    module, figure = (sys.executable, "-m", "headscope", "figure"), desk / "figure.pdf"
+    asked = ("./explore?checkpoint=copy&text=3+7+2&picture=map", "--out", str(figure))
+    caption = run(*module, *asked, folder=desk, target=target, blocked=blocked(target, "paper"))
+    assert "copy" in caption and figure.read_bytes().startswith(b"%PDF-")
+
+
 def test_without_an_extra_a_sentence_says_what_to_install(target: Path, tmp_path: Path) -> None:
     (tmp_path / "copy").symlink_to(target / "headscope" / "checkpoints" / "copy")
     (tmp_path / "pairs.tsv").write_text("3 7 2\t3 7 2\n")
@@ -242,10 +251,10 @@ def test_without_an_extra_a_sentence_says_what_to_install(target: Path, tmp_path
     script = (sys.executable, "-c", BARE)
     printed = run(*script, folder=tmp_path, target=target, blocked=blocked(target))
     found: dict[str, Any] = json.loads(printed.splitlines()[-1])
-    assert found.pop("written") == ["3", "7", "2"]
+    assert found.pop("written") == ["3", "7", "2"] and found.pop("page") > 10_000
     for why in found.pop("repository"):
         assert why.startswith("error: en-de") and "repository" in why and why.count("\n") == 1
-    assert set(found) == set(EXTRAS) - {"paper"}
+    assert set(found) == set(EXTRAS)
     for extra, sentences in found.items():
         for sentence in sentences:
             what = rf'(.+) (?:is|are) not installed here: pip install "headscope\[{extra}\]".*'

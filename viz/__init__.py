@@ -38,9 +38,9 @@ def __getattr__(name: str) -> Any:
     """Import what a notebook asks for; only then, as the app's own modules need none of it."""
     if name not in __all__:
         raise AttributeError(f"module 'viz' has no attribute {name!r}")
-    from transformer.extras import require  # which imports torch
-
-    require("app")
     if name == "explore":
+        from transformer.extras import require  # which imports torch
+
+        require("app")
         return import_module("viz.server.exploring").explore
     return getattr(import_module("viz.notebook"), name)

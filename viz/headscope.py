@@ -10,7 +10,9 @@ import viz
 from transformer import *  # noqa: F403
 from transformer.extras import missing
 
-__all__ = [*transformer.__all__, *([] if missing("app") else viz.__all__)]
+__all__ = [*transformer.__all__, *viz.__all__]
+if missing("app"):
+    __all__.remove("explore")
 
 
 def __getattr__(name: str) -> Any:

@@ -16,7 +16,7 @@ from tests.golden.files import Golden
 from tests.golden.lines import csv_lines, drawn_lines, lines_of, page_lines, svg_lines
 from tests.golden.recordings import RECORDINGS, recording_of
 from tests.golden.screens import drawn_at
-from tests.viz.ui.test_figures_of_pages import PLACES
+from tests.viz.places import PLACES
 from transformer.discover import discover
 from viz.screen import Screen, parse
 from viz.stories.shipped import shipped_stories, stories_of

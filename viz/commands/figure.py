@@ -25,14 +25,8 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(options: Namespace) -> Result:
     """Write the figure; its caption is the result. Raises Refusal."""
-    require("app")
     require("paper")
-    from streamlit.config import set_option  # takes a second: --help needs none of it
-    from streamlit.logger import set_log_level
-
-    set_option("logger.level", "error")  # it misses a server, and none is needed
-    set_log_level("error")  # streamlit hears of the option only while it reads its settings
-    from viz.figure_at import save_figure
+    from viz.figure_at import save_figure  # takes a second: --help needs none of it
 
     return {"caption": save_figure(options)}
 

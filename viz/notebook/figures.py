@@ -9,13 +9,13 @@ from typing import Any
 from transformer.analysis.selection import Selection
 from transformer.discover import discover
 from transformer.recording import Recording
-from viz.painters.chart_plotly import Figure
+from viz.app_packages import go
 from viz.painters.chart_plotly import figure as chart_figure
 from viz.theme import theme as theme_of
 from viz.views.view import Dimensions
 
 
-def figure(recording: Recording, name: str, *, theme: str = "light", **choices: Any) -> Figure:
+def figure(recording: Recording, name: str, *, theme: str = "light", **choices: Any) -> "go.Figure":
     """Draw the view of that name; a choice that is left out is the view's first.
 
     choices: by the names of the view's controls; a head as (kind, layer, head). Raises ValueError.

@@ -3,9 +3,8 @@
 from dataclasses import replace
 from typing import Any
 
-import streamlit as st
-
 from transformer import Decoding
+from viz.app_packages import st
 from viz.components.decode_player.decode_player import DecodePlayer
 from viz.exhibits.exhibit import Actions, Exhibit, PictureAt
 from viz.export import decoding_csv

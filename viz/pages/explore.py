@@ -3,9 +3,8 @@
 from collections.abc import Mapping
 from dataclasses import astuple, replace
 
-import streamlit as st
-
 from transformer.analysis.reading import Reading, lenses
+from viz.app_packages import st
 from viz.components.head_grid.head_grid import HeadGrid
 from viz.exhibits.exhibit import Actions, Exhibit, PictureAt
 from viz.state.changing import edited_heads, heads_off, switch_off

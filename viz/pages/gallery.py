@@ -1,12 +1,14 @@
 """Gallery: effects that are really there, each a sentence, a small picture and a link."""
 
-import streamlit as st
+from functools import partial
 
 from transformer import Recording
 from transformer.refusal import Refusal
+from viz.app_packages import st
 from viz.figures.gallery_cards import Picture, cards
 from viz.figures.thumbnail import describe_thumbnail, draw_thumbnail
 from viz.labels import literal
+from viz.run.cache import CACHE, bytes_of
 from viz.run.request import Request, about, answer, make_request, recording_of_text
 from viz.state.page import Page, Pane
 from viz.state.state import current_theme
@@ -43,7 +45,8 @@ def pictures(story: Story, theme_name: str) -> list[Picture | None]:
 def _picture(scene: Scene, theme_name: str) -> Picture | None:
     request = request_of(scene)
     try:
-        return _drawn(request, scene.heading, theme_name, scene)
+        key = "thumbnail", request, scene.heading, theme_name
+        return CACHE.get(key, partial(_drawn, request, scene, theme_name), bytes_of)
     except Refusal:
         return None
 
@@ -54,12 +57,10 @@ def request_of(scene: Scene) -> Request:
     return make_request(screen.checkpoint or "", screen.text or "", screen.decoding or "none")
 
 
-@st.cache_data(max_entries=128, show_spinner=False)
-def _drawn(request: Request, heading: str, theme_name: str, _scene: Scene) -> Picture:
-    """heading: of the scene, which it stands for in the key."""
-    recording = _recording(request, _scene)
-    alt = describe_thumbnail(_scene, recording)
-    return Picture(draw_thumbnail(_scene, recording, theme(theme_name)), alt)
+def _drawn(request: Request, scene: Scene, theme_name: str) -> Picture:
+    recording = _recording(request, scene)
+    alt = describe_thumbnail(scene, recording)
+    return Picture(draw_thumbnail(scene, recording, theme(theme_name)), alt)
 
 
 def _recording(request: Request, scene: Scene) -> Recording:

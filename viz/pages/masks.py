@@ -3,10 +3,9 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import streamlit as st
-
 from transformer import Checkpoint, InputError, Recording
 from transformer.batch_masks import SentenceMasks, batch_masks, pad_token, used_masks
+from viz.app_packages import st
 from viz.exhibits.chart import Chart
 from viz.exhibits.exhibit import Exhibit
 from viz.export import masks_csv

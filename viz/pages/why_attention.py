@@ -3,12 +3,12 @@
 from dataclasses import dataclass, field
 from typing import Literal
 
-import streamlit as st
 import torch
 
 from transformer import InputError
 from transformer.complexity import CONTIGUOUS, LAYERS, Measured, Sizes, measure
 from transformer.device import choose_device
+from viz.app_packages import st
 from viz.exhibits.exhibit import Exhibit
 from viz.export import costs_csv
 from viz.fields.why_attention import WhyAttentionFields
@@ -23,6 +23,7 @@ from viz.figures.layer_costs import (
     time_chart,
 )
 from viz.labels import literal
+from viz.run.kept import kept
 from viz.state.limits import charge
 from viz.state.note import warn
 from viz.state.page import Page, Pane
@@ -193,7 +194,7 @@ def measure_button(sizes: Sizes, device: str, title: str, quiet: bool = False) -
         st.rerun()
 
 
-@st.cache_data(max_entries=64, show_spinner=False)
+@kept(64)
 def _times(sizes: Sizes, device: str) -> Measured:
     return measure(sizes, torch.device(device))
 

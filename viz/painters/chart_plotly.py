@@ -3,8 +3,7 @@
 import textwrap
 from typing import Any
 
-from plotly.graph_objects import Figure as Figure
-
+from viz.app_packages import go
 from viz.exhibits.chart import Bars, Chart, Curve, Grid
 from viz.export import page_html
 from viz.labels import figure_text
@@ -25,10 +24,10 @@ WIDE = 44
 """Letters of a line of a sentence."""
 
 
-def figure(chart: Chart, theme: Theme) -> Figure:
+def figure(chart: Chart, theme: Theme) -> "go.Figure":
     """The chart; its layout's meta is the chart's name, for tests in a browser."""
     if chart.instead:
-        return Figure(layout=_sentence(chart, theme))
+        return go.Figure(layout=_sentence(chart, theme))
     margin, height = margin_of(chart), plotted_height(chart)
     title, notes = _title(chart, theme), notes_of(chart, theme)
     if chart.is_square and _has_bar(chart):
@@ -49,10 +48,10 @@ def figure(chart: Chart, theme: Theme) -> Figure:
     axes, traces = axes_of(chart, theme), traces_of(chart, theme)
     if "xaxis2" in axes or "yaxis2" in axes:
         traces.append(_that_wakes(axes))
-    return Figure(traces, looks | axes)
+    return go.Figure(traces, looks | axes)
 
 
-def figure_html(made: Figure, title: str) -> bytes:
+def figure_html(made: "go.Figure", title: str) -> bytes:
     """A page that shows the figure without a network: Plotly's code (5 MB) is inside."""
     body = made.to_html(full_html=False, include_plotlyjs=True, config=CONFIG)
     return page_html(title, body, made.layout.paper_bgcolor).encode()

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from transformer.extras import require
+from viz.app_packages import pd
 from viz.export import rows_csv
 from viz.paper.origins import Maps, Origins
 from viz.paper.sheet import Facts, Sheet
@@ -37,10 +38,8 @@ def table(rows: Sequence[Mapping[str, Any]], kind: str) -> bytes:
     if kind == "csv":
         return rows_csv(rows)
     require("parquet", "save a .csv instead")
-    import pandas  # not needed by any figure
-
     file = io.BytesIO()
-    pandas.DataFrame(rows).to_parquet(file)
+    pd.DataFrame(rows).to_parquet(file)
     return file.getvalue()
 
 

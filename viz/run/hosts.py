@@ -3,8 +3,7 @@
 import ipaddress
 from urllib.parse import urlsplit
 
-import streamlit as st
-
+from viz.app_packages import st
 from viz.run.settings import host_names, is_public
 
 SENTENCE_PAGE = """<!doctype html><html lang="en"><meta charset="utf-8"><title>Headscope</title>

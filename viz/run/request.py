@@ -3,13 +3,12 @@
 import gc
 import os
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from pathlib import Path
-from typing import Any, ClassVar, NoReturn
+from typing import Any, ClassVar
 
-import streamlit as st
 import torch
 
 from transformer import (
@@ -33,6 +32,7 @@ from viz.run.batches import Runner, entered
 from viz.run.cache import CACHE, bytes_of
 from viz.run.cpu_instead import device_for, repeated
 from viz.run.device_line import ENTERED
+from viz.run.kept import kept
 from viz.run.settings import runs_templates, threads
 from viz.run.study import Study
 from viz.run.work import finish
@@ -221,22 +221,14 @@ def size_of_answer(made: Answer) -> int:
 
 def is_loaded(request: Request) -> bool:
     """Tell whether its checkpoint is at hand."""
-    try:
-        path, device = _place(request)
-        _load(path, request.version, device, _missing)
-    except LookupError:
-        return False
-    return True
+    path, device = _place(request)
+    return _load.is_at_hand(path, request.version, device)
 
 
 def _place(request: Request) -> tuple[str, str | None]:
     """Return the path of the checkpoint, and the device that runs it."""
     path = str(checkpoints_folder() / request.checkpoint)
     return path, device_for(request.checkpoint, request.text)
-
-
-def _missing(*key: object) -> NoReturn:
-    raise LookupError(key)
 
 
 def make_answer(
@@ -274,15 +266,10 @@ def recording_of_text(request: Request) -> Recording:
     return answer(request).recording
 
 
-@st.cache_resource(max_entries=6, show_spinner=False)
-def _load(
-    path: str,
-    version: int,
-    device: str | None,
-    _open: Callable[[Path, str | None], Checkpoint] = load_checkpoint,
-) -> Checkpoint:
+@kept(6)
+def _load(path: str, version: int, device: str | None) -> Checkpoint:
     torch.set_num_threads(threads())
-    checkpoint = _open(Path(path), device)
+    checkpoint = load_checkpoint(Path(path), device)
     # Looking for garbage stops everything, and walks all of torch: 187 ms; frozen, 9 ms.
     gc.unfreeze()
     gc.collect()

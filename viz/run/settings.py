@@ -3,11 +3,11 @@
 import ipaddress
 import os
 
-import streamlit as st
 import torch
 
 from transformer.device import inference_dtype
 from transformer.refusal import Refusal, quoted
+from viz.app_packages import draws_pages, st
 
 PUBLIC, CPU_INSTEAD = "HEADSCOPE_PUBLIC", "HEADSCOPE_CPU_INSTEAD"
 TEMPLATES = "HEADSCOPE_TEMPLATES"
@@ -61,6 +61,8 @@ def logs_texts() -> bool:
 
 def is_reached_by_others() -> bool:
     """Tell whether the server listens beyond this machine, as Streamlit does by default."""
+    if not draws_pages():
+        return False
     address = st.get_option("server.address")
     if address in ("localhost", "localhost."):
         return False

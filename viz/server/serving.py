@@ -18,6 +18,7 @@ from streamlit.cli_util import open_browser
 from streamlit.web.server.server_util import get_display_address, get_url
 
 from transformer.refusal import Refusal
+from viz.app_packages import load_all
 from viz.run.cache import CACHE
 from viz.run.garbage import collect_garbage
 from viz.run.logs import set_up_logs
@@ -143,3 +144,4 @@ def _make_first_picture() -> None:
 
     getLogger(_ABOUT_SESSIONS).setLevel(ERROR)  # there is none here, and none is needed
     _first["picture"] = first_picture()
+    load_all()

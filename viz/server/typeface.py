@@ -4,7 +4,7 @@ from base64 import b64encode
 from functools import cache
 from pathlib import Path
 
-import streamlit as st
+from viz.app_packages import st
 
 FAMILY = "Source Sans"
 _FILES = {"normal": "SourceSansVF-Upright.*.woff2", "italic": "SourceSansVF-Italic.*.woff2"}

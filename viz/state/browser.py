@@ -7,8 +7,7 @@ Where a browser keeps none, as in a page of another site, the session is all the
 import secrets
 from dataclasses import dataclass, field
 
-import streamlit as st
-
+from viz.app_packages import st
 from viz.state.state import session
 
 COOKIE = "headscope-browser"

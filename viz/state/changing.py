@@ -3,10 +3,9 @@
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
-import streamlit as st
-
 from transformer.edits import Edit, EditError, edit_kinds, parse
 from transformer.edits.edit import NUMBERS
+from viz.app_packages import st
 from viz.edit_words import heads_off as heads_off_by
 from viz.screen import Screen
 from viz.state.mending import mend

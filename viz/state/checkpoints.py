@@ -9,14 +9,13 @@ from functools import lru_cache
 from logging import getLogger
 from pathlib import Path
 
-import streamlit as st
-
 from transformer import CheckpointError
 from transformer.checkpoint import CONFIG, SNAPSHOTS, checkpoints_folder
 from transformer.files.natural_order import natural
 from transformer.formats.adapter import own_adapter, pair_of
 from transformer.formats.own_module import offered
 from transformer.hugging_face.adapters.path import parts_of
+from viz.app_packages import st
 from viz.labels import literal
 from viz.run.cpu_instead import repeated
 from viz.run.request import Request, is_loaded, open_checkpoint, size_of

@@ -7,9 +7,8 @@ import html
 from dataclasses import dataclass
 from logging import getLogger
 
-import streamlit as st
-
 from transformer.refusal import Refusal
+from viz.app_packages import st
 from viz.components.kit.guarded import take_failure
 from viz.run.cpu_instead import relieved
 from viz.run.logs import failure

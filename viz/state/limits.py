@@ -10,10 +10,9 @@ from collections import deque
 from dataclasses import dataclass, field, fields, replace
 from threading import Lock
 
-import streamlit as st
-
 from transformer import InputError
 from transformer.decoding.method import Option
+from viz.app_packages import st
 from viz.run.metrics import COUNTS
 from viz.run.request import Request, about
 from viz.run.settings import is_public, whole_number

@@ -3,9 +3,8 @@
 from dataclasses import replace
 from typing import Any
 
-import streamlit as st
-
 from transformer.analysis.selection import Selection
+from viz.app_packages import st
 from viz.screen import Screen, put, query, value_of
 from viz.state.state import session
 

@@ -1,7 +1,6 @@
 """Sentences beside what a page shows: why something is not there, or is not what was asked for."""
 
-import streamlit as st
-
+from viz.app_packages import st
 from viz.labels import literal
 
 _ICON = ":material/info:"

@@ -4,8 +4,7 @@ from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
-import streamlit as st
-
+from viz.app_packages import draws_pages, st
 from viz.components.kit.guarded import guarded
 from viz.run.request import Answer
 from viz.run.work import Follower
@@ -64,7 +63,9 @@ class Session:
 
 
 def session() -> Session:
-    """The session of the person who looks at the page."""
+    """The session of the person who looks at the page; where no page is drawn, one of its own."""
+    if not draws_pages():
+        return Session()
     if is_new():
         st.session_state[SESSION] = Session()
     own: Session = st.session_state[SESSION]

@@ -5,10 +5,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from urllib.parse import urlsplit
 
-import segno
-import streamlit as st
-from streamlit import net_util
-
+from viz.app_packages import segno, st
 from viz.run.hosts import is_known_host
 from viz.run.settings import is_reached_by_others
 from viz.talks.room_routes import rooms_address
@@ -58,7 +55,7 @@ def _host(url: str) -> str | None:
     parts = urlsplit(url)
     if not is_loopback(parts.hostname or "localhost"):
         return parts.netloc
-    number = net_util.get_internal_ip() if is_reached_by_others() else None
+    number = st.net_util.get_internal_ip() if is_reached_by_others() else None
     if number is None or is_loopback(number):
         return None
     port = parts.port or st.get_option("server.port")

@@ -4,8 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
 
-import streamlit as st
-
+from viz.app_packages import st
 from viz.components.kit.guarded import guarded
 from viz.labels import literal
 from viz.screen import Screen, link

@@ -4,8 +4,7 @@ import html
 from collections.abc import Callable
 from dataclasses import asdict, replace
 
-import streamlit as st
-
+from viz.app_packages import st
 from viz.components.stage.stage import stage
 from viz.screen import Screen, link
 from viz.state.state import current_theme, session

@@ -4,8 +4,7 @@ import html
 from dataclasses import replace
 from pathlib import Path
 
-import streamlit as st
-
+from viz.app_packages import st
 from viz.screen import link
 from viz.state.checkpoints import checkpoint_names
 from viz.state.note import warn

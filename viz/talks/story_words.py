@@ -2,8 +2,7 @@
 
 import re
 
-import streamlit as st
-
+from viz.app_packages import st
 from viz.labels import unmade
 
 

@@ -2,8 +2,7 @@
 
 import html
 
-import streamlit as st
-
+from viz.app_packages import st
 from viz.screen import Screen, link
 
 _STYLE = """

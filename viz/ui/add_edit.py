@@ -5,13 +5,12 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-import streamlit as st
-
 from transformer.editing.read_words import side_read
 from transformer.edits import EditError, EditKind, Value, edit_kinds, parse
 from transformer.edits.edit import NUMBERS, spell
 from transformer.recording import Attention
 from transformer.visible import visible
+from viz.app_packages import st
 from viz.components.kit.guarded import guarded
 from viz.labels import bare_label, kind_title, literal
 from viz.state.changing import add

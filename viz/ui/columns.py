@@ -7,10 +7,8 @@ from contextvars import ContextVar, Token
 from dataclasses import replace
 from typing import Any
 
-import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
-
 from transformer.extras import missing
+from viz.app_packages import DeltaGenerator, st
 from viz.exhibits.exhibit import Exhibit
 from viz.exhibits.table import Table, Tables
 from viz.notebook.chart_image import GAP

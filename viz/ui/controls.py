@@ -3,12 +3,11 @@
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
-import streamlit as st
-
 from transformer.analysis.selection import Selection
 from transformer.decoding.method import Method
 from transformer.recording import Attention
 from transformer.visible import visible
+from viz.app_packages import st
 from viz.labels import kind_title, literal
 from viz.screen import with_entry
 from viz.state.focus import turn_to_head

@@ -6,8 +6,6 @@ The search begins when its button is pressed; what it found stays until somethin
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-import streamlit as st
-
 from transformer.analysis.needed import Needed, needed
 from transformer.analysis.row_pass import Head
 from transformer.analysis.tables.origins import Sides
@@ -15,6 +13,7 @@ from transformer.decoding.steps import Candidate, Step
 from transformer.refusal import Refusal
 from transformer.tokenizer import Token
 from transformer.visible import visible
+from viz.app_packages import st
 from viz.exhibits.exhibit import Exhibit
 from viz.export import rows_csv
 from viz.figures import needed_rows

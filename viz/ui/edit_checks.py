@@ -3,12 +3,11 @@
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-import streamlit as st
-
 from transformer import Recording
 from transformer.analysis.proofs import Proof, proofs
 from transformer.edits import edits_of
 from transformer.refusal import Refusal
+from viz.app_packages import st
 from viz.labels import kind_title, literal, number
 from viz.run.batches import Runner
 from viz.run.request import Request, answer

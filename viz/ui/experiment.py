@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-import streamlit as st
 from torch import Tensor
 
 from transformer.analysis.output_change import WordChange, differing, word_changes, words_of
@@ -15,6 +14,7 @@ from transformer.recording.text_vector import TextVector, angle, cosine
 from transformer.refusal import Refusal
 from transformer.tokenizer import Token
 from transformer.words import word_piece
+from viz.app_packages import st
 from viz.edit_words import edit_text, scale_of, with_factor
 from viz.labels import literal, signed
 from viz.run.request import Answer, answer

@@ -12,6 +12,7 @@ from viz.exhibits.exhibit import PictureAt
 from viz.fields.compare import CompareFields
 from viz.run.cpu_instead import may_repeat
 from viz.run.garbage import freeze_modules
+from viz.run.kept import SPINNER
 from viz.run.main_module import put_back_main_module
 from viz.run.request import Request
 from viz.state.address import open_page, write_address
@@ -86,6 +87,7 @@ def _draw(page: Page, pages: list[str]) -> None:
     A page that fails is left out of the run that follows, which says why below the header:
     nothing that was drawn in part stays.
     """
+    SPINNER.set(st.spinner)
     drawing = session().of(Drawing)
     if drawing.theme != current_theme().name:
         st.rerun()  # what is outside of this fragment, too

@@ -2,11 +2,10 @@
 
 from typing import Any
 
-import streamlit as st
-
 from transformer import Attention, Recording
 from transformer.analysis.metrics.measure import measure, metrics_of
 from transformer.discover import discover
+from viz.app_packages import st
 from viz.exhibits.exhibit import Exhibit
 from viz.state.page import Pane
 from viz.ui.columns import columns

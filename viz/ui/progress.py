@@ -5,12 +5,8 @@ from collections.abc import Callable, Hashable
 from functools import partial
 from typing import Any
 
-import streamlit as st
-from streamlit import runtime
-from streamlit.delta_generator import DeltaGenerator
-from streamlit.runtime.scriptrunner import get_script_run_ctx
-
 from transformer import InputError
+from viz.app_packages import DeltaGenerator, st
 from viz.labels import literal
 from viz.run.batches import place_in_line
 from viz.run.study import Study, Value
@@ -119,10 +115,10 @@ def wait(
 
 def browser_of_session() -> Callable[[], bool]:
     """Tells, of any thread, whether this session is connected to a browser now."""
-    run = get_script_run_ctx()
-    if run is None or not runtime.exists():  # as in tests
+    run = st.runtime.scriptrunner.get_script_run_ctx()
+    if run is None or not st.runtime.exists():  # as in tests
         return lambda: True
-    return partial(runtime.get_instance().is_active_session, run.session_id)
+    return partial(st.runtime.get_instance().is_active_session, run.session_id)
 
 
 def grow(study: Study[Value], draw: Callable[[Value], None]) -> Work[Value]:

@@ -4,10 +4,9 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-import streamlit as st
-
 from transformer.analysis.reading import Reading, lenses, writes
 from transformer.words import RULE
+from viz.app_packages import st
 from viz.screen import Screen, default
 from viz.state.focus import turn_to_reading
 from viz.state.page import Pane

@@ -2,12 +2,11 @@
 
 from collections.abc import Callable, Mapping
 
-import streamlit as st
-
 from transformer.analysis.selection import Selection
 from transformer.analysis.tables.heads_file import alignment_text, metrics_csv
 from transformer.extras import NotInstalled, require
 from transformer.recording import Recording
+from viz.app_packages import st
 from viz.exhibits.exhibit import Exhibit
 from viz.export import attention_csv, recording_npz
 from viz.labels import literal

@@ -3,9 +3,7 @@
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
-
+from viz.app_packages import DeltaGenerator, st
 from viz.components.head_map.head_map import HeadMap, Region
 from viz.components.kit.picture import NothingLeft
 from viz.components.kit.sync import mountable

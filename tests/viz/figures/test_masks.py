@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 import torch
+from plotly.graph_objects import Figure
 
 from transformer.batch_masks import SentenceMasks, batch_masks
 from transformer.recording import Recording
 from transformer.tokenizer import Token
 from viz.figures.masks import MOST_COLUMNS, STATES, Picture, Which, chart, small
-from viz.painters.chart_plotly import Figure
 from viz.painters.chart_plotly import figure as paint
 from viz.theme import DARK, LIGHT, Theme
 

@@ -17,7 +17,8 @@ from xml.etree import ElementTree
 import pytest
 from pypdf import PdfReader
 
-from tests.viz.ui.test_figures_of_pages import PLACES
+from tests.viz.places import PLACES
+from transformer.extras import EXTRAS
 from transformer.tokenizer import NumberTokenizer, Token
 from viz.__main__ import main
 from viz.exhibits.exhibit import Exhibit, PictureAt
@@ -45,6 +46,7 @@ FIRST = "./why_attention?checkpoint=copy&text=2"
 """Of a text that nothing else reads: the command is heard before tokens have other names."""
 ELSEWHERE = f"""
 import sys
+sys.modules.update(dict.fromkeys({EXTRAS["app"]}))
 from pathlib import Path
 from viz.__main__ import main
 folder = Path(sys.argv[1])
@@ -116,7 +118,7 @@ def crates(saved: Path) -> Iterator[tuple[str, dict[str, bytes]]]:
 def test_another_process_says_only_captions_and_makes_the_same_bytes(
     saved: Path, tmp_path: Path
 ) -> None:
-    """Later, with another order of sets, in another place of the earth."""
+    """Later, with another order of sets, elsewhere on earth, and without what draws pages."""
     more = {"PYTHONHASHSEED": "7", "TZ": "Pacific/Apia"}
     look: Any = {"env": os.environ | more, "cwd": ROOT, "check": False}
     command = [sys.executable, "-c", ELSEWHERE, str(tmp_path)]

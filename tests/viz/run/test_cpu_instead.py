@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import streamlit as st
 import torch
 from starlette.routing import Router
 from streamlit.testing.v1 import AppTest
@@ -21,6 +20,7 @@ from transformer.recording import AttentionCall
 from viz.run import cpu_instead
 from viz.run.cache import CACHE
 from viz.run.cpu_instead import LATER, Failures
+from viz.run.kept import forget
 from viz.state import live_preview
 from viz.state.live_preview import AS_ENTERED, preview_route
 
@@ -53,7 +53,7 @@ class Device:
 
 @pytest.fixture
 def device(monkeypatch: pytest.MonkeyPatch) -> Iterator[Device]:
-    st.cache_resource.clear()
+    forget()
     CACHE.clear()
     failed = Failures()
     monkeypatch.setattr(cpu_instead, "FAILURES", failed)

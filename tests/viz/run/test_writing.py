@@ -6,13 +6,13 @@ from threading import Semaphore
 from typing import Any
 
 import pytest
-import streamlit as st
 
 from transformer import InputError
 from viz.run import request as requests
 from viz.run import work as works
 from viz.run.batches import Runner
 from viz.run.cache import CACHE
+from viz.run.kept import forget
 from viz.run.request import Answer, Request, answer, make_answer, make_request
 from viz.run.shorter import part_of, with_length
 from viz.run.work import at_hand, follow
@@ -53,7 +53,7 @@ class Tokens:
 
 @pytest.fixture
 def tokens(monkeypatch: pytest.MonkeyPatch) -> Iterator[Tokens]:
-    st.cache_resource.clear()
+    forget()
     CACHE.clear()
     tokens = Tokens()
     monkeypatch.setattr(requests, "make_answer", tokens.make)

@@ -418,7 +418,7 @@ def test_without_a_server_of_previews_nothing_is_asked_for(
 
 
 def test_previews_stand_below_the_base_of_the_address(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("viz.run.hosts.st.get_option", {"server.baseUrlPath": "/lab/heads/"}.get)
+    monkeypatch.setattr("streamlit.get_option", {"server.baseUrlPath": "/lab/heads/"}.get)
     assert preview_route().path == "/lab/heads/preview/{ticket}"
 
 

@@ -4,7 +4,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import streamlit as st
 import torch
 from safetensors.torch import load_file
 from streamlit.testing.v1 import AppTest
@@ -18,6 +17,7 @@ from transformer.inspection.survey import survey
 from transformer.inspection.tensor_statistics import statistics
 from viz.fields.inspect import InspectFields
 from viz.run.cache import CACHE
+from viz.run.kept import forget
 
 ROOT = Path(__file__).parents[3]
 SHIPPED = ROOT / "checkpoints"
@@ -39,7 +39,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def use(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("HEADSCOPE_CHECKPOINTS", str(folder))
-    st.cache_resource.clear()
+    forget()
     CACHE.clear()
     return folder
 

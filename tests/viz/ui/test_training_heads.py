@@ -5,7 +5,6 @@ import shutil
 from pathlib import Path
 
 import pytest
-import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from tests.viz.ui.test_app import components, said, screen, start, widget
@@ -15,6 +14,7 @@ from transformer.training.snapshots import Course, _size, watch
 from viz.pages.training.heads import metric_rows
 from viz.pages.training.stand_in import allowed
 from viz.run.cache import CACHE
+from viz.run.kept import forget
 
 ROOT = Path(__file__).parents[3]
 
@@ -23,7 +23,7 @@ ROOT = Path(__file__).parents[3]
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     shutil.copytree(ROOT / "checkpoints" / "copy", tmp_path / "copy")
     monkeypatch.setenv("HEADSCOPE_CHECKPOINTS", str(tmp_path))
-    st.cache_resource.clear()  # an answer of another test's folder names that folder's files
+    forget()  # an answer of another test's folder names that folder's files
     CACHE.clear()
     return tmp_path
 

@@ -5,10 +5,10 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from plotly.graph_objects import Figure
 
 from transformer.discover import discover
 from transformer.recording import Recording
-from viz.painters.chart_plotly import Figure
 from viz.painters.chart_plotly import figure as paint
 from viz.theme import DARK, LIGHT, SERIES, Theme
 from viz.views.of_page import views_of_page

@@ -3,14 +3,12 @@
 from collections.abc import Callable, Sequence
 
 import numpy as np
-import streamlit as st
 
 from viz.components.kit.browser import Component
 from viz.components.kit.pack import pack
 from viz.components.kit.sync import show
 
 ADDRESS = Component("address")
-_COMPONENT = st.components.v2.component(ADDRESS.name, html=ADDRESS.html, js=ADDRESS.js)
 
 
 def address_bar(
@@ -48,4 +46,4 @@ def address_bar(
     }
     place = {"page": page, "pages": list(pages), "part": part}
     data = pack({**header, **place}, np.zeros(0, np.uint8))
-    show(_COMPONENT, data, key, lambda news: on_back(news["query"]) if "query" in news else None)
+    show(ADDRESS, data, key, lambda news: on_back(news["query"]) if "query" in news else None)

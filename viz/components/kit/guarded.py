@@ -3,8 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-import streamlit as st
-
+from viz.app_packages import st
 from viz.session_keys import FAILED
 
 

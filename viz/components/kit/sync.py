@@ -10,8 +10,7 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any
 
-import streamlit as st
-
+from viz.app_packages import st
 from viz.components.kit.browser import Component
 from viz.components.kit.guarded import guarded
 from viz.components.kit.pack import pack, unpack
@@ -23,16 +22,13 @@ News = dict[str, Any]
 
 @cache
 def mountable(component: Component) -> Callable[..., None]:
-    """Tell Streamlit of a component, once. The result, called with data and a key, shows it.
+    """A component as a function: called with data and a key, it shows it.
 
     on_x=...: called with what the component tells of x, before the script runs: the place to set
     the state of other widgets. It moves by itself in the browser and tells when the user rests;
     the caller keeps what it is told and hands it in again, or it moves back. caption: what stands
     below it where it is copied as a figure.
     """
-    mounted = st.components.v2.component(
-        component.name, html=component.html, css=component.css, js=component.js
-    )
 
     def mount(data: bytes, key: str, caption: str = "", **on: Callable[[Any], None]) -> None:
         def tell(news: News) -> None:
@@ -40,13 +36,21 @@ def mountable(component: Component) -> Callable[..., None]:
                 if f"on_{name}" in on:
                     on[f"on_{name}"](news[name])
 
-        show(mounted, data, key, tell, caption)
+        show(component, data, key, tell, caption)
 
     return mount
 
 
+@cache
+def _registered(component: Component) -> Callable[..., Any]:
+    """Tell Streamlit of a component, once."""
+    return st.components.v2.component(
+        component.name, html=component.html, css=component.css or None, js=component.js
+    )
+
+
 def show(
-    mounted: Callable[..., Any],
+    component: Component,
     data: bytes,
     key: str,
     on_news: Callable[[News], None] = lambda _: None,
@@ -54,12 +58,14 @@ def show(
 ) -> None:
     """Show a component's data; on_news is called with what it tells before the script runs.
 
-    mounted: what Streamlit made of it. key: also by which a live preview finds it.
+    key: also by which a live preview finds it.
     """
     header, (payload,) = unpack(data)
     more = {"key": key, "heard": heard(key), "caption": caption}
     whole = pack({**header, **more, **_version(key, data)}, payload)
-    mounted(key=key, data=whole, on_news_change=guarded(lambda: on_news(news_of(key))))
+    _registered(component)(
+        key=key, data=whole, on_news_change=guarded(lambda: on_news(news_of(key)))
+    )
 
 
 def news_of(key: str) -> News:

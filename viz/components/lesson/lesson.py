@@ -4,14 +4,12 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
-import streamlit as st
 
 from viz.components.kit.browser import Component
 from viz.components.kit.pack import pack
 from viz.components.kit.sync import News, show
 
 LESSON = Component("lesson")
-_COMPONENT = st.components.v2.component(LESSON.name, html=LESSON.html, css=LESSON.css, js=LESSON.js)
 
 
 def keep_answers(
@@ -27,4 +25,4 @@ def keep_answers(
         if "answers" in news:
             on_answers(news["answers"])
 
-    show(_COMPONENT, pack({"answers": answers}, np.zeros(0, np.uint8)), key, tell)
+    show(LESSON, pack({"answers": answers}, np.zeros(0, np.uint8)), key, tell)

@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 
 import numpy as np
-import streamlit as st
 
 from viz.components.kit.browser import Component, digest, palette
 from viz.components.kit.pack import pack
@@ -11,9 +10,6 @@ from viz.components.kit.sync import show
 from viz.theme import Theme
 
 SCENE_FIT = Component("scene_fit")
-_COMPONENT = st.components.v2.component(
-    SCENE_FIT.name, html=SCENE_FIT.html, css=SCENE_FIT.css, js=SCENE_FIT.js
-)
 
 
 def scene_fit(scenes: Sequence[str], text: str, *, theme: Theme, key: str = "scene fit") -> None:
@@ -21,4 +17,4 @@ def scene_fit(scenes: Sequence[str], text: str, *, theme: Theme, key: str = "sce
     another is forgotten.
     """
     header = {"scenes": list(scenes), "told": digest(text.encode()), "palette": palette(theme)}
-    show(_COMPONENT, pack(header, np.zeros(0, np.uint8)), key)
+    show(SCENE_FIT, pack(header, np.zeros(0, np.uint8)), key)

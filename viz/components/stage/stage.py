@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-import streamlit as st
 
 from viz.components.kit.browser import Component, palette
 from viz.components.kit.pack import pack
@@ -12,7 +11,6 @@ from viz.components.kit.sync import show
 from viz.theme import Theme
 
 STAGE = Component("stage")
-_COMPONENT = st.components.v2.component(STAGE.name, html=STAGE.html, css=STAGE.css, js=STAGE.js)
 
 
 def stage(
@@ -40,4 +38,4 @@ def stage(
     header: dict[str, Any] = {"title": title, "palette": palette(theme), **talk}
     header |= {"recorded": recorded, "told": is_told}
     header["scenes"] = [{"heading": heading, "link": link} for heading, link in scenes]
-    show(_COMPONENT, pack(header, np.zeros(0, np.uint8)), key)
+    show(STAGE, pack(header, np.zeros(0, np.uint8)), key)

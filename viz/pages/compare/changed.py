@@ -2,9 +2,8 @@
 
 from dataclasses import replace
 
-import streamlit as st
-
 from transformer.refusal import Refusal
+from viz.app_packages import st
 from viz.labels import kind_title, literal
 from viz.run.request import answer
 from viz.state.changing import heads_off, switch_off

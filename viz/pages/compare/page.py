@@ -3,12 +3,10 @@
 from dataclasses import replace
 from functools import partial
 
-import pandas as pd
-import streamlit as st
-
 from transformer import Recording
 from transformer.analysis.metrics.comparison import jensen_shannon, largest_difference
 from transformer.analysis.selection import Selection
+from viz.app_packages import pd, st
 from viz.exhibits.exhibit import Exhibit
 from viz.fields.compare import CompareFields
 from viz.labels import kind_title, literal

@@ -2,13 +2,12 @@
 
 import math
 
-import pandas as pd
-import streamlit as st
-
 from transformer.inspection.changes import Change, Changes, changes
 from transformer.visible import visible
+from viz.app_packages import pd, st
 from viz.export import rows_csv
 from viz.labels import literal
+from viz.run.kept import kept
 from viz.run.request import Request, open_checkpoint
 from viz.state.note import note
 from viz.ui.saving import download
@@ -68,6 +67,6 @@ def _others(changes: Changes) -> str:
     return text
 
 
-@st.cache_resource(max_entries=16, show_spinner="Comparing parameters")
+@kept(16, "Comparing parameters")
 def _changes(a: Request, b: Request) -> Changes:
     return changes(open_checkpoint(a).model, open_checkpoint(b).model)

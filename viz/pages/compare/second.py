@@ -4,14 +4,13 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-import streamlit as st
-
 from transformer import CheckpointError, Recording
 from transformer.analysis.selection import Selection
 from transformer.edits import EditError
 from transformer.files.foreign_text import clean
 from transformer.refusal import Refusal
 from transformer.visible import visible
+from viz.app_packages import st
 from viz.fields.compare import CompareFields
 from viz.pages.compare.derived import Changed, Second
 from viz.run.cpu_instead import why_on_cpu

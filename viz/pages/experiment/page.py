@@ -2,8 +2,7 @@
 
 from typing import Any
 
-import streamlit as st
-
+from viz.app_packages import st
 from viz.fields.experiment import ExperimentFields
 from viz.pages.experiment.patch import patch_exhibits, patch_page
 from viz.pages.experiment.sweep import sweep_exhibits, sweep_page

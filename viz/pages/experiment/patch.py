@@ -5,8 +5,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
-import streamlit as st
-
 from transformer import InputError, Recording
 from transformer.analysis.patching import Pair, Patching
 from transformer.analysis.tables.origins import Columns, Side
@@ -15,6 +13,7 @@ from transformer.edits import Edit
 from transformer.inputs import source_ids
 from transformer.refusal import Refusal
 from transformer.vocabulary import source_side
+from viz.app_packages import st
 from viz.exhibits.exhibit import Exhibit
 from viz.exhibits.table import Cell, Table
 from viz.export import rows_csv

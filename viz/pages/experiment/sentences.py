@@ -2,12 +2,11 @@
 
 from collections.abc import Sequence
 
-import streamlit as st
-
 from transformer.analysis.corpus_sweep import worths
 from transformer.analysis.sweep_table import Line, as_csv
 from transformer.edits import parse
 from transformer.inputs import InputError
+from viz.app_packages import st
 from viz.exhibits.exhibit import Exhibit
 from viz.fields.experiment import ExperimentFields
 from viz.figures.means_table import MeanOff, means_table

@@ -3,10 +3,9 @@
 from dataclasses import dataclass
 from unicodedata import category
 
-import streamlit as st
-
 from transformer.files.foreign_text import clean
 from transformer.inputs import InputError
+from viz.app_packages import st
 from viz.components.kit.guarded import guarded
 from viz.state.note import warn
 from viz.state.state import change, session

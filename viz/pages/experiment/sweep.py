@@ -3,8 +3,6 @@
 from collections.abc import Sequence
 from typing import Any
 
-import streamlit as st
-
 from transformer.analysis.ablation import Ablation
 from transformer.analysis.output_change import exchanged, words_of
 from transformer.analysis.scored import output_read
@@ -15,6 +13,7 @@ from transformer.edits import Edit
 from transformer.recording import Recording
 from transformer.refusal import Refusal
 from transformer.words import word_piece
+from viz.app_packages import st
 from viz.exhibits.exhibit import Exhibit
 from viz.exhibits.table import Change
 from viz.export import sweep_csv

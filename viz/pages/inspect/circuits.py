@@ -2,14 +2,13 @@
 
 from collections.abc import Sequence
 
-import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
 from torch import Tensor
 
 from transformer.analysis.selection import Selection
 from transformer.inspection.circuits import CircuitError, ov, qk
 from transformer.tokenizer import Token, Tokenizer, TokenizerError
 from transformer.vocabulary import PairTokenizer, source_side
+from viz.app_packages import DeltaGenerator, st
 from viz.exhibits.exhibit import Exhibit
 from viz.fields.inspect import InspectFields
 from viz.figures import circuit_heatmap, copying_scores

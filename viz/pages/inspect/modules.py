@@ -2,14 +2,11 @@
 
 from typing import Any
 
-import pandas as pd
-import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
-
 from transformer.inspection.findings import Group, grouped
 from transformer.inspection.module_tree import Branch
 from transformer.inspection.survey import Inspection
 from transformer.visible import visible
+from viz.app_packages import DeltaGenerator, pd, st
 from viz.export import rows_csv
 from viz.labels import literal
 from viz.pages.inspect.files import Key, inspected
@@ -51,7 +48,7 @@ def modules(pane: Pane, key: Key, top: DeltaGenerator) -> None:
         )
 
 
-def frame(inspection: Inspection) -> pd.DataFrame:
+def frame(inspection: Inspection) -> "pd.DataFrame":
     """One row per module and tensor, in the model's order."""
     return pd.DataFrame([_row(branch, inspection) for branch in inspection.tree])
 

@@ -1,8 +1,7 @@
 """Inspect: what a checkpoint's files hold, without running them."""
 
-import streamlit as st
-
 from transformer import CheckpointError
+from viz.app_packages import st
 from viz.exhibits.exhibit import Exhibit
 from viz.fields.inspect import InspectFields
 from viz.pages.inspect.circuits import circuit_exhibits, circuits

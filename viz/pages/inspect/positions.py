@@ -2,13 +2,12 @@
 
 import re
 
-import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
 from torch import Tensor
 
 from transformer.config import ModelConfig
 from transformer.inspection.survey import Inspection
 from transformer.positions.encodings import find_pairs, similarity
+from viz.app_packages import DeltaGenerator, st
 from viz.exhibits.exhibit import Exhibit
 from viz.fields.inspect import InspectFields
 from viz.figures import position_similarity

@@ -3,9 +3,6 @@
 from collections.abc import Mapping
 from typing import Any
 
-import pandas as pd
-import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
 from torch import Tensor
 
 from transformer.inspection.module_tree import NAMELESS
@@ -16,6 +13,7 @@ from transformer.inspection.tensor_statistics import (
     as_matrix,
     histogram,
 )
+from viz.app_packages import DeltaGenerator, pd, st
 from viz.exhibits.exhibit import Exhibit
 from viz.fields.inspect import InspectFields
 from viz.figures import singular_values, tensor_histogram, tensor_picture
@@ -86,7 +84,7 @@ def _in_numbers(
     for_a_paper(pane, exhibits, "paper statistics")
 
 
-def frame(values: Tensor, numbers: Statistics) -> pd.DataFrame:
+def frame(values: Tensor, numbers: Statistics) -> "pd.DataFrame":
     """The tensor in numbers, a line each."""
     rank = numbers.effective_rank
     texts = {

@@ -2,12 +2,9 @@
 
 from collections.abc import Sequence
 
-import pandas as pd
-import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
-
 from transformer.refusal import Refusal
 from transformer.tokenizer import TokenizerError
+from viz.app_packages import DeltaGenerator, pd, st
 from viz.fields.inspect import InspectFields
 from viz.figures.split_text import split_text
 from viz.pages.inspect.files import Key, inspected, pieces_of, tokenizer_of
@@ -69,7 +66,7 @@ def matching(folded: Sequence[str], wanted: str) -> list[int]:
     return [id for id, piece in enumerate(folded) if sought in piece or number == str(id)]
 
 
-def frame(key: Key, ids: Sequence[int]) -> pd.DataFrame:
+def frame(key: Key, ids: Sequence[int]) -> "pd.DataFrame":
     """One row per token."""
     _, labels, special = pieces_of(key)
     columns = {

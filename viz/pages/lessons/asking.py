@@ -5,9 +5,8 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
-import streamlit as st
-
 from transformer.visible import visible
+from viz.app_packages import st
 from viz.components.kit.guarded import guarded
 from viz.components.lesson.lesson import keep_answers
 from viz.figures.guess_table import guess_table

@@ -5,8 +5,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-import streamlit as st
-
+from viz.app_packages import st
 from viz.labels import literal
 from viz.lessons.kinds import read_task
 from viz.lessons.place import Place, find_place

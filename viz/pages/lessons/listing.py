@@ -2,8 +2,7 @@
 
 import html
 
-import streamlit as st
-
+from viz.app_packages import st
 from viz.choice import REQUEST
 from viz.lessons.length import minutes, n_tasks
 from viz.screen import Screen, link

@@ -4,9 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-import streamlit as st
-
 from transformer.complexity import Sizes
+from viz.app_packages import st
 from viz.exhibits.exhibit import Exhibit
 from viz.figures.cost_table import cost_samples
 from viz.figures.layer_costs import SHORTEST

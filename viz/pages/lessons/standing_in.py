@@ -3,11 +3,10 @@
 from collections.abc import Iterator
 from textwrap import shorten
 
-import streamlit as st
-
 from transformer.decoding import default_method
 from transformer.refusal import Refusal
 from transformer.training.history import list_snapshots
+from viz.app_packages import st
 from viz.lessons.needs import NEEDS, lacking
 from viz.pages.training.stand_in import snapshots_of
 from viz.run.request import Answer, Request, about, make_request

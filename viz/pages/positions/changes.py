@@ -2,14 +2,13 @@
 
 from typing import Any
 
-import streamlit as st
-
 from transformer import Recording
 from transformer.checkpoint import Checkpoint
 from transformer.editing.read_words import side_read
 from transformer.edits import Edit, parse
 from transformer.tokenizer import Token
 from transformer.visible import visible
+from viz.app_packages import st
 from viz.labels import bare_label
 from viz.state.changing import edit
 from viz.state.page import Pane

@@ -5,7 +5,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
-import streamlit as st
 from torch import Tensor
 
 from transformer import InputError, Recording
@@ -13,6 +12,7 @@ from transformer.analysis.by_offset import by_offset
 from transformer.analysis.position_dependence import divergences, no_positions
 from transformer.analysis.selection import Selection
 from transformer.refusal import Refusal
+from viz.app_packages import st
 from viz.exhibits.exhibit import Exhibit
 from viz.exhibits.table import Cell, Table
 from viz.export import rows_csv

@@ -2,8 +2,7 @@
 
 from dataclasses import replace
 
-import streamlit as st
-
+from viz.app_packages import st
 from viz.labels import literal
 from viz.pages.positions.lab import lab, lab_exhibits
 from viz.position_words import schemes

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-import streamlit as st
 from torch import Tensor
 
 from transformer.analysis.score_terms import (
@@ -20,6 +19,7 @@ from transformer.analysis.strongest import strongest_weight
 from transformer.analysis.tables.origins import Sides
 from transformer.tokenizer import Token
 from transformer.visible import visible
+from viz.app_packages import st
 from viz.components.kit.picture import NothingLeft
 from viz.exhibits.exhibit import Exhibit
 from viz.figures.score_split import Part, score_split

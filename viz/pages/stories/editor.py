@@ -6,8 +6,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
-import streamlit as st
-
+from viz.app_packages import st
 from viz.components.kit.guarded import guarded
 from viz.components.scene_fit.scene_fit import scene_fit
 from viz.labels import literal

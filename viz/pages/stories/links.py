@@ -4,8 +4,7 @@ import html
 import re
 from dataclasses import replace
 
-import streamlit as st
-
+from viz.app_packages import st
 from viz.run.settings import is_public
 from viz.screen import Screen, link
 from viz.server.recording_scenes import story_file

@@ -3,9 +3,8 @@
 from collections.abc import Callable
 from pathlib import Path
 
-import streamlit as st
-
 from transformer.refusal import Refusal
+from viz.app_packages import st
 from viz.components.kit.guarded import guarded
 from viz.state.note import fail
 from viz.state.opening import can_open

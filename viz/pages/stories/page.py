@@ -2,8 +2,7 @@
 
 from functools import partial
 
-import streamlit as st
-
+from viz.app_packages import st
 from viz.components.kit.guarded import guarded
 from viz.pages.stories.editor import edit_story
 from viz.pages.stories.links import draw_links

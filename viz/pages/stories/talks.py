@@ -2,8 +2,7 @@
 
 import html
 
-import streamlit as st
-
+from viz.app_packages import st
 from viz.labels import literal
 from viz.pages.stories.links import anchor, draw_links, save_page
 from viz.stories.markdown import as_html

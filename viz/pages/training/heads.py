@@ -7,14 +7,12 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
-import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
-
 from transformer import CheckpointError
 from transformer.analysis.metrics.measure import metrics_of
 from transformer.analysis.metrics.metric import Metric
 from transformer.training.history import Snapshot, list_snapshots, training_rows
 from transformer.training.snapshots import Course, watching
+from viz.app_packages import DeltaGenerator, st
 from viz.components.kit.picture import NothingLeft
 from viz.components.snapshot_player.snapshot_player import MAX_CELLS, SnapshotPlayer
 from viz.exhibits.exhibit import Exhibit, PictureAt

@@ -1,11 +1,10 @@
 """The training of the checkpoint on screen, as far as it was saved."""
 
-import streamlit as st
-
 from transformer import Checkpoint, CheckpointError
 from transformer.discover import discover
 from transformer.training.history import read_history
 from transformer.training.task import Recipe
+from viz.app_packages import st
 from viz.fields.training import TrainingFields
 from viz.state.note import note, warn
 from viz.state.state import bound

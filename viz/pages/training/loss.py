@@ -1,9 +1,7 @@
 """The losses and scores that were saved with the checkpoint on screen."""
 
-import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
-
 from transformer.training.smoothing import entropy, smoothed_target
+from viz.app_packages import DeltaGenerator, st
 from viz.exhibits.exhibit import Exhibit
 from viz.export import rows_csv
 from viz.fields.training import TrainingFields

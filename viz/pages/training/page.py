@@ -2,8 +2,7 @@
 
 from collections.abc import Callable
 
-import streamlit as st
-
+from viz.app_packages import st
 from viz.fields.training import TrainingFields
 from viz.pages.training.heads import heads_exhibits, heads_over_steps
 from viz.pages.training.loss import loss_exhibits, losses

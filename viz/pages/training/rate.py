@@ -2,9 +2,7 @@
 
 from collections.abc import Sequence
 
-import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
-
+from viz.app_packages import DeltaGenerator, st
 from viz.exhibits.exhibit import Exhibit
 from viz.export import rows_csv
 from viz.fields.training import TrainingFields

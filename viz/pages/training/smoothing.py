@@ -4,14 +4,12 @@ import math
 from dataclasses import dataclass
 from functools import cached_property
 
-import pandas as pd
-import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
 from torch import Tensor
 
 from transformer.analysis.tables.origins import Columns, Side
 from transformer.tokenizer import Token
 from transformer.training.smoothing import smoothed_target
+from viz.app_packages import DeltaGenerator, pd, st
 from viz.exhibits.exhibit import Exhibit
 from viz.export import rows_csv
 from viz.fields.training import TrainingFields
@@ -179,7 +177,7 @@ def _loss(at: At) -> None:
         )
 
 
-def _sum(chosen: Parts) -> pd.DataFrame:
+def _sum(chosen: Parts) -> "pd.DataFrame":
     """KL + entropy = cross-entropy. Each is rounded by itself."""
     rows = {
         "KL(smoothed target ‖ prediction)": chosen.divergence,

@@ -1,0 +1,46 @@
+"""Packages of the extra `app`, imported when something of them is first used.
+
+A page's module draws it and declares its exhibits; a shell makes figures of these, a notebook shows
+pictures, and neither has need of what draws pages.
+"""
+
+import sys
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from transformer.extras import require
+
+
+class Later:
+    """A module under its usual name. Raises NotInstalled where it is used and is not here."""
+
+    def __init__(self, module: str) -> None:
+        self._module = module
+
+    def __getattr__(self, name: str) -> Any:
+        if sys.modules.get(self._module) is None:
+            require("app")
+        return getattr(import_module(self._module), name)
+
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import plotly.graph_objects as go
+    import segno
+    import streamlit as st
+    from streamlit.delta_generator import DeltaGenerator as DeltaGenerator
+else:
+    DeltaGenerator = Any
+    pd, go = Later("pandas"), Later("plotly.graph_objects")
+    segno, st = Later("segno"), Later("streamlit")
+
+
+def load_all() -> None:
+    """Import them all now, so that nobody who looks at a page waits for them."""
+    for name in ("pandas", "plotly.graph_objects", "segno", "streamlit"):
+        import_module(name)
+
+
+def draws_pages() -> bool:
+    """Tell whether this process has begun to draw pages: no shell and no notebook does."""
+    return "streamlit" in sys.modules
