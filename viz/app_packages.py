@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from transformer.extras import require
 
+__all__ = ["DeltaGenerator", "draws_pages", "go", "load_all", "pd", "segno", "st"]
+
 
 class Later:
     """A module under its usual name. Raises NotInstalled where it is used and is not here."""
@@ -28,7 +30,7 @@ if TYPE_CHECKING:
     import plotly.graph_objects as go
     import segno
     import streamlit as st
-    from streamlit.delta_generator import DeltaGenerator as DeltaGenerator
+    from streamlit.delta_generator import DeltaGenerator
 else:
     DeltaGenerator = Any
     pd, go = Later("pandas"), Later("plotly.graph_objects")
@@ -43,4 +45,4 @@ def load_all() -> None:
 
 def draws_pages() -> bool:
     """Tell whether this process has begun to draw pages: no shell and no notebook does."""
-    return "streamlit" in sys.modules
+    return sys.modules.get("streamlit") is not None

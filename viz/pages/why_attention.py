@@ -23,7 +23,7 @@ from viz.figures.layer_costs import (
     time_chart,
 )
 from viz.labels import literal
-from viz.run.kept import kept
+from viz.run.keep import keep
 from viz.state.limits import charge
 from viz.state.note import warn
 from viz.state.page import Page, Pane
@@ -194,7 +194,7 @@ def measure_button(sizes: Sizes, device: str, title: str, quiet: bool = False) -
         st.rerun()
 
 
-@kept(64)
+@keep(64)
 def _times(sizes: Sizes, device: str) -> Measured:
     return measure(sizes, torch.device(device))
 

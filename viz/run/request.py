@@ -32,6 +32,7 @@ from viz.run.batches import Runner, entered
 from viz.run.cache import CACHE, bytes_of
 from viz.run.cpu_instead import device_for, repeated
 from viz.run.device_line import ENTERED
+from viz.run.keep import keep
 from viz.run.kept import kept
 from viz.run.settings import runs_templates, threads
 from viz.run.study import Study
@@ -266,7 +267,7 @@ def recording_of_text(request: Request) -> Recording:
     return answer(request).recording
 
 
-@kept(6)
+@keep(6)
 def _load(path: str, version: int, device: str | None) -> Checkpoint:
     torch.set_num_threads(threads())
     checkpoint = load_checkpoint(Path(path), device)

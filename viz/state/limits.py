@@ -12,7 +12,7 @@ from threading import Lock
 
 from transformer import InputError
 from transformer.decoding.method import Option
-from viz.app_packages import st
+from viz.app_packages import draws_pages, st
 from viz.run.metrics import COUNTS
 from viz.run.request import Request, about
 from viz.run.settings import is_public, whole_number
@@ -174,4 +174,4 @@ def _check_times(times: deque[float], most: int | None, whose: str, now: float) 
 
 def _address() -> str:
     """Return the visitor's address, as the last trusted proxy has it; empty on this machine."""
-    return st.context.ip_address or ""
+    return (st.context.ip_address or "") if draws_pages() else ""

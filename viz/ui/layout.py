@@ -12,7 +12,7 @@ from viz.exhibits.exhibit import PictureAt
 from viz.fields.compare import CompareFields
 from viz.run.cpu_instead import may_repeat
 from viz.run.garbage import freeze_modules
-from viz.run.kept import SPINNER
+from viz.run.keep import SPINNER
 from viz.run.main_module import put_back_main_module
 from viz.run.request import Request
 from viz.state.address import open_page, write_address

@@ -20,7 +20,7 @@ from transformer.recording import AttentionCall
 from viz.run import cpu_instead
 from viz.run.cache import CACHE
 from viz.run.cpu_instead import LATER, Failures
-from viz.run.kept import forget
+from viz.run.keep import forget
 from viz.state import live_preview
 from viz.state.live_preview import AS_ENTERED, preview_route
 

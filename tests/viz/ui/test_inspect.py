@@ -17,7 +17,7 @@ from transformer.inspection.survey import survey
 from transformer.inspection.tensor_statistics import statistics
 from viz.fields.inspect import InspectFields
 from viz.run.cache import CACHE
-from viz.run.kept import forget
+from viz.run.keep import forget
 
 ROOT = Path(__file__).parents[3]
 SHIPPED = ROOT / "checkpoints"

@@ -8,7 +8,7 @@ from streamlit.testing.v1 import AppTest
 
 from tests.viz.ui.test_app import start, widget
 from viz.run.cache import CACHE
-from viz.run.kept import forget
+from viz.run.keep import forget
 
 ROOT = Path(__file__).parents[3]
 

@@ -14,7 +14,7 @@ from transformer.training.snapshots import Course, _size, watch
 from viz.pages.training.heads import metric_rows
 from viz.pages.training.stand_in import allowed
 from viz.run.cache import CACHE
-from viz.run.kept import forget
+from viz.run.keep import forget
 
 ROOT = Path(__file__).parents[3]
 

@@ -7,7 +7,7 @@ from transformer.visible import visible
 from viz.app_packages import pd, st
 from viz.export import rows_csv
 from viz.labels import literal
-from viz.run.kept import kept
+from viz.run.keep import keep
 from viz.run.request import Request, open_checkpoint
 from viz.state.note import note
 from viz.ui.saving import download
@@ -67,6 +67,6 @@ def _others(changes: Changes) -> str:
     return text
 
 
-@kept(16, "Comparing parameters")
+@keep(16, "Comparing parameters")
 def _changes(a: Request, b: Request) -> Changes:
     return changes(open_checkpoint(a).model, open_checkpoint(b).model)

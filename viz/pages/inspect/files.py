@@ -8,55 +8,55 @@ from transformer.inspection.survey import Inspection, survey
 from transformer.inspection.tensor_statistics import Statistics, statistics
 from transformer.tokenizer import Tokenizer
 from viz.labels import label
-from viz.run.kept import kept
+from viz.run.keep import keep
 
 Key = tuple[str, int]
 """A checkpoint's name and when its files were written last."""
 
 
-@kept(8, "Reading the checkpoint")
+@keep(8, "Reading the checkpoint")
 def inspected(key: Key) -> Inspection:
     """Survey the files of a checkpoint. Raises CheckpointError."""
     return survey(checkpoints_folder() / key[0])
 
 
-@kept(4)
+@keep(4)
 def tensor_of(key: Key, name: str) -> Tensor:
     """One tensor's values. Raises CheckpointError."""
     return inspected(key).read(name)
 
 
-@kept(64, "Computing singular values")
+@keep(64, "Computing singular values")
 def statistics_of(key: Key, name: str) -> Statistics:
     """One tensor in numbers."""
     return statistics(tensor_of(key, name))
 
 
-@kept(16)
+@keep(16)
 def head_of(key: Key, kind: str, layer: int, head: int) -> Head:
     """One head's matrices. Raises CircuitError."""
     return inspected(key).heads.layer(kind, layer)[head]
 
 
-@kept(2)
+@keep(2)
 def ends_of(key: Key, kind: str) -> Ends:
     """Return the two ends of a kind of attention. Raises CircuitError."""
     return inspected(key).heads.ends(kind)
 
 
-@kept(32, "Computing copying scores")
+@keep(32, "Computing copying scores")
 def scores_of(key: Key, kind: str) -> Tensor:
     """The copying scores [L, H] of a kind of attention. Raises CircuitError."""
     return copying_scores(inspected(key).heads, kind)
 
 
-@kept(8, "Opening the tokenizer")
+@keep(8, "Opening the tokenizer")
 def tokenizer_of(key: Key) -> Tokenizer:
     """Raises TokenizerError or CheckpointError."""
     return inspected(key).contents.read_tokenizer()
 
 
-@kept(8, "Reading the vocabulary")
+@keep(8, "Reading the vocabulary")
 def pieces_of(key: Key) -> tuple[list[str], list[str], list[bool]]:
     """Return every id's piece in one case, to search in; its label; True where it is special."""
     tokenizer = tokenizer_of(key)

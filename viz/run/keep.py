@@ -69,7 +69,7 @@ class Kept(Generic[P, T]):
                 self._results.clear()
 
 
-def kept(most: int, text: str = "") -> Callable[[Callable[P, T]], Kept[P, T]]:
+def keep(most: int, text: str = "") -> Callable[[Callable[P, T]], Kept[P, T]]:
     """Keep the results that were used last. text: of a spinner on a page that waits for one."""
     return lambda make: Kept(make, most, text)
 
