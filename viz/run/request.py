@@ -33,7 +33,6 @@ from viz.run.cache import CACHE, bytes_of
 from viz.run.cpu_instead import device_for, repeated
 from viz.run.device_line import ENTERED
 from viz.run.keep import keep
-from viz.run.kept import kept
 from viz.run.settings import runs_templates, threads
 from viz.run.study import Study
 from viz.run.work import finish

@@ -2,10 +2,9 @@
 
 from typing import Any
 
-import streamlit as st
-
 from transformer.checkpoint import Description
 from transformer.visible import visible
+from viz.app_packages import st
 from viz.labels import literal
 from viz.run.request import Chat
 from viz.run.settings import runs_templates
