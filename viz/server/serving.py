@@ -30,7 +30,7 @@ from viz.server.talk_backup import recorded_route
 from viz.server.waiting import waiting
 from viz.state.failures import report, say_failure
 from viz.state.limits import limits
-from viz.state.live_preview import preview_route
+from viz.state.preview_route import preview_route
 from viz.talks.room_routes import room_routes
 
 ROOT = Path(__file__).parents[2]

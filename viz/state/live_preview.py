@@ -6,50 +6,36 @@ session's own, and is answered with the data of every picture. What is entered t
 rerun, which takes over what the preview made.
 """
 
-import asyncio
-import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from functools import partial
 from typing import Any
 from weakref import WeakValueDictionary
 
-from starlette.requests import Request as HttpRequest
-from starlette.responses import Response
-from starlette.routing import Route
-
 from viz.components.kit.picture import Picture
-from viz.run.cpu_instead import relieved
 from viz.run.hosts import base_path
 from viz.run.payloads import keep_payload
 from viz.run.preview_work import is_small
-from viz.run.previews import LINE, Derive, Drawn, LivePreview, Preview, Ready
+from viz.run.previews import Derive, Drawn, LivePreview, Ready
 from viz.run.request import Answer, Request, keep_answer
 from viz.state.state import current_theme, session
 
-MOST_BYTES = 2**16
-"""The size of a post."""
-AS_ENTERED, AGAIN = 204, 202
-"""Answers without a picture: show what was entered last; ask again, unless it is no longer wanted.
-
-All are successes: browsers report others as errors.
-"""
-AHEAD = "ahead"
-"""In the query of what is asked for before the click that it belongs to."""
-PLAIN = {"Content-Type": "application/octet-stream", "Content-Encoding": "identity"}
-"""Not compressed on the way: that takes longer than what it saves."""
 _PATH = "preview"
 
 _sessions: WeakValueDictionary[str, LivePreview] = WeakValueDictionary()
 _is_served = False
 
 
-def preview_route() -> Route:
-    """Return the route of previews: a post says what differs, and gets bytes for each picture."""
+def open_previews() -> str:
+    """Let pages preview from now on. Returns the path of the route, with a place for the ticket."""
     global _is_served
     _is_served = True
-    return Route(_address("{ticket}"), _answer, methods=["POST"])
+    return _address("{ticket}")
+
+
+def of_session(ticket: str) -> LivePreview | None:
+    """The preview of a session by its ticket; None where it is over."""
+    return _sessions.get(ticket)
 
 
 @contextmanager
@@ -112,41 +98,3 @@ def _live() -> LivePreview:
 def _address(ticket: str) -> str:
     base = base_path()
     return "/".join(["", *filter(None, (base, _PATH, ticket))])
-
-
-async def _answer(request: HttpRequest) -> Response:
-    """One session's newest request, in its turn."""
-    live, changes = _sessions.get(request.path_params["ticket"]), await _changes(request)
-    if live is None or changes is None:
-        return Response(status_code=AS_ENTERED)
-    if live.is_drawing:
-        return Response(status_code=AGAIN)
-    if live.ready is None or (AHEAD in request.query_params and LINE.n_waiting):
-        return Response(status_code=AS_ENTERED)  # a guess gives way to what somebody waits for
-    over, loop = asyncio.Event(), asyncio.get_running_loop()
-    study = Preview(live.ready, changes)
-    follower = live.newest.follow(study, partial(loop.call_soon_threadsafe, over.set))
-    await over.wait()
-    work = follower.work
-    if follower.is_stopped or work.was_left:
-        return Response(status_code=AGAIN)
-    if work.error is not None:  # once it is entered, the header says why
-        relieved(work.error)
-    if work.latest is None:
-        return Response(status_code=AS_ENTERED)
-    live.recent.append(work.latest)
-    return Response(work.latest.data, headers=PLAIN)
-
-
-async def _changes(request: HttpRequest) -> str | None:
-    """Return the JSON object of a post; None where it is something else, or too much."""
-    content = b""
-    async for part in request.stream():
-        content += part
-        if len(content) > MOST_BYTES:
-            return None
-    try:
-        changes = json.loads(content)
-    except (ValueError, RecursionError):
-        return None
-    return json.dumps(changes) if isinstance(changes, dict) else None

@@ -3,9 +3,8 @@
 from functools import partial
 from typing import Any
 
-import streamlit as st
-
 from transformer.refusal import Refusal
+from viz.app_packages import st
 from viz.components.question.question import question
 from viz.lessons.subject import Subject
 from viz.run.request import answer

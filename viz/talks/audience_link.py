@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 from viz.app_packages import segno, st
 from viz.run.hosts import is_known_host
 from viz.run.settings import is_reached_by_others
-from viz.talks.room_routes import rooms_address
+from viz.talks.room_links import rooms_address
 
 AT_HOME = (
     "Phones cannot follow: this server listens to this machine only. Start it with "

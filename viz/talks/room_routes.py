@@ -8,7 +8,6 @@ import asyncio
 import html
 import json
 import time
-from dataclasses import replace
 from typing import Any
 from urllib.parse import parse_qsl, unquote, urlsplit
 
@@ -17,8 +16,9 @@ from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Re
 from starlette.routing import BaseRoute, Route, WebSocketRoute
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
-from viz.run.hosts import SENTENCE_PAGE, base_path
-from viz.screen import FIRST_PAGE, Screen, link, parse
+from viz.run.hosts import SENTENCE_PAGE
+from viz.screen import FIRST_PAGE, Screen, parse
+from viz.talks.room_links import base, rooms_address, seen_by, windows
 from viz.talks.rooms import LONGEST, OVER, ROOMS, Listener, Room, RoomError, holds, new_key
 from viz.talks.tally import points_of
 
@@ -47,21 +47,6 @@ def room_routes() -> list[BaseRoute]:
         Route(f"{place}/{{code}}", _lead, methods=["GET"]),
         WebSocketRoute(f"{place}/{{code}}/news", _talk),
     ]
-
-
-def rooms_address() -> str:
-    """The path below which rooms are."""
-    return f"{_base()}/talk"
-
-
-def windows(screen: Screen, code: str) -> dict[str, str]:
-    """Links to the windows of a talk that is at this screen."""
-    return {role: seen_by(screen, role, code) for role in ("stage", "presenter")}
-
-
-def seen_by(screen: Screen, role: str | None, code: str | None) -> str:
-    """The address of a screen for a window of this role."""
-    return link(replace(screen, role=role, room=code, draft=None))
 
 
 def screen_of(address: str) -> Screen:
@@ -104,7 +89,7 @@ async def _lead(request: Request) -> Response:
     if room is None or room.screen is None:
         return HTMLResponse(SENTENCE_PAGE.format(said=html.escape(GONE)), 404)
     there = seen_by(room.screen, "audience", room.code).removeprefix(".")
-    return RedirectResponse(f"{_base()}{there}", 303, {"cache-control": "no-store"})
+    return RedirectResponse(f"{base()}{there}", 303, {"cache-control": "no-store"})
 
 
 async def _talk(socket: WebSocket) -> None:
@@ -213,8 +198,3 @@ def _is_own_page(request: HTTPConnection) -> bool:
 
 def _who(request: HTTPConnection) -> str:
     return request.client.host if request.client else ""
-
-
-def _base() -> str:
-    base = base_path()
-    return f"/{base}" if base else ""

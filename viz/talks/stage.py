@@ -13,7 +13,7 @@ from viz.stories.shipped import stories_of
 from viz.stories.story import Scene, Story, bare
 from viz.talks.audience_link import invitation
 from viz.talks.backup_address import recording_of
-from viz.talks.room_routes import rooms_address, seen_by, windows
+from viz.talks.room_links import rooms_address, seen_by, windows
 from viz.talks.stage_style import AUDIENCE_STYLE, PRESENTER_STYLE, STAGE_STYLE
 from viz.talks.stories import story_of, why_not
 from viz.talks.story import say_doubts

@@ -1,6 +1,5 @@
 """The top of every page: sentence, checkpoint and decoding, and which request is shown."""
 
-import html
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -16,7 +15,6 @@ from transformer.edits import EditError
 from transformer.files.foreign_text import clean
 from transformer.hugging_face.chat.chatting import text_read
 from transformer.visible import visible
-from viz.fields.compare import CompareFields
 from viz.labels import literal
 from viz.run.cpu_instead import why_on_cpu
 from viz.run.request import (
@@ -29,10 +27,9 @@ from viz.run.request import (
 )
 from viz.run.shorter import as_stopped, streams
 from viz.run.work import at_hand
-from viz.screen import choose, link
 from viz.state.changing import forget_changes, say_dropped, without_edit
 from viz.state.chat import choose_system, choose_template, templates
-from viz.state.checkpoints import checkpoint_names, load, pair_with, title
+from viz.state.checkpoints import checkpoint_names, load, title
 from viz.state.languages import choose_languages, has_languages
 from viz.state.limits import charge, check_text
 from viz.state.live_preview import take_preview
@@ -43,6 +40,7 @@ from viz.state.state import bound, change, session, widget
 from viz.talks.stage import on_stage
 from viz.ui.controls import choose_one, choose_options
 from viz.ui.live_text import written_answer
+from viz.ui.model_notes import say_notes
 from viz.ui.progress import whole
 from viz.ui.words import help_of
 
@@ -99,28 +97,6 @@ def _say_gone(gone: str, checkpoint: str) -> None:
     """Say that a checkpoint was there and is not, and which one takes its place."""
     sentence = f"{Path(gone).name} is not here any more: {title(checkpoint)} is shown in its place."
     warn(sentence)
-
-
-def say_notes(checkpoint: str, prefix: str = "") -> None:
-    """Show the notes on what its folder adds to the model, and on what takes no part in it."""
-    description, pair = about(checkpoint), pair_with(checkpoint)
-    if description is None or not description.about.notes:
-        return
-    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        notes = " ".join(map(visible, description.about.notes))
-        st.caption(literal(f"{prefix}{notes}"), width="content")
-        if pair is not None:  # a note says that there is an adapter
-            _compare(*pair)
-
-
-def _compare(base: str, adapted: str) -> None:
-    """A link to Compare with a base as A, and itself with its adapter as B."""
-    screen = session().screen
-    both = choose(screen, checkpoint=base, page="compare")
-    both = choose(both, checkpoint_b=adapted, same_head=True)
-    if screen.page != "compare" or screen.of(CompareFields).checkpoint_b != adapted:
-        address = html.escape(link(both))
-        st.html(f'<a data-state href="{address}">Compare base and adapted</a>', width="content")
 
 
 def turn_to(checkpoint: str) -> None:

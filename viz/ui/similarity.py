@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-import streamlit as st
 from torch import Tensor
 
 from transformer.recording.text_vector import angle, cosine
 from transformer.refusal import Refusal
+from viz.app_packages import st
 from viz.exhibits.exhibit import Exhibit
 from viz.exhibits.table import Cell, Column, Row, Table
 from viz.export import vectors_csv

@@ -11,7 +11,7 @@ from transformer.files.zip_file import MOST_FILES
 from viz.components.head_map.head_map import MAX_REGION
 from viz.components.kit.thumbnails import FULL, MASKED
 from viz.lessons.task import FLOOR
-from viz.state.live_preview import AGAIN
+from viz.state.preview_route import AGAIN
 
 FOLDER = Path(__file__).parent / "scripts"
 COMPONENTS = Path(__file__).parents[3] / "viz" / "components"

@@ -22,7 +22,7 @@ from viz.run.cache import CACHE
 from viz.run.cpu_instead import LATER, Failures
 from viz.run.keep import forget
 from viz.state import live_preview
-from viz.state.live_preview import AS_ENTERED, preview_route
+from viz.state.preview_route import AS_ENTERED, preview_route
 
 APP = Path(__file__).parents[3] / "app.py"
 TOO_LITTLE = "The GPU has too little memory for this"

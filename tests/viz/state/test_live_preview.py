@@ -26,8 +26,8 @@ from viz.run.line import Line
 from viz.run.previews import Drawn, LivePreview, Preview, Ready
 from viz.run.request import answer
 from viz.state import live_preview
-from viz.state.live_preview import AGAIN, AS_ENTERED, MOST_BYTES, preview_route
 from viz.state.page import Page, Pane
+from viz.state.preview_route import AGAIN, AS_ENTERED, MOST_BYTES, preview_route
 from viz.theme import LIGHT
 from viz.ui import layout
 

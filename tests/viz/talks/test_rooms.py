@@ -16,7 +16,8 @@ from viz.lessons.task import shares
 from viz.screen import Screen, link
 from viz.server.guard import Guard
 from viz.talks import room_routes, rooms
-from viz.talks.room_routes import KEY, NO_MORE, NO_ROOM, screen_of, seen_by
+from viz.talks.room_links import seen_by
+from viz.talks.room_routes import KEY, NO_MORE, NO_ROOM, screen_of
 from viz.talks.room_routes import room_routes as routes
 from viz.talks.rooms import LONGEST, Listener, RoomError, Rooms, code_of, holds, new_key
 from viz.talks.tally import MOST_ANSWERS, MOST_WORDS, question_of

@@ -5,7 +5,7 @@ import { unpack } from "../kit/unpack.js";
 
 export const SOON = 100; // ms after which a server that draws the page is asked once more
 export const ANSWERED = 200;
-export const AGAIN = 202; // as viz/state/live_preview.py answers; else what was entered stays
+export const AGAIN = 202; // as viz/state/preview_route.py answers; else what was entered stays
 
 export const isRunning = () => !document.querySelector('[data-test-script-state="notRunning"]');
 

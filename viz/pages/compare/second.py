@@ -24,7 +24,7 @@ from viz.state.limits import charge, check_text
 from viz.state.note import note, warn
 from viz.state.page import Pane
 from viz.state.state import bound, change, session, widget
-from viz.ui.header import say_notes
+from viz.ui.model_notes import say_notes
 from viz.ui.progress import whole
 
 SAME, EDITED, SUFFIX = "same checkpoint", "A with these edits", "_b"

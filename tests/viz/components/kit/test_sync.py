@@ -3,7 +3,11 @@
 from typing import Any
 
 import pytest
+import streamlit as st
 from streamlit.testing.v1 import AppTest
+
+from viz.components.kit import sync
+from viz.components.kit.pack import unpack
 
 
 def script() -> None:
@@ -74,18 +78,20 @@ def drawn() -> None:
     import numpy as np
     import streamlit as st
 
-    from viz.components.kit.pack import pack, unpack
+    from viz.components.kit.browser import Component
+    from viz.components.kit.pack import pack
     from viz.components.kit.sync import show
 
+    header = {"cell": st.session_state.get("cell", 0)}
+    show(Component("head_map"), pack(header, np.zeros(0, np.uint8)), "map")
+
+
+def test_data_get_a_new_version_when_they_change(monkeypatch: pytest.MonkeyPatch) -> None:
     def mounted(data: bytes, **_: object) -> None:
-        header, _ = unpack(data)
+        header, _payload = unpack(data)
         st.text(f"{header['session']} {header['version']}")
 
-    header = {"cell": st.session_state.get("cell", 0)}
-    show(mounted, pack(header, np.zeros(0, np.uint8)), "map")
-
-
-def test_data_get_a_new_version_when_they_change() -> None:
+    monkeypatch.setattr(sync, "_registered", lambda component: mounted)
     app = AppTest.from_function(drawn)
     versions = []
     for cell in (0, 0, 1, 0):

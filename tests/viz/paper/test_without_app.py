@@ -1,0 +1,58 @@
+"""Figures of every page with the extra `paper` alone: what draws pages cannot be imported."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+from tests.viz.places import PLACES
+from transformer.extras import EXTRAS
+from viz.screen import link
+from viz.stories.shipped import stories_of
+
+ROOT = Path(__file__).parents[3]
+BLOCKED = (*EXTRAS["app"], "starlette", "tornado", "altair", "pyarrow")
+"""Each absent from Python that has only `pip install ".[paper]"`."""
+FIGURES = """
+import json, sys
+sys.modules.update(dict.fromkeys(sys.argv[1].split()))
+from viz.figure_at import page_of
+from viz.paper.figure import COLUMN
+from viz.paper.record import address_of
+from viz.ui.printing import figure_of
+
+sizes = {}
+for address in json.load(sys.stdin):
+    pane, figures = page_of(address_of(address))
+    made = {name: figure_of(pane, each, name=name) for name, each in figures.items()}
+    sizes[address] = [len(each.sheet(COLUMN).marks) for each in made.values()]
+    assert all(each.table("csv", COLUMN) for each in made.values()), address
+for kind, start in {"svg": b"<?xml", "pdf": b"%PDF-"}.items():
+    assert all(each.file(kind, COLUMN).startswith(start) for each in made.values())
+print(json.dumps(sizes))
+"""
+
+
+def of_pages() -> list[str]:
+    """Addresses that show, together, everything that pages draw."""
+    return [
+        f"./{page}?checkpoint=copy&{query}" for page, queries in PLACES.items() for query in queries
+    ]
+
+
+def of_the_gallery() -> list[str]:
+    return [link(scene.screen) for story in stories_of("gallery") for scene in story.scenes]
+
+
+def test_paper_alone_draws_every_address() -> None:
+    addresses = [*of_pages(), *of_the_gallery()]
+    done = subprocess.run(
+        (sys.executable, "-c", FIGURES, " ".join(BLOCKED)),
+        cwd=ROOT,
+        input=json.dumps(addresses),
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    sizes = json.loads(done.stdout)
+    assert list(sizes) == addresses and all(map(all, sizes.values()))

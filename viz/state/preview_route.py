@@ -1,0 +1,68 @@
+"""The address of previews: a browser posts what is typed, and is answered with pictures."""
+
+import asyncio
+import json
+from functools import partial
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from viz.run.cpu_instead import relieved
+from viz.run.previews import LINE, Preview
+from viz.state.live_preview import of_session, open_previews
+
+MOST_BYTES = 2**16
+"""The size of a post."""
+AS_ENTERED, AGAIN = 204, 202
+"""Answers without a picture: show what was entered last; ask again, unless it is no longer wanted.
+
+All are successes: browsers report others as errors.
+"""
+AHEAD = "ahead"
+"""In the query of what is asked for before the click that it belongs to."""
+PLAIN = {"Content-Type": "application/octet-stream", "Content-Encoding": "identity"}
+"""Not compressed on the way: that takes longer than what it saves."""
+
+
+def preview_route() -> Route:
+    """Return the route of previews: a post says what differs, and gets bytes for each picture."""
+    return Route(open_previews(), _answer, methods=["POST"])
+
+
+async def _answer(request: Request) -> Response:
+    """One session's newest request, in its turn."""
+    live, changes = of_session(request.path_params["ticket"]), await _changes(request)
+    if live is None or changes is None:
+        return Response(status_code=AS_ENTERED)
+    if live.is_drawing:
+        return Response(status_code=AGAIN)
+    if live.ready is None or (AHEAD in request.query_params and LINE.n_waiting):
+        return Response(status_code=AS_ENTERED)  # a guess gives way to what somebody waits for
+    over, loop = asyncio.Event(), asyncio.get_running_loop()
+    study = Preview(live.ready, changes)
+    follower = live.newest.follow(study, partial(loop.call_soon_threadsafe, over.set))
+    await over.wait()
+    work = follower.work
+    if follower.is_stopped or work.was_left:
+        return Response(status_code=AGAIN)
+    if work.error is not None:  # once it is entered, the header says why
+        relieved(work.error)
+    if work.latest is None:
+        return Response(status_code=AS_ENTERED)
+    live.recent.append(work.latest)
+    return Response(work.latest.data, headers=PLAIN)
+
+
+async def _changes(request: Request) -> str | None:
+    """Return the JSON object of a post; None where it is something else, or too much."""
+    content = b""
+    async for part in request.stream():
+        content += part
+        if len(content) > MOST_BYTES:
+            return None
+    try:
+        changes = json.loads(content)
+    except (ValueError, RecursionError):
+        return None
+    return json.dumps(changes) if isinstance(changes, dict) else None
