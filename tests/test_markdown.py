@@ -269,7 +269,11 @@ def unsafe(module: str) -> list[str]:
     ]
 
 
-USING = [name for name, file in MODULES.items() if "streamlit" in file.read_text()]
+USING = [
+    name
+    for name, file in MODULES.items()
+    if re.search("import streamlit|app_packages import", file.read_text())
+]
 
 
 @pytest.mark.parametrize("module", USING)
