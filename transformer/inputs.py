@@ -1,6 +1,7 @@
 """Typed text -> token ids that a model accepts, or a sentence that says why not."""
 
 from collections.abc import Sequence
+from typing import Any
 
 from transformer.checkpoint import Checkpoint
 from transformer.refusal import Refusal
@@ -26,7 +27,9 @@ def source_ids(checkpoint: Checkpoint, text: str) -> list[int]:
         raise InputError("This text holds nothing that the model can read: type a sentence.")
     is_own = tokenizer is not checkpoint.tokenizer
     n_pieces = tokenizer.vocab_size if is_own else checkpoint.config.vocab_size
-    return _checked(checkpoint, ids, "text", n_pieces)
+    ends: Any = getattr(checkpoint.config, "ends", None)
+    what = "pair of texts" if ends and ends.n_second else "text"
+    return _checked(checkpoint, ids, what, n_pieces)
 
 
 def target_ids(

@@ -44,6 +44,11 @@ class Token:
     """The text of a pair that it was read in; None: there was one text."""
 
 
+def second_at(tokens: Sequence[Token]) -> int | None:
+    """Position of the first token of a pair's second text; None: there is one text."""
+    return next((i for i, token in enumerate(tokens) if token.segment == "B"), None)
+
+
 UNKNOWN = ("<unk>", "[UNK]")
 """Pieces that stand for whatever a vocabulary lacks."""
 

@@ -8,9 +8,8 @@ from typing import Any
 from viz.spelling import Spelling
 
 CHECKPOINT = frozenset(("checkpoint",))
-REQUEST = CHECKPOINT | frozenset(
-    ("text", "template", "system", "decoding", "options", "source_language", "target_language")
-)
+REQUEST = CHECKPOINT | {"text", "pair", "template", "system", "decoding", "options"}
+REQUEST |= {"source_language", "target_language"}
 """The fields that make the question to the model."""
 HEAD, SECOND = frozenset(("kind", "layer", "head")), frozenset(("checkpoint_b", "edited_b"))
 HEAD_B = frozenset(("kind_b", "layer_b", "head_b"))

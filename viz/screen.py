@@ -64,6 +64,8 @@ class Screen:
     made_with: str | None = choice(NAME, None, CHECKPOINT)
     """The start of the SHA-256 of the checkpoint that made a figure; None: of no figure."""
     text: str | None = choice(TEXT)
+    pair: str | None = choice(TEXT)
+    """The second text of a sentence pair; left out by a checkpoint that reads one text."""
     template: str | None = choice(NAME, None, CHECKPOINT)
     """The chat template of its folder that the text is put into; None: it is read as typed."""
     system: str = choice(TEXT, "", CHECKPOINT)

@@ -14,6 +14,7 @@ from transformer.checkpoint import Checkpoint
 from transformer.commands.arguments import add_checkpoint
 from transformer.commands.command import Command, Result, table
 from transformer.formats.opening import load_checkpoint
+from transformer.hugging_face.pairing import pairing
 from transformer.inputs import InputError
 from transformer.training.evaluation.head_bleu import head_bleu
 from transformer.training.evaluation.say import say
@@ -44,6 +45,11 @@ def add_arguments(parser: ArgumentParser) -> None:
         help="all pairs of the N heads that are worth most, too",
     )
     parser.add_argument(
+        "--pair",
+        metavar="TEXT",
+        help="a second text: the model reads each sentence and it as a pair",
+    )
+    parser.add_argument(
         "--bleu",
         type=_count,
         default=0,
@@ -62,6 +68,8 @@ def run(options: Namespace) -> Result:
     sentences = _sentences(options.data)
     before = [] if options.out is None else read(options.out)
     checkpoint = load_checkpoint(options.checkpoint, options.device)
+    if options.pair is not None:
+        checkpoint = pairing(checkpoint, options.pair)
     lines = _swept(checkpoint, sentences, before, options)
     if not lines:
         raise InputError(f"{options.data} has no sentence that {checkpoint.name} reads.")

@@ -168,7 +168,8 @@ def record_second(answer: Answer, typed: str | None, default: str) -> tuple[str,
     for other in (default, answer.request.text):
         try:
             check_text(text)
-            request = make_request(answer.request.checkpoint, text, "greedy")
+            own = answer.request
+            request = make_request(own.checkpoint, text, "greedy", pair=own.pair)
             if text != default:
                 charge(request)
             return text, recording_of_text(limited(request))

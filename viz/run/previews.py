@@ -144,7 +144,7 @@ def _changed(request: Request, changes: Mapping[str, Any]) -> Request:
     if not set(changes) <= {"text", "edits"} or not isinstance(text, str):
         raise InputError(f"A preview changes the text or the edits, not {', '.join(changes)}.")
     checkpoint, method, options = request.checkpoint, request.method, request.options
-    choices = (method, options, request.languages, edits, request.chat)
+    choices = (method, options, request.languages, edits, request.chat, request.pair)
     return make_request(checkpoint, text, *choices)
 
 

@@ -19,6 +19,7 @@ from transformer import (
     chatting,
     decode,
     load_checkpoint,
+    pairing,
     record,
     translating,
 )
@@ -64,6 +65,8 @@ class Request(Study["Answer"]):
     """Changes of the model for this run, as transformer/edits spells them."""
     chat: Chat | None = None
     """The template that the text is put into; None: it is read as typed."""
+    pair: str = ""
+    """The second text, which the model reads behind the first; empty: there is none."""
     follows: "Request | None" = None
     """The request whose output the model is made to read; None: it writes by itself."""
 
@@ -174,14 +177,16 @@ def make_request(
     languages: Languages = NEITHER,
     edits: tuple[str, ...] = (),
     chat: Chat | None = None,
+    pair: str = "",
 ) -> Request:
     """The request as it stands now, with the version of the weights on disk."""
     version = version_of(checkpoints_folder() / checkpoint)
-    return Request(checkpoint, version, text.strip(), method, options, languages, edits, chat)
+    return Request(checkpoint, version, text.strip(), method, options, languages, edits, chat, pair)
 
 
 def open_checkpoint(request: Request) -> Checkpoint:
-    """The loaded model, one per process and device, told its languages and its chat template.
+    """The loaded model, one per process and device, told its languages, its chat template and its
+    second text.
 
     Raises CheckpointError, InputError, DeviceError.
     """
@@ -193,6 +198,8 @@ def open_checkpoint(request: Request) -> Checkpoint:
         raise
     if any(request.languages):
         checkpoint = translating(checkpoint, *request.languages)
+    if request.pair:
+        checkpoint = pairing(checkpoint, request.pair)
     return checkpoint if request.chat is None else _chatting(checkpoint, request.chat)
 
 

@@ -12,6 +12,7 @@ from viz.state.checkpoints import checkpoint_names
 from viz.state.languages import chosen_languages, has_languages
 from viz.state.limits import limited, offered
 from viz.state.page import Page
+from viz.state.pair import chosen_pair
 from viz.state.state import session
 
 
@@ -42,7 +43,9 @@ def request_of(checkpoint: str, text: str, screen: Screen) -> Request:
     """
     description = about(checkpoint)
     if description is None or not description.family.decodes:
-        return make_request(checkpoint, text, "none", edits=screen.edits, chat=chosen_chat(screen))
+        pair = chosen_pair(description, screen)
+        request = make_request(checkpoint, text, "none", edits=screen.edits, pair=pair)
+        return replace(request, chat=chosen_chat(screen))
     usual = default_method(description.family.reads)
     method = screen.decoding if screen.decoding in methods() else usual
     options = chosen_options(decoding_methods()[method], screen)

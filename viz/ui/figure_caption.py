@@ -34,7 +34,7 @@ def caption(
     of = f", of the checkpoint {title(request.checkpoint)}{known_as(request, sha256)}"
     first = name + of * is_of_checkpoint
     if pane.result is not None:
-        first += f", reading “{request.text}”{_chat(request)}{_written(pane)}"
+        first += f", reading “{request.text}”{_pair(request)}{_chat(request)}{_written(pane)}"
     parts = [] if says.startswith(first) else [f"{first}."]  # not twice the same
     if is_of_checkpoint and (description := about(request.checkpoint)):
         parts += description.about.notes
@@ -54,6 +54,10 @@ def known_as(request: Request, sha256: str) -> str:
     parts = [description.about.title] if description else []
     parts += [f"SHA-256 {sha256[:DIGITS]}"] if sha256 else []
     return f" ({', '.join(parts)})" if parts else ""
+
+
+def _pair(request: Request) -> str:
+    return f" and “{request.pair}” as a pair" if request.pair else ""
 
 
 def _chat(request: Request) -> str:

@@ -35,6 +35,7 @@ from viz.state.limits import charge, check_text
 from viz.state.live_preview import take_preview
 from viz.state.note import fail, note, warn
 from viz.state.page import Page
+from viz.state.pair import choose_pair
 from viz.state.requests import examples, first_example, methods, request_of_page, text_of
 from viz.state.state import bound, change, session, widget
 from viz.talks.stage import on_stage
@@ -69,6 +70,7 @@ def header(page: Page) -> Request:
     text = text_of(checkpoint)
     if on_stage() and shows == "sentence":
         _choose_text(checkpoint, text)
+        choose_pair(about(checkpoint), request.pair)
         place = st.empty()
     elif shows == "sentence":
         sentence, pickers = st.columns(WIDTHS, vertical_alignment="center")
@@ -78,6 +80,7 @@ def header(page: Page) -> Request:
                 if names_of_templates := templates(about(checkpoint), request.chat):
                     choose_template(names_of_templates, request.chat)
                 _offer(examples(checkpoint))
+            choose_pair(about(checkpoint), request.pair)
             place = st.empty()
         with pickers, _row():
             _choose_checkpoint(names, checkpoint)
@@ -208,7 +211,12 @@ def _answer(request: Request, place: DeltaGenerator | None) -> Answer | None:
     """
     take_preview(request)
     load(request)
-    for text in (request.text, *(request.chat or ()), *request.edits):  # some are of a sentence
+    for text in (
+        request.text,
+        request.pair,
+        *(request.chat or ()),
+        *request.edits,
+    ):  # some are of a sentence
         check_text(text)
     if request.chat is not None and not on_stage():
         _say_read(request)
@@ -238,6 +246,6 @@ def _fall_back(request: Request) -> Answer | None:
         return last
     try:
         example = first_example(request.checkpoint)
-        return answer(replace(request, text=example, options=(), chat=None))
+        return answer(replace(request, text=example, options=(), chat=None, pair=""))
     except (InputError, DeviceError):
         return None

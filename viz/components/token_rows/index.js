@@ -48,7 +48,7 @@ function update(view, { nonce, palette, pinned, address, payload }) {
     view.nonce = root.dataset.nonce = nonce;
     const { header } = unpack(payload);
     const sides = ["source", "target"].filter((side) => header[side].length);
-    root.replaceChildren(...sides.flatMap((side, i) => row(side, header[side], header.titles[i])));
+    root.replaceChildren(...sides.flatMap((side, i) => rows(side, header, header.titles[i])));
   }
   const held = new Set(pinned.map(String));
   for (const node of root.querySelectorAll(".chip")) {
@@ -65,20 +65,30 @@ function pin(sync, node, asKey) {
   showLarge();
 }
 
-function row(side, tokens, title) {
+// Of a pair each text has a line of its own.
+function rows(side, { [side]: tokens, second }, title) {
+  if (side !== "source" || !second) return row(side, tokens, title);
+  return [
+    ...row(side, tokens.slice(0, second), `${title} A`),
+    ...row(side, tokens.slice(second), `${title} B`, second),
+  ];
+}
+
+// first: the position of its first token.
+function row(side, tokens, title, first = 0) {
   const list = element("div", "tokens");
   list.dir = directionOf(tokens);
   list.setAttribute("role", "group");
   list.setAttribute("aria-label", `${title}, ${tokens.length} tokens`);
-  list.append(...tokens.map((piece, position) => chip(side, piece, position)));
+  list.append(...tokens.map((piece, i) => chip(side, piece, first + i, i === 0)));
   return [element("div", "side dim", title), list];
 }
 
-function chip(side, piece, position) {
+function chip(side, piece, position, isFirst) {
   const node = element("span", piece[2] ? "chip begins" : "chip");
   node.setAttribute("role", "button");
   Object.assign(node.dataset, { side, position });
-  node.tabIndex = position === 0 ? 0 : -1; // one stop a row; arrow keys go on from there
+  node.tabIndex = isFirst ? 0 : -1; // one stop a row; arrow keys go on from there
   setPiece(node, piece);
   return node;
 }

@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 from transformer.decoding import Decoding
 from transformer.recording import Recording
-from transformer.tokenizer import Token
+from transformer.tokenizer import Token, second_at
 from transformer.words import word_groups
 from viz.components.kit.browser import Component, envelope, pieces
 from viz.components.kit.pack import pack
@@ -35,7 +35,8 @@ class TokenRows:
 
     def payload(self, recording: Recording, decoding: Decoding | None = None) -> bytes:
         source, target = _pieces(recording.source), _pieces(recording.target)
-        return pack({"source": source, "target": target, "titles": list(self.titles)})
+        pair = {"second": second} if (second := second_at(recording.source)) else {}
+        return pack({"source": source, "target": target, "titles": list(self.titles)} | pair)
 
     def data(
         self,

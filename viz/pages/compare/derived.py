@@ -60,7 +60,8 @@ def _own_request(first: Answer, name: str) -> Request:
         method, options = first.request.method, first.request.options
         return limited(make_request(name, first.request.text, method, options, chat=chat))
     method = default_method(reads) if decodes else "none"
-    return limited(make_request(name, first.request.text, method))
+    pair = first.request.pair if getattr(checkpoint.config, "reads_pairs", False) else ""
+    return limited(make_request(name, first.request.text, method, pair=pair))
 
 
 def _reads_alike(first: Answer, second: Checkpoint) -> bool:

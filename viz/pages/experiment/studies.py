@@ -70,7 +70,8 @@ class HeadsOverSentences(Study[list[Line]]):
     def of(cls, request: Request, sentences: tuple[str, ...]) -> "HeadsOverSentences":
         """The study of the checkpoint that a request is for."""
         plain = Request(request.checkpoint, request.version, "", "none")
-        return cls(replace(plain, languages=request.languages, chat=request.chat), sentences)
+        choices = {name: getattr(request, name) for name in ("languages", "chat", "pair")}
+        return cls(replace(plain, **choices), sentences)
 
     def run(self, before: list[Line] | None, runner: Runner) -> Iterator[list[Line]]:
         checkpoint = open_checkpoint(self.request)
