@@ -12,6 +12,7 @@ from functools import cache
 from typing import Any, TypeVar
 from urllib.parse import quote, urlencode
 
+from transformer.analysis.reading import BETWEEN
 from transformer.discover import discover
 from viz.choice import CHECKPOINT, HEAD, HEAD_B, REQUEST, PageFields, choice, choices
 from viz.spelling import (
@@ -86,6 +87,8 @@ class Screen:
     rows: str = choice(one_of("produced", "read"), "produced")
     tokens: str | None = choice(one_of("words", "pieces"), None, CHECKPOINT)
     special: str = choice(one_of("shown", "hidden", "renormalised"), "shown")
+    between: str = choice(one_of(*BETWEEN), "all")
+    """The cells of a sentence pair that are seen: those from one text to the other, or within."""
 
     kind: str | None = choice(NAME, None, CHECKPOINT)
     layer: int | None = choice(WHOLE, None, CHECKPOINT)
@@ -102,7 +105,7 @@ class Screen:
     """Heads that are overlaid; () is none at all."""
     lines: int = choice(WHOLE, 5)
     """The number of strongest lines of each row; 0 is all."""
-    pins: tuple[str, ...] = choice(PINS, (), REQUEST | {"kind", "tokens", "special"})
+    pins: tuple[str, ...] = choice(PINS, (), REQUEST | {"kind", "tokens", "special", "between"})
     cell: tuple[int, int] | None = choice(PAIR, None, REQUEST | {"kind"})
     """Positions of query and key."""
     show: str = choice(NAME, "maps")

@@ -75,6 +75,7 @@ MAKERS = {id(spelled): make for spelled, make in VALUES}
 CHOICES = {
     "rows": ("produced", "read"),
     "special": ("shown", "hidden", "renormalised"),
+    "between": ("all", "a-b", "b-a", "a-a", "b-b"),
     "picture": ("arrows", "map", "inside"),
     "column": ("one", "two"),
     "pooling": ("largest", "mean"),

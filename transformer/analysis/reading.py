@@ -3,7 +3,7 @@
 Every picture of heads takes the AttentionMap that this gives, and never asks how it was made.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 from weakref import WeakKeyDictionary
@@ -19,6 +19,15 @@ from transformer.recording import Attention, Recording
 from transformer.tokenizer import Token
 from transformer.words import word_groups, word_piece
 
+Between = Literal["all", "a-b", "b-a", "a-a", "b-b"]
+BETWEEN: dict[Between, str] = {
+    "all": "all",
+    "a-b": "A to B",
+    "b-a": "B to A",
+    "a-a": "within A",
+    "b-b": "within B",
+}
+"""Cells of a sentence pair, by the texts of their query and of their key -> title."""
 Group = tuple[int, ...]
 """Positions that one row or column stands for."""
 
@@ -34,6 +43,8 @@ class Reading:
     """True: pieces are merged to words."""
     special: Literal["shown", "hidden", "renormalised"] = "shown"
     """Special tokens: shown; left out; or left out and each row divided by what remains of it."""
+    between: Between = "all"
+    """The queries of one text of a sentence pair, and the keys of one; "all": both."""
 
 
 PLAIN = Reading()
@@ -165,6 +176,12 @@ def read(recording: Recording, kind: str, reading: Reading = PLAIN) -> Attention
         sum(map(len, groups)) < len(tokens)
         for groups, tokens in ((rows, queries), (columns, attention.keys))
     )
+    notes = _notes(reading, lens, *hidden)
+    if reading.between != "all" and is_pair(attention):
+        of_query, of_key = reading.between.upper().split("-")
+        rows = tuple(group for group in rows if attention.queries[group[0]].segment == of_query)
+        columns = tuple(group for group in columns if attention.keys[group[0]].segment == of_key)
+        notes = (*notes, _part(reading, lens))
     is_merged = any(len(group) > 1 for group in (*rows, *columns))
     return AttentionMap(
         recording=recording,
@@ -176,7 +193,7 @@ def read(recording: Recording, kind: str, reading: Reading = PLAIN) -> Attention
         row_groups=rows,
         column_groups=columns,
         is_produced=is_produced,
-        notes=_notes(reading, lens, is_merged, *hidden),
+        notes=(*_merging(lens, is_merged), *notes),
     )
 
 
@@ -186,6 +203,11 @@ def lenses() -> dict[str, Lens]:
     return {
         name: result[name] for name in sorted(result, key=lambda name: not result[name].is_weights)
     }
+
+
+def is_pair(attention: Attention) -> bool:
+    """Tell whether each row and each column is of one of two texts."""
+    return all(token.segment for token in (*attention.queries, *attention.keys))
 
 
 def writes(attention: Attention) -> bool:
@@ -210,29 +232,36 @@ def _name(tokens: Sequence[Token], group: Group, is_word: bool) -> Token:
     members = [tokens[i] for i in group]
     piece = word_piece(members)
     bare = (is_word and piece.lstrip(" ▁")) or piece
-    return Token(members[0].id, bare, members[0].special)
+    return Token(members[0].id, bare, members[0].special, segment=members[0].segment)
 
 
-def _notes(
-    reading: Reading, lens: Lens, is_merged: bool, hides_rows: bool, hides_keys: bool
-) -> tuple[str, ...]:
-    notes = []
+def _merging(lens: Lens, is_merged: bool) -> Iterator[str]:
     if is_merged:
         keys = "sum" if lens.merge == "sum" else "maximum"
-        notes.append(f"words: {keys} over key pieces, mean over query pieces")
+        yield f"words: {keys} over key pieces, mean over query pieces"
+
+
+def _notes(reading: Reading, lens: Lens, hides_rows: bool, hides_keys: bool) -> tuple[str, ...]:
     if reading.special == "shown":
-        return tuple(notes)
+        return ()
     if not hides_rows and not hides_keys:
-        notes.append("no special tokens here to hide")
-    elif not hides_keys:
-        notes.append("special tokens hidden: no key among them, so rows are whole")
-    elif lens.scale != "share":
-        notes.append("special tokens hidden, values unchanged: only shares are renormalised")
-    elif reading.special == "hidden":
-        notes.append("special tokens hidden: rows sum to less than 1")
-    else:
-        notes.append("special tokens hidden, rows renormalised")
-    return tuple(notes)
+        return ("no special tokens here to hide",)
+    if not hides_keys:
+        return ("special tokens hidden: no key among them, so rows are whole",)
+    if lens.scale != "share":
+        return ("special tokens hidden, values unchanged: only shares are renormalised",)
+    if reading.special == "hidden":
+        return ("special tokens hidden: rows sum to less than 1",)
+    return ("special tokens hidden, rows renormalised",)
+
+
+def _part(reading: Reading, lens: Lens) -> str:
+    """Say which part of a pair's cells is read."""
+    title = f"{BETWEEN[reading.between]} only"
+    if lens.scale != "share":
+        return title
+    is_whole = reading.special == "renormalised"
+    return f"{title}, rows renormalised" if is_whole else f"{title}: rows sum to less than 1"
 
 
 def _largest(

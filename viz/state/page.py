@@ -86,9 +86,10 @@ class Pane:
         screen = self.screen
         rows: Any = screen.rows
         special: Any = screen.special
+        between: Any = screen.between
         lens = screen.lens if screen.lens in lenses() else "weight"
         words = (screen.tokens or self.usual_tokens) == "words"
-        return Reading(lens=lens, rows=rows, words=words, special=special)
+        return Reading(lens=lens, rows=rows, words=words, special=special, between=between)
 
     def chosen(self, name: str) -> Any:
         """The field of the Screen of this name that belongs to this pane."""

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from transformer.analysis.reading import Reading, lenses, writes
+from transformer.analysis.reading import BETWEEN, Reading, is_pair, lenses, writes
 from transformer.words import RULE
 from viz.app_packages import st
 from viz.screen import Screen, default
@@ -25,6 +25,11 @@ SPECIAL_EXPLAINED = (
     "Tokens such as `</s>` often collect attention that has no better place to go. *hidden* leaves "
     "their rows and columns out, so that rows sum to less than 1; *renormalised* also divides each "
     "row by what remains of it."
+)
+BETWEEN_EXPLAINED = (
+    "A sentence pair has weights from the words of one text to those of the other, and within "
+    "each. Special tokens belong to the text before them. Rows then sum to less than 1, unless "
+    "special tokens are *renormalised*: that divides each row by what remains of it."
 )
 
 OWN_SCALE = (
@@ -56,6 +61,8 @@ def choose_reading(pane: Pane, picture: str) -> None:
             )
         _choose("Tokens as", "tokens", TOKENS, pane, pane.usual_tokens, RULE)
         _choose("Special tokens", "special", SPECIAL, pane, "shown", SPECIAL_EXPLAINED)
+        if is_pair(pane.selection.attention(pane.recording)):
+            _choose("Between the texts", "between", BETWEEN, pane, "all", BETWEEN_EXPLAINED)
         own = screen.own_scale
         st.toggle("Each head on its own scale", own, help=OWN_SCALE, **bound("own_scale", own))
         if picture == "map":
@@ -63,7 +70,7 @@ def choose_reading(pane: Pane, picture: str) -> None:
 
 
 def _choose(
-    title: str, name: str, titles: Mapping[str, str], pane: Pane, usual: str, help: str
+    title: str, name: str, titles: Mapping[Any, str], pane: Pane, usual: str, help: str
 ) -> None:
     """A switch that changes which rows and columns there are: what is pinned stays so."""
     chosen = getattr(pane.screen, name) or usual
