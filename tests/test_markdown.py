@@ -34,7 +34,8 @@ A_NUMBER = re.compile(r"\+?,?[\d.]*[fdeg%]|,")
 KNOWN = {
     # HTML of our own, whose texts are escaped where it is made:
     "_room_for_outputs(pane.answer, HELP[screen.tool])": "words are escaped",
-    "_room_for_outputs(now, '')": "as above",
+    "_room_for_outputs(pane.answer, '')": "as above",
+    "words_html(content)": "as above",
     "cards(story, [None] * len(story.scenes))": "viz/figures escapes all texts",
     "cards(story, pictures(story, current_theme().name))": "as above",
     "split_text([tokenizer.token(id) for id in ids])": "figure_label escapes",
@@ -45,8 +46,6 @@ KNOWN = {
     "f'<a data-state href=\"{address}\">Compare base and adapted</a>'": "escaped",
     "_most(pane.recording, dependence)": "kinds by literal, the rest are numbers",
     "samples_html(cost_samples(), current_theme())": "as above",
-    "compared(before, after)": "words are escaped, the rest are numbers",
-    "_filled(before, after)": "as above",
     "chart_image(chart, current_theme(), says, share_here())": "an image, and its words escaped",
     "escaped_html": "viz/stories/markdown.py escapes all texts",
     "below": "as above, in viz/talks/story_words.py",

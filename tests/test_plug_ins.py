@@ -139,6 +139,18 @@ def test_a_table_is_on_screen_on_a_wall_in_a_pdf_and_in_a_csv(screen: dict[str, 
     assert len(lines) == 10 and len(numbers) == 3
 
 
+def test_words_are_on_screen_on_a_wall_in_a_pdf_and_in_a_csv(screen: dict[str, Any]) -> None:
+    """They say themselves to those who do not see them, and in the caption."""
+    (page,), (wall,), (pdf, caption, csv) = screen["words"]
+    assert all(each.count("data-value=") == 3 and "Encoder" in each for each in (page, wall))
+    assert pdf == "%PDF-"
+    names, *rows = (line.split(",") for line in csv.splitlines())
+    numbers = [row[-1] for row in rows if row[-1]]
+    assert names == ["line", "text", "role", "measure", "value"]
+    assert len(rows) == 9 and len(numbers) == 3
+    assert all(f"most ({float(each):.3f})" in caption for each in numbers)
+
+
 def test_a_chart_is_on_a_wall_in_a_pdf_and_in_a_csv(screen: dict[str, Any]) -> None:
     """Of a view of positions: 64 numbers are 32 pairs of sine and cosine."""
     (wall,), (pdf, caption, csv) = screen["chart"]

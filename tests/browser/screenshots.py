@@ -40,7 +40,7 @@ PICTURES = {
         "/?edits=head-off:cross.2.0/head-off:cross.2.2&tool=heads",
         DESKTOP,
         "light",
-        ".outputs",
+        ".text-lines",
     ),
     "sweep": ("/experiment", DESKTOP, "light", "body:not(:has(.st-key-far)) .data.rows"),
     "patch": (

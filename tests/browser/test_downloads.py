@@ -16,9 +16,9 @@ from tests.browser.server import ROOT, painted
 from tests.browser.test_app import open_app
 from transformer.discover import discover
 from viz.commands.open import read_figure
+from viz.pages.decode.counterfactual import TITLE as NEEDED
 from viz.stories.reading import read_story
 from viz.talks.collecting import ADD
-from viz.ui.counterfactual import TITLE as NEEDED
 
 pytestmark = pytest.mark.browser
 

@@ -36,7 +36,7 @@ def test_heads_are_switched_off_and_the_output_follows(page: Page, address: str)
     edits = ["head-off:cross.2.3", "head-off:cross.2.7", "head-off:cross.1.2"]
     becomes(lambda: parameter(page, "edits"), "/".join(edits))
     expect(grid.locator('.cell[data-edited="off"]')).to_have_count(3)
-    output = page.locator(".outputs dd").nth(1)
+    output = page.locator(".text-lines dd").nth(1)
     becomes(lambda: "".join(output.inner_text().split()), written(*edits).replace(" ", "") + "</s>")
     page.get_by_role("button", name="Undo").click()
     becomes(lambda: parameter(page, "edits"), "/".join(edits[:2]))
@@ -46,7 +46,7 @@ def test_heads_are_switched_off_and_the_output_follows(page: Page, address: str)
     grid.get_by_role("gridcell", name=re.compile("^Cross L2 H3[:,]")).click()  # on again
     becomes(lambda: parameter(page, "edits"), edits[1])
     page.get_by_role("button", name="All off").click()
-    expect(page.locator(".outputs")).to_have_count(0)
+    expect(page.locator(".text-lines")).to_have_count(0)
     becomes(lambda: "".join(row(page, "target")[:-1]), written().replace(" ", ""))
 
 
@@ -118,12 +118,12 @@ def test_the_factor_of_a_head_is_moved_and_taken_back(page: Page, address: str) 
     slider.press("ArrowRight")
     edit = "head-scale:cross.2.3=0.55"
     becomes(lambda: parameter(page, "edits"), edit)
-    change = page.locator(".outputs").first
-    becomes(lambda: change.get_attribute("data-total"), changes(edit))
+    change = page.locator(".text-lines .foot [data-value]")
+    becomes(change.inner_text, changes(edit))
     page.keyboard.press("Escape")
     page.get_by_role("button", name="Undo").click()
     becomes(lambda: parameter(page, "edits"), "head-scale:cross.2.3=0.5")
-    becomes(lambda: change.get_attribute("data-total"), changes("head-scale:cross.2.3=0.5"))
+    becomes(change.inner_text, changes("head-scale:cross.2.3=0.5"))
 
 
 def changes(edit: str) -> str:

@@ -43,7 +43,7 @@ def test_a_shift_is_in_the_address_and_in_every_head(page: Page, address: str) -
     shift = "positions-shift:source=1"
     becomes(lambda: parameter(page, "edits"), shift)
     becomes(titles, [bits(shift)])
-    output = page.locator(".outputs dd").nth(1)
+    output = page.locator(".text-lines dd").nth(1)
     written = decode(checkpoint, TEXT, "beam", edits=[shift]).text
     becomes(lambda: "".join(output.inner_text().split()), written.replace(" ", ""))
     page.get_by_role("button", name="Swap words").click()
@@ -57,7 +57,7 @@ def test_a_shift_is_in_the_address_and_in_every_head(page: Page, address: str) -
     page.get_by_role("button", name="All off").click()
     becomes(lambda: parameter(page, "edits"), None)
     becomes(titles, [bits()])
-    expect(page.locator(".outputs")).to_have_count(0)
+    expect(page.locator(".text-lines")).to_have_count(0)
 
 
 def test_four_terms_sum_to_the_score_of_the_chosen_cell(page: Page, address: str) -> None:

@@ -10,7 +10,7 @@ from tests.browser.test_app import parameter, row, visit, wait_for_figure
 from transformer import decode, load_checkpoint
 from transformer.analysis.needed import needed
 from viz.labels import bare_label
-from viz.ui.counterfactual import TITLE
+from viz.pages.decode.counterfactual import TITLE
 
 pytestmark = [pytest.mark.browser, pytest.mark.same_page]
 

@@ -30,7 +30,7 @@ def test_a_patch_is_kept_by_a_click_and_opened_on_explore(page: Page, address: s
     edit = f"state-from:encoder_self.0.3={other}"
     becomes(lambda: parameter(page, "edits"), edit)
     expect(page.locator(".data td.marked a")).to_have_text(kept)
-    output = page.locator(".outputs dd").nth(1)
+    output = page.locator(".text-lines dd").nth(1)
     written = decode(checkpoint, text, "beam", edits=[edit]).text
     becomes(lambda: "".join(output.inner_text().split()), written.replace(" ", "") + "</s>")
     page.get_by_role("link", name="Open on Explore").click()
@@ -40,7 +40,7 @@ def test_a_patch_is_kept_by_a_click_and_opened_on_explore(page: Page, address: s
     page.go_back()
     page.locator(".data td.marked a").click()
     becomes(lambda: parameter(page, "edits"), None)
-    expect(page.locator(".outputs")).to_have_count(0)
+    expect(page.locator(".text-lines")).to_have_count(0)
 
     field = page.get_by_label("Sentence A, whose states")
     field.fill("I see an elephant in the wonderful garden.")

@@ -80,7 +80,7 @@ def test_an_experiment_leaves_the_screen_to_the_pictures(phone: Page, address: s
     edits = "head-off:decoder_self.0.1/head-off:cross.2.3/head-off:cross.1.2"
     visit(phone, f"{address}/?tool=heads&edits={edits}")
     strip = phone.locator(".st-key-experiment")
-    expect(strip.locator(".outputs")).to_be_visible()
+    expect(strip.locator(".text-lines")).to_be_visible()
     becomes(lambda: box(strip)["height"] < PHONE["height"] / 4, True)
     strip.get_by_role("button", name="All off").click()
     becomes(lambda: parameter(phone, "edits"), None)

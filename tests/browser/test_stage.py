@@ -236,7 +236,9 @@ def test_a_scene_is_live_and_its_keys_are_text_where_one_types(page: Page, addre
         box = head.bounding_box()
         head.click()
         page.mouse.move(1, 1)  # a head that is pointed at has the sentence
-        expect(page.locator(".outputs dt small")).to_have_text("change of log-probability, in nats")
+        expect(page.locator(".text-lines dt small")).to_have_text(
+            "change of log-probability, in nats"
+        )
         expect(sentence).to_contain_text("This head is off: what it sees is left out")
         becomes(lambda: (page.evaluate(SCROLLS), page.evaluate(BELOW)), (0, []))
         assert box is not None  # of before: the head has not gone away

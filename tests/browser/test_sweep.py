@@ -50,7 +50,7 @@ def test_a_sweep_is_stopped_goes_on_and_leads_to_a_head(page: Page, address: str
     expect(rows).to_have_count(72)
     rows.first.locator("a").click()
     becomes(lambda: parameter(page, "edits"), str(found.edits[worst]))
-    expect(page.locator(".outputs").first).to_have_attribute("data-total", total)
+    expect(page.locator(".text-lines .foot [data-value]")).to_have_text(total)
 
 
 def test_a_classifier_s_heads_move_its_classes(page: Page, address: str) -> None:

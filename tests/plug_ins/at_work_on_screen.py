@@ -69,6 +69,11 @@ def tables(app: AppTest) -> list[str]:
     return [each.proto.body for each in app.get("html") if "<table" in each.proto.body]
 
 
+def lines(app: AppTest) -> list[str]:
+    """The HTML of all words that stand for numbers on it."""
+    return [each.proto.body for each in app.get("html") if 'class="text-lines"' in each.proto.body]
+
+
 def images(app: AppTest) -> list[str]:
     """The HTML of each chart that is printed on a wall."""
     return [
@@ -176,6 +181,7 @@ if __name__ == "__main__":
     assert not positions.exception, positions.exception
     on_wall = ON_WALL | {"text": "3 7 2 9"}
     sizes = [tables(page("sizes")), tables(page("sizes", **on_wall)), saved("sizes")]
+    words = [lines(page("biggest")), lines(page("biggest", **on_wall)), saved("biggest")]
     view = "encoding_sizes"
     of_chart = [
         images(page("positions", view=view, **on_wall)),
@@ -192,6 +198,7 @@ if __name__ == "__main__":
         "address": [spell(chosen), spell(choose(chosen, checkpoint="other"))],
         "unread": unread({"numbers_of": "layers"}) + unread({"numbers_of": "heads"}),
         "table": sizes,
+        "words": words,
         "chart": of_chart,
         "study": of_study,
         "edit elsewhere": of_edits,

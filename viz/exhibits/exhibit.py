@@ -6,6 +6,7 @@ from typing import Any, Literal
 
 from viz.exhibits.chart import Chart
 from viz.exhibits.table import Table, Tables
+from viz.exhibits.words import Words
 
 About = Literal["text", "checkpoint", "app"]
 Actions = Mapping[str, Callable[[Any], None]]
@@ -45,7 +46,7 @@ class PictureAt:
         return replace(self, over=over, typed=None, on={}, key="")
 
 
-Content = PictureAt | Chart | Table | Tables
+Content = PictureAt | Chart | Table | Tables | Words
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,7 +56,8 @@ class Exhibit:
     title: str
     content: Content
     says: str = ""
-    """The alternative text: a sentence; empty where a picture of an answer says it itself."""
+    """The alternative text: a sentence; empty where the content says it itself, as words do and a
+    picture of an answer."""
     about: About = "text"
     """"text": what the model made of the text; "checkpoint": only the checkpoint's own files or
     training; "app": neither."""

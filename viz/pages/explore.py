@@ -11,6 +11,7 @@ from viz.state.changing import edited_heads, heads_off, switch_off
 from viz.state.focus import pinned_tokens, turn_to_head
 from viz.state.page import Page, Pane
 from viz.state.state import change
+from viz.ui.changed_output import output_exhibit
 from viz.ui.columns import below
 from viz.ui.controls import choose_head
 from viz.ui.experiment import experiment_button
@@ -56,7 +57,7 @@ def _exhibits(pane: Pane) -> dict[str, Exhibit]:
     """The large picture and the grid, which is what is touched where heads are switched off."""
     is_main = pane.screen.tool == "heads"
     grid = Exhibit("All heads", _all_heads(pane, readable(pane)), is_main=is_main, pane=pane)
-    return {"picture": large(pane.screen.picture, pane), "grid": grid}
+    return {"picture": large(pane.screen.picture, pane), "grid": grid, **output_exhibit(pane)}
 
 
 def _all_heads(pane: Pane, reading: Reading) -> PictureAt:

@@ -76,3 +76,13 @@ def broken(text: str, room: float, size: float = NORMAL) -> list[str]:
         else:
             lines.append(fitted(word, room, size))
     return lines
+
+
+def is_leftward(text: str) -> bool:
+    """Tell whether a text runs to the left: its first letter decides.
+
+    >>> is_leftward("1. שלום"), is_leftward("a שלום"), is_leftward("1")
+    (True, False, False)
+    """
+    kinds = map(unicodedata.bidirectional, text)
+    return next((kind for kind in kinds if kind in ("L", "R", "AL")), "L") != "L"

@@ -16,6 +16,7 @@ from viz.exhibits.exhibit import Exhibit, PictureAt
 from viz.notebook.chart_image import WIDTH, ChartImage, sheet_of
 from viz.notebook.saved_scene import SavedPicture, SavedScene, question
 from viz.notebook.story_page import story_page
+from viz.painters.words_html import words_html
 from viz.paper.figure import NARROWEST, WIDEST
 from viz.paper.sheet import Sheet
 from viz.run.batches import Runner
@@ -33,7 +34,7 @@ from viz.stories.shipped import shipped_stories
 from viz.stories.story import Scene, Story
 from viz.talks.stories import story_of
 from viz.theme import Theme
-from viz.ui.experiment import compared
+from viz.ui.changed_output import changed_output
 from viz.ui.printing import figure_of, says_of
 
 _LOG = getLogger(__name__)
@@ -142,10 +143,10 @@ def _sheet(pane: Pane, exhibit: Exhibit, theme: Theme, share: float) -> Sheet:
 
 def _outputs(changed: Answer) -> str:
     """Compare the output with that of the unchanged model, where the model is changed."""
-    if not changed.request.edits or changed.decoding is None:
+    if not changed.request.edits:
         return ""
-    before = answer(replace(changed.request, edits=()))
-    return compared(before, changed)
+    words = changed_output(answer(replace(changed.request, edits=())), changed)
+    return "" if words is None else words_html(words)
 
 
 def _question(scene: Scene, answer: Answer) -> list[SavedPicture]:

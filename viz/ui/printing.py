@@ -10,9 +10,11 @@ from viz.exhibits.chart import Chart
 from viz.exhibits.chart_rows import rows_of
 from viz.exhibits.exhibit import Exhibit, PictureAt
 from viz.exhibits.table_rows import cells_of
+from viz.exhibits.words import Words
 from viz.export import recording_npz
 from viz.painters.chart_sheet import sheet
 from viz.painters.table_sheet import table_sheet
+from viz.painters.words_sheet import words_sheet
 from viz.paper.figure import COLUMN, PAGE, Figure, of_component
 from viz.paper.record import Record, versions
 from viz.run.payloads import payload_of
@@ -46,6 +48,8 @@ def figure_of(
     elif isinstance(content, Chart):
         draw, numbers = partial(sheet, content, theme), partial(rows_of, content)
         figure = Figure(draw, record, width or COLUMN, rows=numbers)
+    elif isinstance(content, Words):
+        figure = Figure(partial(words_sheet, content, theme), record, width or COLUMN)
     else:
         draw, numbers = partial(table_sheet, content, theme), partial(cells_of, content)
         figure = Figure(draw, record, width or PAGE, rows=numbers)
@@ -75,7 +79,7 @@ def says_of(pane: Pane, exhibit: Exhibit) -> str:
     if isinstance(content, PictureAt) and content.payload is None:
         says: str = content.picture.says(*(exhibit.pane or pane).answer.parts, **content.state)
         return says
-    return exhibit.says
+    return content.plain if isinstance(content, Words) and not exhibit.says else exhibit.says
 
 
 def _pane_of(pane: Pane, exhibit: Exhibit) -> Pane:

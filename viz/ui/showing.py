@@ -10,9 +10,11 @@ from viz.components.kit.sync import mountable
 from viz.exhibits.chart import Chart
 from viz.exhibits.exhibit import Exhibit, PictureAt
 from viz.exhibits.table import Table, Tables
+from viz.exhibits.words import Words
 from viz.notebook.chart_image import chart_image
 from viz.painters.chart_plotly import CONFIG, figure, figure_html
 from viz.painters.table_html import table_html
+from viz.painters.words_html import words_html
 from viz.run.growth import Growth
 from viz.state.checkpoints import caption_of
 from viz.state.failures import Drawing
@@ -51,6 +53,8 @@ def show(exhibit: Exhibit, key: str, **look: Any) -> None:
             note(reason)
     elif isinstance(content, Chart):
         _chart(content, exhibit.says, key, look)
+    elif isinstance(content, Words):
+        show_words(content)
     else:
         show_table(fitting(content))
 
@@ -96,7 +100,7 @@ def files_of(pane: Pane, exhibit: Exhibit, name: str, key: str | None = None) ->
 
 
 def _own_file(pane: Pane, exhibit: Exhibit, name: str, key: str) -> None:
-    """Offer a chart or a table as a file: a page, or its cells."""
+    """Offer a chart, a table or words as a file: a page, or the cells or parts."""
     content, look = exhibit.small or exhibit.content, current_theme()
     if isinstance(content, Chart):
         download(
@@ -111,7 +115,7 @@ def _own_file(pane: Pane, exhibit: Exhibit, name: str, key: str) -> None:
             "Table as CSV",
             lambda: figure_of(pane, exhibit).table("csv"),
             f"headscope-{name}.csv",
-            "Its cells, one row each",
+            "Its parts, one row each",
             key=f"csv {key}",
         )
 
@@ -119,6 +123,11 @@ def _own_file(pane: Pane, exhibit: Exhibit, name: str, key: str) -> None:
 def show_table(content: Table | Tables) -> None:
     """A table that is no exhibit: it is drawn, and not offered for a paper."""
     st.html(table_html(content, _theme()))
+
+
+def show_words(content: Words) -> None:
+    """Words that stand somewhere else than the exhibits of a page."""
+    st.html(words_html(content))
 
 
 def _theme() -> Theme:

@@ -89,7 +89,7 @@ _CSS = """
     /* Kind, layer and head of a phone stand in one line. */
     [class*="st-key-kind"] [role="radio"] { padding-inline: 0.6rem; }
     /* An experiment takes a line of controls, and a line for each of its outputs. */
-    .st-key-experiment [data-testid="stHorizontalBlock"], .st-key-experiment .outputs {
+    .st-key-experiment [data-testid="stHorizontalBlock"], .st-key-experiment .text-lines {
       overflow-x: auto; scrollbar-width: none;
     }
     [data-testid="stMain"] .st-key-experiment [data-testid="stHorizontalBlock"] {
@@ -98,8 +98,7 @@ _CSS = """
     .st-key-experiment [data-testid="stHorizontalBlock"] > *,
     .st-key-experiment .stButtonGroup [role="radiogroup"] > * { flex: none; }
     .st-key-experiment .stButtonGroup [role="radiogroup"] { flex-wrap: nowrap; }
-    .st-key-experiment .outputs dd { flex-wrap: nowrap; }
-    .st-key-experiment .outputs dt { white-space: nowrap; }
+    .st-key-experiment .text-lines :is(dt, dd) { white-space: nowrap; }
   }
 </style>
 """

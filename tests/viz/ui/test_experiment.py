@@ -18,7 +18,7 @@ HEAD = "head-off:cross.0.1"
 
 def outputs(app: AppTest) -> str:
     """The strip's two lines as text."""
-    found = [each.proto.body for each in app.get("html") if "outputs" in each.proto.body]
+    found = [each.proto.body for each in app.get("html") if 'class="text-lines"' in each.proto.body]
     return re.sub(r"<[^>]*>", " ", re.sub(r"<style>.*?</style>", "", found[0], flags=re.S))
 
 
@@ -146,11 +146,10 @@ def test_links_back_and_forward_are_changes_that_can_be_taken_back() -> None:
 
 def test_on_a_wall_an_edited_output_is_not_called_that_without_the_edits(folder: Path) -> None:
     app = start(edits=HEAD, story="attention-is-all-you-need", scene="7", role="stage")
-    strip = '<dl class="outputs"{}>'
-    assert any("data-total" in each.proto.body for each in app.get("html"))
+    assert any("data-value" in each.proto.body for each in app.get("html"))
     app.text_input[0].set_value("").run()  # what is shown is the output of before, with the edits
-    shown = [each.proto.body for each in app.get("html") if "outputs" in each.proto.body]
-    assert strip.format(' style="visibility: hidden"') in shown[0]
+    shown = [each.proto.body for each in app.get("html") if 'class="text-lines"' in each.proto.body]
+    assert shown[0].startswith('<div class="unseen">')
 
 
 def field(app: AppTest, label: str) -> Any:

@@ -64,7 +64,7 @@ def test_sliders_and_buttons_make_the_edits_of_the_address(folder: Path) -> None
     press(app, "Undo")
     assert screen(app).edits[-1] == "positions-shift:source=3"
     press(app, "All off")
-    assert screen(app).edits == () and not drawn(app, 'class="outputs"')
+    assert screen(app).edits == () and not drawn(app, 'class="text-lines"')
     assert bits(app) == pytest.approx(expected(folder), abs=1e-4)
 
 

@@ -26,7 +26,7 @@ def test_a_search_is_stopped_and_begun_again(folder: Path, monkeypatch: pytest.M
             on_step()
             time.sleep(0.005)
 
-    monkeypatch.setattr("viz.ui.counterfactual.needed", endless)
+    monkeypatch.setattr("viz.pages.decode.counterfactual.needed", endless)
     app = start(page="decode", checkpoint="copy", decoding="greedy")
     press(app, "Find it")
     (work,) = (each.work for each in app.session_state["session"].studies.values())

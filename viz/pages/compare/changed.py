@@ -1,15 +1,11 @@
 """The changes of B, where B is A with edits, and the output of the model with them."""
 
-from dataclasses import replace
-
-from transformer.refusal import Refusal
 from viz.app_packages import st
 from viz.labels import kind_title, literal
-from viz.run.request import answer
 from viz.state.changing import heads_off, switch_off
 from viz.state.page import Pane
 from viz.ui.controls import choose_one
-from viz.ui.experiment import TOOLS, list_edits, outputs
+from viz.ui.experiment import TOOLS, list_edits, show_output
 
 NOTHING = "Nothing is changed yet: switch the head of B off here, or experiment on Explore."
 
@@ -27,10 +23,7 @@ def changed(first: Pane, other: Pane) -> None:
         if not edits:
             st.caption(NOTHING)
             return
-        try:
-            outputs(first.answer, answer(replace(first.answer.request, edits=edits)))
-        except Refusal as error:
-            st.caption(literal(str(error)))
+        show_output(first)
 
 
 def edited(other: Pane) -> str:

@@ -18,6 +18,7 @@ from viz.paper.record import FigureError
 from viz.state.checkpoints import open_linked, title
 from viz.state.mending import mend_head
 from viz.state.page import Page, Pane
+from viz.ui.changed_output import output_exhibit
 from viz.ui.columns import below, columns
 from viz.ui.controls import choose_head
 from viz.ui.experiment import say_unchanged
@@ -117,7 +118,8 @@ def _heads(panes: dict[str, Pane], name: str) -> dict[str, Exhibit]:
         exhibit = large(name, pane)
         title = f"{exhibit.title}, {_heading(letter, panes)}"
         exhibits[letter.lower()] = replace(exhibit, title=title)
-    return exhibits
+    is_edited = isinstance(panes["B"].of, Changed)
+    return exhibits | (output_exhibit(panes["A"]) if is_edited else {})
 
 
 def _exhibits(pane: Pane) -> dict[str, Exhibit]:

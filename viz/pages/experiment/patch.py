@@ -23,14 +23,14 @@ from viz.figures.token_lines import token_lines
 from viz.labels import bare_label, kind_title, label, literal, signed
 from viz.pages.experiment.studies import Patches
 from viz.run.growth import Growth
-from viz.run.request import answer
 from viz.screen import FIRST_PAGE, link
 from viz.state.changing import edit
 from viz.state.limits import check_text
 from viz.state.note import note
 from viz.state.page import Exhibits, Pane
 from viz.state.state import bound, change
-from viz.ui.experiment import outputs
+from viz.ui.changed_output import output_exhibit
+from viz.ui.experiment import show_output
 from viz.ui.progress import grow, is_written
 from viz.ui.saving import download, for_a_paper
 from viz.ui.showing import show, show_table
@@ -53,7 +53,7 @@ def patch_page(pane: Pane) -> None:
     try:
         check_text(other)
         work = grow(Patches(pane.request, other), lambda patches: _effects(patches, pane))
-        _edited_output(pane)
+        show_output(pane)
         _below(work.latest, pane)
     except Refusal as error:
         note(error)
@@ -94,7 +94,8 @@ def patch_exhibits(pane: Pane) -> Exhibits:
     if not other:
         return {}
     study = Patches(pane.answer.request, other)
-    return {"patches": Growth("Patches", study, lambda value: _exhibit(value, pane))}
+    growth = Growth("Patches", study, lambda value: _exhibit(value, pane))
+    return {"patches": growth, **output_exhibit(pane)}
 
 
 def _exhibit(patches: Patching, pane: Pane) -> Exhibit:
@@ -229,13 +230,6 @@ def _rows(patches: Patching) -> list[dict[str, object]]:
     ]
 
 
-def _edited_output(pane: Pane) -> None:
-    """Show the output with the edits in force beside the one without."""
-    edits = pane.screen.edits
-    if edits:
-        outputs(pane.answer, answer(replace(pane.answer.request, edits=edits)))
-
-
 def _below(patches: Patching | None, pane: Pane) -> None:
     """Offer what can be done with the patches that are kept, and with all."""
     screen = pane.screen
@@ -251,7 +245,8 @@ def _below(patches: Patching | None, pane: Pane) -> None:
                 "headscope-patches.csv",
                 "Every patch that was tried, with its effect",
             )
-            for_a_paper(pane, {"patches": _exhibit(patches, pane)}, "paper patches")
+            exhibits = {"patches": _exhibit(patches, pane)} | output_exhibit(pane)
+            for_a_paper(pane, exhibits, "paper patches")
 
 
 def _tokens(pane: Pane, other: str) -> None:

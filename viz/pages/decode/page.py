@@ -1,4 +1,4 @@
-"""Decode: what the model wrote, step by step; or what it decided, where it writes nothing."""
+"""The page: what the model wrote, step by step; or what it decided, where it writes nothing."""
 
 from dataclasses import replace
 from typing import Any
@@ -8,19 +8,20 @@ from viz.app_packages import st
 from viz.components.decode_player.decode_player import DecodePlayer
 from viz.exhibits.exhibit import Actions, Exhibit, PictureAt
 from viz.export import decoding_csv
+from viz.pages.decode.counterfactual import other_word
+from viz.pages.decode.similarity import second_sentence, similarity
 from viz.run.request import Answer
 from viz.state.focus import pin_step, pinned_step
 from viz.state.note import note
 from viz.state.page import Page, Pane
 from viz.talks.collecting import add_button
+from viz.ui.changed_output import output_exhibit
 from viz.ui.columns import columns
 from viz.ui.controls import choose_heads
-from viz.ui.counterfactual import other_word
 from viz.ui.experiment import begin_edits
 from viz.ui.panel import panel, view_exhibits
 from viz.ui.saving import download, for_a_paper
 from viz.ui.showing import show
-from viz.ui.similarity import second_sentence, similarity
 from viz.views.of_page import views_of_page
 
 
@@ -46,7 +47,7 @@ def _steps(pane: Pane, decoding: Decoding) -> None:
         )
         add_button("add to story")
         if decoding.steps:
-            for_a_paper(pane, {"steps": exhibit}, "paper steps")
+            for_a_paper(pane, {"steps": exhibit} | output_exhibit(pane), "paper steps")
         begin_edits(pane)
     if decoding.steps:
         selection = _decoder(pane).selection
@@ -69,7 +70,7 @@ def _player(pane: Pane, decoding: Decoding) -> Exhibit:
 
 
 def _exhibits(pane: Pane) -> dict[str, Exhibit]:
-    views, decoding = view_exhibits("decode", pane), pane.answer.decoding
+    views, decoding = view_exhibits("decode", pane) | output_exhibit(pane), pane.answer.decoding
     if pane.recording.vector is not None and (both := similarity(pane)) is not None:
         return {"similarity": both} | views
     if decoding is None or not decoding.steps:

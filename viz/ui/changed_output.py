@@ -1,0 +1,138 @@
+"""The output of each sort of model without the edits and with them, as words."""
+
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import replace
+
+from torch import Tensor
+
+from transformer.analysis.output_change import WordChange, differing, word_changes, words_of
+from transformer.analysis.scored import output_read, scores_in
+from transformer.recording.decisions import Classification
+from transformer.recording.text_vector import TextVector, angle, cosine
+from transformer.refusal import Refusal
+from transformer.tokenizer import Token
+from transformer.words import word_piece
+from viz.exhibits.exhibit import Exhibit
+from viz.exhibits.words import Line, Role, Span, Words
+from viz.labels import number, signed
+from viz.run.request import Answer, answer
+from viz.state.page import Pane
+from viz.views.class_probabilities import MOST, ranked
+
+CHANGE = "change of log-probability, in nats"
+WITHOUT, WITH = "without the edits", "with them"
+
+
+def output_exhibit(pane: Pane) -> dict[str, Exhibit]:
+    """The output without the edits in force and with them, by the name of the figure; nothing
+    where there is none, of which the page says why.
+    """
+    with suppress(Refusal):
+        if words := output_of(pane):
+            title = "Output without the edits and with them"
+            return {"output": Exhibit(title, words, is_main=False)}
+    return {}
+
+
+def output_of(pane: Pane) -> Words | None:
+    """The same as words, whether the pane's own answer is edited or not. Raises Refusal."""
+    request = pane.answer.request
+    edits = request.edits or pane.screen.edits
+    if not edits or request != pane.request:  # it is still written, or cannot be read
+        return None
+    plain, edited = (answer(replace(request, edits=each)) for each in ((), edits))
+    return changed_output(plain, edited)
+
+
+def changed_output(before: Answer, after: Answer) -> Words | None:
+    """Compare two answers to one text, the second with edits; None where nothing is compared.
+
+    Raises Refusal.
+    """
+    a, b = before.recording, after.recording
+    if a.classification and b.classification:
+        most = ranked(b.classification)[:MOST]
+        return _class_lines(a.classification, b.classification, sorted(most))
+    if before.decoding is not None and after.decoding is not None:
+        return _written(before, after)
+    if a.vector is not None and b.vector is not None:
+        return _turned(a.vector, b.vector)
+    return _filled(before, after) if a.logits.dim() == 2 else None
+
+
+def _written(before: Answer, after: Answer) -> Words:
+    """The target without the edits, read by the model that has them, and its own."""
+    forced = answer(after.request.made_to_read(before.request))
+    changes = word_changes(before.recording, forced.recording)
+    return _word_lines(changes, words_of(after.recording.target), "The same words are written.")
+
+
+def _filled(before: Answer, after: Answer) -> Words:
+    """The tokens that a masked model fills in or sees, and those it finds likeliest then."""
+    output = output_read(before.checkpoint, before.request.text, before.recording)
+    (old, _), (new, best) = (scores_in(each.recording, output) for each in (before, after))
+    token = after.checkpoint.tokenizer.token
+    likeliest = [token(id) for id in best.tolist()]
+    groups = output.groups
+    read, words = _grouped(output.words, groups), _grouped(likeliest, groups)
+    changes = [
+        WordChange(word, *_sums(group, old, new)) for word, group in zip(read, groups, strict=True)
+    ]
+    return _word_lines(changes, words, "The same words are the most probable ones.")
+
+
+def _grouped(tokens: Sequence[Token], groups: Sequence[Sequence[int]]) -> list[str]:
+    return [word_piece([tokens[i] for i in group]).strip(" ▁") for group in groups]
+
+
+def _sums(group: Sequence[int], *log_probs: Tensor) -> tuple[float, float]:
+    before, after = (float(each[list(group)].sum()) for each in log_probs)
+    return before, after
+
+
+def _word_lines(changes: Sequence[WordChange], new: Sequence[str], same: str) -> Words:
+    """The words without the edits with their changes, and those with them.
+
+    same: said where both are the same.
+    """
+    old, total = [each.word for each in changes], sum(each.gain for each in changes)
+    was = [
+        Span(each.word, signed(each.gain), each.gain, CHANGE, role)
+        for each, role in zip(changes, _roles(old, new, "gone"), strict=True)
+    ]
+    written = [Span(word, role=it) for word, it in zip(new, _roles(new, old, "new"), strict=True)]
+    remark = f"in all. {same}" if new == old else "in all."
+    foot = [
+        Span("Below each word: the change of its log-probability, in nats;"),
+        Span(signed(total), value=total, measure=CHANGE),
+        Span(remark),
+    ]
+    return Words([Line(was, WITHOUT), Line(written, WITH)], foot)
+
+
+def _roles(words: Sequence[str], others: Sequence[str], role: Role) -> list[Role]:
+    """Mark with a role what the others lack."""
+    return [role if is_other else "" for is_other in differing(words, others)]
+
+
+def _class_lines(before: Classification, after: Classification, which: Sequence[int]) -> Words:
+    """These classes with their probabilities, without the edits and with them."""
+    lines = []
+    for title, result in ((WITHOUT, before), (WITH, after)):
+        probs = [(result.classes[i], float(result.probs[i])) for i in which]
+        spans = [Span(name, number(prob, 3), prob, "probability") for name, prob in probs]
+        lines.append(Line(spans, title))
+    return Words(lines, [Span("Below each class: its probability.")])
+
+
+def _turned(before: TextVector, after: TextVector) -> Words:
+    """Say how far a text's vector turns."""
+    degrees, cos = angle(before.values, after.values), cosine(before.values, after.values)
+    spans = [
+        Span(f"The text's vector ({after.pooling.title}) turns by"),
+        Span(f"{number(degrees)}°", value=degrees, measure="angle in degrees"),
+        Span("with the edits: its cosine with the one without them is"),
+        Span(number(cos, 4), value=cos, measure="cosine"),
+    ]
+    return Words([Line(spans)])
