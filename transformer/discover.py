@@ -7,14 +7,20 @@ from typing import Any
 
 
 @cache
-def discover(package: str, constant: str) -> dict[str, Any]:
+def discover(package: str, constant: str, only: str = "") -> dict[str, Any]:
     """name -> declaration, for each module of `package` that has `constant`, sorted by name.
+
+    only: of the module of this name, which alone is imported.
 
     >>> {"decoder_only", "encoder_decoder"} <= set(discover("transformer.models", "FAMILY"))
     True
+    >>> list(discover("transformer.models", "FAMILY", only="decoder_only"))
+    ['decoder_only']
     """
     result = {}
     for module in pkgutil.iter_modules(importlib.import_module(package).__path__):
+        if only not in ("", module.name):
+            continue
         declared = getattr(importlib.import_module(f"{package}.{module.name}"), constant, None)
         if declared is not None:
             result[declared.name] = declared

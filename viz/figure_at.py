@@ -77,10 +77,7 @@ def _endings(*kinds: str) -> str:
 
 def page_of(screen: Screen) -> tuple[Pane, Mapping[str, Exhibit]]:
     """Return the pane of an address, and its figures. Raises Refusal in a sentence."""
-    pages: dict[str, Page] = discover("viz.pages", "PAGE")
-    if screen.page not in pages:
-        raise FigureError(f"There is no page {screen.page}: there is {', '.join(pages)}.")
-    page, name = pages[screen.page], _checkpoint(screen.checkpoint)
+    page, name = _page(screen.page), _checkpoint(screen.checkpoint)
     text = first_example(name) if screen.text is None else screen.text
     request = request_on(page, name, text, screen)
     try:
@@ -91,6 +88,15 @@ def page_of(screen: Screen) -> tuple[Pane, Mapping[str, Exhibit]]:
         result = None
     pane = page.pane(Pane(screen, request, result))
     return pane, page.finished(pane)
+
+
+def _page(name: str) -> Page:
+    """The page of this name, read alone. Raises FigureError."""
+    pages: dict[str, Page] = discover("viz.pages", "PAGE", only=name)
+    if name not in pages:
+        others = ", ".join(discover("viz.pages", "PAGE"))
+        raise FigureError(f"There is no page {name}: there is {others}.")
+    return pages[name]
 
 
 def _checkpoint(text: str | None) -> str:

@@ -9,7 +9,7 @@ from tests.fuzz.damage import no_file, strange_json
 from tests.fuzz.kind import Attempt, Kind
 from transformer.checkpoint import HISTORY, SNAPSHOTS
 from transformer.training.history import TRAINER_STATE, list_snapshots, training_rows
-from viz.figures import loss_curve, score_curves
+from viz.figures.training import loss_curve, score_curves
 from viz.painters.chart_plotly import figure
 from viz.theme import theme
 

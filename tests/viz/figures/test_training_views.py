@@ -13,14 +13,14 @@ from transformer.recording import Recording
 from transformer.tokenizer import Token
 from transformer.training.history import read_history
 from transformer.training.smoothing import entropy, smoothed_target
-from viz.figures import (
+from viz.figures.training import (
     label_smoothing,
     learning_rate,
     loss_curve,
     score_curves,
     smoothing_parts,
 )
-from viz.figures.over_steps import OverSteps, saved
+from viz.figures.training.over_steps import OverSteps, saved
 from viz.labels import percent
 from viz.painters.chart_plotly import figure as paint
 from viz.theme import DARK, LIGHT

@@ -5,8 +5,8 @@ from viz.app_packages import DeltaGenerator, st
 from viz.exhibits.exhibit import Exhibit
 from viz.export import rows_csv
 from viz.fields.training import TrainingFields
-from viz.figures import loss_curve, score_curves
-from viz.figures.loss_curve import History
+from viz.figures.training import loss_curve, score_curves
+from viz.figures.training.loss_curve import History
 from viz.pages.training.history import history_of, log_steps, recipe_of
 from viz.state.page import Pane
 from viz.ui.columns import columns

@@ -6,8 +6,8 @@ from viz.app_packages import DeltaGenerator, st
 from viz.exhibits.exhibit import Exhibit
 from viz.export import rows_csv
 from viz.fields.training import TrainingFields
-from viz.figures import learning_rate
-from viz.figures.over_steps import OverSteps, saved
+from viz.figures.training import learning_rate
+from viz.figures.training.over_steps import OverSteps, saved
 from viz.pages.training.history import history_of, log_steps, recipe_of
 from viz.state.page import Pane
 from viz.ui.controls import whole_number

@@ -13,8 +13,8 @@ from viz.app_packages import DeltaGenerator, pd, st
 from viz.exhibits.exhibit import Exhibit
 from viz.export import rows_csv
 from viz.fields.training import TrainingFields
-from viz.figures import label_smoothing, smoothing_parts
-from viz.figures.smoothing_parts import LARGEST, STEP, Parts
+from viz.figures.training import label_smoothing, smoothing_parts
+from viz.figures.training.smoothing_parts import LARGEST, STEP, Parts
 from viz.labels import label
 from viz.state.note import note
 from viz.state.page import Pane

@@ -7,7 +7,7 @@ from typing import Literal
 from transformer.training.config import TrainingConfig
 from transformer.training.schedule import inverse_square_root, rate
 from viz.exhibits.chart import Chart, Curve, Mark, Point, values_of
-from viz.figures.over_steps import OverSteps, steps_to
+from viz.figures.training.over_steps import OverSteps, steps_to
 
 HEIGHT = 330
 N_POINTS = 400

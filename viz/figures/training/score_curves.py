@@ -1,8 +1,8 @@
 """The other validation scores of a training run over its steps."""
 
 from viz.exhibits.chart import Chart, Curve, values_of
-from viz.figures.loss_curve import History
-from viz.figures.over_steps import OverSteps, saved, steps_to
+from viz.figures.training.loss_curve import History
+from viz.figures.training.over_steps import OverSteps, saved, steps_to
 from viz.labels import number
 from viz.theme import SERIES
 

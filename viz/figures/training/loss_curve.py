@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from viz.exhibits.chart import Chart, Curve, Mark, Rule, values_of
-from viz.figures.over_steps import saved, steps_to
+from viz.figures.training.over_steps import saved, steps_to
 
 HEIGHT = 330
 History = Sequence[Mapping[str, float]]

@@ -1,0 +1,1 @@
+"""Figures of the page Training: curves over the steps, and label smoothing."""
