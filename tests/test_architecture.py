@@ -178,6 +178,19 @@ def test_no_module_leads_back_to_itself() -> None:
     assert cycles(graph) == []
 
 
+def test_a_figure_from_a_shell_reads_nothing_that_draws_pages() -> None:
+    """`from viz.app_packages import st`, wherever a page's module leads to."""
+    read, ahead = {"viz.app_packages"}, {"viz.figure_at"}
+    while ahead:
+        name = ahead.pop()
+        read.add(name)
+        names = list(imports(ast.parse(MODULES[name].read_text())))
+        drawing = (*ABOVE, "segno", "starlette", "tornado")
+        assert not [each for each in names if any(within(each, it) for it in drawing)], name
+        ahead |= needed(MODULES[name]) - read
+    assert {"viz.pages.explore", "viz.ui.showing"} <= read
+
+
 def test_figures_know_nothing_of_views() -> None:
     for name, file in MODULES.items():
         assert not within(name, "viz.figures") or not [

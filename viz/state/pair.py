@@ -2,9 +2,8 @@
 
 from typing import Any
 
-import streamlit as st
-
 from transformer.checkpoint import Description
+from viz.app_packages import st
 from viz.labels import literal
 from viz.screen import Screen
 from viz.state.state import bound
