@@ -39,13 +39,13 @@ from transformer.hugging_face.opening import (
     require_whole,
 )
 from transformer.hugging_face.own_name import own_name
-from transformer.hugging_face.pairing import PROBE, reads_pairs
-from transformer.hugging_face.pooling import POOLINGS, most_tokens, pooling_of
+from transformer.hugging_face.pairing import ends_of_one, reads_pairs
+from transformer.hugging_face.pooling import module_files, most_tokens, pooling_of
 from transformer.hugging_face.refused import require_plain
 from transformer.hugging_face.rules import settings_of
 from transformer.hugging_face.sizes import WEIGHTS
 from transformer.hugging_face.special_ids import special_ids
-from transformer.hugging_face.tokenizer import ALIKE, Ends, HuggingFaceTokenizer
+from transformer.hugging_face.tokenizer import HuggingFaceTokenizer
 from transformer.hugging_face.weights import open_weights
 from transformer.inspection.circuits import NoHeads
 from transformer.inspection.contents import Contents, Fit
@@ -161,7 +161,7 @@ def _has_weights(path: Path) -> bool:
 
 def files(path: Path) -> Sequence[Path]:
     """All files of the folder itself, and those that say how it pools and how it chats."""
-    further = (each for pattern in (POOLINGS, TEMPLATES) for each in sorted(path.glob(pattern)))
+    further = (*module_files(path), *sorted(path.glob(TEMPLATES)))
     return [file for file in (*path.iterdir(), *further) if file.is_file()]
 
 
@@ -222,8 +222,8 @@ def described(
         mask_id=mask[0] if mask and asks(model) else None,
         classes=_classes(model),
         reads_pairs=reads_pairs(family, tokenizer),
-        ends=_ends(family, tokenizer),
-        pooling=None if family.decodes else pooling_of(path),
+        ends=ends_of_one(family, tokenizer),
+        pooling=None if family.decodes else pooling_of(path, theirs),
         is_exclusive=theirs.problem_type != "multi_label_classification",
         values=whole_text(theirs.to_dict()),
     )
@@ -255,13 +255,6 @@ def title_of(path: Path, config: Any) -> str:
     """Name the model's class, after the folder's own name where that of its path says nothing."""
     name, title = own_name(path), f"{config.architecture}, Hugging Face"
     return f"{name} ({title})" if name else title
-
-
-def _ends(family: Family, tokenizer: Tokenizer) -> Ends:
-    """Find the segments at both ends of any text: XLNet's and Funnel's have one of their own."""
-    if family.decodes or not isinstance(tokenizer, HuggingFaceTokenizer):
-        return ALIKE
-    return tokenizer.ends(PROBE)
 
 
 def _template_names(tokenizer: Tokenizer) -> tuple[str, ...]:

@@ -61,7 +61,7 @@ def notes_on(path: Path, config: Any, skeleton: Skeleton, read_from: Iterable[st
         *_tensors(skeleton),
         *_settings(path, config, skeleton.model),
         *_files(path, config, set(read_from)),
-        *pooling_notes(path, writes(skeleton.model)),
+        *pooling_notes(path, config, writes(skeleton.model)),
         *template_notes(path),
     ]
 

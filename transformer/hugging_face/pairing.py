@@ -45,9 +45,21 @@ def pairing(checkpoint: Checkpoint, second: str) -> Checkpoint:
 
 def reads_pairs(family: Family, tokenizer: Tokenizer) -> bool:
     """Tell whether it reads, and its tokenizer puts a special token between two texts."""
+    return bool(_ends(family, tokenizer, PROBE).n_second)
+
+
+def ends_of_one(family: Family, tokenizer: Tokenizer) -> Ends:
+    """Find the segments at both ends of any text: XLNet's and Funnel's have one of their own."""
+    return _ends(family, tokenizer, None)
+
+
+def _ends(family: Family, tokenizer: Tokenizer, second: str | None) -> Ends:
     if family.decodes or not isinstance(tokenizer, HuggingFaceTokenizer):
-        return False
-    return bool(tokenizer.ends(PROBE, PROBE).n_second)
+        return ALIKE
+    try:
+        return tokenizer.ends(PROBE, second)
+    except Exception:  # of a damaged one, which is said once it is to read a text
+        return ALIKE
 
 
 def of_two_texts(

@@ -1,7 +1,7 @@
 """Pooling of a sentence-embedding folder: modules.json and the folders that it names.
 
-Sentence Transformers writes them (Reimers and Gurevych 2019): a Transformer, then Pooling, and
-Normalize where vectors are of length 1.
+Sentence Transformers writes them (Reimers and Gurevych 2019): a Transformer, then Pooling, dense
+layers in some, and Normalize where vectors are of length 1.
 """
 
 from collections.abc import Iterator
@@ -11,7 +11,9 @@ from typing import Any
 from transformer.checkpoint import CONFIG, CheckpointError
 from transformer.files.foreign_text import clean, some_of
 from transformer.files.json_file import read_json
-from transformer.recording.text_vector import MODES, Pooling
+from transformer.hugging_face.dense import dense_faults, read_dense
+from transformer.hugging_face.weights import weights_files
+from transformer.recording.text_vector import MODES, Dense, Pooling
 
 MODULES, BERT = "modules.json", "sentence_bert_config.json"
 PROMPTS = "config_sentence_transformers.json"
@@ -22,21 +24,27 @@ _NAMES |= {f"{mode}_tokens": mode for mode in ("mean_sqrt_len", "weightedmean")}
 _NAMES |= {"lasttoken": "lasttoken"}
 """The end of a setting, after pooling_mode_ -> its mode."""
 _PREFIX = "pooling_mode_"
+DENSE = "Dense"
+ORDER = ("Pooling", DENSE, "Normalize")
+"""The order of modules behind a model: dense layers may be several."""
 
 
-def pooling_of(path: Path) -> Pooling | None:
-    """Read it; None where the folder names none, or one that is not computed: `pooling_notes`."""
+def pooling_of(path: Path, config: Any) -> Pooling | None:
+    """Read it; None where the folder names none, or one that is not computed: `pooling_notes`.
+
+    config: the library's, of its model.
+    """
     path = pipeline_of(path)
-    return None if _faults(path) else _pooling(path)
+    return None if _faults(path, config) else _pooling(path)
 
 
-def pooling_notes(path: Path, writes: bool) -> Iterator[str]:
+def pooling_notes(path: Path, config: Any, writes: bool) -> Iterator[str]:
     """A sentence for what the folder asks of its vector, and is not computed.
 
-    writes: its model writes a text, and gives no vector.
+    config: the library's, of its model. writes: it writes a text, and gives no vector.
     """
     outer = pipeline_of(path)
-    faults = _faults(outer)
+    faults = _faults(outer, config)
     if writes and (outer / MODULES).is_file():
         yield f"{MODULES} asks for the vector of a text: it is not computed, as the model writes."
     elif faults:
@@ -87,7 +95,17 @@ def model_within(path: Path) -> Path | None:
 def pipeline_files(path: Path) -> list[Path]:
     """The files of a pipeline that lie outside its model's folder."""
     named = [path / name for name in (MODULES, BERT, PROMPTS)]
-    return [file for file in (*named, *sorted(path.glob(POOLINGS))) if file.is_file()]
+    return [file for file in (*named, *module_files(path)) if file.is_file()]
+
+
+def module_files(path: Path) -> list[Path]:
+    """The files of the modules that follow a model: settings, and weights of dense layers."""
+    try:
+        places = [_place(path, each) for each in _modules(path) if _type(each) == DENSE]
+        weights = [file for place in places for file in weights_files(place)]
+    except CheckpointError:
+        weights = []
+    return [*sorted(path.glob(POOLINGS)), *weights]
 
 
 def pipeline_of(path: Path) -> Path:
@@ -102,31 +120,49 @@ def _pooling(path: Path) -> Pooling | None:
     if settings is None:
         return None
     is_normalized = any(_type(each) == "Normalize" for each in modules)
-    return Pooling(_modes(settings), is_normalized)
+    return Pooling(_modes(settings), is_normalized, tuple(_layers(path)))
 
 
-def _faults(path: Path) -> list[str]:
+def _layers(path: Path) -> Iterator[Dense]:
+    for each in _modules(path):
+        if _type(each) == DENSE:
+            yield read_dense(_place(path, each), _settings(path, each))
+
+
+def _faults(path: Path, config: Any) -> list[str]:
     """Say what is not computed, or damaged."""
     try:
-        return _not_computed(path)
+        faults = _not_computed(path, getattr(config.get_text_config(), "hidden_size", None))
+        if not faults:
+            _pooling(path)  # its weights can be read
+        return faults
     except CheckpointError as error:
         return [str(error).removeprefix(f"{path.name}: ").rstrip(".")]
 
 
-def _not_computed(path: Path) -> list[str]:
+def _not_computed(path: Path, width: int | None) -> list[str]:
+    """width: of a token's vector."""
     modules = _modules(path)
     names = [_type(each) for each in modules]
     faults = [] if "Pooling" in names or not (path / MODULES).is_file() else ["it names no pooling"]
     faults += [
         f"{clean(name)} is not computed"
         for name in names
-        if name not in ("Transformer", "Pooling", "Normalize", "Dropout")
+        if name not in ("Transformer", "Pooling", DENSE, "Normalize", "Dropout")
     ]
+    order = [name for name in names if name in ORDER]
+    if DENSE in order and order != sorted(order, key=ORDER.index):
+        faults.append("Dense stands before Pooling, or behind Normalize")
     switches = {f"{_PREFIX}{name}" for name in _NAMES}
     for module in modules:
+        if _type(module) == DENSE:
+            settings = _settings(path, module)
+            faults += dense_faults(settings, width)
+            width = settings.get("out_features")
         if _type(module) != "Pooling":
             continue
         settings = _settings(path, module)
+        width = width and width * len(_modes(settings))
         unknown = [
             name
             for name, value in settings.items()
@@ -166,12 +202,18 @@ def _type(module: dict[str, Any]) -> str:
     return str(module.get("type")).rpartition(".")[2]
 
 
-def _settings(path: Path, module: dict[str, Any]) -> dict[str, Any]:
-    """The module's own configuration. Raises CheckpointError for a place outside the folder."""
+def _place(path: Path, module: dict[str, Any]) -> Path:
+    """The module's own folder. Raises CheckpointError for one outside the pipeline's."""
     name = str(module.get("path"))
     if not name or Path(name).name != name or name == "..":
         raise CheckpointError(f"{path.name}: {MODULES} names a place outside it: {clean(name)}.")
-    settings = read_json(path / name / CONFIG)
+    return path / name
+
+
+def _settings(path: Path, module: dict[str, Any]) -> dict[str, Any]:
+    """The module's own configuration. Raises CheckpointError for a place outside the folder."""
+    place = _place(path, module)
+    settings = read_json(place / CONFIG)
     if not isinstance(settings, dict):
-        raise CheckpointError(f"{path.name}: {clean(name)}/{CONFIG} holds no settings.")
+        raise CheckpointError(f"{path.name}: {clean(place.name)}/{CONFIG} holds no settings.")
     return settings

@@ -53,6 +53,8 @@ class HuggingFaceTokenizer:
 
     def __init__(self, inner: Any, vocab_size: int) -> None:
         self._inner, self.vocab_size = inner, vocab_size
+        if not isinstance(inner.model_max_length, int | float):  # the library compares it
+            inner.model_max_length = ANY_LENGTH
         self._lock = threading.Lock()  # the library's own are not to be shared between threads
         self.languages = _languages(inner, vocab_size)
         """Code -> id of its token, of a translator that is told its languages."""

@@ -1,9 +1,10 @@
 """The vector of a text that a model makes, which writes nothing and names no class."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 MODES = ("cls", "max", "mean", "mean_sqrt_len", "weightedmean", "lasttoken")
 """Ways of pooling, in the order in which several are joined (Sentence Transformers' Pooling)."""
@@ -16,6 +17,39 @@ TITLES = {
     "lasttoken": "the last token's",
 }
 
+ACTIVATIONS: dict[str, Callable[[], nn.Module]] = {
+    each.__name__: each
+    for each in (
+        *(nn.Identity, nn.Tanh, nn.ReLU, nn.GELU, nn.Sigmoid, nn.SiLU, nn.Mish, nn.ELU, nn.SELU),
+        *(nn.LeakyReLU, nn.ReLU6, nn.Softplus, nn.Softsign, nn.Hardtanh, nn.LogSigmoid),
+    )
+}
+"""Classes of torch's by their names; each is made without settings."""
+
+
+@dataclass(frozen=True, eq=False)
+class Dense:
+    """A layer that follows the pooling: f(W x + b) (Sentence Transformers' Dense)."""
+
+    weight: Tensor
+    """W [D_out, D_in]."""
+    bias: Tensor | None
+    """b [D_out]; None: it has none."""
+    activation: str
+    """The name of f: one of ACTIVATIONS."""
+
+    def __call__(self, vector: Tensor) -> Tensor:
+        """[D_in] -> [D_out]."""
+        linear = torch.nn.functional.linear(vector, self.weight, self.bias)
+        result: Tensor = ACTIVATIONS[self.activation]()(linear)
+        return result
+
+    @property
+    def title(self) -> str:
+        """Say in words what it does."""
+        of = "" if self.activation == "Identity" else f" and {self.activation}"
+        return f"through a dense layer of {len(self.weight):,}{of}"
+
 
 @dataclass(frozen=True)
 class Pooling:
@@ -24,18 +58,27 @@ class Pooling:
     modes: tuple[str, ...] = ("mean",)
     """Some of MODES; the results of several stand behind each other."""
     is_normalized: bool = False
-    """True: the vector is divided by its length."""
+    """True: the vector is divided by its length, at last."""
+    layers: tuple[Dense, ...] = ()
+    """The layers that follow, in their order."""
+
+    def pooled(self, states: Tensor) -> Tensor:
+        """states: [T, D] of all tokens, special ones too -> [D], or of m modes [m · D]."""
+        return torch.cat([_pooled(states, mode) for mode in MODES if mode in self.modes])
 
     def __call__(self, states: Tensor) -> Tensor:
-        """states: [T, D] of all tokens, special ones too -> [D], or of m modes [m · D]."""
-        vector = torch.cat([_pooled(states, mode) for mode in MODES if mode in self.modes])
+        """Pool states [T, D], and go through the layers that follow -> [D'], the text's vector."""
+        vector = self.pooled(states)
+        for layer in self.layers:
+            vector = layer(vector)
         return torch.nn.functional.normalize(vector, dim=0) if self.is_normalized else vector
 
     @property
     def title(self) -> str:
         """Say in words what it takes."""
         names = " and ".join(TITLES[mode] for mode in MODES if mode in self.modes)
-        return f"{names}, of length 1" if self.is_normalized else names
+        last = ["of length 1"] if self.is_normalized else []
+        return ", ".join([names, *(layer.title for layer in self.layers), *last])
 
 
 def _pooled(states: Tensor, mode: str) -> Tensor:
@@ -68,7 +111,7 @@ class TextVector:
 
     @property
     def values(self) -> Tensor:
-        """[D], or of several modes [m · D]."""
+        """[D], or of several modes [m · D], or as wide as the last layer that follows."""
         return self.pooling(self.states)
 
 

@@ -16,10 +16,9 @@ def vector_of(recording: Recording) -> TextVector:
 
 
 def cosines(recording: Recording) -> list[float]:
-    """The cosine of each token's vector with the text's; of several modes, with the closest."""
+    """The cosine of each token's vector with the pooled one; of several modes, with the closest."""
     vector = vector_of(recording)
-    n = vector.states.size(1)
-    parts = vector.values.view(-1, n)
+    parts = vector.pooling.pooled(vector.states).view(-1, vector.states.size(1))
     return [max(cosine(part, state) for part in parts) for state in vector.states]
 
 
@@ -27,7 +26,7 @@ def chart(recording: Recording) -> Chart:
     """A bar a token, the first on top: its vector's cosine with the text's vector."""
     values = cosines(recording)
     bars = Bars("", range(len(values)), values, ("above",), "{x:.4f}", is_level=True)
-    x = Axis("cosine with the text's vector", from_zero=True, has_grid=True)
+    x = Axis(f"cosine with {_compared(recording)}", from_zero=True, has_grid=True)
     y = Axis("", labels=recording.source, origins=Side("", recording.source).all)
     return Chart("text_vector", "Vector of the text", "", x, y, (bars,))
 
@@ -39,9 +38,15 @@ def describe(recording: Recording) -> str:
     top = max(range(len(values)), key=lambda i: values[i])
     closest, length = label(recording.source[top]), number(vector.values.norm())
     return (
-        f"The text's vector has {size}{of}; its length is {length}. Closest to it is "
-        f"the vector of {closest}, with a cosine of {values[top]:.4f}."
+        f"The text's vector has {size}{of}; its length is {length}. Closest to "
+        f"{_compared(recording)} is the vector of {closest}, with a cosine of {values[top]:.4f}."
     )
+
+
+def _compared(recording: Recording) -> str:
+    """Name the vector that tokens' are compared with: a dense layer gives one of another space."""
+    layers = vector_of(recording).pooling.layers
+    return "the pooled vector, before the dense layer" if layers else "the text's vector"
 
 
 VIEW = View(
