@@ -23,6 +23,7 @@ from viz.spelling import (
     PAIR,
     PINS,
     TEXT,
+    TURNS,
     WHOLE,
     WHOLES,
     YES,
@@ -71,6 +72,8 @@ class Screen:
     """The chat template of its folder that the text is put into; None: it is read as typed."""
     system: str = choice(TEXT, "", CHECKPOINT)
     """The message that the template begins with; empty: none."""
+    turns: tuple[tuple[str, str], ...] = choice(TURNS, (), CHECKPOINT)
+    """The turns of the conversation before the text: roles and texts."""
     decoding: str | None = choice(NAME, None, CHECKPOINT)
     options: tuple[tuple[str, float], ...] = choice(NUMBERS, ())
     """Options of the decoding methods, by their names, in order."""

@@ -12,6 +12,9 @@ from urllib.parse import unquote
 
 from transformer.edits import EditError
 from transformer.edits import parse as parse_edit
+from transformer.hugging_face.chat.turns import MOST as MOST_TURNS
+from transformer.hugging_face.chat.turns import Turn, turn_of
+from transformer.hugging_face.chat.turns import spell as spell_turn
 
 MOST_EDITS = 200
 """In an address; browsers and servers cut longer ones."""
@@ -86,6 +89,17 @@ def _write_edits(edits: tuple[str, ...]) -> str:
     return "/".join(each.replace("%", "%25").replace("/", "%2F") for each in edits)
 
 
+def _read_turns(text: str) -> tuple[Turn, ...]:
+    turns = tuple(turn_of(unquote(each)) for each in text.split("/"))
+    if len(turns) > MOST_TURNS:
+        raise ValueError("a conversation of too many turns")
+    return turns
+
+
+def _write_turns(turns: tuple[Turn, ...]) -> str:
+    return _write_edits(tuple(map(spell_turn, turns)))
+
+
 def _commas(values: tuple[object, ...]) -> str:
     return ",".join(map(str, values)) or "none"
 
@@ -110,5 +124,6 @@ WHOLES = Spelling(_read_wholes, _commas)
 PAIR = Spelling(_read_pair, _commas)
 PINS = Spelling(_read_pins, _commas)
 EDITS = Spelling(_read_edits, _write_edits)
+TURNS = Spelling(_read_turns, _write_turns)
 NUMBERS = replace(NUMBER, has_entries=True)
 NAMES = replace(NAME, has_entries=True)

@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import re
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,6 +17,7 @@ from tests.browser.payloads import IN_HTML, IN_MARKDOWN, MARK, PAYLOADS, hits
 from tests.browser.server import ROOT, painted, serve
 from tests.browser.test_app import open_app
 from tests.browser.test_figures import saved
+from tests.transformer.hugging_face.test_chatting import folder_with
 from transformer import load_checkpoint, record
 from transformer.discover import discover
 from transformer.files.csv_file import of_text
@@ -70,7 +72,7 @@ def test_escaped_payloads_are_text(page: Page, apps: str) -> None:
 
 FOLDER = f"a **{MARK}** ${MARK}$ :red[{MARK}] <b>{MARK}<b> www.{MARK}.example"
 DAMAGED, TRAINED = f"[{MARK}](b) :streamlit: {MARK} -> {MARK}", f"`{MARK}` :smile: \u202e"
-LEFTWARD = "letters of Hebrew"
+LEFTWARD, CHATTING = "letters of Hebrew", "chatting"
 TYPED = " ".join(each for each in PAYLOADS if "\u202e" not in each)
 OF_FOLDER = f"checkpoint={quote(FOLDER)}&text={quote(TYPED)}"
 PLACES = (
@@ -124,6 +126,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     shutil.copy(copied / "model.safetensors", folder / TRAINED)
     said["model"]["family"] = " ".join(PAYLOADS)
     (folder / DAMAGED / "config.json").write_text(json.dumps(said))
+    wrapped = "the {% for each in messages %}{{ each.content }} {% endfor %}"
+    templates = [{"name": each, "template": wrapped} for each in PAYLOADS]
+    folder_with(folder / CHATTING, templates)
     letters = shutil.copytree(ROOT / "checkpoints" / "shakespeare", folder / LEFTWARD)
     characters = (letters / "characters.txt").read_text()
     (letters / "characters.txt").write_text(characters.replace("ABCDEFGHIJ", "אבגדהוזחטי"))
@@ -151,6 +156,28 @@ def test_what_is_typed_and_loaded_is_text_on_every_page(page: Page, crafted: str
     expect(said).to_contain_text("There is no")
     found["sidebar"] = hits(page)
     assert {place: each for place, each in found.items() if each} == {}
+
+
+def test_a_template_is_pressed_and_a_conversation_typed(page: Page, crafted: str) -> None:
+    open_app(page, f"{crafted}/?checkpoint={CHATTING}&text=cat&options.max_len=4")
+    page.get_by_role("combobox", name="Chat template").click()
+    options = page.get_by_role("option")
+    expect(options.nth(1)).to_be_visible()
+    matches = {"list": hits(page)}
+    options.nth(1).click()
+    expect(page.get_by_text("Read as: the cat")).to_be_visible()
+    expect(page).to_have_url(re.compile("template="))
+    matches["chosen"] = hits(page)
+    page.get_by_test_id("stPopover").get_by_role("button", name="Options").click()
+    field = page.get_by_role("textbox", name="Earlier turns")
+    field.fill(f"user: {PAYLOADS[0]}\nassistant: {PAYLOADS[1]}")
+    field.press("Control+Enter")
+    expect(page.get_by_text(f"Read as: the {PAYLOADS[0]} {PAYLOADS[1]} cat")).to_be_visible()
+    expect(page).to_have_url(re.compile("turns=user"))
+    page.get_by_role("button", name="Add this text and its answer").click()
+    expect(page.get_by_text("user: cat", exact=True)).to_be_visible()
+    matches["turns"] = hits(page)
+    assert {name: each for name, each in matches.items() if each} == {}
 
 
 def test_a_sentence_runs_as_its_script_does(page: Page, crafted: str) -> None:

@@ -68,6 +68,10 @@ VALUES: list[tuple[Spelling, Any]] = [
     (spelling.PAIR, lambda rng: (rng.randrange(99), rng.randrange(99))),
     (spelling.PINS, lambda rng: ("q5", f"k{rng.randrange(10**6)}")),
     (spelling.EDITS, lambda rng: some_edits(rng)),
+    (
+        spelling.TURNS,
+        lambda rng: tuple(("assistant", some_text(rng)) for _ in range(1, rng.randrange(2, 5))),
+    ),
     (spelling.NUMBERS, lambda rng: entries(rng, some_number)),
     (spelling.NAMES, lambda rng: entries(rng, lambda rng: some_text(rng) or "x")),
 ]

@@ -11,6 +11,7 @@ from transformer.decoding.decode import written_text
 from transformer.decoding.method import Method
 from transformer.formats.opening import load_checkpoint
 from transformer.hugging_face.chat.chatting import chatting, remarks, text_read
+from transformer.hugging_face.chat.turns import turn_of
 from transformer.refusal import quoted
 from transformer.visible import visible
 
@@ -32,15 +33,20 @@ def add_arguments(parser: ArgumentParser) -> None:
     )
     parser.add_argument("--template", help="a chat template of its folder: the text is a user's")
     parser.add_argument("--system", default="", help="a message before the text, by --template")
+    help = "said before the text, as in user:TEXT or assistant:TEXT; may be repeated"
+    parser.add_argument("--turn", action="append", default=[], help=help)
 
 
 def run(options: Namespace) -> Result:
     """The text that the model writes, and its hypotheses. Raises Refusal."""
     checkpoint = load_checkpoint(options.checkpoint, options.device)
     if options.template is not None:
-        checkpoint = chatting(checkpoint, options.template, options.system)
-    elif options.system:
-        raise InputError("A system message needs --template: it is the template that writes it.")
+        turns = [{"role": role, "content": words} for role, words in map(turn_of, options.turn)]
+        checkpoint = chatting(checkpoint, options.template, options.system, turns)
+    elif options.system or options.turn:
+        raise InputError(
+            "--system and --turn need --template: it is the template that writes them."
+        )
     read = text_read(checkpoint, options.text)
     if options.template is not None:
         print(visible(read, " \n"), file=sys.stderr)  # before it is read; stdout is the result's

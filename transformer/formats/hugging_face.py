@@ -16,7 +16,7 @@ from transformer.hugging_face.adapters.adapted import with_adapter
 from transformer.hugging_face.adapters.adapter import Adapter
 from transformer.hugging_face.adapters.reading import read_adapter
 from transformer.hugging_face.adapters.settings import ADAPTER
-from transformer.hugging_face.chat_templates import TEMPLATES
+from transformer.hugging_face.chat.templates import TEMPLATES
 from transformer.hugging_face.choice import said_classes
 from transformer.hugging_face.heads import HuggingFaceHeads
 from transformer.hugging_face.kinds import FOLLOWS, asks, classifies, family_of, reads_two

@@ -13,7 +13,7 @@ from transformer.files.foreign_text import some_of
 from transformer.files.json_file import read_json
 from transformer.hugging_face.adapters.path import adapted_path
 from transformer.hugging_face.adapters.settings import ADAPTER
-from transformer.hugging_face.chat_templates import template_notes
+from transformer.hugging_face.chat.templates import template_notes
 from transformer.hugging_face.kinds import writes
 from transformer.hugging_face.pooling import pooling_notes
 from transformer.hugging_face.refused import SCHEMES, scheme_of, unread_poolers

@@ -21,7 +21,7 @@ from transformer.files.tensor_files import RenamedTensors
 from transformer.files.tensors import TensorSource
 from transformer.files.wrapping import unwrapped, without_common
 from transformer.hugging_face.adapters.adapter import Adapter
-from transformer.hugging_face.chat_templates import templates_of
+from transformer.hugging_face.chat.templates import templates_of
 from transformer.hugging_face.choice import choose
 from transformer.hugging_face.failure import building, in_a_sentence
 from transformer.hugging_face.notes import notes_on

@@ -62,7 +62,7 @@ class HuggingFaceTokenizer:
         self.target_language: str | None = inner.tgt_lang if self.languages else None
         self.templates: Mapping[str, str] = getattr(inner, "chat_template", None) or {}
         """Name -> chat template, where its folder has some."""
-        self._chat: tuple[str, str] | None = None
+        self._chat: tuple[str, Sequence[tuple[str, str]]] | None = None
         self._second: str | None = None
         self._special = frozenset([*inner.all_special_ids, *self.languages.values()])
         self._unknown = _unknown(inner)
@@ -95,10 +95,13 @@ class HuggingFaceTokenizer:
         other.source_language, other.target_language = source, target
         return other
 
-    def for_chat(self, template: str, system: str) -> "HuggingFaceTokenizer":
-        """The same tokenizer for what a user says, as a chat template writes it."""
+    def for_chat(self, template: str, earlier: Sequence[tuple[str, str]]) -> "HuggingFaceTokenizer":
+        """The same tokenizer for what a user says, as a chat template writes it.
+
+        earlier: what was said before, each a role and a text.
+        """
         other = copy.copy(self)
-        other._chat = (self.templates[template], system)
+        other._chat = (self.templates[template], earlier)
         return other
 
     def for_pair(self, second: str) -> "HuggingFaceTokenizer":
@@ -126,8 +129,8 @@ class HuggingFaceTokenizer:
         """Return a text as it is read: as its chat template has it. Raises TokenizerError."""
         if self._chat is None:
             return text
-        template, system = self._chat
-        return rendered(template, text, system, self._inner.special_tokens_map)
+        template, earlier = self._chat
+        return rendered(template, text, earlier, self._inner.special_tokens_map)
 
     def remarks(self, text: str, side: Side) -> tuple[str, ...]:
         """Say which special tokens would be read twice: those that are typed and added."""

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import torch
 
@@ -41,8 +41,22 @@ from viz.run.work import finish
 Languages = tuple[str | None, str | None]
 """The codes that a translator of many reads and writes; None: as it says."""
 NEITHER: Languages = (None, None)
-Chat = tuple[str, str]
-"""The name of a chat template, and a message for its beginning; empty: none."""
+
+
+class Chat(NamedTuple):
+    """A conversation, whose last turn is the text of a request."""
+
+    template: str
+    """The name of a chat template."""
+    system: str = ""
+    """A message for its beginning; empty: none."""
+    turns: tuple[tuple[str, str], ...] = ()
+    """The turns before the text: roles and texts."""
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """All that somebody typed."""
+        return (self.template, self.system, *(text for _, text in self.turns))
 
 
 @dataclass(frozen=True)
@@ -208,7 +222,8 @@ def _chatting(checkpoint: Checkpoint, chat: Chat) -> Checkpoint:
         raise InputError(
             "Chat templates are programs, and this server runs none: let the text be read as typed."
         )
-    return chatting(checkpoint, *chat)
+    messages = [{"role": role, "content": text} for role, text in chat.turns]
+    return chatting(checkpoint, chat.template, chat.system, messages)
 
 
 def answer(request: Request, runner: Runner | None = None) -> Answer:

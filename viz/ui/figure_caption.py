@@ -63,8 +63,9 @@ def _pair(request: Request) -> str:
 def _chat(request: Request) -> str:
     if request.chat is None:
         return ""
-    template, system = request.chat
-    return f" in its chat template “{template}”" + (f" after “{system}”" if system else "")
+    template, system, turns = request.chat
+    earlier = ", ".join(f"“{text}”" for text in (system, *(text for _, text in turns)) if text)
+    return f" in its chat template “{template}”" + (f" after {earlier}" if earlier else "")
 
 
 def _written(pane: Pane) -> str:

@@ -28,7 +28,7 @@ from viz.run.request import (
 from viz.run.shorter import as_stopped, streams
 from viz.run.work import at_hand
 from viz.state.changing import forget_changes, say_dropped, without_edit
-from viz.state.chat import choose_system, choose_template, templates
+from viz.state.chat import choose_system, choose_template, choose_turns, show_turns, templates
 from viz.state.checkpoints import checkpoint_names, load, title
 from viz.state.languages import choose_languages, has_languages
 from viz.state.limits import charge, check_text
@@ -75,6 +75,8 @@ def header(page: Page) -> Request:
     elif shows == "sentence":
         sentence, pickers = st.columns(WIDTHS, vertical_alignment="center")
         with sentence:
+            if request.chat is not None:
+                show_turns(request.chat)
             with _row():
                 _choose_text(checkpoint, text)
                 if names_of_templates := templates(about(checkpoint), request.chat):
@@ -169,6 +171,7 @@ def _choose_decoding(request: Request) -> None:
                 choose_languages(description, request.languages)
             if request.chat is not None:
                 choose_system(request.chat)
+                choose_turns(request)
             choose_options(method, dict(request.options))
 
 
@@ -211,12 +214,13 @@ def _answer(request: Request, place: DeltaGenerator | None) -> Answer | None:
     """
     take_preview(request)
     load(request)
+    turns = request.chat.texts if request.chat else ()
     for text in (
         request.text,
         request.pair,
-        *(request.chat or ()),
+        *turns,
         *request.edits,
-    ):  # some are of a sentence
+    ):  # some edits are of a sentence
         check_text(text)
     if request.chat is not None and not on_stage():
         _say_read(request)

@@ -13,6 +13,7 @@ from transformer.__main__ import main
 from transformer.hugging_face.chat.chatting import remarks, text_read
 from transformer.hugging_face.chat.render_process import MOST_CHARACTERS, render
 from transformer.hugging_face.chat.rendering import rendered
+from transformer.hugging_face.chat.turns import spell, turn_of
 from transformer.inputs import MAX_CHARACTERS, source_ids
 from transformer.tokenizer import TokenizerError
 
@@ -213,6 +214,46 @@ def test_from_a_shell(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Non
     assert json.loads(output)["read"] == "<s>the cat\n!" and "<s>the cat\n!" in told
     assert main(usual) == 0
     assert json.loads(capsys.readouterr().out).keys() == {"text", "target", "hypotheses"}
-    for wrong in (("--template", "other"), ("--system", "the dog")):
+    wholly = "{% for each in messages %}{{ each.role[0] }} {{ each.content }} {% endfor %}"
+    folder = str(folder_with(tmp_path / "b", wholly))
+    turns = ["--turn", "user:the", "--turn", "assistant: a: b", "--template", "default"]
+    assert main(["decode", folder, "cat", "--option", "max_len=2", "--json", *turns]) == 0
+    assert json.loads(capsys.readouterr().out)["read"] == "u the a a: b u cat "
+    usual[1] = folder
+    wrong_turn = ("--template", "default", "--turn", "the dog")
+    for wrong in (("--template", "other"), ("--system", "the"), ("--turn", "user:a"), wrong_turn):
         assert main([*usual, *wrong]) == 1
-        assert "template" in capsys.readouterr().err
+        assert ("turn" if wrong is wrong_turn else "template") in capsys.readouterr().err
+
+
+TURNS = (("user", "the cat"), ("assistant", " sat: </s>\nran "), ("user", "the dog"))
+MESSAGES = [{"role": role, "content": text} for role, text in TURNS]
+
+
+@pytest.mark.parametrize("name", ["ChatML", "Llama 2", "Llama 3", "Zephyr"])
+def test_a_conversation_is_read_as_the_library_reads_it(name: str, tmp_path: Path) -> None:
+    from transformers import AutoTokenizer
+
+    folder = folder_with(tmp_path, TEMPLATES[name])
+    theirs = AutoTokenizer.from_pretrained(folder)
+    checkpoint = chatting(load_checkpoint(folder, "cpu"), system="ran", messages=MESSAGES[:2])
+    messages = [{"role": "system", "content": "ran"}, *MESSAGES]
+    right = theirs.apply_chat_template(messages, add_generation_prompt=True, return_dict=False)
+    assert source_ids(checkpoint, "the dog") == right
+
+
+@pytest.mark.parametrize(
+    "message",
+    [{"role": "nobody", "content": "a"}, {"role": "user"}, {"role": "user", "content": 7}],
+)
+def test_a_message_that_is_none_ends_in_a_sentence(message: Any, tmp_path: Path) -> None:
+    checkpoint = load_checkpoint(folder_with(tmp_path, TEMPLATES["ChatML"]), "cpu")
+    with pytest.raises(InputError, match="message"):
+        chatting(checkpoint, messages=[message])
+    with pytest.raises(InputError, match="turns"):
+        chatting(checkpoint, messages=MESSAGES * 40)
+
+
+@pytest.mark.parametrize("turn", [*TURNS, ("system", ""), ("user", "user: a"), ("user", "  ")])
+def test_a_turn_is_spelled_and_read_again(turn: tuple[str, str]) -> None:
+    assert turn_of(spell(turn)) == turn

@@ -7,7 +7,7 @@ from streamlit.testing.v1 import AppTest
 
 from tests.transformer.hugging_face.test_chatting import folder_with
 from transformer import InputError
-from viz.run.request import answer, make_request, open_checkpoint
+from viz.run.request import Chat, answer, make_request, open_checkpoint
 from viz.run.settings import TEMPLATES
 from viz.screen import Screen, parse, spell
 
@@ -16,7 +16,12 @@ TEMPLATE = (
     "{% if messages[0].role == 'system' %}{{ messages[0].content }} {% endif %}"
     "{{ bos_token }}the {{ messages[-1].content }}\n"
 )
-SEVERAL = [{"name": "default", "template": TEMPLATE}, {"name": "*rag*", "template": "ran . dog"}]
+WHOLE = "{% for each in messages %}{{ each.role[0] }} {{ each.content }} {% endfor %}"
+SEVERAL = [
+    {"name": "default", "template": TEMPLATE},
+    {"name": "*rag*", "template": "ran . dog"},
+    {"name": "all", "template": WHOLE},
+]
 
 
 @pytest.fixture
@@ -44,20 +49,27 @@ def offered(app: AppTest) -> list[str]:
 def script() -> None:
     import streamlit as st
 
-    from viz.run.request import about
-    from viz.state.chat import choose_system, choose_template, chosen_chat, templates
+    from viz.run.request import about, make_request
+    from viz.state.chat import (
+        choose_system,
+        choose_template,
+        choose_turns,
+        chosen_chat,
+        templates,
+    )
     from viz.state.state import session
 
     chat = chosen_chat(session().screen)
     choose_template(templates(about(st.session_state["folder"]), chat), chat)
     if chat is not None:
         choose_system(chat)
+        choose_turns(make_request(st.session_state["folder"], "cat", "greedy", chat=chat))
 
 
 def test_it_is_chosen_from_those_of_the_folder(folder: Path) -> None:
     app = app_at(folder)
     assert not app.exception and not read_as(app)
-    assert len(offered(app)) == 3
+    assert len(offered(app)) == 4
     app = AppTest.from_function(script)
     app.session_state["folder"] = str(folder)
     app.run()
@@ -66,6 +78,11 @@ def test_it_is_chosen_from_those_of_the_folder(folder: Path) -> None:
         assert app.session_state["session"].screen.template == name
     app.text_area[0].set_value("dog ran").run()
     assert app.session_state["session"].screen.system == "dog ran"
+    app.text_area[1].set_value("the cat\nassistant: ran:\nuser dog\nuser:sat").run()
+    turns = (("user", "the cat"), ("assistant", "ran:\nuser dog"), ("user", "sat"))
+    assert app.session_state["session"].screen.turns == turns
+    app.run()
+    assert app.text_area[1].value == "user: the cat\nassistant: ran:\nuser dog\nuser: sat"
 
 
 def test_a_link_names_it_and_the_system_message(folder: Path) -> None:
@@ -74,6 +91,10 @@ def test_a_link_names_it_and_the_system_message(folder: Path) -> None:
     assert "dog ran" in read_as(app)[0]
     recording = app.session_state["session"].answer.recording
     assert [token.piece for token in recording.source] == ["dog", "ran", "<s>", "the", "cat"]
+    turns = "user: the dog/assistant: sat . *ran*"
+    app = app_at(folder, template="all", turns=turns)
+    assert read_as(app)[0].endswith("u the dog a sat . \\*ran\\* u cat ".strip())
+    assert [each.value for each in app.caption if each.value.startswith("assistant")]
     app = app_at(folder, template="*rag*")
     assert not app.exception and "ran . dog" in read_as(app)[0]
 
@@ -82,14 +103,14 @@ def test_one_that_is_not_there_ends_in_a_sentence(folder: Path) -> None:
     app = app_at(folder, template="other")
     assert not app.exception
     assert any("no template 'other'" in each.value for each in app.warning)
-    assert len(offered(app)) == 4  # itself, so that it can be left
+    assert len(offered(app)) == 5  # itself, so that it can be left
 
 
 def test_strangers_run_none_unless_the_operator_lets_them(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("HEADSCOPE_PUBLIC", "yes")
-    request = make_request(str(folder), "cat", "greedy", (("max_len", 2),), chat=("default", ""))
+    request = make_request(str(folder), "cat", "greedy", (("max_len", 2),), chat=Chat("default"))
     with pytest.raises(InputError, match="this server runs none"):
         answer(request)
     assert not offered(app_at(folder))
@@ -101,8 +122,9 @@ def test_strangers_run_none_unless_the_operator_lets_them(
 
 
 def test_it_is_part_of_the_address_and_of_the_question(folder: Path) -> None:
-    screen = Screen(template="default", system="a & b\nü")
+    turns = (("user", "a/b %2F user:\nü "), ("assistant", ""))
+    screen = Screen(template="default", system="a & b\nü", turns=turns)
     assert parse(spell(screen)) == screen
-    request = make_request(str(folder), "cat", "greedy", (("max_len", 2),), chat=("default", ""))
+    request = make_request(str(folder), "cat", "greedy", (("max_len", 2),), chat=Chat("default"))
     plain = make_request(str(folder), "cat", "greedy", (("max_len", 2),))
     assert len(answer(request).recording.source) > len(answer(plain).recording.source)

@@ -4,7 +4,7 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import date
 from functools import lru_cache
 from pathlib import Path
@@ -22,14 +22,16 @@ PASSED = ("TZ", "SYSTEMROOT", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH")
 """Variables that the process is told: nothing that a template should not read."""
 
 
-def rendered(template: str, text: str, system: str, tokens: Mapping[str, Any]) -> str:
+def rendered(
+    template: str, text: str, earlier: Sequence[tuple[str, str]], tokens: Mapping[str, Any]
+) -> str:
     """The text that a model reads, when a user says `text` and an assistant is to answer.
 
-    system: what a conversation begins with; empty: nothing. tokens: the tokenizer's special ones,
+    earlier: what was said before, each a role and a text. tokens: the tokenizer's special ones,
     by their names in templates, as bos_token. Raises TokenizerError, with the template's own words.
     """
-    messages = [{"role": "system", "content": system}] if system else []
-    messages.append({"role": "user", "content": text})
+    turns = (*earlier, ("user", text))
+    messages = [{"role": role, "content": words} for role, words in turns]
     values = {
         **{"messages": messages, "tools": None, "documents": None, "add_generation_prompt": True},
         **tokens,

@@ -55,7 +55,7 @@ def _own_request(first: Answer, name: str) -> Request:
     checkpoint = open_checkpoint(make_request(name, first.request.text, "none"))
     reads, decodes = checkpoint.family.reads, checkpoint.family.decodes
     chat, templates = first.request.chat, getattr(checkpoint.config, "templates", ())
-    chat = chat if chat is not None and chat[0] in templates else None
+    chat = chat if chat is not None and chat.template in templates else None
     if decodes and reads == first.checkpoint.family.reads and first.decoding is not None:
         method, options = first.request.method, first.request.options
         return limited(make_request(name, first.request.text, method, options, chat=chat))
