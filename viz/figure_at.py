@@ -86,7 +86,7 @@ def page_of(screen: Screen) -> tuple[Pane, Mapping[str, Exhibit]]:
         if page.shows == "sentence":
             raise
         result = None
-    pane = page.pane(Pane(screen, request, result))
+    pane = page.completed(page.pane(Pane(screen, request, result)))
     return pane, page.finished(pane)
 
 

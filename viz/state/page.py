@@ -126,6 +126,8 @@ class Page:
     """Draws what stands in the header, below the tokens. Returns the pane, with what it found."""
     pane: Callable[[Pane], Pane] = _the_same
     """Choose the pane to draw: of another checkpoint, where the chosen one lacks its subject."""
+    completed: Callable[[Pane], Pane] = _the_same
+    """Choose, for a figure without a header, what is chosen there. Raises Refusal."""
     shows: Shows = "sentence"
     exhibits: Callable[[Pane], Exhibits] = _none
     """Return its exhibits by name, the main one first; some grow with a study."""

@@ -215,12 +215,8 @@ def _answer(request: Request, place: DeltaGenerator | None) -> Answer | None:
     take_preview(request)
     load(request)
     turns = request.chat.texts if request.chat else ()
-    for text in (
-        request.text,
-        request.pair,
-        *turns,
-        *request.edits,
-    ):  # some edits are of a sentence
+    typed = (request.text, request.pair, *turns, *request.edits)  # some edits are of a sentence
+    for text in typed:
         check_text(text)
     if request.chat is not None and not on_stage():
         _say_read(request)

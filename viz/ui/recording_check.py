@@ -78,7 +78,7 @@ def numbers(checked: Checked) -> list[str]:
         after = "after W_O" if n == n_projected else f"{n_projected} of them after W_O"
         lines.append(
             "The recorded weights times the recorded values are what the model gave, up to "
-            f"{checked} of the largest value ({compared}, {after})."
+            f"{_error(checked)} of the largest value ({compared}, {after})."
         )
     lines += [f"Not checkable: {_named(why)}." for why in checked.unknown]
     lines += [f"The model itself gave no number: {_named(it)}." for it in checked.no_numbers]
@@ -90,14 +90,19 @@ def numbers(checked: Checked) -> list[str]:
     return [*lines, f"Rows {sums}.", f"Masked cells hold {masked}."]
 
 
+def _error(checked: Checked) -> str:
+    """The largest error of a recording that was compared, with a true minus in its power of ten."""
+    return str(checked).replace("-", "−")
+
+
 def _name(checked: Checked) -> tuple[str, str]:
     if checked.contradictions:
         return "wrong", ":material/error:"
     if checked.is_right is False:
-        return f"wrong by {checked}", ":material/error:"
+        return f"wrong by {_error(checked)}", ":material/error:"
     if checked.error is None:
         return "not checkable", ":material/help:"
-    return f"checked: {checked}", ":material/check:"
+    return f"checked: {_error(checked)}", ":material/check:"
 
 
 def _named(why: str) -> str:

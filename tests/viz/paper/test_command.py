@@ -118,3 +118,19 @@ def test_what_is_no_figure_is_not_opened(
     for path, why in ((other, "carries no state"), (tmp_path / "none.svg", "is missing")):
         assert main(["open", str(path)]) == 1
         assert why in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("address", "why"),
+    [
+        ("./compare?checkpoint=copy&checkpoint_b=nobody", "nobody"),
+        ("./compare?checkpoint=en-de&text=hello&checkpoint_b=copy", "hello"),
+    ],
+)
+def test_a_b_that_cannot_be_shown_ends_in_a_sentence(
+    address: str, why: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["figure", address, "--out", str(tmp_path / "a.svg")]) == 1
+    last = capsys.readouterr().err.splitlines()[-1]
+    assert last.startswith("error: ") and why in last
+    assert not list(tmp_path.iterdir())

@@ -13,7 +13,7 @@ from viz.labels import kind_title, literal
 from viz.pages.compare.changed import changed, edited
 from viz.pages.compare.derived import Changed
 from viz.pages.compare.parameter_changes import parameter_changes
-from viz.pages.compare.second import SUFFIX, beside, choose_second, missing, second
+from viz.pages.compare.second import SUFFIX, beside, choose_second, missing, second, with_second
 from viz.paper.record import FigureError
 from viz.state.checkpoints import open_linked, title
 from viz.state.mending import mend_head
@@ -193,6 +193,7 @@ PAGE = Page(
     draw,
     choices=_choices,
     below_tokens=choose_second,
+    completed=with_second,
     exhibits=_exhibits,
     edits="own",
 )

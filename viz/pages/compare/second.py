@@ -129,6 +129,19 @@ def second(first: Pane) -> Pane:
     return _pane(first, of, result)
 
 
+def with_second(first: Pane) -> Pane:
+    """Return A with its B, where nobody reads a header.
+
+    Raises Refusal for one that cannot be shown: A's neighbour in its place would be taken for it.
+    """
+    open_linked(first.screen.of(CompareFields).checkpoint_b)
+    of = derived(first)
+    if of is None and (why := missing(first)):
+        raise CheckpointError(f"B cannot be shown: {why}")
+    result = answer(_request(first, of)) if of is not None else None
+    return replace(first, second=_pane(first, of, result))
+
+
 def _pane(first: Pane, of: Second | Changed | None, result: Answer | None) -> Pane:
     """The head of the same place in another checkpoint, or with edits; else the one beside it."""
     if result is None:
