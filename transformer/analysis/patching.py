@@ -4,7 +4,9 @@ Two sentences A and B of as many tokens. B is run with one state, or one head, a
 Measured is d = log p(A's token) - log p(B's token), the difference of their logits, at the first
 token in which what greedy decoding writes for both differs, after those that both have before it;
 of a classifier, with the class that each is given. The effect of a patch is (d_patched - d_B) /
-(d_A - d_B): 0 where it changes nothing, 1 where B then says what A says. Zhang and Nanda 2023,
+(d_A - d_B): 0 where it changes nothing, 1 where B then says what A says. Of an encoder that gives
+a text's vector d is minus the angle to A's vector, in degrees: d_A = 0, and the effect is the share
+of the angle between A and B that a patch takes away. Zhang and Nanda 2023,
 section 2; Meng et al. 2022.
 """
 
@@ -27,7 +29,8 @@ from transformer.editing.references import references
 from transformer.edits.edit import Edit
 from transformer.inputs import InputError, source_ids
 from transformer.models.family import ForcedPass
-from transformer.recording.watched import edited_logits, plan_of
+from transformer.recording.text_vector import angle
+from transformer.recording.watched import edited_logits, plan_of, text_vector
 from transformer.tokenizer import Token
 from transformer.vocabulary import source_side
 from transformer.watch.editing.plan import Plan
@@ -57,9 +60,11 @@ class Pair:
     ids: tuple[int, int]
     """The ids of these."""
     clean: float
-    """d of A in nats."""
+    """d of A, in nats, or of a vector in degrees."""
     plain: float
     """d of B."""
+    vector: Tensor | None = None
+    """A's vector [D], of a model that gives one."""
 
     def effect(self, difference: float) -> float:
         """(d - d_B) / (d_A - d_B)."""
@@ -99,6 +104,14 @@ def pair_of(checkpoint: Checkpoint, other: str, text: str) -> Pair:
         )
     if ids_a == ids_b:
         raise InputError("A and B are the same sentence: exchange a word in one of them.")
+    read = source_side(checkpoint.tokenizer).token
+    tokens = tuple(map(read, ids_a)), tuple(map(read, ids_b))
+    vectors = _vectors(checkpoint, (ids_a, ids_b))
+    if vectors:
+        turned = -angle(*vectors)
+        if not turned:
+            raise InputError("A and B have the same vector: exchange a word that matters more.")
+        return Pair(other, text, *tokens, (), ("A", "B"), (0, 0), 0.0, turned, vectors[0])
     outputs = _output(checkpoint, ids_a), _output(checkpoint, ids_b)
     step = next((i for i, (a, b) in enumerate(zip(*outputs, strict=False)) if a != b), None)
     if step is None:
@@ -112,14 +125,14 @@ def pair_of(checkpoint: Checkpoint, other: str, text: str) -> Pair:
     clean, plain = of_a.differences()[0], of_b.differences()[0]
     if not clean > plain:
         raise InputError("A and B are equally probable: exchange a word that matters more.")
-    read, wrote = source_side(checkpoint.tokenizer).token, checkpoint.tokenizer.token
+    wrote = checkpoint.tokenizer.token
     config: Any = checkpoint.config
     names = [wrote(id).piece if checkpoint.family.decodes else config.classes[id] for id in ids]
     return Pair(
         other=other,
         text=text,
-        other_tokens=tuple(map(read, ids_a)),
-        tokens=tuple(map(read, ids_b)),
+        other_tokens=tokens[0],
+        tokens=tokens[1],
         written=tuple(map(wrote, prefix)),
         names=(names[0], names[1]),
         ids=ids,
@@ -165,12 +178,14 @@ class Run:
     sources: Sequence[int]
     prefix: tuple[int, ...]
     ids: tuple[int, int]
+    vector: Tensor | None = None
+    """A's, of a model that gives one."""
 
     @classmethod
     def of(cls, checkpoint: Checkpoint, pair: Pair) -> "Run":
         """B's."""
         prefix = tuple(token.id for token in pair.written)
-        return cls(checkpoint, source_ids(checkpoint, pair.text), prefix, pair.ids)
+        return cls(checkpoint, source_ids(checkpoint, pair.text), prefix, pair.ids, pair.vector)
 
     def differences(
         self, tried: Sequence[Edit] = (), tensors: Mapping[Edit, Tensor] = MappingProxyType({})
@@ -180,8 +195,8 @@ class Run:
         groups = [(), *((edit,) for edit in tried)]
         with torch.inference_mode():
             if checkpoint.family.is_watched:
-                logits = self._watched(groups, tensors)
-            elif checkpoint.family.decodes:
+                return [self._difference(each) for each in self._watched(groups, tensors)]
+            if checkpoint.family.decodes:
                 model: Any = checkpoint.model
                 target = (*self.prefix, self.ids[1])
                 states = states_with(checkpoint, self.sources, target, groups, tensors)
@@ -191,17 +206,23 @@ class Run:
                 at_work = Editing((), rows=groups, references=tensors)
                 with editing(checkpoint.model, checkpoint.family, at_work):
                     logits = checkpoint.model(batch)
-            a, b = self.ids
-            return (logits[:, a].double() - logits[:, b].double()).tolist()
+            return list(map(self._difference, logits))
 
-    def _watched(self, groups: Sequence[Sequence[Edit]], tensors: Mapping[Edit, Tensor]) -> Tensor:
-        """[1 + N, V or C]: a pass each, as a watcher sees one sequence."""
-        logits = []
+    def _watched(
+        self, groups: Sequence[Sequence[Edit]], tensors: Mapping[Edit, Tensor]
+    ) -> Iterator[Tensor]:
+        """[T, V], [C] or [T, D] for each: a pass each, as a watcher sees one sequence."""
         for edits in groups:
             editor = Editor(edits, tensors)
-            result = edited_logits(self.checkpoint, self.forced, self.plan, editor)
-            logits.append(result if result.dim() == 1 else result[-1])
-        return torch.stack(logits)
+            yield edited_logits(self.checkpoint, self.forced, self.plan, editor)
+
+    def _difference(self, output: Tensor) -> float:
+        """d of one output: of the last token's logits [T, V] or [V], of classes [C], of states."""
+        made = None if self.vector is None else text_vector(self.checkpoint, output)
+        if self.vector is not None and made is not None:
+            return -angle(self.vector, made.values)
+        a, b = (output if output.dim() == 1 else output[-1])[list(self.ids)].double().tolist()
+        return a - b
 
     @cached_property
     def plan(self) -> Plan:
@@ -249,6 +270,16 @@ def _patches(run: Run, pair: Pair) -> tuple[tuple[Edit, ...], dict[str, tuple[To
     return (*states, *heads), words
 
 
+def _vectors(checkpoint: Checkpoint, texts: Sequence[Sequence[int]]) -> list[Tensor]:
+    """The vectors of texts; none of a model that gives none."""
+    if not checkpoint.family.is_watched or checkpoint.family.decodes:
+        return []
+    with torch.inference_mode():
+        rows = (torch.tensor([ids], device=checkpoint.device) for ids in texts)
+        vectors = [text_vector(checkpoint, checkpoint.model(each)[0]) for each in rows]
+    return [each.values for each in vectors if each is not None]
+
+
 def _output(checkpoint: Checkpoint, sources: Sequence[int]) -> Sequence[int]:
     """Decode greedily, or find the class. Raises InputError."""
     rows = torch.tensor([sources], device=checkpoint.device)
@@ -261,6 +292,7 @@ def _output(checkpoint: Checkpoint, sources: Sequence[int]) -> Sequence[int]:
         logits = checkpoint.model(rows)[0]
     if logits.shape != (len(getattr(config, "classes", ())),):
         raise InputError(
-            f"{checkpoint.name} neither writes nor tells classes apart: nothing is measured."
+            f"{checkpoint.name} writes nothing, names no class and gives no vector: nothing "
+            "is measured."
         )
     return [int(logits.argmax())]

@@ -82,7 +82,7 @@ def record_watched(
         logits=logits[-len(targets) :] if targets else logits,
         classification=_classification(checkpoint, logits),
         masked=_masked(checkpoint, sources, logits),
-        vector=_vector(checkpoint, logits),
+        vector=text_vector(checkpoint, logits),
         notes=(*notes_on_mode(modules), *notes_on_readings(kinds)),
     )
 
@@ -228,8 +228,8 @@ def _classification(checkpoint: Checkpoint, logits: torch.Tensor) -> Classificat
     return Classification(classes, logits.float().cpu(), is_exclusive=is_exclusive)
 
 
-def _vector(checkpoint: Checkpoint, logits: torch.Tensor) -> TextVector | None:
-    """Keep a text's vector, of a model that gives one for each token and nothing else.
+def text_vector(checkpoint: Checkpoint, logits: torch.Tensor) -> TextVector | None:
+    """Keep a text's vector, of a model that gives one for each token [T, D] and nothing else.
 
     The mean of all tokens, where the folder names no pooling.
     """

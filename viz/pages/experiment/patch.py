@@ -99,10 +99,11 @@ def patch_exhibits(pane: Pane) -> Exhibits:
 
 
 def _exhibit(patches: Patching, pane: Pane) -> Exhibit:
-    a, b = map(_word, patches.pair.names)
     other = pane.screen.of(ExperimentFields).patch_from
     says = f"Effects of states and heads of “{other}”, each put into this sentence"
-    says += f", in log p({a}) − log p({b})"
+    a, b = map(_word, patches.pair.names)
+    is_vector = patches.pair.vector is not None
+    says += ", in the angle to its vector" if is_vector else f", in log p({a}) − log p({b})"
     return Exhibit("Patches (activation patching)", patch_maps(_maps(patches, pane)), says)
 
 
@@ -113,6 +114,11 @@ def _summary(patches: Patching, pane: Pane) -> str:
 
 def _measured(pair: Pair, checkpoint: Checkpoint) -> str:
     """Say what is measured, in a sentence."""
+    if pair.vector is not None:
+        return (
+            f"Measured: the angle to the vector of A, {-pair.plain:.2f}° from that of B; an effect "
+            "is the share of it that a patch takes away."
+        )
     a, b = (literal(_word(name)) for name in pair.names)
     after = ""
     if pair.written:
