@@ -22,8 +22,8 @@ class Checked:
     share of the largest value of that layer; inf where only one of both is a number; None: nothing
     could be compared."""
     is_right: bool | None
-    """True: all that could be compared is close enough, and the pass contradicts no name; None:
-    nothing could be compared."""
+    """True: all that could be compared is close enough, and the pass proves what names say; None:
+    nothing could be compared, or a name is neither proved nor contradicted."""
     n_layers: int
     """The number of layers of all kinds."""
     n_checked: int
@@ -39,6 +39,8 @@ class Checked:
     """The places where a model gave NaN or infinity, in clauses without a full stop."""
     contradictions: tuple[str, ...] = ()
     """The layers that are not what they are called, as the pass has shown, in such clauses."""
+    unproven: tuple[str, ...] = ()
+    """The layers that may not be what they are called: the pass shows neither."""
 
     def __str__(self) -> str:
         if self.error is None:
@@ -48,7 +50,9 @@ class Checked:
 
 @torch.no_grad()
 def check(
-    kinds: Mapping[str, Sequence[AttentionCall]], contradictions: tuple[str, ...] = ()
+    kinds: Mapping[str, Sequence[AttentionCall]],
+    contradictions: tuple[str, ...] = (),
+    unproven: tuple[str, ...] = (),
 ) -> Checked:
     """Recompute what each layer gave, at the queries of its sample."""
     errors, limits, n_projected = [], [], 0
@@ -69,7 +73,7 @@ def check(
             n_projected += call.projection is not None
     return Checked(
         error=max(errors, default=None),
-        is_right=False if contradictions else all(limits) if limits else None,
+        is_right=_verdict(limits, contradictions, unproven),
         n_layers=len(errors) + len(unknown),
         n_checked=len(errors),
         n_projected=n_projected,
@@ -78,7 +82,16 @@ def check(
         masked=rows.masked,
         no_numbers=tuple(_clauses(lost)),
         contradictions=contradictions,
+        unproven=unproven,
     )
+
+
+def _verdict(
+    are_close: Sequence[bool], contradictions: Sequence[str], unproven: Sequence[str]
+) -> bool | None:
+    if contradictions or not all(are_close):
+        return False
+    return None if unproven or not are_close else True
 
 
 def _why_not(call: AttentionCall) -> str:

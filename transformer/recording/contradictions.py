@@ -18,6 +18,7 @@ SAME_STATES = "which reads the same states as another one"
 SAME_RUN = "which is another attention of one module"
 TEXTS = "which has read another text"
 COLUMNS = "whose words stand in other columns"
+HIDDEN = "of which the pass does not show what queries and keys are made of"
 
 
 class Named(Protocol):
@@ -35,27 +36,29 @@ class Named(Protocol):
     def calls(self) -> Sequence[AttentionCall]: ...
 
 
-def contradictions(attentions: Iterable[Named]) -> tuple[str, ...]:
-    """List what the pass contradicts, in clauses without a full stop."""
-    return tuple(clause for each in attentions for clause in _clauses(each))
+def against_pass(attentions: Iterable[Named]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """List what the pass contradicts, and what it leaves open, in clauses without a full stop."""
+    wrong: list[str] = []
+    hidden: list[str] = []
+    for named in attentions:
+        origins = [Origin(call, call.trace) for call in named.calls if call.trace is not None]
+        wrong += _contradictions(named, origins)
+        n = sum(origin.is_another is None for origin in origins)
+        if n and _role(named) in (*_SELF, "cross"):
+            hidden.append(f"{_layers(n)} of {named.kind}, {HIDDEN}")
+    return tuple(wrong), tuple(hidden)
 
 
-def proven(attentions: Iterable[Named]) -> int:
-    """Count the layers whose pass has shown which states queries and keys are made of."""
-    return sum(
-        call.trace is not None and Origin(call, call.trace).is_another is not None
-        for named in attentions
-        for call in named.calls
-    )
-
-
-def _clauses(named: Named) -> Iterator[str]:
-    origins = [Origin(call, call.trace) for call in named.calls if call.trace is not None]
+def _contradictions(named: Named, origins: Sequence[Origin]) -> Iterator[str]:
     wrong = Counter((*_roles(named, origins), *_stacks(origins), *_passes(origins)))
     for why, n in wrong.items():
-        yield f"{n} layer{'s' * (n > 1)} of {named.kind}, {why}"
+        yield f"{_layers(n)} of {named.kind}, {why}"
     if _role(named) in _SELF and any(_is_moved(named, origin.words) for origin in origins[:1]):
-        yield f"{len(named.calls)} layer{'s' * (len(named.calls) > 1)} of {named.kind}, {COLUMNS}"
+        yield f"{_layers(len(named.calls))} of {named.kind}, {COLUMNS}"
+
+
+def _layers(n: int) -> str:
+    return f"{n} layer{'s' * (n > 1)}"
 
 
 _SELF = ("encoder_self", "decoder_self")

@@ -15,7 +15,7 @@ from transformer.positions.relative_bias import RelativeBias, shared
 from transformer.positions.rotary import Rotary
 from transformer.recording.calls import AttentionCall
 from transformer.recording.check import Checked, check
-from transformer.recording.contradictions import contradictions
+from transformer.recording.contradictions import against_pass
 from transformer.recording.decisions import Classification, Masked
 from transformer.recording.text_vector import TextVector
 from transformer.tokenizer import Token
@@ -167,7 +167,7 @@ class Recording:
         """
         attentions = {it: each for it, each in self.attentions.items() if not each.is_softmax}
         kinds = {kind: each.calls for kind, each in attentions.items()}
-        return check(kinds, contradictions(attentions.values()))
+        return check(kinds, *against_pass(attentions.values()))
 
     @property
     def n_prompt(self) -> int:

@@ -3,14 +3,16 @@
 They are computed once more: a matrix that gives the recorded numbers is the one that made them.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
 
 import torch
 from torch import Tensor
 
 from transformer.recording.calls import AttentionCall
+from transformer.recording.replay import are_along, normed, parts_of
 from transformer.recording.trace import Read, Trace
 
 _CLOSE = 1e-5
@@ -28,28 +30,29 @@ class Origin:
 
     @cached_property
     def queries(self) -> tuple[Read, ...]:
-        """The reads that gave the first query of the first head; none where it was changed since.
+        """The reads that gave the first query of all heads; none where it was changed since.
 
         At the first place, positions turn nothing.
         """
+        heads = self._first
+        if heads is None:
+            return ()
+        reads = tuple(read for read, row in self._rows if bool(self._are_plain(heads, read, row)))
+        return reads or tuple(it for it, row in self._rows if self._gives(heads, it, row))
+
+    @cached_property
+    def _first(self) -> Tensor | None:
+        """The first query of all heads [1, H, d]."""
         query = self.trace.query
         if query is None and self.call.knows_scores and self.call.q.size(1):
-            query = self.call.q[0, 0]
-        if query is None:
-            return ()
-        query = query.reshape(-1, query.size(-1))[0]
-        factors = (1.0, query.numel() ** -0.5, query.numel() ** -0.25)  # some are scaled first
-        return tuple(
-            read
-            for read, row in self._rows
-            if any(bool(_are_among(query[None], factor * row)) for factor in factors)
-        )
+            query = self.call.q[:, 0]
+        return None if query is None else query.reshape(1, -1, query.size(-1))
 
     @cached_property
     def columns(self) -> dict[int, tuple[int, ...]]:
         """Number of states -> the keys whose values are made of their first row."""
-        result = {read.states.number: self._made_of(row) for read, row in self._rows}
-        return {number: at for number, at in result.items() if at}
+        pairs = ((read.states.number, self._made_of(read, row)) for read, row in self._rows)
+        return {number: at for number, at in pairs if at}
 
     @cached_property
     def _words_among_others(self) -> tuple[int, ...]:
@@ -58,28 +61,67 @@ class Origin:
             for read, _ in self._rows:
                 first = asking.states.first
                 if read.states is not asking.states and len(first) == len(read.states.first):
-                    at = self._made_of(read.row(first))
+                    at = self._made_of(read, read.row(first))
                     if at:
                         return at
         return ()
 
-    def _made_of(self, row: Tensor) -> tuple[int, ...]:
-        """Find the keys whose values [d] in the first group are some numbers of a row."""
+    def _made_of(self, read: Read, row: Tensor) -> tuple[int, ...]:
+        """Find the keys whose values [G, d] are some numbers of a row."""
         if not self.call.v.numel():
             return ()
-        return tuple(_are_among(self.call.v[0], row).nonzero().flatten().tolist())
+        heads = self.call.v.transpose(0, 1)
+        at = self._are_plain(heads, read, row)
+        return tuple(at.nonzero().flatten().tolist())
 
-    @property
+    def _are_plain(self, heads: Tensor, read: Read, row: Tensor) -> Tensor:
+        """Find the heads [N, H, d] that are some numbers of a row, times a factor: bool [N]."""
+        types, width = _types(heads, read), heads.size(-1)
+        if set(types) <= set(_EXACT):
+            for factor in (1.0, width**-0.5, width**-0.25):  # some are scaled first
+                result = _are_among(heads[:, 0], factor * row)
+                if bool(result.any()):
+                    return result
+        return are_along(heads.float(), parts_of(row.float(), width), types)
+
+    @cached_property
     def is_another(self) -> bool | None:
         """Tell whether keys are made of other states than queries; None where nothing proves it."""
         asking = {read.states.number for read in self.queries}
         if not asking or not self.columns:
-            return None
+            return False if not self._rows and self._is_bare() else None
         if asking & set(self.columns):
             return False
         if self.trace.given & set(self.columns):
             return True
-        return False if self._words_among_others else None
+        sources = self._with_sources(asking), self._with_sources(self.columns)
+        return False if self._words_among_others or sources[0] & sources[1] else None
+
+    def _is_bare(self) -> bool:
+        """Tell whether the first query is a value as well: no matrix comes before them."""
+        query, values = self._first, self.call.v.transpose(0, 1)
+        if query is None or query.size(-1) != values.size(-1):
+            return False
+        types = query.dtype, values.dtype
+        return bool(are_along(values.float(), query[0].float(), types).any())
+
+    def _with_sources(self, numbers: Iterable[int]) -> set[int]:
+        """Numbers of states, and of those that they are made of by one matrix: a latent is."""
+        own = set(numbers)
+        states = {it.states.number: it.states for it, _ in self._rows if it.states.number in own}
+        return own | {
+            read.states.number
+            for read, row in self._rows
+            for each in states.values()
+            if each.number != read.states.number and self._gives(each.first[None, None], read, row)
+        }
+
+    def _gives(self, heads: Tensor, read: Read, row: Tensor) -> bool:
+        """Tell whether a row gives heads [1, H, d] as it is or after a norm."""
+        types, heads = _types(heads, read), heads.float()
+        row, width = row.float(), heads.size(-1)
+        forms = chain([parts_of(row, width)], normed(row, width, self.trace.norms))
+        return any(bool(are_along(heads, parts, types)) for parts in forms)
 
     @property
     def words(self) -> tuple[int, ...]:
@@ -90,16 +132,19 @@ class Origin:
 
     @cached_property
     def _rows(self) -> Sequence[tuple[Read, Tensor]]:
-        return tuple(self._computed())
+        """The latest first: before these, the layer before read what it gave."""
+        return tuple(self._computed((*self.trace.reads, *self.trace.earlier)))
 
-    def _computed(self) -> Iterator[tuple[Read, Tensor]]:
-        if self.call.v.dtype not in _EXACT:
-            return
-        for read in self.trace.reads:
-            if {read.matrix.dtype, read.states.first.dtype} <= set(_EXACT):
+    def _computed(self, reads: Iterable[Read]) -> Iterator[tuple[Read, Tensor]]:
+        for read in reads:
+            if read.matrix.is_floating_point() and read.states.first.is_floating_point():
                 row = read.row(read.states.first)
                 if bool(row.any()):
                     yield read, row
+
+
+def _types(heads: Tensor, read: Read) -> tuple[torch.dtype, ...]:
+    return heads.dtype, read.matrix.dtype, read.states.first.dtype
 
 
 def _are_among(rows: Tensor, numbers: Tensor) -> Tensor:

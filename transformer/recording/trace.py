@@ -31,9 +31,18 @@ class Read(NamedTuple):
         """Compute what it gives for a row [D] -> [n]."""
         matrix = self.matrix.detach()
         matrix = matrix.reshape(len(first), -1).mT if self.is_turned else matrix
+        if matrix.dtype != first.dtype:  # as autocast has it
+            matrix, first = matrix.float(), first.float()
         row = matrix @ first
         is_whole = self.bias is not None and self.bias.numel() == row.numel()
         return row + self.bias.detach().flatten() if self.bias is not None and is_whole else row
+
+
+class Norm(NamedTuple):
+    """The parameters of a module that may norm queries or keys, by reference."""
+
+    weight: Tensor
+    bias: Tensor | None
 
 
 class Trace(NamedTuple):
@@ -51,6 +60,10 @@ class Trace(NamedTuple):
     """Numbers of states that a module under way was given."""
     query: Tensor | None = None
     """The first row of its queries [..., d], a copy; None where the call keeps them itself."""
+    norms: tuple[Norm, ...] = ()
+    """The norms in the module that called it, and in the one around that."""
+    earlier: tuple[Read, ...] = ()
+    """The reads before these: what is read may be made of a smaller state, a latent."""
 
     @property
     def states(self) -> set[int]:

@@ -81,6 +81,7 @@ def numbers(checked: Checked) -> list[str]:
             f"{_error(checked)} of the largest value ({compared}, {after})."
         )
     lines += [f"Not checkable: {_named(why)}." for why in checked.unknown]
+    lines += [f"By names, order and masks only: {_named(why)}." for why in checked.unproven]
     lines += [f"The model itself gave no number: {_named(it)}." for it in checked.no_numbers]
     least, largest = checked.row_sums
     is_one = max(abs(1 - least), abs(largest - 1)) < 1e-4
@@ -102,6 +103,8 @@ def _name(checked: Checked) -> tuple[str, str]:
         return f"wrong by {_error(checked)}", ":material/error:"
     if checked.error is None:
         return "not checkable", ":material/help:"
+    if checked.is_right is None:
+        return f"numbers checked: {_error(checked)}", ":material/help:"
     return f"checked: {_error(checked)}", ":material/check:"
 
 

@@ -40,7 +40,9 @@ def right(model: Masked) -> Recording:
     )
     closed = ~attention.allowed(0)
     assert not bool(attention.weights(0)[closed].any())
-    assert recording.checked.is_right and recording.checked.masked == 0
+    checked = recording.checked
+    assert checked.is_right is (None if model.shift else True), "a number more is no projection's"
+    assert checked.masked == 0
     return recording
 
 
@@ -149,7 +151,9 @@ def test_every_row_of_every_family_is_the_library_s_own(family: str, side: str) 
     except InputError:
         return  # not understood: test_hugging_face says which
     wanted = expected(model, inputs)
-    assert recording.checked.is_right and recording.checked.masked == 0
+    is_blank = side == "left" and family in ("DeBERTa-v2", "XLM")  # whose first row is all 0
+    assert recording.checked.is_right is (None if is_blank else True)
+    assert recording.checked.masked == 0
     for kind, attention in recording.attentions.items():
         for layer, weights in enumerate(wanted[kind]):
             torch.testing.assert_close(attention.weights(layer), weights[0], rtol=0, atol=1e-5)

@@ -15,7 +15,9 @@ x, y = torch.randn(2, 1, TOKENS, D, generator=torch.Generator().manual_seed(1))
 def recorded(module: nn.Module, *inputs: Tensor) -> Recording:
     torch.manual_seed(4)
     recording = record(module.eval(), inputs or (x,))
-    assert recording.checked.is_right and recording.checked.n_checked == recording.checked.n_layers
+    is_mixed = any(isinstance(it, unusual.KeysOfTwoSorts) for it in module.modules())
+    assert recording.checked.is_right is (None if is_mixed else True)
+    assert recording.checked.n_checked == recording.checked.n_layers
     return recording
 
 

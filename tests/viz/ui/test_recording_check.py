@@ -9,7 +9,7 @@ from tests.conftest import random_checkpoint
 from transformer import Recording, decode, record
 from transformer.config import ModelConfig
 from transformer.recording import Unseen
-from viz.ui.recording_check import missing, numbering, numbers, wrong
+from viz.ui.recording_check import _name, missing, numbering, numbers, wrong
 
 CHECKPOINT = random_checkpoint(
     ModelConfig(vocab_size=31, d_model=24, d_ff=40, n_heads=3, eos_id=None)
@@ -50,6 +50,15 @@ def test_a_recording_that_is_right_says_so_in_a_badge() -> None:
     assert first.startswith("The recorded weights times the recorded values are what the model gav")
     assert first.endswith("of the largest value (all 18 layers, after W_O).")
     assert rest == ["Rows sum to 1.", "Masked cells hold 0."]
+
+
+def test_names_that_nothing_proves_are_not_called_checked() -> None:
+    recording = recorded()
+    open_one = replace(recording.checked, is_right=None, unproven=("2 layers of cross, unseen",))
+    recording.__dict__["checked"] = open_one
+    assert not page(recording).exception
+    assert numbers(open_one)[1].endswith("2 layers of cross-attention, unseen.")
+    assert _name(open_one)[0] != _name(recorded().checked)[0]
 
 
 def test_a_recording_that_is_wrong_says_so_in_red() -> None:

@@ -46,7 +46,7 @@ from transformer.watch.capture.operators import (
 from transformer.watch.capture.place import Place, Places, is_given, paths_of
 from transformer.watch.capture.sources import Made
 from transformer.watch.capture.tensors import tensors_in
-from transformer.watch.capture.traces import first_query
+from transformer.watch.capture.traces import READS, first_query
 from transformer.watch.capture.turning import TURNING
 
 
@@ -157,7 +157,9 @@ class Watcher(Sequences):
         seen.is_random = bool(kwargs.get("dropout_p", (*others, 0.0)[0]))
         seen.is_picked = self._are_picked(args[:2], sizes[1:])
         seen.source = source
-        seen.trace = self._traces.trace(place, sizes[1:], self._layer.sources.latest(3), is_given)
+        seen.trace = self._traces.trace(
+            place, sizes[1:], self._layer.sources.latest(READS), is_given
+        )
         self._edit(seen, result)
         self._note(seen, heads)
 
@@ -241,7 +243,7 @@ class Watcher(Sequences):
             source = self._layer.sources.made(made.result, made.v, made.v, is_given)
         seen.source = source
         seen.trace = self._traces.trace(
-            place, sizes[1:], self._layer.sources.latest(3), is_given, made.softmax.origin.query
+            place, sizes[1:], self._layer.sources.latest(READS), is_given, made.softmax.origin.query
         )
         self._edit(seen, made.result)
         self._note(seen, made.result.reshape(n_heads, n_queries, -1))
@@ -283,7 +285,7 @@ aten = torch.ops.aten
 for _each in (aten.matmul, aten.bmm, aten.mm, aten.baddbmm, aten.einsum):
     register(_each.default, ALWAYS, Watcher._product)
 register(aten.scaled_dot_product_attention.default, ALWAYS, Watcher._fused)
-register(aten.addmm.default, AT_TIMES, Watcher._matrix)
+register(aten.addmm.default, ALWAYS, Watcher._matrix)
 register(aten.linear.default, ALWAYS, Watcher._linear)
 register(aten.cat.default, AT_TIMES, Watcher._cat)
 register(aten.stack.default, AT_TIMES, Watcher._stack)

@@ -14,6 +14,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from transformer.recording.trace import Norm
 from transformer.watch.capture.readings import Readings
 
 _CALL = nn.Module._call_impl.__code__
@@ -39,6 +40,8 @@ class Place:
     """Lengths of the sequences that it read; empty where that is unclear."""
     batch: tuple[int, ...] = ()
     """The number of sequences read at once and their length, or the other way round; or empty."""
+    norms: tuple[Norm, ...] = ()
+    """Parameters that are no matrices, in it and in the module around it."""
     run: int = 0
     """The number of the run of a module, counted over the pass."""
     reading: tuple[int, ...] = ()
@@ -96,6 +99,7 @@ class Places:
             batch=first if len(first) == 2 and 1 not in first else (),
             run=self._n_runs,
             reading=self._readings.here(held, n_queries),
+            norms=tuple(it for each in (module, outer) for it in _norms(each)),
         )
 
     def forget(self) -> None:
@@ -109,6 +113,15 @@ class Places:
         if not above or path.startswith(f"{above}."):
             return path
         return f"{above}.{path.rpartition('.')[2]}"
+
+
+def _norms(module: nn.Module | None) -> Iterator[Norm]:
+    """Yield weights and biases of a module and of those in it, but for linear layers."""
+    for each in () if module is None else (module, *module._modules.values()):
+        own = {} if each is None or isinstance(each, nn.Linear) else each._parameters
+        for name, weight in own.items():
+            if weight is not None and name != "bias":
+                yield Norm(weight, own.get("bias"))
 
 
 Running = tuple[nn.Module, FrameType | None, FrameType]

@@ -69,6 +69,7 @@ class Sources:
 
     def __init__(self) -> None:
         self._reads: deque[Reading] = deque(maxlen=_MOST)
+        self._before: tuple[Reading, ...] = ()
         self._keys: deque[Keys] = deque(maxlen=_SHARED)
         """The keys of earlier attentions."""
         self._latest: Keys | None = None
@@ -78,11 +79,12 @@ class Sources:
         self._reads.append(reading)
 
     def latest(self, n: int) -> list[Reading]:
-        """List what was read last."""
-        return list(self._reads)[-n:]
+        """List what was read last; where nothing was since the call before, what was for that."""
+        return list(self._reads or self._before)[-n:]
 
     def forget(self) -> None:
         """An attention was called: what comes is read for the next one."""
+        self._before = tuple(self._reads or self._before)
         self._reads.clear()
         if self._latest is not None:
             self._keys.append(self._latest)
@@ -91,6 +93,7 @@ class Sources:
     def release(self) -> None:
         """The pass is over."""
         self.forget()
+        self._before = ()
         for each in self._keys:
             each.tensor = None
         self._keys.clear()

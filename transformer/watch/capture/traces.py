@@ -11,8 +11,10 @@ from transformer.watch.capture.place import Place
 from transformer.watch.capture.sources import Reading
 from transformer.watch.capture.tensors import tensors_in
 
-_NONE: frozenset[int] = frozenset()
-_MOST = 4
+READS = 5
+"""Reads that a call is traced to: queries, keys, values, and the latents of two of them."""
+_PROJECTIONS = 3
+_MOST = 6
 """States that are told from others: what layers read in common is among the latest."""
 
 
@@ -61,13 +63,18 @@ class Traces:
             states = self._states(read.tensor)
             tensors[states.number] = read.tensor
             made.append(Read(states, read.matrix, read.bias, read.is_turned))
+        earlier, latest = made[:-_PROJECTIONS], made[-_PROJECTIONS:]
+        numbers = {each.states.number for each in latest}
+        arguments = (it for it in numbers if is_given(tensors[it])) if len(numbers) > 1 else ()
         return Trace(
             place.path,
             place.run,
             self._text(*sizes),
-            tuple(made),
-            frozenset(it for it in tensors if is_given(tensors[it])) if len(tensors) > 1 else _NONE,
+            tuple(latest),
+            frozenset(arguments),
             query,
+            place.norms,
+            tuple(earlier),
         )
 
     def _text(self, n_queries: int, n_keys: int) -> int:
@@ -102,8 +109,9 @@ def first_query(operands: Sequence[Any], scores: Tensor) -> Tensor | None:
     if isinstance(operands[0], str):
         terms, _, out = operands[0].replace(" ", "").partition("->")
         term = terms.partition(",")[0]
-        if "." in terms or out[-2:-1] not in term or term[-1] in out:
+        if out[-2:-1] not in term or term[-1] in out or "." in (out[-2:-1], term[-1]):
             return None
         axis = term.index(out[-2])
+        axis -= len(term) if "." in term[:axis] else 0  # dots stand before it, for any axes
     is_clear = queries.dim() > 1 and queries.size(axis) == scores.size(-2) > 0
     return queries.detach().select(axis, 0).clone() if is_clear else None
