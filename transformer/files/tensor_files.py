@@ -12,6 +12,7 @@ from transformer.checkpoint import CheckpointError
 from transformer.files.foreign_file import place
 from transformer.files.tensors import Stored, TensorSource, floats, list_tensors, open_tensors
 from transformer.files.torch_file import fault_of, outline_of, stored_values
+from transformer.files.twice import contradictions
 from transformer.files.weights import Misfit
 
 T = TypeVar("T")
@@ -33,7 +34,8 @@ class SafetensorsFiles:
 
     def __init__(self, folder: Path, names: Iterable[str]) -> None:
         self._folder = folder
-        inside, self.faults = _read_each(folder, names, list_tensors)
+        inside, faults = _read_each(folder, names, list_tensors)
+        self.faults = faults | contradictions(inside, self._value)
         self._file_of = {name: file for file, tensors in inside.items() for name in tensors}
         self.stored: Mapping[str, Stored] = {
             name: each for tensors in inside.values() for name, each in tensors.items()
@@ -45,6 +47,11 @@ class SafetensorsFiles:
             with open_tensors(self._folder / file, f"{self._folder.name}: {file}") as opened:
                 for name in inside:
                     yield floats(opened.get_tensor(name))
+
+    def _value(self, file: str, name: str) -> Tensor:
+        with open_tensors(self._folder / file, f"{self._folder.name}: {file}") as opened:
+            value: Tensor = opened.get_tensor(name)
+            return value
 
     def saved(self) -> dict[str, Tensor]:
         """See TensorSource."""
@@ -105,13 +112,14 @@ class LoadedTensors:
                     raise CheckpointError(
                         f"{place(file)} was changed or removed while it was open: open it again."
                     )
-            yield floats(self._values(name))
+            yield floats(self.value(name))
 
     def saved(self) -> dict[str, Tensor]:
         """All of them, as they were saved. Raises CheckpointError."""
-        return {name: self._values(name) for name in self._tensors}
+        return {name: self.value(name) for name in self._tensors}
 
-    def _values(self, name: str) -> Tensor:
+    def value(self, name: str) -> Tensor:
+        """It as it was saved. Raises CheckpointError."""
         tensor = self._tensors[name]
         if not tensor.is_meta:
             return tensor.detach().cpu()
@@ -136,16 +144,20 @@ def open_pickles(folder: Path, names: Iterable[str]) -> LoadedTensors:
 
     As for SafetensorsFiles, what cannot be read of several files is a fault.
     """
-    tensors: dict[str, Tensor] = {}
     inside, faults = _read_each(folder, names, _unpickled)
+    tensors: dict[str, Tensor] = {}
     lie_in: dict[str, Path] = {}
+    sources: dict[str, LoadedTensors] = {}
     for file, values in inside.items():
-        for name, value in values.items():
-            fault = fault_of(value)
-            if fault is None:
-                tensors[str(name)], lie_in[str(name)] = value, folder / file
-            else:
-                faults[str(name)] = fault
+        wrong = {str(name): why for name, value in values.items() if (why := fault_of(value))}
+        whole = {str(name): value for name, value in values.items() if str(name) not in wrong}
+        places = dict.fromkeys(whole, folder / file)
+        sources[file] = LoadedTensors(whole, lie_in=places)
+        tensors, lie_in, faults = tensors | whole, lie_in | places, faults | wrong
+    faults |= contradictions(
+        {file: each.stored for file, each in sources.items()},
+        lambda file, name: sources[file].value(name),
+    )
     return LoadedTensors(tensors, faults, [folder / name for name in inside], lie_in)
 
 

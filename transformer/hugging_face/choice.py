@@ -2,6 +2,7 @@
 
 import copy
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -26,10 +27,25 @@ def choose(path: Path, config: Any, stored: Mapping[str, Stored]) -> tuple[Skele
     """The class that the tensors fit, without values; and why it is not the one that is named.
 
     A class that `architectures` names is taken at its word, unless it has no head: then, and where
-    the library knows none of the names, the head is the one whose tensors are there. Empty: it is
-    the one that is named. Raises CheckpointError.
+    the library knows none of the names, the head is the one whose tensors are there. So it is where
+    the class is of another type than `model_type`, as long as that type has one that fits. Empty:
+    it is the one that is named. Raises CheckpointError.
     """
-    named, base = named_class(config), _base_class(path, config, named_class(config))
+    named = named_class(config)
+    if named is None or isinstance(config, named.config_class or object):
+        return _of_type(path, config, stored, named)
+    with suppress(CheckpointError):
+        skeleton, why = _of_type(path, config, stored, None)
+        if not (skeleton.fit.missing or skeleton.fit.misfits):
+            return skeleton, why
+    return build_skeleton(path, named, config, stored), ""
+
+
+def _of_type(
+    path: Path, config: Any, stored: Mapping[str, Stored], named: Any
+) -> tuple[Skeleton, str]:
+    """Choose among the classes of its type. named: one of them; None: none is named."""
+    base = _base_class(path, config, named)
     if named is not None and named is not base:
         return build_skeleton(path, named, config, stored), ""
     assert base is not None
@@ -125,6 +141,8 @@ def _why(config: Any, named: Any, name: str, taken: Iterable[str]) -> str:
     names = some_of(map(clean, said_classes(config)), 2)
     if named is not None:
         begin = f"{CONFIG} names {named.__name__}, which has no head"
+    elif names and named_class(config):
+        begin = f"{CONFIG} names {names}, and its model_type {config.model_type}"
     elif names:
         begin = f"{CONFIG} names {names}, which the library does not know"
     else:

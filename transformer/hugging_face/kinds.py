@@ -10,8 +10,9 @@ from transformer.hugging_face.model import (
 )
 from transformer.models.family import Family
 
-READS_BOTH_WAYS = ("xlnet", "xlm")
-"""Models with a head for words that see later tokens too: what they would write is another pass."""
+READS_BOTH_WAYS = ("xlnet", "xlm", "flaubert", "cpmant", "paligemma")
+"""Models with a head for words that see later tokens too, be it only those of a prompt: what they
+would write is another pass."""
 CLASSIFIES = "ForSequenceClassification"
 FOLLOWS = "ForNextSentencePrediction"
 ASKS = ("ForMaskedLM", "ForPreTraining")

@@ -7,7 +7,7 @@ from typing import Any
 
 from transformer.checkpoint import CONFIG, CheckpointError
 from transformer.files.foreign_text import clean, some_of
-from transformer.files.tensors import TensorSource
+from transformer.files.tensors import Stored, TensorSource
 from transformer.hugging_face.skeleton import Skeleton
 from transformer.hugging_face.weights import FILES
 
@@ -24,6 +24,11 @@ QUANTISED = re.compile(
     r"SCBs?|codes|codebooks?|packed|weight_shape|blocks|smooth_factor)$"
 )
 """Endings of the names of tensors that stand beside weights in few bits."""
+OF_NO_EFFECT = re.compile(
+    r"(inv_freq|rotary_\w+\.\w+|\w+_cached|\w+_mask|masked_bias|position_ids|num_batches_tracked)$"
+)
+"""Endings of tables and masks that older code saved within its layers, and classes make anew."""
+IN_A_LAYER = re.compile(r"(^|\.)\d+($|\.)")
 SCHEMES = ("hf_quant_config.json", "quantize_config.json", "quant_config.json")
 """Files beside the weights that say how they were quantised."""
 
@@ -69,7 +74,7 @@ def require_plain(path: Path, config: Any, skeleton: Skeleton, source: TensorSou
             f"{path.name}: its weights are quantised{by}: {some_of(whole or scales, NAMED)}{kind}. "
             "That is not undone here: save the model in floating point, after model.dequantize()."
         )
-    for name in (each for each in beside if _is_inside(skeleton, each)):
+    for name in (each for each in beside if _is_inside(skeleton, source.stored[each])):
         (values,) = source.read(name)
         if bool((values != 0).any()):
             raise CheckpointError(
@@ -112,15 +117,23 @@ def _is_unused(skeleton: Skeleton, name: str) -> bool:
     return ".pooler." in f".{name}" and not has_head
 
 
-def _is_inside(skeleton: Skeleton, name: str) -> bool:
-    """Tell whether a tensor that nothing takes has a name that a matrix or a norm may have."""
-    place = name.rpartition(".")[0]
-    modules = dict(skeleton.model.named_modules())
-    inside = modules.get(f"{skeleton.model.base_model_prefix}.{place}")
-    module = modules.get(place, inside)
-    if module is None or any(True for _ in module.children()):
+def _is_inside(skeleton: Skeleton, tensor: Stored) -> bool:
+    """Tell whether a tensor that nothing takes is of what runs: of a layer, a matrix or a norm."""
+    if OF_NO_EFFECT.search(tensor.name) or tensor.shape[:2] == (1, 1):  # the latter are masks
         return False
-    return any(True for _ in module.parameters())
+    modules = dict(skeleton.model.named_modules())
+    parts = tensor.name.split(".")[:-1]
+    for start in ("", f"{skeleton.model.base_model_prefix}."):
+        paths = [".".join(parts[:n]) for n in range(len(parts), 0, -1)]
+        path = next((path for path in paths if start + path in modules), None)
+        if path is not None and (IN_A_LAYER.search(path) or _is_leaf(modules[start + path])):
+            return True
+    return False
+
+
+def _is_leaf(module: Any) -> bool:
+    """Tell whether it is a matrix, a norm or the like: it has values, and nothing within it."""
+    return not any(module.children()) and any(True for _ in module.parameters())
 
 
 def _class(skeleton: Skeleton) -> str:

@@ -6,9 +6,10 @@ from typing import Any
 
 import pytest
 import torch
+from safetensors.torch import save_file
 
 from transformer.checkpoint import CheckpointError
-from transformer.files.tensor_files import LoadedTensors, open_pickles
+from transformer.files.tensor_files import LoadedTensors, SafetensorsFiles, open_pickles
 from transformer.files.tensors import Stored
 
 
@@ -41,6 +42,21 @@ def test_both_kinds_of_pickles_are_read(is_zip: bool, tmp_path: Path) -> None:
     )
     (a,) = open_pickles(tmp_path, ["w.bin"]).read("a")
     assert a.tolist() == [[0, 1, 2], [3, 4, 5]]
+
+
+@pytest.mark.parametrize("ending", ["safetensors", "bin"])
+def test_parts_that_contradict_each_other_are_a_fault(ending: str, tmp_path: Path) -> None:
+    parts = [f"1.{ending}", f"2.{ending}"]
+    save: Any = save_file if ending == "safetensors" else torch.save
+    nan, one = torch.tensor([torch.nan, 1]), torch.ones(2)
+    for second, is_fault in ((nan, False), (one, True), (nan.half(), True), (nan[:1], True)):
+        save({"a": nan, "b": one}, tmp_path / parts[0])
+        save({"a": second, "c": one}, tmp_path / parts[1])
+        source = (SafetensorsFiles if ending == "safetensors" else open_pickles)(tmp_path, parts)
+        assert set(source.stored) == {"a", "b", "c"}
+        assert source.faults == (
+            {parts[1]: f"holds other values of a than {parts[0]}"} if is_fault else {}
+        )
 
 
 def refused(folder: Path, sentence: str) -> None:

@@ -1,6 +1,7 @@
 """A folder opens as what it is, in every family: by its tensors, and what is left over is named."""
 
 import json
+import re
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -9,15 +10,22 @@ from typing import Any
 import pytest
 import torch
 from safetensors.torch import load_file, save_file
+from transformers import GenerationMixin
 
 from tests.transformer.watch.hugging_face import FAMILIES, build
+from tests.transformer.watch.more_families import MORE
 from transformer import CheckpointError, InputError, decode, load_checkpoint, record
 from transformer.files.wrapping import MODULE, WRAPPERS
 from transformer.formats.opening import describe_checkpoint
-from transformer.hugging_face.kinds import READS_BOTH_WAYS
+from transformer.hugging_face.kinds import READS_BOTH_WAYS, family_of
 
 WHOLE, CONFIG = "model.safetensors", "config.json"
 IDS = "5 9 12 33 7"
+NO_TEXT = (
+    *("Mamba", "Mamba-2", "FalconMamba", "RWKV", "Reformer", "Bark", "ImageGPT", "UDOP"),
+    *("ViT to GPT-2", "Pix2Struct", "Whisper", "Speech2Text", "SpeechT5", "Moonshine"),
+)
+"""Families that would write, and read something else than a text alone or have no attention."""
 FEW = ("BART", "GPT-2", "Llama", "BERT", "T5", "Mixtral")
 
 
@@ -225,6 +233,60 @@ def test_a_bias_that_a_matrix_has_not_is_refused_unless_it_is_0(
     assert f"{place}.bias" in describe_checkpoint(folder).about.notes[0]
     change_tensors(folder, lambda tensors: tensors | {f"{place}.bias": torch.ones(16)})
     refused(folder, f"{place}.bias belongs to a part")
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_a_part_of_a_layer_that_its_class_has_not_is_refused(
+    family: str, copied: Callable[[str], Path]
+) -> None:
+    """Qwen's norms of queries in a folder that says Llama, T5's bias in one that says BERT."""
+    folder = copied(family)
+    names = [re.match(r"(.*?\.\d+)\.", name) for name in load_file(folder / WHOLE)]
+    layer = next(match[1] for match in names if match)
+    masks = {f"{layer}.rotary_emb.inv_freq": torch.ones(4), f"{layer}.bias": torch.ones(1, 1, 8, 8)}
+    change_tensors(folder, lambda tensors: tensors | masks)
+    assert len(describe_checkpoint(folder).about.notes) < 3
+    change_tensors(folder, lambda tensors: tensors | {f"{layer}.q_norm.weight": torch.ones(4)})
+    refused(folder, f"{layer}.q_norm.weight belongs to a part")
+
+
+@pytest.mark.parametrize(
+    ("family", "named"),
+    [
+        ("Llama", "MistralForCausalLM"),
+        ("Llama", "GPT2LMHeadModel"),
+        ("Mistral", "LlamaForCausalLM"),
+    ],
+)
+def test_a_class_of_another_type_yields_to_one_that_fits(
+    family: str, named: str, copied: Callable[[str], Path]
+) -> None:
+    folder = copied(family)
+    usual = record(load_checkpoint(folder, "cpu"), IDS).attentions["decoder_self"]
+    change(folder, architectures=[named])
+    opened = load_checkpoint(folder, "cpu")
+    assert named in opened.about.notes[0] and FAMILIES[family][0] in opened.about.title
+    same = record(opened, IDS).attentions["decoder_self"]
+    assert all(torch.equal(usual.weights(layer), same.weights(layer)) for layer in range(2))
+
+
+@pytest.mark.parametrize("family", [*FAMILIES, *MORE])
+def test_what_writes_records_what_its_steps_saw(family: str, tmp_path: Path) -> None:
+    """A model that sees later tokens, or keeps other keys than it computes, has two answers."""
+    model: Any = MORE[family].build() if family in MORE else build(family)
+    if not isinstance(model, GenerationMixin) or not family_of(model).decodes:
+        return
+    model.save_pretrained(tmp_path)
+    try:
+        opened = load_checkpoint(tmp_path, "cpu")
+        decoding = decode(opened, IDS, "greedy", max_len=4)
+        logits = record(opened, IDS, decoding.target).logits
+    except (CheckpointError, InputError):
+        assert family in NO_TEXT
+        return
+    steps = decoding.hypotheses[0].log_probs
+    same = torch.allclose(logits.log_softmax(-1)[-len(steps) :], steps, atol=1e-4)
+    assert same != (family == "ProphetNet")  # of the library: its rows depend on how many there are
 
 
 PREFIXES = [*WRAPPERS, MODULE, "net", "model._orig_mod", "module.module"]
