@@ -49,9 +49,9 @@ def test_parts_that_contradict_each_other_are_a_fault(ending: str, tmp_path: Pat
     parts = [f"1.{ending}", f"2.{ending}"]
     save: Any = save_file if ending == "safetensors" else torch.save
     nan, one = torch.tensor([torch.nan, 1]), torch.ones(2)
-    for second, is_fault in ((nan, False), (one, True), (nan.half(), True), (nan[:1], True)):
+    for second, is_fault in ((nan, False), (one, True), (nan.half(), True), (torch.zeros(1), True)):
         save({"a": nan, "b": one}, tmp_path / parts[0])
-        save({"a": second, "c": one}, tmp_path / parts[1])
+        save({"a": second, "c": torch.zeros(3)}, tmp_path / parts[1])
         source = (SafetensorsFiles if ending == "safetensors" else open_pickles)(tmp_path, parts)
         assert set(source.stored) == {"a", "b", "c"}
         assert source.faults == (

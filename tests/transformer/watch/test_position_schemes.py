@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from tests.transformer.watch.hugging_face import SOURCE, TARGET, build, inputs_of
+from tests.transformer.watch.hugging_face import GROUPED, SOURCE, TARGET, build, inputs_of
 from tests.transformer.watch.placed import (
     FREQUENCIES,
     HEADS,
@@ -118,11 +118,34 @@ def test_frequencies_are_the_model_s(family: str, wanted: tuple[str, int]) -> No
     model, recording = seen(family)
     ((name, rotary),) = recording.rotary.items()
     assert name == "decoder self" and rotary.layers == (0, 1)
-    assert rotary.frequencies.data_ptr() == held(model, path).data_ptr()
+    assert torch.equal(rotary.frequencies, held(model, path))
     assert rotary.d_head == d_head
     scaling = held(model, path.replace("inv_freq", "attention_scaling"))
     assert rotary.factor == scaling and (scaling != 1) == (family == "gpt-oss")
     assert not recording.positions and not recording.biases
+
+
+@pytest.mark.parametrize("scaling", ["longrope", "dynamic"])
+def test_frequencies_are_those_of_their_pass_after_a_longer_one(scaling: str) -> None:
+    """Phi's and others' are other ones for a longer text, under the same name."""
+    import transformers
+
+    factors = {"short_factor": [1.0, 1.5], "long_factor": [2.0, 4.0]}
+    parameters = {"rope_type": scaling, "rope_theta": 1e4, "factor": 2.0}
+    parameters |= factors if scaling == "longrope" else {}
+    config = transformers.LlamaConfig(
+        **{**GROUPED, "max_position_embeddings": 20, "original_max_position_embeddings": 20},
+        rope_parameters=parameters | {"original_max_position_embeddings": 20},
+    )
+    model = transformers.LlamaForCausalLM(config).eval()
+    short, long = (record(model, {"input_ids": torch.ones(1, n).long()}) for n in (9, 40))
+    (first,), (second,) = short.rotary.values(), long.rotary.values()
+    assert torch.equal(second.frequencies, held(model, "model.rotary_emb.inv_freq"))
+    assert torch.equal(
+        first.frequencies,
+        record(model, {"input_ids": torch.ones(1, 9).long()}).rotary["decoder self"].frequencies,
+    )
+    assert not torch.equal(first.frequencies, second.frequencies)
 
 
 def test_partly_rotary_is_said() -> None:

@@ -40,15 +40,17 @@ def position_schemes(
 
     attentions: kind -> as recorded, of the kinds that `by_kind(watcher.seen)` names. inputs: what
     the module was given, a tensor, a tuple or a dict: ids among them are tokens, never positions.
-    Nothing is computed before somebody looks into the two mappings.
+    Nothing is computed before somebody looks into the two mappings; only frequencies are read at
+    once, since a later pass may change them (longrope, dynamic scaling).
     """
+    named = list(_named_sources(watcher))
 
     def added() -> Iterator[tuple[str, PositionalEncoding]]:
         return _encodings(watcher, by_kind(watcher.seen), attentions, token_inputs(inputs))
 
     def turning() -> Iterator[tuple[str, Rotary]]:
         used = {storage(each.table) for each in positions.values()}
-        return _rotary(watcher, by_kind(watcher.seen), attentions, used)
+        return _rotary(watcher, by_kind(watcher.seen), attentions, used, named)
 
     positions = Later(added)
     return PositionSchemes(positions, Later(turning))
@@ -163,6 +165,8 @@ class _Source:
     name: str
     """The use of the frequencies, "sliding_attention" say; empty where they are for all."""
     frequencies: Tensor
+    factor: float = 1.0
+    """The factor of cosines and sines."""
     is_measured: bool = False
     """True: they were found in a table: then no cosines are made in a pass."""
 
@@ -172,12 +176,13 @@ def _rotary(
     kinds: Mapping[str, Kind],
     attentions: Mapping[str, Attention],
     used: set[int],
+    named: Sequence[_Source],
 ) -> Iterator[tuple[str, Rotary]]:
     """Name -> the layers of one kind that turn alike."""
     own = {name: kind.calls for name, kind in kinds.items() if kind.role != "cross"}
     sizes = {kind: _d_head(attentions[kind].calls[0]) for kind in own}
     turned = {id(watcher.seen[i]) for i in watcher.turns.turned if i < len(watcher.seen)}
-    sources = list(_sources(watcher, max(sizes.values(), default=0), used))
+    sources = named or _measured_sources(watcher, max(sizes.values(), default=0), used)
     for kind, calls in own.items():
         result: list[Rotary] = []
         names: list[str] = []
@@ -206,33 +211,45 @@ def _merge(
         if names[i] == source.name and torch.equal(table.frequencies, source.frequencies):
             tables[i] = replace(table, layers=tuple(sorted({*table.layers, *layers})))
             return
-    scaling = "_".join(filter(None, (source.name, "attention_scaling")))
-    factor = float(getattr(source.module, scaling, 1.0))
-    tables.append(Rotary(kind, layers, source.frequencies, d_head, factor))
+    tables.append(Rotary(kind, layers, source.frequencies, d_head, source.factor))
     names.append(source.name)
 
 
-def _sources(watcher: Watcher, d_head: int, used: set[int]) -> list[_Source]:
-    """Frequencies under their usual name; else what a module holds, or what the pass has made."""
-    attending = {call.place.path for call in watcher.seen}
-    named, measured = [], []
+def _named_sources(watcher: Watcher) -> Iterator[_Source]:
+    """Frequencies under their usual name, as they are now."""
     for module, path in watcher.modules.items():
-        above = path if path in attending else path.rpartition(".")[0]
         for name, tensor in (*module._buffers.items(), *vars(module).items()):
             is_named = name.endswith(_FREQUENCIES) and "original" not in name
             if is_named and isinstance(tensor, Tensor) and tensor.dim() == 1:
                 of = name.removesuffix(_FREQUENCIES).rstrip("_")
-                named.append(_Source(above, module, of, tensor.detach()))
+                scaling = "_".join(filter(None, (of, "attention_scaling")))
+                factor = float(getattr(module, scaling, 1.0))
+                above = _above(watcher, path)
+                yield _Source(above, module, of, tensor.detach().clone(), factor)
+
+
+def _measured_sources(watcher: Watcher, d_head: int, used: set[int]) -> list[_Source]:
+    """Frequencies of tables that modules hold; else of angles that the pass has made."""
+    result = []
+    for module, path in watcher.modules.items():
         tables = [each for each in held_by(module) if _may_turn(each, d_head, used)]
         sources = (frequencies_of(each, other) for each in tables for other in (None, *tables))
-        measured += [
-            _Source(above, module, "", it, is_measured=True) for it in sources if it is not None
+        result += [
+            _Source(_above(watcher, path), module, "", it, is_measured=True)
+            for it in sources
+            if it is not None
         ]
-    if named or measured:
-        return named or measured
+    if result:
+        return result
     root = next(iter(watcher.modules))
     angles = (frequencies_of_angles(each) for each in watcher.turns.angles)
     return [_Source("", root, "", it) for it in angles if it is not None]
+
+
+def _above(watcher: Watcher, path: str) -> str:
+    """The path of the module that turns by what is held here: itself where it attends."""
+    attends = any(call.place.path == path for call in watcher.seen)
+    return path if attends else path.rpartition(".")[0]
 
 
 def _may_turn(table: Tensor, d_head: int, used: set[int]) -> bool:
