@@ -1,7 +1,7 @@
 """Words as data: lines of text, parts of which stand for a number. Painters make all else of it."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Literal
 
 Role = Literal["", "gone", "new"]
@@ -20,6 +20,8 @@ class Span:
     measure: str = ""
     """The name of its number, with its unit."""
     role: Role = ""
+    origin: Mapping[str, str] = field(default_factory=dict)
+    """Further columns of a file: the tokens of the text that it is made of."""
 
     @property
     def plain(self) -> str:

@@ -69,6 +69,7 @@ def _parts(span: Span, title: str, width: float, size: float) -> Iterator[Part]:
         "text": span.text,
         "role": span.role,
         "measure": span.measure,
+        **span.origin,
     }
     if span.value is not None:
         facts["value"] = span.value

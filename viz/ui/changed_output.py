@@ -8,11 +8,13 @@ from torch import Tensor
 
 from transformer.analysis.output_change import WordChange, differing, word_changes, words_of
 from transformer.analysis.scored import output_read, scores_in
+from transformer.analysis.tables.judged import judged_at, writing_at
+from transformer.analysis.tables.origins import Columns, together
 from transformer.recording.decisions import Classification
 from transformer.recording.text_vector import TextVector, angle, cosine
 from transformer.refusal import Refusal
 from transformer.tokenizer import Token
-from transformer.words import word_piece
+from transformer.words import word_groups, word_piece
 from viz.exhibits.exhibit import Exhibit
 from viz.exhibits.words import Line, Role, Span, Words
 from viz.labels import number, signed
@@ -65,7 +67,10 @@ def _written(before: Answer, after: Answer) -> Words:
     """The target without the edits, read by the model that has them, and its own."""
     forced = answer(after.request.made_to_read(before.request))
     changes = word_changes(before.recording, forced.recording)
-    return _word_lines(changes, words_of(after.recording.target), "The same words are written.")
+    target = before.recording.target
+    origins = _origins(writing_at(before.recording, target), word_groups(target))
+    words = words_of(after.recording.target)
+    return _word_lines(changes, words, "The same words are written.", origins)
 
 
 def _filled(before: Answer, after: Answer) -> Words:
@@ -79,7 +84,13 @@ def _filled(before: Answer, after: Answer) -> Words:
     changes = [
         WordChange(word, *_sums(group, old, new)) for word, group in zip(read, groups, strict=True)
     ]
-    return _word_lines(changes, words, "The same words are the most probable ones.")
+    origins = _origins(judged_at(output, before.recording), groups)
+    return _word_lines(changes, words, "The same words are the most probable ones.", origins)
+
+
+def _origins(judged: Sequence[Columns], groups: Sequence[Sequence[int]]) -> list[Columns]:
+    """The columns of the tokens of each word."""
+    return [together([judged[i] for i in group]) for group in groups]
 
 
 def _grouped(tokens: Sequence[Token], groups: Sequence[Sequence[int]]) -> list[str]:
@@ -91,15 +102,17 @@ def _sums(group: Sequence[int], *log_probs: Tensor) -> tuple[float, float]:
     return before, after
 
 
-def _word_lines(changes: Sequence[WordChange], new: Sequence[str], same: str) -> Words:
+def _word_lines(
+    changes: Sequence[WordChange], new: Sequence[str], same: str, origins: Sequence[Columns]
+) -> Words:
     """The words without the edits with their changes, and those with them.
 
-    same: said where both are the same.
+    same: said where both are the same; origins: the tokens of each word without the edits.
     """
     old, total = [each.word for each in changes], sum(each.gain for each in changes)
     was = [
-        Span(each.word, signed(each.gain), each.gain, CHANGE, role)
-        for each, role in zip(changes, _roles(old, new, "gone"), strict=True)
+        Span(each.word, signed(each.gain), each.gain, CHANGE, role, origin)
+        for each, role, origin in zip(changes, _roles(old, new, "gone"), origins, strict=True)
     ]
     written = [Span(word, role=it) for word, it in zip(new, _roles(new, old, "new"), strict=True)]
     remark = f"in all. {same}" if new == old else "in all."

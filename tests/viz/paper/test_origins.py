@@ -14,6 +14,7 @@ from transformer.tokenizer import Token
 from viz.exhibits.chart import Chart
 from viz.exhibits.exhibit import Exhibit, PictureAt
 from viz.exhibits.table import Table, Tables, as_tables
+from viz.exhibits.words import Words
 from viz.figure_at import page_of
 from viz.paper.record import address_of
 from viz.screen import parse
@@ -81,6 +82,8 @@ def names_tokens(shown: Exhibit) -> bool:
     if isinstance(content, Chart):
         sides = (content.x.labels, content.y.labels)
         return any(isinstance(label, Token) for side in sides for label in side)
+    if isinstance(content, Words):
+        return any(span.role for line in content.lines for span in line.spans)
     assert isinstance(content, Table | Tables)
     return any(column.is_word for table in as_tables(content) for column in table.columns)
 
