@@ -28,7 +28,7 @@ test: export PYTHONDONTWRITEBYTECODE =
 test: .venv/ready-for-tests
 	sh tests/browser/install.sh
 	$(BIN)/python -m pytest -n 2 --dist loadfile --ignore=tests/browser
-	$(BIN)/python -m pytest -n 2 --dist loadfile --reruns 2 -r fER tests/browser
+	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder --reruns 2 -r fER tests/browser
 
 lint: .venv/ready-for-tests
 	$(BIN)/ruff check .

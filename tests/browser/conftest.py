@@ -29,6 +29,8 @@ REST = 500
 ENTRIES = 30
 """A browser keeps 50 entries of a page's history; a test may count those that it makes."""
 FAILED = pytest.StashKey[bool]()
+LONG = ("accessibility", "downloads", "stage", "bench", "words", "live_preview", "injection")
+"""Files that take a minute: they begin, so that no worker waits for another one's at the end."""
 
 
 @pytest.fixture(scope="session")
@@ -105,25 +107,41 @@ def page(
     context.set_offline(False)
     if not page.is_closed():
         page.evaluate(FORGET)
-    if is_shared and not request.node.stash[FAILED] and page.evaluate("history.length") < ENTRIES:
-        tidy(page)
-        shared.append(page)
+        if is_shared and not request.node.stash[FAILED] and is_as_new(page):
+            tidy(page)
+            shared.append(page)
     for opened in context.pages:
         if opened not in [*others, *shared]:
             opened.close()
     assert [text for text in errors if HARMLESS not in text] == []
 
 
+def is_as_new(page: Page) -> bool:
+    """Its history is short, and no draft of a story goes with whatever it shows."""
+    return bool(
+        page.evaluate("n => history.length < n && !location.search.includes('draft=')", ENTRIES)
+    )
+
+
 def tidy(page: Page) -> None:
     """Make a page what a fresh one is, but for its address."""
     if page.locator(OVER).count():
         page.keyboard.press("Escape")
+    sidebar = page.get_by_test_id("stSidebar")
+    if sidebar.is_visible():  # its button is seen by who points at it
+        page.get_by_test_id("stSidebarCollapseButton").locator("button").dispatch_event("click")
     page.unroute_all()
     page.set_viewport_size(DESKTOP)
     page.emulate_media(color_scheme="light", reduced_motion="no-preference")
     page.mouse.move(0, 0)
     expect(page.locator(OVER)).to_have_count(0)
+    expect(sidebar).to_be_hidden()
     page.wait_for_timeout(REST)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    ranks = {f"test_{name}": i for i, name in enumerate(LONG)}
+    items.sort(key=lambda item: ranks.get(item.path.stem, len(LONG)))
 
 
 @pytest.hookimpl(wrapper=True)

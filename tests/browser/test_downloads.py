@@ -6,21 +6,22 @@ import io
 import json
 import re
 import zipfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 import pytest
-from playwright.sync_api import Download, Locator, Page, expect
+from playwright.sync_api import BrowserContext, Download, Locator, Page, expect
 
 from tests.browser.server import ROOT, painted
-from tests.browser.test_app import open_app
+from tests.browser.test_app import visit
 from transformer.discover import discover
 from viz.commands.open import read_figure
 from viz.pages.decode.counterfactual import TITLE as NEEDED
 from viz.stories.reading import read_story
 from viz.talks.collecting import ADD
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.same_page]
 
 SNAPSHOT = min((ROOT / "checkpoints" / "copy" / "snapshots").glob("*.safetensors"))
 FIGURE = "Figure as HTML"
@@ -76,6 +77,15 @@ LARGEST = 150_000
 """Bytes of a page of ours with a small map; Plotly's code takes 5 million."""
 
 
+@pytest.fixture(scope="module")
+def reader(context: BrowserContext) -> Iterator[Page]:
+    """A page without a network: of all files, as it compiles Plotly's code once."""
+    page = context.new_page()
+    page.route("http**", lambda route: route.abort())
+    yield page
+    page.close()
+
+
 def test_every_download_is_among_the_places() -> None:
     assert set(PLACES) == set(discover("viz.pages", "PAGE"))
     named = {title for it in PLACES.values() for each in it.values() for title in each}
@@ -84,17 +94,15 @@ def test_every_download_is_among_the_places() -> None:
 
 @pytest.mark.parametrize("name", PLACES)
 def test_every_download_gives_a_file_that_opens(
-    page: Page, address: str, tmp_path: Path, name: str
+    page: Page, reader: Page, address: str, tmp_path: Path, name: str
 ) -> None:
     """And figures for a paper: of each page all files of the first, of what else is there one."""
-    reader = page.context.new_page()
-    reader.route("http**", lambda route: route.abort())
     buttons = page.get_by_test_id("stDownloadButton")
     for query, expected in PLACES[name].items():
         if name == "stories":
             query = f"draft={a_draft(page, address)}"
         path = "" if name == "explore" else name
-        open_app(page, f"{address}/{path}?checkpoint=copy&{query}")
+        visit(page, f"{address}/{path}?checkpoint=copy&{query}")
         if name == "explore":
             page.get_by_test_id("stPopover").filter(has_text="Save").get_by_role("button").click()
         if "Rows as CSV" in expected:
@@ -112,6 +120,7 @@ def test_every_download_gives_a_file_that_opens(
             for title in FIGURES if query == next(iter(PLACES[name])) else FIGURES[:1]:
                 button = buttons.filter(has_text=title).first.get_by_role("button")
                 check(downloaded(page, button), title, reader, tmp_path)
+            page.keyboard.press("Escape")
 
 
 def titles() -> set[str]:
@@ -124,7 +133,7 @@ def titles() -> set[str]:
 
 def a_draft(page: Page, address: str) -> str:
     """The code of a story with one scene."""
-    open_app(page, f"{address}/?checkpoint=copy")
+    visit(page, f"{address}/?checkpoint=copy")
     page.get_by_test_id("stPopover").filter(has_text="Save").get_by_role("button").click()
     painted(page)
     page.get_by_role("button", name=ADD).click()

@@ -8,13 +8,13 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.server import painted
-from tests.browser.test_app import open_app
+from tests.browser.test_app import visit
 from viz.__main__ import main
 from viz.commands.open import read_figure
 from viz.labels import unmade
 from viz.screen import query, spell
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.same_page]
 
 MADE_OF = "./?checkpoint=copy&text=3+7+2+9&kind=cross&layer=1&head=2&picture=map&path=yes"
 DROP = """([content, ...names]) => {
@@ -43,7 +43,7 @@ def drop(page: Page, content: bytes, *names: str) -> None:
 def test_a_dropped_figure_opens_the_screen_that_it_was_made_of(
     page: Page, address: str, figure: Path
 ) -> None:
-    open_app(page, f"{address}/decode?checkpoint=copy")
+    visit(page, f"{address}/decode?checkpoint=copy")
     record = read_figure(str(figure))
     drop(page, figure.with_suffix(".zip").read_bytes(), "crate.zip")
     expect(page).to_have_url(f"{address}/?{query(record.screen)}")
@@ -59,7 +59,7 @@ def test_a_figure_of_other_weights_or_of_none_that_are_here_says_so(
     page: Page, address: str, figure: Path, tmp_path: Path
 ) -> None:
     record = read_figure(str(figure))
-    open_app(page, f"{address}/?checkpoint=copy")
+    visit(page, f"{address}/?checkpoint=copy")
     painted(page)
     other = replace(record.screen, made_with="0123456789abcdef")
     drop(page, replace(record, query=query(other)).state.encode())

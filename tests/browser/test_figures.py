@@ -17,12 +17,12 @@ from torch import Tensor
 from tests.browser.apps.random_attention import random_recording
 from tests.browser.server import ROOT, becomes
 from tests.browser.test_accessibility import faults, switch
-from tests.browser.test_app import open_app, row
+from tests.browser.test_app import row, visit
 from transformer import decode, load_checkpoint, record
 from viz import head_view
 from viz.theme import DARK, LIGHT
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.same_page]
 
 SVG = "{http://www.w3.org/2000/svg}"
 PLACES = {
@@ -72,7 +72,8 @@ def _clipboard(context: BrowserContext) -> Iterator[None]:
 
 
 def opened(page: Page, address: str, name: str) -> Locator:
-    open_app(page, f"{address}/{PLACES[name]}")
+    page.emulate_media(reduced_motion="reduce")  # one picture would turn into the next
+    visit(page, f"{address}/{PLACES[name]}")
     shown = page.locator(f".{name.replace('_', '-')}")
     expect(shown).to_have_attribute("data-nonce", re.compile("."))
     page.evaluate("document.fonts.ready.then(() => true)")
@@ -175,6 +176,7 @@ def test_every_entry_of_the_menu_gives_its_file(
     assert not [r for r in rects if [r.get("width"), r.get("height")] == whole]
     page.mouse.move(0, 0)
     becomes(lambda: shown.evaluate(CANVASES), drawn)
+    press(shown, "Transparent background")  # a choice that stays
 
 
 def holds_grid(shown: Locator, svg: ElementTree.Element, of: Shown) -> None:
@@ -299,18 +301,21 @@ def test_the_menu_by_keyboard(page: Page, address: str) -> None:
     checked = tools(shown).get_by_role("menuitemcheckbox", checked=True)
     expect(checked).to_be_focused()
     assert faults(page) == []
+    page.keyboard.press("Space")
+    expect(checked).to_have_count(0)
     page.keyboard.press("Escape")
     expect(button).to_be_focused()
     expect(tools(shown).get_by_role("menu")).to_be_hidden()
 
 
 def test_where_copying_is_refused_the_image_is_saved(page: Page, address: str) -> None:
-    page.add_init_script("navigator.clipboard.write = () => Promise.reject(new Error('no'))")
     shown = opened(page, address, "head_map")
+    page.evaluate("() => { navigator.clipboard.write = () => Promise.reject(new Error('no')) }")
     with page.expect_download() as download:
         page.keyboard.press("c")
     assert download.value.suggested_filename == "copy-cross-attention-l0-h1@2x.png"
     says(shown, "The browser did not allow copying, so the image was saved.")
+    page.evaluate("delete navigator.clipboard.write")
 
 
 def test_a_figure_is_as_dark_as_the_page(page: Page, address: str, tmp_path: Path) -> None:

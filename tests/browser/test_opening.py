@@ -12,14 +12,14 @@ import torch
 from playwright.sync_api import Page, expect
 
 from tests.browser.server import ROOT, becomes, painted
-from tests.browser.test_app import go_to, open_app, parameter, row
+from tests.browser.test_app import go_to, parameter, row, visit
 from tests.transformer.hugging_face.test_adapters import write_pair
 from tests.transformer.watch.hugging_face import build
 from transformer import load_checkpoint, record
 from transformer.inspection.survey import survey
 from transformer.recording.text_vector import cosine
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.same_page]
 WORDS = "[PAD] [UNK] [CLS] [SEP] [MASK] the cat sat on mat un ##happ ##y ."
 
 
@@ -37,7 +37,7 @@ def bert(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_a_hugging_face_folder_opens_by_its_path(page: Page, address: str, bert: Path) -> None:
-    open_app(page, address)
+    visit(page, address)
     page.get_by_test_id("stExpandSidebarButton").click()
     field = page.get_by_role("textbox", name="Open a checkpoint")
     field.fill(str(bert))
@@ -68,7 +68,7 @@ def test_two_sentences_of_an_encoder_are_compared(
     folder = Path(shutil.copytree(bert, tmp_path / "encoder"))
     AutoModel.from_pretrained(bert).save_pretrained(folder)
     sentences = ("the cat sat", "the cat sat on mat")
-    open_app(page, f"{address}/decode?checkpoint={folder}&text={sentences[0]}")
+    visit(page, f"{address}/decode?checkpoint={folder}&text={sentences[0]}")
     field = page.get_by_role("textbox", name="A second sentence")
     field.fill(sentences[1])
     field.press("Enter")
@@ -88,7 +88,7 @@ def test_a_training_is_compared_with_its_beginning(page: Page, address: str) -> 
     snapshots = ROOT / "checkpoints" / "copy" / "snapshots"
     first = min(snapshots.iterdir())
     link = f"compare?checkpoint=copy&checkpoint_b={first}&picture=map"
-    open_app(page, f"{address}/{link}")
+    visit(page, f"{address}/{link}")
     expect(page.get_by_text("B is given A's output")).to_be_visible()
     expect(page.locator(".head-map")).to_have_count(2)
     expect(page.get_by_text(re.compile("of copy step 0")).first).to_be_visible()
@@ -101,7 +101,7 @@ def test_an_adapter_is_compared_with_its_base(
 ) -> None:
     folder = tmp_path_factory.mktemp("adapters")
     write_pair(folder, "someone/base")
-    open_app(page, address)
+    visit(page, address)
     page.get_by_test_id("stExpandSidebarButton").click()
     field = page.get_by_role("textbox", name="Open a checkpoint")
     field.fill(str(folder / "adapter"))
@@ -112,6 +112,6 @@ def test_an_adapter_is_compared_with_its_base(
     assert parameter(page, "checkpoint") == str(folder / "base")
     expect(page.locator(".head-view[data-nonce]")).to_have_count(2)
     expect(page.get_by_text(re.compile("^B: LoRA adapter .* rank 2, alpha 4"))).to_be_visible()
-    open_app(page, f"{address}/?checkpoint={folder}/base::{folder}/adapter")
+    visit(page, f"{address}/?checkpoint={folder}/base::{folder}/adapter")
     chosen = page.get_by_role("combobox", name="Checkpoint")
     expect(chosen).to_have_value(re.compile("base with adapter"))

@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.server import becomes, painted
-from tests.browser.test_app import open_app, parameter
+from tests.browser.test_app import open_app, parameter, visit
 from viz.stories.reading import read_story
 from viz.talks.collecting import ADD
 
@@ -27,7 +27,7 @@ def test_screens_become_a_story_that_is_saved_and_opened(
     expect(box).to_have_css("max-width", "2400px")  # what a callback draws replaces our rules
     becomes(lambda: bool(parameter(page, "draft")), True)
     code = parameter(page, "draft")
-    open_app(page, f"{address}/decode?checkpoint=copy&text=9+9&step=1&draft={code}")
+    visit(page, f"{address}/decode?checkpoint=copy&text=9+9&step=1&draft={code}")
     box.get_by_role("button", name=ADD).click()  # the sidebar has one, too
     expect(page.get_by_text("Added as scene 2")).to_be_visible()
     to_stories = page.get_by_test_id("stToast").get_by_role("link", name="Stories")
@@ -42,7 +42,7 @@ def test_screens_become_a_story_that_is_saved_and_opened(
     theirs.get_by_role("button", name="Remove").click()
     is_headed(theirs.get_by_label("Heading of scene 1"), "9 9")
     theirs.close()
-    open_app(page, f"{address}/stories?draft={code}")
+    visit(page, f"{address}/stories?draft={code}")
     first, second = page.get_by_label("Heading of scene 1"), page.get_by_label("Heading of scene 2")
     scenes = page.get_by_role("navigation", name="Scenes").get_by_role("link")
     is_headed(first, "3 7 2")
@@ -102,7 +102,7 @@ def test_screens_become_a_story_that_is_saved_and_opened(
     expect(page.get_by_test_id("stPopoverBody")).to_have_count(0)  # it closes by itself
     page.get_by_role("link", name="Read it").first.click()
     expect(page.locator(".story")).to_contain_text("It copies.")
-    open_app(page, f"{address}/?story={file}&scene=2")
+    visit(page, f"{address}/?story={file}&scene=2")
     expect(page.locator(".story")).to_contain_text("3 7 2")
 
 

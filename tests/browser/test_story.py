@@ -6,17 +6,17 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.server import becomes
-from tests.browser.test_app import TOP, open_app, parameter, type_sentence
+from tests.browser.test_app import TOP, parameter, type_sentence, visit
 from viz.stories.shipped import stories_of
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.same_page]
 FIRST, *_, LAST = stories_of("gallery")
 
 
 def test_a_card_opens_its_scene_which_leads_on_and_is_closed(page: Page, address: str) -> None:
     first, second = FIRST.scenes[:2]
     heads = ",".join(map(str, first.screen.heads or ()))
-    open_app(page, f"{address}/gallery")
+    visit(page, f"{address}/gallery")
     page.evaluate("window.since = 'the start'")
     page.get_by_label(f"Open: {first.heading}").click()
     story, picture = page.locator(".story"), page.locator(".head-view[data-nonce]")
@@ -43,7 +43,7 @@ def test_whoever_types_another_sentence_stays_in_the_scene_and_finds_back(
     page: Page, address: str
 ) -> None:
     scene = FIRST.scenes[1]
-    open_app(page, f"{address}/?story={FIRST.name}&scene=2")
+    visit(page, f"{address}/?story={FIRST.name}&scene=2")
     story = page.locator(".story")
     expect(story).to_contain_text(scene.heading)
     type_sentence(page, "It rains.")
@@ -58,7 +58,7 @@ def test_back_leads_from_a_scene_to_the_gallery_and_cards_open_in_tabs_too(
     page: Page, address: str
 ) -> None:
     last = LAST.scenes[-1]
-    open_app(page, f"{address}/gallery")
+    visit(page, f"{address}/gallery")
     card = page.get_by_label(f"Open: {last.heading}")
     card.scroll_into_view_if_needed()
     with page.context.expect_page() as opened:

@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.server import becomes
-from tests.browser.test_app import parameter, visit
+from tests.browser.test_app import open_app, parameter, visit
 from transformer import decode, load_checkpoint
 from transformer.analysis.corpus_sweep import sweep_sentences, worths
 from transformer.analysis.output_change import words_of
@@ -87,7 +87,9 @@ def test_sentences_come_from_a_file(page: Page, address: str) -> None:
 def test_pairs_and_several_sentences(page: Page, address: str) -> None:
     sentences = ("The cat sleeps.", "It rains.", "")
     text = "%0A".join(sentences)
-    visit(page, f"{address}/experiment?text=It+rains.&sweep_over=sentences&sweep_sentences={text}")
+    open_app(
+        page, f"{address}/experiment?text=It+rains.&sweep_over=sentences&sweep_sentences={text}"
+    )
     rows = page.locator("[aria-label=Means] tbody tr")
     expect(rows).to_have_count(72)
     expect(page.locator(".st-key-far")).to_have_count(0)
