@@ -174,6 +174,8 @@ def test_a_template_is_pressed_and_a_conversation_typed(page: Page, crafted: str
     field.press("Control+Enter")
     expect(page.get_by_text(f"Read as: the {PAYLOADS[0]} {PAYLOADS[1]} cat")).to_be_visible()
     expect(page).to_have_url(re.compile("turns=user"))
+    page.get_by_role("button", name="Add this text and its answer").click()
+    expect(page.get_by_text("user: cat", exact=True)).to_be_visible()
     matches["turns"] = hits(page)
     assert {name: each for name, each in matches.items() if each} == {}
 

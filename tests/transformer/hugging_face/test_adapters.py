@@ -107,6 +107,13 @@ def test_logits_are_those_of_peft(family: str, kind: str, tmp_path: Path) -> Non
         {"target_modules": ["q_proj", "up_proj"], "alpha_pattern": {"layers.0.mlp.up_proj": 20}},
         {"target_modules": ["q_proj"], "modules_to_save": ["lm_head"]},
         {"target_modules": ["q_proj", "embed_tokens"]},
+        {"target_modules": "all-linear", "exclude_modules": r".*\.mlp\..*"},
+        {"target_modules": ["q_proj"], "exclude_modules": ["layers.0.self_attn.q_proj"]},
+        {"target_modules": ["q_proj"], "modules_to_save": ["norm"]},
+        {"target_modules": ["up_proj"], "modules_to_save": ["layers.0.self_attn"]},
+        {"target_modules": ["q_proj"], "rank_pattern": {"^model.layers.0.self_attn.q_proj": 5}},
+        {"target_modules": ["q_proj"], "fan_in_fan_out": True},
+        {"target_modules": ["q_proj", "lm_head"], "use_dora": True, "use_rslora": True},
     ],
     ids=lambda settings: "+".join(settings),
 )
@@ -192,10 +199,17 @@ def test_it_is_the_base_and_the_product_of_its_matrices(plain: Path) -> None:
     }
 
 
+OTHER_KINDS = (
+    *("IA3", "VERA", "ADALORA", "LOHA", "LOKR", "OFT", "BOFT", "HRA", "LN_TUNING", "FOURIERFT"),
+    *("PREFIX_TUNING", "PROMPT_TUNING", "P_TUNING", "ADAPTION_PROMPT", "TRAINABLE_TOKENS"),
+    *("RANDLORA", "MISS", "XLORA"),
+)
+
+
 @pytest.mark.parametrize(
     ("settings", "named"),
     [
-        ({"peft_type": "IA3"}, "IA3"),
+        *((({"peft_type": each}), each) for each in OTHER_KINDS),
         ({"r": 0}, "rank"),
         ({"r": 3}, "lora_A"),
         ({"r": True}, "rank"),
@@ -203,7 +217,14 @@ def test_it_is_the_base_and_the_product_of_its_matrices(plain: Path) -> None:
         ({"lora_alpha": "4"}, "lora_alpha"),
         ({"bias": "all"}, "bias"),
         ({"lora_bias": True}, "lora_bias"),
-        ({"init_lora_weights": "pissa"}, "init_lora_weights"),
+        *((({"init_lora_weights": each}), each) for each in ("pissa", "olora", "loftq", "corda")),
+        ({"loftq_config": {"loftq_bits": 4}}, "loftq_config"),
+        ({"bias": "lora_only"}, "bias lora_only"),
+        ({"trainable_token_indices": {"embed_tokens": [1]}}, "trainable_token_indices"),
+        ({"target_parameters": ["mlp.up_proj.weight"]}, "target_parameters"),
+        ({"alora_invocation_tokens": [5]}, "alora_invocation_tokens"),
+        ({"megatron_config": {"a": 1}}, "megatron_config"),
+        ({"use_qalora": True}, "use_qalora"),
         ({"layer_replication": [[0, 2]]}, "layer_replication"),
         ({"a_setting_to_come": 1}, "a_setting_to_come"),
         ({"use_dora": True}, "lora_magnitude_vector"),
@@ -226,6 +247,16 @@ def test_settings_that_are_not_followed_are_named(
     file = copied / "adapter" / CONFIG
     file.write_text(json.dumps(json.loads(file.read_text()) | settings))
     assert named in refused(copied)
+
+
+@pytest.mark.parametrize("start", [True, "gaussian", "orthogonal", "eva"])
+def test_how_its_matrices_began_is_no_matter(start: Any, copied: Path) -> None:
+    before = load_checkpoint(copied / "base", "cpu", adapter=copied / "adapter")
+    file = copied / "adapter" / CONFIG
+    settings = {"init_lora_weights": start, "eva_config": {"rho": 2.0}}
+    file.write_text(json.dumps(json.loads(file.read_text()) | settings))
+    after = load_checkpoint(copied / "base", "cpu", adapter=copied / "adapter")
+    assert torch.equal(logits(inner(before)), logits(inner(after)))
 
 
 Tensors = dict[str, torch.Tensor]

@@ -20,7 +20,16 @@ def _is_saved(settings: Settings, name: str) -> bool:
     place = name.rpartition(".")[0]
     if place.endswith(".base_layer"):  # peft saves an embedding whole beside its adapter
         return True
-    return any(f".{each}." in f".{place}." for each in settings.saved)
+    return any(is_within(place, each) for each in settings.saved)
+
+
+def is_within(place: str, name: str) -> bool:
+    """Tell whether a module, or one that it is part of, ends with a name, as peft chooses them.
+
+    >>> is_within("layers.0.input_layernorm", "norm"), is_within("norm.weight", "layers")
+    (True, False)
+    """
+    return f"{name}." in f"{place}."
 
 
 def missing(settings: Settings, whole: Mapping[str, Any]) -> list[str]:
@@ -28,5 +37,5 @@ def missing(settings: Settings, whole: Mapping[str, Any]) -> list[str]:
 
     whole: by the model's names. peft names both heads that there may be: one of them is enough.
     """
-    lost = [e for e in settings.saved if not any(f".{e}." in f".{name}" for name in whole)]
+    lost = [e for e in settings.saved if not any(is_within(name, e) for name in whole)]
     return [] if whole else lost

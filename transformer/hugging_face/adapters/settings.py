@@ -16,7 +16,14 @@ LARGEST_RANK = 2**16
 _WITHOUT_EFFECT = frozenset(
     {
         *("auto_mapping", "base_model_name_or_path", "fan_in_fan_out", "inference_mode"),
-        *("lora_dropout", "megatron_core", "peft_version", "qalora_group_size", "revision"),
+        *(
+            "eva_config",
+            "lora_dropout",
+            "megatron_core",
+            "peft_version",
+            "qalora_group_size",
+            "revision",
+        ),
         *("runtime_config", "task_type"),
     }
 )
@@ -30,7 +37,7 @@ _FOLLOWED = frozenset(
 )
 _NEUTRAL: Mapping[str, tuple[object, ...]] = {
     "bias": ("none",),
-    "init_lora_weights": (True, False, "gaussian", "orthogonal"),
+    "init_lora_weights": (True, False, "gaussian", "orthogonal", "eva"),
 }
 """Values that change nothing, of settings that are refused else: how B and A began is no matter,
 unless the base's own weights were changed for it.
@@ -83,7 +90,11 @@ def read_settings(folder: Path) -> Settings:
     kind = values.get("peft_type")
     if kind != "LORA":
         raise refusal(folder, f"an adapter of the kind {clean(kind, 40)}: only LoRA opens")
-    strange = sorted(name for name, value in values.items() if not _is_neutral(name, value))
+    strange = sorted(
+        f"{name} {value}" if isinstance(value, str) else name
+        for name, value in values.items()
+        if not _is_neutral(name, value)
+    )
     if strange:
         raise refusal(folder, f"{ADAPTER} sets {few(strange)}, not followed")
     return Settings(

@@ -27,6 +27,7 @@ def require_settings(settings: Settings, names: set[str], model: nn.Module) -> N
             fault = f"{ADAPTER}: {title} is of {few(unused)}, which is not adapted"
             raise refusal(settings.folder, fault)
     lost = [each for each in _several(settings) if not any(_ends(n, each) for n in names)]
+    lost = [each for each in lost if not _matches(settings.excluded, each)]  # peft lists all
     if lost:
         raise refusal(settings.folder, f"the matrices {few(lost)} are not there")
     if settings.layers is not None:
