@@ -100,8 +100,8 @@ def sweep_csv(sweep: Sweep, recording: Recording, outputs: Mapping[Edit, str]) -
 
     query_position is where a token was written, as in the file of a head. log_prob is without the
     edit, change what the edit adds to it; of a text's vector minus the angle of its turn, in
-    degrees. recording: of the same text and output, without edits; outputs: the output with each
-    edit, as far as it is known.
+    degrees, or of its cosine with a second one. recording: of the same text and output, without
+    edits; outputs: the output with each edit, as far as it is known.
     """
     origins = judged_at(sweep.output, recording)
     plain = sweep.log_probs.tolist()

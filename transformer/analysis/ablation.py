@@ -46,16 +46,17 @@ def ablating(
     target: Sequence[Token] | None = None,
     ablation: Ablation | None = None,
     on_step: Callable[[], object] | None = None,
+    second: str = "",
     **options: Any,
 ) -> Iterator[Ablation]:
     """Measure the words' log-probabilities with every head off, then write each output again.
 
     Heads whose words lose most are written first. target: the output; None where the model only
-    reads. ablation: what was tried before. on_step: called before each step of a decoding. options:
-    of `decode`, whose method they name. Raises Refusal.
+    reads. ablation: what was tried before. on_step: called before each step of a decoding.
+    second: as `sweep` takes it. options: of `decode`, whose method they name. Raises Refusal.
     """
     if ablation is None or not ablation.is_measured:
-        for sweep in sweeping(checkpoint, text, target):
+        for sweep in sweeping(checkpoint, text, target, second=second):
             ablation = Ablation(sweep)
             yield ablation
     assert ablation is not None

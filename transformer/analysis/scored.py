@@ -6,7 +6,7 @@ model runs once for each group.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import torch
@@ -22,7 +22,7 @@ from transformer.edits.edit import Edit, EditError
 from transformer.inputs import InputError, source_ids, target_ids
 from transformer.recording import Recording
 from transformer.recording.ours import record
-from transformer.recording.text_vector import angle
+from transformer.recording.text_vector import angle, cosine
 from transformer.tokenizer import Token
 from transformer.words import word_groups
 
@@ -39,7 +39,7 @@ class Scored:
 
     log_probs: Tensor
     """[N, T or C], in nats; of a vector [N, 1], minus the angle to the vector without an edit, in
-    degrees."""
+    degrees, or its cosine with a second text's, both under the edits."""
     best: Tensor
     """[N, T or 1]: ids of what was most probable."""
     refused: tuple[str, ...] = ()
@@ -65,11 +65,13 @@ class Output:
     """The most probable token of each place, without an edit."""
     vector: Tensor | None = field(default=None, compare=False)
     """The text's vector without an edit [D], of a model that gives one."""
+    second: str = ""
+    """A second text, with whose vector the text's is compared; empty: with its own."""
 
     @property
     def unit(self) -> str:
         """The unit of changes."""
-        return "nats" if self.vector is None else "degrees"
+        return "nats" if self.vector is None else "cosine" if self.second else "degrees"
 
     @property
     def groups(self) -> list[list[int]]:
@@ -116,6 +118,13 @@ def output_read(checkpoint: Checkpoint, source: str, plain: Recording) -> Output
     )
 
 
+def compared(output: Output, second: str) -> Output:
+    """The same output, judged by its cosine with a second text. Raises InputError."""
+    if second and output.vector is None:
+        raise InputError("There is no vector to compare with that of a second text.")
+    return replace(output, second=second)
+
+
 def scored(checkpoint: Checkpoint, output: Output, groups: Sequence[Group]) -> Iterator[Scored]:
     """Each group's scores, in order and some at a time; an empty group changes nothing.
 
@@ -150,7 +159,18 @@ def _recorded(checkpoint: Checkpoint, output: Output, group: Group) -> Scored:
         n = len(output.classes or output.words) or 1
         return Scored(torch.full((1, n), torch.nan), torch.zeros(1, n).long(), (str(error),))
     log_probs, best = scores_in(recording, output)
+    if output.second:
+        log_probs = torch.tensor(
+            [_cosine(recording, record(checkpoint, output.second, None, group))]
+        )
     return Scored(log_probs[None], best[None])
+
+
+def _cosine(*recordings: Recording) -> float:
+    """Compare the vectors of two texts, both made under the same edits."""
+    a, b = (each.vector for each in recordings)
+    assert a is not None and b is not None
+    return cosine(a.values, b.values)
 
 
 def scores_in(recording: Recording, output: Output) -> tuple[Tensor, Tensor]:

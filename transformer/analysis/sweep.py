@@ -7,7 +7,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from transformer.analysis.scored import Output, Scored, output_of, scored
+from transformer.analysis.scored import Output, Scored, compared, output_of, scored
 from transformer.checkpoint import Checkpoint
 from transformer.editing.ours import places
 from transformer.edits.edit import Edit, EditError
@@ -21,13 +21,15 @@ class Sweep:
     """The effect of each of N edits on each of T words of a known output. Tensors are on the CPU.
 
     Of a classifier, on each of its C classes: T is then C. Of a text's vector T is 1, and a change
-    is minus the angle by which the vector turns, in degrees.
+    is minus the angle by which the vector turns, in degrees; with a second text the change of the
+    cosine of both, read under the same edit.
     """
 
     edits: tuple[Edit, ...]
     output: Output
     log_probs: Tensor
-    """[T] of the words as the model gives them without any of the edits, in nats; of a vector 0."""
+    """[T] of the words as the model gives them without any of the edits, in nats; of a vector 0,
+    or its cosine with that of a second text."""
     changes: Tensor
     """[N, T]: log-probability with the edit less that without it."""
     best: Tensor
@@ -81,14 +83,16 @@ def sweep(
     source: str,
     target: str | Sequence[Token] | None = None,
     edits: Sequence[Edit | str] | None = None,
+    second: str = "",
 ) -> Sweep:
     """Try edits one by one on a source and its known target; None: every head off.
 
     target: None where a text is only read: the words of a generator's text, each given those
-    before it, a classifier's classes, a masked model's tokens, or a text's vector. Of
+    before it, a classifier's classes, a masked model's tokens, or a text's vector. second:
+    a text whose vector's cosine with it is judged in place of its angle. Of
     heads and arrows; positions are of a whole run. Raises InputError, of an edit EditError.
     """
-    *_, last = sweeping(checkpoint, source, target, edits)
+    *_, last = sweeping(checkpoint, source, target, edits, second)
     if last.refused and not last.edits:
         raise EditError(last.refused[0])
     return last
@@ -99,9 +103,10 @@ def sweeping(
     source: str,
     target: str | Sequence[Token] | None = None,
     edits: Sequence[Edit | str] | None = None,
+    second: str = "",
 ) -> Iterator[Sweep]:
     """The same while it grows: of models of ours in batches, of others edit by edit."""
-    judged = output_of(checkpoint, source, target)
+    judged = compared(output_of(checkpoint, source, target), second)
     tried = heads_off(checkpoint, judged) if edits is None else edits_of(edits)
     groups: list[tuple[Edit, ...]] = [(), *((edit,) for edit in tried)]
     results: list[Scored] = []

@@ -46,6 +46,17 @@ TURNED = Measure(
     "",
     "share",
 )
+COSINE = Measure(
+    "cosine",
+    "the change of the cosine of both sentences' vectors",
+    "In each row one head is off, for both sentences: the change of their vectors' cosine.",
+    "less alike",
+    "more alike",
+    "",
+    "",
+)
+MEASURES = {"degrees": TURNED, "cosine": COSINE}
+"""Unit of a change of a text's vector -> its words."""
 
 
 @dataclass(frozen=True)

@@ -4,12 +4,14 @@ from typing import Any
 
 from transformer.analysis.synergy import Synergy, n_pairs
 from viz.exhibits.exhibit import Exhibit
+from viz.fields.decode import DecodeFields
 from viz.fields.experiment import ExperimentFields
 from viz.figures.pairs_table import PairOff, pairs_table
 from viz.pages.experiment.heads import head_name, on_explore
 from viz.pages.experiment.studies import HeadPairs
 from viz.run.growth import Growth
 from viz.screen import link
+from viz.state.limits import check_text
 from viz.state.page import Pane
 from viz.ui.controls import choose_one
 
@@ -24,6 +26,11 @@ TURNS = (
     "Synergy is minus the angle by which the text's vector turns with both heads off, less those "
     "with each of them off, in degrees. Below 0 one of them makes up for the loss of the other: "
     "backup heads (Wang et al. 2022)."
+)
+BOTH = (
+    "Synergy is the change of both sentences' cosine with both heads off, less those with each of "
+    "them off. Below 0 one of them makes up for the loss of the other: backup heads (Wang et al. "
+    "2022)."
 )
 
 
@@ -45,7 +52,7 @@ def choose_pairs(pane: Pane) -> None:
 
 def pairs(pane: Pane, n: int) -> Growth[Synergy]:
     """The pairs of the n heads that are worth most."""
-    study = HeadPairs(pane.answer.request, n)
+    study = HeadPairs(pane.answer.request, n, second_text(pane))
     return Growth("Pairs", study, lambda value: _exhibit(value, pane))
 
 
@@ -55,7 +62,18 @@ def _exhibit(synergy: Synergy, pane: Pane) -> Exhibit:
 
 def says(pane: Pane) -> str:
     """Say what synergy is, in the unit of this model's output."""
-    return SAYS if pane.recording.vector is None else TURNS
+    if pane.recording.vector is None:
+        return SAYS
+    return BOTH if second_text(pane) else TURNS
+
+
+def second_text(pane: Pane) -> str:
+    """Return Decode's second sentence, where the model gives vectors. Raises Refusal."""
+    text = (pane.screen.of(DecodeFields).second_text or "").strip()
+    if not text or pane.recording.vector is None:
+        return ""
+    check_text(text)
+    return text
 
 
 def _rows(synergy: Synergy, pane: Pane) -> list[PairOff]:

@@ -22,13 +22,15 @@ class HeadAblation(Study[Ablation]):
     """Every head off in the answer to a request."""
 
     request: Request
+    second: str = ""
+    """A text whose vector is compared with that of the request; empty: none is."""
 
     def run(self, before: Ablation | None, runner: Runner) -> Iterator[Ablation]:
         request, plain = self.request, answer(self.request, runner)
         target = plain.recording.target if plain.decoding is not None else None
         options: dict[str, Any] = {"method": request.method, **dict(request.options)}
         steps = runner.steps(plain.checkpoint.model)
-        choices = (request.text, target, before, steps.give_way)
+        choices = (request.text, target, before, steps.give_way, self.second)
         yield from steps.of(ablating(plain.checkpoint, *choices, **options))
 
     def progress(self, value: Ablation) -> tuple[int, int]:
@@ -45,9 +47,11 @@ class HeadPairs(Study[Synergy]):
 
     request: Request
     n: int
+    second: str = ""
+    """The same as HeadAblation's."""
 
     def run(self, before: Synergy | None, runner: Runner) -> Iterator[Synergy]:
-        heads = HeadAblation(self.request)
+        heads = HeadAblation(self.request, self.second)
         ablation = latest(heads)
         if ablation is None or not ablation.is_measured:
             ablation = finish(heads, runner)

@@ -18,10 +18,10 @@ from viz.exhibits.exhibit import Exhibit
 from viz.exhibits.table import Change
 from viz.export import sweep_csv
 from viz.fields.experiment import ExperimentFields
-from viz.figures.sweep_table import CLASSES, TURNED, WORDS, HeadOff, sweep_table
+from viz.figures.sweep_table import CLASSES, MEASURES, WORDS, HeadOff, sweep_table
 from viz.labels import decimals_of, kind_title, literal, signed
 from viz.pages.experiment.heads import head_name, on_explore
-from viz.pages.experiment.pairs import choose_pairs, numbers_of, pairs, says
+from viz.pages.experiment.pairs import choose_pairs, numbers_of, pairs, says, second_text
 from viz.pages.experiment.sentences import choose_sentences, means, over_sentences
 from viz.pages.experiment.studies import HeadAblation
 from viz.run.growth import Growth
@@ -57,6 +57,8 @@ def sweep_page(pane: Pane) -> None:
 def _over_the_sentence(
     pane: Pane, sweep: Growth[Ablation], pairs: Growth[Any] | None = None
 ) -> None:
+    if second := second_text(pane):
+        st.caption(literal(f"Compared with Decode's second sentence, “{second}”."))
     latest = begin(sweep.study).latest
     is_measured = latest is not None and latest.is_measured
 
@@ -91,7 +93,7 @@ def _columns(pane: Pane) -> list[str]:
     if output.classes:
         return list(output.classes)
     if output.vector is not None:
-        return ["the vector"]
+        return ["the cosine" if second_text(pane) else "the vector"]
     return [word_piece([output.words[i] for i in group]).strip(" ▁") for group in output.groups]
 
 
@@ -105,7 +107,7 @@ def sweep_exhibits(pane: Pane) -> dict[str, Growth[Any]]:
     sort = own.sweep_sort if own.sweep_sort in sorts else next(iter(sorts))
     if own.sweep_over == "sentences":
         return {"means": means(pane, kinds, sort)}
-    study = HeadAblation(pane.answer.request)
+    study = HeadAblation(pane.answer.request, second_text(pane))
     sweep = Growth("Sweep", study, lambda value: _exhibit(value, pane, words, kinds, sort))
     n = own.sweep_pairs
     return {"sweep": sweep} | ({"pairs": pairs(pane, n)} if n in numbers_of(pane) else {})
@@ -150,12 +152,14 @@ def _exhibit(
 ) -> Exhibit:
     rows = _rows(ablation, pane, kinds, sort)
     output = ablation.sweep.output
-    measure = TURNED if output.vector is not None else CLASSES if output.classes else WORDS
+    measure = MEASURES.get(output.unit) or (CLASSES if output.classes else WORDS)
     text = f"In each of {len(rows)} rows one head is off: {measure.says}"
     if rows:
         most = max(rows, key=lambda row: abs(row.total))
         change = signed(most.total, decimals_of(most.total))
         text += f", in {measure.unit}. {most.title} changes the whole output most, by {change}"
+    if output.second:
+        text += f". The second sentence is “{output.second}”"
     judged = judged_at(output, pane.recording)
     origins = [together([judged[i] for i in group]) for group in output.groups]
     return Exhibit("Sweep of heads (ablation)", sweep_table(rows, words, measure, origins), text)
