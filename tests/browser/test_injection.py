@@ -193,6 +193,7 @@ def test_a_sentence_runs_as_its_script_does(page: Page, crafted: str) -> None:
     page.keyboard.press("ArrowRight")
     expect(chips.first).to_be_focused()
     expect(page.locator(".head-view [data-token=q1] .piece")).to_have_attribute("dir", "auto")
+    expect(chips.filter(has_text="!")).to_have_css("direction", "rtl")  # a sign has none of its own
     open_app(page, f"{crafted}/decode?{of_letters}")
     written = page.locator(".decode-player[data-nonce] .written")
     expect(written).to_have_css("direction", "rtl")

@@ -10,6 +10,11 @@ from tests.browser.test_app import parameter, visit
 
 pytestmark = pytest.mark.browser
 
+GAPS = """(words) => words.map((word) => {
+  const boxes = [...word.children].map((chip) => chip.getBoundingClientRect());
+  return boxes.slice(1).map((box, i) => box.left - boxes[i].right + 10 * (box.top - boxes[i].top));
+})"""
+"""Between the pieces of each word, of those that have several."""
 LARGE = ".head-view[data-nonce]"
 
 
@@ -33,6 +38,17 @@ def is_in_sight(page: Page, *found: Locator) -> bool:
     top = box(page.get_by_test_id("stHeader"))["height"]
     boxes = [box(each) for each in found]
     return all(top <= each["y"] and each["y"] + each["height"] <= PHONE["height"] for each in boxes)
+
+
+def test_no_line_breaks_a_word(phone: Page, address: str) -> None:
+    text = "The+train+tickets+are+expensive+for+neighbours+of+the+railway+station."
+    for path, row in (("", ".token-rows .tokens"), ("decode", ".decode-player .written")):
+        visit(phone, f"{address}/{path}?checkpoint=en-de&text={text}")
+        words = phone.locator(f"{row} .word")
+        expect(words.last).to_be_attached()
+        gaps = words.evaluate_all(GAPS)
+        assert len(gaps) > 5 and max(len(each) for each in gaps) > 0
+        assert not [gap for each in gaps for gap in each if abs(gap) > 0.5], path
 
 
 def drag(page: Page, over: Locator, across: int, down: int = 0) -> None:

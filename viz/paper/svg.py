@@ -86,6 +86,12 @@ def _subset(characters: str, is_bold: bool) -> str:
     return b64encode(file.getvalue()).decode()
 
 
+def runs_left(text: str) -> bool:
+    """Tell whether a text runs to the left: by its first letter, as a PDF and a browser have it."""
+    letters = (unicodedata.bidirectional(each) for each in text)
+    return next((each for each in letters if each in ("L", "R", "AL")), "L") != "L"
+
+
 def _is_shaped(character: str) -> bool:
     """Tell whether a character looks otherwise beside others: marks, and what runs to the left."""
     is_mark = unicodedata.category(character)[0] == "M"
@@ -185,8 +191,12 @@ def curve(part: tuple[tuple[float, float], ...]) -> tuple[tuple[float, float], .
 
 def _words(words: Words) -> str:
     look = f'font-size="{_n(words.size)}" fill="{words.colour}"'
-    if words.anchor != "start":
-        look += f' text-anchor="{words.anchor}"'
+    anchor: str = words.anchor
+    if runs_left(words.text):  # where it starts and ends is then said from the right
+        look += ' direction="rtl"'
+        anchor = {"start": "end", "middle": "middle", "end": "start"}[anchor]
+    if anchor != "start":
+        look += f' text-anchor="{anchor}"'
     if words.is_bold:
         look += ' font-weight="bold"'
     if words.is_upward:

@@ -34,6 +34,15 @@ def test_text_is_copied_as_it_was_drawn(text: str) -> None:
     assert [tree.findtext(f"{SVG}text"), tree.findtext(f"{SVG}title")] == [text, text]
 
 
+@pytest.mark.parametrize(
+    ("text", "run"), [("שלום!", "rtl"), ("(مرحبا) x", "rtl"), ("x שלום!", None)]
+)
+def test_a_text_in_an_svg_runs_as_its_first_letter_does(text: str, run: str | None) -> None:
+    (node,) = ElementTree.fromstring(svg(sheet(text), "a", "b", "{}")).iter(f"{SVG}text")
+    assert node.get("direction") == run
+    assert node.get("text-anchor") == ("end" if run else None)  # it stays where it was
+
+
 def features(text: str) -> set[str]:
     """Return the features of the typeface that an SVG of a text carries."""
     style = ElementTree.fromstring(svg(sheet(text), "a", "b", "{}")).findtext(f"{SVG}style")

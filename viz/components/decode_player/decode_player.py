@@ -13,7 +13,7 @@ from transformer.analysis.reading import AttentionMap, read
 from transformer.decoding import Candidate, Decoding, Step
 from transformer.recording import Recording
 from transformer.tokenizer import Token
-from viz.components.kit.browser import Component, digest, envelope, pieces
+from viz.components.kit.browser import Component, digest, envelope, pieces, pieces_of_words
 from viz.components.kit.pack import pack
 from viz.components.kit.picture import check_head
 from viz.components.kit.sync import mountable
@@ -133,10 +133,12 @@ def pack_player(
             f"weights {[array.shape for array in arrays]} do not fit "
             f"{n_source} source, {n_target} target and {n_read} read tokens."
         )
+    prompt = decoding.source if cross is None else ()
+    written = pieces_of_words((*prompt, *decoding.target))
     content = {
         "source": [] if cross is None else pieces(decoding.source),
-        "prompt": pieces(decoding.source) if cross is None else [],
-        "target": pieces(decoding.target),
+        "prompt": written[: len(prompt)],
+        "target": written[len(prompt) :],
         "read": pieces(read),
         "steps": [_step(step, decoding.vocab_size) for step in decoding.steps],
     }

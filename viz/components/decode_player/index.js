@@ -7,6 +7,7 @@ import {
   bare,
   directionOf,
   element,
+  inWords,
   markPointed,
   onToken,
   setPiece,
@@ -133,10 +134,10 @@ function layOut(player) {
 }
 
 // What the step is about, where not all is shown.
-function stayInSight({ root, header, playback: { step }, written, source, read, cross }) {
+function stayInSight({ root, header, playback: { step }, chips, written, source, read, cross }) {
   if (!root.classList.contains("tight")) return;
   const { prompt, target, read: known } = header;
-  keepInSight(written, written.children[prompt.length + step]);
+  keepInSight(written, chips[prompt.length + step]);
   keepInSight(read, read.children[known.length - target.length + step]);
   if (cross) keepInSight(source, source.children[strongestOf(cross, step)]);
 }
@@ -150,10 +151,11 @@ function strongestOf(weights, step) {
 function arrange(player) {
   const { source, prompt, target, read, steps } = player.header;
   player.root.classList.toggle("generator", prompt.length > 0);
-  player.written.replaceChildren(
+  player.chips = [
     ...prompt.map((piece, i) => chip(piece, "source", i)),
     ...target.map((piece, i) => chip(piece, "target", i)),
-  );
+  ];
+  player.written.replaceChildren(...inWords([...prompt, ...target], player.chips));
   player.source.replaceChildren(...source.map((piece, i) => weighted(piece, "source", i)));
   // Before what was written stands the prompt, or the start token, which is no one's.
   const before = read.length - target.length + 1;
@@ -192,7 +194,7 @@ function bar() {
 function show(player, step) {
   const { header, playback } = player;
   const now = header.steps[step];
-  [...player.written.children].slice(header.prompt.length).forEach((node, i) => {
+  player.chips.slice(header.prompt.length).forEach((node, i) => {
     node.classList.toggle("now", i === step);
     node.classList.toggle("later", i > step);
   });

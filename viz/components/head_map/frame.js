@@ -1,5 +1,7 @@
 // Where a head map's parts stand, and the labels along its two sides.
 
+import { runOf } from "../kit/page.js";
+
 const LABELLED_CELL = 26; // a cell is stretched to this before it gets smaller than its label
 const USUAL = 540; // px: the height of a map that is not fitted
 const LEAST = 360;
@@ -145,6 +147,8 @@ function drawPiece(context, [label, special], room, align, palette, colour) {
   const before = context.measureText(space).width;
   const width = before + context.measureText(rest).width;
   const x = align === "right" ? -width : -width / 2;
+  const isLeftward = runOf(label) === "rtl"; // its first sign is the one on the right
+  Object.assign(context, { direction: isLeftward ? "rtl" : "ltr", textAlign: "left" });
   if (colour) {
     context.fillStyle = palette.background;
     const half = parseInt(context.font) / 2 + 1;
@@ -152,9 +156,9 @@ function drawPiece(context, [label, special], room, align, palette, colour) {
   }
   context.fillStyle = colour ?? (special ? palette.dim : palette.text);
   context.globalAlpha = 0.45;
-  context.fillText(space, x, 1);
+  context.fillText(space, isLeftward ? x + width - before : x, 1);
   context.globalAlpha = 1;
-  context.fillText(rest, x + before, 1);
+  context.fillText(rest, isLeftward ? x : x + before, 1);
 }
 
 // A label that fits into `room` px; it is cut between characters as people count them.

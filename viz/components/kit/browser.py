@@ -3,7 +3,7 @@
 A component's script is its index.js with all that this imports: one text, no build step.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path
@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from transformer.tokenizer import Token
+from transformer.words import word_groups
 from viz.components.kit.modules import Bundle, bundle
 from viz.components.kit.pack import pack
 from viz.glossary import cards
@@ -60,6 +61,12 @@ class Component:
 def pieces(tokens: Iterable[Token]) -> list[tuple[str, int]]:
     """Label and whether special (1) or not (0), for each token."""
     return [(label(token), int(token.special)) for token in tokens]
+
+
+def pieces_of_words(tokens: Sequence[Token]) -> list[tuple[str, int, int]]:
+    """The same, and whether a word begins with it."""
+    first = {group[0] for group in word_groups(tokens)}
+    return [(*piece, int(i in first)) for i, piece in enumerate(pieces(tokens))]
 
 
 def palette(theme: Theme) -> dict[str, Any]:

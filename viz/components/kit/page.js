@@ -18,7 +18,7 @@ export function applyPalette(root, palette) {
 // Pieces are data: they are only ever set as text.
 export function setPiece(node, [label, special]) {
   node.replaceChildren();
-  node.dir = "auto";
+  node.dir = /\p{L}/u.test(label) ? "auto" : ""; // brackets turn as their sentence runs
   node.classList.toggle("special", Boolean(special));
   const spaced = label.startsWith("▁");
   if (spaced) node.append(element("span", "space", "▁"));
@@ -29,8 +29,23 @@ const LEFTWARD = /[\p{Script=Hebrew}\p{Script=Arabic}\p{Script=Syriac}\p{Script=
 
 // A row of pieces runs as its sentence does: by the first letter of its words.
 export function directionOf(pieces) {
-  const words = pieces.map(([label, special]) => (special ? "" : label)).join("");
-  return LEFTWARD.test(words.match(/\p{L}/u)?.[0] ?? "") ? "rtl" : "ltr";
+  return runOf(pieces.map(([label, special]) => (special ? "" : label)).join(""));
+}
+
+// Elements of pieces in the words that they make, which no line breaks where it has room for one.
+// pieces: with a third value where a word begins.
+export function inWords(pieces, nodes) {
+  const words = [];
+  nodes.forEach((node, i) => {
+    if (pieces[i][2] || !i) words.push(element("span", "word"));
+    words.at(-1).append(node);
+  });
+  return words;
+}
+
+// The direction of a text, as dir="auto" has it.
+export function runOf(text) {
+  return LEFTWARD.test(text.match(/\p{L}/u)?.[0] ?? "") ? "rtl" : "ltr";
 }
 
 // A piece as it is spoken: without the sign of its space.

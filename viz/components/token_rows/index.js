@@ -7,6 +7,7 @@ import {
   applyPalette,
   directionOf,
   element,
+  inWords,
   markPointed,
   onToken,
   setPiece,
@@ -28,7 +29,7 @@ function create(root, sync) {
     if (event.key === "Enter" || event.key === " ") {
       pin(sync, event.target.closest(".chip"), event.shiftKey);
       takeKey(event);
-    } else rove(event, [...event.target.parentElement.children], "row");
+    } else rove(event, [...event.target.closest(".tokens").querySelectorAll(".chip")], "row");
   };
   root.onfocusin = ({ target }) => announceToken(target.dataset.side, Number(target.dataset.position));
   root.onfocusout = ({ target }) => announceToken(target.dataset.side, null);
@@ -80,12 +81,13 @@ function row(side, tokens, title, first = 0) {
   list.dir = directionOf(tokens);
   list.setAttribute("role", "group");
   list.setAttribute("aria-label", `${title}, ${tokens.length} tokens`);
-  list.append(...tokens.map((piece, i) => chip(side, piece, first + i, i === 0)));
+  const chips = tokens.map((piece, i) => chip(side, piece, first + i, i === 0));
+  list.append(...inWords(tokens, chips));
   return [element("div", "side dim", title), list];
 }
 
 function chip(side, piece, position, isFirst) {
-  const node = element("span", piece[2] ? "chip begins" : "chip");
+  const node = element("span", "chip");
   node.setAttribute("role", "button");
   Object.assign(node.dataset, { side, position });
   node.tabIndex = isFirst ? 0 : -1; // one stop a row; arrow keys go on from there

@@ -7,8 +7,7 @@ from typing import Any, ClassVar
 from transformer.decoding import Decoding
 from transformer.recording import Recording
 from transformer.tokenizer import Token, second_at
-from transformer.words import word_groups
-from viz.components.kit.browser import Component, envelope, pieces
+from viz.components.kit.browser import Component, envelope, pieces_of_words
 from viz.components.kit.pack import pack
 from viz.components.kit.sync import mountable
 from viz.labels import bare_label, labels
@@ -61,8 +60,7 @@ class TokenRows:
 
 def _pieces(tokens: Sequence[Token]) -> list[tuple[str, int, int]]:
     """Label, whether special, and whether a word begins with it."""
-    first = {group[0] for group in word_groups(tokens)}
     return [
-        (bare_label(token), special, int(i in first))
-        for i, (token, (_, special)) in enumerate(zip(tokens, pieces(tokens), strict=True))
+        (bare_label(token), special, begins)
+        for token, (_, special, begins) in zip(tokens, pieces_of_words(tokens), strict=True)
     ]

@@ -45,7 +45,7 @@ def _written(data: Data, step: int, width: float) -> Drawn:
     """Draw the output up to this step, which is marked; what follows is pale."""
     colours, x, y = data.colours, 0.0, NORMAL + 1
     marks: list[Mark] = []
-    for i, (label, _) in enumerate(data.header["target"]):
+    for i, (label, *_) in enumerate(data.header["target"]):
         word = label.replace("▁", "")
         if x and label.startswith("▁"):
             x += 3
@@ -87,7 +87,7 @@ def _steps(data: Data, step: int, width: float, tallest: float) -> Drawn:
     header, colours = data.header, data.colours
     weights, keys = data.arrays[0], header["source"] or header["read"]
     n_rows, n_columns = weights.shape
-    name = min(0.25 * width, max(width_of(text, SMALL, True) for text, _ in header["target"]))
+    name = min(0.25 * width, max(width_of(text, SMALL, True) for text, *_ in header["target"]))
     entropy = 0.1 * width
     wide = width - name - entropy - 10
     down, across = min(ROW, tallest / n_rows), wide / n_columns
@@ -109,7 +109,7 @@ def _steps(data: Data, step: int, width: float, tallest: float) -> Drawn:
     marks.append(Box(0, top, wide, high, None, colours["grid"], 0.4))
     most = max(1.0, *(each["entropy"] for each in header["steps"]))
     every = max(1, round(SMALL / down + 0.49)) if down < SMALL else 1
-    for i, ((label, special), each) in enumerate(
+    for i, ((label, special, _), each) in enumerate(
         zip(header["target"], header["steps"], strict=True)
     ):
         is_now, y = i == step, top + i * down

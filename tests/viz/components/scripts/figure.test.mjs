@@ -42,6 +42,13 @@ test("text is text, whatever it looks like", () => {
   assert.equal(escaped("a\tb\nc"), "a\tb\nc");
 });
 
+test("a text runs as its first letter does, and stays where it is", () => {
+  const mark = { text: "שלום!", x: 1, y: 2, font: FONT, fill: "#102030" };
+  assert.match(written({ ...mark, anchor: "start" }), / direction="rtl" text-anchor="end"/);
+  assert.match(written({ ...mark, anchor: "end" }), / direction="rtl" fill/);
+  assert.doesNotMatch(written({ ...mark, text: "a שלום!", anchor: "start" }), /direction|anchor/);
+});
+
 test("colours are written as SVG 1.1 reads them", () => {
   assert.deepEqual(paintOf("rgb(16, 32, 48)"), ["#102030", 1]);
   assert.deepEqual(paintOf("rgba(16, 32, 48, 0.5)"), ["#102030", 0.5]);

@@ -1,5 +1,6 @@
 // Marks of svg.js on a canvas, pixel for pixel in the fonts of the page.
 
+import { runOf } from "../page.js";
 import { canvasOf } from "./svg.js";
 
 // A canvas of scale device pixels per CSS pixel.
@@ -78,6 +79,7 @@ function paintText(context, { text, x, y, width, anchor, angle = 0, font, fill }
   const measured = context.measureText(text).width;
   // The page may set it a little wider or closer, as with figures of one width.
   if (width && measured) context.scale(width / measured, 1);
-  context.textAlign = anchor === "middle" ? "center" : anchor;
+  context.direction = runOf(text);
+  context.textAlign = { start: "left", middle: "center", end: "right" }[anchor];
   context.fillText(text, 0, 0);
 }

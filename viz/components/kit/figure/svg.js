@@ -8,6 +8,8 @@
 // in CSS pixels; a box is [x, y, width, height]. A colour is what CSS says, or { ramp: [colours] }
 // from left to right; a mark of any sort may have an opacity.
 
+import { runOf } from "../page.js";
+
 export const GENERIC = "sans-serif"; // where nobody has the font of the page
 const MOST_CELLS = 2500; // of a pixel map; more are one image
 
@@ -92,6 +94,8 @@ function group({ marks, clip, shift, opacity }, ramps) {
 }
 
 function textMark({ text, x, y, width, anchor, angle, font, fill, opacity }, ramps) {
+  const isLeftward = runOf(text) === "rtl";
+  const from = isLeftward ? { start: "end", end: "start" }[anchor] ?? anchor : anchor;
   const look = {
     x,
     y,
@@ -100,7 +104,9 @@ function textMark({ text, x, y, width, anchor, angle, font, fill, opacity }, ram
     "font-size": font.size,
     "font-weight": font.weight === "400" ? undefined : font.weight,
     "font-style": font.style === "normal" ? undefined : font.style,
-    "text-anchor": anchor === "start" ? undefined : anchor,
+    // A text that runs to the left starts at its right.
+    direction: isLeftward ? "rtl" : undefined,
+    "text-anchor": from === "start" ? undefined : from,
     // So that nothing meets where the page's font is another one.
     textLength: width,
     lengthAdjust: width ? "spacingAndGlyphs" : undefined,
