@@ -164,7 +164,10 @@ class HuggingFaceModel(nn.Module):
         if self.config.start_ids:
             named["decoder_input_ids"] = ids
         else:
+            positions = torch.arange(state.read.size(1), device=ids.device)[-ids.size(1) :]
             named |= {"input_ids": ids, "attention_mask": torch.ones_like(state.read)}
+            # As `generate` does: some (Bamba, MiniMax) count from 0 whatever their cache holds.
+            named |= {"position_ids": positions.expand_as(ids)}
         output = self._run(past_key_values=state.cache, use_cache=True, **named)
         state.cache = output.get("past_key_values")
         return self._logits(output)[:, -target.size(1) :]
