@@ -17,6 +17,7 @@ import torch
 from sentencepiece import sentencepiece_model_pb2 as pb
 from torch import Tensor
 
+from tests.transformer.hugging_face.pairs import save_pair_reader
 from transformer.checkpoint import HISTORY, SNAPSHOTS, About
 from transformer.config import ModelConfig
 from transformer.discover import discover
@@ -96,6 +97,8 @@ STAND_INS = {
         family="encoder_classifier",
     ),
 }  # fmt: skip
+PAIRS = "cross-encoder"
+"""A classifier of sentence pairs, in the library's form."""
 
 
 def make_checkpoints(folder: Path) -> None:
@@ -108,6 +111,10 @@ def make_checkpoints(folder: Path) -> None:
     }
     for name, stand_in in STAND_INS.items():
         _make(folder / name, stand_in, tokenizers[stand_in.tokenizer])
+    model, _ = save_pair_reader("BERT", folder / PAIRS)
+    weights = {name: coarse(name.lower(), each) for name, each in model.state_dict().items()}
+    model.load_state_dict(weights)
+    model.save_pretrained(folder / PAIRS)
 
 
 def _vocabulary() -> bytes:

@@ -23,6 +23,7 @@ from viz.stories.shipped import shipped_stories, stories_of
 from viz.stories.story import Story
 from viz.views.view import View
 
+PAIR = "checkpoint=cross-encoder&text=the+cat+sat+.&pair=a+dog+ran+home+."
 MORE = {
     "explore": (
         "checkpoint=everyday&text=She+told+me+that+she&tokens=pieces",
@@ -30,6 +31,7 @@ MORE = {
         "checkpoint=sentiment-mean",
         "picture=inside&mean=yes",
         "lens=value&show=maps",
+        f"{PAIR}&picture=map&between=a-b",
     ),
     "compare": ("checkpoint=en-de&checkpoint_b=en-de-small&text=Tom+lives+in+Boston.",),
     "decode": (
@@ -37,6 +39,7 @@ MORE = {
         "checkpoint=everyday",
         "checkpoint=sentiment",
         "checkpoint=sentiment-mean",
+        PAIR,
     ),
     "experiment": ("checkpoint=sentiment", "checkpoint=everyday&text=She+told+me"),
     "positions": (
