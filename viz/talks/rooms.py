@@ -173,7 +173,7 @@ class Rooms:
         now: Callable[[], float] = time.monotonic,
     ) -> None:
         self._most, self._most_of_address, self._now = most, most_of_address, now
-        self._known: dict[str, Room] = {}
+        self._rooms: dict[str, Room] = {}
 
     def open(self, address: str, key: str) -> Room:
         """The room of this key. Raises RoomError where there are too many.
@@ -182,24 +182,24 @@ class Rooms:
         """
         self._end_old()
         code = code_of(key)
-        if code in self._known:
-            return self._known[code]
-        mine = [each for each in self._known.values() if each.address == address]
+        if code in self._rooms:
+            return self._rooms[code]
+        mine = [each for each in self._rooms.values() if each.address == address]
         if len(mine) >= self._most_of_address:
             self._make_place(mine, "this network", self._most_of_address)
-        if len(self._known) >= self._most:
-            self._make_place(list(self._known.values()), "this server", self._most)
-        room = self._known[code] = Room(code, address, self._now())
+        if len(self._rooms) >= self._most:
+            self._make_place(list(self._rooms.values()), "this server", self._most)
+        room = self._rooms[code] = Room(code, address, self._now())
         return room
 
     def get(self, code: str) -> Room | None:
         """The room of this code, if it is not over."""
         self._end_old()
-        return self._known.get(code)
+        return self._rooms.get(code)
 
     def find(self, code: str | None) -> Room | None:
         """The same for a thread beside the loop: nothing ends by it."""
-        return self._known.get(code or "")
+        return self._rooms.get(code or "")
 
     def move(self, room: Room, screen: Screen, over: str = "") -> None:
         """Lead everybody there. over: one of OVER."""
@@ -208,10 +208,10 @@ class Rooms:
         room.tell()
 
     def __len__(self) -> int:
-        return len(self._known)
+        return len(self._rooms)
 
     def _end_old(self) -> None:
-        for room in list(self._known.values()):
+        for room in list(self._rooms.values()):
             if self._now() - room.moved > LONGEST:
                 self._end(room)
 
@@ -224,7 +224,7 @@ class Rooms:
         self._end(min(left, key=lambda each: each.moved))
 
     def _end(self, room: Room) -> None:
-        del self._known[room.code]
+        del self._rooms[room.code]
         room.is_over = True
         room.tell()
 

@@ -22,20 +22,20 @@ class Drafts:
 
     def __init__(self, most: int = MOST) -> None:
         self._most = most
-        self._known: OrderedDict[str, tuple[Story, str]] = OrderedDict()
+        self._drafts: OrderedDict[str, tuple[Story, str]] = OrderedDict()
         self._lock = Lock()
 
     def read(self, code: str | None) -> Story | None:
         """The story of this code, which was used just now."""
         with self._lock:
-            if code is None or code not in self._known:
+            if code is None or code not in self._drafts:
                 return None
-            self._known.move_to_end(code)
-            return self._known[code][0]
+            self._drafts.move_to_end(code)
+            return self._drafts[code][0]
 
     def is_of(self, code: str, browser: str) -> bool:
         """Tell whether this browser began it."""
-        draft = self._known.get(code)
+        draft = self._drafts.get(code)
         return draft is not None and secrets.compare_digest(draft[1].encode(), browser.encode())
 
     def begin(self, story: Story, browser: str) -> str:
@@ -43,8 +43,8 @@ class Drafts:
         code = secrets.token_urlsafe(12)
         with self._lock:
             self._put(code, story, browser)
-            while len(self._known) > self._most:
-                self._known.popitem(last=False)
+            while len(self._drafts) > self._most:
+                self._drafts.popitem(last=False)
         return code
 
     def put(self, code: str, story: Story, browser: str) -> bool:
@@ -56,8 +56,8 @@ class Drafts:
         return is_of
 
     def _put(self, code: str, story: Story, browser: str) -> None:
-        self._known[code] = (replace(story, name=f"{PREFIX}{code}"), browser)
-        self._known.move_to_end(code)
+        self._drafts[code] = (replace(story, name=f"{PREFIX}{code}"), browser)
+        self._drafts.move_to_end(code)
 
 
 DRAFTS = Drafts()
