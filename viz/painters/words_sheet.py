@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Any
 
+from transformer.visible import visible
 from viz.exhibits.words import Line, Span, Words
 from viz.paper.lettering import NORMAL, SMALL, fitted, is_leftward, width_of
 from viz.paper.sheet import Facts, Mark, Sheet, moved
@@ -36,7 +37,7 @@ def words_sheet(words: Words, theme: Theme, width: float) -> Sheet:
     for line in words.lines:
         if line.title:
             title = f"{line.title}, {line.measure}" if line.measure else line.title
-            marks.append(Text(0, y + SMALL, fitted(title, width, SMALL), SMALL, theme.dim))
+            marks.append(Text(0, y + SMALL, fitted(visible(title), width, SMALL), SMALL, theme.dim))
             y += HIGH
         drawn, high = _line(line, theme, width, NORMAL)
         marks += moved(drawn, 0, y)
@@ -65,8 +66,8 @@ def _line(line: Line, theme: Theme, width: float, size: float) -> tuple[list[Mar
 def _parts(span: Span, title: str, width: float, size: float) -> Iterator[Part]:
     """Its words, each by itself where no number stands below: the first one has its facts."""
     facts: dict[str, Any] = {
-        "line": title,
-        "text": span.text,
+        "line": visible(title),
+        "text": visible(span.text),
         "role": span.role,
         "measure": span.measure,
         **span.origin,
@@ -74,7 +75,7 @@ def _parts(span: Span, title: str, width: float, size: float) -> Iterator[Part]:
     if span.value is not None:
         facts["value"] = span.value
     for text in [span.text] if span.small else span.text.split():
-        text = fitted(text, width, size)
+        text = fitted(visible(text), width, size)
         wide = width_of(text, size)
         if span.small:
             wide = BESIDE + max(wide, width_of(span.small, SMALL))
