@@ -50,8 +50,7 @@ LAYERS = {
     **{"encoder_layers": 2, "decoder_layers": 2, "encoder_attention_heads": 4, "d_model": 16},
     **{"decoder_attention_heads": 4, "encoder_ffn_dim": 20, "decoder_ffn_dim": 20},
 }
-GATED = "W_O: what heads give is multiplied with a gate before it"
-GATE_AND_LINEAR = f"{GATED}; linear attention has no weights"
+WITH_LINEAR = "linear attention has no weights"
 
 TRANSLATORS = {
     "mT5": translator("MT5", T5, scale=1),
@@ -209,7 +208,7 @@ DECODERS = {
         "ModernBertDecoder",
         {**SMALL, "local_attention": 4, "global_attn_every_n_layers": 2, "cls_token_id": 3},
     ),
-    "BitNet": decoder("BitNet", GROUPED, "W_O: what heads give is normed before it"),
+    "BitNet": decoder("BitNet", GROUPED),
     "DiffLlama": decoder(
         "DiffLlama",
         GROUPED,
@@ -259,7 +258,6 @@ EXPERT_DECODERS = {
     "AFMoE": decoder(
         "Afmoe",
         {**EXPERTS, **LOCAL_FIRST, "num_dense_layers": 1, "num_shared_experts": 1},
-        GATED,
     ),
     "Llama-4": Family(
         "Llama4ForCausalLM",
@@ -343,10 +341,8 @@ HYBRIDS = {
         {**DEEPSEEK, "layer_types": ["linear_attention", "full_attention"]},
         "linear attention has no weights",
     ),
-    "Qwen3-Next": decoder("Qwen3Next", LINEAR_FIRST, GATE_AND_LINEAR),
-    "Qwen3.5": Family(
-        "Qwen3_5ForCausalLM", "Qwen3_5TextConfig", LINEAR_FIRST, text, GATE_AND_LINEAR
-    ),
+    "Qwen3-Next": decoder("Qwen3Next", LINEAR_FIRST, WITH_LINEAR),
+    "Qwen3.5": Family("Qwen3_5ForCausalLM", "Qwen3_5TextConfig", LINEAR_FIRST, text, WITH_LINEAR),
     "Mamba-2": decoder("Mamba2", {**STATES, "num_heads": 4, "head_dim": 8, "n_groups": 1}),
     "FalconMamba": decoder("FalconMamba", STATES),
     "RWKV": Family("RwkvForCausalLM", "RwkvConfig", {**STATES, "context_length": 40}, tokens),
@@ -805,7 +801,7 @@ IMAGES = {
             **{**tokens(), **image()()},
             "image_embeds_position_mask": torch.tensor([[0, 1, 1, 1, 0, 0, 0, 0, 0]]),
         },
-        "`cross`: a few queries read the image; W_O: what the decoder's heads give is normed",
+        "`cross`: a few queries read the image",
         says="other",
     ),
 }

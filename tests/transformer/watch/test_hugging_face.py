@@ -20,7 +20,6 @@ from tests.transformer.watch.models_table import (
     DOCUMENT,
     HEAD,
     NAMES,
-    NOTES,
     has_output,
     recorded,
     row,
@@ -76,7 +75,7 @@ def test_more_families_are_recorded_or_named(family: str, monkeypatch: pytest.Mo
         assert recording == other
         return
     assert recording.checked.n_checked == recording.checked.n_layers
-    assert has_output(recording) != ("W_O" in NOTES[family])
+    assert has_output(recording) != ("W_O" in row(family, recording))
     assert (list(other.attentions), other.unseen) == (list(recording.attentions), recording.unseen)
     said = {} if MORE[family].says == "other" else MORE[family].said()
     for kind, attention in recording.attentions.items():

@@ -6,10 +6,11 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from transformer.watch.calls.layer import Layer
+from transformer.watch.calls.layer import DROPOUT, FUNCTION, GATE, NORM, Layer
 from transformer.watch.calls.output import Output
 from transformer.watch.calls.unedited import Unedited
 from transformer.watch.capture.operators import AT_TIMES, register
+from transformer.watch.capture.tensors import storage
 
 
 class Following(Unedited):
@@ -28,26 +29,33 @@ class Following(Unedited):
             output.added(a, b, result, factor)
 
     def _times(self, args: Any, kwargs: Any, result: Tensor) -> None:
+        self._layer.multiplied(args, is_over=False)
         for output, (a, b) in self._following(args):
             output.scaled(a, b, result, is_over=False)
 
     def _over(self, args: Any, kwargs: Any, result: Tensor) -> None:
+        self._layer.multiplied(args, is_over=True)
         for output, (a, b) in self._following(args):
             output.scaled(a, b, result, is_over=True)
 
     def _bent(self, args: Any, kwargs: Any, result: Tensor) -> None:
+        self._layer.met_between(args[0], FUNCTION)
         if self._layer.output is not None:
             self._layer.output.bent(args[0], result, is_gate=False)
 
     def _gated(self, args: Any, kwargs: Any, result: Tensor) -> None:
+        self._layer.met_between(args[0], GATE)
         if self._layer.output is not None:
             self._layer.output.bent(args[0], result, is_gate=True)
 
     def _dropped(self, args: Any, kwargs: Any, result: Tensor) -> None:
+        if storage(result) != storage(args[0]):  # else it rests
+            self._layer.met_between(args[0], DROPOUT)
         if self._layer.output is not None:
             self._layer.output.dropped(args[0], result)
 
     def _normed(self, args: Any, kwargs: Any, result: Tensor) -> None:
+        self._layer.met_between(args[0], NORM)
         if self._layer.output is not None:
             self._layer.output.normed(args[0])
 
@@ -72,5 +80,5 @@ for _each in (aten.relu, aten.gelu, aten.silu, aten.sigmoid, aten.tanh, aten.lea
     register(_each.default, AT_TIMES, Following._bent)
 register(aten.glu.default, AT_TIMES, Following._gated)
 register(aten.dropout.default, AT_TIMES, Following._dropped)
-for _each in (aten.layer_norm, aten.rms_norm):
+for _each in (aten.layer_norm, aten.rms_norm, aten.group_norm):
     register(_each.default, AT_TIMES, Following._normed)

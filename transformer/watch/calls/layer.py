@@ -14,12 +14,16 @@ from torch import Tensor, nn
 
 from transformer.recording import Sample, sampled
 from transformer.watch.calls.heads import side_by_side, wider
-from transformer.watch.calls.output import Output, rows_of
+from transformer.watch.calls.output import Output, is_norm_of, rows_of
 from transformer.watch.calls.seen import Seen
 from transformer.watch.capture.held import Held
 from transformer.watch.capture.place import Run
 from transformer.watch.capture.sources import Reading, Sources
 from transformer.watch.capture.tensors import storage, tensors_in
+
+_BETWEEN = "{} meets what its heads give before W_O does, which is not one matrix of them"
+GATE, NORM = _BETWEEN.format("a gate"), _BETWEEN.format("a norm")
+DROPOUT, FUNCTION = _BETWEEN.format("dropout"), _BETWEEN.format("a function that is not linear")
 
 
 class Layer:
@@ -89,6 +93,21 @@ class Layer:
             self._has_new = self._has_new or not _is_among(tensor, self._read)
             if not _is_among(tensor, self._met):
                 self._met = [*self._met[-3:], tensor]  # a layer reads one thing, or two
+
+    def multiplied(self, operands: Sequence[Any], *, is_over: bool) -> None:
+        """Two were multiplied, or divided: heads are normed by one number a row, or else gated."""
+        for one, by in (operands[:2], operands[1::-1]) if self._given else ():
+            if isinstance(one, Tensor) and isinstance(by, Tensor) and by.numel() > 1:
+                is_of_rows = by.size(-1) == 1 and by.numel() < one.numel()
+                is_norm = is_of_rows and is_norm_of(one, by, is_over)
+                self.met_between(one, NORM if is_norm else GATE)
+
+    def met_between(self, tensor: Tensor, why: str) -> None:
+        """Note what no matrix is and met the heads of the latest call. why: a clause for that."""
+        if self._given and not self._given[-1][0].several:
+            seen, heads = self._given[-1]
+            if _is_heads(tensor, heads):
+                seen.several = why
 
     def linear(self, args: Sequence[Any], result: Tensor) -> None:
         """A linear layer was given (input, matrix, bias), the last of which may be left out."""
@@ -212,6 +231,13 @@ def _is_changed(seen: Seen, heads: Tensor) -> bool:
 def _is_same(part: Tensor, output: tuple[Seen, Tensor]) -> bool:
     heads = output[1]
     return _place(part) == _place(heads) or (part.dim() > 1 and _is_joined(part, heads))
+
+
+def _is_heads(tensor: Tensor, heads: Tensor) -> bool:
+    """Tell whether it holds what heads [H, Q, d_value] gave, beside each other or not."""
+    if tensor.dim() < 2 or tensor.numel() != heads.numel():
+        return False
+    return storage(tensor) == storage(heads) or _is_joined(tensor, heads)
 
 
 def _is_joined(joined: Tensor, heads: Tensor) -> bool:

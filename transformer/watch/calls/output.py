@@ -91,7 +91,7 @@ class Output:
             self._put(
                 result, lambda: multiple_of(term, by, is_over), (term,), is_inner=term.is_inner
             )
-        elif by.size(-1) == 1 and _is_norm(term.tensor, by, is_over):
+        elif by.size(-1) == 1 and is_norm_of(term.tensor, by, is_over):
             self._take(term.tensor)
         else:
             self._bend(result)
@@ -139,6 +139,7 @@ class Output:
         if term is None:
             self.seen.several = SEVERAL
             return
+        self.seen.several = ""
         self.seen.projection, bias = term.made
         if self.seen.sample is not None:
             rows = term.sample if self._rows is None else self._rows
@@ -239,7 +240,7 @@ def _is_same(a: Tensor, b: Tensor) -> bool:
     return a is b or (a.numel() == b.numel() and a.data_ptr() == b.data_ptr())
 
 
-def _is_norm(tensor: Tensor, by: Tensor, is_over: bool) -> bool:
+def is_norm_of(tensor: Tensor, by: Tensor, is_over: bool) -> bool:
     """Tell whether each row is multiplied by one over its length: an RMS norm, not a gate."""
     rows = tensor.detach().float().reshape(-1, tensor.size(-1))
     factors = by.detach().float().flatten()

@@ -99,7 +99,15 @@ def _is_prefixed(call: Seen) -> bool:
 def _is_cached(call: Seen) -> bool:
     """Tell whether keys of earlier passes may stand before those of the queries."""
     _, n_queries, n_keys = call.sizes
-    return n_queries == 1 < n_keys - len(call.added)
+    return n_queries == 1 < n_keys - len(call.added) and not _asks_others(call)
+
+
+def _asks_others(call: Seen) -> bool:
+    """Tell whether no key is made of what its one query is made of: that is learned, then."""
+    if call.trace is None:
+        return False
+    origin = Origin(call.make(), call.trace)
+    return bool(origin.queries and origin.columns) and origin.is_another is not False
 
 
 def _same_length(call: Seen) -> bool:
