@@ -50,11 +50,16 @@ class SpecialIds:
 
     def notes(self) -> Iterator[str]:
         """A sentence for each that is not followed."""
-        ends = self.anywhere("eos_token_id")
+        ends, theirs = self.anywhere("eos_token_id"), _ids((self.writing or {}).get("eos_token_id"))
         if self.writing is not None and not self.ends and any(map(self._has, ends)):
             yield (
                 f"{GENERATION}, which holds for writing, names no token that ends a text: "
                 f"{CONFIG} says eos_token_id {ends[0]}, and `generate` does not follow it."
+            )
+        elif not self.ends and theirs and max(theirs) >= self.vocab_size:
+            yield (
+                f"{GENERATION} says eos_token_id {max(theirs)}, of a vocabulary larger than this "
+                f"one of {self.vocab_size:,}: no token ends a text."
             )
         if forced := self.ends & {*self.of_writing("forced_bos_token_id")}:
             yield f"forced_bos_token_id {min(forced)} would end each text at once: not followed."

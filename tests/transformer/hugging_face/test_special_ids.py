@@ -79,6 +79,7 @@ def test_it_writes_what_generate_writes(family: str, case: str, tmp_path: Path) 
         ({"forced_bos_token_id": [4, 5]}, "forced_bos_token_id"),
         ({"forced_bos_token_id": 2}, "forced_bos_token_id 2"),
         ({"eos_token_id": None}, "eos_token_id 2"),
+        ({"eos_token_id": [999, 1000]}, "eos_token_id 1000"),
         ({"suppress_tokens": 5}, "suppress_tokens 5"),
         ({"suppress_tokens": [-1]}, "suppress_tokens"),
         ({"no_repeat_ngram_size": "2"}, "no_repeat_ngram_size"),
