@@ -105,6 +105,8 @@ def settings_of(path: Path, vocab_size: int) -> tuple[dict[str, Any], list[str]]
         file, names = CONFIG, generation_settings()
         older = read_settings(path / CONFIG) or {}
         settings = {name: value for name, value in older.items() if name in names}
+    if settings.get("min_new_tokens") is not None:  # `generate` goes by that alone, then
+        settings = {name: value for name, value in settings.items() if name != "min_length"}
     followed, others, wrong = {}, [], []
     for name, value in settings.items():
         if _is_neutral(name, value):

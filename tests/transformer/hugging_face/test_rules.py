@@ -36,7 +36,22 @@ def settings_for(free: list[int]) -> dict[str, dict[str, Any]]:
             **{"no_repeat_ngram_size": 3, "repetition_penalty": 1.2, "forced_eos_token_id": 2},
             **{"begin_suppress_tokens": [third], "forced_bos_token_id": 9},
         },
-        "neutral": {"repetition_penalty": 1.0, "min_length": 0, "no_repeat_ngram_size": 0},
+        "several ends, none at first": {
+            **{"eos_token_id": [2, third], "begin_suppress_tokens": [first, 2, third]},
+            **{"no_repeat_ngram_size": 2, "repetition_penalty": 1.3},
+        },
+        "several ends, and two least lengths": {
+            **{"eos_token_id": [2, first, third], "min_new_tokens": 4, "min_length": 7},
+        },
+        "begins with, but not at first": {
+            **{"forced_bos_token_id": 9, "begin_suppress_tokens": [first], "min_new_tokens": 3},
+        },
+        "neutral": {
+            "repetition_penalty": 1.0,
+            "min_new_tokens": 0,
+            "min_length": 9,
+            "no_repeat_ngram_size": 0,
+        },
     }
 
 
@@ -55,6 +70,7 @@ def test_it_writes_what_generate_writes(family: str, what: str, tmp_path: Path) 
     for method, options, theirs in (
         ("greedy", {}, {}),
         ("beam", BEAM, {"num_beams": 3, "length_penalty": 0.0}),
+        ("beam", BEAM, {"num_beams": 3, "length_penalty": 0.0, "early_stopping": "never"}),
     ):
         decoding = decode(checkpoint, TEXT, method, max_len=LENGTH, **options)
         right = generated(model, IDS, LENGTH + len(forced), **theirs)
