@@ -38,7 +38,11 @@ PLACES = {
         f"checkpoint_b={SNAPSHOT}": (FIGURE, "Changes as CSV"),
         "edited_b=yes&same_head=yes&edits=head-off:encoder_self.0.1": (FIGURE,),
     },
-    "decode": {"": ("Steps as CSV",), "decoding=greedy&step=1": ("Steps as CSV", "Rows as CSV")},
+    "decode": {
+        "": ("Steps as CSV",),
+        "decode_as=text": ("Table as CSV",),
+        "decoding=greedy&step=1": ("Steps as CSV", "Rows as CSV"),
+    },
     "experiment": {
         "": ("Sweep as CSV",),
         "sweep_over=sentences&sweep_sentences=3+7+2%0A4+9+5": ("Sentences as CSV",),
@@ -66,8 +70,6 @@ PLACES = {
     "stories": {"": ("Save the story as MD", "Save the story as HTML")},
 }
 """Page -> what is chosen there -> the files that it has then."""
-OF_DECLARED_TABLES = {"Table as CSV"}
-"""Of a page that only declares tables, as one of tests/plug_ins does; no shipped one does."""
 OF_ENCODERS = {"Vectors as CSV"}
 """The page of a model that gives a text's vector: see test_opening.py."""
 NO_PAPER = {"explore", "gallery", "lessons", "stories"}
@@ -89,7 +91,7 @@ def reader(context: BrowserContext) -> Iterator[Page]:
 def test_every_download_is_among_the_places() -> None:
     assert set(PLACES) == set(discover("viz.pages", "PAGE"))
     named = {title for it in PLACES.values() for each in it.values() for title in each}
-    assert named | OF_DECLARED_TABLES | OF_ENCODERS == titles()
+    assert named | OF_ENCODERS == titles()
 
 
 @pytest.mark.parametrize("name", PLACES)

@@ -13,7 +13,11 @@ PLACES = {
         "picture=map",
         f"edited_b=yes&same_head=yes&{OFF}encoder_self.0.1&{TEXT}",
     ),
-    "decode": (f"step=2&{TEXT}", f"{OFF}cross.1.2&{TEXT}&decoding=greedy"),
+    "decode": (
+        f"step=2&{TEXT}",
+        f"{OFF}cross.1.2&{TEXT}&decoding=greedy",
+        f"decode_as=text&{TEXT}",
+    ),
     "experiment": (
         f"{TEXT}&sweep_sort=layer&sweep_kind=cross",
         f"{TEXT}&sweep_pairs=4",

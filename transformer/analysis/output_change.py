@@ -40,12 +40,14 @@ def word_changes(before: Recording, after: Recording) -> list[WordChange]:
     """
     if before.target != after.target:
         raise ValueError("log-probabilities are compared of one and the same target")
-    old, new = log_probabilities(before), log_probabilities(after)
-    words, groups = words_of(before.target), word_groups(before.target)
-    return [
-        WordChange(word, float(old[list(group)].sum()), float(new[list(group)].sum()))
-        for word, group in zip(words, groups, strict=True)
-    ]
+    columns = (words_of(before.target), *map(word_log_probabilities, (before, after)))
+    return [WordChange(*each) for each in zip(*columns, strict=True)]
+
+
+def word_log_probabilities(recording: Recording) -> list[float]:
+    """Return each target word's log-probability in nats: the sum over its pieces."""
+    pieces = log_probabilities(recording)
+    return [float(pieces[list(group)].sum()) for group in word_groups(recording.target)]
 
 
 def words_of(tokens: Sequence[Token]) -> list[str]:

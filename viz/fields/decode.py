@@ -1,15 +1,17 @@
-"""The second sentence of Decode, where a model gives a text's vector."""
+"""The choices of Decode: steps or the whole text, and a second sentence for a text's vector."""
 
 from dataclasses import dataclass
 
 from viz.choice import PageFields, choice
-from viz.spelling import TEXT
+from viz.spelling import TEXT, one_of
 
 
 @dataclass(frozen=True)
 class DecodeFields:
     """The choices of Decode."""
 
+    decode_as: str = choice(one_of("steps", "text"), "steps")
+    """The output step by step, or as a text with the probability of each word."""
     second_text: str | None = choice(TEXT)
     """The sentence whose vector is compared with the text's."""
 

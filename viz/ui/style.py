@@ -80,6 +80,7 @@ _CSS = """
     /* The large picture comes first: what a tap on a token or a head changes is in sight. */
     [data-testid="stColumn"]:has(.st-key-grid) { order: 1; }
   }
+  .st-key-page .text-lines > p:not(.foot) { font-size: 1.25rem; }
   @media (max-width: 640px) {
     .st-key-checked { right: 0.25rem; }
     .st-key-checked button [data-testid="stMarkdownContainer"] {

@@ -8,8 +8,10 @@ from viz.app_packages import st
 from viz.components.decode_player.decode_player import DecodePlayer
 from viz.exhibits.exhibit import Actions, Exhibit, PictureAt
 from viz.export import decoding_csv
+from viz.fields.decode import DecodeFields
 from viz.pages.decode.counterfactual import other_word
 from viz.pages.decode.similarity import second_sentence, similarity
+from viz.pages.decode.written import written
 from viz.run.request import Answer
 from viz.state.focus import pin_step, pinned_step
 from viz.state.note import note
@@ -17,22 +19,37 @@ from viz.state.page import Page, Pane
 from viz.talks.collecting import add_button
 from viz.ui.changed_output import output_exhibit
 from viz.ui.columns import columns
-from viz.ui.controls import choose_heads
+from viz.ui.controls import choose_heads, choose_one
 from viz.ui.experiment import begin_edits
 from viz.ui.panel import panel, view_exhibits
 from viz.ui.saving import download, for_a_paper
-from viz.ui.showing import show
+from viz.ui.showing import show, show_with_files
 from viz.views.of_page import views_of_page
 
 
 def draw(pane: Pane) -> None:
     """The steps, or what a model that writes nothing made of the text."""
-    if pane.answer.decoding is None:
+    decoding = pane.answer.decoding
+    if decoding is None:
         _read_only(pane)
     else:
-        _steps(pane, pane.answer.decoding)
+        if decoding.steps and _is_text(pane):
+            _text(pane)
+        else:
+            _steps(pane, decoding)
         for name in views_of_page("decode", pane.recording):
             panel(name, pane)
+
+
+def _is_text(pane: Pane) -> bool:
+    """Tell whether the whole text is shown, and not a step."""
+    return pane.screen.of(DecodeFields).decode_as == "text"
+
+
+def _text(pane: Pane) -> None:
+    with show_with_files(pane, written(pane.recording), "text"):
+        add_button("add to story")
+        begin_edits(pane)
 
 
 def _steps(pane: Pane, decoding: Decoding) -> None:
@@ -75,8 +92,10 @@ def _exhibits(pane: Pane) -> dict[str, Exhibit]:
         return {"similarity": both} | views
     if decoding is None or not decoding.steps:
         return views
-    below = {name: replace(view, is_main=False) for name, view in views.items()}
-    return {"steps": _player(pane, decoding)} | below
+    main = {"steps": _player(pane, decoding), "text": written(pane.recording)}
+    first = pane.screen.of(DecodeFields).decode_as
+    below = {name: replace(it, is_main=False) for name, it in (main | views).items()}
+    return {first: main[first]} | {name: it for name, it in below.items() if name != first}
 
 
 def _read_only(pane: Pane) -> None:
@@ -113,8 +132,13 @@ def _decoder(pane: Pane) -> Pane:
 
 
 def _choices(pane: Pane) -> None:
-    if pane.answer.decoding is not None:
-        choose_heads(_decoder(pane))
+    if pane.answer.decoding is None:
+        return
+    with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
+        titles, chosen = {"steps": "Steps", "text": "Text"}, pane.screen.of(DecodeFields).decode_as
+        choose_one("Show", "decode_as", titles, chosen, label_visibility="collapsed")
+        if not _is_text(pane):
+            choose_heads(_decoder(pane))
 
 
 PAGE = Page(
