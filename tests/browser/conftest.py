@@ -26,8 +26,6 @@ FORGET = "try { localStorage.clear() } catch {}"
 OVER = ':popover-open, [role="dialog"]:visible, [role="menu"]:visible'
 REST = 500
 """Milliseconds after which the server has been told of a step, a pin, a letter: of this address."""
-ENTRIES = 30
-"""A browser keeps 50 entries of a page's history; a test may count those that it makes."""
 FAILED = pytest.StashKey[bool]()
 LONG = ("accessibility", "downloads", "stage", "bench", "words", "live_preview", "injection")
 """Files that take a minute: they begin, so that no worker waits for another one's at the end."""
@@ -79,9 +77,9 @@ def context(browser: Browser) -> BrowserContext:
     return context
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def shared(context: BrowserContext) -> Iterator[list[Page]]:
-    """The page that tests share, while it is not in use; none after a failure."""
+    """The page that tests of a file share, while it is not in use; none after a failure."""
     pages: list[Page] = []
     yield pages
     for page in pages:
@@ -94,8 +92,8 @@ def page(
 ) -> Iterator[Page]:
     """A fresh session that fails the test when the console reports an error.
 
-    Tests that are marked `same_page` share one, as to load a page costs a second or two: `visit`
-    leads on in it, and `open_app` loads it anew with a fresh session.
+    Of tests that are marked `same_page`, one for all of the file, as to load a page costs a second:
+    `visit` leads on in it, and `open_app` loads it anew with a fresh session.
     """
     is_shared = request.node.get_closest_marker("same_page") is not None
     page = shared.pop() if is_shared and shared else context.new_page()
@@ -107,20 +105,13 @@ def page(
     context.set_offline(False)
     if not page.is_closed():
         page.evaluate(FORGET)
-        if is_shared and not request.node.stash[FAILED] and is_as_new(page):
+        if is_shared and not request.node.stash[FAILED]:
             tidy(page)
             shared.append(page)
     for opened in context.pages:
         if opened not in [*others, *shared]:
             opened.close()
     assert [text for text in errors if HARMLESS not in text] == []
-
-
-def is_as_new(page: Page) -> bool:
-    """Its history is short, and no draft of a story goes with whatever it shows."""
-    return bool(
-        page.evaluate("n => history.length < n && !location.search.includes('draft=')", ENTRIES)
-    )
 
 
 def tidy(page: Page) -> None:

@@ -146,4 +146,3 @@ def test_on_a_slow_line_no_choice_is_taken_back_and_back_goes_back(
     expect(page.locator(".head-grid")).to_have_attribute("data-selected", "encoder_self,2,3")
     painted(page)
     assert query(page) == {"kind": "encoder_self"}
-    page.close()  # it would go on to ask where nobody answers any more
