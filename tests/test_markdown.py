@@ -67,7 +67,7 @@ KNOWN = {
     "_links('All lessons', _way_back())": "escaped",
     "_links('Further lessons', *_ways_on(lesson))": "as above",
     "_links(scene.heading, (words, link(opened)))": "as above",
-    "f'<h1 data-scene=\"{number:d}\">{html.escape(scene.heading)}</h1>'": "escaped",
+    "f'<h1 data-scene=\"{number:d}\">{escaped(scene.heading)}</h1>'": "escaped",
     "f'<p><a data-state href=\"{_first(story)}\">Give a talk: {text}</a></p>'": "escaped",
     "_STYLES[screen.role]": "a style sheet",
     "' '.join(words_here)": "a page's own words, and by literal what its model does",

@@ -4,7 +4,6 @@ Pure functions that return bytes; nothing is written and nothing is sent. A pict
 Plotly's own button gives.
 """
 
-import html
 import io
 import json
 from collections.abc import Mapping, Sequence
@@ -23,6 +22,7 @@ from transformer.edits import Edit
 from transformer.files.csv_file import csv_bytes
 from transformer.recording import Attention, Recording
 from transformer.tokenizer import Token
+from viz.labels import escaped
 
 # The page may run its own script and nothing else: what is shown stays on the reader's machine.
 _PAGE = """<!doctype html>
@@ -45,7 +45,7 @@ img-src data: blob:; font-src data:">
 
 def page_html(title: str, body: str, background: str) -> str:
     """A page that may reach no network. body: HTML."""
-    return _PAGE.format(title=html.escape(title), background=background, body=body)
+    return _PAGE.format(title=escaped(title), background=background, body=body)
 
 
 def attention_csv(attention: Attention, layer: int, head: int) -> bytes:

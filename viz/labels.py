@@ -160,6 +160,11 @@ def unmade(text: str) -> str:
     return _MADE_OF_WORDS.sub(lambda match: f"{match[0][0]}\u2060{match[0][1:]}", text)
 
 
+def escaped(text: str) -> str:
+    """Text as HTML, or in an attribute, that shows it as it stands; what hides or reorders too."""
+    return html.escape(visible(text))
+
+
 def figure_text(text: str) -> str:
     """Words that are not a piece, the name of a class for one, as Plotly shows them literally."""
     return html.escape(visible(text), quote=False)

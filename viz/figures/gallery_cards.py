@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from viz.figures.thumbnail import HEIGHT, WIDTH
+from viz.labels import escaped
 from viz.screen import link
 from viz.stories.markdown import as_html, spelled_formulas
 from viz.stories.story import Story
@@ -49,7 +50,7 @@ def cards(story: Story, pictures: Sequence[Picture | None]) -> str:
 
 def _card(story: Story, number: int, picture: Picture | None) -> str:
     scene = story.scenes[number - 1]
-    title, screen = html.escape(scene.heading), scene.screen
+    title, screen = escaped(scene.heading), scene.screen
     address = html.escape(link(story.screen_of(number)))
     about = html.escape(" · ".join(filter(None, (screen.checkpoint, screen.page))))
     words = as_html(spelled_formulas(scene.text))  # the page drops what draws a formula

@@ -11,6 +11,7 @@ from viz.components.kit.browser import Component, palette
 from viz.components.kit.modules import bundle
 from viz.components.question.question import QUESTION
 from viz.export import page_html
+from viz.labels import escaped
 from viz.notebook.chart_image import chart_images
 from viz.notebook.picture import inline, payloads
 from viz.notebook.saved_scene import SavedPicture, SavedScene
@@ -69,7 +70,7 @@ def _section(scene: Scene, saved: SavedScene) -> str:
     is_asked = bool(saved.pictures) and saved.pictures[0].component == QUESTION
     asks = " data-asks" * is_asked  # its pictures wait for the answer
     return (
-        f'<section hidden{asks}><header><h1 dir="auto">{html.escape(scene.heading)}</h1>'
+        f'<section hidden{asks}><header><h1 dir="auto">{escaped(scene.heading)}</h1>'
         f'<div class="words">{words}</div></header>{_sentence(saved)}{saved.outputs}'
         f'<div class="pictures">{_pictures(scene, saved)}</div></section>\n'
     )
@@ -78,7 +79,7 @@ def _section(scene: Scene, saved: SavedScene) -> str:
 def _pictures(scene: Scene, saved: SavedScene) -> str:
     if saved.pictures:
         return "".join(
-            f'<div class="picture" role="group" aria-label="{html.escape(each.says)}"></div>'
+            f'<div class="picture" role="group" aria-label="{escaped(each.says)}"></div>'
             for each in saved.pictures
         )
     if saved.charts:
@@ -90,16 +91,16 @@ def _sentence(saved: SavedScene) -> str:
     """The text that was read, and the one that was written."""
     if saved.text is None:
         return ""
-    output = html.escape(saved.written)
+    output = escaped(saved.written)
     arrow = f'<span class="written"> → {output}</span>' if output else ""
-    return f'<p class="sentence" dir="auto">{html.escape(saved.text)}{arrow}</p>'
+    return f'<p class="sentence" dir="auto">{escaped(saved.text)}{arrow}</p>'
 
 
 def _around(story: Story) -> str:
     """The overview, what is shown while nothing is to be seen, and the place."""
     names = enumerate(scene.heading for scene in story.scenes)
     items = "".join(
-        f'<button value="{i}">{i + 1}. {html.escape(heading)}</button>' for i, heading in names
+        f'<button value="{i}">{i + 1}. {escaped(heading)}</button>' for i, heading in names
     )
     return (
         f'<div class="overview" hidden>{items}</div><div class="blank" hidden></div>'

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Iterator
 from itertools import groupby
 
-from transformer.visible import visible
+from transformer.visible import BETWEEN_WORDS, visible
 from viz.formula import FormulaError, mathml
 
 _LISTS = {"ul": re.compile(r"[-*] +"), "ol": re.compile(r"\d{1,3}[.)] +")}
@@ -32,7 +32,8 @@ _SAFE = re.compile(r"https?://|\./")
 
 def as_html(text: str) -> str:
     """Elements that may stand anywhere; no attribute holds anything but an address."""
-    blocks = re.split(r"\n[^\S\n]*\n", text.expandtabs(1))
+    text = visible(text.expandtabs(1), f"{BETWEEN_WORDS}\n")
+    blocks = re.split(r"\n[^\S\n]*\n", text)
     return "".join(_block(block.strip("\n").split("\n")) for block in blocks if block.strip())
 
 

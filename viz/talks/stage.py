@@ -6,6 +6,7 @@ from dataclasses import asdict, replace
 
 from viz.app_packages import st
 from viz.components.stage.stage import stage
+from viz.labels import escaped
 from viz.screen import Screen, link
 from viz.state.state import current_theme, session
 from viz.stories.markdown import as_html
@@ -137,14 +138,14 @@ def _other_tool(screen: Screen) -> str:
 
 def _scene(number: int, scene: Scene) -> None:
     with st.container(key="scene", gap=None):
-        st.html(f'<h1 data-scene="{number:d}">{html.escape(scene.heading)}</h1>')
+        st.html(f'<h1 data-scene="{number:d}">{escaped(scene.heading)}</h1>')
         draw_words(as_html(scene.text))
 
 
 def list_talks() -> None:
     """Draw a link to each talk that can be given."""
     for story in stories_of("talk"):
-        text = html.escape(f"{story.title} ({len(story.scenes)} scenes)")
+        text = escaped(f"{story.title} ({len(story.scenes)} scenes)")
         st.html(f'<p><a data-state href="{_first(story)}">Give a talk: {text}</a></p>')
 
 

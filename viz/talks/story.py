@@ -5,6 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from viz.app_packages import st
+from viz.labels import escaped
 from viz.screen import link
 from viz.state.checkpoints import checkpoint_names
 from viz.state.note import warn
@@ -73,8 +74,8 @@ def _text(story: Story, number: int) -> str:
         links.append(_link(story, number, "Back to the scene"))
     links.append(f'<a data-state href="{_on_stage()}">Present</a>')
     return (
-        f'<div class="story"><header><strong>{html.escape(scene.heading)}</strong>'
-        f'<nav aria-label="{html.escape(story.title)}">{"".join(links)}</nav></header>'
+        f'<div class="story"><header><strong>{escaped(scene.heading)}</strong>'
+        f'<nav aria-label="{escaped(story.title)}">{"".join(links)}</nav></header>'
         f"{as_html(scene.text)}</div>"
     )
 
@@ -86,6 +87,6 @@ def _on_stage() -> str:
 
 def _link(story: Story, to: int, words: str) -> str:
     """A link as those of the cards: Streamlit's own keep what the session has."""
-    name = html.escape(f"{words.strip('← →')}: {story.scenes[to - 1].heading}")
+    name = escaped(f"{words.strip('← →')}: {story.scenes[to - 1].heading}")
     address = html.escape(link(story.screen_of(to)))
     return f'<a data-state href="{address}" aria-label="{name}">{words}</a>'

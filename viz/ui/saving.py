@@ -6,6 +6,7 @@ from transformer.analysis.selection import Selection
 from transformer.analysis.tables.heads_file import alignment_text, metrics_csv
 from transformer.extras import NotInstalled, require
 from transformer.recording import Recording
+from transformer.visible import visible
 from viz.app_packages import st
 from viz.exhibits.exhibit import Exhibit
 from viz.export import attention_csv, recording_npz
@@ -34,7 +35,7 @@ def download(
     st.download_button(
         title,
         make,
-        file,
+        visible(file),  # a name that runs to the left would hide its ending
         key=key or file,
         help=f"{explain}. {AS_TEXT}" if file.endswith(".csv") else explain,
         on_click="ignore",

@@ -5,6 +5,8 @@ import re
 from dataclasses import replace
 from functools import partial
 
+import pytest
+
 from transformer import Recording
 from viz.components.head_view.head_view import HeadView
 from viz.exhibits.chart import Axis, Bars, Chart
@@ -47,6 +49,19 @@ def test_words_are_text_notes_stay_at_home_and_links_to_screens_are_words(
     scenes = content(page)["scenes"]
     assert isinstance(scenes, list) and list(map(len, scenes)) == [1, 0]
     assert set(scenes[0][0]["first"]["heads"]) == {"light", "dark"}
+
+
+@pytest.mark.parametrize("hidden", ["\u202e", "\u2066", "\u200b", "\u2028"])
+def test_a_story_shows_what_hides_or_reorders_and_keeps_joiners(
+    recording: Recording, hidden: str
+) -> None:
+    name, joined = f"a{hidden}gpj.exe", "می\u200cخواهم 👩\u200d👧 שלום"
+    told = replace(saved(recording), text=name, written=name)
+    scene = Scene(f"{name} {joined}", f"{name} {joined}", ARROWS)
+    page = story_page(Story("x", f"{name} {joined}", "talk", None, "", (scene,)), [told])
+    shown = page.split("<script")[0]
+    assert hidden not in shown and shown.count(f"aU+{ord(hidden):04X}gpj.exe") >= 5
+    assert shown.count(joined) >= 4
 
 
 def test_a_chart_is_an_image_in_each_theme() -> None:

@@ -9,7 +9,7 @@ from typing import Any
 from viz.app_packages import st
 from viz.components.kit.guarded import guarded
 from viz.components.scene_fit.scene_fit import scene_fit
-from viz.labels import literal
+from viz.labels import escaped, literal
 from viz.pages.stories.links import anchor, draw_links, file_name, save_page
 from viz.screen import link
 from viz.state.checkpoints import checkpoint_names
@@ -81,7 +81,7 @@ def _list(story: Story, at: int) -> str:
     addresses = [link(replace(screen, scene=i + 1)) for i in range(len(story.scenes))]
     items = "".join(
         f'<li><a data-state href="{html.escape(address)}"{current[i == at]}>'
-        f"{html.escape(scene.heading)}</a> <small>{html.escape(_page_of(scene))}</small></li>"
+        f"{escaped(scene.heading)}</a> <small>{html.escape(_page_of(scene))}</small></li>"
         for i, (address, scene) in enumerate(zip(addresses, story.scenes, strict=True))
     )
     return f'{_LIST}<nav aria-label="Scenes"><ol class="scenes">{items}</ol></nav>'
