@@ -16,12 +16,14 @@ __all__ = ["DeltaGenerator", "draws_pages", "go", "load_all", "pd", "segno", "st
 class Later:
     """A module under its usual name. Raises NotInstalled where it is used and is not here."""
 
-    def __init__(self, module: str) -> None:
-        self._module = module
+    def __init__(self, module: str, *before: str) -> None:
+        self._module, self._before = module, before
 
     def __getattr__(self, name: str) -> Any:
         if sys.modules.get(self._module) is None:
             require("app")
+        for each in self._before:
+            import_module(each)
         return getattr(import_module(self._module), name)
 
 
@@ -33,7 +35,8 @@ if TYPE_CHECKING:
     from streamlit.delta_generator import DeltaGenerator
 else:
     DeltaGenerator = Any
-    pd, go = Later("pandas"), Later("plotly.graph_objects")
+    # Plotly takes pandas as it finds it, while another thread is still importing it, too.
+    pd, go = Later("pandas"), Later("plotly.graph_objects", "pandas")
     segno, st = Later("segno"), Later("streamlit")
 
 
