@@ -13,7 +13,7 @@ from html import escape
 
 import numpy as np
 
-from viz.paper.lettering import FAMILY, file_of
+from viz.paper.lettering import FAMILY, file_of, is_leftward
 from viz.paper.sheet import Box, Cells, Facts, Line, Mark, Sheet, Words
 
 _SHAPING = ["init", "medi", "fina", "isol", "rlig", "liga", "calt", "ccmp", "mark", "mkmk", "locl"]
@@ -84,12 +84,6 @@ def _subset(characters: str, is_bold: bool) -> str:
         file = io.BytesIO()
         font.save(file)
     return b64encode(file.getvalue()).decode()
-
-
-def runs_left(text: str) -> bool:
-    """Tell whether a text runs to the left: by its first letter, as a PDF and a browser have it."""
-    letters = (unicodedata.bidirectional(each) for each in text)
-    return next((each for each in letters if each in ("L", "R", "AL")), "L") != "L"
 
 
 def _is_shaped(character: str) -> bool:
@@ -192,7 +186,7 @@ def curve(part: tuple[tuple[float, float], ...]) -> tuple[tuple[float, float], .
 def _words(words: Words) -> str:
     look = f'font-size="{_n(words.size)}" fill="{words.colour}"'
     anchor: str = words.anchor
-    if runs_left(words.text):  # where it starts and ends is then said from the right
+    if is_leftward(words.text):  # where it starts and ends is then said from the right
         look += ' direction="rtl"'
         anchor = {"start": "end", "middle": "middle", "end": "start"}[anchor]
     if anchor != "start":

@@ -41,16 +41,13 @@ class Kept(Generic[P, T]):
         with self._lock:
             result = self._results.setdefault(key, _Result())
             self._results.move_to_end(key)
-            while len(self._results) > self._most:
-                self._results.popitem(last=False)
+            idle = [k for k, each in self._results.items() if k != key and not each.lock.locked()]
+            for old in idle[: max(0, len(self._results) - self._most)]:
+                del self._results[old]
         with result.lock:
-            if not result.is_made:
-                try:
-                    with SPINNER.get()(self._text) if self._text else nullcontext():
-                        result.value = self._make(*args, **named)
-                except BaseException:
-                    self.clear(*args, **named)
-                    raise
+            if not result.is_made:  # where it failed, whoever waits for it makes the same one
+                with SPINNER.get()(self._text) if self._text else nullcontext():
+                    result.value = self._make(*args, **named)
                 result.is_made = True
         return cast(T, result.value)
 
