@@ -244,12 +244,14 @@ def test_a_conversation_is_read_as_the_library_reads_it(name: str, tmp_path: Pat
 
 @pytest.mark.parametrize(
     "message",
-    [{"role": "nobody", "content": "a"}, {"role": "user"}, {"role": "user", "content": 7}],
+    [{"role": "nobody", "content": "a"}, {"role": "user"}, {"role": "user", "content": 7}, "hi", 7],
 )
 def test_a_message_that_is_none_ends_in_a_sentence(message: Any, tmp_path: Path) -> None:
     checkpoint = load_checkpoint(folder_with(tmp_path, TEMPLATES["ChatML"]), "cpu")
     with pytest.raises(InputError, match="message"):
         chatting(checkpoint, messages=[message])
+    with pytest.raises(InputError, match="message"):
+        chatting(checkpoint, messages=MESSAGES[0])  # type: ignore[arg-type]
     with pytest.raises(InputError, match="turns"):
         chatting(checkpoint, messages=MESSAGES * 40)
 

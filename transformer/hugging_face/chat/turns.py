@@ -32,7 +32,8 @@ def turns_of(messages: Iterable[Mapping[str, str]]) -> tuple[Turn, ...]:
     """Read messages as `apply_chat_template` takes them. Raises InputError."""
     turns = []
     for each in messages:
-        role, text = each.get("role"), each.get("content")
+        message = each if isinstance(each, Mapping) else {}
+        role, text = message.get("role"), message.get("content")
         if role not in ROLES or not isinstance(text, str):
             raise InputError(
                 "A message is a dict with a role, one of "
