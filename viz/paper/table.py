@@ -2,13 +2,13 @@
 
 import io
 from collections.abc import Iterator, Mapping, Sequence
+from importlib import import_module
 from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 
 from transformer.extras import require
-from viz.app_packages import pd
 from viz.export import rows_csv
 from viz.paper.origins import Maps, Origins
 from viz.paper.sheet import Facts, Sheet
@@ -38,8 +38,13 @@ def table(rows: Sequence[Mapping[str, Any]], kind: str) -> bytes:
     if kind == "csv":
         return rows_csv(rows)
     require("parquet", "save a .csv instead")
+    arrow, parquet = import_module("pyarrow"), import_module("pyarrow.parquet")
+    columns = {  # a cell that is NaN is empty, as pandas has it
+        name: arrow.array([row.get(name) for row in rows], from_pandas=True)
+        for name in dict.fromkeys(name for row in rows for name in row)
+    }
     file = io.BytesIO()
-    pd.DataFrame(rows).to_parquet(file)
+    parquet.write_table(arrow.table(columns), file)
     return file.getvalue()
 
 

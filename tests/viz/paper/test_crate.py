@@ -4,10 +4,12 @@ import csv
 import hashlib
 import io
 import json
+import math
 import sys
 import zipfile
 from collections.abc import Callable
 from dataclasses import replace
+from importlib import import_module
 
 import numpy as np
 import pandas
@@ -18,7 +20,7 @@ from transformer.recording import Recording
 from viz.paper.crate import command, crate
 from viz.paper.figure import PAGE
 from viz.paper.record import LARGEST, FigureError, Record, read_record
-from viz.paper.table import rows
+from viz.paper.table import rows, table
 
 
 @pytest.mark.parametrize("kind", ["csv", "parquet"])
@@ -32,6 +34,15 @@ def test_a_table_has_every_number_that_is_drawn(
     assert found.shape[0] == weights.size
     for row, column, weight in zip(found["row"], found["column"], found["weight"], strict=True):
         assert weight == pytest.approx(float(weights[row, column]), rel=1e-6)
+
+
+def test_rows_of_other_names_leave_cells_empty() -> None:
+    content = table([{"row": 0, "weight": 0.5}, {"weight": math.nan, "token": "é"}, {}], "parquet")
+    assert import_module("pyarrow.parquet").read_table(io.BytesIO(content)).to_pydict() == {
+        "row": [0, None, None],
+        "weight": [0.5, None, None],
+        "token": [None, "é", None],
+    }
 
 
 def test_without_pyarrow_it_is_said_what_is_needed(

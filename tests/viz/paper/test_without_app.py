@@ -31,6 +31,19 @@ for kind, start in {"svg": b"<?xml", "pdf": b"%PDF-"}.items():
     assert all(each.file(kind, COLUMN).startswith(start) for each in made.values())
 print(json.dumps(sizes))
 """
+PARQUET = """
+import sys
+
+class Absent:  # pyarrow takes a module that is None for one
+    def find_spec(name, path, target=None):
+        if name in sys.argv[1].split():
+            raise ModuleNotFoundError(name)
+
+sys.meta_path.insert(0, Absent)
+from viz.paper.table import table
+
+assert table([{"weight": 0.5}], "parquet").startswith(b"PAR1")
+"""
 
 
 def of_pages() -> list[str]:
@@ -56,3 +69,9 @@ def test_paper_alone_draws_every_address() -> None:
     assert done.returncode == 0, done.stderr
     sizes = json.loads(done.stdout)
     assert list(sizes) == addresses and all(map(all, sizes.values()))
+
+
+def test_a_parquet_needs_its_own_extra_alone() -> None:
+    command = (sys.executable, "-c", PARQUET, " ".join(EXTRAS["app"]))
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
