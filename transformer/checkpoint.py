@@ -45,6 +45,18 @@ def allowed_folders() -> tuple[Path, ...] | None:
     return tuple(dict.fromkeys((*folders, *(folder.resolve() for folder in folders))))
 
 
+def is_allowed(path: Path) -> bool:
+    """Tell whether a path lies in `allowed_folders`, wherever its links lead."""
+    folders = allowed_folders()
+    if folders is None:
+        return True
+    try:
+        whole = path.resolve()
+    except (OSError, RuntimeError):  # a circle of links
+        return False
+    return any(whole.is_relative_to(folder) for folder in folders)
+
+
 class CheckpointError(Refusal):
     """A folder that cannot be opened; the message names the file and what is wrong with it."""
 

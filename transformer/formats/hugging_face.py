@@ -40,7 +40,13 @@ from transformer.hugging_face.opening import (
 )
 from transformer.hugging_face.own_name import own_name
 from transformer.hugging_face.pairing import ends_of_one, reads_pairs
-from transformer.hugging_face.pooling import module_files, most_tokens, pooling_of
+from transformer.hugging_face.pooling import (
+    module_files,
+    most_tokens,
+    pipeline_files,
+    pipeline_of,
+    pooling_of,
+)
 from transformer.hugging_face.refused import require_plain
 from transformer.hugging_face.rules import settings_of
 from transformer.hugging_face.sizes import WEIGHTS
@@ -161,7 +167,9 @@ def _has_weights(path: Path) -> bool:
 
 def files(path: Path) -> Sequence[Path]:
     """All files of the folder itself, and those that say how it pools and how it chats."""
-    further = (*module_files(path), *sorted(path.glob(TEMPLATES)))
+    pipeline = pipeline_of(path)
+    around = () if pipeline == path else pipeline_files(pipeline)
+    further = (*module_files(path), *sorted(path.glob(TEMPLATES)), *around)
     return [file for file in (*path.iterdir(), *further) if file.is_file()]
 
 

@@ -9,7 +9,7 @@ import torch
 from transformer.checkpoint import About, Checkpoint, CheckpointError, Description
 from transformer.formats import hugging_face
 from transformer.formats.format import Format
-from transformer.hugging_face.pooling import model_within, pipeline_files
+from transformer.hugging_face.pooling import model_within, pipeline_files, pipeline_of
 from transformer.inspection.contents import Contents
 
 
@@ -33,7 +33,9 @@ def load(path: Path, device: torch.device) -> Checkpoint:
 
 def files(path: Path) -> Sequence[Path]:
     """The files of the model, and those that tell what becomes of its output."""
-    return [*hugging_face.files(_inner(path)), *pipeline_files(path)]
+    inner = _inner(path)
+    further = () if pipeline_of(inner) == path else pipeline_files(path)
+    return [*hugging_face.files(inner), *further]
 
 
 def contents(path: Path) -> Contents:

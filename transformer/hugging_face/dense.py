@@ -27,8 +27,8 @@ def dense_faults(settings: Mapping[str, Any], width: int | None) -> Iterator[str
     name = str(settings.get("activation_function"))
     if _activation(name) is None:
         yield f"Dense: the activation {clean(name)} is not known"
-    names = {settings.get(f"module_{side}_name") or INPUT for side in ("input", "output")}
-    if names != {INPUT}:
+    names = [settings.get(f"module_{side}_name") or INPUT for side in ("input", "output")]
+    if any(name != INPUT for name in names):
         yield "Dense reads or gives something else than the text's vector"
 
 

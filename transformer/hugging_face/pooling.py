@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from transformer.checkpoint import CONFIG, CheckpointError
+from transformer.checkpoint import CONFIG, CheckpointError, is_allowed
 from transformer.files.foreign_text import clean, some_of
 from transformer.files.json_file import read_json
 from transformer.hugging_face.dense import dense_faults, read_dense
@@ -17,8 +17,6 @@ from transformer.recording.text_vector import MODES, Dense, Pooling
 
 MODULES, BERT = "modules.json", "sentence_bert_config.json"
 PROMPTS = "config_sentence_transformers.json"
-POOLINGS = f"[0-9]*_*/{CONFIG}"
-"""The settings of the folder's further modules."""
 _NAMES = {"cls_token": "cls", "max_tokens": "max", "mean_tokens": "mean"}
 _NAMES |= {f"{mode}_tokens": mode for mode in ("mean_sqrt_len", "weightedmean")}
 _NAMES |= {"lasttoken": "lasttoken"}
@@ -49,6 +47,11 @@ def pooling_notes(path: Path, config: Any, writes: bool) -> Iterator[str]:
         yield f"{MODULES} asks for the vector of a text: it is not computed, as the model writes."
     elif faults:
         yield f"{MODULES}: {some_of(faults, 3)}; the mean of all tokens stands for its vector."
+    elif not writes and _is_closed(path) and _is_within(path):
+        yield (
+            f"{MODULES} of the folder around it is not read, as that is outside of "
+            "HEADSCOPE_FOLDERS: the mean of all tokens stands for its vector."
+        )
     yield from _not_followed(path, outer)
 
 
@@ -99,19 +102,43 @@ def pipeline_files(path: Path) -> list[Path]:
 
 
 def module_files(path: Path) -> list[Path]:
-    """The files of the modules that follow a model: settings, and weights of dense layers."""
+    """The files of its modules: settings, and weights of dense layers with their index."""
     try:
-        places = [_place(path, each) for each in _modules(path) if _type(each) == DENSE]
-        weights = [file for place in places for file in weights_files(place)]
+        modules = _modules(path)
     except CheckpointError:
-        weights = []
-    return [*sorted(path.glob(POOLINGS)), *weights]
+        return []
+    return [file for each in modules for file in _files(path, each)]
+
+
+def _files(path: Path, module: dict[str, Any]) -> Iterator[Path]:
+    """List the files of a module that are there, as far as they can be told."""
+    try:
+        place = _place(path, module)
+        if (place / CONFIG).is_file():
+            yield place / CONFIG
+        if _type(module) == DENSE:
+            yield from sorted(place.glob("*.index.json"))
+            yield from weights_files(place)
+    except (CheckpointError, OSError, ValueError):  # a name may be too long, or none at all
+        return
 
 
 def pipeline_of(path: Path) -> Path:
     """Return the folder of the modules: older ones keep the model within it, in 0_Transformer."""
-    is_within = not (path / MODULES).is_file() and model_within(path.parent) == path
-    return path.parent if is_within else path
+    if (path / MODULES).is_file() or _is_closed(path):
+        return path
+    return path.parent if model_within(path.parent) == path else path
+
+
+def _is_closed(path: Path) -> bool:
+    """Tell whether a folder may be opened, and not the one around it, which is not looked at."""
+    return is_allowed(path) and not is_allowed(path.parent / MODULES)
+
+
+def _is_within(path: Path) -> bool:
+    """Tell by the folder itself whether it is a pipeline's model."""
+    is_part = path.name.endswith("_Transformer") or (path / BERT).is_file()
+    return is_part and not (path / MODULES).is_file()
 
 
 def _pooling(path: Path) -> Pooling | None:
@@ -158,7 +185,8 @@ def _not_computed(path: Path, width: int | None) -> list[str]:
         if _type(module) == DENSE:
             settings = _settings(path, module)
             faults += dense_faults(settings, width)
-            width = settings.get("out_features")
+            n_out = settings.get("out_features")
+            width = n_out if isinstance(n_out, int) else None
         if _type(module) != "Pooling":
             continue
         settings = _settings(path, module)

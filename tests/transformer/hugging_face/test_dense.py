@@ -9,7 +9,14 @@ import torch
 from safetensors.torch import save_file
 from torch import Tensor, nn
 
-from tests.transformer.hugging_face.test_text_vectors import HEAD_OFF, IDS, by_hand, name_pooling
+from tests.transformer.hugging_face.test_text_vectors import (
+    HEAD_OFF,
+    IDS,
+    TYPES,
+    by_hand,
+    name_pooling,
+    pipeline_around,
+)
 from tests.transformer.watch.hugging_face import build
 from transformer import load_checkpoint, record
 from transformer.analysis.sweep import sweep
@@ -106,6 +113,7 @@ FAULTS: dict[str, dict[str, Any]] = {
     "another width": {"in_features": WIDTH + 1},
     "huge": {"out_features": 2**40},
     "of tokens": {"module_input_name": "token_embeddings"},
+    "of several": {"module_input_name": ["sentence_embedding"]},
 }
 
 
@@ -117,6 +125,14 @@ def test_one_that_is_not_computed_is_named(name: str, folder: Path) -> None:
     vector = vector_at(folder)
     assert not vector.is_named
     torch.testing.assert_close(vector.values, vector.states.mean(0))
+
+
+def test_one_before_its_pooling_that_names_no_size_is_named(folder: Path) -> None:
+    name_pooling(folder, MEAN, "Dense")
+    save_dense(folder, "2_Dense", weights(24, WIDTH), out_features={"a": 1})
+    model, pooling, dense = json.loads((folder / "modules.json").read_text())
+    (folder / "modules.json").write_text(json.dumps([model, dense, pooling]))
+    assert any("Dense" in note for note in notes_at(folder))
 
 
 @pytest.mark.parametrize("change", ["shape", "name", "nan", "file", "order"])
@@ -143,3 +159,42 @@ def test_its_weights_are_part_of_the_fingerprint(folder: Path) -> None:
     before = fingerprint(folder)
     save_file(weights(24, WIDTH, seed=1), folder / "2_Dense/model.safetensors")
     assert fingerprint(folder) != before
+
+
+@pytest.mark.parametrize("inner", ["", "0_Transformer"])
+def test_every_file_of_a_pipeline_is_part_of_the_fingerprint(inner: str, folder: Path) -> None:
+    """Folders of modules by any name, weights in parts, and the model opened by itself."""
+    outer = pipeline_around(folder, MEAN)
+    (outer / "1_Pooling").rename(outer / "Pooling")
+    save_dense(outer, "Dense", tensors := weights(24, WIDTH))
+    (outer / "Dense/model.safetensors").rename(outer / "Dense/part.safetensors")
+    index = {"weight_map": dict.fromkeys(tensors, "part.safetensors")}
+    (outer / "Dense/model.safetensors.index.json").write_text(json.dumps(index))
+    paths = {"0_Transformer": "Transformer", "Pooling": "Pooling", "Dense": "Dense"}
+    modules = [{"path": path, "type": TYPES + name} for path, name in paths.items()]
+    (outer / "modules.json").write_text(json.dumps(modules))
+    vector = vector_at(outer / inner)
+    assert vector.is_named and vector.values.shape == (24,)
+    marks = {fingerprint(outer / inner)}
+    changed = (
+        "modules.json",
+        "Pooling/config.json",
+        *(
+            f"Dense/{name}"
+            for name in ("config.json", "model.safetensors.index.json", "part.safetensors")
+        ),
+    )
+    for name in changed:
+        with (outer / name).open("ab") as file:
+            file.write(b" ")
+        marks.add(fingerprint(outer / inner))
+    assert len(marks) == 1 + len(changed)
+
+
+@pytest.mark.parametrize("name", ["x" * 5000, "a\0b"])
+def test_a_module_at_an_impossible_place_is_named(name: str, folder: Path) -> None:
+    name_pooling(folder, MEAN)
+    modules = json.loads((folder / "modules.json").read_text())
+    modules.append({"path": name, "type": f"{TYPES}Dense"})
+    (folder / "modules.json").write_text(json.dumps(modules))
+    assert fingerprint(folder) and notes_at(folder) and not vector_at(folder).is_named

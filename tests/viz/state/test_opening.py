@@ -3,13 +3,17 @@
 import os
 import shutil
 from pathlib import Path
+from typing import Any
 
 import pytest
 import streamlit as st
 
 from tests.transformer.hugging_face.test_adapters import write_pair
-from transformer import CheckpointError
+from tests.transformer.hugging_face.test_text_vectors import pipeline_around
+from tests.transformer.watch.hugging_face import build
+from transformer import CheckpointError, load_checkpoint, record
 from transformer.fingerprint import fingerprint
+from transformer.formats.opening import describe_checkpoint
 from viz.run.request import version_of
 from viz.state import opening
 from viz.state.opening import NOT_HERE, can_open, find
@@ -192,6 +196,52 @@ def test_a_base_beside_an_allowed_folder_is_not_opened(
     assert find(str(adapted / "adapter")) == [adapted / "adapter", adapted / "base"]
     monkeypatch.setenv("HEADSCOPE_FOLDERS", str(adapted / "adapter"))
     assert refused(str(adapted / "adapter")) == NOT_HERE
+
+
+@pytest.fixture
+def pipeline(tmp_path: Path) -> Path:
+    """An older pipeline of Sentence Transformers', its model within it."""
+    model: Any = build("BERT")
+    model.base_model.save_pretrained(tmp_path / "model")
+    return pipeline_around(tmp_path / "model", {"pooling_mode_cls_token": True})
+
+
+def test_a_pipeline_around_an_allowed_folder_is_not_read(
+    pipeline: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    inner = pipeline / "0_Transformer"
+    assert pooled_by_name(inner) and version_of(inner) != of_itself(inner)
+    monkeypatch.setenv("HEADSCOPE_FOLDERS", str(inner))
+    assert find(str(inner)) == [inner] and version_of(inner) == of_itself(inner)
+    assert not pooled_by_name(inner)
+    assert any("HEADSCOPE_FOLDERS" in note for note in describe_checkpoint(inner).about.notes)
+    monkeypatch.setenv("HEADSCOPE_FOLDERS", str(pipeline))
+    assert find(str(inner)) == [inner] and pooled_by_name(inner)
+
+
+def pooled_by_name(path: Path) -> bool:
+    vector = record(load_checkpoint(path), "5 9 12").vector
+    return vector is not None and vector.is_named
+
+
+def of_itself(path: Path) -> int:
+    """The version of a folder of which nothing outside is read."""
+    stats = [file.stat() for file in path.iterdir()]
+    return hash(tuple((each.st_ino, each.st_size, each.st_mtime_ns) for each in stats))
+
+
+@pytest.mark.parametrize("name", ["modules.json", "1_Pooling"])
+def test_links_of_a_pipeline_are_not_followed_from_its_model(
+    name: str, pipeline: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    inner = pipeline / "0_Transformer"
+    monkeypatch.setenv("HEADSCOPE_FOLDERS", str(pipeline))
+    (pipeline / name).rename(tmp_path / "outside")
+    (pipeline / name).symlink_to(tmp_path / "outside")
+    if name == "modules.json":
+        assert find(str(inner)) == [inner] and not pooled_by_name(inner)
+    else:
+        assert refused(str(inner)) == NOT_HERE
 
 
 @pytest.mark.parametrize("name", ["model.safetensors", "tokenizer.model", "config.json"])
