@@ -40,12 +40,19 @@ def table(rows: Sequence[Mapping[str, Any]], kind: str) -> bytes:
     require("parquet", "save a .csv instead")
     arrow, parquet = import_module("pyarrow"), import_module("pyarrow.parquet")
     columns = {  # a cell that is NaN is empty, as pandas has it
-        name: arrow.array([row.get(name) for row in rows], from_pandas=True)
+        name: arrow.array(_cells(rows, name), from_pandas=True)
         for name in dict.fromkeys(name for row in rows for name in row)
     }
     file = io.BytesIO()
     parquet.write_table(arrow.table(columns), file)
     return file.getvalue()
+
+
+def _cells(rows: Sequence[Mapping[str, Any]], name: str) -> list[Any]:
+    """A column's values; among numbers an empty text is None: a column is of one type."""
+    cells = [row.get(name) for row in rows]
+    is_text = all(each is None or isinstance(each, str) for each in cells)
+    return cells if is_text else [None if each == "" else each for each in cells]
 
 
 def _rows(facts: Facts) -> Iterator[dict[str, Any]]:

@@ -37,11 +37,16 @@ def test_a_table_has_every_number_that_is_drawn(
 
 
 def test_rows_of_other_names_leave_cells_empty() -> None:
-    content = table([{"row": 0, "weight": 0.5}, {"weight": math.nan, "token": "é"}, {}], "parquet")
+    lines = [
+        {"row": 0, "weight": 0.5},
+        {"weight": math.nan, "token": "é"},
+        {"row": "", "token": ""},
+    ]
+    content = table(lines, "parquet")
     assert import_module("pyarrow.parquet").read_table(io.BytesIO(content)).to_pydict() == {
         "row": [0, None, None],
         "weight": [0.5, None, None],
-        "token": [None, "é", None],
+        "token": [None, "é", ""],
     }
 
 
