@@ -9,7 +9,7 @@ from viz.spelling import Spelling
 
 CHECKPOINT = frozenset(("checkpoint",))
 REQUEST = CHECKPOINT | {"text", "pair", "template", "system", "decoding", "options"}
-REQUEST |= {"source_language", "target_language"}
+REQUEST |= {"turns", "source_language", "target_language"}
 """The fields that make the question to the model."""
 HEAD, SECOND = frozenset(("kind", "layer", "head")), frozenset(("checkpoint_b", "edited_b"))
 HEAD_B = frozenset(("kind_b", "layer_b", "head_b"))

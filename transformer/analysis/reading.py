@@ -169,6 +169,8 @@ def read(recording: Recording, kind: str, reading: Reading = PLAIN) -> Attention
     if refusal:
         raise ValueError(refusal)
     attention = recording.attentions[kind]
+    if reading.between != "all" and not is_pair(attention):
+        reading = replace(reading, between="all")
     is_produced = writes(attention) and reading.rows == "produced"
     queries = attention.produced if is_produced and attention.produced else attention.queries
     rows, columns = _groups(queries, reading), _groups(attention.keys, reading)
@@ -177,7 +179,7 @@ def read(recording: Recording, kind: str, reading: Reading = PLAIN) -> Attention
         for groups, tokens in ((rows, queries), (columns, attention.keys))
     )
     notes = _notes(reading, lens, *hidden)
-    if reading.between != "all" and is_pair(attention):
+    if reading.between != "all":
         of_query, of_key = reading.between.upper().split("-")
         rows = tuple(group for group in rows if attention.queries[group[0]].segment == of_query)
         columns = tuple(group for group in columns if attention.keys[group[0]].segment == of_key)

@@ -1,9 +1,9 @@
 """Words as HTML: numbers stand below the words that they are of."""
 
-import html
 from collections.abc import Sequence
 
 from viz.exhibits.words import Line, Role, Span, Words
+from viz.labels import escaped
 
 _STYLE = """
 <style>
@@ -18,6 +18,7 @@ _STYLE = """
   .text-lines:has(.foot) dt small { display: none; } /* the foot says it */
   .text-lines .above { display: inline-flex; flex-direction: column; align-items: center;
                        padding: 0 0.1rem; }
+  .text-lines :is(b, s) { unicode-bidi: isolate; } /* as bdi is: no word turns another one */
   .text-lines b { color: var(--accent); text-decoration: underline; text-underline-offset: 3px; }
   .text-lines s { text-decoration-color: var(--accent); text-decoration-thickness: 2px; }
 </style>
@@ -26,7 +27,7 @@ _TAGS: dict[Role, str] = {"": "bdi", "gone": "s", "new": "b"}
 
 
 def words_html(words: Words) -> str:
-    """All of it, with the style that it needs. All texts are escaped."""
+    """All of it, with the style that it needs. All texts are `escaped`."""
     lines = "".join(map(_line, words.lines))
     body = f"<dl>{lines}</dl>" if any(each.title for each in words.lines) else lines
     foot = f'<p class="foot">{_spans(words.foot)}</p>' if words.foot else ""
@@ -37,8 +38,8 @@ def _line(line: Line) -> str:
     text = _spans(line.spans)
     if not line.title:
         return f'<p dir="auto">{text}</p>'
-    measure = f"<small>{html.escape(line.measure)}</small>" if line.measure else ""
-    return f'<dt>{html.escape(line.title)}{measure}</dt><dd dir="auto">{text}</dd>'
+    measure = f"<small>{escaped(line.measure)}</small>" if line.measure else ""
+    return f'<dt>{escaped(line.title)}{measure}</dt><dd dir="auto">{text}</dd>'
 
 
 def _spans(spans: Sequence[Span]) -> str:
@@ -48,7 +49,7 @@ def _spans(spans: Sequence[Span]) -> str:
 def _span(span: Span) -> str:
     tag = _TAGS[span.role]
     value = "" if span.value is None else f' data-value="{span.value:.6g}"'
-    text = f"<{tag}{value}>{html.escape(span.text)}</{tag}>"
+    text = f"<{tag}{value}>{escaped(span.text)}</{tag}>"
     if not span.small:
         return text
-    return f'<span class="above">{text}<small>{html.escape(span.small)}</small></span>'
+    return f'<span class="above">{text}<small>{escaped(span.small)}</small></span>'

@@ -1,5 +1,7 @@
 """The chat template that a text is put into, and the message that it begins with."""
 
+import re
+from collections.abc import Iterable
 from typing import Any
 
 from transformer.checkpoint import Description
@@ -15,6 +17,8 @@ from viz.state.state import bound, change, session, widget
 
 MOST_SHOWN = 300
 """Characters of an earlier turn that stand above the text."""
+_BEGINS = re.compile(rf"\\*\s*(?:{'|'.join(ROLES)})\s*:")
+"""A line that is a turn, or with backslashes before it one of a turn's own lines."""
 
 
 def chosen_chat(screen: Screen) -> Chat | None:
@@ -64,15 +68,20 @@ def show_turns(chat: Chat) -> None:
 def choose_turns(request: Request) -> None:
     """Draw a field for the earlier turns, and a button that adds the text and its answer."""
     turns = request.chat.turns if request.chat else ()
-    written = "\n".join(map(spell, turns))
+    written = lines_of(turns)
     st.text_area(
         "Earlier turns",
         written,
         placeholder="user: …\nassistant: …",
         help="One turn a line, beginning with user:, assistant: or system:; a line without one "
-        "continues the turn above it.",
+        "continues the turn above it, and so does one with a backslash before it (`\\user:`).",
         **widget("turns", written, lambda text: change(turns=turns_in(text))),
     )
+    if len(turns) > MOST - 2:
+        st.caption(
+            f"A conversation has at most {MOST} earlier turns: of more in this field the first "
+            f"{MOST} are read, and the button leaves the oldest out."
+        )
 
     def add() -> None:
         last = session().answer
@@ -81,6 +90,20 @@ def choose_turns(request: Request) -> None:
             change(turns=(*turns, *added)[-MOST:])
 
     st.button("Add this text and its answer", key="add_turns", on_click=guarded(add))
+
+
+def lines_of(turns: Iterable[Turn]) -> str:
+    """Write turns as `turns_in` reads them: a backslash stands before a line that begins as one.
+
+    >>> lines_of([("user", "A dialogue:\\nuser: hi")])
+    'user: A dialogue:\\n\\\\user: hi'
+    """
+    return "\n".join(spell((role, _marked(text))) for role, text in turns)
+
+
+def _marked(text: str) -> str:
+    first, *others = text.split("\n")
+    return "\n".join([first, *(f"\\{it}" if _BEGINS.match(it) else it for it in others)])
 
 
 def turns_in(text: str) -> tuple[Turn, ...]:
@@ -94,8 +117,10 @@ def turns_in(text: str) -> tuple[Turn, ...]:
         role, colon, _ = line.partition(":")
         if colon and role.strip() in ROLES:
             turns.append(line)
-        elif turns:
-            turns[-1] += f"\n{line}"
-        elif line.strip():
-            turns.append(f"user: {line}")
+            continue
+        own = line.removeprefix("\\") if _BEGINS.match(line) else line
+        if turns:
+            turns[-1] += f"\n{own}"
+        elif own.strip():
+            turns.append(f"user: {own}")
     return tuple(map(turn_of, turns))[:MOST]

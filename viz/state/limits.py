@@ -35,7 +35,7 @@ class Limits:
     """Each is None at home; in public mode what its variable says, else the usual number."""
 
     characters: int | None = _limit("HEADSCOPE_MOST_CHARACTERS", 1000)
-    """Characters of a text."""
+    """Characters of a text, with a second text and the conversation before it."""
     beam_size: int | None = _limit("HEADSCOPE_MOST_BEAM", 8)
     tokens: int | None = _limit("HEADSCOPE_MOST_TOKENS", 200)
     """Tokens that a model writes for one text."""
@@ -91,12 +91,16 @@ def limited(request: Request) -> Request:
     return replace(request, options=tuple(options.items()))
 
 
-def check_text(text: str) -> None:
-    """Raise InputError for a text that is longer than visitors may enter."""
-    most = limits().characters
-    if most is not None and len(text) > most:
+def check_text(text: str, *beside: str) -> None:
+    """Raise InputError for a text that is longer than visitors may enter.
+
+    beside: further texts that a model reads in the same pass: they count with it.
+    """
+    most, n = limits().characters, sum(map(len, (text, *beside)))
+    if most is not None and n > most:
+        more = ", with all that is read beside it" if any(beside) else ""
         raise InputError(
-            f"This server reads texts of up to {most:,} characters; this one has {len(text):,}."
+            f"This server reads texts of up to {most:,} characters; this one has {n:,}{more}."
         )
 
 

@@ -215,9 +215,9 @@ def _answer(request: Request, place: DeltaGenerator | None) -> Answer | None:
     take_preview(request)
     load(request)
     turns = request.chat.texts if request.chat else ()
-    typed = (request.text, request.pair, *turns, *request.edits)  # some edits are of a sentence
-    for text in typed:
-        check_text(text)
+    check_text(request.text, request.pair, *turns)
+    for each in request.edits:  # some are of a sentence, which is read by itself
+        check_text(each)
     if request.chat is not None and not on_stage():
         _say_read(request)
     if place is None:

@@ -73,3 +73,4 @@ def test_one_text_has_no_parts(tmp_path: Path) -> None:
     assert not is_pair(recording.attentions["encoder_self"])
     map = read(recording, "encoder_self", Reading(between="a-b"))
     assert torch.equal(map.values(0), read(recording, "encoder_self").values(0))
+    assert map.is_plain and not map.notes

@@ -25,6 +25,14 @@ def test_every_text_is_escaped() -> None:
     assert "<img" not in html and html.count("&lt;img") == 6
 
 
+def test_what_hides_or_reorders_text_is_seen_and_turns_no_other_word() -> None:
+    span = Span("a\u202eb", "1\u200b", 1.5, "m\u200b", "gone")
+    html = words_html(Words([Line([span], "t\u2066")], [span]))
+    assert not {"\u202e", "\u200b", "\u2066"} & set(html)
+    assert html.count("aU+202Eb") == html.count("1U+200B") == 2 and "tU+2066" in html
+    assert ":is(b, s) { unicode-bidi: isolate; }" in html
+
+
 def test_lines_without_titles_are_paragraphs_that_run_as_their_words() -> None:
     html = words_html(Words([Line([Span("turns by"), Span("3°", value=3.0)])]))
     assert '<p dir="auto">' in html and "<dl>" not in html

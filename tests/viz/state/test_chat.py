@@ -7,9 +7,12 @@ from streamlit.testing.v1 import AppTest
 
 from tests.transformer.hugging_face.test_chatting import folder_with
 from transformer import InputError
+from transformer.hugging_face.chat.turns import MOST
 from viz.run.request import Chat, answer, make_request, open_checkpoint
 from viz.run.settings import TEMPLATES
 from viz.screen import Screen, parse, spell
+from viz.state.chat import lines_of, turns_in
+from viz.state.state import Session
 
 APP = Path(__file__).parents[3] / "app.py"
 TEMPLATE = (
@@ -83,6 +86,53 @@ def test_it_is_chosen_from_those_of_the_folder(folder: Path) -> None:
     assert app.session_state["session"].screen.turns == turns
     app.run()
     assert app.text_area[1].value == "user: the cat\nassistant: ran:\nuser dog\nuser: sat"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "A dialogue:\nuser: hi\nassistant: hello",
+        "user: first\n system : last\n",
+        "\\user: hi\n\\user: hi\n\\\\user: hi\n \\user: hi\n\\\nC:\\user",
+        "\n\n user:\n",
+        "",
+    ],
+)
+def test_a_turn_whose_lines_look_like_turns_is_one(text: str) -> None:
+    turns = (("user", text), ("assistant", text), ("assistant", text))
+    assert turns_in(lines_of(turns)) == turns
+
+
+def test_one_letter_of_a_turn_changes_no_other(folder: Path) -> None:
+    app = AppTest.from_function(script)
+    app.session_state["folder"] = str(folder)
+    answer = ("assistant", "A dialogue:\nuser: hi\nassistant: hello")
+    turns = (("user", "the cat"), answer)
+    app.session_state["session"] = Session(Screen(template="all", turns=turns))
+    app.run()
+    app.text_area[1].set_value(app.text_area[1].value.replace("the cat", "the dog")).run()
+    assert app.session_state["session"].screen.turns == (("user", "the dog"), answer)
+
+
+@pytest.mark.parametrize(("n", "is_said"), [(MOST - 2, False), (MOST - 1, True)])
+def test_what_a_long_conversation_loses_is_said(folder: Path, n: int, is_said: bool) -> None:
+    app = AppTest.from_function(script)
+    app.session_state["folder"] = str(folder)
+    app.session_state["session"] = Session(Screen(template="all", turns=(("user", "cat"),) * n))
+    app.run()
+    assert any(f"at most {MOST} earlier turns" in it.value for it in app.caption) is is_said
+
+
+def test_the_whole_conversation_is_as_long_as_a_text_may_be(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HEADSCOPE_PUBLIC", "yes")
+    monkeypatch.setenv(TEMPLATES, "yes")
+    monkeypatch.setenv("HEADSCOPE_MOST_CHARACTERS", "40")
+    for n, is_refused in ((9, False), (10, True)):
+        app = app_at(folder, template="all", turns="/".join(["user:cat"] * n), system="dog ran")
+        assert not app.exception
+        assert any("up to 40 characters" in it.value for it in app.warning) is is_refused
 
 
 def test_a_link_names_it_and_the_system_message(folder: Path) -> None:

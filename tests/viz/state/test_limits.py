@@ -70,6 +70,12 @@ def test_a_text_that_is_too_long_is_a_sentence() -> None:
         check_text("a" * 1001)
 
 
+def test_what_is_read_together_counts_together() -> None:
+    check_text("a" * 400, "b" * 300, "", "c" * 300)
+    with pytest.raises(InputError, match="up to 1,000 characters; this one has 1,001, with all"):
+        check_text("a" * 400, "b" * 300, "c" * 301)
+
+
 def test_no_more_is_offered_than_may_be_asked() -> None:
     assert offered(Option("beam_size", "Beam", 4, 1, 16)).most == 8
     assert offered(Option("max_len", "Length", 500, 1, 1000)).default == 200

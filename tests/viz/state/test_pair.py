@@ -68,6 +68,17 @@ def test_one_that_is_too_long_ends_in_a_sentence(folder: Path) -> None:
     assert any("pair of texts" in each.value for each in app.warning)
 
 
+def test_both_texts_together_are_as_long_as_one_may_be(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HEADSCOPE_PUBLIC", "yes")
+    for most, is_refused in ((len(A + B), False), (len(A + B) - 1, True)):
+        monkeypatch.setenv("HEADSCOPE_MOST_CHARACTERS", str(most))
+        app = app_at(folder, pair=B)
+        assert not app.exception
+        assert any(f"up to {most} characters" in it.value for it in app.warning) is is_refused
+
+
 def test_a_checkpoint_of_one_text_leaves_it_out(folder: Path) -> None:
     other = save(writer("Marian"), folder.parent / "translator")
     app = app_at(other, pair=B, text="the cat")
