@@ -44,14 +44,16 @@ def sweep_sentences(
     before: Sequence[Line] = (),
     n_pairs_of: int = 0,
     say: Say = lambda sentence: None,
+    pair: str = "",
 ) -> Iterator[list[Line]]:
     """All lines that there are, whenever a sentence is done; those in `before` stay as they are.
 
     n_pairs_of: of so many heads, those that are worth most on average, all pairs follow. A sentence
-    that the model cannot read is left out, and that is said. Raises InputError where `before` is of
-    other sentences or of other weights.
+    that the model cannot read is left out, and that is said. pair: the second text that the
+    checkpoint reads with each. Raises InputError where `before` is of other sentences, of another
+    second text or of other weights.
     """
-    lines = _checked(checkpoint, sentences, before)
+    lines = _checked(checkpoint, sentences, before, pair)
     singles = [line for line in lines if line.synergy is None]
     pairs = [line for line in lines if line.synergy is not None]
     done = {line.sentence for line in singles}
@@ -59,7 +61,7 @@ def sweep_sentences(
         if number in done:
             continue
         try:
-            singles += _singles(checkpoint, number, source)
+            singles += _singles(checkpoint, number, source, pair)
         except InputError as error:
             say(f"line {number} is left out: {error}")
         singles.sort(key=lambda line: line.sentence)
@@ -112,14 +114,14 @@ def judged_target(checkpoint: Checkpoint, source: str) -> tuple[Token, ...] | No
     return decode(checkpoint, source).target
 
 
-def _singles(checkpoint: Checkpoint, number: int, source: str) -> list[Line]:
+def _singles(checkpoint: Checkpoint, number: int, source: str, pair: str) -> list[Line]:
     target = judged_target(checkpoint, source)
     singles = sweep(checkpoint, source, target)
     totals, others = singles.totals.tolist(), (singles.best_edited != singles.best).sum(-1).tolist()
     n_words = 1 if singles.output.classes else len(singles.target) or 1
     start = (number, source, _output_text(checkpoint, singles), n_words)
     return [
-        Line(*start, _log_prob(singles), str(edit), rounded(change), n_other)
+        Line(*start, _log_prob(singles), str(edit), rounded(change), n_other, pair=pair)
         for edit, change, n_other in zip(singles.edits, totals, others, strict=True)
     ]
 
@@ -145,7 +147,7 @@ def _pairs(
     for two, change, n_other in zip(tried.pairs, changes, others, strict=True):
         synergy = rounded(change) - sum(own[str(edit)].change for edit in two)
         start = (number, source, some.written, some.n_words, some.log_prob, " ".join(map(str, two)))
-        lines.append(Line(*start, rounded(change), n_other, rounded(synergy)))
+        lines.append(Line(*start, rounded(change), n_other, rounded(synergy), some.pair))
     return lines
 
 
@@ -158,9 +160,14 @@ def _of_pairs(pairs: Sequence[Line], wanted: set[str]) -> list[Line]:
     return [line for lines in of.values() if len(lines) == len(wanted) for line in lines]
 
 
-def _checked(checkpoint: Checkpoint, sentences: Sentences, lines: Sequence[Line]) -> list[Line]:
+def _checked(
+    checkpoint: Checkpoint, sentences: Sentences, lines: Sequence[Line], pair: str
+) -> list[Line]:
     """Lines of a run that was stopped. Raises InputError where they are of another one."""
     for line in lines:
+        if line.pair != pair:
+            there = f"the second text {quoted(line.pair)}" if line.pair else "no second text"
+            raise InputError(f"The table is of {there}: give --out another name.")
         if sentences.get(line.sentence) != line.source:
             raise InputError(
                 f"The table is of other sentences: its line {line.sentence} is "

@@ -155,14 +155,13 @@ def scored(checkpoint: Checkpoint, output: Output, groups: Sequence[Group]) -> I
 def _recorded(checkpoint: Checkpoint, output: Output, group: Group) -> Scored:
     try:
         recording = record(checkpoint, output.source, output.target, group)
+        second = record(checkpoint, output.second, None, group) if output.second else None
     except EditError as error:
         n = len(output.classes or output.words) or 1
         return Scored(torch.full((1, n), torch.nan), torch.zeros(1, n).long(), (str(error),))
     log_probs, best = scores_in(recording, output)
-    if output.second:
-        log_probs = torch.tensor(
-            [_cosine(recording, record(checkpoint, output.second, None, group))]
-        )
+    if second is not None:
+        log_probs = torch.tensor([_cosine(recording, second)])
     return Scored(log_probs[None], best[None])
 
 

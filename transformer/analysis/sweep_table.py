@@ -38,6 +38,8 @@ class Line:
     """Tokens at which another one is most probable than without an edit."""
     synergy: float | None = None
     """The change by two edits, less that of each by itself."""
+    pair: str = ""
+    """The second text, which was read with the sentence; empty: there was none."""
 
 
 TYPES = {"sentence": int, "n_words": int, "n_other": int, "log_prob": float, "change": float}
@@ -69,13 +71,14 @@ def read(file: Path) -> list[Line]:
     try:
         rows = _parquet_rows(file) if file.suffix == PARQUET else _csv_rows(file)
         return [_line(row) for row in rows]
-    except (OSError, ValueError, KeyError, TypeError, csv.Error) as error:
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, csv.Error) as error:
         raise InputError(
             f"{file} is there and holds no sweep that could be continued: give --out another name."
         ) from error
 
 
 def _line(row: dict[str, Any]) -> Line:
+    row = {"pair": "", **row}  # tables of before there was such a column
     if set(row) != set(NAMES):
         raise ValueError(f"other columns: {quoted(str(list(row)))}")
     values = {name: TYPES.get(name, str)(row[name]) for name in NAMES if name != "synergy"}

@@ -88,10 +88,11 @@ def _swept(
     options: Namespace,
 ) -> list[Line]:
     saved_at = time.monotonic()
-    latest: Sequence[Line] = before
+    latest: Sequence[Line] = ()
     try:
         with tqdm(total=len(sentences), desc="Sweep", unit="sentence", dynamic_ncols=True) as bar:
-            arguments = (checkpoint, sentences, before, options.pairs, say)
+            pair = (options.pair or "").strip()
+            arguments = (checkpoint, sentences, before, options.pairs, say, pair)
             for latest in sweep_sentences(*arguments):
                 bar.n = len({line.sentence for line in latest})
                 bar.refresh()

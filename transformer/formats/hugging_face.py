@@ -230,6 +230,7 @@ def described(
         mask_id=mask[0] if mask and asks(model) else None,
         classes=_classes(model),
         reads_pairs=reads_pairs(family, tokenizer),
+        gives_positions=family is DECODER,
         ends=ends_of_one(family, tokenizer),
         pooling=None if family.decodes else pooling_of(path, theirs),
         is_exclusive=theirs.problem_type != "multi_label_classification",

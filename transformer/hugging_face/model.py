@@ -58,6 +58,8 @@ class HuggingFaceConfig:
     """True: a classifier puts a text in one class alone."""
     reads_pairs: bool = False
     """True: a second text may follow the first; see `pairing`."""
+    gives_positions: bool = False
+    """True: a decoder by itself, which is told its tokens' positions, from 0, in every pass."""
     ends: Ends = ALIKE
     """Both ends of whatever it reads: its second text, and segments that are not 0."""
     pooling: Pooling | None = None
@@ -117,6 +119,7 @@ class HuggingFaceModel(nn.Module):
         mask = torch.ones_like(inputs[0]) if mask is None else mask
         if self.config.ends.first or self.config.ends.last:
             named["token_type_ids"] = _segments(mask, self.config.ends)
+        named |= self._positions(inputs[0])
         return _first_output(self._run(attention_mask=mask, use_cache=False, **named))
 
     def start(self, source: Tensor) -> State:
@@ -164,13 +167,22 @@ class HuggingFaceModel(nn.Module):
         if self.config.start_ids:
             named["decoder_input_ids"] = ids
         else:
-            positions = torch.arange(state.read.size(1), device=ids.device)[-ids.size(1) :]
             named |= {"input_ids": ids, "attention_mask": torch.ones_like(state.read)}
-            # As `generate` does: some (Bamba, MiniMax) count from 0 whatever their cache holds.
-            named |= {"position_ids": positions.expand_as(ids)}
+            positions = self._positions(state.read)
+            named |= {name: each[:, -ids.size(1) :] for name, each in positions.items()}
         output = self._run(past_key_values=state.cache, use_cache=True, **named)
         state.cache = output.get("past_key_values")
         return self._logits(output)[:, -target.size(1) :]
+
+    def _positions(self, read: Tensor) -> dict[str, Tensor]:
+        """Number the tokens of all that is read [B, T], from 0, as `generate` does.
+
+        By themselves some (Bamba, MiniMax) count from 0 whatever their cache holds, and RoBERTa's
+        kind from padding_idx + 1, as it was trained; what `generate` writes is from 0 all the same.
+        """
+        if not self.config.gives_positions:
+            return {}
+        return {"position_ids": torch.arange(read.size(1), device=read.device).expand_as(read)}
 
     def _logits(self, output: Any) -> Tensor:
         """Raises InputError for numbers that are not of a vocabulary."""

@@ -37,6 +37,13 @@ def test_a_change_is_of_the_cosine_of_both(checkpoint: Checkpoint) -> None:
     assert any(abs(change) > 1e-4 for change in changes)
 
 
+def test_an_edit_of_what_the_second_text_lacks_is_left_out(checkpoint: Checkpoint) -> None:
+    beyond = "cut:encoder_self.0.0.4.4"
+    result = sweep(checkpoint, FIRST, None, ["head-off:encoder_self.0.0", beyond], second=SECOND)
+    assert [str(edit) for edit in result.edits] == ["head-off:encoder_self.0.0"]
+    assert len(result.refused) == 1 and beyond in result.refused[0]
+
+
 def test_it_grows_as_any_other(checkpoint: Checkpoint) -> None:
     *_, ablation = ablating(checkpoint, FIRST, second=SECOND)
     assert ablation.is_measured and len(ablation.written) == len(ablation.sweep.edits)

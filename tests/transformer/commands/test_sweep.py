@@ -11,6 +11,7 @@ import pytest
 import torch
 
 from tests.conftest import SENTENCES
+from tests.transformer.hugging_face.pairs import A, B, save_pair_reader
 from transformer import Checkpoint, decode, load_checkpoint, record
 from transformer.__main__ import main
 from transformer.analysis import corpus_sweep, sweep_table
@@ -140,9 +141,49 @@ def test_what_cannot_be_continued_is_said(
     out.write_text("a,b\n1,2\n")
     assert "holds no sweep that could be continued" in refused("--data", data, "--out", out)
     assert out.read_text() == "a,b\n1,2\n"
+    out.write_text("a,b\n1\n")
+    assert "holds no sweep that could be continued" in refused("--data", data, "--out", out)
     assert "must end in .csv or .parquet" in refused("--data", data, "--out", tmp_path / "a.txt")
     data.write_text("\n\n")
     assert "has no sentence" in refused("--data", data)
+
+
+@pytest.fixture
+def vectors(tmp_path: Path) -> Path:
+    """An encoder that gives a vector, of one text or two: without an edit it turns by 0."""
+    folder = tmp_path / "encoder"
+    model, tokenizer = save_pair_reader("BERT", folder)
+    model.bert.save_pretrained(folder)
+    tokenizer.save_pretrained(folder)
+    return folder
+
+
+def test_a_table_knows_its_second_text(vectors: Path, tmp_path: Path, capsys: Output) -> None:
+    data, out = tmp_path / "data.txt", tmp_path / "swept.csv"
+    data.write_text(f"{A}\n{B}\n")
+    given = (vectors, "--data", data, "--out", out)
+    assert run(*given, "--pair", B, "--pairs", 2) == 0
+    before = out.read_bytes()
+    assert {row["pair"] for row in rows_of(out)} == {B}
+    assert run(*given, "--pair", f" {B} ", "--pairs", 2) == 0 and out.read_bytes() == before
+    for pair in ((), ("--pair", A)):
+        capsys.readouterr()
+        assert run(*given, *pair) == 1
+        assert repr(B) in capsys.readouterr().err and out.read_bytes() == before
+
+
+def test_a_table_without_a_column_for_pairs_is_one_of_single_texts(
+    vectors: Path, tmp_path: Path
+) -> None:
+    data, out = tmp_path / "data.txt", tmp_path / "swept.csv"
+    data.write_text(f"{A}\n")
+    given = (vectors, "--data", data, "--out", out)
+    assert run(*given) == 0
+    before = out.read_bytes()
+    older = before.replace(b",pair\r\n", b"\r\n").replace(b",\r\n", b"\r\n")
+    out.write_bytes(older)
+    assert older != before and run(*given, "--pair", B) == 1 and out.read_bytes() == older
+    assert run(*given) == 0 and out.read_bytes() == before
 
 
 def rows_of_text(text: str) -> list[dict[str, str]]:

@@ -12,7 +12,9 @@ import torch
 from safetensors.torch import load_file, save_file
 from transformers import GenerationMixin
 
-from tests.transformer.watch.hugging_face import FAMILIES, build
+from tests.transformer.hugging_face.saving import generated
+from tests.transformer.watch.family import decoder
+from tests.transformer.watch.hugging_face import FAMILIES, SMALL, build
 from tests.transformer.watch.more_families import MORE
 from transformer import CheckpointError, InputError, decode, load_checkpoint, record
 from transformer.files.wrapping import MODULE, WRAPPERS
@@ -270,6 +272,27 @@ def test_a_class_of_another_type_yields_to_one_that_fits(
     assert named in opened.about.notes[0] and FAMILIES[family][0] in opened.about.title
     same = record(opened, IDS).attentions["decoder_self"]
     assert all(torch.equal(usual.weights(layer), same.weights(layer)) for layer in range(2))
+
+
+NAMES = ("Roberta", "Camembert", "XLMRoberta", "XLMRobertaXL", "Data2VecText", "Xmod")
+LOOKS_BACK = {**SMALL, "is_decoder": True, "eos_token_id": None}
+LOOKS_BACK |= {"languages": ["en"], "default_language": "en"}  # X-MOD's
+OF_ROBERTA = {name: decoder(name, LOOKS_BACK) for name in (*NAMES, "RobertaPreLayerNorm")}
+"""By themselves they count positions from padding_idx + 1; `generate` has them from 0."""
+
+
+@pytest.mark.parametrize("family", OF_ROBERTA)
+def test_decoders_of_roberta_s_kind_write_and_record_what_generate_writes(
+    family: str, tmp_path: Path
+) -> None:
+    model = OF_ROBERTA[family].build()
+    model.save_pretrained(tmp_path)
+    opened = load_checkpoint(tmp_path, "cpu")
+    decoding = decode(opened, IDS, "greedy", max_len=6)
+    ids = [int(id) for id in IDS.split()]
+    assert [token.id for token in decoding.target] == generated(model, ids, 6)
+    recorded = record(opened, IDS, decoding.target).logits.log_softmax(-1)[-6:]
+    torch.testing.assert_close(recorded, decoding.hypotheses[0].log_probs, rtol=0, atol=1e-4)
 
 
 @pytest.mark.parametrize("family", [*FAMILIES, *MORE])
