@@ -96,6 +96,12 @@ def word_piece(tokens: Sequence[Token]) -> str:
     return "".join(characters(tokens))
 
 
+def words_of(tokens: Sequence[Token]) -> list[str]:
+    """The words that tokens make, without the spaces before them, in the order of word_groups."""
+    groups = word_groups(tokens)
+    return [word_piece([tokens[i] for i in group]).strip(" ▁") for group in groups]
+
+
 def text_words(text: str) -> list[str]:
     """Return the words of a text by the same rule, without the spaces before them.
 

@@ -6,6 +6,8 @@ from dataclasses import replace
 from transformer import Recording
 from transformer.edits import Edit, EditKind, edit_kinds, parse
 from transformer.tokenizer import Token
+from transformer.visible import visible
+from transformer.words import words_of
 from viz.labels import bare_label, kind_title, number
 
 
@@ -29,6 +31,8 @@ def edit_text(edit: Edit, recording: Recording) -> str:
     if not edit.numbers:
         values = ", ".join(number(value, 6, "g") for value in edit.values)
         return f"{kind.title}, {edit.place}" + (f": {values}" if values else "")
+    if kind.of == "read word":
+        return f"{kind.title}: {_read_word(edit.numbers[0], recording)}"
     layer = edit.layer if attention is None else attention.number(edit.layer)
     if kind.of == "word":
         word = _word(() if attention is None else attention.queries, edit.query)
@@ -67,6 +71,11 @@ def with_factor(edit: Edit, factor: float, kind: EditKind) -> Edit | None:
     if factor == 0:
         return replace(edit, name=kind.zero, values=())
     return replace(edit, name=kind.name, values=(factor,))
+
+
+def _read_word(number: int, recording: Recording) -> str:
+    words = words_of(recording.source)
+    return visible(words[number]) if number < len(words) else str(number)
 
 
 def _word(tokens: tuple[Token, ...], place: int) -> str:

@@ -9,8 +9,8 @@ from tests.browser.server import becomes
 from tests.browser.test_app import open_app, parameter, visit
 from transformer import decode, load_checkpoint
 from transformer.analysis.corpus_sweep import sweep_sentences, worths
-from transformer.analysis.output_change import words_of
 from transformer.analysis.sweep import sweep
+from transformer.words import words_of
 from viz.labels import kind_title
 
 pytestmark = [pytest.mark.browser, pytest.mark.same_page]

@@ -4,12 +4,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from transformer.analysis.output_change import words_of
 from transformer.analysis.sweep import Sweep, sweeping
 from transformer.checkpoint import Checkpoint
 from transformer.decoding.decode import decode
 from transformer.edits.edit import Edit
 from transformer.tokenizer import Token
+from transformer.words import words_of
 
 
 @dataclass(frozen=True)

@@ -7,8 +7,7 @@ from difflib import SequenceMatcher
 from torch import Tensor
 
 from transformer.recording import Recording
-from transformer.tokenizer import Token
-from transformer.words import word_groups, word_piece
+from transformer.words import word_groups, words_of
 
 
 @dataclass(frozen=True)
@@ -48,12 +47,6 @@ def word_log_probabilities(recording: Recording) -> list[float]:
     """Return each target word's log-probability in nats: the sum over its pieces."""
     pieces = log_probabilities(recording)
     return [float(pieces[list(group)].sum()) for group in word_groups(recording.target)]
-
-
-def words_of(tokens: Sequence[Token]) -> list[str]:
-    """The words that tokens spell; a special token is one by itself."""
-    groups = [[tokens[i] for i in group] for group in word_groups(tokens)]
-    return [word_piece(group).strip(" ▁") for group in groups]
 
 
 def differing(words: Sequence[str], other: Sequence[str]) -> list[bool]:

@@ -163,7 +163,8 @@ def effects(
     checkpoint: Checkpoint, pair: Pair, edits: Sequence[Edit]
 ) -> Iterator[dict[Edit, float]]:
     """The normalised effects of edits of B's run, each by itself. Raises EditError."""
-    run, tensors = Run.of(checkpoint, pair), references(checkpoint, pair.text, edits)
+    run = Run.of(checkpoint, pair)
+    tensors = references(checkpoint, pair.text, run.sources, edits)
     n = FEW if checkpoint.family.is_watched else ROWS
     for first in range(0, len(edits), n):
         some = edits[first : first + n]

@@ -12,6 +12,7 @@ import torch
 from torch import Tensor
 
 from transformer.checkpoint import Checkpoint
+from transformer.editing.reach import first_layer, kinds_of
 from transformer.edits.edit import Edit, EditError
 from transformer.edits.spelling import edit_kinds
 from transformer.recording import AttentionCall, Recording, WeightsCall
@@ -126,7 +127,7 @@ def _before(before: Recording, after: Recording, edits: Sequence[Edit]) -> Proof
     if any(edit_kinds()[edit.name].of == "side" for edit in edits):
         why = "what the first layer reads is changed: none stands before the edit"
         return Proof("before", None, why=why)
-    if not order or any(edit.place not in after.attentions for edit in edits):
+    if not order or any(after.attentions.keys().isdisjoint(kinds_of(edit)) for edit in edits):
         return Proof("before", None, why="the order in which these layers run is not known")
     n_same = min(_n_same(edit, order) for edit in edits)
     apart: list[float] = []
@@ -158,7 +159,8 @@ def _n_same(edit: Edit, order: Sequence[Place]) -> int:
             it for it in order if it[1] == edit.layer and (it[0] == "encoder_self") == is_encoder
         ]
         return 2 * order.index(own[-1]) + 2
-    return 2 * order.index((edit.place, 0 if kind.of == "kind" else edit.layer)) + 1
+    layer = first_layer(edit)
+    return 2 * min(order.index((it, layer)) for it in kinds_of(edit) if (it, layer) in order) + 1
 
 
 def _calls(recording: Recording) -> Iterator[AttentionCall]:

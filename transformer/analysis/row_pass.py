@@ -32,7 +32,7 @@ class RowPass:
     ) -> None:
         """edits: in force in every pass. What was read before the step is read once, here."""
         self._checkpoint, self._edits = checkpoint, edits
-        self._given = references(checkpoint, source, edits)
+        self._given = references(checkpoint, source, sources, edits)
         forced = checkpoint.family.forced_pass(checkpoint.config, sources, [*output, 0])
         self._sides = tuple(forced.embedded)
         model: Any = checkpoint.model

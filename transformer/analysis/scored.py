@@ -17,6 +17,7 @@ from transformer.checkpoint import Checkpoint
 from transformer.editing.growing import Growing
 from transformer.editing.ours import Editing, editing
 from transformer.editing.ours import check as check_ours
+from transformer.editing.reach import first_layer, kinds_of
 from transformer.editing.references import references
 from transformer.edits.edit import Edit, EditError
 from transformer.inputs import InputError, source_ids, target_ids
@@ -139,9 +140,9 @@ def scored(checkpoint: Checkpoint, output: Output, groups: Sequence[Group]) -> I
     forced = checkpoint.family.forced_pass(checkpoint.config, sources, targets)
     edits = [edit for group in groups for edit in group]
     check_ours(checkpoint, edits, forced)
-    if any(edit.place not in forced.rows for edit in edits):
+    if not all(map(kinds_of, edits)):
         raise InputError("A sweep is of heads and arrows, not of positions.")
-    tensors = references(checkpoint, output.source, edits)
+    tensors = references(checkpoint, output.source, sources, edits)
     if targets is None:  # a text that is only read follows its first token
         sources, targets = (sources, []) if output.classes else (sources[:1], sources[1:])
     for first in range(0, len(groups), ROWS):
@@ -258,12 +259,12 @@ def states_with(
 
 
 def _within(group: Group, place: str) -> tuple[Edit, ...]:
-    return tuple(edit for edit in group if edit.place == place)
+    return tuple(edit for edit in group if place in kinds_of(edit))
 
 
 def _first(group: Group) -> int:
     """The first layer that is changed."""
-    return min((edit.layer for edit in group), default=0)
+    return min(map(first_layer, group), default=0)
 
 
 def _judged(logits: Tensor, ids: Tensor) -> tuple[Tensor, Tensor]:

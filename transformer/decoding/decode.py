@@ -91,7 +91,7 @@ def decode(
     with device_trouble(), torch.inference_mode():
         ids = torch.tensor([sources], device=checkpoint.device)
         try:
-            with edited(checkpoint, source, made) as model:
+            with edited(checkpoint, source, sources, made) as model:
                 if run is None:
                     hypotheses = alone(model, begin(model, ids), ids, on_step)
                 else:

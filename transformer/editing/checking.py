@@ -16,6 +16,9 @@ def check_edits(
     """
     for edit in edits:
         kind = edit_kinds()[edit.name]
+        if kind.closes is not None:
+            _check_closed(edit, kind, sizes)
+            continue
         names: Mapping[str, object] = sides if kind.of == "side" else sizes
         if edit.place not in names:
             what = "positions are added to" if kind.of == "side" else "attentions are"
@@ -25,6 +28,22 @@ def check_edits(
             _check_words(edit, kind, sides[edit.place])
         else:
             _check_numbers(edit, kind, sizes[edit.place])
+
+
+def _check_closed(edit: Edit, kind: EditKind, sizes: Mapping[str, Sizes]) -> None:
+    assert kind.closes is not None
+    there = [place for place, kinds in kind.closes.items() if not sizes.keys().isdisjoint(kinds)]
+    if len(kind.closes) > 1:  # the two sides of an encoder-decoder are told from one text
+        there = ["source" if "cross" in sizes else "text"] if there else []
+    if edit.place not in there:
+        text = f"words are read in {there[0]}" if there else "the model has none that reads words"
+        raise EditError(f"{edit}: there is no {edit.place!r} here; {text}.")
+    others = sorted(sizes.keys() - {"encoder_self", "decoder_self", "cross"})
+    if others:
+        raise EditError(
+            f"{edit}: whether {others[0]} of this model reads the word too is not known, so it "
+            "cannot be hidden."
+        )
 
 
 def _nothing(kind: EditKind) -> str:

@@ -8,6 +8,7 @@ from types import MappingProxyType
 import torch
 from torch import Tensor
 
+from transformer.editing.reach import kinds_of
 from transformer.edits.edit import Edit, EditError, EditKind
 from transformer.edits.spelling import edit_kinds
 from transformer.recording.calls import AttentionCall
@@ -46,7 +47,8 @@ class Change:
         mask = call.mask
         if self.open is not None:
             mask = self.open if mask is None else mask & self.open
-        return replace(call, added=self.added, mask=mask, replaced=self.replaced)
+        safe = call.is_safe or self.open is not None  # a row that may look at nothing is 0
+        return replace(call, added=self.added, mask=mask, replaced=self.replaced, is_safe=safe)
 
 
 class Editor:
@@ -66,10 +68,15 @@ class Editor:
         """Kind of attention -> what is done to all of its heads."""
         self._sides: dict[str, list[Act]] = defaultdict(list)
         self._words: dict[tuple[str, int], list[Act]] = defaultdict(list)
+        self._closed: dict[str, list[Edit]] = defaultdict(list)
+        """Kind of attention -> the edits that close keys in all of its layers and heads."""
         for edit in edits:
             kind = edit_kinds()[edit.name]
             if kind.of == "side":
                 self._sides[edit.place].append((edit, kind))
+            elif kind.of == "read word":
+                for name in kinds_of(edit):
+                    self._closed[name].append(edit)
             elif kind.of == "word":
                 self._words[edit.place, edit.layer].append((edit, kind))
             elif kind.of == "kind":
@@ -84,6 +91,22 @@ class Editor:
 
     def touches(self, kind: str, layer: int) -> bool:
         return (kind, layer) in self._heads or kind in self._kinds
+
+    def closes(self, kind: str) -> bool:
+        """Tell whether an edit closes keys of this kind of attention, in every layer and head."""
+        return kind in self._closed
+
+    def closed(self, kind: str, n_keys: int) -> Tensor:
+        """The keys [n] that nobody may look at, of those that are there."""
+        edits = self._closed.get(kind, ())
+        self.met.update(edits)
+        keys = torch.cat([torch.empty(0).long(), *(self._references[edit] for edit in edits)])
+        return keys[keys < n_keys]
+
+    def hidden(self, n: int) -> tuple[int, ...]:
+        """The positions of a text of n tokens that nobody may look at."""
+        both = (self.closed(kind, n) for kind in ("encoder_self", "decoder_self"))
+        return tuple(sorted({position for keys in both for position in keys.tolist()}))
 
     def states(self, kind: str, layer: int) -> bool:
         """Tell whether an edit is of what this layer gives."""
@@ -112,7 +135,7 @@ class Editor:
         Rows that no edit changes keep every bit. first: the number of the call's first query;
         offset: of its first head, where a layer has several calls. Raises EditError.
         """
-        if not self.touches(kind, layer):
+        if not self.touches(kind, layer) and not self.closes(kind):
             return None
         added, is_open = _Cells(call), _Cells(call)
         replaced = {}
@@ -149,12 +172,13 @@ class Editor:
     def _touched(self, kind: str, layer: int, offset: int, n_heads: int) -> list[int]:
         """Return the edited ones of the heads offset .. offset + n_heads - 1."""
         named = self._heads.get((kind, layer), {})
-        every = kind in self._kinds
+        every = kind in self._kinds or self.closes(kind)
         return [it for it in range(offset, offset + n_heads) if every or it in named]
 
     def rescores(self, kind: str, layer: int, head: int) -> bool:
         """Tell whether an edit is of the scores of this head."""
-        return any(each.scores or each.bias for _, each in self.acts(kind, layer, head))
+        acts = self.acts(kind, layer, head)
+        return self.closes(kind) or any(each.scores or each.bias for _, each in acts)
 
     def rescored(
         self,
@@ -167,9 +191,12 @@ class Editor:
     ) -> Tensor:
         """The scores of a head [Q, K] as edits leave them.
 
-        before: -inf where a mask closes; these cells stay closed. bias: what is in them for places
-        [1, 1 or Q, K]; None: nothing. first: the number of the first query. Raises EditError.
+        before: -inf where a mask closes; these cells stay closed, and so are hidden keys. bias:
+        what is in them for places [1, 1 or Q, K]; None: nothing. first: the number of the first
+        query. Raises EditError.
         """
+        before = before.clone()
+        before[:, self.closed(kind, before.size(1))] = -torch.inf
         after = before.clone()
         for edit, each in self.acts(kind, layer, head):
             if each.bias is not None and bias is not None:

@@ -13,6 +13,7 @@ from contextvars import ContextVar
 from types import MappingProxyType
 from typing import Any
 
+import torch
 from torch import Tensor, nn
 
 from transformer.checkpoint import Checkpoint
@@ -88,6 +89,16 @@ class Editing:
                 call = AttentionCall(q[row], k[row], v[row], own, scale, is_causal)
                 editor.attended(kind, layer, call, heads[row].__getitem__, first)
         return None
+
+    def left_open(self, kind: str, like: Tensor) -> Tensor | None:
+        """The keys that no edit hides: bool [B, K], for a tensor [B, ..., K, d]; None: all."""
+        editors = self._editors(like.size(0))
+        if not any(editor.closes(kind) for editor in editors):
+            return None
+        cells = torch.ones(len(editors), like.size(-2), dtype=torch.bool)
+        for row, editor in enumerate(editors):
+            cells[row, editor.closed(kind, cells.size(1))] = False
+        return cells.to(like.device)
 
     def gave(self, kind: str, layer: int, states: Tensor) -> None:
         """states: what a layer gave [B, T, D], changed in place."""
@@ -171,6 +182,7 @@ def _hook(model: nn.Module, family: Family) -> None:
             for layer, (path, module) in enumerate(layers):
                 # Before those of the recorder, which samples what was given.
                 module.register_forward_hook(_change(kind, layer), prepend=True)
+                module.register_forward_pre_hook(_close(kind), prepend=True)
                 if kind != "cross":
                     whole = model.get_submodule(".".join(path.split(".")[:-2]))
                     whole.register_forward_pre_hook(_join(layer))
@@ -178,6 +190,8 @@ def _hook(model: nn.Module, family: Family) -> None:
         for path, module in model.named_modules():
             if fnmatch.fnmatchcase(path, family.kept["positions"]):
                 module.register_forward_hook(_encode, prepend=True)
+            if path == family.kept.get("pool"):
+                module.register_forward_pre_hook(_pool, prepend=True)
         vars(model)["is_editable"] = True
 
 
@@ -189,6 +203,32 @@ def _change(kind: str, layer: int) -> Callable[..., Tensor | None]:
         return edits.attended(kind, layer, module.scale, heads, *inputs)
 
     return change
+
+
+def _close(kind: str) -> Callable[..., tuple[Any, ...] | None]:
+    """Hidden keys are closed as padding is: in the mask, for all rows of a batch at once."""
+
+    def close(module: Any, inputs: tuple[Any, ...]) -> tuple[Any, ...] | None:
+        edits = _EDITING.get()
+        q, k, v, mask, is_causal = inputs
+        cells = None if edits is None else edits.left_open(kind, k)
+        if cells is None:
+            return None
+        cells = cells[:, None, None]
+        return q, k, v, cells if mask is None else mask & cells, is_causal
+
+    return close
+
+
+def _pool(module: Any, inputs: tuple[Tensor, Tensor]) -> tuple[Tensor, Tensor] | None:
+    edits = _EDITING.get()
+    x, real = inputs
+    cells = None if edits is None else edits.left_open("encoder_self", x)
+    if cells is None:
+        return None
+    if not bool((real & cells).any(-1).all()):
+        raise EditError("Every word is hidden: nothing is left that could be classified.")
+    return x, real & cells
 
 
 def _join(layer: int) -> Callable[..., tuple[Any, ...] | None]:

@@ -7,7 +7,11 @@ import torch
 from transformer.checkpoint import Checkpoint
 from transformer.edits.edit import Edit, EditError
 from transformer.edits.spelling import edit_kinds
+from transformer.hugging_face.pairing import of_two_texts
 from transformer.inputs import source_ids
+from transformer.models.family import Ids
+from transformer.vocabulary import source_side
+from transformer.words import word_groups
 
 
 def read_words(
@@ -35,6 +39,22 @@ def side_read(checkpoint: Checkpoint) -> str:
     return "source" if checkpoint.family.reads == "source" else "text"
 
 
+def pieces(checkpoint: Checkpoint, sources: Ids, edits: Sequence[Edit]) -> dict[Edit, torch.Tensor]:
+    """Edit -> the positions [n] of its word, for edits of words that are read. Raises EditError."""
+    of_words = [edit for edit in edits if edit_kinds()[edit.name].of == "read word"]
+    if not of_words:
+        return {}
+    tokens = tuple(map(source_side(checkpoint.tokenizer).token, sources))
+    groups = word_groups(of_two_texts(checkpoint, tokens, sources))
+    for edit in of_words:
+        if edit.numbers[0] >= len(groups):
+            raise EditError(
+                f"{edit}: there is no word {edit.numbers[0]} here; the {side_read(checkpoint)} has "
+                f"{len(groups)}, counted from 0."
+            )
+    return {edit: torch.tensor(groups[edit.numbers[0]]) for edit in of_words}
+
+
 def _check(checkpoint: Checkpoint, edit: Edit, n_words: int) -> None:
     side = side_read(checkpoint)
     if edit.place != side:
@@ -42,6 +62,6 @@ def _check(checkpoint: Checkpoint, edit: Edit, n_words: int) -> None:
     for word in edit.values:
         if word >= n_words:
             raise EditError(
-                f"{edit}: there is no word {int(word)} here; the {side} has {n_words}, "
+                f"{edit}: there is no token {int(word)} here; the {side} has {n_words}, "
                 "counted from 0."
             )

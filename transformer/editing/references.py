@@ -11,6 +11,7 @@ from transformer.decoding.alone import alone
 from transformer.decoding.greedy import greedy
 from transformer.editing.editor import Given
 from transformer.editing.ours import Listening, editing
+from transformer.editing.read_words import pieces
 from transformer.edits.edit import Edit, EditError
 from transformer.edits.spelling import edit_kinds
 from transformer.inputs import source_ids
@@ -18,24 +19,27 @@ from transformer.models.family import Ids
 from transformer.recording.watched import watched_given
 
 
-def references(checkpoint: Checkpoint, source: str, edits: Sequence[Edit]) -> Mapping[Edit, Tensor]:
+def references(
+    checkpoint: Checkpoint, source: str, sources: Ids, edits: Sequence[Edit]
+) -> Mapping[Edit, Tensor]:
     """Edit -> its reference, for those that have one. Raises EditError, InputError.
 
-    [R, d_value] of a head, [D] of a word's state. A translator's target is what greedy decoding
-    writes; of a generator the prompt is run by itself.
+    [R, d_value] of a head, [D] of a word's state, the positions [n] of a word that is read. A
+    translator's target is what greedy decoding writes; of a generator the prompt is run by itself.
+    sources: the tokens that are read.
     """
     runs: dict[str, Given] = {}
-    result = {}
+    result = pieces(checkpoint, sources, edits)
     for edit in edits:
         kind = edit_kinds()[edit.name]
         if kind.text == "none":
             continue
         text = edit.text or source
-        ids, own = source_ids(checkpoint, text), source_ids(checkpoint, source)
-        if kind.same_length and len(ids) != len(own):
+        ids = source_ids(checkpoint, text)
+        if kind.same_length and len(ids) != len(sources):
             raise EditError(
-                f"{edit}: that sentence has {len(ids)} tokens and this one {len(own)}; both must "
-                "have as many."
+                f"{edit}: that sentence has {len(ids)} tokens and this one {len(sources)}; both "
+                "must have as many."
             )
         if text not in runs:
             runs[text] = _run(checkpoint, ids)

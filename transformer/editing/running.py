@@ -15,7 +15,6 @@ from transformer.editing.editor import Editor
 from transformer.editing.ours import Editing, check, editing
 from transformer.editing.references import references
 from transformer.edits.edit import Edit
-from transformer.inputs import source_ids
 from transformer.models.family import ForcedPass, Ids
 from transformer.recording.watched import plan_of
 from transformer.watch.editing.editing_watcher import EditingWatcher, check_met
@@ -23,16 +22,17 @@ from transformer.watch.editing.plan import Plan
 
 
 @contextmanager
-def edited(checkpoint: Checkpoint, source: str, edits: Sequence[Edit]) -> Iterator[Any]:
+def edited(
+    checkpoint: Checkpoint, source: str, sources: Ids, edits: Sequence[Edit]
+) -> Iterator[Any]:
     """Make what decodes in place of the checkpoint's model. Raises EditError.
 
-    Each step is what the forced pass is under the same edits.
+    Each step is what the forced pass is under the same edits. sources: the tokens that are read.
     """
     if not edits:
         yield checkpoint.model
         return
-    sources = source_ids(checkpoint, source)
-    tensors = references(checkpoint, source, edits)
+    tensors = references(checkpoint, source, sources, edits)
     if checkpoint.family.is_watched:
         yield _watched(checkpoint, sources, Editor(edits, tensors))
     else:

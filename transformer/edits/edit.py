@@ -1,6 +1,6 @@
 """An edit, as data, and a kind of edit, as it declares itself."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
@@ -9,7 +9,7 @@ from torch import Tensor
 from transformer.inputs import InputError
 from transformer.refusal import Refusal
 
-Of = Literal["head", "row", "cell", "word", "kind", "side"]
+Of = Literal["head", "row", "cell", "word", "kind", "side", "read word"]
 NUMBERS: dict[Of, tuple[str, ...]] = {
     "head": ("layer", "head"),
     "row": ("layer", "head", "query"),
@@ -17,8 +17,10 @@ NUMBERS: dict[Of, tuple[str, ...]] = {
     "word": ("layer", "query"),
     "kind": (),
     "side": (),
+    "read word": ("word",),
 }
-"""The names of the numbers of a place; a kind of attention by itself and a side have none."""
+"""The names of the numbers of a place; a kind of attention by itself and a side have none. A
+word that is read is one of `word_groups`, counted from 0."""
 
 
 class EditError(InputError, Refusal):
@@ -38,9 +40,9 @@ class Edit:
     name: str
     """The name of its kind."""
     place: str
-    """The kind of attention, such as "cross"; of positions the side, "source"."""
+    """The kind of attention, such as "cross"; of positions and of words the side, "source"."""
     numbers: tuple[int, ...] = ()
-    """Layer, head, query and key, as many as its kind asks for."""
+    """Layer, head, query and key, or a word, as many as its kind asks for."""
     values: tuple[float, ...] = ()
     text: str = ""
     """Another sentence, where its kind refers to one."""
@@ -114,7 +116,7 @@ Words = Callable[[Edit, Tensor], Tensor]
 class EditKind:
     """A way to change a model: what it is of, what it asks for, and what it does.
 
-    One of its functions says what it does.
+    One of its functions says what it does, or the attentions that it closes.
     """
 
     name: str
@@ -145,6 +147,8 @@ class EditKind:
     frequencies: Steps | None = None
     bias: Biases | None = None
     words: Words | None = None
+    closes: Mapping[str, tuple[str, ...]] | None = None
+    """Place -> the kinds of attention in all of whose layers and heads nobody sees the word."""
 
     @property
     def cited(self) -> str:

@@ -53,7 +53,8 @@ def spelling(kind: EditKind) -> str:
     >>> spelling(edit_kinds()["cut"])
     'cut:KIND.LAYER.HEAD.QUERY.KEY'
     """
-    place = "SIDE" if kind.of == "side" else ".".join(("KIND", *NUMBERS[kind.of])).upper()
+    where = "SIDE" if kind.of == "side" else "PLACE" if kind.closes else "KIND"
+    place = ".".join((where, *NUMBERS[kind.of])).upper()
     wanted = [*kind.values, *([kind.further] * 2 if kind.further else [])]
     values = ",".join(spell(value.default) for value in wanted)
     if kind.text != "none":

@@ -1,15 +1,15 @@
-"""Two words that change places before the model reads them, in positions that stay."""
+"""Two tokens that change places before the model reads them, in positions that stay."""
 
 import torch
 from torch import Tensor
 
 from transformer.edits.edit import Edit, EditKind, Value
 
-_WORD = Value("Word", 0, 0, 10**6, is_whole=True)
+_TOKEN = Value("Token", 0, 0, 10**6, is_whole=True)
 
 
 def swapped(edit: Edit, ids: Tensor) -> Tensor:
-    """The token of word j where that of word i was, and the other way round, of [T]."""
+    """Token j where token i was, and the other way round, of [T]."""
     i, j = map(int, edit.values)
     order = torch.arange(len(ids), device=ids.device)
     order[i], order[j] = j, i
@@ -18,14 +18,14 @@ def swapped(edit: Edit, ids: Tensor) -> Tensor:
 
 EDIT = EditKind(
     name="words-swap",
-    title="Swap two words",
+    title="Swap two tokens",
     of="side",
     explain=(
         "Two tokens of the text are exchanged before the model reads it, and positions stay where "
-        "they are: as if the text had been entered so. Words that the model writes cannot be "
-        "swapped."
+        "they are: as if the text had been entered so. Their numbers count tokens, where those of "
+        "a hidden word count words. What the model writes cannot be swapped."
     ),
     formula=r"x_i = e_j + p_i, \quad x_j = e_i + p_j",
-    values=(_WORD, _WORD),
+    values=(_TOKEN, _TOKEN),
     words=swapped,
 )

@@ -6,6 +6,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from transformer.config import ModelConfig
+from transformer.layers.masks import subsequent_mask
 
 
 class DotProductAttention(nn.Module):
@@ -27,6 +28,9 @@ class DotProductAttention(nn.Module):
         scale = self.scale
         if self.is_scaled_before:  # smaller products: what half precision asks for
             q, k, scale = q * math.sqrt(scale), k * math.sqrt(scale), 1.0
+        if is_causal and mask is not None:  # torch takes one of the two
+            mask = mask & subsequent_mask(q.size(-2), k.size(-2)).to(mask.device)
+            is_causal = False
         return F.scaled_dot_product_attention(
             q, k, v, attn_mask=mask, is_causal=is_causal, scale=scale
         )

@@ -78,23 +78,27 @@ def record(
     forced = checkpoint.family.forced_pass(checkpoint.config, sources, targets)
     with device_trouble():
         if checkpoint.family.is_watched:
-            editor = Editor(made, references(checkpoint, source, made))
+            editor = Editor(made, references(checkpoint, source, sources, made))
             recording = record_watched(checkpoint, forced, sources, targets or [], editor)
         else:
-            observer, logits = _edited(checkpoint, source, made, forced)
+            observer, logits = _edited(checkpoint, source, sources, made, forced)
             recording = _write_down(checkpoint, observer, forced, sources, targets or [], logits)
         check_finite(checkpoint, forced.inputs, recording.logits)
     return recording
 
 
 def _edited(
-    checkpoint: Checkpoint, source: str, edits: Sequence[Edit], forced: ForcedPass
+    checkpoint: Checkpoint,
+    source: str,
+    sources: Ids,
+    edits: Sequence[Edit],
+    forced: ForcedPass,
 ) -> tuple[_Observer, Tensor]:
     """`_observe` of a forced pass with edits. Raises EditError."""
     if not edits:
         return _observe(checkpoint, forced.inputs)
     check(checkpoint, edits, forced)
-    tensors = references(checkpoint, source, edits)
+    tensors = references(checkpoint, source, sources, edits)
     edited = Editing(edits, tuple(forced.embedded), references=tensors)
     with editing(checkpoint.model, checkpoint.family, edited):
         observer, logits = _observe(checkpoint, forced.inputs)

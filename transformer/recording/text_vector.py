@@ -108,11 +108,16 @@ class TextVector:
     pooling: Pooling
     is_named: bool
     """True: the folder names this pooling."""
+    hidden: tuple[int, ...] = ()
+    """The tokens that are left out of it, as padding is."""
 
     @property
     def values(self) -> Tensor:
         """[D], or of several modes [m · D], or as wide as the last layer that follows."""
-        return self.pooling(self.states)
+        if not self.hidden:
+            return self.pooling(self.states)
+        left = [i for i in range(len(self.states)) if i not in self.hidden]
+        return self.pooling(self.states[left])
 
 
 def cosine(a: Tensor, b: Tensor) -> float:

@@ -10,6 +10,7 @@ from transformer.checkpoint import Checkpoint
 from transformer.decoding.steps import candidates_of
 from transformer.editing.checking import check_edits
 from transformer.editing.editor import Editor, Given
+from transformer.edits.edit import EditError
 from transformer.hugging_face.pairing import of_two_texts
 from transformer.inputs import InputError
 from transformer.models.family import ForcedPass, Ids, Rows
@@ -82,7 +83,7 @@ def record_watched(
         logits=logits[-len(targets) :] if targets else logits,
         classification=_classification(checkpoint, logits),
         masked=_masked(checkpoint, sources, logits),
-        vector=text_vector(checkpoint, logits),
+        vector=text_vector(checkpoint, logits, editor.hidden(len(sources))),
         notes=(*notes_on_mode(modules), *notes_on_readings(kinds)),
     )
 
@@ -228,10 +229,13 @@ def _classification(checkpoint: Checkpoint, logits: torch.Tensor) -> Classificat
     return Classification(classes, logits.float().cpu(), is_exclusive=is_exclusive)
 
 
-def text_vector(checkpoint: Checkpoint, logits: torch.Tensor) -> TextVector | None:
+def text_vector(
+    checkpoint: Checkpoint, logits: torch.Tensor, hidden: tuple[int, ...] = ()
+) -> TextVector | None:
     """Keep a text's vector, of a model that gives one for each token [T, D] and nothing else.
 
-    The mean of all tokens, where the folder names no pooling.
+    The mean of all tokens, where the folder names no pooling; but for hidden ones. Raises
+    EditError where no other is left.
     """
     config = checkpoint.config
     classes: tuple[str, ...] = getattr(config, "classes", ())
@@ -240,7 +244,9 @@ def text_vector(checkpoint: Checkpoint, logits: torch.Tensor) -> TextVector | No
     if logits.dim() != 2 or logits.size(1) == config.vocab_size:  # a number for each token
         return None
     pooling: Pooling | None = getattr(config, "pooling", None)
-    return TextVector(logits.float().cpu(), pooling or MEAN, pooling is not None)
+    if len(hidden) == len(logits):
+        raise EditError("Every word is hidden: nothing is left that makes a vector.")
+    return TextVector(logits.float().cpu(), pooling or MEAN, pooling is not None, hidden)
 
 
 def _masked(checkpoint: Checkpoint, sources: Ids, logits: torch.Tensor) -> tuple[Masked, ...]:

@@ -109,10 +109,11 @@ def _run(
 
 def _check_words(edits: Sequence[Edit]) -> None:
     for edit in edits:
-        if edit_kinds()[edit.name].words is not None:
+        kind = edit_kinds()[edit.name]
+        if kind.words is not None or kind.closes is not None:
             raise EditError(
-                f"{edit}: a module by itself is given tensors: exchange the two words in them, or "
-                "make a checkpoint of it with from_module."
+                f"{edit}: a module by itself is given tensors, and no words: make a checkpoint of "
+                "it with from_module."
             )
 
 

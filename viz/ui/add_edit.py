@@ -10,6 +10,7 @@ from transformer.edits import EditError, EditKind, Value, edit_kinds, parse
 from transformer.edits.edit import NUMBERS, spell
 from transformer.recording import Attention
 from transformer.visible import visible
+from transformer.words import words_of
 from viz.app_packages import st
 from viz.components.kit.guarded import guarded
 from viz.labels import bare_label, kind_title, literal
@@ -105,6 +106,9 @@ def _further(value: Value, key: str) -> str:
 
 def _places(kind: EditKind, pane: Pane) -> dict[str, str]:
     """Title the places of this kind of edit, the kind of attention on screen first."""
+    if kind.closes is not None:
+        there = {side_read(pane.checkpoint), *pane.recording.attentions}
+        return {it: kind_title(it).capitalize() for it in kind.closes if it in there}
     if kind.of == "side":
         return {side: side.capitalize() for side in _sides(kind, pane)}
     attentions = pane.recording.attentions
@@ -130,6 +134,9 @@ def _numbers(kind: EditKind, place: str, pane: Pane, key: str) -> list[str]:
     """Layer, head, query and key, as many as the kind asks for; at first those that are shown."""
     if not NUMBERS[kind.of]:
         return []
+    if kind.of == "read word":
+        words = {str(i): f"{i} {it}" for i, it in enumerate(words_of(pane.recording.source))}
+        return [_one_of("Word", words, f"{key} word")]
     attention, at = pane.recording.attentions[place], pane.selection
     cell = (pinned_cell(pane) if at.kind == place else None) or (0, 0)
     first = dict(zip(("query", "key"), cell, strict=True))

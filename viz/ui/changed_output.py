@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from torch import Tensor
 
-from transformer.analysis.output_change import WordChange, differing, word_changes, words_of
+from transformer.analysis.output_change import WordChange, differing, word_changes
 from transformer.analysis.scored import output_read, scores_in
 from transformer.analysis.tables.judged import judged_at, writing_at
 from transformer.analysis.tables.origins import Columns, together
@@ -14,7 +14,7 @@ from transformer.recording.decisions import Classification
 from transformer.recording.text_vector import TextVector, angle, cosine
 from transformer.refusal import Refusal
 from transformer.tokenizer import Token
-from transformer.words import word_groups, word_piece
+from transformer.words import word_groups, word_piece, words_of
 from viz.exhibits.exhibit import Exhibit
 from viz.exhibits.words import Line, Role, Span, Words
 from viz.labels import number, signed

@@ -4,9 +4,9 @@ import html
 from dataclasses import replace
 from typing import Any
 
-from transformer.analysis.output_change import words_of
 from transformer.edits import Edit, EditKind, edit_kinds, parse
 from transformer.refusal import Refusal
+from transformer.words import words_of
 from viz.app_packages import st
 from viz.edit_words import edit_text, scale_of, with_factor
 from viz.exhibits.words import Line, Span, Words

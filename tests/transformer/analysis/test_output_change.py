@@ -9,9 +9,9 @@ from transformer.analysis.output_change import (
     differing,
     log_probabilities,
     word_changes,
-    words_of,
 )
 from transformer.checkpoint import Checkpoint
+from transformer.words import words_of
 
 TEXT = "The animal didn't cross the street because it was too tired."
 

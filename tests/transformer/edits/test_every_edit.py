@@ -19,6 +19,7 @@ def test_it_says_what_it_is(kind: EditKind) -> None:
     assert kind.title and kind.explain.endswith(".")
     assert mathml(kind.formula)
     functions = ("scores", "heads", "states", "places", "encodings", "frequencies", "bias", "words")
+    functions += ("closes",)
     assert sum(getattr(kind, name) is not None for name in functions) == 1
     if kind.zero:
         (factor,) = kind.values

@@ -224,7 +224,7 @@ def test_threads_on_one_model_do_not_mix(text_checkpoint: Checkpoint) -> None:
         ("head-off:vision.0.0", "no 'vision' here; this model's attentions are encoder_self, "),
         ("positions-zero:text", "no 'text' here; this model's positions are added to source, "),
         ("positions-swap:source=0,99", "no word 99 here; the source has "),
-        ("words-swap:source=0,99", "no word 99 here; the source has "),
+        ("words-swap:source=0,99", "no token 99 here; the source has "),
         ("words-swap:target=0,1", "the words that this model reads are its source."),
         ("positions-shift:source=63", "would stand at position 64, and this model has positions"),
         ("positions-shift:source=-1", "word 0 would stand at position -1"),

@@ -110,7 +110,7 @@ class EditingWatcher(Watcher):
         n = self._n_softmaxes[origin.path] % self._plan.n_softmaxes.get(origin.path, 1)
         self._n_softmaxes[origin.path] += 1
         spot = self._plan.softmaxes.get((origin.path, n))
-        if spot is None or not self._editor.touches(spot.kind, spot.layer):
+        if spot is None or not self._is_edited(spot):
             return
         if spot.order is not None:
             scores, weights = scores.permute(spot.order), weights.permute(spot.order)
@@ -139,8 +139,10 @@ class EditingWatcher(Watcher):
         n = self._n_calls[path] % self._plan.n_calls.get(path, 1)
         self._n_calls[path] += 1
         spot = self._plan.calls.get((path, n))
-        is_touched = spot is not None and self._editor.touches(spot.kind, spot.layer)
-        return spot if is_touched else None
+        return spot if spot is not None and self._is_edited(spot) else None
+
+    def _is_edited(self, spot: Spot) -> bool:
+        return self._editor.touches(spot.kind, spot.layer) or self._editor.closes(spot.kind)
 
     def _changed(self, spot: Spot, call: AttentionCall, of_head: Any) -> Change | None:
         return self._editor.attended(spot.kind, spot.layer, call, of_head, offset=spot.first_head)
@@ -164,7 +166,7 @@ def check_met(editor: Editor) -> None:
             if kind.of == "side":
                 what = "turns nothing by the angles of that" if kind.frequencies else _NOT_SHOWN
                 raise EditError(f"{edit}: this model {what}, so there is nothing to change.")
-            what = "biases" if kind.bias else "scores" if kind.scores else "heads"
+            what = "biases" if kind.bias else "scores" if kind.scores or kind.closes else "heads"
             what = "states" if kind.states else what
             raise EditError(
                 f"{edit}: this model does not show the {what} of {edit.place} before it uses them, "

@@ -3,10 +3,10 @@
 from math import exp
 
 from transformer import Recording
-from transformer.analysis.output_change import word_log_probabilities, words_of
+from transformer.analysis.output_change import word_log_probabilities
 from transformer.analysis.tables.judged import writing_at
 from transformer.analysis.tables.origins import together
-from transformer.words import word_groups
+from transformer.words import word_groups, words_of
 from viz.exhibits.exhibit import Exhibit
 from viz.exhibits.words import Line, Span, Words
 from viz.labels import number, percent

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from transformer.analysis.ablation import Ablation
-from transformer.analysis.output_change import exchanged, words_of
+from transformer.analysis.output_change import exchanged
 from transformer.analysis.scored import output_read
 from transformer.analysis.sweep import Sweep
 from transformer.analysis.tables.judged import judged_at
@@ -12,7 +12,7 @@ from transformer.analysis.tables.origins import together
 from transformer.edits import Edit
 from transformer.recording import Recording
 from transformer.refusal import Refusal
-from transformer.words import word_piece
+from transformer.words import word_piece, words_of
 from viz.app_packages import st
 from viz.exhibits.exhibit import Exhibit
 from viz.exhibits.table import Change
