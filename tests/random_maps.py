@@ -9,7 +9,7 @@ from torch import Tensor
 from transformer.analysis.lenses.lens import Lens
 from transformer.analysis.reading import AttentionMap, Reading, read
 from transformer.recording import Attention, AttentionCall, Recording
-from transformer.tokenizer import Token
+from transformer.token import Token
 
 AS_IT_IS = Reading()
 

@@ -167,6 +167,15 @@ def test_rooms_are_no_halls() -> None:
     assert not full
 
 
+MOST_LINES = 300
+"""Lines of a file that still holds one idea."""
+
+
+@files
+def test_a_file_holds_one_idea(file: Path) -> None:
+    assert len(file.read_text().splitlines()) <= MOST_LINES
+
+
 @files
 def test_no_module_is_named_after_nothing(file: Path) -> None:
     assert file.stem not in ("utils", "helpers", "common", "misc")

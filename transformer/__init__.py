@@ -18,7 +18,7 @@ from transformer.hugging_face.pairing import pairing
 from transformer.own_module.opening import from_module
 from transformer.recording import Attention, PositionalEncoding, Recording
 from transformer.recording.ours import record as record_checkpoint
-from transformer.tokenizer import Token
+from transformer.token import Token
 from transformer.watch import record_module
 from transformer.watch.kinds.attention import Tokens
 

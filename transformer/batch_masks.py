@@ -16,7 +16,7 @@ from transformer.models.family import Ids
 from transformer.recording import Attention, AttentionCall, Recording
 from transformer.recording.ours import calls_of
 from transformer.recording.watched import watched_calls
-from transformer.tokenizer import Token
+from transformer.token import Token
 
 
 @dataclass(frozen=True, eq=False)

@@ -5,7 +5,8 @@ from typing import Any
 
 from transformer.checkpoint import Checkpoint
 from transformer.refusal import Refusal
-from transformer.tokenizer import Side, Token, TokenizerError
+from transformer.token import Token
+from transformer.tokenizer import Side, TokenizerError
 from transformer.vocabulary import source_side
 
 

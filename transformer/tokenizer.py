@@ -1,9 +1,8 @@
-"""Text <-> tokens. A token is an id, its piece is the id's text."""
+"""Text <-> tokens: what every tokenizer does, and those of this project."""
 
 import io
 import unicodedata
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, Protocol, Self
 
@@ -13,6 +12,7 @@ from transformer.files.regular_file import read_regular
 from transformer.files.weights import Misfit
 from transformer.files.whole_file import write_whole
 from transformer.refusal import Refusal
+from transformer.token import Token
 
 Side = Literal["source", "target", "text", "prompt", "continuation"]
 """The use of a text: translated or produced; judged; or begun, for a generator to go on with."""
@@ -24,33 +24,6 @@ LARGEST, LARGEST_ALPHABET = 64 << 20, 8 << 20
 
 class TokenizerError(Refusal, ValueError):
     """Text that a tokenizer cannot take; the message says what to change."""
-
-
-@dataclass(frozen=True)
-class Token:
-    """One vocabulary entry: `special` marks padding, start, end and the like.
-
-    `unknown` marks what stands for a word of the text that the vocabulary lacks: it is no special
-    token, and is shown as a word that is missing.
-    """
-
-    id: int
-    piece: str
-    special: bool = False
-    begins: bool | None = None
-    """True: a word begins here, where the tokenizer marks that; None: the text tells."""
-    unknown: bool = False
-    segment: Literal["A", "B"] | None = None
-    """The text of a pair that it was read in; None: there was one text."""
-
-
-def second_at(tokens: Sequence[Token]) -> int | None:
-    """Position of the first token of a pair's second text; None: there is one text."""
-    return next((i for i, token in enumerate(tokens) if token.segment == "B"), None)
-
-
-UNKNOWN = ("<unk>", "[UNK]")
-"""Pieces that stand for whatever a vocabulary lacks."""
 
 
 class Tokenizer(Protocol):

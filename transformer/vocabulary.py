@@ -9,7 +9,8 @@ from typing import Literal
 import sentencepiece
 
 from transformer.files.whole_file import write_whole
-from transformer.tokenizer import UNKNOWN, Side, Token, Tokenizer, TokenizerError
+from transformer.token import UNKNOWN, Token
+from transformer.tokenizer import Side, Tokenizer, TokenizerError
 from transformer.words import SPACE, begins_word
 
 Splits = Literal["words", "characters"]

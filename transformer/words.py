@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from functools import cache
 from itertools import pairwise
 
-from transformer.tokenizer import Token
+from transformer.token import Token
 
 RULE = (
     "A word is a run of letters and digits, with the space before it, the apostrophes and hyphens "

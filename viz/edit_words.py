@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from transformer import Recording
 from transformer.edits import Edit, EditKind, edit_kinds, parse
-from transformer.tokenizer import Token
+from transformer.token import Token
 from transformer.visible import visible
 from transformer.words import words_of
 from viz.labels import bare_label, kind_title, number

@@ -21,7 +21,7 @@ from transformer.decoding import Decoding
 from transformer.edits import Edit
 from transformer.files.csv_file import csv_bytes
 from transformer.recording import Attention, Recording
-from transformer.tokenizer import Token
+from transformer.token import Token
 from viz.labels import escaped
 
 # The page may run its own script and nothing else: what is shown stays on the reader's machine.

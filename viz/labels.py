@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 from typing import SupportsFloat
 
-from transformer.tokenizer import Token
+from transformer.token import Token
 from transformer.visible import visible
 
 _KIND_TITLES = {"encoder_self": "Encoder", "decoder_self": "Decoder", "cross": "Cross"}

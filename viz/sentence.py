@@ -10,7 +10,7 @@ from math import isnan
 
 from transformer.analysis.lenses.lens import Lens
 from transformer.analysis.reading import AttentionMap, Reading
-from transformer.tokenizer import Token
+from transformer.token import Token
 from viz.labels import bare_label, number
 
 LARGE = 1e6

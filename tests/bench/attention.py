@@ -7,7 +7,7 @@ import torch
 
 from transformer.analysis.reading import AttentionMap, read
 from transformer.recording import Attention, AttentionCall, Recording
-from transformer.tokenizer import Token
+from transformer.token import Token
 
 LAYERS, HEADS, D_HEAD = 12, 12, 64
 KIND = "encoder_self"

@@ -9,7 +9,7 @@ from xml.etree import ElementTree
 from tests.fuzz.kind import Attempt, Kind
 from tests.fuzz.strings import strange_text
 from transformer import decode, load_checkpoint, record
-from transformer.tokenizer import Token
+from transformer.token import Token
 from transformer.visible import visible
 from viz.labels import figure_label, figure_text, label, literal
 

@@ -9,7 +9,7 @@ from transformer import Recording, decode, load_checkpoint, record
 from transformer.checkpoint import Checkpoint, checkpoints_folder
 from transformer.edits import parse as parse_edit
 from transformer.recording import Attention
-from transformer.tokenizer import Token
+from transformer.token import Token
 from viz.stories.story import SPREAD, Fact, Scene
 
 

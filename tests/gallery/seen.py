@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 
 from transformer import decode, load_checkpoint, record
-from transformer.tokenizer import Token
+from transformer.token import Token
 from transformer.words import word_groups, word_piece
 
 

@@ -23,11 +23,11 @@ from transformer.config import ModelConfig
 from transformer.discover import discover
 from transformer.files.whole_file import write_whole
 from transformer.formats.headscope import save_checkpoint, save_weights
+from transformer.token import Token
 from transformer.tokenizer import (
     CharacterTokenizer,
     NumberTokenizer,
     SentencePieceTokenizer,
-    Token,
     Tokenizer,
 )
 

@@ -12,7 +12,7 @@ from transformer import Recording, decode, load_checkpoint, record
 from transformer.checkpoint import checkpoints_folder
 from transformer.decoding import Candidate
 from transformer.recording.decisions import Masked
-from transformer.tokenizer import Token
+from transformer.token import Token
 from transformer.watch import record_module
 
 IDS = (0, 7, 14, 21, 28, 35, 42)

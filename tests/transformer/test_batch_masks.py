@@ -17,7 +17,7 @@ from transformer.config import ModelConfig
 from transformer.discover import discover
 from transformer.layers.masks import combined_mask, padding_mask, subsequent_mask
 from transformer.recording import Attention
-from transformer.tokenizer import Token
+from transformer.token import Token
 
 PAD = Token(0, "<pad>", special=True)
 CONFIG = ModelConfig(

@@ -4,7 +4,7 @@ import pytest
 
 from tests.conftest import SENTENCES
 from transformer import Checkpoint, InputError, decode, record
-from transformer.tokenizer import Token
+from transformer.token import Token
 
 
 @pytest.mark.parametrize("text", ["", " ", " \t\n\u00a0 "])

@@ -9,7 +9,8 @@ from tokenizers.pre_tokenizers import WhitespaceSplit
 from transformers import PreTrainedTokenizerFast
 
 from transformer.hugging_face.tokenizer import HuggingFaceTokenizer
-from transformer.tokenizer import CharacterTokenizer, NumberTokenizer, SentencePieceTokenizer, Token
+from transformer.token import Token
+from transformer.tokenizer import CharacterTokenizer, NumberTokenizer, SentencePieceTokenizer
 from transformer.vocabulary import VocabularyTokenizer
 from transformer.words import RULE, text_words, word_groups, word_piece
 

@@ -20,7 +20,8 @@ from transformer.discover import discover
 from transformer.recording import Recording
 from transformer.recording.decisions import Classification, Masked
 from transformer.recording.ours import record
-from transformer.tokenizer import NumberTokenizer, Token
+from transformer.token import Token
+from transformer.tokenizer import NumberTokenizer
 from transformer.watch import record_module
 
 NASTY = (

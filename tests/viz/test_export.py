@@ -20,7 +20,7 @@ from transformer.checkpoint import Checkpoint
 from transformer.decoding import Decoding
 from transformer.files.csv_file import of_text
 from transformer.recording import Attention, Recording
-from transformer.tokenizer import Token
+from transformer.token import Token
 from viz.export import (
     attention_csv,
     decoding_csv,

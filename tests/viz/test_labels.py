@@ -5,7 +5,7 @@ import math
 import pytest
 import torch
 
-from transformer.tokenizer import Token
+from transformer.token import Token
 from transformer.visible import visible
 from viz.labels import figure_label, figure_text, label, literal, number, percent, signed
 

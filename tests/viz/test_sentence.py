@@ -7,7 +7,7 @@ import pytest
 
 from tests.random_maps import random_map
 from transformer.analysis.reading import AttentionMap, Reading, lenses
-from transformer.tokenizer import Token
+from transformer.token import Token
 from viz.sentence import Wording, amount, sentence, weight_wording, wording
 
 TIER, ANIMAL = Token(1, "▁Tier"), Token(2, "▁animal")

@@ -8,7 +8,7 @@ from transformer.analysis.sweep import Sweep, sweeping
 from transformer.checkpoint import Checkpoint
 from transformer.decoding.decode import decode
 from transformer.edits.edit import Edit
-from transformer.tokenizer import Token
+from transformer.token import Token
 from transformer.words import words_of
 
 

@@ -17,7 +17,8 @@ from torch import Tensor
 
 from transformer.analysis.reading import Reading, read
 from transformer.recording import Recording
-from transformer.tokenizer import Token, plain
+from transformer.token import Token
+from transformer.tokenizer import plain
 from transformer.words import characters
 
 Link = tuple[int, int]

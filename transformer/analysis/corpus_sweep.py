@@ -15,7 +15,7 @@ from transformer.checkpoint import Checkpoint
 from transformer.decoding.decode import decode
 from transformer.inputs import InputError
 from transformer.refusal import Refusal, quoted
-from transformer.tokenizer import Token
+from transformer.token import Token
 
 Sentences = Mapping[int, str]
 """Line number -> sentence."""

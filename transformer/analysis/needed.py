@@ -25,7 +25,7 @@ from transformer.edits.spelling import edits_of
 from transformer.inputs import InputError, target_ids
 from transformer.recording import Recording
 from transformer.recording.ours import record
-from transformer.tokenizer import Token
+from transformer.token import Token
 
 LEAST_SHARE = 0.01
 """Heads with less of the divergence are left as they are, where the others suffice."""

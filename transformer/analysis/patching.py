@@ -31,7 +31,7 @@ from transformer.inputs import InputError, source_ids
 from transformer.models.family import ForcedPass
 from transformer.recording.text_vector import angle
 from transformer.recording.watched import edited_logits, plan_of, text_vector
-from transformer.tokenizer import Token
+from transformer.token import Token
 from transformer.vocabulary import source_side
 from transformer.watch.editing.plan import Plan
 

@@ -12,9 +12,10 @@ from transformer.analysis.metrics.comparison import jensen_shannon_of_heads
 from transformer.checkpoint import Checkpoint
 from transformer.edits.edit import Edit
 from transformer.inputs import InputError
-from transformer.recording import Recording
+from transformer.positions.relative_bias import ByDistance, by_distance
+from transformer.recording import Attention, Recording
 from transformer.recording.ours import record
-from transformer.tokenizer import Token
+from transformer.token import Token
 
 
 def divergences(before: Recording, after: Recording) -> dict[str, Tensor]:
@@ -66,3 +67,17 @@ def no_positions(recording: Recording) -> tuple[Edit, ...]:
     if not edits:
         raise InputError("Nothing was seen that tells positions apart in this model.")
     return tuple(edits)
+
+
+def by_offset(attention: Attention, layer: int, head: int) -> ByDistance:
+    """Mean, least and largest weight of a head [1, N] at each offset key - query.
+
+    The mean runs over the queries that may look at such a key: cells that a mask closes count
+    nowhere. Raises InputError for cross-attention, whose texts have no common positions.
+    """
+    if attention.is_cross:
+        raise InputError(
+            "Cross-attention looks from one text into another: its keys stand at no offset."
+        )
+    weights, allowed = attention.weights(layer, head), attention.allowed(layer, head)
+    return by_distance(weights[None], allowed[None])

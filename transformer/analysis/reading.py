@@ -3,20 +3,20 @@
 Every picture of heads takes the AttentionMap that this gives, and never asks how it was made.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 from weakref import WeakKeyDictionary
 
-import numpy as np
 import torch
 from torch import Tensor
 
 from transformer.analysis.lenses.lens import Lens
-from transformer.analysis.strongest import strongest_cell
+from transformer.analysis.merging import Group, merge, merge_largest
+from transformer.analysis.strongest import largest_size, strongest_cell
 from transformer.discover import discover
 from transformer.recording import Attention, Recording
-from transformer.tokenizer import Token
+from transformer.token import Token
 from transformer.words import word_groups, word_piece
 
 Between = Literal["all", "a-b", "b-a", "a-a", "b-b"]
@@ -28,8 +28,6 @@ BETWEEN: dict[Between, str] = {
     "b-b": "within B",
 }
 """Cells of a sentence pair, by the texts of their query and of their key -> title."""
-Group = tuple[int, ...]
-"""Positions that one row or column stands for."""
 
 
 @dataclass(frozen=True)
@@ -117,8 +115,8 @@ class AttentionMap:
         """
         if head is not None:
             return self.only(head).allowed(layer)[0]
-        merged = _merge(self._open(layer).float(), self.column_groups, -1, "max")
-        return _merge(merged, self.row_groups, -2, "max") > 0
+        merged = merge(self._open(layer).float(), self.column_groups, -1, "max")
+        return merge(merged, self.row_groups, -2, "max") > 0
 
     def strongest(self, layer: int, head: int) -> tuple[int, int] | None:
         """Row and column of one head's strongest cell; None where every cell is masked."""
@@ -147,9 +145,9 @@ class AttentionMap:
     def _arranged(self, values: Tensor, layer: int) -> Tensor:
         """[H, Q, K] -> [H, R, C]: keys merged, queries averaged, then rows renormalised."""
         if self.lens.merge == "max" and self.reading.words:
-            return _largest(values, self._open(layer), self.row_groups, self.column_groups)
-        values = _merge(values, self.column_groups, -1, "sum")
-        values = _merge(values, self.row_groups, -2, "mean")
+            return merge_largest(values, self._open(layer), self.row_groups, self.column_groups)
+        values = merge(values, self.column_groups, -1, "sum")
+        values = merge(values, self.row_groups, -2, "mean")
         if self.reading.special != "renormalised" or self.lens.scale != "share":
             return values
         sums = values.sum(-1, keepdim=True)
@@ -264,45 +262,3 @@ def _part(reading: Reading, lens: Lens) -> str:
         return title
     is_whole = reading.special == "renormalised"
     return f"{title}, rows renormalised" if is_whole else f"{title}: rows sum to less than 1"
-
-
-def _largest(
-    values: Tensor, is_open: Tensor, rows: tuple[Group, ...], columns: tuple[Group, ...]
-) -> Tensor:
-    """Keys by maximum, queries by mean, masked cells left out of both; 0 where all are masked."""
-    values = values.masked_fill(~is_open, -torch.inf)  # else a masked 0 would beat what is below 0
-    values = _merge(values, columns, -1, "max")
-    counted = _merge(values.isfinite().float(), rows, -2, "mean")
-    summed = _merge(values.masked_fill(values.isinf(), 0.0), rows, -2, "mean")
-    return torch.where(counted > 0, summed / counted, 0.0)
-
-
-def _merge(
-    values: Tensor, groups: tuple[Group, ...], axis: int, how: Literal["sum", "max", "mean"]
-) -> Tensor:
-    """One slice for each group of slices along an axis: first members, then second ones, ..."""
-    if groups == tuple((i,) for i in range(values.size(axis))):
-        return values
-    merged = _picked(values, (group[0] for group in groups), axis)
-    for place in range(1, max(map(len, groups), default=0)):
-        longer = [n for n, group in enumerate(groups) if len(group) > place]
-        further = _picked(values, (groups[n][place] for n in longer), axis)
-        so_far = _picked(merged, longer, axis)
-        both = so_far.maximum(further) if how == "max" else so_far + further
-        merged.index_copy_(axis, torch.tensor(longer), both)
-    if how != "mean":
-        return merged
-    along = [1] * values.dim()
-    along[axis] = -1
-    return merged / torch.tensor([len(group) for group in groups]).view(along)
-
-
-def _picked(values: Tensor, positions: Iterable[int], axis: int) -> Tensor:
-    """Slices along an axis, in a new tensor: NumPy is ten times as fast at it along the last."""
-    return torch.from_numpy(values.numpy().take(np.array(list(positions), dtype=np.intp), axis))
-
-
-def largest_size(values: Tensor) -> float:
-    """The largest absolute value that is finite; 0 where there is none."""
-    finite = values[values.isfinite()]
-    return float(finite.abs().max()) if finite.numel() else 0.0

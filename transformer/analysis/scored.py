@@ -24,7 +24,7 @@ from transformer.inputs import InputError, source_ids, target_ids
 from transformer.recording import Recording
 from transformer.recording.ours import record
 from transformer.recording.text_vector import angle, cosine
-from transformer.tokenizer import Token
+from transformer.token import Token
 from transformer.words import word_groups
 
 ROWS = 128

@@ -58,3 +58,9 @@ def strongest_weight(
     free = rows_with_choice(attention.allowed(layer, head)[rows])
     row, column = strongest_cells(weights[None], free[None])[0].tolist()
     return rows[row], columns[column]
+
+
+def largest_size(values: Tensor) -> float:
+    """The largest absolute value that is finite; 0 where there is none."""
+    finite = values[values.isfinite()]
+    return float(finite.abs().max()) if finite.numel() else 0.0

@@ -13,7 +13,7 @@ from transformer.editing.ours import places
 from transformer.edits.edit import Edit, EditError
 from transformer.edits.spelling import edits_of
 from transformer.recording.ours import record
-from transformer.tokenizer import Token
+from transformer.token import Token
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,7 +6,8 @@ from dataclasses import dataclass, replace
 from torch import Tensor
 
 from transformer.decoding.method import Hypothesis
-from transformer.tokenizer import Token, Tokenizer
+from transformer.token import Token
+from transformer.tokenizer import Tokenizer
 
 N_CANDIDATES = 10
 

@@ -2,12 +2,13 @@
 
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from types import MappingProxyType
 
 import torch
 from torch import Tensor
 
+from transformer.editing.change import Cells, Change
 from transformer.editing.reach import kinds_of
 from transformer.edits.edit import Edit, EditError, EditKind
 from transformer.edits.spelling import edit_kinds
@@ -29,26 +30,6 @@ class Sizes:
     n_queries: int | None
     n_keys: int | None
     is_same_sequence: bool = True
-
-
-@dataclass(frozen=True, eq=False)
-class Change:
-    """The change that edits made of one layer's call, so that a recording of it says the same."""
-
-    added: Tensor | None = None
-    """[H, Q, K] to the scores."""
-    open: Tensor | None = None
-    """bool [H, Q, K]; None: nothing was cut."""
-    replaced: Mapping[int, Tensor] = field(default_factory=dict)
-    """Head -> its output [Q, d_value]."""
-
-    def of(self, call: AttentionCall) -> AttentionCall:
-        """The call with what was done to it."""
-        mask = call.mask
-        if self.open is not None:
-            mask = self.open if mask is None else mask & self.open
-        safe = call.is_safe or self.open is not None  # a row that may look at nothing is 0
-        return replace(call, added=self.added, mask=mask, replaced=self.replaced, is_safe=safe)
 
 
 class Editor:
@@ -137,7 +118,7 @@ class Editor:
         """
         if not self.touches(kind, layer) and not self.closes(kind):
             return None
-        added, is_open = _Cells(call), _Cells(call)
+        added, is_open = Cells(call), Cells(call)
         replaced = {}
         for head in self._touched(kind, layer, offset, call.n_heads):
             one, z = call.only(head - offset), of_head(head - offset)
@@ -290,16 +271,3 @@ def _rescored(edit: Edit, kind: EditKind, scores: Tensor, first: int) -> Tensor:
 def softmax(scores: Tensor) -> Tensor:
     """Over keys; a row with every cell masked is 0."""
     return scores.softmax(-1).masked_fill(scores == -torch.inf, 0.0)
-
-
-class _Cells:
-    """Cells [H, Q, K] of a call, made when the first head puts some there."""
-
-    def __init__(self, call: AttentionCall) -> None:
-        self._shape = (*call.q.shape[:2], call.k.size(1))
-        self.all: Tensor | None = None
-
-    def put(self, head: int, cells: Tensor, others: float | bool) -> None:
-        if self.all is None:
-            self.all = cells.new_full(self._shape, others)
-        self.all[head] = cells

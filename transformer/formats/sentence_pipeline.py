@@ -9,6 +9,7 @@ import torch
 from transformer.checkpoint import About, Checkpoint, CheckpointError, Description
 from transformer.formats import hugging_face
 from transformer.formats.format import Format
+from transformer.hugging_face.description import title_of
 from transformer.hugging_face.pooling import model_within, pipeline_files, pipeline_of
 from transformer.inspection.contents import Contents
 
@@ -51,7 +52,7 @@ def _inner(path: Path) -> Path:
 
 
 def _about(path: Path, about: About, config: object) -> About:
-    return replace(about, title=hugging_face.title_of(path, config))
+    return replace(about, title=title_of(path, config))
 
 
 FORMAT = Format(

@@ -14,7 +14,8 @@ from transformer.files.json_file import read_json
 from transformer.files.plain_pickle import read_plain_pickle
 from transformer.files.weights import Weights
 from transformer.formats.mappings.mapping import OtherCode
-from transformer.hugging_face.tokenizer import HuggingFaceTokenizer, read_bpe
+from transformer.hugging_face.byte_level import read_bpe
+from transformer.hugging_face.tokenizer import HuggingFaceTokenizer
 from transformer.tokenizer import IdTokenizer, Tokenizer, TokenizerError
 from transformer.vocabulary import (
     END,

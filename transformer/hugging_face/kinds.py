@@ -1,14 +1,12 @@
-"""Kinds of classes of the library: what one reads and writes, asked of it and its output."""
+"""Kinds of models of the library: what one reads and writes, asked of its class and its output."""
 
 from typing import Any
 
-from transformer.hugging_face.model import (
-    DECODER,
-    ENCODER,
-    ENCODER_DECODER,
-    ENCODER_DECODER_READER,
-)
-from transformer.models.family import Family
+from torch import nn
+
+from transformer.hugging_face.model import HuggingFaceConfig
+from transformer.models import decoder_only, encoder_classifier
+from transformer.models.family import Family, ForcedPass, Ids, Rows
 
 READS_BOTH_WAYS = ("xlnet", "xlm", "flaubert", "cpmant", "paligemma")
 """Models with a head for words that see later tokens too, be it only those of a prompt: what they
@@ -16,6 +14,78 @@ would write is another pass."""
 CLASSIFIES = "ForSequenceClassification"
 FOLLOWS = "ForNextSentencePrediction"
 ASKS = ("ForMaskedLM", "ForPreTraining")
+
+
+def _encoder_decoder(config: HuggingFaceConfig, source: Ids, target: Ids | None) -> ForcedPass:
+    """The decoder reads what it starts with and all of the target but its last."""
+    produced = list(target or ())
+    read = [*config.start_ids, *produced][: len(config.start_ids) + max(0, len(produced) - 1)]
+    rows = [*config.start_ids[1:], *produced]
+    return ForcedPass(
+        inputs=(source, read),
+        rows={
+            "encoder_self": Rows(source, source),
+            "decoder_self": Rows(read, read, rows),
+            "cross": Rows(read, source, rows),
+        },
+        embedded={},
+    )
+
+
+def _encoder_decoder_reader(
+    config: HuggingFaceConfig, source: Ids, target: Ids | None
+) -> ForcedPass:
+    """The decoder reads the source as well, moved on by one, and writes nothing.
+
+    It begins with its start token; mBART's with the source's last.
+    """
+    read = [*(config.start_ids[:1] or source[-1:]), *source[:-1]]
+    rows = {
+        "encoder_self": Rows(source, source),
+        "decoder_self": Rows(read, read),
+        "cross": Rows(read, source),
+    }
+    return ForcedPass(inputs=(source, read), rows=rows, embedded={})
+
+
+def _unbuildable(config: Any) -> nn.Module:
+    raise TypeError("a model of Hugging Face's library is built by the library")
+
+
+ENCODER_DECODER = Family(
+    name="hugging_face_encoder_decoder",
+    title="Encoder-decoder",
+    build=_unbuildable,
+    attentions={"encoder_self": None, "decoder_self": None, "cross": None},
+    forced_pass=_encoder_decoder,
+)
+ENCODER_DECODER_READER = Family(
+    name="hugging_face_encoder_decoder_reader",
+    title="Encoder-decoder that writes nothing",
+    build=_unbuildable,
+    attentions={"encoder_self": None, "decoder_self": None, "cross": None},
+    forced_pass=_encoder_decoder_reader,
+    target="none",
+    reads="text",
+)
+DECODER = Family(
+    name="hugging_face_decoder",
+    title="Decoder-only generator",
+    build=_unbuildable,
+    attentions={"decoder_self": None},
+    forced_pass=decoder_only.forced_pass,
+    target="optional",
+    reads="prompt",
+)
+ENCODER = Family(
+    name="hugging_face_encoder",
+    title="Encoder",
+    build=_unbuildable,
+    attentions={"encoder_self": None},
+    forced_pass=encoder_classifier.forced_pass,
+    target="none",
+    reads="text",
+)
 
 
 def family_of(model: Any) -> Family:

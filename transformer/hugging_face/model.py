@@ -17,8 +17,6 @@ from torch import Tensor, nn
 from transformer.hugging_face.rules import rules_for
 from transformer.hugging_face.tokenizer import ALIKE, Ends
 from transformer.inputs import InputError
-from transformer.models import decoder_only, encoder_classifier
-from transformer.models.family import Family, ForcedPass, Ids, Rows
 from transformer.recording.text_vector import Pooling
 from transformer.watch.given import BESIDE_TEXT, lacking
 
@@ -244,75 +242,3 @@ def _rows(value: Any, rows: Tensor) -> Any:
     if isinstance(value, Mapping):
         return type(value)(**{name: _rows(each, rows) for name, each in value.items()})
     return value
-
-
-def _encoder_decoder(config: HuggingFaceConfig, source: Ids, target: Ids | None) -> ForcedPass:
-    """The decoder reads what it starts with and all of the target but its last."""
-    produced = list(target or ())
-    read = [*config.start_ids, *produced][: len(config.start_ids) + max(0, len(produced) - 1)]
-    rows = [*config.start_ids[1:], *produced]
-    return ForcedPass(
-        inputs=(source, read),
-        rows={
-            "encoder_self": Rows(source, source),
-            "decoder_self": Rows(read, read, rows),
-            "cross": Rows(read, source, rows),
-        },
-        embedded={},
-    )
-
-
-def _encoder_decoder_reader(
-    config: HuggingFaceConfig, source: Ids, target: Ids | None
-) -> ForcedPass:
-    """The decoder reads the source as well, moved on by one, and writes nothing.
-
-    It begins with its start token; mBART's with the source's last.
-    """
-    read = [*(config.start_ids[:1] or source[-1:]), *source[:-1]]
-    rows = {
-        "encoder_self": Rows(source, source),
-        "decoder_self": Rows(read, read),
-        "cross": Rows(read, source),
-    }
-    return ForcedPass(inputs=(source, read), rows=rows, embedded={})
-
-
-def _unbuildable(config: Any) -> nn.Module:
-    raise TypeError("a model of Hugging Face's library is built by the library")
-
-
-ENCODER_DECODER = Family(
-    name="hugging_face_encoder_decoder",
-    title="Encoder-decoder",
-    build=_unbuildable,
-    attentions={"encoder_self": None, "decoder_self": None, "cross": None},
-    forced_pass=_encoder_decoder,
-)
-ENCODER_DECODER_READER = Family(
-    name="hugging_face_encoder_decoder_reader",
-    title="Encoder-decoder that writes nothing",
-    build=_unbuildable,
-    attentions={"encoder_self": None, "decoder_self": None, "cross": None},
-    forced_pass=_encoder_decoder_reader,
-    target="none",
-    reads="text",
-)
-DECODER = Family(
-    name="hugging_face_decoder",
-    title="Decoder-only generator",
-    build=_unbuildable,
-    attentions={"decoder_self": None},
-    forced_pass=decoder_only.forced_pass,
-    target="optional",
-    reads="prompt",
-)
-ENCODER = Family(
-    name="hugging_face_encoder",
-    title="Encoder",
-    build=_unbuildable,
-    attentions={"encoder_self": None},
-    forced_pass=encoder_classifier.forced_pass,
-    target="none",
-    reads="text",
-)

@@ -12,7 +12,8 @@ from transformer.hugging_face.model import HuggingFaceConfig, HuggingFaceModel
 from transformer.hugging_face.tokenizer import ALIKE, Ends, HuggingFaceTokenizer
 from transformer.inputs import InputError, check_length
 from transformer.models.family import Family, Ids
-from transformer.tokenizer import Token, Tokenizer
+from transformer.token import Token
+from transformer.tokenizer import Tokenizer
 
 PROBE = "a"
 """A text for which it is seen how a tokenizer joins two."""

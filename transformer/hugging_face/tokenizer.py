@@ -10,8 +10,10 @@ from itertools import groupby, pairwise, takewhile
 from pathlib import Path
 from typing import Any
 
+from transformer.hugging_face.byte_level import as_text, byte_alphabet, is_byte_level
 from transformer.hugging_face.chat.rendering import rendered
-from transformer.tokenizer import Side, Token
+from transformer.token import Token
+from transformer.tokenizer import Side
 from transformer.words import CONTINUES, begins_word
 
 CODE = re.compile(r"[a-z]{2,3}_[A-Z][A-Za-z]{1,3}")
@@ -68,7 +70,7 @@ class HuggingFaceTokenizer:
         self._unknown = _unknown(inner)
         if self._unknown is not None:
             self._special -= {self._unknown}
-        self._bytes = _byte_alphabet() if _is_byte_level(inner) else None
+        self._bytes = byte_alphabet() if is_byte_level(inner) else None
         self._marks_words = _marks_words(inner)
         self._tokens: dict[int, Token] = {}
 
@@ -232,7 +234,7 @@ class HuggingFaceTokenizer:
             return Token(id, raw, special=True)
         if self._marks_words:
             return Token(id, raw, begins=begins_word(raw))
-        return Token(id, raw if self._bytes is None else _text(raw, self._bytes))
+        return Token(id, raw if self._bytes is None else as_text(raw, self._bytes))
 
 
 def _unknown(inner: Any) -> int | None:
@@ -241,27 +243,6 @@ def _unknown(inner: Any) -> int | None:
     id = getattr(inner, "unk_token_id", None)
     roles = [getattr(inner, name, None) for name in (*names, "mask_token_id")]
     return None if id is None or id in roles else int(id)
-
-
-GPT2_END = "<|endoftext|>"
-
-
-def read_bpe(folder: Path) -> Any:
-    """The library's tokenizer for a byte-level vocabulary: tokenizer.json, else GPT-2's two files.
-
-    Raises what the library does over files that are none.
-    """
-    from transformers import GPT2Tokenizer, PreTrainedTokenizerFast
-
-    fast: Any = PreTrainedTokenizerFast  # the library leaves its arguments without types
-    file = folder / "tokenizer.json"
-    if not file.is_file():
-        vocab, merges = folder / "vocab.json", folder / "merges.txt"
-        return GPT2Tokenizer(vocab=str(vocab), merges=str(merges))
-    inner: Any = fast(tokenizer_file=str(file))
-    if GPT2_END in inner.get_vocab():
-        inner.eos_token = GPT2_END
-    return inner
 
 
 def _languages(inner: Any, vocab_size: int) -> Mapping[str, int]:
@@ -276,15 +257,6 @@ def _languages(inner: Any, vocab_size: int) -> Mapping[str, int]:
     return {code: id for code, id in ids.items() if id not in strange and id < vocab_size}
 
 
-def _is_byte_level(inner: Any) -> bool:
-    """Tell whether its pieces are written in GPT-2's alphabet of bytes."""
-    backend = getattr(inner, "backend_tokenizer", None)
-    if backend is None:
-        return hasattr(inner, "byte_encoder")
-    parts = json.loads(backend.to_str())
-    return "ByteLevel" in json.dumps([parts.get("pre_tokenizer"), parts.get("decoder")])
-
-
 def _marks_words(inner: Any) -> bool:
     """Tell whether each piece is a whole word, or ## before it says that it goes on with one.
 
@@ -295,21 +267,3 @@ def _marks_words(inner: Any) -> bool:
         return hasattr(inner, "wordpiece_tokenizer") or hasattr(inner, "subword_tokenizer")
     model = json.loads(backend.to_str())["model"]
     return model.get("type") == "WordLevel" or model.get("continuing_subword_prefix") == CONTINUES
-
-
-def _byte_alphabet() -> dict[str, int]:
-    """Character -> byte, as GPT-2 writes them: printable ones as they are, others shifted."""
-    plain = [*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)]
-    shifted = [byte for byte in range(256) if byte not in plain]
-    return {chr(byte): byte for byte in plain} | {
-        chr(256 + i): byte for i, byte in enumerate(shifted)
-    }
-
-
-def _text(raw: str, alphabet: dict[str, int]) -> str:
-    """A piece as text; bytes that are no whole character by their numbers."""
-    if any(character not in alphabet for character in raw):
-        return raw  # added beside the vocabulary, in plain text
-    text = bytes(alphabet[character] for character in raw).decode("utf-8", "surrogateescape")
-    plain = text.replace(" ", "▁")
-    return re.sub("[\udc80-\udcff]", lambda half: f"<0x{ord(half[0]) - 0xDC00:02X}>", plain)

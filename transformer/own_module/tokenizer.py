@@ -7,7 +7,8 @@ from typing import Any
 from torch import Tensor
 
 from transformer.own_module.failure import in_a_sentence
-from transformer.tokenizer import UNKNOWN, Side, Token, TokenizerError
+from transformer.token import UNKNOWN, Token
+from transformer.tokenizer import Side, TokenizerError
 from transformer.watch.kinds.attention import is_special
 from transformer.words import CONTINUES, SPACE, begins_word
 

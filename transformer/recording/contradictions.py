@@ -10,7 +10,7 @@ from typing import Protocol
 
 from transformer.recording.calls import AttentionCall
 from transformer.recording.origin import Origin
-from transformer.tokenizer import Token
+from transformer.token import Token
 
 ANOTHER = "whose keys are made of another sequence than its queries"
 ITSELF = "whose keys are made of what its queries are made of"

@@ -18,7 +18,7 @@ from transformer.recording.check import Checked, check
 from transformer.recording.contradictions import against_pass
 from transformer.recording.decisions import Classification, Masked
 from transformer.recording.text_vector import TextVector
-from transformer.tokenizer import Token
+from transformer.token import Token
 
 
 @dataclass(frozen=True, eq=False)

@@ -37,7 +37,7 @@ from transformer.recording import (
 )
 from transformer.recording.decisions import PooledClassification
 from transformer.recording.watched import record_watched
-from transformer.tokenizer import Token
+from transformer.token import Token
 from transformer.vocabulary import source_side
 
 

@@ -17,7 +17,7 @@ from transformer.models.family import ForcedPass, Ids, Rows
 from transformer.recording import Attention, AttentionCall, Recording
 from transformer.recording.decisions import Classification, Masked
 from transformer.recording.text_vector import MEAN, Pooling, TextVector
-from transformer.tokenizer import Token
+from transformer.token import Token
 from transformer.vocabulary import source_side
 from transformer.watch.calls.watcher import Watcher
 from transformer.watch.editing.editing_watcher import EditingWatcher, check_met

@@ -8,7 +8,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from transformer.tokenizer import Token
+from transformer.token import Token
 from viz.exhibits.shading import Shading
 
 Dash = Literal["solid", "dash", "dot"] | tuple[int, int]

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from torch import Tensor
 
-from transformer.tokenizer import Token
+from transformer.token import Token
 from viz.exhibits.chart import Axis, Chart
 from viz.exhibits.shading import differences
 from viz.figures.heat_map import heat_map

@@ -8,7 +8,7 @@ from torch import Tensor
 
 from transformer.analysis.tables.origins import Side
 from transformer.batch_masks import SentenceMasks
-from transformer.tokenizer import Token
+from transformer.token import Token
 from viz.exhibits.chart import Axis, Cells, Chart
 
 Which = Literal["padding", "subsequent", "combined"]

@@ -6,7 +6,7 @@ import torch
 
 from transformer.analysis.needed import Needed
 from transformer.analysis.tables.origins import Sides
-from transformer.tokenizer import Token
+from transformer.token import Token
 from viz.exhibits.chart import Axis, Chart
 from viz.exhibits.shading import weights
 from viz.figures.heat_map import heat_map

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from transformer.tokenizer import Token
+from transformer.token import Token
 from viz.exhibits.chart import Axis, Bars, Chart, Ink
 from viz.labels import percent
 

@@ -3,7 +3,7 @@
 import html
 from collections.abc import Sequence
 
-from transformer.tokenizer import Token
+from transformer.token import Token
 from viz.labels import label
 
 _STYLE = """

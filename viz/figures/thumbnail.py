@@ -7,7 +7,7 @@ from itertools import groupby
 from torch import Tensor
 
 from transformer.recording import Attention, Recording
-from transformer.tokenizer import Token
+from transformer.token import Token
 from viz.exhibits.shading import rooted
 from viz.labels import bare_label, kind_title
 from viz.stories.story import Fact, Scene

@@ -10,7 +10,7 @@ from torch import Tensor
 from transformer.analysis.metrics.measure import measure, metrics_of
 from transformer.discover import discover
 from transformer.recording import Attention, Recording
-from transformer.tokenizer import Token
+from transformer.token import Token
 
 ROWS = ("first", "middle", "last", "divided", "sharpest")
 """Rows by name. "divided": the largest weight is nearest to one half; "sharpest": it is largest, of

@@ -11,7 +11,7 @@ from torch import Tensor
 from transformer.analysis.cell import Cell, inside
 from transformer.checkpoint import Checkpoint
 from transformer.recording import Attention, Recording
-from transformer.tokenizer import Token
+from transformer.token import Token
 from viz.labels import bare_label, kind_name
 from viz.lessons.place import Place
 

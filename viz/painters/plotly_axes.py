@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from transformer.tokenizer import Token
+from transformer.token import Token
 from viz.exhibits.chart import Axis, Bars, Chart, Curve, Grid
 from viz.labels import figure_label, figure_text, label
 from viz.painters.plotly_text import template

@@ -8,7 +8,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from transformer.analysis.reading import AttentionMap, Group, read
+from transformer.analysis.merging import Group
+from transformer.analysis.reading import AttentionMap, read
 from transformer.analysis.strongest import strongest_weight
 from viz.components.kit.sides import sides
 from viz.state.page import Pane

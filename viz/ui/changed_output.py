@@ -13,7 +13,7 @@ from transformer.analysis.tables.origins import Columns, together
 from transformer.recording.decisions import Classification
 from transformer.recording.text_vector import TextVector, angle, cosine
 from transformer.refusal import Refusal
-from transformer.tokenizer import Token
+from transformer.token import Token
 from transformer.words import word_groups, word_piece, words_of
 from viz.exhibits.exhibit import Exhibit
 from viz.exhibits.words import Line, Role, Span, Words

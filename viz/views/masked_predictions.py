@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from transformer.analysis.tables.origins import Side
 from transformer.recording import Recording
 from transformer.recording.decisions import Masked
-from transformer.tokenizer import Token
+from transformer.token import Token
 from viz.exhibits.chart import Chart
 from viz.figures import probability_bars
 from viz.labels import label, percent

@@ -8,7 +8,7 @@ import torch
 from transformer.analysis.cell import inside
 from transformer.analysis.selection import Selection
 from transformer.recording import Attention, AttentionCall, Recording
-from transformer.tokenizer import Token
+from transformer.token import Token
 from viz.components.cell_steps.cell_steps import CellSteps, cell_steps, pack_cell
 from viz.sentence import weight_wording
 from viz.theme import theme

@@ -9,7 +9,7 @@ import torch
 from transformer import decode, load_checkpoint, record
 from transformer.analysis.reading import AttentionMap, read
 from transformer.recording import Attention, AttentionCall, Recording
-from transformer.tokenizer import Token
+from transformer.token import Token
 
 ROOT = Path(__file__).parents[3]
 SENTENCE = "The animal didn't cross the street because it was too tired."

@@ -6,7 +6,7 @@ import torch
 
 from transformer.analysis.reading import AttentionMap, Reading, read
 from transformer.recording import Attention, AttentionCall, Recording
-from transformer.tokenizer import Token
+from transformer.token import Token
 
 READING = Reading()
 

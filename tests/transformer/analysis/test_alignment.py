@@ -10,7 +10,8 @@ from transformer.analysis.alignment import (
     links_of,
     words_of_pieces,
 )
-from transformer.tokenizer import SentencePieceTokenizer, Token
+from transformer.token import Token
+from transformer.tokenizer import SentencePieceTokenizer
 from transformer.training.evaluation.gold import (
     aligned,
 )

@@ -15,7 +15,7 @@ from transformer import record
 from transformer.analysis.cell import Cell, inside
 from transformer.presets import PRESETS
 from transformer.recording import Attention, AttentionCall, Recording
-from transformer.tokenizer import Token
+from transformer.token import Token
 
 close = {"rtol": 1e-5, "atol": 1e-5}
 

@@ -9,9 +9,9 @@ from tests.conftest import SENTENCES, random_checkpoint
 from tests.transformer.edits.test_ours import recorded
 from tests.transformer.recording.test_families import CONFIGS, SOURCE, TARGET
 from transformer import Checkpoint, InputError, record
-from transformer.analysis.by_offset import by_offset
 from transformer.analysis.metrics.comparison import jensen_shannon
 from transformer.analysis.position_dependence import (
+    by_offset,
     divergences,
     no_positions,
     position_dependence,

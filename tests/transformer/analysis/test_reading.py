@@ -14,7 +14,7 @@ from tests.transformer.analysis.lenses.given import recording_of, self_attention
 from transformer import Checkpoint, Recording, record
 from transformer.analysis.reading import AttentionMap, Reading, lenses, read
 from transformer.recording import Attention, AttentionCall
-from transformer.tokenizer import Token
+from transformer.token import Token
 from transformer.words import word_groups
 
 KINDS = ("encoder_self", "decoder_self", "cross")

@@ -16,7 +16,7 @@ from transformer.analysis import scored as module
 from transformer.analysis.sweep import heads_off, sweep, sweeping
 from transformer.analysis.synergy import n_pairs, pairs_of, strongest
 from transformer.edits import Edit
-from transformer.tokenizer import Token
+from transformer.token import Token
 
 
 def one_by_one(checkpoint: Checkpoint, source: str, target: str | Sequence[Token]) -> None:

@@ -10,7 +10,7 @@ from torch import Tensor, nn
 from tests.transformer.watch.invented import HEADS, STYLES, TOKENS, Classifier, D, Fused, Stack
 from transformer import InputError, Recording, record
 from transformer.analysis.reading import Reading, lenses, read
-from transformer.tokenizer import Token
+from transformer.token import Token
 
 pytestmark = pytest.mark.usefixtures("each_way")
 

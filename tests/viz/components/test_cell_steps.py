@@ -11,7 +11,7 @@ from streamlit.testing.v1 import AppTest
 
 from transformer.analysis.cell import Cell, inside
 from transformer.recording import Attention, AttentionCall, Recording
-from transformer.tokenizer import Token
+from transformer.token import Token
 from viz.components.cell_steps.cell_steps import N_COMPETITORS, describe, pack_cell
 from viz.components.kit.pack import unpack
 from viz.sentence import weight_wording

@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from transformer.decoding import Candidate, Decoding, Hypothesis, Step
-from transformer.tokenizer import Token
+from transformer.token import Token
 from viz.components.decode_player.decode_player import pack_player
 from viz.components.kit.pack import unpack
 

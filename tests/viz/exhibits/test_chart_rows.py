@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from transformer.tokenizer import Token
+from transformer.token import Token
 from viz.exhibits.chart import Axis, Bars, Cells, Chart, Curve, Grid, Point, Rule, Span
 from viz.exhibits.chart_rows import rows_of
 from viz.exhibits.shading import weights

@@ -6,7 +6,7 @@ import torch
 
 from tests.viz.conftest import NASTY
 from transformer.inspection.tensor_statistics import histogram
-from transformer.tokenizer import Token
+from transformer.token import Token
 from viz.figures import (
     circuit_heatmap,
     copying_scores,

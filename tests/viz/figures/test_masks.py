@@ -7,7 +7,7 @@ from plotly.graph_objects import Figure
 
 from transformer.batch_masks import SentenceMasks, batch_masks
 from transformer.recording import Recording
-from transformer.tokenizer import Token
+from transformer.token import Token
 from viz.figures.masks import MOST_COLUMNS, STATES, Picture, Which, chart, small
 from viz.painters.chart_plotly import figure as paint
 from viz.theme import DARK, LIGHT, Theme

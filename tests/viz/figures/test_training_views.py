@@ -10,7 +10,7 @@ import torch
 
 from transformer.discover import discover
 from transformer.recording import Recording
-from transformer.tokenizer import Token
+from transformer.token import Token
 from transformer.training.history import read_history
 from transformer.training.smoothing import entropy, smoothed_target
 from viz.figures.training import (

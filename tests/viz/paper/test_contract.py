@@ -19,7 +19,8 @@ from pypdf import PdfReader
 
 from tests.viz.places import PLACES
 from transformer.extras import EXTRAS
-from transformer.tokenizer import NumberTokenizer, Token
+from transformer.token import Token
+from transformer.tokenizer import NumberTokenizer
 from viz.__main__ import main
 from viz.exhibits.exhibit import Exhibit, PictureAt
 from viz.figure_at import page_of

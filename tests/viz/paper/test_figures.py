@@ -24,7 +24,7 @@ from transformer.analysis.selection import Selection
 from transformer.complexity import LAYERS
 from transformer.discover import discover
 from transformer.recording import Recording
-from transformer.tokenizer import Token
+from transformer.token import Token
 from viz.components.cell_steps.cell_steps import CellSteps
 from viz.components.decode_player.decode_player import DecodePlayer
 from viz.components.kit.pack import unpack

@@ -10,7 +10,7 @@ from tests.viz.ui.test_figures_of_pages import PLACES
 from transformer import decode, load_checkpoint, record
 from transformer.checkpoint import checkpoints_folder
 from transformer.recording import Recording
-from transformer.tokenizer import Token
+from transformer.token import Token
 from viz.exhibits.chart import Chart
 from viz.exhibits.exhibit import Exhibit, PictureAt
 from viz.exhibits.table import Table, Tables, as_tables

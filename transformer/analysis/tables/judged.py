@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from transformer.analysis.scored import Output
 from transformer.analysis.tables.origins import Columns, Side, Sides
 from transformer.recording import Attention, Recording
-from transformer.tokenizer import Token
+from transformer.token import Token
 
 
 def writing_at(recording: Recording, written: Sequence[Token]) -> list[Columns]:

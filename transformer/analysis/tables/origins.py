@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 
 from transformer.recording import Attention
-from transformer.tokenizer import Token
+from transformer.token import Token
 from transformer.words import word_groups, word_piece
 
 Columns = dict[str, str]

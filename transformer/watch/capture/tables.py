@@ -18,7 +18,7 @@ from torch import Tensor, nn
 
 from transformer.positions.encodings import find_pairs
 from transformer.recording import PositionalEncoding
-from transformer.tokenizer import Token
+from transformer.token import Token
 from transformer.watch.capture.tensors import storage
 
 Path = Callable[[], str]

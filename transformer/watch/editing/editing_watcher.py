@@ -8,7 +8,8 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from transformer.editing.editor import Change, Editor, softmax
+from transformer.editing.change import Change
+from transformer.editing.editor import Editor, softmax
 from transformer.edits.edit import EditError
 from transformer.edits.spelling import edit_kinds
 from transformer.recording.calls import AttentionCall, WeightsCall

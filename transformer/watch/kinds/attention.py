@@ -8,7 +8,7 @@ from typing import overload
 
 from transformer.inputs import InputError
 from transformer.recording import Attention, AttentionCall
-from transformer.tokenizer import UNKNOWN, Token
+from transformer.token import UNKNOWN, Token
 from transformer.watch.calls.seen import Seen
 from transformer.watch.kinds.extra_keys import keys_of, n_after
 from transformer.watch.kinds.kind import Kind

@@ -1,7 +1,7 @@
 """Keys that are no words: a module adds them, or they stand before the text, as prefixes do."""
 
 from transformer.recording.origin import Origin
-from transformer.tokenizer import Token
+from transformer.token import Token
 from transformer.watch.calls.seen import Seen
 
 UNNAMED = Token(-1, "unnamed", special=True)

@@ -15,7 +15,7 @@ from transformer.analysis.selection import Selection
 from transformer.analysis.strongest import strongest_weight
 from transformer.decoding import Decoding
 from transformer.recording import Recording
-from transformer.tokenizer import Token
+from transformer.token import Token
 from viz.components.kit.browser import Component, envelope, pieces
 from viz.components.kit.pack import pack
 from viz.components.kit.picture import check_number, known_map

@@ -12,7 +12,7 @@ from torch import Tensor
 from transformer.analysis.reading import AttentionMap, read
 from transformer.decoding import Candidate, Decoding, Step
 from transformer.recording import Recording
-from transformer.tokenizer import Token
+from transformer.token import Token
 from viz.components.kit.browser import Component, digest, envelope, pieces, pieces_of_words
 from viz.components.kit.pack import pack
 from viz.components.kit.picture import check_head

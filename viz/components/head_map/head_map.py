@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from transformer.analysis.blocks import block_within, located
-from transformer.analysis.reading import PLAIN, AttentionMap, Reading, largest_size, lenses
+from transformer.analysis.reading import PLAIN, AttentionMap, Reading, lenses
 from transformer.analysis.selection import Selection
+from transformer.analysis.strongest import largest_size
 from transformer.decoding import Decoding
 from transformer.recording import Recording
 from viz.components.kit.browser import Component, digest, envelope, pieces

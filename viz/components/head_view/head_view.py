@@ -9,10 +9,12 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from transformer.analysis.reading import PLAIN, AttentionMap, Group, Reading, largest_size
+from transformer.analysis.merging import Group
+from transformer.analysis.reading import PLAIN, AttentionMap, Reading
+from transformer.analysis.strongest import largest_size
 from transformer.decoding import Decoding
 from transformer.recording import Recording
-from transformer.tokenizer import Token
+from transformer.token import Token
 from viz.components.kit.browser import Component, digest, envelope, pieces
 from viz.components.kit.pack import pack
 from viz.components.kit.picture import known_map, shown_map

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from transformer.tokenizer import Token
+from transformer.token import Token
 from transformer.words import word_groups
 from viz.components.kit.modules import Bundle, bundle
 from viz.components.kit.pack import pack

@@ -2,7 +2,8 @@
 
 from collections.abc import Mapping, Sequence
 
-from transformer.analysis.reading import AttentionMap, Group
+from transformer.analysis.merging import Group
+from transformer.analysis.reading import AttentionMap
 
 Side = Mapping[str, int]
 """Side, "source" or "target" -> the position in the model's text of that side's first token."""

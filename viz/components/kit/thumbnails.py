@@ -12,8 +12,8 @@ from transformer.analysis.blocks import block_of_sides, farthest, maxima
 from transformer.analysis.metrics.measure import computed, metrics_of
 from transformer.analysis.metrics.metric import Metric
 from transformer.analysis.parts import parts
-from transformer.analysis.reading import AttentionMap, largest_size
-from transformer.analysis.strongest import rows_with_choice, strongest_cells
+from transformer.analysis.reading import AttentionMap
+from transformer.analysis.strongest import largest_size, rows_with_choice, strongest_cells
 
 MAX_PIXELS = 64
 """Pixels of a thumbnail's side: longer sentences are pooled."""

@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 from transformer.decoding import Decoding
 from transformer.recording import Recording
-from transformer.tokenizer import Token, second_at
+from transformer.token import Token, second_at
 from viz.components.kit.browser import Component, envelope, pieces_of_words
 from viz.components.kit.pack import pack
 from viz.components.kit.sync import mountable

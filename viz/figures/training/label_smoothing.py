@@ -8,7 +8,7 @@ from torch import Tensor
 
 from transformer.analysis.tables.origins import Side
 from transformer.recording import Recording
-from transformer.tokenizer import Token
+from transformer.token import Token
 from viz.exhibits.chart import Axis, Bars, Chart
 from viz.labels import label, percent
 

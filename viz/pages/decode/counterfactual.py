@@ -11,7 +11,7 @@ from transformer.analysis.row_pass import Head
 from transformer.analysis.tables.origins import Sides
 from transformer.decoding.steps import Candidate, Step
 from transformer.refusal import Refusal
-from transformer.tokenizer import Token
+from transformer.token import Token
 from transformer.visible import visible
 from viz.app_packages import st
 from viz.exhibits.exhibit import Exhibit

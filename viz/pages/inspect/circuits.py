@@ -6,7 +6,8 @@ from torch import Tensor
 
 from transformer.analysis.selection import Selection
 from transformer.inspection.circuits import CircuitError, ov, qk
-from transformer.tokenizer import Token, Tokenizer, TokenizerError
+from transformer.token import Token
+from transformer.tokenizer import Tokenizer, TokenizerError
 from transformer.vocabulary import PairTokenizer, source_side
 from viz.app_packages import DeltaGenerator, st
 from viz.exhibits.exhibit import Exhibit

@@ -6,7 +6,7 @@ from transformer import Recording
 from transformer.checkpoint import Checkpoint
 from transformer.editing.read_words import side_read
 from transformer.edits import Edit, parse
-from transformer.tokenizer import Token
+from transformer.token import Token
 from transformer.visible import visible
 from viz.app_packages import st
 from viz.labels import bare_label

@@ -8,8 +8,7 @@ from dataclasses import dataclass, replace
 from torch import Tensor
 
 from transformer import InputError, Recording
-from transformer.analysis.by_offset import by_offset
-from transformer.analysis.position_dependence import divergences, no_positions
+from transformer.analysis.position_dependence import by_offset, divergences, no_positions
 from transformer.analysis.selection import Selection
 from transformer.refusal import Refusal
 from viz.app_packages import st

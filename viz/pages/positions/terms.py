@@ -17,7 +17,7 @@ from transformer.analysis.score_terms import (
 )
 from transformer.analysis.strongest import strongest_weight
 from transformer.analysis.tables.origins import Sides
-from transformer.tokenizer import Token
+from transformer.token import Token
 from transformer.visible import visible
 from viz.app_packages import st
 from viz.components.kit.picture import NothingLeft

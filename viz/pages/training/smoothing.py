@@ -7,7 +7,7 @@ from functools import cached_property
 from torch import Tensor
 
 from transformer.analysis.tables.origins import Columns, Side
-from transformer.tokenizer import Token
+from transformer.token import Token
 from transformer.training.smoothing import smoothed_target
 from viz.app_packages import DeltaGenerator, pd, st
 from viz.exhibits.exhibit import Exhibit

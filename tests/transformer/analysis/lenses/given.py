@@ -10,7 +10,7 @@ from transformer import Recording, record
 from transformer.config import ModelConfig
 from transformer.presets import PRESETS
 from transformer.recording import Attention, AttentionCall
-from transformer.tokenizer import Token
+from transformer.token import Token
 
 SOURCE, TARGET = "3 9 4 4 17", "5 6 19"
 _CLASSIFIER = PRESETS["former-classifier"].config

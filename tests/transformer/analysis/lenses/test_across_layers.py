@@ -20,7 +20,7 @@ from transformer.analysis.lenses import flow, rollout
 from transformer.analysis.lenses.flow import MOST_TOKENS, raw_flow
 from transformer.analysis.lenses.max_flow import largest_flows
 from transformer.recording import Attention
-from transformer.tokenizer import Token
+from transformer.token import Token
 
 # Two layers of one head, and what attention_graph_util.py of samiraabnar/attention_flow gives.
 LAYERS = [

@@ -13,7 +13,7 @@ from tests.transformer.analysis.lenses.given import CONFIGS, SOURCE, TARGET, rec
 from transformer import Recording, record
 from transformer.analysis.lenses import score, sum_norm, value_norm
 from transformer.recording import Attention, AttentionCall
-from transformer.tokenizer import Token
+from transformer.token import Token
 
 close = {"rtol": 0.0, "atol": 1e-5}
 

@@ -4,7 +4,7 @@ import torch
 
 from transformer.analysis.metrics.measure import measure, metrics_of
 from transformer.recording import Attention, AttentionCall
-from transformer.tokenizer import Token
+from transformer.token import Token
 
 SOURCE = tuple(Token(i, str(i)) for i in range(4))
 TARGET = tuple(Token(i, str(i)) for i in range(6))

@@ -8,7 +8,7 @@ import torch
 from transformer import Checkpoint, record
 from transformer.analysis.alignment import AlignedPair, links_of, words_of_pieces
 from transformer.analysis.reading import Reading, read
-from transformer.tokenizer import Token
+from transformer.token import Token
 from transformer.training.evaluation import heads
 from transformer.training.evaluation.anchors import anchors
 from transformer.training.evaluation.gold import aligned

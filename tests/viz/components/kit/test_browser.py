@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from transformer.tokenizer import Token
+from transformer.token import Token
 from viz.components.kit.browser import envelope, palette, pieces
 from viz.components.kit.pack import pack, unpack
 from viz.theme import DARK, LIGHT

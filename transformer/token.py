@@ -1,0 +1,31 @@
+"""Tokens: the entries of a vocabulary, each an id with its piece, the text of that id."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+UNKNOWN = ("<unk>", "[UNK]")
+"""Pieces that stand for whatever a vocabulary lacks."""
+
+
+@dataclass(frozen=True)
+class Token:
+    """One vocabulary entry: `special` marks padding, start, end and the like.
+
+    `unknown` marks what stands for a word of the text that the vocabulary lacks: it is no special
+    token, and is shown as a word that is missing.
+    """
+
+    id: int
+    piece: str
+    special: bool = False
+    begins: bool | None = None
+    """True: a word begins here, where the tokenizer marks that; None: the text tells."""
+    unknown: bool = False
+    segment: Literal["A", "B"] | None = None
+    """The text of a pair that it was read in; None: there was one text."""
+
+
+def second_at(tokens: Sequence[Token]) -> int | None:
+    """Position of the first token of a pair's second text; None: there is one text."""
+    return next((i for i, token in enumerate(tokens) if token.segment == "B"), None)
