@@ -44,7 +44,7 @@ def against_pass(attentions: Iterable[Named]) -> tuple[tuple[str, ...], tuple[st
         origins = [Origin(call, call.trace) for call in named.calls if call.trace is not None]
         wrong += _contradictions(named, origins)
         n = sum(origin.is_another is None for origin in origins)
-        if n and _role(named) in (*_SELF, "cross"):
+        if n:
             hidden.append(f"{_layers(n)} of {named.kind}, {HIDDEN}")
     return tuple(wrong), tuple(hidden)
 

@@ -11,10 +11,7 @@ from transformer import InputError, Recording, record
 DOCUMENT = Path(__file__).parents[3] / "docs" / "models.md"
 HEAD = "| Model | Seen | Kept | W_O | Missing, or to be known |\n| --- | --- | --- | --- | --- |\n"
 NAMES = (*FAMILIES, *MORE)
-NOTES = {
-    "XLNet": "W_O: it has an axis for the heads",
-    **{name: family.note for name, family in MORE.items()},
-}
+NOTES = {name: family.note for name, family in MORE.items()}
 """What a reader should know and a recording does not say."""
 
 

@@ -605,7 +605,7 @@ IMAGES = {
             "attention_ratio": [2] * 3,
         },
         image(64),
-        f"{STAGES}; W_O: it meets an activation of what heads give",
+        STAGES,
         says="other",
     ),
     "ViTDet": plain(
@@ -909,7 +909,6 @@ SOUNDS = {
             "use_stochastic_duration_prediction": False,
         },
         tokens,
-        "W_O: relative positions are added to what heads give",
         scale=1,
     ),
 }

@@ -24,6 +24,13 @@ class Layer(nn.Module):
         torch.manual_seed(3)
         self.q, self.k, self.v, self.gate, self.out = (nn.Linear(D, D) for _ in range(5))
         self.of_heads, self.norm = nn.Linear(D, HEADS), nn.LayerNorm(D)
+        self.within, self.of_each = (
+            nn.Linear(D // HEADS, D // HEADS),
+            nn.Parameter(torch.randn(HEADS)),
+        )
+        self.conv = nn.Conv1d(D, D, 1)
+        self.of_columns, self.one = nn.Parameter(torch.randn(D)), nn.Parameter(torch.tensor(0.3))
+        self.mask = torch.tensor([False, True, False, False, False])[:, None]
         self.between = between
 
     def forward(self, x: Tensor) -> Tensor:
@@ -41,6 +48,11 @@ def _rms(model: Layer, heads: Tensor, x: Tensor) -> Tensor:
     return joined * torch.rsqrt(joined.pow(2).mean(-1, keepdim=True) + 1e-6)
 
 
+def _centred(model: Layer, heads: Tensor, x: Tensor) -> Tensor:
+    joined = join(heads)
+    return (joined - joined.mean(-1, keepdim=True)) / joined.std(-1, keepdim=True)
+
+
 def _groups(model: Layer, heads: Tensor, x: Tensor) -> Tensor:
     joined = join(heads)
     return F.group_norm(joined.view(-1, D), HEADS).view_as(joined)
@@ -55,10 +67,39 @@ BETWEEN = {
     "gate of heads": (_headwise, layer.GATE),
     "layer norm": (lambda model, heads, x: model.norm(join(heads)), layer.NORM),
     "RMS norm by hand": (_rms, layer.NORM),
+    "norm by hand": (_centred, layer.NORM),
     "group norm": (_groups, layer.NORM),
     "dropout": (lambda model, heads, x: F.dropout(join(heads), 0.3, True), layer.DROPOUT),
     "function": (lambda model, heads, x: F.silu(join(heads)), layer.FUNCTION),
+    "what it is divided by": (lambda model, heads, x: 1.5 / join(heads).exp(), layer.FUNCTION),
+    "clamp": (lambda model, heads, x: join(heads).clamp(-0.1, 0.1), layer.FUNCTION),
+    "residual": (lambda model, heads, x: join(heads) + x, layer.ADDEND),
+    "bias": (lambda model, heads, x: join(heads) - model.of_columns, layer.ADDEND),
+    "matrix of each head": (lambda model, heads, x: join(model.within(heads)), layer.MATRIX),
+    "mean": (lambda model, heads, x: join(heads.mean(1, True).expand_as(heads)), layer.MEAN),
+    "sum": (lambda model, heads, x: join(heads).sum(1, True).expand_as(x), layer.MEAN),
+    "convolution": (lambda model, heads, x: model.conv(join(heads).mT).mT, layer.CONVOLUTION),
+    "mask": (lambda model, heads, x: join(heads).masked_fill(model.mask, 0.0), layer.MASK),
+    "choice": (lambda model, heads, x: torch.where(model.mask, x, join(heads)), layer.MASK),
 }
+FACTORS: dict[str, Callable[[Layer, Tensor], Tensor]] = {
+    "number": lambda model, heads: join(heads * 0.5),
+    "number first": lambda model, heads: join(0.3 * heads),
+    "joined": lambda model, heads: join(heads) * 0.3,
+    "divided": lambda model, heads: join(heads) / 3,
+    "in place": lambda model, heads: join(heads.mul_(0.5)),
+    "joined in place": lambda model, heads: join(heads).div_(0.3),
+    "learned number": lambda model, heads: join(heads) * model.one,
+    "less than nothing": lambda model, heads: join(-heads),
+    "of each head": lambda model, heads: join(heads * model.of_each[:, None, None]),
+    "of heads in rows": lambda model, heads: (
+        heads.transpose(1, 2) * model.of_each[:, None]
+    ).flatten(-2),
+    "of columns": lambda model, heads: join(heads) / model.of_columns,
+    "of both": lambda model, heads: join(0.7 * heads / model.of_each[:, None, None]) * 3,
+    "after a view": lambda model, heads: 0.25 * heads.transpose(1, 2).contiguous().view(1, 5, D),
+}
+"""What is the same for all rows is a part of W_O."""
 
 
 @pytest.mark.parametrize(("between", "why"), BETWEEN.values(), ids=BETWEEN)
@@ -66,6 +107,115 @@ def test_it_is_named(between: Callable[..., Tensor], why: str) -> None:
     recording = record(Layer(between).eval(), x)
     assert [each.why for each in recording.unseen] == [why]
     assert recording.checked.is_right and recording.checked.n_projected == 0
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.float64])
+@pytest.mark.parametrize("between", FACTORS.values(), ids=FACTORS)
+def test_a_factor_is_a_part_of_w_o(
+    between: Callable[[Layer, Tensor], Tensor], dtype: torch.dtype
+) -> None:
+    model = Layer(lambda model, heads, x: between(model, heads)).eval().to(dtype)
+    outputs: list[Tensor] = []
+    model.out.register_forward_hook(lambda module, given, output: outputs.append(output[0]))
+    recording = record(model, x.to(dtype))
+    assert not recording.unseen
+    assert recording.checked.is_right and recording.checked.n_projected == 1
+    (call,) = (attention.calls[0] for attention in recording.attentions.values())
+    assert call.projection is not None
+    joined = call.heads_given().transpose(0, 1).flatten(1)
+    wanted = (outputs[0] - model.out.bias).detach().float()
+    result = joined @ call.projection.detach().float().mT
+    torch.testing.assert_close(
+        result, wanted, rtol=0, atol=1e-5 if dtype != torch.bfloat16 else 0.1
+    )
+
+
+def test_factors_of_heads_in_modules_of_their_own() -> None:
+    """Each head by itself, times a number that its module has learned."""
+    recording = record(Apart().eval(), x)
+    assert not recording.unseen
+    assert recording.checked.is_right and recording.checked.n_projected == 1
+    (attention,) = recording.attentions.values()
+    assert attention.n_heads == HEADS
+
+
+EQUATIONS = {
+    "heads, then queries": ("bhqd,hdo->bqo", (HEADS, 4, D), (0, 1, 2, 3)),
+    "queries, then heads": ("bqhd,ohd->bqo", (D, HEADS, 4), (0, 2, 1, 3)),
+    "without a batch": ("qhd, hod -> qo", (HEADS, D, 4), (1, 0, 2)),
+    "XLNet's": ("ibnd,hnd->ibh", (D, HEADS, 4), (2, 0, 1, 3)),
+}
+"""Equation, shape of the matrix, and the axes of [1, H, Q, d] or [H, Q, d] in its order."""
+
+
+@pytest.mark.parametrize("is_first", [False, True])
+@pytest.mark.parametrize(("equation", "shape", "axes"), EQUATIONS.values(), ids=EQUATIONS)
+def test_w_o_with_an_axis_for_the_heads(
+    equation: str, shape: tuple[int, ...], axes: tuple[int, ...], is_first: bool
+) -> None:
+    recording = record(ByEinsum(equation, shape, axes, is_first).eval(), x)
+    (attention,) = recording.attentions.values()
+    assert not recording.unseen and attention.n_heads == HEADS
+    assert recording.checked.is_right and recording.checked.n_projected == 1
+
+
+class ByEinsum(nn.Module):
+    """Nothing puts the heads side by side: one sum is over them and their numbers."""
+
+    def __init__(
+        self, equation: str, shape: tuple[int, ...], axes: tuple[int, ...], is_first: bool
+    ) -> None:
+        super().__init__()
+        torch.manual_seed(3)
+        self.q, self.k, self.v = (nn.Linear(D, D) for _ in range(3))
+        self.matrix, self.axes, self.is_first = nn.Parameter(torch.randn(shape)), axes, is_first
+        both, _, out = equation.replace(" ", "").partition("->")
+        self.equation = f"{','.join(both.split(',')[::-1])}->{out}" if is_first else equation
+
+    def forward(self, x: Tensor) -> Tensor:
+        q, k, v = (split(f(x)) for f in (self.q, self.k, self.v))
+        heads = F.scaled_dot_product_attention(q, k, v)
+        heads = (heads if len(self.axes) == 4 else heads[0]).permute(self.axes)
+        pair = (self.matrix, heads) if self.is_first else (heads, self.matrix)
+        return x + torch.einsum(self.equation, *pair).reshape(x.shape)
+
+
+class Head(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.q, self.k, self.v = (nn.Linear(D, D // HEADS) for _ in range(3))
+        self.factor = nn.Parameter(torch.rand(()) + 0.5)
+
+    def forward(self, x: Tensor) -> Tensor:
+        weights = (self.q(x) @ self.k(x).mT).softmax(-1)
+        return weights @ self.v(x) * self.factor  # type: ignore[no-any-return]
+
+
+class Apart(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        torch.manual_seed(3)
+        self.heads, self.out = nn.ModuleList(Head() for _ in range(HEADS)), nn.Linear(D, D)
+
+    def forward(self, x: Tensor) -> Tensor:
+        return x + self.out(torch.cat([head(x) for head in self.heads], -1))  # type: ignore[no-any-return]
+
+
+class Bare(nn.Module):
+    """An attention without W_O, whose residual is added outside."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.head, self.feed = Head(), nn.Linear(D // HEADS, D)
+        self.narrow = nn.Linear(D, D // HEADS)
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.feed((self.narrow(x) + self.head(x)).relu())  # type: ignore[no-any-return]
+
+
+def test_what_meets_it_outside_is_no_news() -> None:
+    recording = record(Bare().eval(), x)
+    assert not recording.unseen and recording.checked.is_right
 
 
 def test_where_nothing_stands_there_w_o_is_found() -> None:
@@ -103,7 +253,7 @@ class Asking(nn.Module):
 def test_one_learned_query_is_no_decoder(dtype: torch.dtype) -> None:
     recording = record(Asking().eval().to(dtype), x.to(dtype))
     assert [each.role for each in recording.attentions.values()] == [None]
-    assert recording.checked.is_right
+    assert recording.checked.is_right is None and recording.checked.unproven
 
 
 @pytest.mark.usefixtures("wrong_recordings")

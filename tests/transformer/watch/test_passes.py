@@ -105,7 +105,8 @@ def test_passes_are_apart_and_named(
     assert {int(it.split(" pass ")[1].split()[0]) for it in passes} == set(range(2, n_passes + 1))
     assert all(recording.attentions[it].role is None for it in passes)
     assert any(str(n_passes) in note for note in recording.notes)
-    assert recording.checked.is_right
+    checked = recording.checked  # a pass of one token may show of none what it is made of
+    assert checked.is_right is (None if checked.unproven else True)
 
 
 def test_words_are_those_of_the_first_text() -> None:

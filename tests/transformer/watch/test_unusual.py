@@ -15,8 +15,10 @@ x, y = torch.randn(2, 1, TOKENS, D, generator=torch.Generator().manual_seed(1))
 def recorded(module: nn.Module, *inputs: Tensor) -> Recording:
     torch.manual_seed(4)
     recording = record(module.eval(), inputs or (x,))
-    is_mixed = any(isinstance(it, unusual.KeysOfTwoSorts) for it in module.modules())
-    assert recording.checked.is_right is (None if is_mixed else True)
+    unclear = (unusual.KeysOfTwoSorts, unusual.LearnedParts)
+    is_unclear = any(isinstance(it, unclear) for it in module.modules())
+    assert recording.checked.is_right is (None if is_unclear else True)
+    assert bool(recording.checked.unproven) == is_unclear
     assert recording.checked.n_checked == recording.checked.n_layers
     return recording
 
@@ -27,7 +29,8 @@ def test_it_is_recorded_as_it_was(style: type[nn.Module]) -> None:
     module = Layers([style(), style()])
     recording = recorded(module)
     (attention,) = recording.attentions.values()
-    assert attention.kind == "encoder_self" and not recording.unseen
+    assert attention.kind == "encoder_self"
+    assert bool(recording.unseen) == (style is unusual.AddedInPlace)
     for layer, each in enumerate(module.layers):
         torch.testing.assert_close(attention.weights(layer), each.wanted)
 

@@ -56,6 +56,19 @@ def test_a_folder_a_snapshot_and_a_folder_of_folders(models: Path) -> None:
     assert find(str(models)) == [models / "one", models / "two"]
 
 
+@pytest.mark.parametrize("name", ["one ", " one", "one\t", '"one"'])
+@pytest.mark.parametrize("allowed", [True, False])
+def test_a_name_that_ends_in_a_space(
+    name: str, allowed: bool, models: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Beside one of the same name without it, which is another checkpoint."""
+    shutil.copytree(models / "one", models / name)
+    if allowed:
+        monkeypatch.setenv("HEADSCOPE_FOLDERS", str(models))
+    assert find(str(models / name)) == [models / name]
+    assert find(f"{models / 'two'} ") == [models / "two"]
+
+
 def test_what_is_not_there_or_is_no_checkpoint(models: Path) -> None:
     assert "There is no /nowhere/at/all on this machine" in refused("/nowhere/at/all")
     assert "notes.txt is not a checkpoint. What opens: " in refused(str(models / "notes.txt"))

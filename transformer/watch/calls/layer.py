@@ -9,21 +9,25 @@ from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
-import torch
 from torch import Tensor, nn
 
 from transformer.recording import Sample, sampled
+from transformer.watch.calls.einsum import joined_by
+from transformer.watch.calls.given import Given, is_heads, is_joined, put_together
 from transformer.watch.calls.heads import side_by_side, wider
 from transformer.watch.calls.output import Output, is_norm_of, rows_of
 from transformer.watch.calls.seen import Seen
 from transformer.watch.capture.held import Held
-from transformer.watch.capture.place import Run
+from transformer.watch.capture.place import Run, is_running
 from transformer.watch.capture.sources import Reading, Sources
 from transformer.watch.capture.tensors import storage, tensors_in
 
 _BETWEEN = "{} meets what its heads give before W_O does, which is not one matrix of them"
 GATE, NORM = _BETWEEN.format("a gate"), _BETWEEN.format("a norm")
 DROPOUT, FUNCTION = _BETWEEN.format("dropout"), _BETWEEN.format("a function that is not linear")
+ADDEND, MATRIX = _BETWEEN.format("an addend"), _BETWEEN.format("a matrix within each head")
+CONVOLUTION = _BETWEEN.format("a convolution")
+MEAN, MASK = _BETWEEN.format("a mean or a sum"), _BETWEEN.format("a mask")
 
 
 class Layer:
@@ -38,8 +42,8 @@ class Layer:
 
     def forget(self) -> None:
         """Nothing is kept of a pass that is over."""
-        self._given: list[tuple[Seen, Tensor]] = []
-        """Calls and what they gave [H, Q, d_value], until W_O is found."""
+        self._given: list[Given] = []
+        """Calls and what they gave, until W_O is found."""
         self._read: list[Tensor] = []
         """Tensors that learned matrices met before the layer's first call."""
         self._met: list[Tensor] = []
@@ -77,15 +81,10 @@ class Layer:
         self._met, self._has_new, self._latest = [], False, seen
         self.sources.forget()
         if heads is not None:
-            self._keep([*self._given[-_MOST:], (seen, heads)])
-
-    def _keep(self, outputs: list[tuple[Seen, Tensor]]) -> None:
-        """Results wait for W_O. What the latest of them holds is sampled: it may be overwritten."""
-        self._given = outputs
-        seen, heads = outputs[-1]
-        queries = sampled(heads.size(1))
-        if not seen.is_random:
-            seen.sample = Sample(queries, rows_of(heads, queries))
+            self._given = [*self._given[-_MOST:], Given(seen, heads)]
+            queries = sampled(heads.size(1))
+            if not seen.is_random:  # a copy: what it holds may be overwritten
+                seen.sample = Sample(queries, rows_of(heads, queries))
 
     def reads(self, *tensors: Tensor) -> None:
         """A learned matrix has met these."""
@@ -94,19 +93,34 @@ class Layer:
             if not _is_among(tensor, self._met):
                 self._met = [*self._met[-3:], tensor]  # a layer reads one thing, or two
 
-    def multiplied(self, operands: Sequence[Any], *, is_over: bool) -> None:
-        """Two were multiplied, or divided: heads are normed by one number a row, or else gated."""
-        for one, by in (operands[:2], operands[1::-1]) if self._given else ():
-            if isinstance(one, Tensor) and isinstance(by, Tensor) and by.numel() > 1:
+    def multiplied(self, operands: Sequence[Any], result: Tensor, *, is_over: bool) -> None:
+        """Two were multiplied, or divided: heads by numbers that are one for all rows, or not."""
+        one, by = operands[:2]
+        if is_over and self._waits(by):
+            self.met_between(by, FUNCTION)
+        elif self._waits(one) or self._waits(by):
+            one, by = (one, by) if self._waits(one) else (by, one)
+            if not self._given[-1].scale(one, by, result, is_over=is_over):
                 is_of_rows = by.size(-1) == 1 and by.numel() < one.numel()
                 is_norm = is_of_rows and is_norm_of(one, by, is_over)
                 self.met_between(one, NORM if is_norm else GATE)
 
-    def met_between(self, tensor: Tensor, why: str) -> None:
+    def summed(self, tensor: object, result: Tensor) -> None:
+        """Something was added to a tensor: it may be the residual, where no W_O comes after it."""
+        if isinstance(tensor, Tensor) and self._waits(tensor):
+            self._given[-1].add(tensor, result)
+
+    def _waits(self, tensor: object) -> bool:
+        """Tell whether it is what the latest call gave, and W_O has not met it."""
+        if not self._given or not isinstance(tensor, Tensor) or not tensor.is_floating_point():
+            return False
+        return is_heads(tensor, self._given[-1].heads)
+
+    def met_between(self, tensor: object, why: str) -> None:
         """Note what no matrix is and met the heads of the latest call. why: a clause for that."""
-        if self._given and not self._given[-1][0].several:
-            seen, heads = self._given[-1]
-            if _is_heads(tensor, heads):
+        if self._waits(tensor) and not self._given[-1].seen.several:
+            seen = self._given[-1].seen
+            if is_running(self._paths, seen.place.path):  # else it met what the module gave
                 seen.several = why
 
     def linear(self, args: Sequence[Any], result: Tensor) -> None:
@@ -114,17 +128,20 @@ class Layer:
         self._used.add(storage(args[1]))
         bias = args[2] if len(args) > 2 else None
         if not self._joins(args, result, bias, is_turned=False):
+            self.met_between(args[0], MATRIX)
             self.sources.read(Reading(result, args[0], args[1], bias))
             self.reads(args[0])
 
     def matrix(self, args: Sequence[Any], result: Tensor) -> None:
         """A product was made of tensors, before which one may stand that is added to it."""
-        operands = list(tensors_in(args))
+        operands = list(joined_by(args) or tensors_in(args))
         bias = operands[0] if len(operands) > 2 else None
         if self._joins(operands, result, bias, is_turned=True):
             return
         others = [each for each in operands if not self._held.is_learned(each)]
         if len(others) < len(operands):
+            for each in others:
+                self.met_between(each, MATRIX)
             self.reads(*others)
             matrix = next(each for each in reversed(operands) if self._held.is_learned(each))
             if others and matrix.dim() > 1:
@@ -157,11 +174,14 @@ class Layer:
         """Tell whether it is what the latest call gave, which no matrix has met before."""
         if not self._given:
             return False
-        seen, heads = self._given[-1]
-        if _is_changed(seen, heads) or not _is_joined(joined, heads):
+        latest = self._given[-1]
+        if latest.summed is not None and is_joined(joined, latest.summed):
+            self.met_between(latest.heads, ADDEND)
+        if latest.is_changed or not is_joined(joined, latest.heads):
             return False
         self.settle()
-        self._output = Output(seen, joined, Run(self._paths, seen.place.path))
+        run = Run(self._paths, latest.seen.place.path)
+        self._output = Output(latest.seen, joined, run, latest.columns)
         self._given.clear()
         return True
 
@@ -187,7 +207,7 @@ class Layer:
         outputs = self._given[-len(parts) :]
         if not 1 < len(parts) == len(outputs) or not all(map(_is_same, parts, outputs)):
             return
-        calls = [seen for seen, _ in outputs]
+        calls = [each.seen for each in outputs]
         n_heads, n_queries, _ = calls[0].sizes
         is_last = axis is not None and axis % result.dim() == result.dim() - 1
         is_along = axis is not None and not is_last and parts[0].size(axis) == n_queries
@@ -197,13 +217,12 @@ class Layer:
                 seen.is_block = True
             return
         # Heads on an axis of their own that are put side by side have met more values.
-        has_heads = is_last and n_heads > 1 and parts[0].size(-1) == outputs[0][1].size(-1)
+        has_heads = is_last and n_heads > 1 and parts[0].size(-1) == outputs[0].heads.size(-1)
         whole = wider(calls) if has_heads else side_by_side(calls)
         if whole is not None:
             for seen in calls:
                 seen.whole = whole
-            heads = torch.cat([heads for _, heads in outputs], -1 if has_heads else 0)
-            self._keep([(whole, heads)])
+            self._given = [put_together(whole, outputs, -1 if has_heads else 0)]
 
 
 _MOST = 64
@@ -218,40 +237,6 @@ def _is_among(tensor: Tensor, others: Sequence[Tensor]) -> bool:
     return any(_place(each) == _place(tensor) for each in others)
 
 
-def _is_changed(seen: Seen, heads: Tensor) -> bool:
-    """Tell whether something was added in place to what a call gave."""
-    sample = seen.sample
-    if sample is None:
-        return False
-    values = sample.values
-    ends, same_ends = (slice(None, None, max(len(it[0]) - 1, 1)) for it in (heads, values))
-    return not torch.equal(heads[:, ends], values[:, same_ends])
-
-
-def _is_same(part: Tensor, output: tuple[Seen, Tensor]) -> bool:
-    heads = output[1]
-    return _place(part) == _place(heads) or (part.dim() > 1 and _is_joined(part, heads))
-
-
-def _is_heads(tensor: Tensor, heads: Tensor) -> bool:
-    """Tell whether it holds what heads [H, Q, d_value] gave, beside each other or not."""
-    if tensor.dim() < 2 or tensor.numel() != heads.numel():
-        return False
-    return storage(tensor) == storage(heads) or _is_joined(tensor, heads)
-
-
-def _is_joined(joined: Tensor, heads: Tensor) -> bool:
-    """Tell whether the rows of joined [..., H * d_value] are those of heads [H, Q, d_value].
-
-    The first and the last row say it: two sides that agree there bit for bit are the same.
-    """
-    n_heads, n_queries, d_value = heads.shape
-    width = n_heads * d_value
-    if joined.size(-1) != width or joined.numel() != width * n_queries:
-        return False
-    is_same = joined.data_ptr() == heads.data_ptr() and joined.is_contiguous()
-    if is_same and heads.stride() == (d_value, width, 1):  # never copied
-        return True
-    ends = slice(None, None, max(n_queries - 1, 1))
-    rows = joined.reshape(n_queries, n_heads, d_value)[ends].transpose(0, 1)
-    return torch.equal(rows, heads[:, ends].to(rows.dtype))
+def _is_same(part: Tensor, output: Given) -> bool:
+    heads = output.heads
+    return _place(part) == _place(heads) or (part.dim() > 1 and is_joined(part, heads))

@@ -23,9 +23,12 @@ _MOST = 64
 class Output:
     """Follows the heads of one call, until the module that attends has returned."""
 
-    def __init__(self, seen: Seen, joined: Tensor, run: Run) -> None:
-        """joined: what the heads gave, side by side [..., H * d_value]. run: of the module."""
-        self.seen, self._joined, self._run = seen, joined, run
+    def __init__(self, seen: Seen, joined: Tensor, run: Run, factor: Tensor | None) -> None:
+        """joined: what the heads gave, side by side [..., H * d_value]. run: of the module.
+
+        factor: of each of these numbers, which they were multiplied by before; None: by nothing.
+        """
+        self.seen, self._joined, self._run, self._factor = seen, joined, run, factor
         self._queries = sampled(seen.sizes[1])
         self._terms: list[Term] = []
         self._bent: list[Tensor] = []
@@ -39,7 +42,8 @@ class Output:
 
     def joins(self, matrix: Tensor, bias: Tensor | None, result: Tensor) -> None:
         """A matrix [n, H * d_value] has met the joined heads."""
-        self._put(result, lambda: (matrix, bias))
+        factor = self._factor
+        self._put(result, lambda: (matrix if factor is None else matrix * factor, bias))
 
     def is_joined(self, tensor: Tensor) -> bool:
         """Tell whether it is what the heads gave, side by side."""

@@ -7,6 +7,7 @@ import torch
 from torch import Tensor, nn
 
 from transformer.watch.calls.following import Following
+from transformer.watch.calls.layer import CONVOLUTION
 from transformer.watch.calls.seen import Seen
 from transformer.watch.capture.operators import ALWAYS, AT_TIMES, register
 from transformer.watch.capture.picked import Picked
@@ -58,6 +59,8 @@ class Sequences(Following):
 
     def _convolved(self, args: Any, kwargs: Any, result: Tensor) -> None:
         self._traces.convolved(*args[:2])
+        for each in (args[0], args[0].mT):
+            self._layer.met_between(each, CONVOLUTION)
 
     def _select(self, args: Any, kwargs: Any, result: Tensor) -> None:
         table, axis, ids = args

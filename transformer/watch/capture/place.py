@@ -160,6 +160,11 @@ def _lies_there(argument: Any, tensor: Tensor) -> bool:
     return argument.numel() == tensor.numel() and argument.data_ptr() == tensor.data_ptr()
 
 
+def is_running(paths: Mapping[nn.Module, str], path: str) -> bool:
+    """Tell whether a call of the module with this path is under way."""
+    return any(paths.get(module) == path for module, *_ in _running(sys._getframe(1)))
+
+
 class Run:
     """The run of the innermost module that holds an attention and is not over yet."""
 
