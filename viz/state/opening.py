@@ -77,7 +77,7 @@ def is_checkpoint(path: Path) -> bool:
 
 def _either(text: str, locate: Callable[[str], Path]) -> Path:
     """The path of what was typed, or of both parts of BASE::ADAPTER. Raises CheckpointError."""
-    base, _, folder = text.strip().strip("\"'").rpartition(SEPARATOR)
+    base, _, folder = text.rpartition(SEPARATOR)
     try:
         return locate(text)
     except CheckpointError:
@@ -86,15 +86,21 @@ def _either(text: str, locate: Callable[[str], Path]) -> Path:
     return adapted_path(locate(base), locate(folder))
 
 
+def _plain(text: str) -> str:
+    """Leave out the quotes and spaces that come with a path from elsewhere."""
+    return text.strip().strip("\"'")
+
+
 def _located(text: str, may_fetch: bool) -> Path:
     """The absolute path of what was typed. Raises CheckpointError where there is nothing."""
-    name = text.strip().strip("\"'")
-    try:
-        path = Path(name).expanduser().absolute()
-        if path.exists():
-            return path
-    except (OSError, ValueError, RuntimeError):  # too long, or no path at all
-        pass
+    for each in (text, _plain(text)):  # a name may end in a space
+        try:
+            path = Path(each).expanduser().absolute()
+            if each and path.exists():
+                return path
+        except (OSError, ValueError, RuntimeError):  # too long, or no path at all
+            pass
+    name = _plain(text)
     if may_fetch and is_hub_name(name):
         return from_hub(name)
     raise CheckpointError(f"There is no {name[:200]} on this machine: type the path of a folder.")
@@ -106,12 +112,13 @@ def _among_allowed(text: str) -> Path:
     Raises CheckpointError.
     """
     folders = allowed_folders() or ()
-    name = os.path.normpath(text.strip().strip("\"'"))
-    try:
-        if any(Path(name).is_relative_to(folder) for folder in folders) and Path(name).exists():
-            return Path(name)
-    except (OSError, ValueError):
-        pass
+    for each in (text, _plain(text)):  # a name may end in a space
+        path = Path(os.path.normpath(each))
+        try:
+            if any(path.is_relative_to(folder) for folder in folders) and path.exists():
+                return path
+        except (OSError, ValueError):
+            pass
     raise CheckpointError(NOT_HERE)
 
 
