@@ -22,6 +22,9 @@ from transformer.token import Token
 from transformer.watch import record_module
 from transformer.watch.kinds.attention import Tokens
 
+# isort: split
+from transformer.causes import Evidence, evidence  # needs decoding, which is loaded by now
+
 __all__ = [
     "Attention",
     "Checkpoint",
@@ -29,11 +32,13 @@ __all__ = [
     "Decoding",
     "Edit",
     "EditError",
+    "Evidence",
     "InputError",
     "PositionalEncoding",
     "Recording",
     "chatting",
     "decode",
+    "evidence",
     "from_module",
     "load_checkpoint",
     "pairing",

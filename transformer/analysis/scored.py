@@ -43,6 +43,8 @@ class Scored:
     degrees, or its cosine with a second text's, both under the edits."""
     best: Tensor
     """[N, T or 1]: ids of what was most probable."""
+    foils: Tensor | None = None
+    """[N, T]: the same of the output's foils; None where it has none."""
     refused: tuple[str, ...] = ()
     """The reason why the one group of N = 1 cannot be tried; log_probs are then not a number."""
 
@@ -58,6 +60,8 @@ class Output:
     """The tokens that the model is given as its writing; None: it only reads."""
     words: tuple[Token, ...]
     """The words that are judged: the target; of a text that is only read, all but its first."""
+    foils: tuple[Token, ...] = ()
+    """Another token for each word of a target, of which is said too how likely it is."""
     classes: tuple[str, ...] = ()
     places: tuple[int, ...] = ()
     """The places in the source of a masked language model that its words stand at: those of its
@@ -102,7 +106,7 @@ def output_of(checkpoint: Checkpoint, source: str, target: str | Sequence[Token]
 def output_read(checkpoint: Checkpoint, source: str, plain: Recording) -> Output:
     """Find the same in the recording of a model that writes nothing. Raises InputError."""
     if plain.classification is not None:
-        return Output(source, None, (), tuple(plain.classification.classes))
+        return Output(source, None, (), classes=tuple(plain.classification.classes))
     if plain.vector is not None:
         return Output(source, None, (), vector=plain.vector.values)
     if plain.logits.dim() == 2 and plain.logits.size(1) == checkpoint.config.vocab_size:
@@ -141,7 +145,7 @@ def scored(checkpoint: Checkpoint, output: Output, groups: Sequence[Group]) -> I
     edits = [edit for group in groups for edit in group]
     check_ours(checkpoint, edits, forced)
     if not all(map(kinds_of, edits)):
-        raise InputError("A sweep is of heads and arrows, not of positions.")
+        raise InputError("Edits are tried one by one of heads, arrows and words, not of positions.")
     tensors = references(checkpoint, output.source, sources, edits)
     if targets is None:  # a text that is only read follows its first token
         sources, targets = (sources, []) if output.classes else (sources[:1], sources[1:])
@@ -150,7 +154,8 @@ def scored(checkpoint: Checkpoint, output: Output, groups: Sequence[Group]) -> I
         if output.classes:
             yield _classified(checkpoint, sources, some, tensors)
         else:
-            yield _together(checkpoint, sources, targets, some, tensors)
+            foils = [token.id for token in output.foils]
+            yield _together(checkpoint, sources, targets, some, tensors, foils)
 
 
 def _recorded(checkpoint: Checkpoint, output: Output, group: Group) -> Scored:
@@ -159,11 +164,16 @@ def _recorded(checkpoint: Checkpoint, output: Output, group: Group) -> Scored:
         second = record(checkpoint, output.second, None, group) if output.second else None
     except EditError as error:
         n = len(output.classes or output.words) or 1
-        return Scored(torch.full((1, n), torch.nan), torch.zeros(1, n).long(), (str(error),))
+        nothing = torch.full((1, n), torch.nan)
+        return Scored(nothing, torch.zeros(1, n).long(), refused=(str(error),))
     log_probs, best = scores_in(recording, output)
     if second is not None:
         log_probs = torch.tensor([_cosine(recording, second)])
-    return Scored(log_probs[None], best[None])
+    foils = torch.tensor([[token.id] for token in output.foils])
+    if not output.foils:
+        return Scored(log_probs[None], best[None])
+    every = recording.logits.cpu().double().log_softmax(-1)
+    return Scored(log_probs[None], best[None], every.gather(-1, foils).mT.float())
 
 
 def _cosine(*recordings: Recording) -> float:
@@ -209,16 +219,30 @@ def _together(
     targets: Sequence[int],
     groups: Sequence[Group],
     tensors: Mapping[Edit, Tensor],
+    foils: Sequence[int],
 ) -> Scored:
-    model: Any = checkpoint.model
     states = states_with(checkpoint, sources, targets, groups, tensors)
-    chosen = torch.tensor(targets, device=checkpoint.device).repeat(len(states))
-    judged = [
-        _judged(model.logits(x).float(), ids)
-        for x, ids in zip(states.flatten(0, 1).split(CELLS), chosen.split(CELLS), strict=True)
+    log_probs, best = judged(checkpoint, states, [targets, *([foils] if foils else [])])
+    return Scored(log_probs[0], best, log_probs[1] if foils else None)
+
+
+@torch.inference_mode()
+def judged(
+    checkpoint: Checkpoint, states: Tensor, targets: Sequence[Sequence[int]]
+) -> tuple[Tensor, Tensor]:
+    """Judge the decoder's last states [N, T, D] of a model of ours, some cells at a time.
+
+    targets: M tokens for each place -> their log-probabilities [M, N, T], and the most probable
+    tokens [N, T], on the CPU.
+    """
+    model: Any = checkpoint.model
+    ids = torch.tensor(targets, device=states.device).mT.repeat(len(states), 1)  # [N T, M]
+    parts = [
+        _judged(model.logits(x).float(), some)
+        for x, some in zip(states.flatten(0, 1).split(CELLS), ids.split(CELLS), strict=True)
     ]
-    log_probs, best = (torch.cat(each) for each in zip(*judged, strict=True))
-    return Scored(log_probs.view(len(states), -1).cpu(), best.view(len(states), -1).cpu())
+    log_probs, best = (torch.cat(each).cpu() for each in zip(*parts, strict=True))
+    return log_probs.mT.unflatten(-1, states.shape[:2]), best.view(states.shape[:2])
 
 
 @torch.inference_mode()
@@ -268,7 +292,7 @@ def _first(group: Group) -> int:
 
 
 def _judged(logits: Tensor, ids: Tensor) -> tuple[Tensor, Tensor]:
-    """Log-probabilities of ids [N] and the most probable ones, of logits [N, V], which are lost."""
-    largest, best = logits.max(-1)
-    own = logits.gather(-1, ids[:, None])[:, 0] - largest
-    return own - logits.sub_(largest[:, None]).exp_().sum(-1).log(), best
+    """Log-probabilities of ids [N, M], the most probable [N], of logits [N, V], which are lost."""
+    largest, best = logits.max(-1, keepdim=True)
+    own = logits.gather(-1, ids) - largest
+    return own - logits.sub_(largest).exp_().sum(-1, keepdim=True).log(), best[:, 0]

@@ -43,6 +43,7 @@ class Editing:
 
         rows: further edits, for each row of a batch. references: of edits that refer to something.
         """
+        self.edits, self.references = tuple(edits), references
         self._sides, self._n_embedded = sides, 0
         self._all = Editor(edits, references)
         self._rows = None
@@ -61,6 +62,10 @@ class Editing:
         side = self._sides[min(self._n_embedded, len(self._sides) - 1)]
         self._n_embedded += 1
         return self._all.encodings(side, table, start, n) if self._all.is_moved(side) else None
+
+    def embedded(self, ids: Tensor, rows: Tensor) -> Tensor | None:
+        """Return what stands in the place of embeddings [B, T, D] of ids [B, T]; None: these."""
+        return None
 
     @property
     def changes(self) -> dict[tuple[str, int], Change]:
@@ -191,6 +196,8 @@ def _hook(model: nn.Module, family: Family) -> None:
         for path, module in model.named_modules():
             if fnmatch.fnmatchcase(path, family.kept["positions"]):
                 module.register_forward_hook(_encode, prepend=True)
+            if fnmatch.fnmatchcase(path, family.kept["embedding"]):
+                module.register_forward_hook(_embed, prepend=True)
             if path == family.kept.get("pool"):
                 module.register_forward_pre_hook(_pool, prepend=True)
         vars(model)["is_editable"] = True
@@ -247,6 +254,11 @@ def _state(kind: str, layer: int) -> Callable[..., None]:
             edits.gave(kind, layer, states)
 
     return state
+
+
+def _embed(module: Any, inputs: tuple[Tensor], rows: Tensor) -> Tensor | None:
+    edits = _EDITING.get()
+    return None if edits is None else edits.embedded(inputs[0], rows)
 
 
 def _encode(module: Any, inputs: Any, rows: Tensor) -> Tensor | None:

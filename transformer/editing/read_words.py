@@ -7,7 +7,6 @@ import torch
 from transformer.checkpoint import Checkpoint
 from transformer.edits.edit import Edit, EditError
 from transformer.edits.spelling import edit_kinds
-from transformer.hugging_face.pairing import of_two_texts
 from transformer.inputs import source_ids
 from transformer.models.family import Ids
 from transformer.vocabulary import source_side
@@ -44,8 +43,7 @@ def pieces(checkpoint: Checkpoint, sources: Ids, edits: Sequence[Edit]) -> dict[
     of_words = [edit for edit in edits if edit_kinds()[edit.name].of == "read word"]
     if not of_words:
         return {}
-    tokens = tuple(map(source_side(checkpoint.tokenizer).token, sources))
-    groups = word_groups(of_two_texts(checkpoint, tokens, sources))
+    groups = word_groups([*map(source_side(checkpoint.tokenizer).token, sources)])
     for edit in of_words:
         if edit.numbers[0] >= len(groups):
             raise EditError(

@@ -1,0 +1,211 @@
+"""What each written word needs is what runs without the words say, for every family."""
+
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor
+
+from tests.conftest import random_checkpoint
+from tests.transformer.recording.test_families import CONFIGS, SOURCE, TARGET
+from tests.transformer.watch.hugging_face import build
+from transformer import Checkpoint, Evidence, InputError, decode, evidence, load_checkpoint, record
+from transformer.causes.prefix import replaced, stand_in
+from transformer.editing.read_words import side_read
+from transformer.fingerprint import fingerprint
+from transformer.words import word_groups
+
+each = pytest.mark.parametrize("name", CONFIGS)
+WRITING = [name for name, config in CONFIGS.items() if config.family != "encoder_classifier"]
+close: Any = {"rtol": 0.0, "atol": 5e-6}
+
+
+def target_of(checkpoint: Checkpoint) -> str | None:
+    return TARGET if checkpoint.family.decodes else None
+
+
+def log_probs(checkpoint: Checkpoint, *edits: str) -> Tensor:
+    """[T], by a run of its own."""
+    result = record(checkpoint, SOURCE, target_of(checkpoint), edits)
+    if result.classification is not None:
+        scores = result.logits.double().log_softmax(-1)
+        plain = record(checkpoint, SOURCE).logits
+        return scores[plain.argmax()][None]
+    ids = torch.tensor([token.id for token in result.target])
+    scores = result.logits.double().log_softmax(-1).gather(-1, ids[:, None])[:, 0]
+    return torch.stack([scores[list(group)].sum() for group in word_groups(result.target)])
+
+
+@each
+def test_costs_are_those_of_runs_with_one_edit(name: str) -> None:
+    checkpoint = random_checkpoint(CONFIGS[name])
+    result = evidence(checkpoint, SOURCE, target_of(checkpoint))
+    plain, side = log_probs(checkpoint), side_read(checkpoint)
+    n = len(result.source_words)
+    torch.testing.assert_close(result.log_probs, plain, **close)
+    hidden = [plain - log_probs(checkpoint, f"hide:{side}.{i}") for i in range(n)]
+    torch.testing.assert_close(result.hidden, torch.stack(hidden, -1), **close)
+    if result.cut is not None:
+        cut = [plain - log_probs(checkpoint, f"cut-word:cross.{i}") for i in range(n)]
+        torch.testing.assert_close(result.cut, torch.stack(cut, -1), **close)
+    assert (result.cut is None) is ("cross" not in checkpoint.family.attentions)
+    if checkpoint.family.decodes:
+        every = log_probs(checkpoint, *(f"hide:{side}.{i}" for i in range(n)))
+        torch.testing.assert_close(result.without_source, every, **close)
+        assert len(result.verdicts) == len(result.target_words)
+    else:
+        assert result.verdicts == () and result.prefix is None
+
+
+@pytest.mark.parametrize("name", WRITING)
+def test_edits_in_force_stay_in_force(name: str) -> None:
+    checkpoint = random_checkpoint(CONFIGS[name])
+    edit = f"head-off:{list(checkpoint.family.attentions)[-1]}.0.0"
+    result = evidence(checkpoint, SOURCE, TARGET, [edit])
+    plain, side = log_probs(checkpoint, edit), side_read(checkpoint)
+    torch.testing.assert_close(result.log_probs, plain, **close)
+    cost = plain - log_probs(checkpoint, edit, f"hide:{side}.2")
+    torch.testing.assert_close(result.hidden[:, 2], cost, **close)
+    without = evidence(checkpoint, SOURCE, TARGET)
+    assert result.prefix is not None and without.prefix is not None
+    assert not torch.equal(result.prefix, without.prefix)
+
+
+@pytest.mark.parametrize("name", WRITING)
+def test_the_contrast_is_with_the_most_probable_other_word(name: str) -> None:
+    checkpoint = random_checkpoint(CONFIGS[name])
+    result, side = evidence(checkpoint, SOURCE, TARGET), side_read(checkpoint)
+    plain, hidden = (
+        record(checkpoint, SOURCE, TARGET, edits).logits.double().log_softmax(-1)
+        for edits in ([], [f"hide:{side}.1"])
+    )
+    assert result.contrast is not None
+    for t, own in enumerate(map(int, TARGET.split())):
+        others = plain[t].clone()
+        others[own] = -torch.inf
+        foil = int(others.argmax())
+        assert result.runner_ups[t] == checkpoint.tokenizer.token(foil).piece
+        lost = (plain[t, own] - plain[t, foil]) - (hidden[t, own] - hidden[t, foil])
+        assert float(result.contrast[t, 1]) == pytest.approx(float(lost), abs=1e-5)
+
+
+@pytest.mark.parametrize("name", WRITING)
+def test_a_replaced_word_is_the_other_token_where_it_is_read(name: str) -> None:
+    checkpoint = random_checkpoint(CONFIGS[name])
+    sources, targets = ([int(word) for word in text.split()] for text in (SOURCE, TARGET))
+    unknown = 7
+    rows = replaced(checkpoint, SOURCE, sources, targets, [[], [0], [0, 1]], (), unknown)
+    ids = torch.tensor(targets)[:, None]
+    for row, tokens in zip(rows, ([5, 6, 19], [7, 6, 19], [7, 7, 19]), strict=True):
+        text = " ".join(map(str, tokens))
+        logits = record(checkpoint, SOURCE, text).logits.double().log_softmax(-1)
+        wanted = logits.gather(-1, ids)[:, 0].float()
+        torch.testing.assert_close(row, wanted, **close)
+    mean = replaced(checkpoint, SOURCE, sources, targets, [[], [1]])
+    torch.testing.assert_close(mean[0, :2], mean[1, :2], **close)
+    assert float((mean[0, 2] - mean[1, 2]).abs()) > 0
+
+
+@pytest.fixture(scope="module")
+def opened(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Checkpoint]:
+    result = {}
+    for family in ("Marian", "T5", "GPT-2", "Llama", "BERT"):
+        folder = tmp_path_factory.mktemp("hub") / family
+        model: Any = build(family)
+        model.save_pretrained(folder)
+        result[family] = load_checkpoint(folder, "cpu")
+    return result
+
+
+@pytest.mark.parametrize("family", ["Marian", "T5", "GPT-2", "Llama"])
+def test_models_of_the_library_run_word_by_word(opened: dict[str, Checkpoint], family: str) -> None:
+    checkpoint = opened[family]
+    result = evidence(checkpoint, "7 9 11", "10 12 14")
+    side = side_read(checkpoint)
+    assert result.hidden.shape[1] == len(result.source_words)
+    plain, hidden = (
+        record(checkpoint, "7 9 11", "10 12 14", edits) for edits in ([], [f"hide:{side}.1"])
+    )
+    ids = torch.tensor([token.id for token in plain.target])[:, None]
+    before, after = (
+        it.logits.double().log_softmax(-1).gather(-1, ids)[:, 0] for it in (plain, hidden)
+    )
+    torch.testing.assert_close(result.hidden[:, 1], before - after, **close)
+    targets = [token.id for token in plain.target]
+    sources = [token.id for token in plain.source]
+    rows = replaced(checkpoint, "7 9 11", sources, targets, [[], [0]], (), 5)
+    wanted = record(checkpoint, "7 9 11", "5 12 14").logits.double().log_softmax(-1)
+    torch.testing.assert_close(rows[1], wanted.gather(-1, ids)[:, 0].float(), **close)
+    edits = [f"head-off:{list(plain.attentions)[-1]}.0.0"]
+    changed = evidence(checkpoint, "7 9 11", "10 12 14", edits)
+    assert changed.prefix is not None and not torch.equal(changed.prefix, result.prefix)
+
+
+def test_an_encoder_s_vector_turns(opened: dict[str, Checkpoint]) -> None:
+    result = evidence(opened["BERT"], "7 9 11 13")
+    assert result.unit in ("degrees", "nats") and result.hidden.isfinite().all()
+    assert result.verdicts == ()
+
+
+def test_a_long_text_of_a_watched_model_is_refused(
+    opened: dict[str, Checkpoint], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(import_module("transformer.causes.evidence"), "MOST_RUNS", 4)
+    with pytest.raises(InputError, match="at most 4 are made"):
+        evidence(opened["GPT-2"], "7 9 11", "10 12 14")
+    with pytest.raises(InputError):
+        evidence(opened["GPT-2"], "")
+
+
+@pytest.fixture(scope="module")
+def en_de() -> Checkpoint:
+    path = Path("checkpoints/en-de")
+    wanted = "f814bd7a4a338947d434887780ad0b0c195cd04d3f611656d2295c42d2a9904b"
+    assert fingerprint(path) == wanted, "other weights: numbers below are of those"
+    return load_checkpoint(path, "cpu")
+
+
+def cost(matrix: Tensor | None, result: Evidence, word: str, source: str) -> float:
+    assert matrix is not None
+    return float(matrix[result.target_words.index(word), result.source_words.index(source)])
+
+
+def test_it_looks_at_the_and_needs_river(en_de: Checkpoint) -> None:
+    result = evidence(en_de, "The bank on the river was full of flowers.")
+    assert result.source_words[-1] == result.target_words[-1] == "</s>"
+    assert cost(result.hidden, result, "dem", "river") == pytest.approx(2.34, abs=0.01)
+    assert cost(result.hidden, result, "dem", "the") == pytest.approx(0.26, abs=0.01)
+    assert cost(result.cut, result, "dem", "the") == pytest.approx(0.08, abs=0.01)
+    assert cost(result.weights, result, "dem", "the") == pytest.approx(0.59, abs=0.01)
+    assert cost(result.hidden, result, "Die", "bank") == pytest.approx(4.37, abs=0.01)
+    assert cost(result.hidden, result, "Die", "The") == pytest.approx(0.49, abs=0.01)
+    of = dict(zip(result.target_words, result.verdicts, strict=True))
+    assert of["dem"].kind == of["Die"].kind == "moved" and of["Fluss"].kind == "agrees"
+    needed = of["dem"].needs
+    assert needed is not None and result.source_words[needed] == "river"
+    total = (result.log_probs[:, None] - result.hidden).sum(0)
+    again = record(
+        en_de,
+        "The bank on the river was full of flowers.",
+        decode(en_de, "The bank on the river was full of flowers.").target,
+        ["hide:source.4"],
+    )
+    ids = torch.tensor([token.id for token in again.target])[:, None]
+    whole = again.logits.double().log_softmax(-1).gather(-1, ids).sum()
+    assert float(total[4]) == pytest.approx(float(whole), abs=1e-4)
+
+
+def test_not_is_needed_by_nicht(en_de: Checkpoint) -> None:
+    result = evidence(en_de, "The animal didn't cross the street because it was too tired.")
+    assert cost(result.hidden, result, "nicht", "didn't") == pytest.approx(7.97, abs=0.01)
+    assert cost(result.cut, result, "nicht", "didn't") == pytest.approx(7.79, abs=0.01)
+    comma = result.verdicts[result.target_words.index(",")]
+    assert comma.kind == "prefix" and "nicht" in comma.text
+    for verdict in result.verdicts:
+        assert verdict.text.endswith(".") and "right" not in verdict.text
+
+
+def test_bytes_leave_nothing_unknown(en_de: Checkpoint) -> None:
+    assert stand_in(en_de) is None

@@ -1,0 +1,230 @@
+"""evidence(): what each written word looks at, and what it cannot be written without."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import torch
+from torch import Tensor
+
+from transformer.analysis.scored import Output, Scored, output_of, output_read, scored
+from transformer.causes.prefix import replaced, stand_in
+from transformer.causes.verdict import Verdict, verdict
+from transformer.checkpoint import Checkpoint
+from transformer.decoding.decode import decode
+from transformer.editing.read_words import side_read
+from transformer.edits.edit import Edit, EditError
+from transformer.edits.spelling import edits_of
+from transformer.inputs import InputError
+from transformer.recording import Recording
+from transformer.recording.ours import record
+from transformer.tokenizer import Token
+from transformer.words import word_groups, word_piece, words_of
+
+MOST_RUNS = 200
+"""Runs of a model that is watched, at most: each word that is hidden needs one of its own."""
+
+
+@dataclass(frozen=True, eq=False)
+class Evidence:
+    """The worth of a text's words to each of T words that are written.
+
+    Costs are what is lost of a word's log-probability, the sum over its pieces: positive where it
+    is missed. Instead of written words a classifier has its class, T = 1; an encoder its vector,
+    whose costs are degrees; a masked model the words at its masks.
+    """
+
+    source_words: tuple[str, ...]
+    """The S words that are read, by `word_groups`."""
+    target_words: tuple[str, ...]
+    log_probs: Tensor
+    """[T], in nats, with every word in its place; of a vector 0."""
+    hidden: Tensor
+    """[T, S]: the cost of nobody's seeing the word."""
+    cut: Tensor | None = None
+    """[T, S]: the cost of the decoder's not reading it; None: no cross-attention."""
+    prefix: Tensor | None = None
+    """[T, T]: the cost of replacing a written word, 0 from the diagonal on; None: none written."""
+    weights: Tensor | None = None
+    """[T, S]: where the last layer looks, the mean of its heads and of the word's rows; None: not
+    known, or nothing is written."""
+    runner_ups: tuple[str, ...] = ()
+    """The pieces that were most probable beside those of each word, joined; of a class the next."""
+    contrast: Tensor | None = None
+    """[T, S]: what hiding takes from the lead over the runner-up, in nats."""
+    without_source: Tensor | None = None
+    """[T]: the log-probabilities with all of the source hidden; None: nothing is written."""
+    unit: str = "nats"
+
+    @property
+    def source_gives(self) -> Tensor | None:
+        """Compute what the whole source adds to each log-probability [T]."""
+        return None if self.without_source is None else self.log_probs - self.without_source
+
+    @cached_property
+    def verdicts(self) -> tuple[Verdict, ...]:
+        """One for each written word; none where nothing is written."""
+        if self.prefix is None:
+            return ()
+        return tuple(
+            verdict(
+                t,
+                self.target_words,
+                self.source_words,
+                None if self.weights is None else self.weights[t],
+                self.hidden[t],
+                None if self.cut is None else self.cut[t],
+                self.prefix[t, :t],
+            )
+            for t in range(len(self.target_words))
+        )
+
+
+def evidence(
+    checkpoint: Checkpoint,
+    text: str,
+    target: str | Sequence[Token] | None = None,
+    edits: Iterable[Edit | str] = (),
+) -> Evidence:
+    """Find what each written word needs: every word of the text is hidden in turn.
+
+    target: what is written, as text or tokens; None: what greedy decoding writes. edits: in force
+    all the while. A model of ours runs all words in a batch, any other once for each. Raises
+    InputError, of an edit EditError.
+    """
+    made = edits_of(edits)
+    if target is None and checkpoint.family.decodes:
+        target = decode(checkpoint, text, edits=made).target
+    plain = record(checkpoint, text, target, made)
+    output = _output(checkpoint, text, plain)
+    tried = _Tried.of(checkpoint, plain)
+    tried.check(checkpoint, output)
+    result = _scored(checkpoint, output, [(*made, *group) for group in tried.groups])
+    return replace(
+        _of_scores(tried, output, plain, result),
+        prefix=_prefix(checkpoint, text, plain, output, made),
+        weights=_weights(plain, output),
+    )
+
+
+@dataclass(frozen=True)
+class _Tried:
+    """The groups of edits: none, each word hidden, and for a decoder all of them, and each cut."""
+
+    groups: tuple[tuple[Edit, ...], ...]
+    n_words: int
+    decodes: bool
+    has_cross: bool
+
+    @classmethod
+    def of(cls, checkpoint: Checkpoint, plain: Recording) -> "_Tried":
+        n, decodes = len(word_groups(plain.source)), bool(plain.target)
+        hidden = [Edit("hide", side_read(checkpoint), (i,)) for i in range(n)]
+        has_cross = decodes and checkpoint.family.reads == "source"
+        cut = [(Edit("cut-word", "cross", (i,)),) for i in range(n)] * has_cross
+        every = [tuple(hidden)] * decodes
+        return cls(((), *((it,) for it in hidden), *every, *cut), n, decodes, has_cross)
+
+    def check(self, checkpoint: Checkpoint, output: Output) -> None:
+        """Raise InputError where a watched model would run too often."""
+        n_runs = len(self.groups) + (len(output.groups) - 1) * self.decodes
+        if checkpoint.family.is_watched and n_runs > MOST_RUNS:
+            raise InputError(
+                f"{checkpoint.name} runs once for each word that is hidden, cut off or replaced: "
+                f"these are {n_runs} runs, and at most {MOST_RUNS} are made. Shorten the text."
+            )
+
+
+def _output(checkpoint: Checkpoint, text: str, plain: Recording) -> Output:
+    """Find what is judged: of a target with the most probable other token of each place."""
+    if not plain.target:
+        return output_read(checkpoint, text, plain)
+    output = output_of(checkpoint, text, plain.target)
+    others = plain.logits.float().cpu().clone()
+    others[range(len(plain.target)), [token.id for token in plain.target]] = -torch.inf
+    best = others.argmax(-1).tolist()
+    return replace(output, foils=tuple(map(checkpoint.tokenizer.token, best)))
+
+
+def _scored(checkpoint: Checkpoint, output: Output, groups: Sequence[Sequence[Edit]]) -> Scored:
+    """All groups' scores. Raises EditError where one of them cannot be tried."""
+    parts = []
+    for part in scored(checkpoint, output, groups):
+        if part.refused:
+            raise EditError(part.refused[0])
+        parts.append(part)
+    foils = [part.foils for part in parts if part.foils is not None]
+    return Scored(
+        torch.cat([part.log_probs for part in parts]).double(),
+        torch.cat([part.best for part in parts]),
+        torch.cat(foils).double() if foils else None,
+    )
+
+
+def _of_scores(tried: _Tried, output: Output, plain: Recording, scores: Scored) -> Evidence:
+    groups, n = output.groups, tried.n_words
+    names: tuple[str, ...]
+    others: tuple[str, ...]
+    if output.classes:
+        best = int(scores.log_probs[0].argmax())
+        foil = int(scores.log_probs[0].topk(2).indices[-1])
+        groups, names, others = [[best]], (output.classes[best],), (output.classes[foil],)
+        foils: Tensor | None = scores.log_probs[:, [foil]]
+    elif output.vector is not None:
+        names, others, foils = ("vector",), (), None
+    else:
+        names = tuple(_spelled(output.words, group) for group in groups)
+        others = tuple(_spelled(output.foils, group) for group in groups if output.foils)
+        foils = None if scores.foils is None else _sums(scores.foils, groups)
+    words = _sums(scores.log_probs, groups)  # [N, T]
+    hidden = slice(1, 1 + n)
+    lead = None if foils is None else words - foils
+    return Evidence(
+        source_words=tuple(words_of(plain.source)),
+        target_words=names,
+        log_probs=words[0],
+        hidden=(words[0] - words[hidden]).mT,
+        cut=(words[0] - words[2 + n :]).mT if tried.has_cross else None,
+        runner_ups=others,
+        contrast=None if lead is None else (lead[0] - lead[hidden]).mT,
+        without_source=words[1 + n] if tried.decodes else None,
+        unit="nats" if output.vector is None else output.unit,
+    )
+
+
+def _sums(pieces: Tensor, groups: Sequence[Sequence[int]]) -> Tensor:
+    """[N, P] -> [N, T]: over the pieces of each word."""
+    return torch.stack([pieces[:, list(group)].sum(-1) for group in groups], -1)
+
+
+def _spelled(tokens: Sequence[Token], group: Sequence[int]) -> str:
+    return word_piece([tokens[i] for i in group]).strip(" ▁")
+
+
+def _prefix(
+    checkpoint: Checkpoint, text: str, plain: Recording, output: Output, edits: Sequence[Edit]
+) -> Tensor | None:
+    if not plain.target:
+        return None
+    groups, n = output.groups, len(output.groups)
+    result = torch.zeros(n, n, dtype=torch.float64)
+    if n == 1:
+        return result
+    sources, targets = ([token.id for token in each] for each in (plain.source, plain.target))
+    unknown, replaceable = stand_in(checkpoint), [[], *groups[:-1]]
+    log_probs = replaced(checkpoint, text, sources, targets, replaceable, edits, unknown)
+    words = _sums(log_probs.double(), groups)
+    result[:, :-1] = (words[0] - words[1:]).mT
+    return result.tril(-1)
+
+
+def _weights(plain: Recording, output: Output) -> Tensor | None:
+    """Tell where the last layer looks [T, S], by its rows that write."""
+    attention = plain.attentions.get("cross") or plain.attentions.get("decoder_self")
+    n = len(plain.target)
+    if attention is None or not n:
+        return None
+    rows = attention.weights(attention.n_layers - 1).mean(0).cpu().double()[-n:]  # [P, K]
+    keys = [rows[:, list(group)].sum(-1) for group in word_groups(plain.source)]
+    pieces = torch.stack(keys, -1)  # [P, S]
+    return torch.stack([pieces[list(group)].mean(0) for group in output.groups])
