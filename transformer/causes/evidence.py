@@ -18,7 +18,7 @@ from transformer.edits.spelling import edits_of
 from transformer.inputs import InputError
 from transformer.recording import Recording
 from transformer.recording.ours import record
-from transformer.tokenizer import Token
+from transformer.token import Token
 from transformer.words import word_groups, word_piece, words_of
 
 MOST_RUNS = 200
