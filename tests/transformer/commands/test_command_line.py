@@ -62,6 +62,27 @@ def test_heads_of_a_text_are_a_table_and_a_head_links_words(
     assert capsys.readouterr().err.startswith("error: ")
 
 
+def test_evidence_is_sentences_values_and_a_table(
+    text_folder: Path, tmp_path: Path, capsys: Output
+) -> None:
+    assert main(["evidence", str(text_folder), SENTENCES[0], "--target", "Die Katze."]) == 0
+    sentences = capsys.readouterr().out.splitlines()
+    result = answer(capsys, "evidence", text_folder, SENTENCES[0], "--target", "Die Katze.")
+    assert sentences == [each["text"] for each in result["verdicts"]]
+    assert len(result["hidden"]) == len(result["target_words"]) == len(sentences)
+    file = tmp_path / "evidence.csv"
+    more = ("--edit", "hide:source.0", "--out", file)
+    answer(capsys, "evidence", text_folder, SENTENCES[0], "--target", "Die Katze.", *more)
+    with file.open(encoding="utf-8", newline="") as stream:
+        rows = list(csv.DictReader(stream))
+    n, n_read = len(result["target_words"]), len(result["source_words"])
+    assert len(rows) == n * n_read + n * (n - 1) // 2
+    again = [row for row in rows if (row["side"], row["number"]) == ("source", "0")]
+    assert all(abs(float(row["hidden"])) < 1e-6 for row in again)  # it is hidden already
+    assert main(["evidence", str(text_folder), SENTENCES[0], "--edit", "hide:source.99"]) == 1
+    assert capsys.readouterr().err.startswith("error: hide:source.99: ")
+
+
 def test_inspect(text_folder: Path, capsys: Output) -> None:
     result = answer(capsys, "inspect", text_folder)
     assert (result["checkpoint"], result["d_model"], result["vocab_size"]) == ("random", 32, 300)
