@@ -3,7 +3,7 @@
 They are computed once more: a matrix that gives the recorded numbers is the one that made them.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
@@ -13,7 +13,7 @@ from torch import Tensor
 
 from transformer.recording.calls import AttentionCall
 from transformer.recording.replay import are_along, normed, parts_of
-from transformer.recording.trace import Read, Trace
+from transformer.recording.trace import Firsts, Read, Trace
 
 _CLOSE = 1e-5
 """The largest distance of numbers that are the same, as a share of the largest."""
@@ -34,19 +34,19 @@ class Origin:
 
         At the first place, positions turn nothing.
         """
-        heads = self._first
+        heads = self._firsts.query
         if heads is None:
             return ()
         reads = tuple(read for read, row in self._rows if bool(self._are_plain(heads, read, row)))
         return reads or tuple(it for it, row in self._rows if self._gives(heads, it, row))
 
     @cached_property
-    def _first(self) -> Tensor | None:
-        """The first query of all heads [1, H, d]."""
-        query = self.trace.query
-        if query is None and self.call.knows_scores and self.call.q.size(1):
-            query = self.call.q[:, 0]
-        return None if query is None else query.reshape(1, -1, query.size(-1))
+    def _firsts(self) -> Firsts:
+        """The first query and the first key of all heads [1, H, d]."""
+        rows: Sequence[Tensor | None] = self.trace.firsts
+        if all(each is None for each in rows) and self.call.knows_scores:
+            rows = [each[:, 0] if each.size(1) else None for each in (self.call.q, self.call.k)]
+        return Firsts(*(row if row is None else row.reshape(1, -1, row.size(-1)) for row in rows))
 
     @cached_property
     def columns(self) -> dict[int, tuple[int, ...]]:
@@ -88,18 +88,37 @@ class Origin:
     def is_another(self) -> bool | None:
         """Tell whether keys are made of other states than queries; None where nothing proves it."""
         asking = {read.states.number for read in self.queries}
+        if self._gives_keys(asking):
+            return False
         if not asking or not self.columns:
             return False if not self._rows and self._is_bare() else None
         if asking & set(self.columns):
             return False
         if self.trace.given & set(self.columns):
-            return True
+            return None if self._is_alike(asking, self.columns) else True
         sources = self._with_sources(asking), self._with_sources(self.columns)
         return False if self._words_among_others or sources[0] & sources[1] else None
 
+    def _gives_keys(self, asking: Set[int]) -> bool:
+        """Tell whether a matrix that read these states made the first key of all heads.
+
+        MobileBERT's queries and keys are made of fewer numbers than its values are.
+        """
+        heads = self._firsts.key
+        if heads is None:
+            return False
+        rows = ((read, row) for read, row in self._rows if read.states.number in asking)
+        return any(bool(self._are_plain(heads, read, row)) for read, row in rows)
+
+    def _is_alike(self, numbers: Iterable[int], others: Iterable[int]) -> bool:
+        """Tell whether some of two groups of states begin alike: one may be a copy of the other."""
+        first = {read.states.number: read.states.first for read, _ in self._rows}
+        pairs = ((first[one], first[other]) for one in numbers for other in others)
+        return any(torch.equal(one, other) for one, other in pairs)
+
     def _is_bare(self) -> bool:
         """Tell whether the first query is a value as well: no matrix comes before them."""
-        query, values = self._first, self.call.v.transpose(0, 1)
+        query, values = self._firsts.query, self.call.v.transpose(0, 1)
         if query is None or query.size(-1) != values.size(-1):
             return False
         types = query.dtype, values.dtype

@@ -45,6 +45,19 @@ class Norm(NamedTuple):
     bias: Tensor | None
 
 
+class Firsts(NamedTuple):
+    """Copies of the first query and the first key of all heads [..., d].
+
+    None where an axis is not clear, or where the call keeps them itself.
+    """
+
+    query: Tensor | None = None
+    key: Tensor | None = None
+
+
+NO_ROWS = Firsts()
+
+
 class Trace(NamedTuple):
     """A call of attention as the pass has shown it."""
 
@@ -58,8 +71,7 @@ class Trace(NamedTuple):
     """The latest before it."""
     given: frozenset[int] = frozenset()
     """Numbers of states that a module under way was given."""
-    query: Tensor | None = None
-    """The first row of its queries [..., d], a copy; None where the call keeps them itself."""
+    firsts: Firsts = NO_ROWS
     norms: tuple[Norm, ...] = ()
     """The norms in the module that called it, and in the one around that."""
     earlier: tuple[Read, ...] = ()

@@ -8,7 +8,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from tests.transformer.watch.inline import LAYERS, D, Layer, Translator, by_hand, fused
+from tests.transformer.watch.inline import LAYERS, D, Layer, Translator, by_hand, fused, split
 from tests.transformer.watch.test_extra_keys import WORDS, Own, Prefixed
 from tests.transformer.watch.test_passes import IDS, MODELS, LayerByLayer, Pair, bert
 from transformer import Recording, record
@@ -215,3 +215,36 @@ def test_states_that_are_learned_may_ask_in_every_layer() -> None:
     # What has no role is not called proved either: nobody sees where learned states come from.
     assert {each.role for each in recording.attentions.values()} == {None}
     assert recording.checked.is_right is None and len(recording.checked.unproven) == 2
+
+
+class Narrow(Layer):
+    """Queries and keys are made of what is made of the states, values of the states themselves."""
+
+    def forward(self, x: Tensor, y: Tensor | None = None) -> Tensor:
+        z = self.w[7](x).tanh()
+        q, k, v = (split(f(each)) for f, each in zip(self.w[:3], (z, z, x), strict=True))
+        return x + self.w[3](self.attend(q, k, v, False).transpose(1, 2).flatten(-2))  # type: ignore[no-any-return]
+
+
+class Copied(Layer):
+    """Queries are made of a copy of the states: as JetMoE's, sorted by experts."""
+
+    def forward(self, x: Tensor, y: Tensor | None = None) -> Tensor:
+        return x + self.attended(x[:, torch.arange(x.size(1))], x, 0, False)
+
+
+@pytest.mark.parametrize(("layer", "is_right"), [(Narrow, True), (Copied, None)])
+@pytest.mark.parametrize("attend", [by_hand, fused])
+def test_own_keys_are_no_other_sequence_s(
+    layer: type[Layer],
+    is_right: bool | None,
+    attend: Callable[..., Tensor],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Where only values tell where keys come from, a copy proves nothing."""
+    monkeypatch.setattr(stacks, "kind_of", lambda call, seen: "encoder_self")
+    x = torch.randn(1, 4, D, generator=torch.Generator().manual_seed(1))
+    torch.manual_seed(6)
+    layers = nn.Sequential(*(layer(attend) for _ in range(2)))
+    checked = record(layers.eval(), (x,)).checked
+    assert checked.is_right is is_right and not checked.contradictions

@@ -63,6 +63,7 @@ def test_weights_are_the_library_s_own(family: str, padded: bool) -> None:
     for kind in recording.attentions:
         assert furthest(recording, kind, wanted[kind]) < 1e-5
     assert recording.checked.n_checked == recording.checked.n_layers
+    assert not recording.checked.contradictions
 
 
 @pytest.mark.parametrize("family", MORE)
@@ -75,6 +76,7 @@ def test_more_families_are_recorded_or_named(family: str, monkeypatch: pytest.Mo
         assert recording == other
         return
     assert recording.checked.n_checked == recording.checked.n_layers
+    assert not recording.checked.contradictions
     assert has_output(recording) != ("W_O" in row(family, recording))
     assert (list(other.attentions), other.unseen) == (list(recording.attentions), recording.unseen)
     said = {} if MORE[family].says == "other" else MORE[family].said()

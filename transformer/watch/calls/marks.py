@@ -12,6 +12,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from transformer.recording.trace import NO_ROWS, Firsts
 from transformer.watch.calls.addends import ADDITIONS, Addend, carried
 from transformer.watch.capture.sources import UNKNOWN, Made
 from transformer.watch.capture.tensors import tensors_in
@@ -47,8 +48,7 @@ class Origin:
     """True: it met them block by block."""
     source: Made = UNKNOWN
     """The origin of queries and keys."""
-    query: Tensor | None = None
-    """The first query of all heads, a copy."""
+    firsts: Firsts = NO_ROWS
 
 
 @dataclass(frozen=True)
@@ -62,8 +62,7 @@ class Product:
     """True: queries or keys were picked out of a sequence."""
     source: Made = UNKNOWN
     """Their origin."""
-    query: Tensor | None = None
-    """The first query of all heads [..., d], a copy; None where its axis is not known."""
+    firsts: Firsts = NO_ROWS
 
 
 class Marks:

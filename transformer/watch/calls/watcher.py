@@ -46,7 +46,7 @@ from transformer.watch.capture.operators import (
 from transformer.watch.capture.place import Place, Places, is_given, paths_of
 from transformer.watch.capture.sources import Made
 from transformer.watch.capture.tensors import tensors_in
-from transformer.watch.capture.traces import READS, first_query
+from transformer.watch.capture.traces import READS, first_rows
 from transformer.watch.capture.turning import TURNING
 
 
@@ -196,7 +196,7 @@ class Watcher(Sequences):
             has_sink = scores.size(-1) > mark.n_keys
             path = self._places.here(-1, sizes[0]).path
             origin = Origin(path, sizes, mark.is_picked, has_sink)
-            origin.source, origin.query = mark.source, mark.query
+            origin.source, origin.firsts = mark.source, mark.firsts
             self.softmaxes.append(origin)
             self._edit_weights(origin, scores, result, mark.addends)
             self._marks.put(result, Softmax(result, scores, mark.addends, origin))
@@ -215,8 +215,8 @@ class Watcher(Sequences):
             q, k = [*tensors_in(args)][-2:]
             source = self._layer.sources.made(q, k, None, is_given)
             addends = added_by(args, kwargs)
-            row = first_query(args, result)
-            self._marks.put(result, Product(result.size(-1), addends, is_picked, source, row))
+            firsts = first_rows(args, result)
+            self._marks.put(result, Product(result.size(-1), addends, is_picked, source, firsts))
             self._watch_functions()
         else:
             self._layer.matrix(args, result)
@@ -243,7 +243,7 @@ class Watcher(Sequences):
             source = self._layer.sources.made(made.result, made.v, made.v, is_given)
         seen.source = source
         seen.trace = self._traces.trace(
-            place, sizes[1:], self._layer.sources.latest(READS), is_given, made.softmax.origin.query
+            place, sizes[1:], self._layer.sources.latest(READS), is_given, seen.softmax.firsts
         )
         self._edit(seen, made.result)
         self._note(seen, made.result.reshape(n_heads, n_queries, -1))

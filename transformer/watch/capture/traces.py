@@ -6,7 +6,7 @@ from typing import Any
 
 from torch import Tensor
 
-from transformer.recording.trace import Read, States, Trace
+from transformer.recording.trace import NO_ROWS, Firsts, Read, States, Trace
 from transformer.watch.capture.place import Place
 from transformer.watch.capture.sources import Reading
 from transformer.watch.capture.tensors import tensors_in
@@ -53,7 +53,7 @@ class Traces:
         sizes: Sequence[int],
         reads: Iterable[Reading],
         is_given: Callable[[Tensor], bool],
-        query: Tensor | None = None,
+        firsts: Firsts = NO_ROWS,
     ) -> Trace:
         """sizes: queries and keys. is_given: whether a module under way was given a tensor."""
         made, tensors = [], {}
@@ -72,7 +72,7 @@ class Traces:
             self._text(*sizes),
             tuple(latest),
             frozenset(arguments),
-            query,
+            firsts,
             place.norms,
             tuple(earlier),
         )
@@ -100,18 +100,29 @@ def _are_one(a: Tensor, b: Tensor) -> bool:
     return is_there and a.size(-1) == b.size(-1)
 
 
-def first_query(operands: Sequence[Any], scores: Tensor) -> Tensor | None:
-    """A copy of the first query of all heads; None where its axis is not clear.
+def first_rows(operands: Sequence[Any], scores: Tensor) -> Firsts:
+    """Copy the first query and the first key of all heads.
 
     operands: of the product that gave the scores, (equation, q, k) of an einsum, or (q, k).
     """
-    queries, axis = [*tensors_in(operands)][-2], -2
+    q, k = [*tensors_in(operands)][-2:]
+    of_q: int | None = -2
+    of_k: int | None = -1
     if isinstance(operands[0], str):
         terms, _, out = operands[0].replace(" ", "").partition("->")
-        term = terms.partition(",")[0]
-        if out[-2:-1] not in term or term[-1] in out or "." in (out[-2:-1], term[-1]):
-            return None
-        axis = term.index(out[-2])
-        axis -= len(term) if "." in term[:axis] else 0  # dots stand before it, for any axes
-    is_clear = queries.dim() > 1 and queries.size(axis) == scores.size(-2) > 0
-    return queries.detach().select(axis, 0).clone() if is_clear else None
+        first, _, second = terms.partition(",")
+        of_q, of_k = _axis(first, out[-2:-1], out), _axis(second, out[-1:], out)
+    return Firsts(_first(q, of_q, scores.size(-2)), _first(k, of_k, scores.size(-1)))
+
+
+def _axis(term: str, letter: str, out: str) -> int | None:
+    """The axis of this letter; None where the last one is not that of a head's width."""
+    if letter not in term or term[-1] in out or "." in (letter, term[-1]):
+        return None
+    axis = term.index(letter)
+    return axis - len(term) if "." in term[:axis] else axis  # dots stand for any axes
+
+
+def _first(tensor: Tensor, axis: int | None, n: int) -> Tensor | None:
+    is_clear = axis is not None and tensor.dim() > 1 and tensor.size(axis) == n > 0
+    return tensor.detach().select(axis, 0).clone() if axis is not None and is_clear else None
