@@ -4,7 +4,6 @@ from typing import Any
 
 from transformer.checkpoint import Description
 from viz.app_packages import st
-from viz.labels import literal
 from viz.screen import Screen
 from viz.state.state import bound
 
@@ -25,5 +24,4 @@ def choose_pair(description: Description | None, pair: str) -> None:
     config: Any = description.config if description else None
     is_offered = getattr(config, "reads_pairs", False) and config.pooling is None
     if pair or is_offered:
-        look: Any = {"placeholder": "Second text", "label_visibility": "collapsed", "help": HELP}
-        st.text_input(literal("Second text"), pair, **look, **bound("pair", pair, ""))
+        st.text_input("Second text", pair, help=HELP, **bound("pair", pair, ""))

@@ -73,10 +73,10 @@ def header(page: Page) -> Request:
         choose_pair(about(checkpoint), request.pair)
         place = st.empty()
     elif shows == "sentence":
-        sentence, pickers = st.columns(WIDTHS, vertical_alignment="center")
+        if request.chat is not None:
+            show_turns(request.chat)
+        sentence, pickers = st.columns(WIDTHS)
         with sentence:
-            if request.chat is not None:
-                show_turns(request.chat)
             with _row():
                 _choose_text(checkpoint, text)
                 if names_of_templates := templates(about(checkpoint), request.chat):
