@@ -18,7 +18,7 @@ from transformer.recording import Recording
 from viz.components.kit.browser import Component, digest, envelope, pieces
 from viz.components.kit.pack import pack
 from viz.components.kit.picture import known_map, shown_map, strongest
-from viz.components.kit.sides import sides
+from viz.components.kit.sides import second, sides
 from viz.components.kit.sync import mountable
 from viz.labels import kind_name
 from viz.map_words import COLUMN_TITLE, capitalised, describe_map, map_name, row_title
@@ -162,6 +162,7 @@ def _header(map: AttentionMap, layer: int, head: int) -> dict[str, Any]:
         },
         "notes": map.notes,
         "sides": sides(map),
+        **second(map),
     }
 
 

@@ -74,6 +74,17 @@ export function drawCells({ cells, frame, map, window: shown, table, palette }) 
   context.strokeStyle = palette.grid;
   context.lineWidth = 1;
   context.strokeRect(x - 0.5, y - 0.5, width + 1, height + 1);
+  drawSecond(context, frame, map, shown, palette);
+}
+
+// Thin lines where the second text of a pair begins.
+function drawSecond(context, frame, { header }, window, palette) {
+  const [row = 0, column = 0] = header.second ?? [];
+  const { x, y } = boxOf(frame, window, [row, row], [column, column]);
+  const { plot } = frame;
+  context.fillStyle = palette.dim;
+  if (row > window[0] && row < window[1]) context.fillRect(plot.x - 6, Math.round(y), plot.width + 6, 1);
+  if (column > window[2] && column < window[3]) context.fillRect(Math.round(x), plot.y, 1, plot.height + 6);
 }
 
 // Whether rows are high enough for a line that jumps from row to row to leave the map visible.

@@ -18,7 +18,7 @@ from transformer.token import Token
 from viz.components.kit.browser import Component, digest, envelope, pieces
 from viz.components.kit.pack import pack
 from viz.components.kit.picture import known_map, shown_map
-from viz.components.kit.sides import sides
+from viz.components.kit.sides import second, sides
 from viz.components.kit.sync import mountable
 from viz.labels import bare_label, kind_name, kind_title
 from viz.map_words import COLUMN_TITLE, capitalised, describe_heads, list_of, row_title
@@ -149,6 +149,7 @@ def pack_head_view(map: AttentionMap, layer: int) -> bytes:
         "lens": {"name": map.lens.name, "title": map.lens.title, "scale": map.lens.scale},
         "notes": list(map.notes),
         "sides": sides(map),
+        **second(map),
         "rows_of": map.row_groups,
         "columns_of": map.column_groups,
         "closed": _closed(map, layer),

@@ -33,9 +33,10 @@ function list(className, title) {
   return node;
 }
 
-export function arrangeTokens(tokens, { rows, columns }) {
+export function arrangeTokens(tokens, { rows, columns, second = [] }) {
   tokens.rows.replaceChildren(...rows.map((piece, i) => token(`q${i}`, piece)));
   tokens.columns.replaceChildren(...columns.map((piece, i) => token(`k${i}`, piece)));
+  second.forEach((place, i) => place && [tokens.rows, tokens.columns][i].children[place].classList.add("second"));
   tokens.labelled = [];
   tokens.marked = [];
   tokens.pinned = [];

@@ -1,9 +1,10 @@
-"""The tokens, in the page's two lines, of the rows and columns of a map."""
+"""The tokens of a map's rows and columns in the page's two lines, and where a pair's texts meet."""
 
 from collections.abc import Mapping, Sequence
 
 from transformer.analysis.merging import Group
 from transformer.analysis.reading import AttentionMap
+from transformer.token import second_at
 
 Side = Mapping[str, int]
 """Side, "source" or "target" -> the position in the model's text of that side's first token."""
@@ -20,6 +21,14 @@ def sides(map: AttentionMap) -> dict[str, dict[str, list[int]]]:
         "rows": _places(rows, map.row_groups),
         "columns": _places(columns, map.column_groups),
     }
+
+
+def second(map: AttentionMap) -> dict[str, list[int]]:
+    """{"second": the row and the column that a pair's second text begins at}; 0: the first one, or
+    none. Empty where neither has a line before it.
+    """
+    places = [second_at(map.rows) or 0, second_at(map.columns) or 0]
+    return {"second": places} if any(places) else {}
 
 
 def _starts(map: AttentionMap) -> tuple[Side, Side]:

@@ -38,6 +38,13 @@ def draw(data: Data, width: float) -> Sheet:
     marks += words_beside(rows, block[0], (left - 3, top), cell[1], room, colours, False)
     marks += words_beside(columns, block[1], (left, top - 3), cell[0], labels, colours, True)
     marks.append(Box(left, top, wide, high, None, colours["grid"], 0.5))
+    row, column = (place / b for place, b in zip(header.get("second", (0, 0)), block, strict=True))
+    if row:
+        y = top + row * cell[1]
+        marks.append(Line((((left - 3, y), (right, y)),), colours["dim"], 0.5))
+    if column:
+        x = left + column * cell[0]
+        marks.append(Line((((x, top - 3), (x, top + high)),), colours["dim"], 0.5))
     marks += _chosen(data, block, (left, top), cell)
     query, key = header["titles"]
     marks.append(

@@ -54,6 +54,12 @@ def draw(data: Data, width: float) -> Sheet:
         marks.append(Words(x, top + SMALL, title, SMALL, colours["dim"], anchor))  # type: ignore[arg-type]
     top += SMALL + 5
     middle = [top + (i + 0.5) * pitch for i in range(n)]
+    for ends, place in zip(
+        ((0.0, left - 4), (right + 4, width)), header.get("second", (0, 0)), strict=True
+    ):
+        if place:
+            line = tuple((x, top + place * pitch) for x in ends)
+            marks.append(Line((line,), colours["grid"], 0.5))
     marks += _lines(data, heads, (left, right), middle)
     for letter, tokens, x, anchor in (
         ("q", rows, left - 4, "end"),

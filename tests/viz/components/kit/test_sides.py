@@ -2,9 +2,11 @@
 
 from dataclasses import replace
 
+import pytest
+
 from transformer.analysis.reading import Reading, read
 from transformer.recording import Recording
-from viz.components.kit.sides import sides
+from viz.components.kit.sides import second, sides
 
 
 def test_an_encoder_reads_its_source(recording: Recording) -> None:
@@ -50,3 +52,22 @@ def test_hidden_and_merged_tokens(recording: Recording) -> None:
     places = sides(merged)
     assert places["rows"] == {"source": [0, 0, -1, 1, 2, 3, 3]}
     assert places["columns"] == {"source": [-1, 0, 1, 2, 3]}
+
+
+@pytest.mark.parametrize(
+    ("between", "places"),
+    [("all", {"second": [4, 4]}), ("a-a", {}), ("a-b", {}), ("b-b", {})],
+)
+def test_a_line_stands_where_the_second_text_begins(
+    between: str, places: dict[str, list[int]], recording: Recording
+) -> None:
+    attention = recording.attentions["encoder_self"]
+    tokens = tuple(
+        replace(token, segment="A" if i < 4 else "B") for i, token in enumerate(attention.queries)
+    )
+    pair = replace(
+        recording,
+        attentions={"encoder_self": replace(attention, queries=tokens, keys=tokens)},
+    )
+    assert second(read(pair, "encoder_self", Reading(between=between))) == places
+    assert second(read(recording, "encoder_self")) == {}
