@@ -157,6 +157,7 @@ def recordings(recorders: dict[str, Recorder]) -> dict[str, Recording]:
             positions={},
             classification=Classification(("no", "maybe", "yes"), torch.tensor([0.1, -2.0, 1.5])),
         ),
+        "scored": replace(made["translator"], positions={}, numbers={"score": -1.25}),
         **{name: placed_recording(name, 7) for name in PLACED},
     }
 

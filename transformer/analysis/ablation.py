@@ -19,7 +19,7 @@ class Ablation:
     sweep: Sweep
     written: Mapping[Edit, tuple[str, ...]] = field(default_factory=dict)
     """The words of the output when it is written again with the edit; of a classifier its class,
-    of a masked model the words it finds most probable, of a vector none."""
+    of a masked model the words it finds most probable, of a vector or numbers none."""
 
     @property
     def is_measured(self) -> bool:
@@ -79,6 +79,6 @@ def _likeliest(checkpoint: Checkpoint, sweep: Sweep, row: int) -> tuple[str, ...
     best = sweep.best_edited[row].tolist()
     if sweep.output.classes:
         return (sweep.output.classes[best[0]],)
-    if sweep.output.vector is not None:
+    if sweep.output.vector is not None or sweep.output.numbers:
         return ()
     return tuple(words_of([checkpoint.tokenizer.token(id) for id in best]))

@@ -9,8 +9,8 @@ import torch
 
 from transformer.analysis.bootstrap import interval
 from transformer.analysis.sweep import Sweep, sweep
-from transformer.analysis.sweep_table import Line, rounded
 from transformer.analysis.synergy import pairs_of
+from transformer.analysis.tables.sweep_table import Line, rounded
 from transformer.checkpoint import Checkpoint
 from transformer.decoding.decode import decode
 from transformer.inputs import InputError
@@ -25,7 +25,7 @@ Say = Callable[[str], None]
 @dataclass(frozen=True)
 class Worth:
     """The effect of an edit, or of two at once, on the output of S sentences, in nats; of
-    vectors, minus the angle that each turns by, in degrees."""
+    vectors, minus the angle that each turns by, in degrees; of a number its change."""
 
     edits: str
     n_sentences: int

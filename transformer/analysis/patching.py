@@ -6,8 +6,8 @@ token in which what greedy decoding writes for both differs, after those that bo
 of a classifier, with the class that each is given. The effect of a patch is (d_patched - d_B) /
 (d_A - d_B): 0 where it changes nothing, 1 where B then says what A says. Of an encoder that gives
 a text's vector d is minus the angle to A's vector, in degrees: d_A = 0, and the effect is the share
-of the angle between A and B that a patch takes away. Zhang and Nanda 2023,
-section 2; Meng et al. 2022.
+of the angle between A and B that a patch takes away. Of numbers that are put on a text d is the one
+in which A and B differ most. Zhang and Nanda 2023, section 2; Meng et al. 2022.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -19,10 +19,9 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from transformer.analysis.plain_outputs import answer_of, scores_of, vectors_of
 from transformer.analysis.scored import states_with
 from transformer.checkpoint import Checkpoint
-from transformer.decoding.alone import alone
-from transformer.decoding.greedy import greedy
 from transformer.editing.editor import Editor
 from transformer.editing.ours import Editing, editing, places
 from transformer.editing.references import references
@@ -39,8 +38,6 @@ ROWS = 64
 """Patches that are tried at once."""
 FEW = 4
 """The same of a watched model, which reads one sequence at a time: results come sooner."""
-MOST_CONTINUED = 24
-"""Tokens that a generator goes on with until both differ."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,15 +53,20 @@ class Pair:
     written: tuple[Token, ...]
     """The tokens that both write before they differ; of a classifier none."""
     names: tuple[str, str]
-    """The next pieces of A's run and of B's, or their classes."""
+    """The next pieces of A's run and of B's, or their classes; of a number its name, twice."""
     ids: tuple[int, int]
     """The ids of these."""
     clean: float
-    """d of A, in nats, or of a vector in degrees."""
+    """d of A, in nats, of a vector in degrees, or a number."""
     plain: float
     """d of B."""
     vector: Tensor | None = None
     """A's vector [D], of a model that gives one."""
+
+    @property
+    def is_number(self) -> bool:
+        """Tell whether d is a number that the model puts on a text."""
+        return self.vector is None and self.ids[0] == self.ids[1]
 
     def effect(self, difference: float) -> float:
         """(d - d_B) / (d_A - d_B)."""
@@ -106,13 +108,20 @@ def pair_of(checkpoint: Checkpoint, other: str, text: str) -> Pair:
         raise InputError("A and B are the same sentence: exchange a word in one of them.")
     read = source_side(checkpoint.tokenizer).token
     tokens = tuple(map(read, ids_a)), tuple(map(read, ids_b))
-    vectors = _vectors(checkpoint, (ids_a, ids_b))
+    vectors = vectors_of(checkpoint, (ids_a, ids_b))
     if vectors:
         turned = -angle(*vectors)
         if not turned:
             raise InputError("A and B have the same vector: exchange a word that matters more.")
         return Pair(other, text, *tokens, (), ("A", "B"), (0, 0), 0.0, turned, vectors[0])
-    outputs = _output(checkpoint, ids_a), _output(checkpoint, ids_b)
+    if scores := scores_of(checkpoint, (ids_a, ids_b)):
+        a, b = scores
+        name = max(a, key=lambda name: abs(a[name] - b[name]))
+        if a[name] == b[name]:
+            raise InputError("A and B get the same number: exchange a word that matters more.")
+        place = [*a].index(name)
+        return Pair(other, text, *tokens, (), (name, name), (place, place), a[name], b[name])
+    outputs = answer_of(checkpoint, ids_a), answer_of(checkpoint, ids_b)
     step = next((i for i, (a, b) in enumerate(zip(*outputs, strict=False)) if a != b), None)
     if step is None:
         what = "continued" if checkpoint.family.continues else "answered"
@@ -218,12 +227,14 @@ class Run:
             yield edited_logits(self.checkpoint, self.forced, self.plan, editor)
 
     def _difference(self, output: Tensor) -> float:
-        """d of one output: of the last token's logits [T, V] or [V], of classes [C], of states."""
+        """d of one output: of the last token's logits [T, V] or [V], of classes or numbers [C], of
+        states.
+        """
         made = None if self.vector is None else text_vector(self.checkpoint, output)
         if self.vector is not None and made is not None:
             return -angle(self.vector, made.values)
         a, b = (output if output.dim() == 1 else output[-1])[list(self.ids)].double().tolist()
-        return a - b
+        return a if self.ids[0] == self.ids[1] else a - b
 
     @cached_property
     def plan(self) -> Plan:
@@ -269,31 +280,3 @@ def _patches(run: Run, pair: Pair) -> tuple[tuple[Edit, ...], dict[str, tuple[To
         for head in range(n_heads)
     ]
     return (*states, *heads), words
-
-
-def _vectors(checkpoint: Checkpoint, texts: Sequence[Sequence[int]]) -> list[Tensor]:
-    """The vectors of texts; none of a model that gives none."""
-    if not checkpoint.family.is_watched or checkpoint.family.decodes:
-        return []
-    with torch.inference_mode():
-        rows = (torch.tensor([ids], device=checkpoint.device) for ids in texts)
-        vectors = [text_vector(checkpoint, checkpoint.model(each)[0]) for each in rows]
-    return [each.values for each in vectors if each is not None]
-
-
-def _output(checkpoint: Checkpoint, sources: Sequence[int]) -> Sequence[int]:
-    """Decode greedily, or find the class. Raises InputError."""
-    rows = torch.tensor([sources], device=checkpoint.device)
-    family, config = checkpoint.family, checkpoint.config
-    with torch.inference_mode():
-        if family.decodes:
-            room = MOST_CONTINUED if family.continues else None
-            model: Any = checkpoint.model
-            return alone(model, greedy(model, rows, room), rows)[0].ids
-        logits = checkpoint.model(rows)[0]
-    if logits.shape != (len(getattr(config, "classes", ())),):
-        raise InputError(
-            f"{checkpoint.name} writes nothing, names no class and gives no vector: nothing "
-            "is measured."
-        )
-    return [int(logits.argmax())]

@@ -39,8 +39,8 @@ class Scored:
     """The scores of T words, or of C classes, under N groups of edits. Tensors are on the CPU."""
 
     log_probs: Tensor
-    """[N, T or C], in nats; of a vector [N, 1], minus the angle to the vector without an edit, in
-    degrees, or its cosine with a second text's, both under the edits."""
+    """[N, T or C], in nats; of numbers themselves [N, C]; of a vector [N, 1], minus the angle to
+    that without an edit, in degrees, or its cosine with a second text's, both under the edits."""
     best: Tensor
     """[N, T or 1]: ids of what was most probable."""
     foils: Tensor | None = None
@@ -51,8 +51,8 @@ class Scored:
 
 @dataclass(frozen=True)
 class Output:
-    """The words of an output, the classes of a classifier, the tokens that a masked model sees or
-    fills in, or a text's vector: what is judged.
+    """The words of an output, the classes of a classifier, the numbers that a model puts on a text,
+    the tokens that a masked model sees or fills in, or a text's vector: what is judged.
     """
 
     source: str
@@ -63,6 +63,7 @@ class Output:
     foils: tuple[Token, ...] = ()
     """Another token for each word of a target, of which is said too how likely it is."""
     classes: tuple[str, ...] = ()
+    numbers: tuple[str, ...] = ()
     places: tuple[int, ...] = ()
     """The places in the source of a masked language model that its words stand at: those of its
     masks; without a mask all that are not special."""
@@ -75,14 +76,16 @@ class Output:
 
     @property
     def unit(self) -> str:
-        """The unit of changes."""
+        """The unit of changes; "units" are a number's own."""
+        if self.numbers:
+            return "units"
         return "nats" if self.vector is None else "cosine" if self.second else "degrees"
 
     @property
     def groups(self) -> list[list[int]]:
         """The columns of scores that belong together: a word's pieces."""
-        if self.classes or self.vector is not None:
-            return [[i] for i in range(max(1, len(self.classes)))]
+        if self.classes or self.numbers or self.vector is not None:
+            return [[i] for i in range(max(1, len(self.classes or self.numbers)))]
         if self.places and self.words == self.likeliest:  # masks are words by themselves
             return [[i] for i in range(len(self.places))]
         return [list(group) for group in word_groups(self.words)]
@@ -107,6 +110,8 @@ def output_read(checkpoint: Checkpoint, source: str, plain: Recording) -> Output
     """Find the same in the recording of a model that writes nothing. Raises InputError."""
     if plain.classification is not None:
         return Output(source, None, (), classes=tuple(plain.classification.classes))
+    if plain.numbers:
+        return Output(source, None, (), numbers=tuple(plain.numbers))
     if plain.vector is not None:
         return Output(source, None, (), vector=plain.vector.values)
     if plain.logits.dim() == 2 and plain.logits.size(1) == checkpoint.config.vocab_size:
@@ -118,8 +123,8 @@ def output_read(checkpoint: Checkpoint, source: str, plain: Recording) -> Output
         if places:
             return Output(source, None, words, places=places, likeliest=likeliest)
     raise InputError(
-        f"{checkpoint.name} writes nothing, names no class and gives no vector: there is no output "
-        "to compare."
+        f"{checkpoint.name} writes nothing, names no class and gives neither number nor "
+        "vector: there is no output to compare."
     )
 
 
@@ -163,7 +168,7 @@ def _recorded(checkpoint: Checkpoint, output: Output, group: Group) -> Scored:
         recording = record(checkpoint, output.source, output.target, group)
         second = record(checkpoint, output.second, None, group) if output.second else None
     except EditError as error:
-        n = len(output.classes or output.words) or 1
+        n = len(output.classes or output.numbers or output.words) or 1
         nothing = torch.full((1, n), torch.nan)
         return Scored(nothing, torch.zeros(1, n).long(), refused=(str(error),))
     log_probs, best = scores_in(recording, output)
@@ -190,6 +195,8 @@ def scores_in(recording: Recording, output: Output) -> tuple[Tensor, Tensor]:
         logits = decided.logits.cpu().double()
         log_probs = logits.log_softmax(-1) if decided.is_exclusive else logsigmoid(logits)
         return log_probs.float(), log_probs.argmax(-1, keepdim=True)
+    if output.numbers:
+        return torch.tensor([*recording.numbers.values()]), torch.zeros(1, dtype=torch.long)
     if output.vector is not None and recording.vector is not None:
         turned = -angle(output.vector, recording.vector.values)
         return torch.tensor([turned]), torch.zeros(1, dtype=torch.long)

@@ -20,16 +20,17 @@ from transformer.token import Token
 class Sweep:
     """The effect of each of N edits on each of T words of a known output. Tensors are on the CPU.
 
-    Of a classifier, on each of its C classes: T is then C. Of a text's vector T is 1, and a change
-    is minus the angle by which the vector turns, in degrees; with a second text the change of the
-    cosine of both, read under the same edit.
+    Of a classifier, on each of its C classes: T is then C; so it is of C numbers, whose changes are
+    in their own units. Of a text's vector T is 1, and a change is minus the angle by which the
+    vector turns, in degrees; with a second text the change of the cosine of both, read under the
+    same edit.
     """
 
     edits: tuple[Edit, ...]
     output: Output
     log_probs: Tensor
-    """[T] of the words as the model gives them without any of the edits, in nats; of a vector 0,
-    or its cosine with that of a second text."""
+    """[T] of the words as the model gives them without any of the edits, in nats; of numbers
+    themselves; of a vector 0, or its cosine with that of a second text."""
     changes: Tensor
     """[N, T]: log-probability with the edit less that without it."""
     best: Tensor
@@ -88,7 +89,7 @@ def sweep(
     """Try edits one by one on a source and its known target; None: every head off.
 
     target: None where a text is only read: the words of a generator's text, each given those
-    before it, a classifier's classes, a masked model's tokens, or a text's vector. second:
+    before it, a classifier's classes, numbers, a masked model's tokens, or a text's vector. second:
     a text whose vector's cosine with it is judged in place of its angle. Of
     heads and arrows; positions are of a whole run. Raises InputError, of an edit EditError.
     """

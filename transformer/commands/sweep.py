@@ -9,7 +9,8 @@ from pathlib import Path
 from tqdm import tqdm
 
 from transformer.analysis.corpus_sweep import Worth, strongest, sweep_sentences, worths
-from transformer.analysis.sweep_table import Line, check_place, read, write
+from transformer.analysis.scored import output_of
+from transformer.analysis.tables.sweep_table import Line, check_place, read, write
 from transformer.checkpoint import Checkpoint
 from transformer.commands.arguments import add_checkpoint
 from transformer.commands.command import Command, Result, table
@@ -22,6 +23,12 @@ from transformer.training.task import read_lines
 
 PAUSE = 5.0
 """Seconds between two times that the table is written."""
+MEASURES = {
+    "nats": "mean change of the output's log-probability, in nats",
+    "degrees": "mean of minus the angle by which the vector turns, in degrees",
+    "units": "mean change of the number that the model gives, in its own units",
+}
+"""Unit of a change -> its heading."""
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -70,11 +77,13 @@ def run(options: Namespace) -> Result:
     checkpoint = load_checkpoint(options.checkpoint, options.device)
     if options.pair is not None:
         checkpoint = pairing(checkpoint, options.pair)
-    lines = _swept(checkpoint, sentences, before, options)
+    left_out: list[str] = []
+    lines = _swept(checkpoint, sentences, before, options, left_out)
     if not lines:
-        raise InputError(f"{options.data} has no sentence that {checkpoint.name} reads.")
+        raise InputError(f"{options.data} has no sentence that is swept: {left_out[0]}")
     worth = [asdict(each) for each in worths(lines)]
     return {
+        "unit": _unit(checkpoint, lines[0].source),
         "sentences": len({line.sentence for line in lines}),
         "heads": [each for each in worth if " " not in each["edits"]],
         "pairs": [each for each in worth if " " in each["edits"]],
@@ -86,13 +95,20 @@ def _swept(
     sentences: dict[int, str],
     before: Sequence[Line],
     options: Namespace,
+    left_out: list[str],
 ) -> list[Line]:
+    """left_out: takes the reasons why sentences are left out, which are said, too."""
+
+    def leave_out(why: str) -> None:
+        left_out.append(why)
+        say(why)
+
     saved_at = time.monotonic()
     latest: Sequence[Line] = ()
     try:
         with tqdm(total=len(sentences), desc="Sweep", unit="sentence", dynamic_ncols=True) as bar:
             pair = (options.pair or "").strip()
-            arguments = (checkpoint, sentences, before, options.pairs, say, pair)
+            arguments = (checkpoint, sentences, before, options.pairs, leave_out, pair)
             for latest in sweep_sentences(*arguments):
                 bar.n = len({line.sentence for line in latest})
                 bar.refresh()
@@ -103,6 +119,11 @@ def _swept(
         if options.out is not None and latest:
             write(options.out, latest)
     return list(latest)
+
+
+def _unit(checkpoint: Checkpoint, source: str) -> str:
+    """The unit of changes."""
+    return "nats" if checkpoint.family.decodes else output_of(checkpoint, source, None).unit
 
 
 def _sentences(file: Path) -> dict[int, str]:
@@ -120,13 +141,11 @@ def text(result: Result) -> str:
     if "heads" not in result:  # of BLEU
         return table(result)
     heads, pairs = ([Worth(**each) for each in result[kind]] for kind in ("heads", "pairs"))
-    lines = {
-        "mean change of the output's log-probability, in nats": "between these lie 95 % of the "
-        "means of resampled sentences"
-    }
+    unit = result["unit"]
+    lines = {MEASURES[unit]: "between these lie 95 % of the means of resampled sentences"}
     lines |= {each.edits: _line(each) for each in strongest(heads, len(heads))}
     if pairs:
-        lines["synergy of pairs, in nats"] = "below 0: one makes up for the loss of the other"
+        lines[f"synergy of pairs, in {unit}"] = "below 0: one makes up for the loss of the other"
         lines |= {each.edits: _line(each) for each in strongest(pairs, len(pairs))}
     return table(lines)
 

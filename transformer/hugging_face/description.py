@@ -77,6 +77,7 @@ def described(
         target_language=target,
         mask_id=mask[0] if mask and asks(model) else None,
         classes=_classes(model),
+        numbers=_numbers(model),
         reads_pairs=reads_pairs(family, tokenizer),
         gives_positions=family is DECODER,
         ends=ends_of_one(family, tokenizer),
@@ -125,8 +126,24 @@ def _classes(model: Any) -> tuple[str, ...]:
     theirs = model.config
     if type(model).__name__.endswith(FOLLOWS):
         return FOLLOWING
-    if not classifies(model) or theirs.problem_type == "regression" or theirs.num_labels < 2:
+    return _labels(theirs) if classifies(model) and not _is_regression(theirs) else ()
+
+
+def _numbers(model: Any) -> tuple[str, ...]:
+    """The names of the numbers that it puts on a text, as a judge of relevance does."""
+    if not classifies(model) or not _is_regression(model.config):
         return ()
+    labels = _labels(model.config)
+    return ("score",) if labels == ("LABEL_0",) else labels
+
+
+def _is_regression(theirs: Any) -> bool:
+    """Tell whether its labels are numbers; one alone is, unless it holds or does not."""
+    is_alone = theirs.num_labels == 1 and theirs.problem_type != "multi_label_classification"
+    return is_alone or theirs.problem_type == "regression"
+
+
+def _labels(theirs: Any) -> tuple[str, ...]:
     return tuple(clean(theirs.id2label.get(i, f"LABEL_{i}")) for i in range(theirs.num_labels))
 
 

@@ -52,6 +52,8 @@ class HuggingFaceConfig:
     """Names of its chat templates, the first one is usual: see `chatting`."""
     classes: tuple[str, ...] = ()
     """The names of a classifier's classes, as the configuration has them."""
+    numbers: tuple[str, ...] = ()
+    """The names of the numbers that a model puts on a text in place of a class."""
     is_exclusive: bool = True
     """True: a classifier puts a text in one class alone."""
     reads_pairs: bool = False

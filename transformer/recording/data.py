@@ -148,10 +148,12 @@ class Recording:
     """[T, V]: row t is what target[t] was chosen from; of a classifier [C]."""
     classification: Classification | None = None
     """Only for classifiers."""
+    numbers: Mapping[str, float] = field(default_factory=dict)
+    """Name -> number, as it leaves the model; only where it puts numbers on a text (regression)."""
     masked: tuple[Masked, ...] = ()
     """Only for masked language models: one per mask in the source."""
     vector: TextVector | None = None
-    """Only for models that write nothing, name no class and fill no mask."""
+    """Only for models that write nothing, name no class, give no number and fill no mask."""
     rotary: Mapping[str, Rotary] = field(default_factory=dict)
     """Kind in words -> how its queries and keys turn; empty where they are not known to."""
     unseen: tuple[Unseen, ...] = ()

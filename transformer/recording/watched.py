@@ -82,6 +82,7 @@ def record_watched(
         unseen=missing,
         logits=logits[-len(targets) :] if targets else logits,
         classification=_classification(checkpoint, logits),
+        numbers=numbers(checkpoint, logits),
         masked=_masked(checkpoint, sources, logits),
         vector=text_vector(checkpoint, logits, editor.hidden(len(sources))),
         notes=(*notes_on_mode(modules), *notes_on_readings(kinds)),
@@ -227,6 +228,12 @@ def _classification(checkpoint: Checkpoint, logits: torch.Tensor) -> Classificat
         return None
     is_exclusive = getattr(config, "is_exclusive", True)
     return Classification(classes, logits.float().cpu(), is_exclusive=is_exclusive)
+
+
+def numbers(checkpoint: Checkpoint, logits: torch.Tensor) -> dict[str, float]:
+    """Keep the numbers that a model puts on a text, by their names; none where it names none."""
+    names: tuple[str, ...] = getattr(checkpoint.config, "numbers", ())
+    return dict(zip(names, logits.tolist(), strict=True)) if logits.shape == (len(names),) else {}
 
 
 def text_vector(

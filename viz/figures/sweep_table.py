@@ -55,8 +55,17 @@ COSINE = Measure(
     "",
     "",
 )
-MEASURES = {"degrees": TURNED, "cosine": COSINE}
-"""Unit of a change of a text's vector -> its words."""
+NUMBERS = Measure(
+    "units",
+    "the change of the number that the model gives the text",
+    "In each row one head is off: what that adds to the number that the model gives the text.",
+    "less",
+    "more",
+    "",
+    "",
+)
+MEASURES = {"degrees": TURNED, "cosine": COSINE, "units": NUMBERS}
+"""Unit of a change of a text's vector, or of its number -> its words."""
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,6 @@
 """The output of each sort of model without the edits and with them, as words."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 
@@ -56,6 +56,8 @@ def changed_output(before: Answer, after: Answer) -> Words | None:
     if a.classification and b.classification:
         most = ranked(b.classification)[:MOST]
         return _class_lines(a.classification, b.classification, sorted(most))
+    if a.numbers and b.numbers:
+        return _number_lines(a.numbers, b.numbers)
     if before.decoding is not None and after.decoding is not None:
         return _written(before, after)
     if a.vector is not None and b.vector is not None:
@@ -137,6 +139,16 @@ def _class_lines(before: Classification, after: Classification, which: Sequence[
         spans = [Span(name, number(prob, 3), prob, "probability") for name, prob in probs]
         lines.append(Line(spans, title))
     return Words(lines, [Span("Below each class: its probability.")])
+
+
+def _number_lines(before: Mapping[str, float], after: Mapping[str, float]) -> Words:
+    """The numbers that are put on a text, without the edits and with them, and their changes."""
+    change = {name: after[name] - before[name] for name in before}
+    lines = [
+        Line([Span(name, signed(value), value, "number") for name, value in each.items()], title)
+        for title, each in ((WITHOUT, before), (WITH, after), ("change", change))
+    ]
+    return Words(lines, [Span("Below each name: its number, as it leaves the model.")])
 
 
 def _turned(before: TextVector, after: TextVector) -> Words:

@@ -107,13 +107,15 @@ class Dimensions:
         return [tuple(spread), *((dimension,) for dimension in range(d_model))]
 
 
-Needs = Literal["attentions", "positions", "classification", "masked", "vector", "rotary", "biases"]
+Needs = Literal[
+    "attentions", "positions", "classification", "numbers", "masked", "vector", "rotary", "biases"
+]
 Place = Literal["explore", "compare", "decode", "positions", "nowhere"]
 PLACES: Mapping[Needs, Place] = MappingProxyType(
     {
         "attentions": "explore",
         **dict.fromkeys(("positions", "rotary", "biases"), "positions"),
-        **dict.fromkeys(("classification", "masked", "vector"), "decode"),
+        **dict.fromkeys(("classification", "numbers", "masked", "vector"), "decode"),
     }
 )
 """The page that lists a view, by what it needs; in this order."""

@@ -14,10 +14,11 @@ from tests.conftest import SENTENCES
 from tests.transformer.hugging_face.pairs import A, B, save_pair_reader
 from transformer import Checkpoint, decode, load_checkpoint, record
 from transformer.__main__ import main
-from transformer.analysis import corpus_sweep, sweep_table
+from transformer.analysis import corpus_sweep
 from transformer.analysis.bootstrap import interval
 from transformer.analysis.output_change import log_probabilities
 from transformer.analysis.rewriting import rewrite_with
+from transformer.analysis.tables import sweep_table
 from transformer.edits import Edit, parse
 from transformer.refusal import Refusal
 from transformer.training.evaluation import head_bleu

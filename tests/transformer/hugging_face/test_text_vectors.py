@@ -218,16 +218,6 @@ def test_a_masked_model_is_judged_at_its_masks_or_by_the_tokens_it_reads(
     assert swept.output.places == tuple(places)
 
 
-def test_a_model_that_gives_one_number_has_no_output_to_compare(tmp_path: Path) -> None:
-    from transformers import BertConfig, BertForSequenceClassification
-
-    sizes = {"vocab_size": 64, "hidden_size": 32, "num_hidden_layers": 1, "num_attention_heads": 4}
-    model = BertForSequenceClassification(BertConfig(**sizes, intermediate_size=32, num_labels=1))
-    model.save_pretrained(tmp_path)
-    with pytest.raises(InputError):
-        sweep(load_checkpoint(tmp_path), IDS)
-
-
 def test_cosine_and_angle_are_exact_near_their_ends() -> None:
     a = torch.tensor([1.0, 0.0])
     assert cosine(a, torch.tensor([0.0, 2.0])) == 0

@@ -223,7 +223,7 @@ def test_a_step_of_decoding_has_its_numbers(recorder: Any, record: Record) -> No
         np.testing.assert_allclose(bits, [each.entropy for each in decoding.steps], atol=1e-4)
 
 
-@pytest.mark.parametrize("model", ["translator", "generator", "classified", *PLACED])
+@pytest.mark.parametrize("model", ["translator", "generator", "classified", "scored", *PLACED])
 def test_every_view_is_drawn_with_its_numbers(
     nasty_recordings: Any, record: Record, model: str
 ) -> None:

@@ -27,6 +27,7 @@ HAS = {
     "max of 3": {"attentions", "positions", "classification"},
     "masked": {"attentions", "masked"},
     "classified": {"attentions", "classification"},
+    "scored": {"attentions", "numbers"},
     "alibi": {"attentions", "biases"},
     "relative": {"attentions", "biases"},
     "rotary": {"attentions", "rotary"},

@@ -16,9 +16,11 @@ def writing_at(recording: Recording, written: Sequence[Token]) -> list[Columns]:
 
 
 def judged_at(output: Output, recording: Recording) -> list[Columns]:
-    """The columns of each token or class of an output. recording: of the same text and output."""
+    """The columns of each token, class or number of an output. recording: of the same text."""
     if output.classes:
         return [{"class": name} for name in output.classes]
+    if output.numbers:
+        return [{"number": name} for name in output.numbers]
     if output.vector is not None:
         return [{}]
     if output.places:

@@ -103,6 +103,9 @@ def _read_only(pane: Pane) -> None:
     if pane.recording.classification is not None:
         st.caption("This model does not generate text: it classifies it.")
         places = columns(max(2, len(views)), gap="large")
+    elif pane.recording.numbers:
+        st.caption("This model does not generate text: it gives the text a number.")
+        places = columns(max(2, len(views)), gap="large")
     elif pane.recording.masked:
         st.caption("This model does not generate text: it predicts the masked tokens.")
         places = columns(len(views), gap="large")

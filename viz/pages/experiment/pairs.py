@@ -27,6 +27,11 @@ TURNS = (
     "with each of them off, in degrees. Below 0 one of them makes up for the loss of the other: "
     "backup heads (Wang et al. 2022)."
 )
+CHANGES = (
+    "Synergy is the change of the text's number with both heads off, less those with each of them "
+    "off. Where it is as large as one of these and of the other sign, one makes up for the loss of "
+    "the other: backup heads (Wang et al. 2022)."
+)
 BOTH = (
     "Synergy is the change of both sentences' cosine with both heads off, less those with each of "
     "them off. Below 0 one of them makes up for the loss of the other: backup heads (Wang et al. "
@@ -62,6 +67,8 @@ def _exhibit(synergy: Synergy, pane: Pane) -> Exhibit:
 
 def says(pane: Pane) -> str:
     """Say what synergy is, in the unit of this model's output."""
+    if pane.recording.numbers:
+        return CHANGES
     if pane.recording.vector is None:
         return SAYS
     return BOTH if second_text(pane) else TURNS

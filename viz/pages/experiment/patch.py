@@ -101,9 +101,7 @@ def patch_exhibits(pane: Pane) -> Exhibits:
 def _exhibit(patches: Patching, pane: Pane) -> Exhibit:
     other = pane.screen.of(ExperimentFields).patch_from
     says = f"Effects of states and heads of “{other}”, each put into this sentence"
-    a, b = map(_word, patches.pair.names)
-    is_vector = patches.pair.vector is not None
-    says += ", in the angle to its vector" if is_vector else f", in log p({a}) − log p({b})"
+    says += f", in {_measure(patches.pair)}"
     return Exhibit("Patches (activation patching)", patch_maps(_maps(patches, pane)), says)
 
 
@@ -120,6 +118,11 @@ def _measured(pair: Pair, checkpoint: Checkpoint) -> str:
             "is the share of it that a patch takes away."
         )
     a, b = (literal(_word(name)) for name in pair.names)
+    if pair.is_number:
+        return (
+            f"Measured: the number **{a}**, A {signed(pair.clean)}, B {signed(pair.plain)}; an "
+            "effect is the share of the way from B's to A's."
+        )
     after = ""
     if pair.written:
         text = "".join(map(label, pair.written)).replace("▁", " ").strip()
@@ -130,6 +133,14 @@ def _measured(pair: Pair, checkpoint: Checkpoint) -> str:
         f"Measured: log p(**{a}**) − log p(**{b}**){after}. "
         f"A {signed(pair.clean)} nats, B {signed(pair.plain)}."
     )
+
+
+def _measure(pair: Pair) -> str:
+    """Name what is measured."""
+    a, b = map(_word, pair.names)
+    if pair.is_number:
+        return f"its number {a}"
+    return f"log p({a}) − log p({b})" if pair.vector is None else "the angle to its vector"
 
 
 def _word(name: str) -> str:

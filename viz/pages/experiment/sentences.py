@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from transformer.analysis.corpus_sweep import worths
-from transformer.analysis.sweep_table import Line, as_csv
+from transformer.analysis.tables.sweep_table import Line, as_csv
 from transformer.edits import parse
 from transformer.inputs import InputError
 from viz.app_packages import st
@@ -31,6 +31,10 @@ SAYS = (
     "95 % interval by 2,000 resamples of the sentences, and in how many sentences another word "
     "becomes most probable somewhere."
 )
+CHANGES = (
+    "In each row one head is off: the mean change of the number that the model gives a sentence, "
+    "and its 95 % interval by 2,000 resamples of the sentences."
+)
 TURNS = (
     "In each row one head is off: the mean of minus the angle by which a sentence's vector turns, "
     "in degrees, and its 95 % interval by 2,000 resamples of the sentences."
@@ -53,7 +57,8 @@ def choose_sentences(pane: Pane) -> None:
 
 def over_sentences(pane: Pane, growth: Growth[list[Line]]) -> None:
     """The means over the sentences. Raises what the study raises."""
-    work = grow(growth.study, lambda lines: _means(lines, growth.exhibit(lines), _says(pane)))
+    says = _measured(pane)[1]
+    work = grow(growth.study, lambda lines: _means(lines, growth.exhibit(lines), says))
     if work.is_whole and work.latest:
         for_a_paper(pane, {"means": growth.exhibit(work.latest)}, "paper means")
     n_left = len(sentences_of(_text_of(pane)[1])) - n_done(work.latest or [])
@@ -75,11 +80,10 @@ def _text_of(pane: Pane) -> tuple[str, str]:
 
 
 def _exhibit(lines: Sequence[Line], pane: Pane, kinds: Sequence[str], sort: str) -> Exhibit:
-    unit = "nats" if pane.recording.vector is None else "degrees"
     return Exhibit(
         "Heads over sentences (ablation)",
-        means_table(_rows(lines, pane, kinds, sort), unit),
-        f"Over {counted(n_done(lines), 'sentence', 'sentences')}. {_says(pane)}",
+        means_table(_rows(lines, pane, kinds, sort), _measured(pane)[0]),
+        f"Over {counted(n_done(lines), 'sentence', 'sentences')}. {_measured(pane)[1]}",
         about="checkpoint",
     )
 
@@ -117,8 +121,11 @@ def _rows(lines: Sequence[Line], pane: Pane, kinds: Sequence[str], sort: str) ->
     ]
 
 
-def _says(pane: Pane) -> str:
-    return SAYS if pane.recording.vector is None else TURNS
+def _measured(pane: Pane) -> tuple[str, str]:
+    """The unit of changes of this model's output, and what is said of them."""
+    if pane.recording.numbers:
+        return "units", CHANGES
+    return ("nats", SAYS) if pane.recording.vector is None else ("degrees", TURNS)
 
 
 def _means(lines: Sequence[Line], exhibit: Exhibit, says: str) -> None:

@@ -7,8 +7,8 @@ from typing import Any
 from transformer.analysis.ablation import Ablation, ablating
 from transformer.analysis.corpus_sweep import sweep_sentences
 from transformer.analysis.patching import Patching, patching
-from transformer.analysis.sweep_table import Line
 from transformer.analysis.synergy import Synergy, pairs_of, strongest
+from transformer.analysis.tables.sweep_table import Line
 from transformer.checkpoint import Checkpoint
 from transformer.inputs import InputError
 from viz.run.batches import Runner

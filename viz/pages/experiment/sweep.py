@@ -83,15 +83,15 @@ def _choose_over(pane: Pane) -> str:
 
 
 def _columns(pane: Pane) -> list[str]:
-    """The words of the output, the classes, a masked model's tokens, or the vector.
+    """The words of the output, the classes, the numbers, a masked model's tokens, or the vector.
 
     Raises Refusal where there is nothing of these.
     """
     if pane.answer.decoding is not None:
         return [word.strip() or "⏎" for word in words_of(pane.recording.target)]
     output = output_read(pane.checkpoint, pane.request.text, pane.recording)
-    if output.classes:
-        return list(output.classes)
+    if output.classes or output.numbers:
+        return list(output.classes or output.numbers)
     if output.vector is not None:
         return ["the cosine" if second_text(pane) else "the vector"]
     return [word_piece([output.words[i] for i in group]).strip(" ▁") for group in output.groups]

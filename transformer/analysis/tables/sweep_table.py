@@ -29,11 +29,12 @@ class Line:
     n_words: int
     """Tokens that are judged; of a classifier 1, its class, of a vector 1."""
     log_prob: float
-    """The log-probability of them all without an edit, in nats."""
+    """The log-probability of them all without an edit, in nats; of a number itself."""
     edits: str
     """The edits as they are spelled, two with a space between."""
     change: float
-    """The change of that log-probability; of a vector minus the angle of its turn, in degrees."""
+    """The change of that log-probability; of a vector minus the angle of its turn, in degrees; of a
+    number that is put on the sentence its own."""
     n_other: int
     """Tokens at which another one is most probable than without an edit."""
     synergy: float | None = None
