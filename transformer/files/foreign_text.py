@@ -31,8 +31,9 @@ def reason(error: Exception, most: int = 300, without: Iterable[str] = ()) -> st
     for each in without:
         text = text.replace(each, "")
     lines = [line.strip() for line in text.splitlines() if line.strip()]
-    if isinstance(error, KeyError) and lines:
-        lines[0] = f"it has no {lines[0]}"
+    if isinstance(error, KeyError) and error.args:
+        key = str(error.args[0])  # some put a whole sentence there
+        lines = [key if " " in key else f"it has no {error.args[0]!r}"]
     if len(lines) > 1 and lines[0].endswith(":"):
         lines[0] += f" {lines[1]}"
     return clean(lines[0] if lines else type(error).__name__, most).rstrip(".")

@@ -11,6 +11,7 @@ from transformer.checkpoint import Checkpoint, CheckpointError, Description
 from transformer.device import choose_device, device_trouble
 from transformer.discover import discover
 from transformer.files.foreign_text import reason
+from transformer.files.spread import spread
 from transformer.formats.format import Format
 from transformer.hugging_face.adapters.path import adapted_path
 from transformer.refusal import Refusal
@@ -54,6 +55,8 @@ def format_of(path: Path) -> Format:
     formats = _formats()
     format = next((each for each in formats if each.fits(path)), None)
     if format is None:
+        if parts := spread(path):
+            raise CheckpointError(f"{path.name} cannot be opened as it is: {parts}.")
         titles = "; ".join(each.title for each in formats)
         raise CheckpointError(f"{path.name} {_fault(path)}. What opens: {titles}.")
     return format

@@ -23,6 +23,7 @@ from transformer.hugging_face.model import HuggingFaceConfig
 from transformer.hugging_face.own_name import own_name
 from transformer.hugging_face.pairing import ends_of_one, reads_pairs
 from transformer.hugging_face.pooling import most_tokens, pooling_of
+from transformer.hugging_face.reading_notes import reading_notes
 from transformer.hugging_face.rules import settings_of
 from transformer.hugging_face.special_ids import special_ids
 from transformer.hugging_face.tokenizer import HuggingFaceTokenizer
@@ -51,6 +52,7 @@ def described(
     if family.decodes:
         writing, unfollowed = settings_of(path, vocab_size_of(theirs))
         notes = (*notes, *unfollowed, *ids.notes())
+    notes = (*notes, *reading_notes(model, family, tokenizer))
     mask = tokenizer.mask if isinstance(tokenizer, HuggingFaceTokenizer) else None
     start_ids = ids.starts if _starts(theirs, family) else ()
     source = target = None

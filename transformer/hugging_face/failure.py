@@ -1,14 +1,20 @@
 """The library raises errors of many kinds over files: here each of them becomes one sentence."""
 
+import inspect
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from tempfile import gettempdir
 from typing import Any
 
 from transformer.checkpoint import CONFIG, CheckpointError
 from transformer.extras import require
-from transformer.files.foreign_text import clean, reason
+from transformer.files.foreign_text import clean, reason, some_of
+from transformer.hugging_face.rules import read_settings
+
+_OF_A_FIELD = "StrictDataclassFieldValidationError"
+"""The library's error for a setting of another type, whose words name its own classes."""
 
 
 @contextmanager
@@ -39,7 +45,10 @@ def in_a_sentence(path: Path, what: str) -> Iterator[None]:
 
 def _reason(path: Path, error: Exception) -> str:
     """Return the library's words, without the folders that the checkpoint lies in."""
-    parents = {path.absolute().parent, path.resolve().parent}
+    if type(error).__name__ == _OF_A_FIELD:
+        what, _, _ = str(error.__cause__).partition(" doesn't match any type")
+        return f"{clean(what, 200)} is nothing that the library takes"
+    parents = {path.absolute().parent, path.resolve().parent, Path(gettempdir())}
     return reason(error, without=[f"{parent}{os.sep}" for parent in parents])
 
 
@@ -50,11 +59,62 @@ def building(path: Path, config: Any) -> Iterator[None]:
         try:
             yield
         except KeyError as error:
-            words = str(error.args[0]).split() if error.args else []
-            for field, value in config.to_dict().items():
-                if isinstance(value, str) and value in words:
+            for field, value in _settings(config.to_dict()):
+                if _is_about(error, value):
                     raise CheckpointError(
                         f"{path.name}: {CONFIG}: {field} is {clean(value)!r}, which the library "
                         "does not know: write what the model was trained with."
                     ) from error
             raise
+
+
+def _settings(values: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    """Names and values, also of those that lie in others."""
+    for name, value in values.items():
+        yield str(name), value
+        if isinstance(value, Mapping):
+            yield from _settings(value)
+
+
+def _is_about(error: KeyError, value: object) -> bool:
+    """Tell whether it names a value by itself, or a text among its words."""
+    key = error.args[0] if error.args else None
+    is_simple = isinstance(value, str | int | float) and not isinstance(value, bool)
+    is_word = isinstance(value, str) and bool(value) and value in str(key).split()
+    return is_word or (is_simple and type(key) is type(value) and key == value)
+
+
+_SETTINGS, _WHOLE = "tokenizer_config.json", "tokenizer.json"
+
+
+def require_vocabulary(path: Path) -> None:
+    """Raise CheckpointError for a folder that lacks files which its tokenizer cannot do without."""
+    missing = sorted(_absent_files(path))
+    if missing:
+        are, them = ("is", "it") if len(missing) == 1 else ("are", "them")
+        raise CheckpointError(
+            f"{path.name}: {some_of(missing, 4)} {are} missing, and its tokenizer cannot do "
+            f"without {them}: copy {them} from where the folder came from."
+        )
+
+
+def _absent_files(path: Path) -> Iterator[str]:
+    cls: Any = _tokenizer_class(path)
+    if cls is None or (path / _WHOLE).is_file():
+        return
+    parameters = inspect.signature(cls.__init__).parameters
+    for name, file in cls.vocab_files_names.items():
+        is_asked = name in parameters and parameters[name].default is inspect.Parameter.empty
+        if is_asked and not (path / file).is_file():
+            yield file
+
+
+def _tokenizer_class(path: Path) -> object:
+    """The class that the folder names, or that its type of model has; None: there is none."""
+    from transformers.models.auto import tokenization_auto
+
+    theirs: Any = tokenization_auto
+    own = (read_settings(path / _SETTINGS) or {}).get("tokenizer_class")
+    kind = (read_settings(path / CONFIG) or {}).get("model_type")
+    name = own or theirs.TOKENIZER_MAPPING_NAMES.get(kind)
+    return theirs.tokenizer_class_from_name(name) if isinstance(name, str) else None

@@ -30,6 +30,14 @@ def longest(model: Any) -> dict[str, int]:
     return {side: most for side, most in result.items() if most > 0}
 
 
+def first_position(model: Any) -> int:
+    """Return where its class counts the places of a text from by itself: behind that of padding."""
+    tables = (module for name, module in model.named_modules() if _is_table(name, module))
+    plain = (it for it in tables if not isinstance(getattr(it, "offset", None), int))
+    paddings = [it.padding_idx for it in plain if getattr(it, "padding_idx", None) is not None]
+    return max(paddings, default=-1) + 1
+
+
 def _is_table(name: str, module: nn.Module) -> bool:
     """An embedding of positions, by its name and its rows: not of distances, as T5 has them."""
     weight = getattr(module, "weight", None)

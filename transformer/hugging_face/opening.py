@@ -21,9 +21,9 @@ from transformer.files.tensor_files import RenamedTensors
 from transformer.files.tensors import TensorSource
 from transformer.files.wrapping import unwrapped, without_common
 from transformer.hugging_face.adapters.adapter import Adapter
-from transformer.hugging_face.chat.templates import templates_of
+from transformer.hugging_face.chat.templates import templates_of, without_damaged
 from transformer.hugging_face.choice import choose
-from transformer.hugging_face.failure import building, in_a_sentence
+from transformer.hugging_face.failure import building, in_a_sentence, require_vocabulary
 from transformer.hugging_face.notes import notes_on
 from transformer.hugging_face.refused import (
     require_fit,
@@ -162,12 +162,15 @@ def open_tokenizer(path: Path, vocab_size: int) -> HuggingFaceTokenizer | IdToke
     """The folder's own tokenizer; token ids where it has none. Raises CheckpointError."""
     if not _has_tokenizer(path):
         return IdTokenizer(vocab_size)
-    with in_a_sentence(path, "its tokenizer"):
+    with in_a_sentence(path, "its tokenizer"), without_damaged(path) as folder:
         from transformers import AutoTokenizer
 
-        # The library takes no folder one of whose templates is damaged.
         templates = templates_of(path) or None
-        inner = AutoTokenizer.from_pretrained(path, chat_template=templates, **_LOCAL)
+        try:
+            inner = AutoTokenizer.from_pretrained(folder, chat_template=templates, **_LOCAL)
+        except Exception:
+            require_vocabulary(path)
+            raise
         return HuggingFaceTokenizer(inner, vocab_size)
 
 

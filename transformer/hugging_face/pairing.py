@@ -49,6 +49,11 @@ def reads_pairs(family: Family, tokenizer: Tokenizer) -> bool:
     return bool(_ends(family, tokenizer, PROBE).n_second)
 
 
+def tells_segments(family: Family, tokenizer: Tokenizer) -> bool:
+    """Tell whether its tokenizer gives the second of two texts segments of its own."""
+    return any(_ends(family, tokenizer, PROBE).last)
+
+
 def ends_of_one(family: Family, tokenizer: Tokenizer) -> Ends:
     """Find the segments at both ends of any text: XLNet's and Funnel's have one of their own."""
     return _ends(family, tokenizer, None)

@@ -6,6 +6,7 @@ from transformer.checkpoint import CheckpointError
 from transformer.files.foreign_text import some_of
 from transformer.files.json_file import read_json
 from transformer.files.natural_order import natural
+from transformer.files.spread import spread
 from transformer.files.tensor_files import SafetensorsFiles, open_pickles
 from transformer.files.tensors import TensorSource
 
@@ -27,6 +28,9 @@ def open_weights(path: Path) -> TensorSource:
         names = _names(path, file)
         if names:
             return SafetensorsFiles(path, names) if file == WHOLE else open_pickles(path, names)
+    parts = spread(path)
+    if parts:
+        raise CheckpointError(f"{path.name}: the weights are not one file: {parts}.")
     others = sorted({file.name for pattern in OTHERS for file in path.glob(pattern)}, key=natural)
     beside = f"; {some_of(others, 3)} is not read" if others else ""
     raise CheckpointError(f"{path.name}: the weights are missing: {WHOLE} or {PICKLED}{beside}.")

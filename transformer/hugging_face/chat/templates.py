@@ -4,7 +4,9 @@ Those in files count alone, as for the library; one that is damaged is left out 
 """
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from transformer.checkpoint import CheckpointError
@@ -29,20 +31,41 @@ def template_notes(path: Path) -> Iterator[str]:
     """A sentence for the templates that are left out, where there are some."""
     lost = [name or "one without a name" for name, text in _entries(path) if not (name and text)]
     if lost:
-        yield f"Of its chat templates {some_of(lost, 4)}: left out, as it holds no text."
+        yield f"Of its chat templates {some_of(lost, 4)}: left out, as it holds no text in UTF-8."
+
+
+@contextmanager
+def without_damaged(path: Path) -> Iterator[Path]:
+    """Give a folder that the library reads: it takes none with a template that it cannot decode.
+
+    That is the folder itself, or one of links to its files that lies there for as long as needed.
+    """
+    if not any(text is None for _, text in _files(path)):
+        yield path
+        return
+    with TemporaryDirectory() as folder:
+        for file in path.iterdir():
+            if file.is_file() and file.name != USUAL:
+                (Path(folder) / file.name).symlink_to(file.absolute())
+        yield Path(folder)
 
 
 def _entries(path: Path) -> list[tuple[str, str | None]]:
     """Names with templates, either being empty where it is damaged."""
-    files = [(DEFAULT, path / USUAL)] if (path / USUAL).is_file() else []
-    files += [(file.stem, file) for file in sorted(path.glob(TEMPLATES))]
+    files = _files(path)
     if files:
-        return [(clean(name), _text(file)) for name, file in files]
+        return files
     try:
         value = read_json(path / SETTINGS).get("chat_template")
     except (CheckpointError, AttributeError):  # the library names what is wrong with it
         return []
     return [(name, text if isinstance(text, str) else None) for name, text in _named(value)]
+
+
+def _files(path: Path) -> list[tuple[str, str | None]]:
+    files = [(DEFAULT, path / USUAL)] if (path / USUAL).is_file() else []
+    files += [(file.stem, file) for file in sorted(path.glob(TEMPLATES))]
+    return [(clean(name), _text(file)) for name, file in files]
 
 
 def _named(value: Any) -> Iterator[tuple[str, Any]]:
