@@ -19,7 +19,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from transformer.analysis.plain_outputs import answer_of, scores_of, vectors_of
+from transformer.analysis.outputs.plain import answer_of, scores_of, vectors_of
 from transformer.analysis.scored import states_with
 from transformer.checkpoint import Checkpoint
 from transformer.editing.editor import Editor

@@ -7,7 +7,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from transformer.analysis.scored import Output, Scored, compared, output_of, scored
+from transformer.analysis.outputs.output import Output, compared, output_of
+from transformer.analysis.scored import Scored, scored
 from transformer.checkpoint import Checkpoint
 from transformer.editing.ours import places
 from transformer.edits.edit import Edit, EditError

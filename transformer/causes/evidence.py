@@ -7,7 +7,8 @@ from functools import cached_property
 import torch
 from torch import Tensor
 
-from transformer.analysis.scored import Output, Scored, output_of, output_read, scored
+from transformer.analysis.outputs.output import Output, output_of, output_read
+from transformer.analysis.scored import Scored, scored
 from transformer.causes.prefix import replaced, stand_in
 from transformer.causes.verdict import Verdict, verdict
 from transformer.checkpoint import Checkpoint

@@ -9,7 +9,7 @@ from pathlib import Path
 from tqdm import tqdm
 
 from transformer.analysis.corpus_sweep import Worth, strongest, sweep_sentences, worths
-from transformer.analysis.scored import output_of
+from transformer.analysis.outputs.output import output_of
 from transformer.analysis.tables.sweep_table import Line, check_place, read, write
 from transformer.checkpoint import Checkpoint
 from transformer.commands.arguments import add_checkpoint

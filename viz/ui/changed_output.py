@@ -7,7 +7,8 @@ from dataclasses import replace
 from torch import Tensor
 
 from transformer.analysis.output_change import WordChange, differing, word_changes
-from transformer.analysis.scored import output_read, scores_in
+from transformer.analysis.outputs.output import output_read
+from transformer.analysis.scored import scores_in
 from transformer.analysis.tables.judged import judged_at, writing_at
 from transformer.analysis.tables.origins import Columns, together
 from transformer.recording.decisions import Classification

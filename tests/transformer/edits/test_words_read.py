@@ -10,7 +10,8 @@ from tests.conftest import random_checkpoint
 from tests.transformer.recording.test_families import CONFIGS, SOURCE, TARGET
 from tests.transformer.watch.hugging_face import build
 from transformer import Checkpoint, EditError, decode, load_checkpoint, record
-from transformer.analysis.scored import output_of, scored
+from transformer.analysis.outputs.output import output_of
+from transformer.analysis.scored import scored
 from transformer.editing.read_words import side_read
 from transformer.edits import edits_of
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from transformer.analysis.scored import Output
+from transformer.analysis.outputs.output import Output
 from transformer.analysis.tables.origins import Columns, Side, Sides
 from transformer.recording import Attention, Recording
 from transformer.token import Token

@@ -5,7 +5,7 @@ from typing import Any
 
 from transformer.analysis.ablation import Ablation
 from transformer.analysis.output_change import exchanged
-from transformer.analysis.scored import output_read
+from transformer.analysis.outputs.output import output_read
 from transformer.analysis.sweep import Sweep
 from transformer.analysis.tables.judged import judged_at
 from transformer.analysis.tables.origins import together
