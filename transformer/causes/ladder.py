@@ -1,0 +1,125 @@
+"""A ladder of cuts, from one arrow to the word deleted: where does a written token go?"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import torch
+
+from transformer.analysis.outputs.output import Output, output_of
+from transformer.analysis.scored import scored
+from transformer.checkpoint import Checkpoint
+from transformer.editing.read_words import side_read
+from transformer.edits.edit import Edit, EditError
+from transformer.edits.spelling import edits_of, parse
+from transformer.inputs import InputError, source_ids
+from transformer.models.family import Ids
+from transformer.recording import Attention
+from transformer.recording.ours import record
+from transformer.token import Token
+from transformer.words import word_groups
+
+
+@dataclass(frozen=True)
+class Rung:
+    """One step of a ladder."""
+
+    name: str
+    """"arrow", "word in this head", "head", "layer", "all layers", "every row", "hidden" or
+    "deleted"."""
+    edits: tuple[Edit, ...]
+    """The edits that do it; none of a deletion, which is another text, whose later words move."""
+    cost: float
+    """The loss of the token's log-probability, in nats."""
+
+
+def ladder(
+    checkpoint: Checkpoint,
+    text: str,
+    target: str | Sequence[Token],
+    arrow: Edit | str,
+    edits: Iterable[Edit | str] = (),
+) -> tuple[Rung, ...]:
+    """Climb from an arrow such as "cut:cross.2.0.5.3", to a word that is read, rung by rung.
+
+    The token is the one that the arrow's row writes. edits: in force all the while; nothing is
+    deleted then. Raises InputError, of an edit EditError.
+    """
+    cut, made = parse(str(arrow)), edits_of(edits)
+    kind = "cross" if checkpoint.family.reads == "source" else "decoder_self"
+    plain = record(checkpoint, text, target, made)
+    attention = plain.attentions.get(kind)
+    is_arrow = (cut.name, cut.place) == ("cut", kind) and checkpoint.family.decodes
+    if not is_arrow or attention is None or cut.key >= len(plain.source):
+        raise InputError(f"{cut} is not an arrow from a written word to one that is read.")
+    step = cut.query - (len(attention.queries) - len(plain.target))
+    if not 0 <= step < len(plain.target):
+        raise InputError(f"{cut}: that row writes nothing.")
+    groups = word_groups(plain.source)
+    word = next(i for i, group in enumerate(groups) if cut.key in group)
+    named = _named(cut, attention, groups[word], word, side_read(checkpoint))
+    output = output_of(checkpoint, text, plain.target)
+    costs = _costs(checkpoint, output, [(*made, *each) for each in ((), *named.values())], step)
+    rungs = [
+        Rung(name, group, cost) for (name, group), cost in zip(named.items(), costs, strict=True)
+    ]
+    if not made and len(groups) > 1:
+        targets = [token.id for token in plain.target]
+        before, after = (
+            _log_prob(checkpoint, ids, targets, step)
+            for ids in (_ids(checkpoint, text), _ids(checkpoint, text, groups[word]))
+        )
+        rungs.append(Rung("deleted", (), before - after))
+    return tuple(rungs)
+
+
+def _named(
+    cut: Edit, attention: Attention, pieces: Sequence[int], word: int, side: str
+) -> dict[str, tuple[Edit, ...]]:
+    """Name -> the edits of each rung but the last."""
+
+    def cells(layers: Iterable[int], heads: Iterable[int]) -> tuple[Edit, ...]:
+        places = [(layer, head) for layer in layers for head in heads]
+        return tuple(
+            Edit("cut", cut.place, (layer, head, cut.query, key))
+            for layer, head in places
+            for key in pieces
+            if bool(attention.allowed(layer, head)[cut.query, key])
+        )
+
+    heads, layers = range(attention.n_heads), range(attention.n_layers)
+    rungs = {
+        "arrow": (cut,),
+        "word in this head": cells([cut.layer], [cut.head]),
+        "head": (Edit("head-off", cut.place, (cut.layer, cut.head)),),
+        "layer": cells([cut.layer], heads),
+        "all layers": cells(layers, heads),
+    }
+    if cut.place == "cross":  # in a decoder by itself that is the word hidden
+        rungs["every row"] = (Edit("cut-word", "cross", (word,)),)
+    return rungs | {"hidden": (Edit("hide", side, (word,)),)}
+
+
+def _costs(
+    checkpoint: Checkpoint, output: Output, groups: Sequence[Sequence[Edit]], step: int
+) -> list[float]:
+    """Compute the cost of each group but the first, which is the run as it is."""
+    parts = list(scored(checkpoint, output, groups))
+    refused = [reason for part in parts for reason in part.refused]
+    if refused:
+        raise EditError(refused[0])
+    log_probs = torch.cat([part.log_probs for part in parts])[:, step].double()
+    costs: list[float] = (log_probs[0] - log_probs[1:]).tolist()
+    return costs
+
+
+def _ids(checkpoint: Checkpoint, text: str, without: Sequence[int] = ()) -> Ids:
+    return [id for i, id in enumerate(source_ids(checkpoint, text)) if i not in without]
+
+
+@torch.inference_mode()
+def _log_prob(checkpoint: Checkpoint, sources: Ids, targets: Ids, step: int) -> float:
+    """Read off the log-probability of a token, after a source of these tokens."""
+    forced = checkpoint.family.forced_pass(checkpoint.config, sources, targets)
+    rows = (torch.tensor([ids], device=checkpoint.device) for ids in forced.inputs)
+    logits = checkpoint.model(*rows)[0][-len(targets) :][step].double()
+    return float(logits.log_softmax(-1)[targets[step]])
