@@ -13,6 +13,16 @@ from tests.browser.test_app import go_to, open_app, visit, wait_for_map
 
 pytestmark = [pytest.mark.browser, pytest.mark.same_page]
 
+STEP_AND_LEAVE = """(player, href) => {
+    player.querySelector(".next").click();
+    const link = Object.assign(document.createElement("a"), { href });
+    link.dataset.state = "";
+    document.body.append(link);
+    link.click();
+    link.remove();
+}"""
+"""The server hears of a step once it has rested for a while, and of a link at once."""
+
 
 def query(page: Page) -> dict[str, str]:
     return dict(parse_qsl(page.evaluate("location.search.slice(1)")))
@@ -78,6 +88,19 @@ def test_back_and_forward_faster_than_the_server(browser: Browser, address: str)
 def _go(page: Page, way: str, pause: int) -> None:
     """Three entries of the history, with a pause of these milliseconds between them."""
     page.evaluate(f"for (let i = 0; i < 3; i++) setTimeout(() => history.{way}(), i * {pause})")
+
+
+def test_a_step_just_before_a_link_is_not_of_the_address_that_it_leads_to(
+    page: Page, address: str
+) -> None:
+    visit(page, f"{address}/decode?step=5")
+    player = page.locator(".decode-player[data-nonce]")
+    expect(player).to_have_attribute("data-step", "5")
+    player.evaluate(STEP_AND_LEAVE, f"{address}/decode?step=2")
+    expect(player).to_have_attribute("data-step", "2")
+    becomes(lambda: query(page), {"step": "2"})
+    player.locator(".next").click()
+    becomes(lambda: query(page), {"step": "3"})
 
 
 def test_sliders_of_a_tensor_come_back(page: Page, address: str) -> None:

@@ -12,7 +12,9 @@ import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from viz.components.address.address import address_bar
+from viz.components.kit.sync import opened
 from viz.screen import FIRST_PAGE, choose, parse, query, spell
+from viz.session_keys import OPENED
 from viz.state.changing import note_edits
 from viz.state.state import current_theme, is_new, session
 
@@ -74,12 +76,12 @@ def _take(page: str, entries: Mapping[str, str], taken: str | None) -> None:
     if not is_first:
         note_edits(before)
     is_whole = spell(replace(state.screen, page=FIRST_PAGE)) == dict(entries)
+    st.session_state[OPENED] = opened() + 1
     state.address = replace(
         state.address,
         page=page,
         query=query(state.screen),
         number=state.address.number + (not is_whole),
-        n_opened=state.address.n_opened + 1,
         taken=taken,
     )
 

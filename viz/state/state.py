@@ -25,8 +25,6 @@ class Address:
     """The number of the last address that was written."""
     n_entries: int = 0
     """The number of choices to which Back leads."""
-    n_opened: int = 0
-    """The number of addresses that were read: of a link, of Back or Forward."""
     taken: str | None = None
     """The query to which somebody went by Back or Forward, if nothing was chosen since."""
 

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from dataclasses import asdict, replace
 
 from viz.app_packages import st
+from viz.components.kit.sync import opened
 from viz.components.stage.stage import stage
 from viz.labels import escaped
 from viz.screen import Screen, link
@@ -112,7 +113,7 @@ def _hear(story: Story, number: int, start: str = "") -> None:
         here=_spelled(screen),
         asked=_spelled(state.arrival),
         led=_spelled(state.landing),
-        opened=str(state.address.n_opened),
+        opened=str(opened()),
         tool=seen_by(replace(screen, tool=_other_tool(screen)), role, room),
         code=room or "",
         rooms=rooms_address(),

@@ -124,7 +124,7 @@ def unheard(data: bytes) -> tuple[dict[str, Any], list[bytes]]:
     """All but what belongs to where it is mounted: a preview is not."""
     header, arrays = unpack(data)
     # Of the one on the page:
-    mounted = dict.fromkeys(("heard", "key", "caption", "session", "version"))
+    mounted = dict.fromkeys(("heard", "opened", "key", "caption", "session", "version"))
     return header | mounted, [array.tobytes() for array in arrays]
 
 

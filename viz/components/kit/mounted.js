@@ -29,7 +29,7 @@ function mount(root, create, update, attach) {
   const beside = attach(root, view);
   const preview = withPreview((bytes) => {
     const envelope = openEnvelope(bytes);
-    listen(sync, envelope.heard ?? null);
+    listen(sync, envelope.heard ?? null, envelope.opened);
     update(view, envelope);
     beside?.update(envelope);
   });

@@ -4,7 +4,9 @@
 
 const COUNTER = "headscope:changes"; // one for all components of the window
 
-// own: name -> { n, value } of the changes that the server is not known to have heard of.
+// own: name -> { n, value, opened } of the changes that the server is not known to have heard of.
+// opened: the number of the address that is shown: what is changed is not for another one, to which
+// a link or Back leads before the server has heard of it.
 export function createSync() {
   return { own: {}, served: {}, heard: 0, sent: 0, timer: 0, isServer: false, post: () => {} };
 }
@@ -12,7 +14,7 @@ export function createSync() {
 // Something was changed here, and stays so whatever the server says before it has heard of it.
 export function hold(sync, name, value) {
   window[COUNTER] = (window[COUNTER] ?? 0) + 1;
-  sync.own[name] = { n: window[COUNTER], value };
+  sync.own[name] = { n: window[COUNTER], value, opened: sync.opened };
 }
 
 export function tell(sync, name, value) {
@@ -41,16 +43,17 @@ export function tellLater(sync, name, value, rest) {
 // has not been heard of.
 function send(sync) {
   clearTimeout(sync.timer);
-  const news = Object.entries(sync.own).map(([name, { n, value }]) => ({ name, n, value }));
+  const news = Object.entries(sync.own).map(([name, change]) => ({ name, ...change }));
   sync.sent = Math.max(...news.map(({ n }) => n));
   sync.post(news);
 }
 
 // heard: up to which number the server has heard of this component's changes; null where none
 // speaks: in a preview of what is being typed, in a page of its own.
-export function listen(sync, heard) {
+export function listen(sync, heard, opened) {
   sync.isServer = heard !== null;
   if (!sync.isServer) return;
+  sync.opened = opened;
   if (heard < sync.heard) forget(sync); // it began anew, and will never hear of them
   sync.heard = heard;
   window[COUNTER] = Math.max(window[COUNTER] ?? 0, heard); // of a page that was loaded anew

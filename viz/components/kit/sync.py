@@ -6,15 +6,16 @@ the browser shows is newer than what the server says.
 """
 
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import cache
+from types import MappingProxyType
 from typing import Any
 
 from viz.app_packages import st
 from viz.components.kit.browser import Component
 from viz.components.kit.guarded import guarded
 from viz.components.kit.pack import pack, unpack
-from viz.session_keys import HEARD, TOKEN, VERSIONS
+from viz.session_keys import HEARD, OPENED, TOKEN, VERSIONS
 
 News = dict[str, Any]
 """The latest changes of a component: name -> value."""
@@ -36,7 +37,7 @@ def mountable(component: Component) -> Callable[..., None]:
                 if f"on_{name}" in on:
                     on[f"on_{name}"](news[name])
 
-        show(component, data, key, tell, caption)
+        show(component, data, key, tell, {"caption": caption, "opened": opened()})
 
     return mount
 
@@ -54,15 +55,15 @@ def show(
     data: bytes,
     key: str,
     on_news: Callable[[News], None] = lambda _: None,
-    caption: str = "",
+    more: Mapping[str, str | int] = MappingProxyType({}),
 ) -> None:
     """Show a component's data; on_news is called with what it tells before the script runs.
 
-    key: also by which a live preview finds it.
+    key: also by which a live preview finds it. more: what is told beside the data.
     """
     header, (payload,) = unpack(data)
-    more = {"key": key, "heard": heard(key), "caption": caption}
-    whole = pack({**header, **more, **_version(key, data)}, payload)
+    head = {"key": key, "heard": heard(key), **more, **_version(key, data)}
+    whole = pack({**header, **head}, payload)
     _registered(component)(
         key=key, data=whole, on_news_change=guarded(lambda: on_news(news_of(key)))
     )
@@ -71,14 +72,16 @@ def show(
 def news_of(key: str) -> News:
     """Return the latest changes of the component of this key; for its callback.
 
-    A message repeats what was told while the server was busy: what is known already is left out.
+    A message repeats what was told while the server was busy: what is known already is left out,
+    and what was changed on an address that was left since by a link, Back or Forward.
     Nothing, where a component tells of something when its page is already left.
     """
     before, state = heard(key), st.session_state.get(key)
     news = [each for each in (state and state.news) or [] if each["n"] > before]
     last = max((int(each["n"]) for each in news), default=before)
     st.session_state[HEARD] = st.session_state.get(HEARD, {}) | {key: last}
-    return {each["name"]: each["value"] for each in news}
+    here = opened()
+    return {each["name"]: each["value"] for each in news if each.get("opened", here) == here}
 
 
 def _version(key: str, data: bytes) -> dict[str, str | int]:
@@ -93,6 +96,11 @@ def _version(key: str, data: bytes) -> dict[str, str | int]:
     if before != hash(data):
         versions[key] = hash(data), version + 1
     return {"session": session, "version": versions[key][1]}
+
+
+def opened() -> int:
+    """The number of addresses that the session was led to: the first, and those of links."""
+    return int(st.session_state.get(OPENED, 0))
 
 
 def heard(key: str) -> int:

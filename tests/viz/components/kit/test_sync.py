@@ -50,6 +50,13 @@ def test_each_change_is_heard_of_once(app: AppTest) -> None:
     assert tell(app, "grid", *both) == ("{}", "2 0")
 
 
+def test_what_was_changed_on_an_address_that_was_left_is_not_taken(app: AppTest) -> None:
+    app.session_state["opened"] = 3
+    of_before, here = (change("step", n, n) | {"opened": 1 + n} for n in (1, 2))
+    assert tell(app, "grid", of_before) == ("{}", "1 0")
+    assert tell(app, "grid", of_before, here) == ("{'step': 2}", "2 0")
+
+
 def test_each_component_has_its_own_number(app: AppTest) -> None:
     tell(app, "map", change("cell", 2, [3, 4]))
     assert tell(app, "grid", change("open", 1, [0, 1])) == ("{'open': [0, 1]}", "1 2")

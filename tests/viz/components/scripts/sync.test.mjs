@@ -5,6 +5,7 @@ const { accepts, createSync, endSync, forget, hold, listen, tell, tellLater } = 
   "../../../../viz/components/kit/sync.js"
 );
 
+const HERE = 1; // the number of the address that is shown
 let posted = [];
 let sync;
 
@@ -16,7 +17,7 @@ function started() {
 
 // The server says a value of a name; whether it is taken.
 function served(heard, name, value) {
-  listen(sync, heard);
+  listen(sync, heard, HERE);
   return accepts(sync, name, value);
 }
 
@@ -25,12 +26,13 @@ beforeEach(() => {
   mock.timers.reset();
   posted = [];
   sync = started();
+  listen(sync, 0, HERE);
 });
 
 test("the server's word is taken until something is changed here, and again once it has heard", () => {
   assert.equal(served(0, "open", "a"), true);
   tell(sync, "open", "b");
-  assert.deepEqual(posted, [[{ name: "open", n: 1, value: "b" }]]);
+  assert.deepEqual(posted, [[{ name: "open", n: 1, value: "b", opened: HERE }]]);
   assert.equal(served(0, "open", "a"), false);
   assert.equal(served(1, "open", "b"), true);
   assert.equal(served(1, "open", "c"), true);
@@ -59,12 +61,12 @@ test("each message says all that was not heard of", () => {
   tell(sync, "open", "b");
   tell(sync, "view", "x");
   assert.deepEqual(posted.at(-1), [
-    { name: "open", n: 1, value: "b" },
-    { name: "view", n: 2, value: "x" },
+    { name: "open", n: 1, value: "b", opened: HERE },
+    { name: "view", n: 2, value: "x", opened: HERE },
   ]);
-  listen(sync, 2);
+  listen(sync, 2, HERE);
   tell(sync, "view", "y");
-  assert.deepEqual(posted.at(-1), [{ name: "view", n: 3, value: "y" }]);
+  assert.deepEqual(posted.at(-1), [{ name: "view", n: 3, value: "y", opened: HERE }]);
 });
 
 test("components of one window count together", () => {
@@ -83,7 +85,7 @@ test("what rests is told once; and what is again as it was, not at all", () => {
   tellLater(sync, "step", 6, 300);
   assert.equal(served(0, "step", 4), false); // not told yet, and not taken back
   mock.timers.tick(300);
-  assert.deepEqual(posted, [[{ name: "step", n: 2, value: 6 }]]);
+  assert.deepEqual(posted, [[{ name: "step", n: 2, value: 6, opened: HERE }]]);
   assert.equal(served(2, "step", 6), true);
   tellLater(sync, "step", 7, 300);
   tellLater(sync, "step", 6, 300);
@@ -98,7 +100,7 @@ test("back to what was served while a change is under way is told", () => {
   tell(sync, "step", 5);
   tellLater(sync, "step", 4, 300);
   mock.timers.tick(300);
-  assert.deepEqual(posted.at(-1), [{ name: "step", n: 2, value: 4 }]);
+  assert.deepEqual(posted.at(-1), [{ name: "step", n: 2, value: 4, opened: HERE }]);
 });
 
 test("what is held is kept but not told", () => {
@@ -122,7 +124,7 @@ test("a server that began anew is right: it will never hear of what was told bef
 });
 
 test("numbers go on from those that the server knows already", () => {
-  listen(sync, 7);
+  listen(sync, 7, HERE);
   tell(sync, "open", "b");
   assert.equal(posted[0][0].n, 8);
 });
@@ -136,4 +138,14 @@ test("another text forgets, and an end ends the waiting", () => {
   endSync(sync);
   mock.timers.tick(300);
   assert.deepEqual(posted, []);
+});
+
+test("a change is of the address that it was made on, whatever is shown when it is told", () => {
+  mock.timers.enable({ apis: ["setTimeout"] });
+  tellLater(sync, "step", 5, 300);
+  listen(sync, 0, HERE + 1);
+  mock.timers.tick(300);
+  assert.deepEqual(posted, [[{ name: "step", n: 1, value: 5, opened: HERE }]]);
+  tell(sync, "view", "x");
+  assert.deepEqual(posted.at(-1).map(({ opened }) => opened), [HERE, HERE + 1]);
 });
