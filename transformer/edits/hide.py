@@ -8,8 +8,8 @@ EDIT = EditKind(
     of="read word",
     explain=(
         "Nothing looks at any piece of the word, in any layer or head, as if padding stood there; "
-        "the other words keep their positions. Means over words leave it out. What a model mixes "
-        "in another way than by attention, by convolution for one, still has it."
+        "the other words keep their positions. What mixes words in another way than by attention, "
+        "as convolution or a mean within somebody else's model, still has it."
     ),
     formula=r"s_{ij} = -\infty \quad (j \in G)",
     closes={"source": ("encoder_self", "cross"), "text": ("encoder_self", "decoder_self")},

@@ -205,7 +205,7 @@ def _compared(call: AttentionCall, rows: _Rows) -> _Compared:
         result.limit = CLOSE.get(sample.values.dtype, 1e-4)
         values = sample.values[..., at.to(sample.values.device), :]
         result.add(values, total, is_read, is_scored)
-    if not (why or result.n_compared or result.apart):
+    if not (why or result.n_compared) and result.apart <= result.limit:  # of nothing, no share
         result.why = (
             "it gave NaN or infinity only" if result.n_lost else "no row of it reads anything"
         )
