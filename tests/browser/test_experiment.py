@@ -66,6 +66,16 @@ def test_an_edit_is_added_by_its_fields(page: Page, address: str) -> None:
     becomes(lambda: parameter(page, "edits"), None)
 
 
+def test_a_word_is_hidden_and_its_column_is_closed(page: Page, address: str) -> None:
+    visit(page, f"{address}/?kind=cross&layer=1&head=2&picture=map&edits=hide:source.1")
+    expect(page.get_by_role("button", name="Hide a word: animal")).to_be_visible()
+    target = "".join(row(page, "target")[:-1])
+    assert target == written("hide:source.1").replace(" ", "")
+    page.get_by_role("button", name="All off").click()
+    becomes(lambda: parameter(page, "edits"), None)
+    becomes(lambda: "".join(row(page, "target")[:-1]), written().replace(" ", ""))
+
+
 def test_what_a_click_would_give_is_made_before_it_comes(page: Page, address: str) -> None:
     visit(page, f"{address}/?tool=heads")
     cell = page.locator(".head-grid").get_by_role("gridcell", name=re.compile("^Cross L1 H2[:,]"))

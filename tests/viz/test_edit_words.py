@@ -29,6 +29,8 @@ def en_de() -> Checkpoint:
         ("head-from:cross.2.3=Hi.", "Cross L2 H3: Head from another sentence"),
         ("bias-off:encoder_self", "No relative bias, encoder_self"),
         ("positions-shift:source=3", "Shift positions, source: 3"),
+        ("hide:source.2", "Hide a word: didn't"),
+        ("cut-word:cross.99", "Cut a word off from the decoder: 99"),
     ],
 )
 def test_an_edit_says_what_it_changes(en_de: Checkpoint, spelled: str, words: str) -> None:

@@ -46,6 +46,10 @@ def opened(name: str, folder: Path) -> Checkpoint:
         ("Marian", ("head-off:decoder_self.1.0",), ("decoder_self", 1), 5),
         ("GPT-2", (f"state-from:decoder_self.0.1={OTHER}",), ("decoder_self", 1), 1),
         ("T5", ("head-off:encoder_self.1.2",), ("encoder_self", 1), 2),
+        ("post-norm", ("hide:source.1",), ("encoder_self", 0), 1),
+        ("post-norm", ("cut-word:cross.1",), ("cross", 0), 4),
+        ("gpt2", ("hide:text.1",), ("decoder_self", 0), 1),
+        ("Marian", ("hide:source.1",), ("encoder_self", 0), 1),
     ],
 )
 def test_they_hold(

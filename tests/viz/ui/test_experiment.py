@@ -182,6 +182,19 @@ def test_the_fields_of_an_edit_are_what_its_kind_declares(folder: Path) -> None:
     assert not said(app)
 
 
+def test_a_word_is_hidden_by_its_field(folder: Path) -> None:
+    app = opened(start(tool="heads", checkpoint="copy"), 0)
+    field(app, "Edit").set_value("hide").run()
+    words = field(app, "Word")
+    assert [each.split()[0] for each in words.options] == [str(i) for i in range(7)]
+    words.set_value("1").run()
+    press(app, "Add it")
+    assert screen(app).edits == ("hide:source.1",) and not said(app)
+    field(opened(app, 1), "Edit").set_value("cut-word").run()
+    press(app, "Add it")
+    assert screen(app).edits == ("hide:source.1", "cut-word:cross.0") and not said(app)
+
+
 @pytest.mark.parametrize(
     ("page", "query"),
     [("decode", {}), ("positions", {}), ("compare", {"edited_b": "yes", "same_head": "yes"})],
