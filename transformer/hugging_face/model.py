@@ -5,7 +5,7 @@ Only files of this name may import `transformers`, and only inside a function.
 """
 
 import inspect
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -18,7 +18,7 @@ from transformer.hugging_face.rules import rules_for
 from transformer.hugging_face.tokenizer import ALIKE, Ends
 from transformer.inputs import InputError
 from transformer.recording.text_vector import Pooling
-from transformer.watch.given import BESIDE_TEXT, lacking
+from transformer.watch.given import BESIDE_TEXT, lacking, names
 
 MOST_WRITTEN = 128
 """Tokens that a decoder-only model writes at most: few of them stop by themselves."""
@@ -127,8 +127,9 @@ class HuggingFaceModel(nn.Module):
         if self.config.start_ids:
             mask = torch.ones_like(source)
             encoder: Any = self.inner
-            with _in_a_sentence(self.inner):
-                read = encoder.get_encoder()(input_ids=source, attention_mask=mask)
+            named = {"input_ids": source, "attention_mask": mask}
+            with _in_a_sentence(self.inner, named):
+                read = encoder.get_encoder()(**named)
             return State(source[:, :0], {"encoder_outputs": read, "attention_mask": mask})
         state = State(source[:, :0])
         if source.size(1) > 1:
@@ -198,27 +199,36 @@ class HuggingFaceModel(nn.Module):
     def _run(self, **named: Any) -> Any:
         """Not every model keeps a cache or reads a mask."""
         parameters = inspect.signature(type(self.inner).forward).parameters
-        with _in_a_sentence(self.inner):
+        with _in_a_sentence(self.inner, named):
             return self.inner(
                 **{name: value for name, value in named.items() if name in parameters}
             )
 
 
 @contextmanager
-def _in_a_sentence(model: nn.Module) -> Iterator[None]:
-    """A configuration may ask for what only fails once the model runs, with errors of any kind."""
+def _in_a_sentence(model: nn.Module, given: Collection[str]) -> Iterator[None]:
+    """A configuration may ask for what only fails once the model runs, with errors of any kind.
+
+    given: the names of what it reads of a text.
+    """
     try:
         yield
     except InputError:
         raise
     except Exception as error:
-        absent = [name for name in lacking(model, (), {}, str(error)) if name in BESIDE_TEXT]
+        message = str(error)
+        of_text = {*given, "decoder_input_ids"}
+        left = [name for name in lacking(model, (), {}, message) if name not in of_text]
+        reads_ids = "input_ids" in inspect.signature(type(model).forward).parameters
+        absent = [
+            each for each in left if each in BESIDE_TEXT or names(message, each) or not reads_ids
+        ]
         if absent:
             raise InputError(
-                f"The model cannot run over a text only: it also reads {' and '.join(absent)}. It "
+                f"The model cannot run over a text only: it also reads {', '.join(absent)}. It "
                 "is recorded from Python, with record(module, inputs): docs/models.md."
             ) from error
-        first = next(iter(str(error).splitlines()), "") or type(error).__name__
+        first = next(iter(message.splitlines()), "") or type(error).__name__
         raise InputError(f"The model cannot run over this text: {first[:300]}") from error
 
 

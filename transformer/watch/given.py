@@ -1,6 +1,7 @@
 """Inputs of a module; where it cannot run over them, a sentence that says why."""
 
 import inspect
+import re
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
@@ -16,7 +17,10 @@ BESIDE_TEXT = ("pixel_values", "input_features", "input_values")
 """The library's names for images and sounds."""
 OTHERS = (*BESIDE_TEXT, "decoder_input_ids")
 """Inputs that they ask for though they may be left out."""
-ABSENT = ("NoneType", "is None", "missing", "must specify", "have to specify", "must provide")
+ABSENT = (
+    *("NoneType", "is None", "cannot be", "missing", "required"),
+    *("must specify", "have to specify", "must provide"),
+)
 """Words of an error where an input was left out."""
 _PLAIN = str | bytes | int | float | bool | None
 _NO_TENSORS = (
@@ -123,7 +127,7 @@ def _why(module: nn.Module, args: Sequence[Any], named: Mapping[str, Any], error
 def lacking(
     module: nn.Module, args: Sequence[Any], named: Mapping[str, Any], message: str
 ) -> list[str]:
-    """Inputs that an error may be about: those that must be given, else those that may be.
+    """Inputs that an error may be about: those that must be given or that it names, else others.
 
     message: by the error.
     """
@@ -133,7 +137,13 @@ def lacking(
     unknown = set(named) - set(parameters)
     if required or not any(word in message for word in ABSENT):
         return required if not unknown else []
-    return [name for name in left if name in OTHERS] or left[:3]
+    named_there = [name for name in left if names(message, name)]
+    return named_there or [name for name in left if name in OTHERS] or left[:3]
+
+
+def names(message: str, name: str) -> bool:
+    """Tell whether a message names an input; a short name is a word like others."""
+    return len(name) > 3 and bool(re.search(rf"\b{re.escape(name)}\b", message, re.IGNORECASE))
 
 
 def _parameters(module: nn.Module) -> dict[str, inspect.Parameter]:

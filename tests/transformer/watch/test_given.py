@@ -34,6 +34,15 @@ class Sees(Attends):
         return super().forward(ids) + pixel_values.mean()  # type: ignore[union-attr]
 
 
+class Boxed(Attends):
+    """Asks for boxes, and for what stands before them it does not."""
+
+    def forward(self, ids: Tensor, labels: Any = None, bbox: Any = None) -> Tensor:
+        if bbox is None:
+            raise ValueError("Bbox is required for positions")
+        return super().forward(ids)
+
+
 class Needs(Attends):
     """Cannot even be called without the second one."""
 
@@ -72,6 +81,7 @@ def test_what_is_no_tensor(inputs: Any, what: str) -> None:
 def test_an_input_that_is_missing() -> None:
     """Of another modality, or any: the error of the module itself stays beside it."""
     refused(Sees(), {"ids": ids}, "^Sees was not given pixel_values, which it also reads: ")
+    refused(Boxed(), {"ids": ids}, "^Boxed was not given bbox, which it also reads: ")
     refused(Needs(), ids, r"^Needs was not given mask, which it also reads")
     with pytest.raises(InputError) as caught:
         record(Sees(), ids)
