@@ -8,6 +8,7 @@ import torch
 from transformer.checkpoint import Checkpoint
 from transformer.decoding.method import length_limit
 from transformer.editing.ours import Editing, check, editing
+from transformer.editing.references import references
 from transformer.edits.edit import Edit
 from transformer.inputs import InputError, source_ids
 
@@ -16,7 +17,7 @@ from transformer.inputs import InputError, source_ids
 def rewrite_with(
     checkpoint: Checkpoint, source: str, groups: Sequence[Sequence[Edit]]
 ) -> list[list[int]]:
-    """The ids that greedy decoding writes with each group, of heads and arrows, in force.
+    """The ids that greedy decoding writes with each group, of heads, arrows and words, in force.
 
     Of models of ours that write. Raises InputError, of an edit EditError.
     """
@@ -25,13 +26,15 @@ def rewrite_with(
     sources, model = source_ids(checkpoint, source), checkpoint.model
     forced = checkpoint.family.forced_pass(checkpoint.config, sources, [0])
     check(checkpoint, [edit for group in groups for edit in group], forced)
+    tensors = references(checkpoint, source, sources, [it for group in groups for it in group])
     inputs = torch.tensor([sources], device=checkpoint.device)
     ids: list[list[int]] = [[] for _ in groups]
     left = list(range(len(groups)))
     state: Any = None
     last = None
     for _ in range(length_limit(model, inputs, None)):  # type: ignore[arg-type]
-        with editing(model, checkpoint.family, Editing((), rows=[groups[i] for i in left])):
+        at_work = Editing((), rows=[groups[i] for i in left], references=tensors)
+        with editing(model, checkpoint.family, at_work):
             ours: Any = model
             if state is None:
                 state = ours.start(inputs.expand(len(left), -1))

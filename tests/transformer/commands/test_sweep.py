@@ -213,6 +213,7 @@ def test_an_interval_holds_the_mean_of_most_samples() -> None:
 
 def test_many_edited_models_write_at_once_what_each_writes(text_checkpoint: Checkpoint) -> None:
     edits = ["head-off:cross.0.1", "head-off:encoder_self.1.0", "head-off:decoder_self.1.1"]
+    edits += ["hide:source.1", "cut-word:cross.2"]
     groups = [(), *((parse(edit),) for edit in edits), tuple(map(parse, edits))]
     found = rewrite_with(text_checkpoint, SENTENCES[7], groups)
     for ids, group in zip(found, groups, strict=True):
