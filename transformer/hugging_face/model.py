@@ -206,10 +206,10 @@ class HuggingFaceModel(nn.Module):
 
 
 @contextmanager
-def _in_a_sentence(model: nn.Module, given: Collection[str]) -> Iterator[None]:
+def _in_a_sentence(model: nn.Module, arguments: Collection[str]) -> Iterator[None]:
     """A configuration may ask for what only fails once the model runs, with errors of any kind.
 
-    given: the names of what it reads of a text.
+    arguments: the names of what it reads of a text.
     """
     try:
         yield
@@ -217,7 +217,7 @@ def _in_a_sentence(model: nn.Module, given: Collection[str]) -> Iterator[None]:
         raise
     except Exception as error:
         message = str(error)
-        of_text = {*given, "decoder_input_ids"}
+        of_text = {*arguments, "decoder_input_ids"}
         left = [name for name in lacking(model, (), {}, message) if name not in of_text]
         reads_ids = "input_ids" in inspect.signature(type(model).forward).parameters
         absent = [

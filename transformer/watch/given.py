@@ -137,8 +137,8 @@ def lacking(
     unknown = set(named) - set(parameters)
     if required or not any(word in message for word in ABSENT):
         return required if not unknown else []
-    named_there = [name for name in left if names(message, name)]
-    return named_there or [name for name in left if name in OTHERS] or left[:3]
+    inputs = [name for name in left if names(message, name)]
+    return inputs or [name for name in left if name in OTHERS] or left[:3]
 
 
 def names(message: str, name: str) -> bool:
