@@ -32,14 +32,15 @@ class Evidence:
 
     Costs are what is lost of a word's log-probability, the sum over its pieces: positive where it
     is missed. Instead of written words a classifier has its class, T = 1; an encoder its vector,
-    whose costs are degrees; a masked model the words at its masks.
+    whose costs are degrees; a regression its numbers, in their own units; a masked model the words
+    at its masks.
     """
 
     source_words: tuple[str, ...]
     """The S words that are read, by `word_groups`."""
     target_words: tuple[str, ...]
     log_probs: Tensor
-    """[T], in nats, with every word in its place; of a vector 0."""
+    """[T], in nats, with every word in its place; the numbers themselves; of a vector 0."""
     hidden: Tensor
     """[T, S]: the cost of nobody's seeing the word."""
     cut: Tensor | None = None
@@ -166,13 +167,14 @@ def _of_scores(tried: _Tried, output: Output, plain: Recording, scores: Scored) 
     groups, n = output.groups, tried.n_words
     names: tuple[str, ...]
     others: tuple[str, ...]
+    foils: Tensor | None
     if output.classes:
-        best = int(scores.log_probs[0].argmax())
-        foil = int(scores.log_probs[0].topk(2).indices[-1])
-        groups, names, others = [[best]], (output.classes[best],), (output.classes[foil],)
-        foils: Tensor | None = scores.log_probs[:, [foil]]
-    elif output.vector is not None:
-        names, others, foils = ("vector",), (), None
+        best, *foil = scores.log_probs[0].argsort(descending=True)[:2].tolist()
+        groups, names = [[best]], (output.classes[best],)
+        others = tuple(output.classes[i] for i in foil)
+        foils = scores.log_probs[:, foil] if foil else None
+    elif output.numbers or output.vector is not None:
+        names, others, foils = output.numbers or ("vector",), (), None
     else:
         names = tuple(_spelled(output.words, group) for group in groups)
         others = tuple(_spelled(output.foils, group) for group in groups if output.foils)
@@ -189,7 +191,7 @@ def _of_scores(tried: _Tried, output: Output, plain: Recording, scores: Scored) 
         runner_ups=others,
         contrast=None if lead is None else (lead[0] - lead[hidden]).mT,
         without_source=words[1 + n] if tried.decodes else None,
-        unit="nats" if output.vector is None else output.unit,
+        unit=output.unit,
     )
 
 

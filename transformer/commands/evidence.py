@@ -40,7 +40,7 @@ def lines(result: Evidence) -> list[str]:
     """A sentence for each written word; where nothing is written, what costs most."""
     if result.verdicts:
         return [verdict.text for verdict in result.verdicts]
-    most = [int(costs.argmax()) for costs in result.hidden]
+    most = [int(costs.abs().argmax()) for costs in result.hidden]  # a number may grow
     return [
         f"“{word}” needs “{result.source_words[s]}” most ({result.hidden[t, s]:.2f} {result.unit})."
         for t, (word, s) in enumerate(zip(result.target_words, most, strict=True))

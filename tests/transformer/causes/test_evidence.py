@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 
 from tests.conftest import random_checkpoint
+from tests.transformer.hugging_face.test_numbers import judge
 from tests.transformer.recording.test_families import CONFIGS, SOURCE, TARGET
 from tests.transformer.watch.hugging_face import build
 from transformer import Checkpoint, Evidence, InputError, decode, evidence, load_checkpoint, record
@@ -147,6 +148,18 @@ def test_an_encoder_s_vector_turns(opened: dict[str, Checkpoint]) -> None:
     result = evidence(opened["BERT"], "7 9 11 13")
     assert result.unit in ("degrees", "nats") and result.hidden.isfinite().all()
     assert result.verdicts == ()
+
+
+def test_a_number_that_is_put_on_a_text_changes(tmp_path: Path) -> None:
+    checkpoint = judge(tmp_path, num_labels=1)
+    result = evidence(checkpoint, "The cat sleeps.")
+    before, after = (
+        record(checkpoint, "The cat sleeps.", None, edits).numbers
+        for edits in ([], ["hide:text.2"])
+    )
+    (name,) = result.target_words
+    assert result.unit == "units" and result.contrast is None
+    assert float(result.hidden[0, 2]) == pytest.approx(before[name] - after[name], abs=1e-6)
 
 
 def test_a_long_text_of_a_watched_model_is_refused(

@@ -18,6 +18,9 @@ from transformer.edits import edits_of
 close = {"rtol": 2e-6, "atol": 2e-6}
 each = pytest.mark.parametrize("name", CONFIGS)
 CROSS = [name for name, config in CONFIGS.items() if config.family == "encoder_decoder"]
+ALONE = [name for name, config in CONFIGS.items() if config.family == "decoder_only"]
+ENCODING = [name for name in CONFIGS if name not in ALONE]
+WRITING = [*CROSS, *ALONE]
 IDS = [int(word) for word in SOURCE.split()]
 
 
@@ -57,11 +60,9 @@ def cells(checkpoint: Checkpoint, key: int, kinds: set[str]) -> list[str]:
     ]
 
 
-@each
+@pytest.mark.parametrize("name", WRITING)
 def test_a_hidden_word_is_a_cut_of_all_its_cells(name: str) -> None:
     checkpoint = random_checkpoint(CONFIGS[name])
-    if not checkpoint.family.decodes:
-        pytest.skip("what is pooled is hidden too: see padding")
     every = cells(checkpoint, 2, {"encoder_self", "decoder_self", "cross"})
     if "cross" in checkpoint.family.attentions:
         every = [it for it in every if "decoder_self" not in it]
@@ -70,11 +71,9 @@ def test_a_hidden_word_is_a_cut_of_all_its_cells(name: str) -> None:
     )
 
 
-@each
+@pytest.mark.parametrize("name", ENCODING)
 def test_a_hidden_word_is_padding(name: str) -> None:
     checkpoint = random_checkpoint(CONFIGS[name])
-    if checkpoint.family.continues:
-        pytest.skip("its padding stands at the end")
     for word in range(len(IDS)):
         padded = [0 if i == word else id for i, id in enumerate(IDS)]
         hidden = logits(checkpoint, hide(checkpoint, word))
@@ -82,22 +81,18 @@ def test_a_hidden_word_is_padding(name: str) -> None:
         assert not torch.equal(hidden, logits(checkpoint))
 
 
-@each
+@pytest.mark.parametrize("name", ENCODING)
 def test_without_its_last_words_a_source_is_a_shorter_one(name: str) -> None:
     checkpoint = random_checkpoint(CONFIGS[name])
-    if checkpoint.family.continues:
-        pytest.skip("what it writes stands behind them")
     both = [hide(checkpoint, 3), hide(checkpoint, 4)]
     torch.testing.assert_close(
         logits(checkpoint, *both), by_hand(checkpoint, IDS[:3]), rtol=0.0, atol=1e-5
     )
 
 
-@each
+@pytest.mark.parametrize("name", ALONE)
 def test_rows_before_a_hidden_word_keep_every_bit(name: str) -> None:
     checkpoint = random_checkpoint(CONFIGS[name])
-    if not checkpoint.family.continues:
-        pytest.skip("every row reads every word")
     plain, hidden = (record(checkpoint, SOURCE, TARGET, e) for e in ([], ["hide:text.2"]))
     for layer in range(plain.attentions["decoder_self"].n_layers):
         old, new = (it.attentions["decoder_self"].calls[layer] for it in (plain, hidden))
@@ -156,14 +151,12 @@ def test_a_word_cut_off_is_a_cut_of_all_its_cells_in_cross_attention(name: str) 
         assert torch.equal(old, new)
 
 
-@pytest.mark.parametrize("name", CROSS)
+@pytest.mark.parametrize("name", [name for name in CROSS if CONFIGS[name].projections])
 def test_what_adds_nothing_or_the_same_for_every_word_is_missed_by_nobody(name: str) -> None:
     """Weights say otherwise: a map of them cannot know."""
     checkpoint = random_checkpoint(CONFIGS[name])
     decoder: Any = checkpoint.model
     layers = [layer.cross_attention for layer in decoder.decoder.layers]
-    if not isinstance(layers[0].output, torch.nn.Linear):
-        pytest.skip("it has no matrices")
     edits = ("hide:source.1", "cut-word:cross.1")
     with torch.no_grad():
         for layer in layers:
@@ -180,11 +173,9 @@ def test_what_adds_nothing_or_the_same_for_every_word_is_missed_by_nobody(name: 
 
 
 @pytest.mark.parametrize("method", ["greedy", "beam"])
-@each
+@pytest.mark.parametrize("name", WRITING)
 def test_what_is_written_is_what_the_forced_pass_says(name: str, method: str) -> None:
     checkpoint = random_checkpoint(CONFIGS[name])
-    if not checkpoint.family.decodes:
-        pytest.skip("it writes nothing")
     edits = [hide(checkpoint, 1)]
     decoding = decode(checkpoint, SOURCE, method, max_len=5, edits=edits)
     forced = record(checkpoint, SOURCE, decoding.target, edits=edits).logits.log_softmax(-1)
