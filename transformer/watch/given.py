@@ -12,6 +12,7 @@ from torch import Tensor, nn
 
 from transformer.inputs import InputError
 from transformer.refusal import Refusal
+from transformer.watch.capture.place import paths_of
 
 BESIDE_TEXT = ("pixel_values", "input_features", "input_values")
 """The library's names for images and sounds."""
@@ -87,7 +88,7 @@ def check_numbers(module: nn.Module, values: Iterable[Any], output: Any = None) 
 
 def running(module: nn.Module) -> AbstractContextManager[object]:
     """Let compiled modules and functions run as written. Raises InputError for scripted ones."""
-    for path, each in module.named_modules():
+    for each, path in paths_of(module).items():
         if isinstance(each, torch.jit.ScriptModule):
             what = f"{path} in it" if path else "it"
             raise InputError(

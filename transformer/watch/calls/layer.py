@@ -28,6 +28,12 @@ DROPOUT, FUNCTION = _BETWEEN.format("dropout"), _BETWEEN.format("a function that
 ADDEND, MATRIX = _BETWEEN.format("an addend"), _BETWEEN.format("a matrix within each head")
 CONVOLUTION = _BETWEEN.format("a convolution")
 MEAN, MASK = _BETWEEN.format("a mean or a sum"), _BETWEEN.format("a mask")
+_MOST = 64
+"""Calls whose results are kept: more than a layer has heads in modules of their own."""
+_READ = 4
+"""Tensors that are remembered as met: a layer reads one thing, or two."""
+_Place = tuple[int, int]
+"""The address of the numbers of a tensor, and how many they are."""
 
 
 class Layer:
@@ -44,9 +50,9 @@ class Layer:
         """Nothing is kept of a pass that is over."""
         self._given: list[Given] = []
         """Calls and what they gave, until W_O is found."""
-        self._read: list[Tensor] = []
+        self._read: dict[_Place, Tensor] = {}
         """Tensors that learned matrices met before the layer's first call."""
-        self._met: list[Tensor] = []
+        self._met: dict[_Place, Tensor] = {}
         """Tensors that they have met since the latest call."""
         self._has_new = False
         """True: that is more than what the layer read."""
@@ -78,7 +84,7 @@ class Layer:
             seen.goes_on = bool(self._met) or latest.place.run == seen.place.run
         if not seen.goes_on:
             self._read = self._met
-        self._met, self._has_new, self._latest = [], False, seen
+        self._met, self._has_new, self._latest = {}, False, seen
         self.sources.forget()
         if heads is not None:
             self._given = [*self._given[-_MOST:], Given(seen, heads)]
@@ -89,9 +95,11 @@ class Layer:
     def reads(self, *tensors: Tensor) -> None:
         """A learned matrix has met these."""
         for tensor in tensors:
-            self._has_new = self._has_new or not _is_among(tensor, self._read)
-            if not _is_among(tensor, self._met):
-                self._met = [*self._met[-3:], tensor]  # a layer reads one thing, or two
+            place = _place(tensor)
+            self._has_new = self._has_new or place not in self._read
+            self._met.setdefault(place, tensor)
+            if len(self._met) > _READ:
+                del self._met[next(iter(self._met))]
 
     def multiplied(self, operands: Sequence[Any], result: Tensor, *, is_over: bool) -> None:
         """Two were multiplied, or divided: heads by numbers that are one for all rows, or not."""
@@ -158,6 +166,8 @@ class Layer:
 
         is_turned: whether it is [H * d_value, D]. result: of the product and the bias.
         """
+        if not self:  # nothing is waited for
+            return False
         for joined, matrix in pairwise(tensors_in(operands)):
             if matrix.dim() != 2 or joined.dim() < 2:
                 continue
@@ -225,16 +235,8 @@ class Layer:
             self._given = [put_together(whole, outputs, -1 if has_heads else 0)]
 
 
-_MOST = 64
-"""Calls whose results are kept: more than a layer has heads in modules of their own."""
-
-
-def _place(tensor: Tensor) -> tuple[int, int]:
+def _place(tensor: Tensor) -> _Place:
     return tensor.data_ptr(), tensor.numel()
-
-
-def _is_among(tensor: Tensor, others: Sequence[Tensor]) -> bool:
-    return any(_place(each) == _place(tensor) for each in others)
 
 
 def _is_same(part: Tensor, output: Given) -> bool:

@@ -11,7 +11,7 @@ from transformer.watch.calls.layer import CONVOLUTION
 from transformer.watch.calls.seen import Seen
 from transformer.watch.capture.operators import ALWAYS, AT_TIMES, register
 from transformer.watch.capture.picked import Picked
-from transformer.watch.capture.place import Places
+from transformer.watch.capture.place import Places, Running
 from transformer.watch.capture.tables import Tables
 from transformer.watch.capture.tensors import tensors_in
 from transformer.watch.capture.traces import Traces
@@ -48,7 +48,7 @@ class Sequences(Following):
         if places is None:
             self.tables.addition(args, kwargs, len(self.seen))
             return None
-        where = self.tables.where(args, kwargs, lambda: places.here(-1).path)
+        where = self.tables.where(args, kwargs, lambda: places.here(Running(), -1).path)
         changed = args if where is None else self._edit_positions(where, args)
         self.tables.addition(changed, kwargs, len(self.seen), where)
         return changed

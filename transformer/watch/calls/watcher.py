@@ -43,7 +43,7 @@ from transformer.watch.capture.operators import (
     register,
     watching,
 )
-from transformer.watch.capture.place import Place, Places, is_given, paths_of
+from transformer.watch.capture.place import Place, Places, Running, paths_of
 from transformer.watch.capture.sources import Made
 from transformer.watch.capture.tensors import tensors_in
 from transformer.watch.capture.traces import READS, first_rows
@@ -143,10 +143,11 @@ class Watcher(Sequences):
 
     def _fused(self, args: Any, kwargs: Any, result: Tensor) -> None:
         query, key, value, closed, *others = (*args, None)[: max(4, len(args))]
-        place = self._places.here(query.size(-1), query.size(-2))
+        running = Running()
+        place = self._places.here(running, query.size(-1), query.size(-2))
         if self._is_of_windows(result, place):
             return
-        source = self._layer.sources.made(query, key, value, is_given)
+        source = self._layer.sources.made(query, key, value, running.is_given)
         heads = one_of_batch(result, place.path)
         key, value = self._lasting(key), self._lasting(value)
         split = parts(closed, key.size(-2), self._splits)
@@ -158,7 +159,7 @@ class Watcher(Sequences):
         seen.is_picked = self._are_picked(args[:2], sizes[1:])
         seen.source = source
         seen.trace = self._traces.trace(
-            place, sizes[1:], self._layer.sources.latest(READS), is_given
+            place, sizes[1:], self._layer.sources.latest(READS), running.is_given
         )
         self._edit(seen, result)
         self._note(seen, heads)
@@ -166,7 +167,7 @@ class Watcher(Sequences):
     def _multi_head(
         self, result: Tensor, query: Tensor, key: Tensor, *args: Any, **kwargs: Any
     ) -> None:
-        place = self._places.here(-1, query.size(0))
+        place = self._places.here(Running(), -1, query.size(0))
         if query.dim() == 3:
             batch = query.transpose(0, 1)[:, None]
             if self._is_of_windows(batch, place):
@@ -194,7 +195,7 @@ class Watcher(Sequences):
         if scores.size(-1) - mark.n_keys in (0, 1):  # one more: an attention sink
             sizes = scores.size(-2), scores.size(-1)
             has_sink = scores.size(-1) > mark.n_keys
-            path = self._places.here(-1, sizes[0]).path
+            path = self._places.here(Running(), -1, sizes[0]).path
             origin = Origin(path, sizes, mark.is_picked, has_sink)
             origin.source, origin.firsts = mark.source, mark.firsts
             self.softmaxes.append(origin)
@@ -213,7 +214,7 @@ class Watcher(Sequences):
         elif self._held.are_activations(args, result):
             is_picked = self._are_picked(args, result.shape[-2:])
             q, k = [*tensors_in(args)][-2:]
-            source = self._layer.sources.made(q, k, None, is_given)
+            source = self._layer.sources.made(q, k, None, Running().is_given)
             addends = added_by(args, kwargs)
             firsts = first_rows(args, result)
             self._marks.put(result, Product(result.size(-1), addends, is_picked, source, firsts))
@@ -223,7 +224,8 @@ class Watcher(Sequences):
 
     def _by_hand(self, made: HandMade) -> None:
         width = -1 if made.v is None else made.v.size(-1)
-        place = self._places.here(width, made.weights.size(-2))
+        running = Running()
+        place = self._places.here(running, width, made.weights.size(-2))
         if self._is_of_windows(made.weights, place):
             return
         one_of_batch(made.weights, place.path)  # raises for a batch
@@ -240,10 +242,14 @@ class Watcher(Sequences):
         seen.softmax, seen.order = made.softmax.origin, made.order
         source = made.softmax.origin.source
         if source.reads_another is None and made.v is not None:  # keys were turned, values are not
-            source = self._layer.sources.made(made.result, made.v, made.v, is_given)
+            source = self._layer.sources.made(made.result, made.v, made.v, running.is_given)
         seen.source = source
         seen.trace = self._traces.trace(
-            place, sizes[1:], self._layer.sources.latest(READS), is_given, seen.softmax.firsts
+            place,
+            sizes[1:],
+            self._layer.sources.latest(READS),
+            running.is_given,
+            seen.softmax.firsts,
         )
         self._edit(seen, made.result)
         self._note(seen, made.result.reshape(n_heads, n_queries, -1))

@@ -6,7 +6,7 @@ from typing import Any
 
 from torch import Tensor, nn
 
-from transformer.watch.capture.tensors import storage, tensors_in
+from transformer.watch.capture.tensors import own_attributes, storage, tensors_in
 
 
 class Held:
@@ -19,18 +19,24 @@ class Held:
         self._buffers = {storage(it): (it, _version(it)) for it in buffers if it is not None}
 
     @cached_property
+    def _parameters(self) -> dict[int, Tensor]:
+        """Each under its id, which is its own as long as it is here."""
+        both = (each for module in self._modules for each in module._parameters.values())
+        return {id(each): each for each in both if each is not None}
+
+    @cached_property
     def _learned(self) -> set[int]:
-        return {storage(each) for module in self._modules for each in module._parameters.values()}
+        return {storage(each) for each in self._parameters.values()}
 
     @cached_property
     def _lasting(self) -> set[int]:
         """Locate numbers that a later pass may overwrite: buffers, and attributes of modules."""
-        own = (_own_attributes(module) for module in self._modules)
+        own = (_kept_in(module) for module in self._modules)
         return {*self._buffers, *(storage(each) for values in own for each in values)}
 
     def is_learned(self, tensor: Tensor) -> bool:
         """Tell whether it is a parameter or a part of one."""
-        return storage(tensor) in self._learned
+        return id(tensor) in self._parameters or storage(tensor) in self._learned
 
     def is_constant(self, tensor: Tensor) -> bool:
         """Tell whether it is a buffer, or a part of one, that this pass has not written."""
@@ -58,15 +64,9 @@ class Held:
         return not is_constant and not self.is_learned(keys)
 
 
-_USUAL = frozenset(vars(nn.Module()))
-"""Attributes that every module has: none of its own."""
-
-
-def _own_attributes(module: nn.Module) -> Iterator[Tensor]:
+def _kept_in(module: nn.Module) -> Iterator[Tensor]:
     """Tensors that it keeps beside parameters and buffers, also in lists, tuples and dicts."""
-    for name, value in vars(module).items():
-        if name in _USUAL:
-            continue
+    for value in own_attributes(module).values():
         if isinstance(value, Tensor):
             yield value
         elif isinstance(value, list | tuple | dict):

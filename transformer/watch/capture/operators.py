@@ -26,6 +26,7 @@ KEYS = ALWAYS, AT_TIMES = "DeferredInit", "TESTING_ONLY_GenericMode"
 _LIBRARIES = library.Library("_", "IMPL"), library.Library("aten", "IMPL")
 try:
     _ALWAYS, _AT_TIMES = (torch._C._dispatch_key_parse(key) for key in KEYS)
+    _set = torch._C._dispatch_tls_set_dispatch_key_included
     HAS_KEYS = True  # False: a TorchFunctionMode watches
     for _key in KEYS:
         _LIBRARIES[0].fallback(library.fallthrough_kernel, _key)
@@ -77,7 +78,8 @@ def register(
 
     def kernel(*args: Any, **kwargs: Any) -> Any:
         watcher = _THREAD.watcher  # None in threads of torch's own, which include the same keys
-        _include(None)
+        _set(_ALWAYS, False)
+        _set(_AT_TIMES, False)
         try:
             if before is not None and watcher is not None:
                 args = before(watcher, args, kwargs) or args
@@ -86,7 +88,9 @@ def register(
                 after(watcher, args, kwargs, result)
             return result
         finally:
-            _include(watcher)
+            if watcher is not None:
+                _set(_ALWAYS, True)
+                _set(_AT_TIMES, watcher.wants_more)
 
     _LIBRARIES[1].impl(operator, kernel, key)
 
@@ -148,6 +152,5 @@ def watching(watcher: Watching | None) -> Iterator[None]:
 def _include(watcher: Watching | None) -> None:
     if not HAS_KEYS:
         return
-    torch._C._dispatch_tls_set_dispatch_key_included(_ALWAYS, watcher is not None)
-    wants_more = watcher is not None and watcher.wants_more
-    torch._C._dispatch_tls_set_dispatch_key_included(_AT_TIMES, wants_more)
+    _set(_ALWAYS, watcher is not None)
+    _set(_AT_TIMES, watcher is not None and watcher.wants_more)

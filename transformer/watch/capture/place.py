@@ -7,7 +7,7 @@ import re
 import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from types import CodeType, FrameType
 from typing import Any
 
@@ -15,7 +15,7 @@ import torch
 from torch import Tensor, nn
 
 from transformer.recording.trace import Norm
-from transformer.watch.capture.readings import Readings
+from transformer.watch.capture.readings import Call, Readings
 
 _CALL = nn.Module._call_impl.__code__
 _OTHER = re.compile(
@@ -71,25 +71,26 @@ class Places:
         self._n_runs = 0
         self._readings = Readings()
 
-    def here(self, d_head: int, n_queries: int = 0) -> Place:
+    def here(self, running: "Running", d_head: int, n_queries: int = 0) -> Place:
         """Modules that the model does not hold are passed over.
 
-        d_head: of the call, to tell tensors that are split into heads from those that are not.
+        running: what is under way. d_head: of the call, to tell tensors that are split into heads
+        from those that are not.
         """
-        held = [each for each in _running(sys._getframe(1)) if each[0] in self._paths]
-        frames = iter(held)
-        module, forward, frame = next(frames, (None, None, None))
+        held = [each for each in running.calls if each.module in self._paths]
+        frame = held[0].frame if held else None
         if frame is not self._frame or frame is None:
             self._frame, self._n_runs = frame, self._n_runs + 1
-        if module is None or frame is None:
+        if not held:
             return Place("", None, None, run=self._n_runs)
-        outer, outer_forward, _ = next(frames, (None, None, None))
+        module, forward, _, values = held[0]
+        outer, outer_forward = held[1][:2] if len(held) > 1 else (None, None)
         reads_another = _reads_another(forward, d_head)
         if reads_another is None:  # reading a frame's variables costs: no more than are needed
             reads_another = _reads_another(outer_forward, d_head)
         is_causal = getattr(module, "is_causal", None)
-        sizes = _sizes_read(frame.f_locals, d_head)
-        first = _grids(frame.f_locals, d_head) or next(iter(sizes), ())
+        sizes = _sizes_read(values, d_head)
+        first = _grids(values, d_head) or next(iter(sizes), ())
         return Place(
             path=self._path(module, outer),
             is_causal=is_causal if isinstance(is_causal, bool) else None,
@@ -124,45 +125,40 @@ def _norms(module: nn.Module | None) -> Iterator[Norm]:
                 yield Norm(weight, own.get("bias"))
 
 
-Running = tuple[nn.Module, FrameType | None, FrameType]
-"""A module, the frame of its forward and that of torch's call of it."""
-
-
-def _running(frame: FrameType | None) -> Iterator[Running]:
+def _calls(frame: FrameType | None) -> Iterator[Call]:
     """Modules whose call is under way, innermost first."""
     last: FrameType | None = None
     while frame is not None:
         if frame.f_code is _CALL:
-            yield frame.f_locals["self"], last, frame
+            values = frame.f_locals
+            yield Call(values["self"], last, frame, values)
             last = None
         elif last is None and frame.f_code.co_name == "forward":
             last = frame  # what decorates it comes later
         frame = frame.f_back
 
 
-def is_given(tensor: Tensor) -> bool:
-    """Tell whether a module whose call is under way was given a tensor, or a view of it."""
-    return any(
-        _lies_there(each, tensor)
-        for _, _, frame in _running(sys._getframe(1))
-        for each in _arguments_of(frame)
-    )
+class Running:
+    """The modules whose call is under way, innermost first, while one function is called."""
 
+    def __init__(self) -> None:
+        self.calls = list(_calls(sys._getframe(1)))
 
-def _arguments_of(call: FrameType) -> Iterator[Any]:
-    values = call.f_locals
-    yield from (*values["args"], *values["kwargs"].values())
+    def is_given(self, tensor: Tensor) -> bool:
+        """Tell whether one of them was given a tensor, or a view of it."""
+        return (tensor.data_ptr(), tensor.numel()) in self._arguments
 
-
-def _lies_there(argument: Any, tensor: Tensor) -> bool:
-    if not isinstance(argument, Tensor):
-        return False
-    return argument.numel() == tensor.numel() and argument.data_ptr() == tensor.data_ptr()
+    @cached_property
+    def _arguments(self) -> set[tuple[int, int]]:
+        values = (it.values for it in self.calls)
+        both = (each for it in values for each in (*it["args"], *it["kwargs"].values()))
+        tensors = (each for each in both if isinstance(each, Tensor))
+        return {(it.data_ptr(), it.numel()) for it in tensors if it.layout == torch.strided}
 
 
 def is_running(paths: Mapping[nn.Module, str], path: str) -> bool:
     """Tell whether a call of the module with this path is under way."""
-    return any(paths.get(module) == path for module, *_ in _running(sys._getframe(1)))
+    return any(paths.get(each.module) == path for each in _calls(sys._getframe(1)))
 
 
 class Run:
@@ -172,7 +168,7 @@ class Run:
         """path: of the module that attended; what is running holds it or is it."""
         holding = (
             frame
-            for module, _, frame in _running(sys._getframe(1))
+            for module, _, frame, _ in _calls(sys._getframe(1))
             if module in paths
             and f"{path}.".startswith(f"{paths[module]}." if paths[module] else "")
         )

@@ -4,13 +4,25 @@ A block that is run over what it gave before is given activations each time, and
 A model that is run twice, over two texts or to write a word more, is given ids or a picture.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from types import FrameType
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor, nn
+
+
+class Call(NamedTuple):
+    """A call of a module that is under way."""
+
+    module: nn.Module
+    forward: FrameType | None
+    """The frame of its forward."""
+    frame: FrameType
+    """The frame of torch's call of it."""
+    values: Mapping[str, Any]
+    """The variables there, read once: that costs."""
 
 
 class Readings:
@@ -21,36 +33,33 @@ class Readings:
         """Runs that held the latest attention, and whether each reads a text of its own."""
         self._n_runs: dict[nn.Module, int] = {}
 
-    def here(
-        self, running: Sequence[tuple[nn.Module, FrameType | None, FrameType]], n_queries: int
-    ) -> tuple[int, ...]:
-        """Number the runs around an attention that read a text of their own, innermost first.
-
-        running: modules, the frames of their forward and of torch's calls of them.
-        """
+    def here(self, running: Sequence[Call], n_queries: int) -> tuple[int, ...]:
+        """Number the runs around an attention that read a text of their own, innermost first."""
         frames = {}
-        for module, forward, frame in running:
+        for module, forward, frame, values in running:
             reads = self._frames.get(frame)
             if reads is None:
-                reads = _reads_itself(_first(frame, forward), n_queries)
+                reads = _reads_itself(_first(values, forward), n_queries)
                 self._n_runs[module] = self._n_runs.get(module, 0) + 1
             frames[frame] = reads
         self._frames = frames
-        return tuple(self._n_runs[module] for module, _, frame in running if frames[frame])
+        return tuple(self._n_runs[module] for module, _, frame, _ in running if frames[frame])
 
     def forget(self) -> None:
         """Let go of what the latest runs held."""
         self._frames = {}
 
 
-def _first(call: FrameType, forward: FrameType | None) -> Tensor | None:
+def _first(values: Mapping[str, Any], forward: FrameType | None) -> Tensor | None:
     """The first tensor that a module was given, in the order of its own arguments."""
-    values = call.f_locals
+    for each in values["args"]:
+        if isinstance(each, Tensor):
+            return each
     named: dict[str, Any] = values["kwargs"]
     code = None if forward is None else forward.f_code
     order = () if code is None else code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
     names = sorted(named, key=lambda it: order.index(it) if it in order else len(order))
-    arguments = (*values["args"], *(named[name] for name in names))
+    arguments = (named[name] for name in names)
     return next((each for each in arguments if isinstance(each, Tensor)), None)
 
 

@@ -19,7 +19,7 @@ from torch import Tensor, nn
 from transformer.positions.encodings import find_pairs
 from transformer.recording import PositionalEncoding
 from transformer.token import Token
-from transformer.watch.capture.tensors import storage
+from transformer.watch.capture.tensors import own_attributes, storage
 
 Path = Callable[[], str]
 """Tells which module is running."""
@@ -208,7 +208,7 @@ def are_positions(rows: Rows) -> bool:
 
 def held_by(module: nn.Module) -> Iterator[Tensor]:
     """Yield what a module keeps that may be a table [..., P, D]: also in a plain attribute."""
-    groups = (module._parameters, module._buffers, vars(module))
+    groups = (module._parameters, module._buffers, own_attributes(module))
     tensors = (each for group in groups for each in group.values())
     return (each for each in tensors if isinstance(each, Tensor) and each.dim() > 1)
 

@@ -4,7 +4,12 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
+
+_USUAL = frozenset(vars(nn.Module()))
+"""Attributes that every module has: none of its own."""
+_PLAIN = frozenset({bool, int, float, str, type(None)})
+"""Types of most others."""
 
 
 def storage(tensor: Tensor | None) -> int:
@@ -23,3 +28,12 @@ def tensors_in(args: Iterable[Any]) -> Iterator[Tensor]:
             yield argument
         elif isinstance(argument, list | tuple):
             yield from (each for each in argument if isinstance(each, Tensor))
+
+
+def own_attributes(module: nn.Module) -> dict[str, Any]:
+    """Attributes of a module beside parameters, buffers, modules and plain values."""
+    return {
+        name: value
+        for name, value in vars(module).items()
+        if name not in _USUAL and type(value) not in _PLAIN
+    }

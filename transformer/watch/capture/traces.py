@@ -18,13 +18,18 @@ _MOST = 6
 """States that are told from others: what layers read in common is among the latest."""
 
 
+_Place = tuple[int, int, int]
+"""The address of the numbers of a tensor, how many they are, and how many of them a row has."""
+
+
 class Traces:
     """Numbers the states that are read in a pass, and the texts."""
 
     def __init__(self, inputs: Iterable[object] = ()) -> None:
         """inputs: what the model is given."""
         self._inputs = {each.data_ptr() for each in inputs if isinstance(each, Tensor)}
-        self._latest: deque[tuple[Tensor, States]] = deque(maxlen=_MOST)
+        self._latest: deque[tuple[_Place, States, Tensor]] = deque(maxlen=_MOST)
+        """With the tensor, so that the place stays its own."""
         self._n = 0
         self._texts: dict[int, tuple[int, int]] = {}
         """The place of a matrix' numbers -> how often it met ids or a picture, and how many rows;
@@ -84,20 +89,16 @@ class Traces:
         return max((n for n, rows in self._texts.values() if rows in (0, n_queries)), default=0)
 
     def _states(self, tensor: Tensor) -> States:
-        for other, states in reversed(self._latest):
-            if other is tensor or _are_one(other, tensor):
+        width = tensor.size(-1)
+        place = tensor.data_ptr(), tensor.numel(), width
+        for other, states, _ in reversed(self._latest):
+            if other == place:
                 return states
         self._n += 1
-        width = tensor.size(-1)
         row = tensor.as_strided((width,), (tensor.stride(-1),)).clone()  # nothing costs less
-        states = States(self._n, row, tensor.numel() // width)
-        self._latest.append((tensor, states))
+        states = States(self._n, row, place[1] // width)
+        self._latest.append((place, states, tensor))
         return states
-
-
-def _are_one(a: Tensor, b: Tensor) -> bool:
-    is_there = a.data_ptr() == b.data_ptr() and a.numel() == b.numel()
-    return is_there and a.size(-1) == b.size(-1)
 
 
 def first_rows(operands: Sequence[Any], scores: Tensor) -> Firsts:

@@ -14,7 +14,7 @@ from transformer.recording import Attention, AttentionCall, PositionalEncoding
 from transformer.watch.calls.seen import Seen
 from transformer.watch.calls.watcher import Watcher
 from transformer.watch.capture.tables import Added, encoding_of, held_by
-from transformer.watch.capture.tensors import storage
+from transformer.watch.capture.tensors import own_attributes, storage
 from transformer.watch.capture.turning import frequencies_of, frequencies_of_angles
 from transformer.watch.kinds.kind import Kind
 from transformer.watch.kinds.stacks import by_kind
@@ -218,7 +218,7 @@ def _merge(
 def _named_sources(watcher: Watcher) -> Iterator[_Source]:
     """Frequencies under their usual name, as they are now."""
     for module, path in watcher.modules.items():
-        for name, tensor in (*module._buffers.items(), *vars(module).items()):
+        for name, tensor in (*module._buffers.items(), *own_attributes(module).items()):
             is_named = name.endswith(_FREQUENCIES) and "original" not in name
             if is_named and isinstance(tensor, Tensor) and tensor.dim() == 1:
                 of = name.removesuffix(_FREQUENCIES).rstrip("_")

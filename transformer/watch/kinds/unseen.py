@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from functools import cache
 
 from torch import nn
 
@@ -16,6 +17,7 @@ NAMES = "it has queries, keys and values by name, and no attention of it was see
 _WORDS = re.compile(r"proj(ection)?|lin(ear)?|layer|dense|fc|to|w(?=_?(q|k|v))|_|\d")
 _ROLES = {"q": 0, "query": 0, "queries": 0, "k": 1, "key": 1, "keys": 1, "v": 2}
 _ROLES |= {"value": 2, "values": 2}
+_ALL = frozenset({0, 1, 2})
 _FUSED = re.compile(r"qkv|query_?key_?value|c_attn", re.IGNORECASE)
 
 
@@ -66,9 +68,17 @@ def _are_near(path: str, other: str) -> bool:
 
 def _asks(module: nn.Module, watcher: Watcher) -> bool:
     """Tell whether its children are called queries, keys and values, and ran."""
-    children = module._modules.items()
-    ran = {name for name, child in children if child is not None and watcher.has_run(child)}
-    if any(map(_FUSED.search, ran)):
-        return True
-    roles = {_ROLES.get(_WORDS.sub("", name.lower())) for name in ran}
-    return {0, 1, 2} <= roles
+    roles: set[int] = set()
+    for name, child in module._modules.items():
+        if child is not None and (own := _roles_of(name)) and watcher.has_run(child):
+            roles |= own
+    return roles == _ALL
+
+
+@cache
+def _roles_of(name: str) -> frozenset[int]:
+    """Read the name of a linear layer: 0 queries, 1 keys, 2 values; all three of a fused one."""
+    if _FUSED.search(name):
+        return _ALL
+    role = _ROLES.get(_WORDS.sub("", name.lower()))
+    return frozenset() if role is None else frozenset({role})
