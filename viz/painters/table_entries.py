@@ -6,6 +6,7 @@ from typing import Literal
 
 from viz.exhibits.table import Cell, Column, Table, place_on
 from viz.painters.shades import ground_at
+from viz.paper.lettering import is_leftward
 from viz.theme import Theme
 
 
@@ -63,13 +64,19 @@ def _head(column: Column) -> list[Entry]:
 
 def _entry(cell: Cell, column: Column, table: Table, theme: Theme) -> Entry:
     return Entry(
-        _lines(cell.plain, cell.small),
+        _lines(_text(cell), cell.small),
         None if cell.shade is None else ground_at(cell.shade, table.scale, theme),
         None if cell.value is None else float(f"{cell.value:.6g}"),  # as the screen has it
         is_marked=cell.is_marked,
         span=_span(cell, column),
         look="text" if column.is_text else "span" if column.axis else "",
     )
+
+
+def _text(cell: Cell) -> str:
+    """A line that runs to the left has its arrows point there."""
+    is_turned = bool(cell.changes) and is_leftward(cell.plain)
+    return cell.plain.replace(" → ", " ← ") if is_turned else cell.plain
 
 
 def _span(cell: Cell, column: Column) -> tuple[float, ...]:

@@ -28,6 +28,7 @@ _CSS = """
   .data th.marked { color: var(--accent); font-weight: 600; }
   .data td.marked { outline: 2px solid var(--accent); outline-offset: -1px; }
   .data :is(th, td) a { display: block; color: inherit; text-decoration: none; }
+  .data :is(del, ins) { unicode-bidi: isolate; } /* an arrow leads from one to the other */
   .data small { display: block; font-size: 0.875rem; }
   .data th small { color: var(--text); font-weight: 600; }
 

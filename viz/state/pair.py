@@ -19,9 +19,9 @@ def chosen_pair(description: Description | None, screen: Screen) -> str:
     return (screen.pair or "").strip() if reads_pairs else ""
 
 
-def choose_pair(description: Description | None, pair: str) -> None:
+def choose_pair(description: Description | None, pair: str, **look: Any) -> None:
     """Draw a field for it; a sentence pipeline, which gives one text's vector, is not asked."""
     config: Any = description.config if description else None
     is_offered = getattr(config, "reads_pairs", False) and config.pooling is None
     if pair or is_offered:
-        st.text_input("Second text", pair, help=HELP, **bound("pair", pair, ""))
+        st.text_input("Second text", pair, help=HELP, **look, **bound("pair", pair, ""))

@@ -70,7 +70,8 @@ def header(page: Page) -> Request:
     text = text_of(checkpoint)
     if on_stage() and shows == "sentence":
         _choose_text(checkpoint, text)
-        choose_pair(about(checkpoint), request.pair)
+        if request.pair:  # an empty field would take the picture's room
+            choose_pair(about(checkpoint), request.pair, label_visibility="collapsed")
         place = st.empty()
     elif shows == "sentence":
         if request.chat is not None:

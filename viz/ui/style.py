@@ -35,7 +35,7 @@ _CSS = """
   [class*="st-key-text"] [data-testid="InputInstructions"] { display: none; }
   /* A sentence in Arabic or Hebrew begins at the right. */
   [data-testid="stTextInputRootElement"] input, [data-testid="stTextArea"] textarea,
-  [data-testid="stMarkdownContainer"] :is(p, li), [data-testid="stHtml"] :is(td, th, p) {
+  [data-testid="stMarkdownContainer"] :is(p, li), [data-testid="stHtml"] :is(td, th, p, h1) {
     unicode-bidi: plaintext;
   }
   /* A name that is too long says so. */

@@ -135,3 +135,11 @@ def test_numbers_are_legible_on_every_shade(theme: Theme) -> None:
     for scale in ("signed", "share"):
         for ground, ink in grounds_of(scale, theme):
             assert contrast(luminance(ground), luminance(ink)) >= 4.5
+
+
+@pytest.mark.parametrize(("change", "text"), [(("x", "y"), "x → y"), (("לא", "כן"), "לא ← כן")])
+def test_an_arrow_points_to_the_new_words_whichever_way_they_run(
+    change: tuple[str, str], text: str
+) -> None:
+    table = sweep_table([HeadOff("a", "./", [0.5], 0.5, written=(Change(*change),))], ["it"])
+    assert text in words(table_sheet(table, LIGHT, 400.0))

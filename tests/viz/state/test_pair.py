@@ -92,3 +92,12 @@ def test_it_is_part_of_the_address_and_of_the_question(folder: Path) -> None:
     assert choose(screen, checkpoint="another").pair == screen.pair
     one, two = (make_request(str(folder), A, "none", pair=pair) for pair in ("", B))
     assert len(answer(one).recording.source) < len(answer(two).recording.source)
+
+
+@pytest.mark.parametrize(("pair", "fields"), [("", []), (B, [B])])
+def test_on_a_wall_an_empty_field_leaves_its_room_to_the_picture(
+    pair: str, fields: list[str], folder: Path
+) -> None:
+    address = {"pair": pair} if pair else {}
+    app = app_at(folder, story="attention-is-all-you-need", role="stage", **address)
+    assert not app.exception and boxes(app) == fields
