@@ -75,6 +75,7 @@ def _watched(checkpoint: Checkpoint, sources: Ids, editor: Editor) -> "_Watched"
     }
     sides = {side: n if side == "source" else None for side, n in plan.sides.items()}
     check_edits(editor.edits, sizes, sides)
+    plan.check_words(editor.edits, forced)
     return _Watched(checkpoint.model, plan, editor)
 
 

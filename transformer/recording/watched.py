@@ -151,6 +151,7 @@ def _editing(checkpoint: Checkpoint, forced: ForcedPass, editor: Editor) -> Watc
         return Watcher(checkpoint.model)
     plan = plan_of(checkpoint, forced)
     check_edits(editor.edits, plan.sizes, plan.sides)
+    plan.check_words(editor.edits, forced)
     return EditingWatcher(checkpoint.model, plan, editor)
 
 

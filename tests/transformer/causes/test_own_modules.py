@@ -7,7 +7,7 @@ import torch
 from torch import Tensor, nn
 
 from tests.transformer.own_module.test_from_module import PIECES, BothWays, Copier, tokenize
-from transformer import EditError, evidence, from_module, record
+from transformer import EditError, decode, evidence, from_module, record
 from transformer.words import word_groups
 
 WORDS = ("<s>", "</s>", "▁a", "▁b", "▁c", "▁d")
@@ -51,3 +51,30 @@ def test_attention_that_nothing_names_keeps_a_word_from_being_hidden() -> None:
     checkpoint = from_module(BothWays().eval(), tokenize, PIECES, "abc")
     with pytest.raises(EditError, match="is not known, so it cannot be hidden"):
         record(checkpoint, "abc", edits=["hide:text.0"])
+
+
+class Prefixed(nn.Module):
+    """Attention with a key of its own before those of the text, and causal among these."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        torch.manual_seed(0)
+        self.embedding = nn.Embedding(len(PIECES), 8)
+        self.prefix = nn.Parameter(torch.randn(1, 1, 8))
+        self.attention = nn.MultiheadAttention(8, 2, batch_first=True)
+
+    def forward(self, ids: Tensor) -> Tensor:
+        x = self.embedding(ids)
+        keys = torch.cat([self.prefix, x], 1)
+        n = ids.size(1)
+        mask = torch.ones(n, n + 1, dtype=torch.bool).triu(2)
+        x, _ = self.attention(x, keys, keys, attn_mask=mask, need_weights=False)
+        return x @ self.embedding.weight.mT
+
+
+def test_keys_that_are_not_the_words_keep_one_from_being_hidden() -> None:
+    checkpoint = from_module(Prefixed().eval(), tokenize, PIECES, "abc", writes="continuation")
+    with pytest.raises(EditError, match=r"^hide:text\.0: .*\.$"):
+        record(checkpoint, "abc", edits=["hide:text.0"])
+    with pytest.raises(EditError, match=r"^hide:text\.0: .*\.$"):
+        decode(checkpoint, "abc", edits=["hide:text.0"], max_len=2)

@@ -5,11 +5,15 @@ calls, counted module by module, are the same attentions.
 """
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from transformer.editing.editor import Sizes
+from transformer.editing.reach import kinds_of
+from transformer.edits.edit import Edit, EditError
+from transformer.edits.spelling import edit_kinds
+from transformer.models.family import ForcedPass
 from transformer.watch.calls.seen import Seen
 from transformer.watch.calls.watcher import Watcher
 from transformer.watch.editing.states import layer_paths
@@ -71,7 +75,26 @@ class Plan:
             n_softmaxes[origin.path] += 1
         self.n_calls, self.n_softmaxes = n_calls, n_softmaxes
         self.sizes = {name: _sizes(kind) for name, kind in kinds.items() if not kind.is_softmax}
+        self._n_words = {
+            name: kind.sizes[2] - len(kind.calls[0].added) for name, kind in kinds.items()
+        }
+        """Kind -> the keys that nobody is known to have added."""
         self.layers = layer_paths(kinds)
+
+    def check_words(self, edits: Sequence[Edit], forced: ForcedPass) -> None:
+        """Raise EditError for a word of attentions whose keys are others than the tokens read.
+
+        Such a model has a prefix of its own, or shortens what it reads.
+        """
+        for edit in edits:
+            is_word = edit_kinds()[edit.name].of == "read word"
+            for kind in kinds_of(edit) if is_word else ():
+                rows, n_words = forced.rows.get(kind), self._n_words.get(kind)
+                if n_words is not None and (rows is None or len(rows.keys) != n_words):
+                    raise EditError(
+                        f"{edit}: the {n_words} keys of {kind} are not the tokens that are read, "
+                        "so it is not known which of them are the word's."
+                    )
 
     def spots(self, watcher: Watcher) -> Iterator[tuple[Seen, Spot]]:
         """Yield what another pass of the same module has shown, and which attention each of it is.
