@@ -53,6 +53,12 @@ def _centred(model: Layer, heads: Tensor, x: Tensor) -> Tensor:
     return (joined - joined.mean(-1, keepdim=True)) / joined.std(-1, keepdim=True)
 
 
+def _emptied(model: Layer, heads: Tensor, x: Tensor) -> Tensor:
+    joined = join(heads).clone()
+    joined[:, 1] = 0
+    return joined
+
+
 def _groups(model: Layer, heads: Tensor, x: Tensor) -> Tensor:
     joined = join(heads)
     return F.group_norm(joined.view(-1, D), HEADS).view_as(joined)
@@ -79,6 +85,11 @@ BETWEEN = {
     "mean": (lambda model, heads, x: join(heads.mean(1, True).expand_as(heads)), layer.MEAN),
     "sum": (lambda model, heads, x: join(heads).sum(1, True).expand_as(x), layer.MEAN),
     "convolution": (lambda model, heads, x: model.conv(join(heads).mT).mT, layer.CONVOLUTION),
+    "other order": (lambda model, heads, x: heads.permute(0, 2, 3, 1).flatten(-2), layer.UNMET),
+    "other heads first": (lambda model, heads, x: join(heads.flip(1)), layer.UNMET),
+    "later rows": (lambda model, heads, x: join(heads).roll(1, 1), layer.UNMET),
+    "sums of rows": (lambda model, heads, x: join(heads).cumsum(1), layer.UNMET),
+    "covered in place": (_emptied, layer.UNMET),
     "mask": (lambda model, heads, x: join(heads).masked_fill(model.mask, 0.0), layer.MASK),
     "choice": (lambda model, heads, x: torch.where(model.mask, x, join(heads)), layer.MASK),
 }

@@ -27,6 +27,9 @@ class Given:
     summed: Tensor | None = None
     """The same with what was added to it."""
 
+    is_passed: bool = False
+    """True: within the module that attended, a learned matrix has met something else since."""
+
     @property
     def columns(self) -> Tensor | None:
         """The factor of each column of W_O [H * d_value]."""

@@ -27,6 +27,7 @@ GATE, NORM = _BETWEEN.format("a gate"), _BETWEEN.format("a norm")
 DROPOUT, FUNCTION = _BETWEEN.format("dropout"), _BETWEEN.format("a function that is not linear")
 ADDEND, MATRIX = _BETWEEN.format("an addend"), _BETWEEN.format("a matrix within each head")
 CONVOLUTION = _BETWEEN.format("a convolution")
+UNMET = "no matrix meets what its heads give as it is, so which one joins them is not known"
 MEAN, MASK = _BETWEEN.format("a mean or a sum"), _BETWEEN.format("a mask")
 _MOST = 64
 """Calls whose results are kept: more than a layer has heads in modules of their own."""
@@ -44,12 +45,14 @@ class Layer:
         self._used: set[int] = set()
         """The places of the numbers of matrices that linear layers have used."""
         self.sources = Sources()
+        self._given: list[Given] = []
+        """Calls and what they gave, until W_O is found."""
         self.forget()
 
     def forget(self) -> None:
         """Nothing is kept of a pass that is over."""
-        self._given: list[Given] = []
-        """Calls and what they gave, until W_O is found."""
+        self._give_up(self._given)
+        self._given = []
         self._read: dict[_Place, Tensor] = {}
         """Tensors that learned matrices met before the layer's first call."""
         self._met: dict[_Place, Tensor] = {}
@@ -101,6 +104,18 @@ class Layer:
             if len(self._met) > _READ:
                 del self._met[next(iter(self._met))]
 
+    def _give_up(self, outputs: Sequence[Given]) -> None:
+        """Nothing more meets these: say of those that a matrix has passed by that none has met."""
+        for each in outputs:
+            if each.is_passed and not each.seen.several:
+                each.seen.several = UNMET
+
+    def _pass_by(self) -> None:
+        """A learned matrix has met something else than what the latest call gave."""
+        if self._given and not self._given[-1].is_passed:
+            path = self._given[-1].seen.place.path
+            self._given[-1].is_passed = is_running(self._paths, path)
+
     def multiplied(self, operands: Sequence[Any], result: Tensor, *, is_over: bool) -> None:
         """Two were multiplied, or divided: heads by numbers that are one for all rows, or not."""
         one, by = operands[:2]
@@ -137,6 +152,7 @@ class Layer:
         bias = args[2] if len(args) > 2 else None
         if not self._joins(args, result, bias, is_turned=False):
             self.met_between(args[0], MATRIX)
+            self._pass_by()
             self.sources.read(Reading(result, args[0], args[1], bias))
             self.reads(args[0])
 
@@ -150,6 +166,7 @@ class Layer:
         if len(others) < len(operands):
             for each in others:
                 self.met_between(each, MATRIX)
+            self._pass_by()
             self.reads(*others)
             matrix = next(each for each in reversed(operands) if self._held.is_learned(each))
             if others and matrix.dim() > 1:
@@ -192,6 +209,7 @@ class Layer:
         self.settle()
         run = Run(self._paths, latest.seen.place.path)
         self._output = Output(latest.seen, joined, run, latest.columns)
+        self._give_up(self._given[:-1])
         self._given.clear()
         return True
 
