@@ -46,10 +46,12 @@ def in_a_sentence(path: Path, what: str) -> Iterator[None]:
 def _reason(path: Path, error: Exception) -> str:
     """Return the library's words, without the folders that the checkpoint lies in."""
     if type(error).__name__ == _OF_A_FIELD:
-        what, _, _ = str(error.__cause__).partition(" doesn't match any type")
-        return f"{clean(what, 200)} is nothing that the library takes"
+        what, match, _ = str(error.__cause__).partition(" doesn't match any type")
+        return clean(what, 200) + " is nothing that the library takes" * bool(match)
+    form = "it is of another form than the library reads: "
+    is_form = isinstance(error, AttributeError | TypeError)
     parents = {path.absolute().parent, path.resolve().parent, Path(gettempdir())}
-    return reason(error, without=[f"{parent}{os.sep}" for parent in parents])
+    return form * is_form + reason(error, without=[f"{parent}{os.sep}" for parent in parents])
 
 
 @contextmanager

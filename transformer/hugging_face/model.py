@@ -120,7 +120,13 @@ class HuggingFaceModel(nn.Module):
         if self.config.ends.first or self.config.ends.last:
             named["token_type_ids"] = _segments(mask, self.config.ends)
         named |= self._positions(inputs[0])
-        return _first_output(self._run(attention_mask=mask, use_cache=False, **named))
+        result = _first_output(self._run(attention_mask=mask, use_cache=False, **named))
+        if len(result) != len(mask):
+            raise InputError(
+                f"{self.config.architecture} gives {len(result)} rows of numbers for {len(mask)}: "
+                "it reads several texts as one, and is not shown here."
+            )
+        return result
 
     def start(self, source: Tensor) -> State:
         """Read a source [1, S], or a prompt [1, S] without its last token."""

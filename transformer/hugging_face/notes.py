@@ -13,12 +13,13 @@ from transformer.files.foreign_text import some_of
 from transformer.files.json_file import read_json
 from transformer.hugging_face.adapters.path import adapted_path
 from transformer.hugging_face.adapters.settings import ADAPTER
-from transformer.hugging_face.chat.templates import template_notes
+from transformer.hugging_face.chat.templates import SETTINGS, template_notes
 from transformer.hugging_face.kinds import writes
 from transformer.hugging_face.pooling import pooling_notes
 from transformer.hugging_face.refused import SCHEMES, scheme_of, unread_poolers
 from transformer.hugging_face.rules import generation_settings
 from transformer.hugging_face.skeleton import Skeleton
+from transformer.hugging_face.tokenizer import has_vocabulary
 
 NAMED = 4
 CODE = "auto_map"
@@ -46,6 +47,13 @@ WITHOUT_EFFECT = frozenset(
 """Settings of a configuration that no number depends on, or that are told elsewhere."""
 ROPE = ("rope_scaling", "rope_theta", "partial_rotary_factor", "original_max_position_embeddings")
 """Read by what all configurations share."""
+OF_OTHER_ROPE = frozenset(
+    {
+        *("factor", "low_freq_factor", "high_freq_factor", "short_factor", "long_factor"),
+        *("beta_fast", "beta_slow", "attention_factor", "mscale", "mscale_all_dim"),
+    }
+)
+"""Settings of rotary positions that some rope_type other than the default one reads."""
 HARMLESS = {"position_embedding_type": "absolute", "force_bos_token_to_be_generated": False}
 """Settings of older configurations that leave no choice any more."""
 _ENDINGS = ("*.safetensors", "*.bin", "*.pth", "*.pt")
@@ -88,9 +96,26 @@ def _settings(path: Path, config: Any, model: Any) -> Iterator[str]:
     if unknown:
         name = type(config).__name__
         yield f"{CONFIG} says {some_of(unknown, NAMED)}, not followed: {name} has no such setting."
+    yield from _unread_rope(config)
     if getattr(config, "quantization_config", None):
         by = scheme_of(path, config)
         yield f"{CONFIG} says that it is quantised by {by}, and its weights are not: they are used."
+
+
+def _unread_rope(config: Any) -> Iterator[str]:
+    """A sentence where rotary positions are of the usual kind, and numbers of another one stand by.
+
+    A configuration may keep them by the kind of a layer.
+    """
+    own = getattr(config, "rope_parameters", None)
+    own = own if isinstance(own, dict) else {}
+    for each in (own, *(value for value in own.values() if isinstance(value, dict))):
+        others = sorted(OF_OTHER_ROPE & each.keys())
+        if each.get("rope_type", "default") == "default" and others:
+            yield (
+                f"{CONFIG} says {some_of(others, NAMED)} of its rotary positions, not followed: "
+                "rope_type is the default one."
+            )
 
 
 def _acts(name: str, value: Any) -> bool:
@@ -129,6 +154,8 @@ def _files(path: Path, config: Any, read_from: set[str]) -> Iterator[str]:
     if unread:
         weights = some_of(sorted(read_from), 1)
         yield f"{_these(unread)} not read: the weights are those of {weights}."
+    if (path / SETTINGS).is_file() and not has_vocabulary(path):
+        yield f"{SETTINGS} is there, and no vocabulary: texts are ids of tokens."
     schemes = [name for name in SCHEMES if (path / name).is_file()]
     if schemes and not getattr(config, "quantization_config", None):
         yield f"{schemes[0]} lies beside weights that are not quantised: it is not followed."

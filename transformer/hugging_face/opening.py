@@ -39,7 +39,7 @@ from transformer.hugging_face.sizes import (
     check_sizes,
 )
 from transformer.hugging_face.skeleton import Skeleton
-from transformer.hugging_face.tokenizer import HuggingFaceTokenizer
+from transformer.hugging_face.tokenizer import HuggingFaceTokenizer, has_vocabulary
 from transformer.hugging_face.weights import weights_files
 from transformer.tokenizer import IdTokenizer
 
@@ -160,7 +160,7 @@ def open_model(
 
 def open_tokenizer(path: Path, vocab_size: int) -> HuggingFaceTokenizer | IdTokenizer:
     """The folder's own tokenizer; token ids where it has none. Raises CheckpointError."""
-    if not _has_tokenizer(path):
+    if not has_vocabulary(path):
         return IdTokenizer(vocab_size)
     with in_a_sentence(path, "its tokenizer"), without_damaged(path) as folder:
         from transformers import AutoTokenizer
@@ -175,8 +175,3 @@ def open_tokenizer(path: Path, vocab_size: int) -> HuggingFaceTokenizer | IdToke
 
 
 _LOCAL: dict[str, Any] = {"trust_remote_code": False, "local_files_only": True}
-_TOKENIZERS = ("tokenizer.json", "vocab.json", "vocab.txt", "*.model", "*.spm", "vocab.bpe")
-
-
-def _has_tokenizer(path: Path) -> bool:
-    return any(next(path.glob(pattern), None) for pattern in _TOKENIZERS)

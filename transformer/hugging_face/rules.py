@@ -101,6 +101,9 @@ def settings_of(path: Path, vocab_size: int) -> tuple[dict[str, Any], list[str]]
     A folder without the file may keep them in its configuration, as older ones do.
     """
     file, settings = GENERATION, read_settings(path / GENERATION)
+    notes = []
+    if settings is None and (path / GENERATION).is_file():
+        notes.append(f"{GENERATION} holds no settings that can be read: it is not followed.")
     if settings is None:
         file, names = CONFIG, generation_settings()
         older = read_settings(path / CONFIG) or {}
@@ -117,7 +120,6 @@ def settings_of(path: Path, vocab_size: int) -> tuple[dict[str, Any], list[str]]
             wrong.append(f"{name} {clean(value, 30)}")
         elif name not in IDS and name not in WITHOUT_EFFECT and not name.startswith("_"):
             others.append(name if isinstance(value, list | dict) else f"{name} {clean(value, 30)}")
-    notes = []
     if wrong:
         notes.append(f"{file} says {some_of(wrong, NAMED)}, which cannot be followed.")
     if others:

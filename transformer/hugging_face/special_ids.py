@@ -50,6 +50,12 @@ class SpecialIds:
 
     def notes(self) -> Iterator[str]:
         """A sentence for each that is not followed."""
+        starts = self.anywhere("decoder_start_token_id")
+        if starts and not any(map(self._has, starts)):
+            yield (
+                f"decoder_start_token_id {starts[0]} is not in the vocabulary of "
+                f"{self.vocab_size:,}: what is written starts with {self.starts[0]}."
+            )
         ends, theirs = self.anywhere("eos_token_id"), _ids((self.writing or {}).get("eos_token_id"))
         if self.writing is not None and not self.ends and any(map(self._has, ends)):
             yield (

@@ -10,10 +10,11 @@ from itertools import groupby, pairwise, takewhile
 from pathlib import Path
 from typing import Any
 
+from transformer.files.foreign_text import reason
 from transformer.hugging_face.byte_level import as_text, byte_alphabet, is_byte_level
 from transformer.hugging_face.chat.rendering import rendered
 from transformer.token import Token
-from transformer.tokenizer import Side
+from transformer.tokenizer import Side, TokenizerError
 from transformer.words import CONTINUES, begins_word
 
 CODE = re.compile(r"[a-z]{2,3}_[A-Z][A-Za-z]{1,3}")
@@ -177,7 +178,12 @@ class HuggingFaceTokenizer:
             if self.languages:  # the library's is one for all languages
                 self._inner.tgt_lang = self.target_language or self.source_language
                 self._inner.src_lang = self.source_language
-            result: Mapping[str, Any] = self._inner(*texts, add_special_tokens=adds, **named)
+            try:
+                result: Mapping[str, Any] = self._inner(*texts, add_special_tokens=adds, **named)
+            except Exception as error:  # of any kind: its vocabulary may lack what it stands on
+                raise TokenizerError(
+                    f"The tokenizer cannot read this text: {reason(error)}."
+                ) from error
         return result
 
     def _once(self, text: str, side: Side, ids: list[int]) -> tuple[list[int], list[int]]:
@@ -243,6 +249,14 @@ def _unknown(inner: Any) -> int | None:
     id = getattr(inner, "unk_token_id", None)
     roles = [getattr(inner, name, None) for name in (*names, "mask_token_id")]
     return None if id is None or id in roles else int(id)
+
+
+VOCABULARIES = ("tokenizer.json", "vocab.json", "vocab.txt", "*.model", "*.spm", "vocab.bpe")
+
+
+def has_vocabulary(folder: Path) -> bool:
+    """Tell whether a folder has files of a vocabulary, by their names."""
+    return any(next(folder.glob(pattern), None) for pattern in VOCABULARIES)
 
 
 def _languages(inner: Any, vocab_size: int) -> Mapping[str, int]:

@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 
 from tests.transformer.hugging_face.chat_templates import TEMPLATES
+from tests.transformer.hugging_face.pairs import save_pair_reader
 from tests.transformer.hugging_face.saving import save, save_tokenizer, writer
-from transformer import CheckpointError, load_checkpoint
+from transformer import CheckpointError, InputError, load_checkpoint, record
 from transformer.hugging_face.chat.chatting import chatting
 from transformer.inputs import source_ids
 
@@ -44,6 +45,83 @@ def test_rotary_positions_of_no_form(value: object, tmp_path: Path) -> None:
     change(folder, rope_parameters=value)
     text = refused(folder)
     assert "rope" in text and "class" not in text and "it has no" not in text
+
+
+def notes_of(folder: Path) -> str:
+    return " ".join(load_checkpoint(folder, "cpu").about.notes)
+
+
+@pytest.mark.parametrize(
+    ("values", "is_named"),
+    [
+        ({"factor": 4.0}, True),
+        ({"rope_type": "default", "factor": 4.0, "rope_theta": 1e4}, True),
+        ({"rope_type": "linear", "factor": 4.0, "rope_theta": 1e4}, False),
+        ({"rope_type": "default", "rope_theta": 1e4}, False),
+    ],
+)
+def test_numbers_of_rotary_positions_that_nothing_reads(
+    values: dict[str, Any], is_named: bool, tmp_path: Path
+) -> None:
+    folder = save(writer("Llama"), tmp_path)
+    change(folder, rope_parameters=values)
+    assert ("says factor of its rotary positions" in notes_of(folder)) == is_named
+
+
+@pytest.mark.parametrize("content", ["{nope", "[1]", "7", ""])
+def test_settings_for_writing_that_cannot_be_read(content: str, tmp_path: Path) -> None:
+    folder = save(writer("GPT-2"), tmp_path)
+    (folder / "generation_config.json").write_text(content)
+    assert "generation_config.json holds no settings" in notes_of(folder)
+
+
+def test_a_start_that_is_not_in_the_vocabulary(tmp_path: Path) -> None:
+    folder = save(writer("Marian"), tmp_path)
+    assert "decoder_start_token_id" not in notes_of(folder)
+    (folder / "generation_config.json").unlink()
+    change(folder, decoder_start_token_id=999)
+    assert "decoder_start_token_id 999" in notes_of(folder)
+
+
+def test_a_tokenizer_without_its_vocabulary(tmp_path: Path) -> None:
+    folder = save(writer("GPT-2"), tmp_path)
+    assert "texts are ids" not in notes_of(folder)
+    (folder / "tokenizer.json").unlink()
+    assert "texts are ids" in notes_of(folder)
+    for file in folder.glob("tokenizer*"):
+        file.unlink()
+    assert "texts are ids" not in notes_of(folder)  # nobody said that there is one
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("tokenizer_config.json", "[]"),
+        ("tokenizer_config.json", '{"tokenizer_class": ["a"]}'),
+        ("config.json", '{"model_type": "gpt2", "layer_norm_epsilon": "1e-5", "vocab_size": 64}'),
+    ],
+)
+def test_a_file_of_another_form(name: str, content: str, tmp_path: Path) -> None:
+    folder = save(writer("GPT-2"), tmp_path)
+    (folder / name).write_text(content)
+    text = refused(folder)
+    assert "another form" in text or "expected float" in text
+
+
+@pytest.mark.parametrize("vocabulary", ["", "the\ncat\n"])
+def test_a_vocabulary_without_what_stands_for_the_others(vocabulary: str, tmp_path: Path) -> None:
+    save_pair_reader("BERT", tmp_path)
+    (tmp_path / "tokenizer.json").unlink()
+    (tmp_path / "vocab.txt").write_text(vocabulary)
+    with pytest.raises((CheckpointError, InputError), match=r"[^\n]*tokenizer[^\n]*\.$"):
+        record(load_checkpoint(tmp_path, "cpu"), "the dog")
+
+
+def test_a_model_that_reads_two_texts_as_one(tmp_path: Path) -> None:
+    """XLNet's, as it was trained: one half of a batch is read from behind."""
+    save_pair_reader("XLNet", tmp_path, bi_data=True)
+    with pytest.raises(InputError, match="several texts as one"):
+        record(load_checkpoint(tmp_path, "cpu"), "the cat")
 
 
 @pytest.mark.parametrize("beside", [(), ("tokenizer_config.json",)])
