@@ -1,6 +1,8 @@
 """The number of a model's positions, read from its own tables, for each of its sides."""
 
 import re
+from collections.abc import Iterator
+from inspect import signature
 from typing import Any
 
 from torch import Tensor, nn
@@ -18,11 +20,7 @@ def longest(model: Any) -> dict[str, int]:
     two = bool(model.config.is_encoder_decoder)
     result: dict[str, int] = {}
     for side, part in (("source", "encoder"), ("target", "decoder")) if two else (("source", ""),):
-        rows = [
-            _rows(module)
-            for name, module in model.named_modules()
-            if _is_table(name, module) and (part in name or not part)
-        ]
+        rows = [_rows(module) for name, module in _tables(model) if part in name or not part]
         stated = _stated(model.config, part)
         most = min(rows, default=stated)
         if most is not None:
@@ -32,10 +30,31 @@ def longest(model: Any) -> dict[str, int]:
 
 def first_position(model: Any) -> int:
     """Return where its class counts the places of a text from by itself: behind that of padding."""
-    tables = (module for name, module in model.named_modules() if _is_table(name, module))
-    plain = (it for it in tables if not isinstance(getattr(it, "offset", None), int))
+    plain = (it for _, it in _tables(model) if not isinstance(getattr(it, "offset", None), int))
     paddings = [it.padding_idx for it in plain if getattr(it, "padding_idx", None) is not None]
     return max(paddings, default=-1) + 1
+
+
+def _tables(model: nn.Module) -> Iterator[tuple[str, Any]]:
+    """Yield path and table of each embedding of a text's positions."""
+    for name, module in model.named_modules():
+        if _is_table(name, module) and _reads_words(model, name):
+            yield name, module
+
+
+def _reads_words(model: nn.Module, name: str) -> bool:
+    """Tell whether the part around a module is for text: one for pictures counts patches.
+
+    By the class of its configuration, which has a vocabulary: LLaVA's folders state a size for
+    the pictures, too.
+    """
+    while name:
+        name = name.rpartition(".")[0]
+        config: Any = getattr(model.get_submodule(name), "config", None)
+        if hasattr(config, "get_text_config") and config is not model.config:
+            cls = type(config.get_text_config())
+            return "vocab_size" in {*signature(cls).parameters, *cls.attribute_map}
+    return True
 
 
 def _is_table(name: str, module: nn.Module) -> bool:

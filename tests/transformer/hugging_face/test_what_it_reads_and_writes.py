@@ -14,6 +14,7 @@ from tests.transformer.hugging_face.saving import (
     writer,
 )
 from tests.transformer.watch.hugging_face import ENCODER_DECODER, FAMILIES, SMALL, build
+from tests.transformer.watch.more_families import MORE
 from transformer import InputError, decode, load_checkpoint, record
 from transformer.hugging_face.lengths import longest
 from transformer.own_module.tokenizer import OwnTokenizer
@@ -123,6 +124,23 @@ def test_as_many_tokens_as_its_own_tables_have_rows(
     if family in SAYS_MORE:
         with pytest.raises((IndexError, RuntimeError, ValueError)):
             of_length(model, "source", found["source"] + 1)
+
+
+WITH_PICTURES = {
+    **dict.fromkeys(("LLaVA", "PaliGemma", "Qwen2-VL", "GIT", "T5Gemma-2", "CLIP", "SigLIP"), 40),
+    **{"OWL-ViT": 40, "AltCLIP": 38, "Kosmos-2": 40, "Perceiver": 9, "CANINE": 20},
+}
+"""Positions of a text, beside 9 patches of a picture and its class."""
+
+
+@pytest.mark.parametrize("family", WITH_PICTURES)
+def test_patches_of_a_picture_are_no_limit_of_a_text(family: str) -> None:
+    model: Any = MORE[family].build()
+    assert longest(model)["source"] == WITH_PICTURES[family]
+    for part in model.modules():  # as LLaVA's folders have it
+        if "vision" in type(getattr(part, "config", None)).__name__.lower():
+            part.config.vocab_size = 32000
+    assert longest(model)["source"] == WITH_PICTURES[family]
 
 
 @pytest.mark.parametrize("family", ["RoBERTa decoder", "MPT", "LED", "GPT-2"])
