@@ -2,12 +2,14 @@
 
 import argparse
 import json
+from contextlib import ExitStack
 from dataclasses import asdict
 from pathlib import Path
 
 import torch
 
-from tests.bench.bench import Row
+from tests.bench.bench import Bench, Row
+from tests.bench.places import Places, own_places
 from transformer.discover import discover
 
 RESULT = Path("build/bench.json")
@@ -17,11 +19,17 @@ def main(names: list[str], is_quick: bool = False) -> None:
     """Run benches, print their rows and write them to RESULT. is_quick: see Bench.run."""
     torch.set_num_threads(1)
     benches = discover("tests.bench", "BENCH")
-    rows = [
-        {"bench": name, **asdict(row)}
-        for name in names or benches
-        for row in _shown(benches[name].run(is_quick))
-    ]
+    rows = []
+    with ExitStack() as stack:
+        places: Places | None = None
+        for name in names or benches:
+            bench = benches[name]
+            if isinstance(bench, Bench):
+                result = bench.run(is_quick)
+            else:
+                places = places or stack.enter_context(own_places())
+                result = bench.run(is_quick, places)
+            rows += [{"bench": name, **asdict(row)} for row in _shown(result)]
     RESULT.parent.mkdir(exist_ok=True)
     RESULT.write_text(json.dumps(rows, indent=2) + "\n")
 

@@ -4,6 +4,10 @@ import statistics
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:  # a browser is not needed by most
+    from tests.bench.places import Places
 
 
 @dataclass(frozen=True)
@@ -25,7 +29,14 @@ class Bench:
     name: str
     run: Callable[[bool], list[Row]]
     """Give them back. Its argument: whether to be quick, as small as shows that the bench works."""
-    needs_browser: bool = False
+
+
+@dataclass(frozen=True)
+class BrowserBench:
+    """The same of what is painted in a browser."""
+
+    name: str
+    run: "Callable[[bool, Places], list[Row]]"
 
 
 def paired_ratio(run: Callable[[], object], baseline: Callable[[], object], pairs: int) -> float:

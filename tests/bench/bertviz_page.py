@@ -12,9 +12,9 @@ from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 
-from playwright.sync_api import Playwright, Route, TimeoutError
+from playwright.sync_api import Route, TimeoutError
 
-from tests.browser.server import DESKTOP, launch
+from tests.bench.places import Places
 from transformer.analysis.reading import AttentionMap
 
 PACKAGES = Path("build/bertviz")
@@ -53,8 +53,8 @@ def why_not() -> str | None:
     return f"no {', '.join(missing)} in {PACKAGES}" if missing else None
 
 
-def show(playwright: Playwright, view: str, attention: AttentionMap, allowed: float) -> Shown:
-    """Make and open the page of a view, "head_view" or "model_view", in a browser of its own.
+def show(places: Places, view: str, attention: AttentionMap, allowed: float) -> Shown:
+    """Make and open the page of a view, "head_view" or "model_view", in a page of its own.
 
     allowed: seconds until a page that is not painted is given up.
     """
@@ -68,7 +68,7 @@ def show(playwright: Playwright, view: str, attention: AttentionMap, allowed: fl
         path.write_text(html, encoding="utf-8")
         n_bytes = path.stat().st_size
         del html
-        painted = _painted(playwright, path, n_lines, allowed)
+        painted = _painted(places, path, n_lines, allowed)
     return Shown(n_bytes, None if painted is None else made + painted)
 
 
@@ -80,20 +80,17 @@ def page_of(view: str, attention: AttentionMap) -> str:
     return f'<!doctype html><meta charset="utf-8">{made.data}'
 
 
-def _painted(playwright: Playwright, path: Path, n_lines: int, allowed: float) -> float | None:
+def _painted(places: Places, path: Path, n_lines: int, allowed: float) -> float | None:
     """Seconds from opening a page until two frames after its last line was there."""
-    browser = launch(playwright)
-    try:
-        page = browser.new_page(viewport=DESKTOP)
+    with places.new_page() as page:
         page.route("https://**/*", _answer)
         page.add_init_script(WAIT_FOR_LINES % n_lines)
         page.goto(path.as_uri(), wait_until="commit")
-        found = page.wait_for_function("window.painted", timeout=1000 * allowed)
+        try:
+            found = page.wait_for_function("window.painted", timeout=1000 * allowed)
+        except TimeoutError:
+            return None
         return float(found.json_value()) / 1000
-    except TimeoutError:
-        return None
-    finally:
-        browser.close()
 
 
 def _answer(route: Route) -> None:

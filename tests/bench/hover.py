@@ -2,13 +2,13 @@
 
 import statistics
 
-from playwright.sync_api import Locator, sync_playwright
+from playwright.sync_api import Locator
 
 from tests.bench.attention import HEADS
-from tests.bench.bench import Bench, Row
-from tests.bench.rivals import APP
+from tests.bench.bench import BrowserBench, Row
+from tests.bench.places import Places
 from tests.bench.screen import CLOCK, entered_to_painted
-from tests.browser.server import DESKTOP, launch, painted, serve
+from tests.browser.server import painted
 
 N_TOKENS, ROUNDS, FRAME = 128, 60, 16
 WHAT = (
@@ -45,20 +45,16 @@ TIME_EACH = """async (root, [selector, event, own, rounds]) => {
 }"""
 
 
-def run(is_quick: bool) -> list[Row]:
+def run(is_quick: bool, places: Places) -> list[Row]:
     n_tokens, rounds = (8, 4) if is_quick else (N_TOKENS, ROUNDS)
-    with sync_playwright() as playwright, serve(APP) as address:
-        browser = launch(playwright)
-        page = browser.new_page(viewport=DESKTOP)
-        page.goto(address)
+    with places.new_page() as page:
+        page.goto(places.address("views"))
         painted(page)
         page.evaluate(CLOCK)
         entered_to_painted(page, f"heads {n_tokens} 0", "heads")
         view = page.locator(".head-view")
         size = f"{HEADS} heads, {n_tokens} tokens"
-        rows = [_row(f"{what}, {size}", _times(view, rounds, *how)) for what, *how in WHAT]
-        browser.close()
-    return rows
+        return [_row(f"{what}, {size}", _times(view, rounds, *how)) for what, *how in WHAT]
 
 
 def _times(view: Locator, rounds: int, selector: str, event: str, own: str) -> Times:
@@ -74,4 +70,4 @@ def _row(what: str, times: Times) -> Row:
     return Row(name, painted / FRAME, baseline, 1.0)
 
 
-BENCH = Bench("hover", run, needs_browser=True)
+BENCH = BrowserBench("hover", run)

@@ -8,21 +8,20 @@ text that was tried, which is less; the rows say so.
 
 import statistics
 from dataclasses import dataclass
-from pathlib import Path
 
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Page
 
 from tests.bench import bertviz_page
 from tests.bench.attention import random_map
-from tests.bench.bench import Bench, Row
+from tests.bench.bench import BrowserBench, Row
 from tests.bench.bertviz_page import Shown
+from tests.bench.places import Places
 from tests.bench.screen import CLOCK, entered_to_painted
-from tests.browser.server import DESKTOP, launch, painted, serve
+from tests.browser.server import painted
 
 SIZES, ROUNDS, ALLOWED = (16, 64, 128, 256, 512), 5, 120
-APP = Path(__file__).parent / "apps" / "views.py"
 RIVALS = {"heads": "head_view", "grid": "model_view"}
-"""Our view, by its name in APP -> BertViz's."""
+"""Our view, by its name in apps/views.py -> BertViz's."""
 TRIED = {"head_view": 128, "model_view": 64}
 """The most tokens that a view of BertViz is tried with."""
 GOALS = {("bytes", 128): 0.01, ("seconds", 128): 0.1}
@@ -38,27 +37,24 @@ class Ours:
     seconds: float
 
 
-def run(is_quick: bool) -> list[Row]:
+def run(is_quick: bool, places: Places) -> list[Row]:
     sizes, rounds = (SIZES[:1], 1) if is_quick else (SIZES, ROUNDS)
-    with sync_playwright() as playwright, serve(APP) as address:
-        browser = launch(playwright)
-        page, received = _open(browser, address)
-        rows = []
+    rows = []
+    with places.new_page() as page:
+        received = _open(page, places.address("views"))
         for view, rival in RIVALS.items():
             theirs: dict[int, Shown] = {}
             for n in sizes:
                 ours = _ours(page, received, view, n, rounds)
                 if bertviz_page.why_not() is None and n <= TRIED[rival]:
-                    theirs[n] = bertviz_page.show(playwright, rival, random_map(n), ALLOWED)
+                    theirs[n] = bertviz_page.show(places, rival, random_map(n), ALLOWED)
                 rows += [_bytes(view, n, ours, theirs), _seconds(page, view, n, ours, theirs)]
-        browser.close()
     return rows
 
 
-def _open(browser: Browser, address: str) -> tuple[Page, list[int]]:
-    """Our app, and the sizes of what its websocket brings, which grow."""
+def _open(page: Page, address: str) -> list[int]:
+    """Show our app; the sizes of what its websocket brings, which grow."""
     received: list[int] = []
-    page = browser.new_page(viewport=DESKTOP)
     page.on(
         "websocket",
         lambda socket: socket.on("framereceived", lambda frame: received.append(len(frame))),
@@ -66,7 +62,7 @@ def _open(browser: Browser, address: str) -> tuple[Page, list[int]]:
     page.goto(address)
     painted(page)
     page.evaluate(CLOCK)
-    return page, received
+    return received
 
 
 def _ours(page: Page, received: list[int], view: str, n: int, rounds: int) -> Ours:
@@ -134,4 +130,4 @@ def _page_bytes(n: int, theirs: dict[int, Shown]) -> int:
     return round(theirs[known].n_bytes * n**2 / known**2)
 
 
-BENCH = Bench("rivals", run, needs_browser=True)
+BENCH = BrowserBench("rivals", run)

@@ -14,10 +14,11 @@ from contextlib import ExitStack
 from pathlib import Path
 
 import torch
-from playwright.sync_api import Page, sync_playwright
+from playwright.sync_api import Page
 
-from tests.bench.bench import Bench, Row
-from tests.browser.server import DESKTOP, launch, painted, serve
+from tests.bench.bench import BrowserBench, Row
+from tests.bench.places import Places
+from tests.browser.server import painted
 from transformer.checkpoint import About
 from transformer.config import ModelConfig
 from transformer.discover import discover
@@ -27,7 +28,6 @@ from transformer.tokenizer import NumberTokenizer
 N_TOKENS, ROUNDS, SENTENCES = 48, 6, 4
 PAUSE = 250
 """Milliseconds between two letters of somebody who types 45 words a minute."""
-APPS = Path(__file__).parent / "apps"
 
 # For each fact the time from the Enter key to two frames after it has changed. Shadow roots are
 # searched too, but not in every frame: in a large page that takes longer than what is measured.
@@ -133,13 +133,13 @@ def until_painted(page: Page, facts: Sequence[str], press: Callable[[], None]) -
 
 GRID, BOTH = ("grid",), ("grid", "heatmap")
 PAGES = {
-    "empty": ("empty", "", entered_to_painted, ("shown",)),
-    "bare grid": ("bare", "", entered_to_painted, GRID),
-    "bare": ("bare", "/?picture=map", entered_to_painted, BOTH),
-    "app": ("app", "/?picture=map", typed_to_painted, BOTH),
-    "app entered": ("app", "/?picture=map", entered_to_painted, BOTH),
+    "empty": ("empty", {}, entered_to_painted, ("shown",)),
+    "bare grid": ("bare", {}, entered_to_painted, GRID),
+    "bare": ("bare", {"picture": "map"}, entered_to_painted, BOTH),
+    "app": ("", {"picture": "map"}, typed_to_painted, BOTH),
+    "app entered": ("", {"picture": "map"}, entered_to_painted, BOTH),
 }
-"""What is measured in turn: a server, an address there, from when, and what has to change."""
+"""What is measured in turn: an app and its query, from when, and what has to change."""
 ROWS = {
     "typed to grid of 144 heads painted": ("app", GRID, 1.5),
     "typed to grid and heatmap painted": ("app", BOTH, 1.8),
@@ -150,8 +150,8 @@ ROWS = {
 """Of a page, when all of these were painted; and the goal."""
 
 
-def run(is_quick: bool) -> list[Row]:
-    times = _times(*((1, 2, 2) if is_quick else (ROUNDS, SENTENCES, 12)))
+def run(is_quick: bool, places: Places) -> list[Row]:
+    times = _times(places, *((1, 2, 2) if is_quick else (ROUNDS, SENTENCES, 12)))
     floor = statistics.median(turn["shown"] for turn in times["empty"])
     baseline = f"an empty Streamlit rerun ({floor:.0f} ms)"
     rows = []
@@ -161,23 +161,19 @@ def run(is_quick: bool) -> list[Row]:
     return rows
 
 
-def _times(rounds: int, sentences: int, n_layers: int) -> dict[str, list[dict[str, float]]]:
+def _times(
+    places: Places, rounds: int, sentences: int, n_layers: int
+) -> dict[str, list[dict[str, float]]]:
     """Of each page, what each sentence took."""
     times: dict[str, list[dict[str, float]]] = {name: [] for name in PAGES}
     with ExitStack() as stack:
         folder = stack.enter_context(tempfile.TemporaryDirectory())
         big_checkpoint(Path(folder), n_layers)
-        environment = {"HEADSCOPE_CHECKPOINTS": folder, "FIRST_TEXT": _text(0)}
-        servers = {
-            "empty": stack.enter_context(serve(APPS / "empty.py")),
-            "bare": stack.enter_context(serve(APPS / "bare.py", **environment)),
-            "app": stack.enter_context(serve(**environment)),
-        }
-        browser = launch(stack.enter_context(sync_playwright()))
+        checkpoint = str(Path(folder) / "big")
         pages = {}
-        for name, (server, path, *_) in PAGES.items():
-            pages[name] = browser.new_page(viewport=DESKTOP)
-            pages[name].goto(servers[server] + path)
+        for name, (app, query, *_) in PAGES.items():
+            pages[name] = stack.enter_context(places.new_page())
+            pages[name].goto(places.address(app, checkpoint=checkpoint, text=_text(0), **query))
             painted(pages[name])
             pages[name].evaluate(CLOCK)
         for turn, name in enumerate(list(PAGES) * rounds):
@@ -187,7 +183,6 @@ def _times(rounds: int, sentences: int, n_layers: int) -> dict[str, list[dict[st
             *_, timed, facts = PAGES[name]
             took = [timed(pages[name], text, *facts) for text in texts]
             times[name] += took[1:]
-        browser.close()
     return times
 
 
@@ -197,4 +192,4 @@ def _text(turn: int) -> str:
     return " ".join([*map(str, numbers), "42"])
 
 
-BENCH = Bench("screen", run, needs_browser=True)
+BENCH = BrowserBench("screen", run)

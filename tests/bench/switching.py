@@ -11,12 +11,13 @@ from collections.abc import Iterator
 from contextlib import ExitStack
 from itertools import islice, product
 
-from playwright.sync_api import Page, sync_playwright
+from playwright.sync_api import Page
 
-from tests.bench.bench import Bench, Row
+from tests.bench.bench import BrowserBench, Row
 from tests.bench.model import SHIPPED
-from tests.bench.screen import APPS, CLOCK, PAUSE, entered_to_painted, until_painted
-from tests.browser.server import DESKTOP, launch, painted, serve
+from tests.bench.places import Places
+from tests.bench.screen import CLOCK, PAUSE, entered_to_painted, until_painted
+from tests.browser.server import painted
 from transformer import Checkpoint, decode, load_checkpoint
 from transformer.analysis.sweep import heads_off
 
@@ -78,7 +79,7 @@ def switched_to_painted(page: Page, pair: Pair, rest: int) -> dict[str, float]:
     return milliseconds
 
 
-def run(is_quick: bool) -> list[Row]:
+def run(is_quick: bool, places: Places) -> list[Row]:
     rounds, clicks = (1, 2) if is_quick else (ROUNDS, CLICKS)
     rests = sorted({rest for rest, *_ in ROWS.values()})
     n_pairs = len(rests) * rounds * clicks
@@ -89,13 +90,9 @@ def run(is_quick: bool) -> list[Row]:
     empty: list[float] = []
     switched: dict[int, list[dict[str, float]]] = {rest: [] for rest in rests}
     with ExitStack() as stack:
-        servers = [stack.enter_context(serve(APPS / "empty.py", FIRST_TEXT="0"))]
-        servers.append(stack.enter_context(serve(HEADSCOPE_CHECKPOINTS=str(SHIPPED.parent))))
-        browser = launch(stack.enter_context(sync_playwright()))
-        pages = [browser.new_page(viewport=DESKTOP) for _ in servers]
-        for page, address in zip(
-            pages, (servers[0], f"{servers[1]}/?tool=heads&method={METHOD}"), strict=True
-        ):
+        pages = [stack.enter_context(places.new_page()) for _ in range(2)]
+        app = places.address("", checkpoint=SHIPPED.name, tool="heads", method=METHOD)
+        for page, address in zip(pages, (places.address("empty"), app), strict=True):
             page.goto(address)
             painted(page)
             page.evaluate(CLOCK)
@@ -107,7 +104,6 @@ def run(is_quick: bool) -> list[Row]:
             for rest in rests:
                 times = [switched_to_painted(pages[1], next(pairs), rest) for _ in range(clicks)]
                 switched[rest] += times[1:]
-        browser.close()
     floor = statistics.median(empty)
     baseline = f"an empty Streamlit rerun ({floor:.0f} ms)"
     return [
@@ -116,4 +112,4 @@ def run(is_quick: bool) -> list[Row]:
     ]
 
 
-BENCH = Bench("switching", run, needs_browser=True)
+BENCH = BrowserBench("switching", run)

@@ -1,36 +1,22 @@
-"""The benches that need a browser run whole, at their smallest size, in a process of their own."""
-
-import json
-import os
-import subprocess
-import sys
-from pathlib import Path
+"""The benches that need a browser run whole, at their smallest size, where the other tests run."""
 
 import pytest
+from playwright.sync_api import BrowserContext
 
-from tests.bench.__main__ import RESULT
-from tests.browser.server import ROOT
+from tests.bench.bench import BrowserBench
+from tests.bench.places import Places
 from transformer.discover import discover
 
-pytestmark = [pytest.mark.browser, pytest.mark.usefixtures("browser")]
-
+pytestmark = pytest.mark.browser
 BENCHES = discover("tests.bench", "BENCH")
 
 
-def test_each_bench_runs(tmp_path: Path) -> None:
-    names = [name for name, bench in BENCHES.items() if bench.needs_browser]
-    ran = subprocess.run(
-        [sys.executable, "-m", "tests.bench", "--quick", *names],
-        cwd=tmp_path,
-        env=os.environ | {"PYTHONPATH": str(ROOT)},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert ran.returncode == 0, ran.stderr
-    rows = json.loads((tmp_path / RESULT).read_text(encoding="utf-8"))
-    assert {row["bench"] for row in rows} == set(names)
+@pytest.mark.parametrize("name", [n for n, it in BENCHES.items() if isinstance(it, BrowserBench)])
+def test_a_bench_runs(name: str, context: BrowserContext, address: str, apps: str) -> None:
+    places = Places(context.new_page, lambda app: f"{apps}{app}&" if app else f"{address}/?")
+    rows = BENCHES[name].run(True, places)
+    assert rows
     for row in rows:
-        assert row["name"] in ran.stdout
-        assert row["ratio"] is None or row["ratio"] > 0
-        assert row["ratio"] is not None or "BertViz" in row["baseline"]
+        assert row.name and row.baseline
+        assert row.ratio is None or row.ratio > 0
+        assert row.ratio is not None or "BertViz" in row.baseline

@@ -3,8 +3,6 @@
 No frame, no choices, no address: the grid of all heads and, at "?picture=map", one head large.
 """
 
-import os
-
 import streamlit as st
 
 from transformer.analysis.selection import Selection
@@ -20,13 +18,14 @@ if "is_set_up" not in st.session_state:
 SELECTION = Selection("encoder_self", 0, 0)
 # All that takes long is made before the first element: the browser renders a page anew for every
 # 10 ms in which elements arrive.
-request = make_request("big", st.session_state.get("text", os.environ["FIRST_TEXT"]), "none")
+checkpoint, first = st.query_params["checkpoint"], st.query_params["text"]
+request = make_request(checkpoint, st.session_state.get("text", first), "none")
 shown = answer(request)
 grid, map = HeadGrid((SELECTION.kind,)), HeadMap(SELECTION)
 grid_data = grid.data(payload_of(shown, grid), LIGHT)
 has_map = st.query_params.get("picture") == "map"
 map_data = map.data(payload_of(shown, map), LIGHT) if has_map else None
-st.text_input("Sentence", os.environ["FIRST_TEXT"], key="text")
+st.text_input("Sentence", first, key="text")
 left, right = st.columns([5, 6.4], gap="large")
 with left:
     head_grid(grid_data, "grid")
