@@ -1,7 +1,6 @@
 """One head large: every value of its map, for any length, with cells that can be chosen."""
 
-import json
-from dataclasses import asdict, astuple, dataclass
+from dataclasses import astuple, dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -15,14 +14,14 @@ from transformer.analysis.selection import Selection
 from transformer.analysis.strongest import largest_size
 from transformer.decoding import Decoding
 from transformer.recording import Recording
-from viz.components.kit.browser import Component, digest, envelope, pieces
+from viz.components.kit.browser import Component, envelope
+from viz.components.kit.map_header import map_header
 from viz.components.kit.pack import pack
 from viz.components.kit.picture import known_map, shown_map, strongest
-from viz.components.kit.sides import second, sides
+from viz.components.kit.sides import second
 from viz.components.kit.sync import mountable
 from viz.labels import kind_name
-from viz.map_words import COLUMN_TITLE, capitalised, describe_map, map_name, row_title
-from viz.sentence import wording
+from viz.map_words import capitalised, describe_map, map_name
 from viz.theme import Theme
 
 Region = tuple[int, int, int, int]
@@ -140,28 +139,13 @@ def _bounds(map: AttentionMap, values: Tensor) -> tuple[float, float]:
 
 def _header(map: AttentionMap, layer: int, head: int) -> dict[str, Any]:
     """Describe the map to the browser, in words."""
-    rows, columns = pieces(map.rows), pieces(map.columns)
-    return {
+    return map_header(map) | {
         "id": f"{map.kind} L{layer} H{head}",
-        "kind": map.kind,
         "layer": map.attention.number(layer),
         "head": head,
         "name": map_name(map, layer, head),
-        "title": kind_name(map.kind),
         "says": describe_map(map, layer, head),
-        "rows": rows,
-        "columns": columns,
-        "tokens": digest(json.dumps([rows, columns]).encode()),
-        "titles": [row_title(map.is_produced), COLUMN_TITLE],
-        "sentence": asdict(wording(map)),
-        "lens": {
-            "name": map.lens.name,
-            "title": map.lens.title,
-            "scale": map.lens.scale,
-            "per_head": map.lens.per_head,
-        },
         "notes": map.notes,
-        "sides": sides(map),
         **second(map),
     }
 

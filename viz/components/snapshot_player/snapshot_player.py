@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, astuple, dataclass
+from dataclasses import astuple, dataclass
 from math import isfinite
 from typing import Any, ClassVar
 
@@ -18,15 +18,14 @@ from transformer.analysis.reading import AttentionMap, read
 from transformer.analysis.selection import Selection
 from transformer.recording import Recording
 from transformer.training.snapshots import Course, even_value, roles
-from viz.components.kit.browser import Component, digest, envelope, pieces
+from viz.components.kit.browser import Component, digest, envelope
+from viz.components.kit.map_header import map_header
 from viz.components.kit.pack import pack
 from viz.components.kit.picture import strongest
-from viz.components.kit.sides import sides
 from viz.components.kit.sync import mountable
 from viz.components.kit.thumbnails import pictures
 from viz.labels import kind_name
-from viz.map_words import COLUMN_TITLE, capitalised, describe_map, row_title
-from viz.sentence import wording
+from viz.map_words import capitalised, describe_map
 from viz.theme import Theme
 
 MAX_CELLS = 128
@@ -139,29 +138,14 @@ def _allowed(maps: list[AttentionMap], selection: Selection) -> Tensor:
 def _header(maps: list[AttentionMap], selection: Selection) -> dict[str, Any]:
     """Describe the maps in words, as the scripts of a head map read it."""
     map = maps[-1]
-    rows, columns = pieces(map.rows), pieces(map.columns)
-    return {
+    return map_header(map) | {
         "id": f"{selection.kind} {selection}",
-        "kind": map.kind,
         "layer": selection.layer,
         "head": selection.head,
         "name": str(selection),
-        "title": kind_name(map.kind),
         "says": [describe_map(each, *_place(selection)) for each in maps],
-        "rows": rows,
-        "columns": columns,
-        "tokens": digest(json.dumps([rows, columns]).encode()),
-        "titles": [row_title(map.is_produced), COLUMN_TITLE],
-        "sentence": asdict(wording(map)),
-        "lens": {
-            "name": map.lens.name,
-            "title": map.lens.title,
-            "scale": map.lens.scale,
-            "per_head": True,
-        },
         "bounds": map.bounds,
         "region": (0, 0, 0, 0),
-        "sides": sides(map),
     }
 
 
