@@ -1,12 +1,23 @@
 """Each kind of checkpoint in the browser: from the picker to a picture, and what is its own."""
 
 import re
+from pathlib import Path
 
 import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.server import becomes, painted
-from tests.browser.test_app import figures, open_app, parameter, row, type_sentence, visit
+from tests.browser.test_app import (
+    figures,
+    open_app,
+    parameter,
+    row,
+    show_as,
+    type_sentence,
+    visit,
+    wait_for_map,
+)
+from tests.transformer.hugging_face.pairs import A, B, save_pair_reader
 
 pytestmark = [pytest.mark.browser, pytest.mark.same_page]
 
@@ -71,3 +82,36 @@ def test_an_example_can_be_tried(page: Page, address: str) -> None:
     field = page.get_by_label("Sentence")
     expect(field).to_have_count(1)  # the field of the old text goes a moment later
     expect(field).to_have_value("The plot is dull and it goes on far too long.")
+
+
+def test_a_second_text_is_typed_and_only_what_leads_from_one_to_the_other_is_drawn(
+    page: Page, address: str, tmp_path: Path
+) -> None:
+    save_pair_reader("BERT", tmp_path / "judge", num_labels=1)
+    visit(page, f"{address}/?checkpoint=sentiment&picture=map")
+    page.get_by_test_id("stExpandSidebarButton").click()
+    field = page.get_by_role("textbox", name="Open a checkpoint")
+    field.fill(str(tmp_path / "judge"))
+    field.press("Enter")
+    becomes(lambda: parameter(page, "checkpoint"), str(tmp_path / "judge"))
+    page.get_by_test_id("stSidebarCollapseButton").locator("button").dispatch_event("click")
+    expect(page.get_by_label("Sentence")).to_have_count(1)  # that of the old text goes later
+    painted(page)
+    type_sentence(page, A)
+    becomes(lambda: parameter(page, "text"), A)
+    second = page.get_by_role("textbox", name="Second text")
+    expect(second).to_be_visible()
+    second.fill(B)
+    second.press("Enter")
+    chips = page.locator('.token-rows .chip[data-side="source"]')
+    expect(chips).to_have_count(len(["[CLS]", *A.split(), "[SEP]", *B.split(), "[SEP]"]))
+    becomes(lambda: parameter(page, "pair"), B)
+    wait_for_map(page, "encoder_self L0 H0")
+    grid = page.locator(".head-map").get_by_role("grid")
+    expect(grid).to_have_attribute("aria-rowcount", "12")
+    show_as(page, "A to B")
+    becomes(lambda: parameter(page, "between"), "a-b")
+    expect(grid).to_have_attribute("aria-rowcount", "6")
+    expect(grid).to_have_attribute("aria-colcount", "6")
+    visit(page, f"{address}/decode?{page.url.partition('?')[2]}")
+    becomes(lambda: figures(page), ["numbers"])

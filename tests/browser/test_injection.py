@@ -17,6 +17,7 @@ from tests.browser.payloads import IN_HTML, IN_MARKDOWN, MARK, PAYLOADS, hits
 from tests.browser.server import ROOT, painted, serve
 from tests.browser.test_app import open_app
 from tests.browser.test_figures import saved
+from tests.transformer.hugging_face.test_adapters import write_pair
 from tests.transformer.hugging_face.test_chatting import folder_with
 from transformer import load_checkpoint, record
 from transformer.discover import discover
@@ -73,6 +74,11 @@ def test_escaped_payloads_are_text(page: Page, apps: str) -> None:
 FOLDER = f"a **{MARK}** ${MARK}$ :red[{MARK}] <b>{MARK}<b> www.{MARK}.example"
 DAMAGED, TRAINED = f"[{MARK}](b) :streamlit: {MARK} -> {MARK}", f"`{MARK}` :smile: \u202e"
 LEFTWARD, CHATTING = "letters of Hebrew", "chatting"
+JOINED = tuple(
+    each for each in IN_MARKDOWN if any(it in each for it in "\u202e\u2066\u200c\u200dש")
+)
+BASE, ADAPTER = " ".join(JOINED), " ".join(reversed(JOINED))
+ADAPTED = quote(ADAPTER)
 TYPED = " ".join(each for each in PAYLOADS if "\u202e" not in each)
 OF_FOLDER = f"checkpoint={quote(FOLDER)}&text={quote(TYPED)}"
 PLACES = (
@@ -87,6 +93,12 @@ PLACES = (
     f"?checkpoint={quote('/' + ' '.join(PAYLOADS[10:30]))}&kind={quote(PAYLOADS[2])}",
 )
 """Addresses of pages that show what is typed, and what folders, files and tensors are called."""
+ADAPTERS = (
+    f"?checkpoint={ADAPTED}&text=3+7+2",
+    f"inspect?checkpoint={ADAPTED}&inspect={quote(JOINED[0])}",
+    f"compare?checkpoint={ADAPTED}&checkpoint_b={quote(BASE)}&text=3+7+2&same_head=yes",
+)
+"""The same of pages of an adapter."""
 
 
 @pytest.fixture(scope="module")
@@ -129,6 +141,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     wrapped = "the {% for each in messages %}{{ each.content }} {% endfor %}"
     templates = [{"name": each, "template": wrapped} for each in PAYLOADS]
     folder_with(folder / CHATTING, templates)
+    write_pair(folder, BASE)
+    (folder / "base").rename(folder / BASE)
+    (folder / "adapter").rename(folder / ADAPTER)
     letters = shutil.copytree(ROOT / "checkpoints" / "shakespeare", folder / LEFTWARD)
     characters = (letters / "characters.txt").read_text()
     (letters / "characters.txt").write_text(characters.replace("ABCDEFGHIJ", "אבגדהוזחטי"))
@@ -156,6 +171,18 @@ def test_what_is_typed_and_loaded_is_text_on_every_page(page: Page, crafted: str
     expect(said).to_contain_text("There is no")
     found["sidebar"] = hits(page)
     assert {place: each for place, each in found.items() if each} == {}
+
+
+def test_an_adapter_is_opened_whatever_its_folder_is_called(page: Page, crafted: str) -> None:
+    matches = {}
+    for place in ADAPTERS:
+        page.goto(f"{crafted}/{place}")
+        painted(page)
+        matches[place] = hits(page)
+        shown = page.get_by_role("combobox", name="Checkpoint").first
+        expect(shown).to_have_value(re.compile("LoRA adapter$"))
+        expect(page.get_by_test_id("stAlert")).to_have_count(0)
+    assert {place: each for place, each in matches.items() if each} == {}
 
 
 def test_a_template_is_pressed_and_a_conversation_typed(page: Page, crafted: str) -> None:
