@@ -7,6 +7,7 @@ from pathlib import Path
 from transformer.checkpoint import Checkpoint
 from transformer.training.data_folder import MissingData, need
 from transformer.training.evaluation.anchors import evaluate_anchors
+from transformer.training.evaluation.evidence import evaluate_evidence
 from transformer.training.evaluation.heads import evaluate_alignment
 from transformer.training.evaluation.long import evaluate_long
 from transformer.training.evaluation.say import say
@@ -26,7 +27,10 @@ SCORED = (
     "AER is the alignment error rate of cross-attention in percent, 0 being best, each head and "
     "layer being chosen on the set that it is scored on. From the literature, not measured here: "
     "fast_align reaches 27.0 on the RWTH set with other preprocessing (README of "
-    "neulab/awesome-align)."
+    "neulab/awesome-align). Evidence is how well a lens of cross-attention (the last layer, the "
+    "mean of its heads) orders the source's words by what hiding each costs, on 50 sentences of "
+    "the stage set: Spearman's correlation, and how often its first word is the most expensive "
+    "one, both times 100, with 95 % bootstrap intervals over sentences."
 )
 
 
@@ -73,5 +77,6 @@ PARTS: Mapping[str, Evaluation] = {
     "long": evaluate_long,
     "alignment": evaluate_alignment,
     "anchors": evaluate_anchors,
+    "evidence": evaluate_evidence,
 }
 """Name -> (checkpoint, data folder or None) -> scores."""

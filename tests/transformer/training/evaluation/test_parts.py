@@ -103,7 +103,9 @@ def test_everything_and_the_card(
         assert scores[f"{title}, sentences"] == 1
         assert sum(name.startswith(f"{title}, ") for name in scores) == 2 + 2 * (2 + 2 + 1)
     assert scores["Identity anchors, Tatoeba test, number"] > 0
-    assert all(0 <= value <= 100 for name, value in scores.items() if not name.endswith("words"))
+    assert scores["Evidence, sentences"] == 1 and "Evidence, weight, first word needed" in scores
+    signed = {name for name in scores if name.endswith(("words", "rank correlation with hide"))}
+    assert all(0 <= scores[name] <= 100 for name in scores.keys() - signed)
     card = (folder / "card.md").read_text()
     assert card.startswith("# x\n\nBefore.\n\n## Scores\n\n| evaluation | score |\n| --- | --- |\n")
     said = f"{RECIPE.scored} Measured on the files of this folder."
@@ -139,7 +141,7 @@ def test_without_data_the_stage_sets_are_left(
     assert main(["evaluate", str(folder), "--device", "cpu", "--json"]) == 0
     captured = capsys.readouterr()
     titles = {name.partition(",")[0] for name in json.loads(captured.out)}
-    assert titles == {"Stage set", "Second stage set", "Stage alignment"}
+    assert titles == {"Stage set", "Second stage set", "Stage alignment", "Evidence"}
     for left_out in (
         "tatoeba: left out: test.tatoeba.tsv needs --data DIR, a folder with translation_en_de/",
         "news: left out: newstest2014.tsv needs --data DIR",

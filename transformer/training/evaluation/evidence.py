@@ -1,0 +1,45 @@
+"""Every lens against what hiding each source word costs, on sentences of the stage set."""
+
+from pathlib import Path
+
+from tqdm import tqdm
+
+from transformer.causes.yardstick import Agreement, yardstick
+from transformer.checkpoint import Checkpoint
+from transformer.training.evaluation.say import say
+from transformer.training.evaluation.stage import stage_pairs
+from transformer.training.task import Scores
+
+TITLE, N_SENTENCES = "Evidence", 50
+
+
+def evaluate_evidence(checkpoint: Checkpoint, data: Path | None) -> Scores:
+    """Each lens's rank correlation with hide and rate of first words, with their 95 % intervals.
+
+    Both times 100, of sentences that lie evenly in the stage set. A lens that cannot be compared
+    is left out, and that is said, as are texts that the model cannot read.
+    """
+    texts = [source for source, _ in stage_pairs()]
+    some = texts[:: max(1, len(texts) // N_SENTENCES)][:N_SENTENCES]
+    bar = tqdm(some, desc=TITLE, unit="sentence", dynamic_ncols=True)
+    result = yardstick(checkpoint, bar)
+    for what, reason in result.left_out.items():
+        say(f"{TITLE}: {what}: left out: {reason}")
+    whole = next(reversed(result.agreements.values()))
+    scores: Scores = {"sentences": whole.n_sentences, "words": whole.n_words}
+    for name, agreement in result.agreements.items():
+        scores |= {f"{name}, {what}": value for what, value in _rows(agreement).items()}
+    return {f"{TITLE}, {what}": value for what, value in scores.items()}
+
+
+def _rows(agreement: Agreement) -> Scores:
+    """The two means, and where they lie."""
+    rows: Scores = {}
+    for what, estimate in (
+        ("rank correlation with hide", agreement.rank),
+        ("first word needed", agreement.first),
+    ):
+        rows[what] = 100 * estimate.mean
+        if estimate.low is not None and estimate.high is not None:
+            rows |= {f"{what}, from": 100 * estimate.low, f"{what}, to": 100 * estimate.high}
+    return rows
