@@ -111,6 +111,8 @@ class Screen:
     pins: tuple[str, ...] = choice(PINS, (), REQUEST | {"kind", "tokens", "special", "between"})
     cell: tuple[int, int] | None = choice(PAIR, None, REQUEST | {"kind"})
     """Positions of query and key."""
+    why: bool = choice(YES, False, REQUEST)
+    """The card of a pinned word is open, where a pin alone does not open it."""
     show: str = choice(NAME, "maps")
     sort: str = choice(NAME, "layer")
     top: int = choice(WHOLE, 0)

@@ -41,6 +41,7 @@ PLACES = {
     "decode": {
         "": ("Steps as CSV",),
         "decode_as=text": ("Table as CSV",),
+        "kind=cross&pins=q1": ("Steps as CSV", "Table as CSV"),
         "decoding=greedy&step=1": ("Steps as CSV", "Rows as CSV"),
     },
     "experiment": {

@@ -12,6 +12,7 @@ from transformer.analysis.scored import Scored, scored
 from transformer.causes.prefix import replaced, stand_in
 from transformer.causes.verdict import Verdict, verdict
 from transformer.checkpoint import Checkpoint
+from transformer.decoding.alone import OnStep
 from transformer.decoding.decode import decode
 from transformer.editing.read_words import side_read
 from transformer.edits.edit import Edit, EditError
@@ -87,12 +88,13 @@ def evidence(
     text: str,
     target: str | Sequence[Token] | None = None,
     edits: Iterable[Edit | str] = (),
+    on_step: OnStep | None = None,
 ) -> Evidence:
     """Find what each written word needs: every word of the text is hidden in turn.
 
     target: what is written, as text or tokens; None: what greedy decoding writes. edits: in force
-    all the while. A model of ours runs all words in a batch, any other once for each. Raises
-    InputError, of an edit EditError.
+    all the while. on_step: called between two batches. A model of ours runs all words in a batch,
+    any other once for each. Raises InputError, of an edit EditError.
     """
     made = edits_of(edits)
     if target is None and checkpoint.family.decodes:
@@ -101,7 +103,7 @@ def evidence(
     output = _output(checkpoint, text, plain)
     tried = _Tried.of(checkpoint, plain)
     tried.check(checkpoint, output)
-    result = _scored(checkpoint, output, [(*made, *group) for group in tried.groups])
+    result = _scored(checkpoint, output, [(*made, *group) for group in tried.groups], on_step)
     return replace(
         _of_scores(tried, output, plain, result),
         prefix=_prefix(checkpoint, text, plain, output, made),
@@ -148,13 +150,20 @@ def _output(checkpoint: Checkpoint, text: str, plain: Recording) -> Output:
     return replace(output, foils=tuple(map(checkpoint.tokenizer.token, best)))
 
 
-def _scored(checkpoint: Checkpoint, output: Output, groups: Sequence[Sequence[Edit]]) -> Scored:
+def _scored(
+    checkpoint: Checkpoint,
+    output: Output,
+    groups: Sequence[Sequence[Edit]],
+    on_step: OnStep | None,
+) -> Scored:
     """All groups' scores. Raises EditError where one of them cannot be tried."""
     parts = []
     for part in scored(checkpoint, output, groups):
         if part.refused:
             raise EditError(part.refused[0])
         parts.append(part)
+        if on_step is not None:
+            on_step()
     foils = [part.foils for part in parts if part.foils is not None]
     return Scored(
         torch.cat([part.log_probs for part in parts]).double(),

@@ -60,4 +60,4 @@ class Words:
     def plain(self) -> str:
         """All of it as text, for those who do not see it."""
         text = "; ".join(each.plain for each in self.lines)
-        return f"{text}. {Line(self.foot).plain}" if self.foot else text
+        return f"{text.removesuffix('.')}. {Line(self.foot).plain}" if self.foot else text

@@ -8,8 +8,8 @@ from viz.app_packages import st
 from viz.components.head_grid.head_grid import HeadGrid
 from viz.exhibits.exhibit import Actions, Exhibit, PictureAt
 from viz.state.changing import edited_heads, heads_off, switch_off
-from viz.state.focus import pinned_tokens, turn_to_head
-from viz.state.page import Page, Pane
+from viz.state.focus import pinned_target, pinned_tokens, turn_to_head
+from viz.state.page import Exhibits, Page, Pane
 from viz.state.state import change
 from viz.ui.changed_output import output_exhibit
 from viz.ui.columns import below
@@ -20,6 +20,7 @@ from viz.ui.picture import choose_picture, large
 from viz.ui.reading import choose_reading, readable
 from viz.ui.saving import head_files
 from viz.ui.showing import show
+from viz.ui.why_word import why_word, word_exhibits
 from viz.views.of_page import views_of_page
 from viz.views.view import HeadChoice
 
@@ -34,7 +35,7 @@ MOST_CELLS = 2**26
 
 def draw(pane: Pane) -> None:
     """All heads, and one of them large."""
-    exhibits = _exhibits(pane)
+    exhibits = {**_pictures(pane), **output_exhibit(pane)}
     columns = st.columns([4.3, 7], gap="large")
     parts = list(zip(columns, (_grid, _large), strict=True))
     # What is sent first is painted first; but of a long text all heads take much longer than one
@@ -53,11 +54,19 @@ def _views(pane: Pane) -> None:
         panel(name, pane, **dict.fromkeys(heads, pane.selection))  # it is chosen above
 
 
-def _exhibits(pane: Pane) -> dict[str, Exhibit]:
+def _why(pane: Pane) -> None:
+    why_word(pane, pinned_target(pane))
+
+
+def _exhibits(pane: Pane) -> Exhibits:
     """The large picture and the grid, which is what is touched where heads are switched off."""
+    return {**_pictures(pane), **output_exhibit(pane), **word_exhibits(pane, pinned_target(pane))}
+
+
+def _pictures(pane: Pane) -> dict[str, Exhibit]:
     is_main = pane.screen.tool == "heads"
     grid = Exhibit("All heads", _all_heads(pane, readable(pane)), is_main=is_main, pane=pane)
-    return {"picture": large(pane.screen.picture, pane), "grid": grid, **output_exhibit(pane)}
+    return {"picture": large(pane.screen.picture, pane), "grid": grid}
 
 
 def _all_heads(pane: Pane, reading: Reading) -> PictureAt:
@@ -108,6 +117,7 @@ def _large(pane: Pane, exhibits: Mapping[str, Exhibit]) -> None:
         if replace(readable(pane), rows="produced", words=False) != Reading():
             st.caption(PLAIN)
     show(exhibits["picture"], name)
+    below(_why, pane)
 
 
 PAGE = Page(

@@ -106,10 +106,10 @@ def _exhibits(page: Page, pane: Pane) -> Sequence[Exhibit]:
     if page.takes_long:
         return ()
     try:
-        exhibits = page.finished(page.pane(pane)).values()
+        exhibits = page.main(page.pane(pane)).values()
     except (Refusal, NothingLeft):
         return ()
-    main = [each for each in exhibits if each.is_main and each.can_be_made_again]
+    main = [each for each in exhibits if each.can_be_made_again]
     is_chart = [not isinstance(each.content, PictureAt) for each in main]
     return () if all(is_chart) and missing("paper") else main[:MOST]
 

@@ -118,6 +118,16 @@ def pinned_step(pane: Pane) -> int | None:
     return pane.screen.step if pane.screen.step in steps else next(iter(steps), None)
 
 
+def pinned_target(pane: Pane) -> int | None:
+    """The place in the target of the token whose row was pinned last, by its name; None: none is.
+
+    Of a word of several pieces the first one.
+    """
+    places = sides(_map(pane))["rows"].get("target", [])
+    rows = [int(pin[1:]) for pin in pane.screen.pins if pin[0] == "q"]
+    return places.index(rows[-1]) if rows and rows[-1] in places else None
+
+
 def pin_step(pane: Pane, step: int) -> None:
     """Another step of decoding: a row that is pinned gives way to that of the step."""
     if pinned_step(pane) is None:

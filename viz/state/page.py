@@ -151,6 +151,12 @@ class Page:
         """Return its exhibits, with all studies run to their end. Raises as they do."""
         return finished(self.exhibits(pane))
 
+    def main(self, pane: Pane) -> dict[str, Exhibit]:
+        """Return those that everybody looks at; no study of others is run. Raises the same."""
+        every = self.exhibits(pane).items()
+        whole = finished({name: each for name, each in every if each.is_main})
+        return {name: each for name, each in whole.items() if each.is_main}
+
     @property
     def has_pictures(self) -> bool:
         """Tell whether there is something to look at, which may be a scene of a story."""

@@ -153,10 +153,9 @@ def _draw_pictures(page: Page, pane: Pane, pane_here: Pane) -> None:
 
 def _arrange(page: Page, pane: Pane) -> None:
     """All that a page draws; on a stage perhaps its main picture alone."""
-    exhibits = page.finished(pane) if page.stands_alone and on_stage() else {}
-    main = [(name, each) for name, each in exhibits.items() if each.is_main]
-    if len(main) == 1 and isinstance(main[0][1].content, PictureAt):
-        ((name, exhibit),) = main
+    main = page.main(pane) if page.stands_alone and on_stage() else {}
+    (name, exhibit), *others = main.items() or [("", None)]
+    if exhibit is not None and not others and isinstance(exhibit.content, PictureAt):
         show_exhibit(exhibit, name)
         return
     if page.draw is not None:

@@ -15,15 +15,16 @@ from viz.pages.decode.written import written
 from viz.run.request import Answer
 from viz.state.focus import pin_step, pinned_step
 from viz.state.note import note
-from viz.state.page import Page, Pane
+from viz.state.page import Exhibits, Page, Pane
 from viz.talks.collecting import add_button
 from viz.ui.changed_output import output_exhibit
-from viz.ui.columns import columns
+from viz.ui.columns import below, columns
 from viz.ui.controls import choose_heads, choose_one
 from viz.ui.experiment import begin_edits
 from viz.ui.panel import panel, view_exhibits
 from viz.ui.saving import download, for_a_paper
 from viz.ui.showing import show, show_with_files
+from viz.ui.why_word import why_word, word_exhibits
 from viz.views.of_page import views_of_page
 
 
@@ -37,8 +38,14 @@ def draw(pane: Pane) -> None:
             _text(pane)
         else:
             _steps(pane, decoding)
+        below(_why, pane)
         for name in views_of_page("decode", pane.recording):
             panel(name, pane)
+
+
+def _why(pane: Pane) -> None:
+    """The card of the step's word, where it is pinned."""
+    why_word(pane, pinned_step(pane))
 
 
 def _is_text(pane: Pane) -> bool:
@@ -86,7 +93,7 @@ def _player(pane: Pane, decoding: Decoding) -> Exhibit:
     return Exhibit("This step", content, pane=pane)
 
 
-def _exhibits(pane: Pane) -> dict[str, Exhibit]:
+def _exhibits(pane: Pane) -> Exhibits:
     views, decoding = view_exhibits("decode", pane) | output_exhibit(pane), pane.answer.decoding
     if pane.recording.vector is not None and (both := similarity(pane)) is not None:
         return {"similarity": both} | views
@@ -94,8 +101,9 @@ def _exhibits(pane: Pane) -> dict[str, Exhibit]:
         return views
     main = {"steps": _player(pane, decoding), "text": written(pane.recording)}
     first = pane.screen.of(DecodeFields).decode_as
-    below = {name: replace(it, is_main=False) for name, it in (main | views).items()}
-    return {first: main[first]} | {name: it for name, it in below.items() if name != first}
+    below_it = {name: replace(it, is_main=False) for name, it in (main | views).items()}
+    others = {name: it for name, it in below_it.items() if name != first}
+    return {first: main[first], **others, **word_exhibits(pane, pinned_step(pane))}
 
 
 def _read_only(pane: Pane) -> None:

@@ -1,0 +1,39 @@
+"""A written word is pinned, and its card says what it looks at and what it needs."""
+
+import re
+from urllib.parse import quote_plus
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.server import becomes
+from tests.browser.test_app import parameter, visit
+from tests.browser.test_focus import chip
+
+pytestmark = [pytest.mark.browser, pytest.mark.same_page]
+
+TEXT = quote_plus("The bank on the river was full of flowers.")
+
+
+@pytest.mark.parametrize("name", ["", "decode"])
+def test_dem_needs_river(page: Page, address: str, name: str) -> None:
+    visit(page, f"{address}/{name}?text={TEXT}&decoding=greedy&kind=cross")
+    hidden = page.get_by_role("row", name=re.compile("^hidden"))
+    expect(chip(page, "target", "dem")).to_be_visible()
+    expect(hidden).to_have_count(0)
+    chip(page, "target", "dem").click()
+    verdict = page.locator(".text-lines", has_text="“dem”")
+    expect(verdict).to_contain_text("“river”")
+    expect(hidden.locator("td.marked")).to_have_text("2.34")
+    expect(hidden.locator("td.marked")).to_have_attribute("title", re.compile("^river "))
+    looks = page.get_by_role("row", name=re.compile("^looks at")).locator("td.marked")
+    expect(looks).to_have_attribute("title", re.compile("^the "))
+    becomes(lambda: parameter(page, "pins"), "q3")
+    page.reload()
+    expect(verdict).to_contain_text("“river”")
+    chip(page, "target", "Fluss").click()
+    expect(page.locator(".text-lines", has_text="“Fluss”")).to_contain_text("“river”")
+    becomes(lambda: parameter(page, "pins"), "q3,q4")
+    for text in ("Fluss", "dem"):
+        chip(page, "target", text).click()
+    expect(hidden).to_have_count(0)

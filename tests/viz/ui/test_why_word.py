@@ -1,0 +1,108 @@
+"""The card of a written word that is pinned: on every page the numbers of `evidence`."""
+
+import pytest
+import torch
+
+from transformer import load_checkpoint
+from transformer.causes import evidence
+from transformer.checkpoint import checkpoints_folder
+from viz.exhibits.exhibit import Exhibit
+from viz.exhibits.table import Table, Tables
+from viz.exhibits.words import Words
+from viz.figure_at import page_of
+from viz.screen import parse
+from viz.state.page import Pane
+from viz.ui import why_word
+
+RIVER = "The bank on the river was full of flowers."
+
+
+def card(page: str, **choices: str) -> tuple[Pane, dict[str, Exhibit]]:
+    pane, figures = page_of(parse({"page": page, "decoding": "greedy", **choices}))
+    return pane, dict(figures)
+
+
+def tables(exhibit: Exhibit) -> list[Table]:
+    assert isinstance(exhibit.content, Tables)
+    return list(exhibit.content)
+
+
+def values(table: Table, name: str) -> torch.Tensor:
+    (row,) = [row for row in table.rows if row.head.text == name]
+    cells = [cell.value for cell in row.cells if cell is not None]
+    return torch.tensor(cells, dtype=torch.float64)
+
+
+def marked(table: Table, name: str) -> list[str]:
+    (row,) = [row for row in table.rows if row.head.text == name]
+    pairs = zip(row.cells, table.above[1:], strict=True)
+    return [column.title for cell, column in pairs if cell is not None and cell.is_marked]
+
+
+@pytest.mark.parametrize("page", ["explore", "decode"])
+def test_dem_looks_at_the_and_needs_river(page: str) -> None:
+    _, figures = card(page, checkpoint="en-de", text=RIVER, kind="cross", pins="q3")
+    source, prefix = tables(figures["why"])
+    assert marked(source, "looks at") == ["the"] and marked(source, "hidden") == ["river"]
+    assert values(source, "hidden")[4] == pytest.approx(2.34, abs=0.01)
+    assert values(source, "cut")[3] == pytest.approx(0.08, abs=0.01)
+    assert [column.title for column in prefix.above] == ["", "Die", "Bank", "auf"]
+    words = figures["verdict"].content
+    assert isinstance(words, Words)
+    (line,) = words.lines
+    assert "“river”" in line.spans[0].text and line.spans[0].value == pytest.approx(2.34, abs=0.01)
+    assert "“der”." in [span.text for span in words.foot]
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "pin", "word", "n_rows"),
+    [
+        ("copy", "3 7 2 9", "q1", 1, 3),
+        ("en-de-small", "Tom lives in Boston.", "q0", 0, 3),
+        ("everyday", "She told me that she", "q8", 2, 2),
+    ],
+)
+def test_a_card_has_the_numbers_of_evidence(
+    name: str, text: str, pin: str, word: int, n_rows: int
+) -> None:
+    kind = "decoder_self" if n_rows == 2 else "cross"
+    pane, figures = card("explore", checkpoint=name, text=text, kind=kind, pins=pin)
+    checkpoint = load_checkpoint(checkpoints_folder() / name, "cpu")
+    result = evidence(checkpoint, text, pane.recording.target)
+    source, *more = tables(figures["why"])
+    assert len(source.rows) == n_rows and len(more) == (word > 0)
+    for row, matrix in (("looks at", result.weights), ("hidden", result.hidden)):
+        assert matrix is not None
+        torch.testing.assert_close(values(source, row), matrix[word], atol=1e-5, rtol=1e-4)
+    for table in more:
+        assert result.prefix is not None
+        held = result.prefix[word, :word]
+        torch.testing.assert_close(values(table, "replaced"), held, atol=1e-5, rtol=1e-4)
+
+
+def test_no_card_where_no_written_word_is_pinned() -> None:
+    for choices in ({}, {"kind": "encoder_self", "pins": "q1"}, {"kind": "cross", "pins": "k1"}):
+        _, figures = card("explore", checkpoint="copy", text="3 7 2 9", **choices)
+        assert not {"why", "verdict"} & set(figures)
+
+
+def test_a_long_text_asks_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(why_word, "MOST_WORDS", 3)
+    choices = {"checkpoint": "copy", "text": "3 7 2 9", "kind": "cross", "pins": "q1"}
+    assert "why" not in card("explore", **choices)[1]
+    assert "why" in card("explore", why="yes", **choices)[1]
+
+
+def test_edits_in_force_stay_so() -> None:
+    choices = {"checkpoint": "copy", "text": "3 7 2 9", "kind": "cross", "pins": "q1"}
+    plain, edited = (
+        values(tables(card("explore", edits=edits, **choices)[1]["why"])[0], "hidden")
+        for edits in ("", "head-off:cross.1.0")
+    )
+    assert not torch.allclose(plain, edited, atol=1e-3)
+
+
+def test_what_cannot_be_hidden_leaves_the_other_figures() -> None:
+    edits = "hide:source.0/hide:source.1/hide:source.2/hide:source.3"
+    choices = {"checkpoint": "copy", "text": "3 7 2 9", "kind": "cross", "pins": "q0"}
+    assert "picture" in card("explore", edits=edits, **choices)[1]

@@ -1,0 +1,89 @@
+"""The card of a written word that is pinned: what it looks at, what it needs, and the verdict."""
+
+from functools import partial
+
+from transformer.analysis.tables.origins import Side
+from transformer.causes import Evidence
+from transformer.refusal import Refusal
+from transformer.token import Token
+from transformer.words import word_groups
+from viz.app_packages import st
+from viz.components.kit.picture import NothingLeft
+from viz.exhibits.exhibit import Exhibit
+from viz.figures.causes.verdict_words import verdict_words
+from viz.figures.causes.worth_tables import Origins, worth_tables
+from viz.run.causes import Causes
+from viz.run.growth import Growth
+from viz.state.note import note
+from viz.state.page import Pane
+from viz.state.state import change
+from viz.ui.progress import grow
+from viz.ui.showing import files_of, show
+
+TITLE = "Why this word?"
+MOST_WORDS = 30
+"""Words of a text up to which a pin opens the card; beyond, or where a model runs once for each
+word, a button does."""
+
+
+def word_exhibits(pane: Pane, place: int | None) -> dict[str, Growth[Evidence]]:
+    """The verdict on a word, and the numbers that it is of; none while its card is closed.
+
+    place: in the target, of a token of it; None: no word is pinned.
+    """
+    if place is None or not _is_open(pane):
+        return {}
+    study = Causes(pane.answer.request)
+    groups = word_groups(pane.recording.target)
+    word = next(number for number, group in enumerate(groups) if place in group)
+    return {
+        "verdict": Growth(TITLE, study, partial(_verdict, word), is_main=False),
+        "why": Growth(TITLE, study, partial(_worth, pane, word), is_main=False),
+    }
+
+
+def why_word(pane: Pane, place: int | None) -> None:
+    """Draw the card, or what opens it. place: the same."""
+    if place is None or pane.request != pane.answer.request:
+        return
+    if not _is_open(pane):
+        n = len(word_groups(pane.recording.source))
+        help = f"Each of the {n:d} words of the text is hidden in turn."
+        st.button(TITLE, on_click=change, kwargs={"why": True}, help=help)
+        return
+    exhibits = word_exhibits(pane, place)
+    verdict, worth = exhibits["verdict"], exhibits["why"]
+
+    def draw(evidence: Evidence) -> None:
+        show(verdict.exhibit(evidence), "verdict")
+        show(worth.exhibit(evidence), "why")
+
+    try:
+        work = grow(worth.study, draw)
+    except (Refusal, NothingLeft) as reason:
+        note(reason)
+        return
+    if work.is_whole:
+        files_of(pane, worth.exhibit(work.result()), "why")
+
+
+def _is_open(pane: Pane) -> bool:
+    n = len(word_groups(pane.recording.source))
+    return pane.screen.why or (n <= MOST_WORDS and not pane.checkpoint.family.is_watched)
+
+
+def _verdict(word: int, evidence: Evidence) -> Exhibit:
+    return Exhibit(TITLE, verdict_words(evidence, word), is_main=False)
+
+
+def _worth(pane: Pane, word: int, evidence: Evidence) -> Exhibit:
+    recording = pane.recording
+    of_source, of_target = map(_origins, ("source", "target"), (recording.source, recording.target))
+    content = worth_tables(evidence, word, of_source, of_target)
+    title = f"What “{evidence.target_words[word]}” looks at, and what it needs"
+    return Exhibit(title, content, evidence.verdicts[word].text, is_main=False)
+
+
+def _origins(name: str, tokens: tuple[Token, ...]) -> Origins:
+    side = Side(name, tokens)
+    return [side.at(group) for group in word_groups(tokens)]
