@@ -11,15 +11,19 @@ from tests.transformer.analysis.lenses.given import recording_of, self_attention
 from transformer.analysis.lenses.lens import Lens
 from transformer.analysis.metrics.metric import Metric
 from transformer.analysis.reading import lenses
+from transformer.causes.evidence import MOST_RUNS, Evidence
+from transformer.causes.verdict import LEAST, TITLES
 from transformer.config import ModelConfig
 from transformer.discover import discover
 from transformer.edits.edit import Edit, EditKind
+from transformer.fingerprint import fingerprint
+from transformer.training.evaluation.evidence import N_SENTENCES
 from viz.state.limits import Limits
 from viz.state.page import Page
 from viz.stories.reading import read_story
 
 ROOT = Path(__file__).parents[1]
-README, ARCHITECTURE, GLOSSARY, EXTENDING, DEPLOY = (
+README, ARCHITECTURE, GLOSSARY, EXTENDING, DEPLOY, EVIDENCE = (
     (ROOT / name).read_text(encoding="utf-8")
     for name in (
         "README.md",
@@ -27,6 +31,7 @@ README, ARCHITECTURE, GLOSSARY, EXTENDING, DEPLOY = (
         "docs/glossary.md",
         "docs/extending.md",
         "docs/deploy.md",
+        "docs/evidence.md",
     )
 )
 
@@ -42,7 +47,7 @@ def test_the_readme_names_every_file_of_the_first_two_levels() -> None:
 
 
 def test_paths_in_the_documents_exist() -> None:
-    for text in (README, ARCHITECTURE, EXTENDING):
+    for text in (README, ARCHITECTURE, EXTENDING, EVIDENCE):
         for name in re.findall(r"`((?:tests|transformer|viz|docs)/[\w/.]*)`", text):
             assert (ROOT / name).exists(), name
 
@@ -139,3 +144,15 @@ def test_the_lock_has_the_required_versions_with_their_hashes() -> None:
     assert required.items() <= locked.items()
     listed = re.findall(r"^\| (\S+) \| (\S+) \| \S", (folder / "licences.md").read_text(), re.M)
     assert locked.items() <= dict(listed).items()
+
+
+def test_evidence_is_explained_with_the_names_and_numbers_of_the_code() -> None:
+    names = {name.split("`")[1] for name in re.findall(r"^\| (`\w+`.*?) \|", EVIDENCE, re.M)}
+    numbers = {field.name for field in fields(Evidence)} - {"source_words", "target_words"}
+    numbers -= {"log_probs", "unit"}
+    assert names == numbers | {name for name in lenses() if name != "flow"}
+    verdicts = re.findall(r"^\| \*(.+?)\* \|", EVIDENCE, re.M)
+    assert sorted(verdicts) == sorted(TITLES.values())
+    assert f"`LEAST` = {LEAST} " in EVIDENCE and f"`MOST_RUNS` = {MOST_RUNS} " in EVIDENCE
+    assert f"`{fingerprint(ROOT / 'checkpoints' / 'en-de')}`" in EVIDENCE, "measure its table again"
+    assert f", {N_SENTENCES}, as greedy" in EVIDENCE

@@ -13,11 +13,12 @@ import torch
 
 from tests.conftest import SENTENCES, random_checkpoint
 from tests.transformer.recording.test_families import CONFIGS, SOURCE, TARGET
-from transformer import Checkpoint, InputError, decode, evidence, record
+from transformer import Checkpoint, InputError, decode, evidence, load_checkpoint, record
 from transformer.analysis import lenses
 from transformer.analysis.bootstrap import interval
 from transformer.causes.yardstick import CUT, RANDOM, agreement, yardstick
 from transformer.discover import discover
+from transformer.training.evaluation.stage import stage_pairs
 from transformer.words import word_groups
 
 JUDGE = '''"""A lens that is given its values: a map for each text."""
@@ -144,3 +145,11 @@ def test_a_text_that_cannot_be_read_is_left_out(text_checkpoint: Checkpoint) -> 
 def test_without_cross_attention_there_is_nothing_to_compare(name: str) -> None:
     with pytest.raises(InputError):
         yardstick(random_checkpoint(CONFIGS[name]), [SOURCE], [TARGET])
+
+
+def test_of_a_trained_model_weights_know_much_and_the_cut_more() -> None:
+    texts = [source for source, _ in stage_pairs()[::20]]
+    result = yardstick(load_checkpoint(Path("checkpoints/en-de"), "cpu"), texts).agreements
+    chance, weight, cut = (result[name] for name in (RANDOM, "weight", CUT))
+    assert cut.first.mean > weight.first.mean > 4 * chance.first.mean
+    assert cut.rank.mean > weight.rank.mean > 0.2
