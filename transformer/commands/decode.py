@@ -4,6 +4,7 @@ import sys
 from argparse import ArgumentParser, Namespace
 from typing import Any
 
+from transformer.causes.decoder_lens import with_encoder_layers
 from transformer.commands.arguments import add_checkpoint
 from transformer.commands.command import Command, Result
 from transformer.decoding import InputError, decode, decoding_methods
@@ -31,6 +32,12 @@ def add_arguments(parser: ArgumentParser) -> None:
         default=[],
         help="change the model (an intervention), as in head-off:cross.2.3; may be repeated",
     )
+    parser.add_argument(
+        "--encoder-layers",
+        type=int,
+        metavar="N",
+        help="the decoder reads what the first N layers of the encoder give (DecoderLens)",
+    )
     parser.add_argument("--template", help="a chat template of its folder: the text is a user's")
     parser.add_argument("--system", default="", help="a message before the text, by --template")
     help = "said before the text, as in user:TEXT or assistant:TEXT; may be repeated"
@@ -40,6 +47,8 @@ def add_arguments(parser: ArgumentParser) -> None:
 def run(options: Namespace) -> Result:
     """The text that the model writes, and its hypotheses. Raises Refusal."""
     checkpoint = load_checkpoint(options.checkpoint, options.device)
+    if options.encoder_layers is not None:
+        checkpoint = with_encoder_layers(checkpoint, options.encoder_layers)
     if options.template is not None:
         turns = [{"role": role, "content": words} for role, words in map(turn_of, options.turn)]
         checkpoint = chatting(checkpoint, options.template, options.system, turns)
