@@ -2,7 +2,7 @@
 
 import inspect
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import torch
@@ -44,6 +44,39 @@ def fused_call(
         is_random=bool(dropout_p),
     )
     return masked(call, split.low)
+
+
+def unpacked(
+    query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None, readings: Iterable[Reading]
+) -> tuple[Tensor, Tensor, Tensor, Tensor | None] | None:
+    """Give each head of one token its query again, with its keys, values and mask; None: it has it.
+
+    query [1, n_keys_heads, G, d]: Transformers packs the G heads that share keys as queries where
+    there is a mask, to spare itself copies of the keys.
+    """
+    n_shared = query.size(-2)
+    if query.dim() != 4 or not 1 == query.size(0) < n_shared:
+        return None
+    if not _is_packed(query, key, mask, readings):
+        return None
+    keys, values = (each[:, :, None].expand(-1, -1, n_shared, -1, -1) for each in (key, value))
+    if mask is not None and mask.dim() > 2 and mask.size(-2) == n_shared:
+        mask = mask.expand(*query.shape[:-1], mask.size(-1)).flatten(1, 2)[:, :, None]
+    return query[..., None, :], keys, values, mask
+
+
+def _is_packed(
+    query: Tensor, key: Tensor, mask: Tensor | None, readings: Iterable[Reading]
+) -> bool:
+    """Tell it by what a matrix gave for the queries: one row, and otherwise one for each query."""
+    n, size = query.size(-2), query.numel()
+    there = [each.result for each in readings if each.result.numel() >= size]
+    alone = [each for each in there if each.numel() == size]  # not with keys and values
+    rows = {each.numel() // each.size(-1) for each in alone or there}
+    if not alone or rows != {1, n}:
+        return rows == {1}
+    # The n rows are of the queries, or of as many keys, whose mask is the same for all heads.
+    return key.size(-2) != n or (mask is not None and mask.size(-2) == 1)
 
 
 def parts(mask: Tensor | None, n_keys: int, splits: Splits) -> Split:

@@ -20,6 +20,7 @@ from transformer.watch.calls.fused import (
     multi_head_reads,
     multi_head_sample,
     parts,
+    unpacked,
 )
 from transformer.watch.calls.layer import Layer
 from transformer.watch.calls.marks import (
@@ -144,10 +145,12 @@ class Watcher(Sequences):
     def _fused(self, args: Any, kwargs: Any, result: Tensor) -> None:
         query, key, value, closed, *others = (*args, None)[: max(4, len(args))]
         running = Running()
+        if packed := unpacked(query, key, value, closed, self._layer.sources.latest(READS)):
+            result, (query, key, value, closed) = result[..., None, :], packed
         place = self._places.here(running, query.size(-1), query.size(-2))
         if self._is_of_windows(result, place):
             return
-        source = self._layer.sources.made(query, key, value, running.is_given)
+        source = self._layer.sources.made(args[0], key, value, running.is_given)
         heads = one_of_batch(result, place.path)
         key, value = self._lasting(key), self._lasting(value)
         split = parts(closed, key.size(-2), self._splits)

@@ -59,7 +59,11 @@ def _is_doubtful(call: Seen, seen: Sequence[Seen]) -> bool:
 def _reads_both(call: Seen) -> bool:
     """Tell whether its keys are those of two sequences, one after the other."""
     lengths, n_keys = call.place.lengths, call.sizes[2]
-    return bool(call.reads_another) and len(lengths) == 2 and n_keys == sum(lengths)
+    if not call.reads_another or len(lengths) != 1:
+        return bool(call.reads_another) and len(lengths) == 2 and n_keys == sum(lengths)
+    if n_keys != 2 * min(lengths) or call.trace is None:
+        return False
+    return Origin(call.make(), call.trace).is_another is False  # two sequences of one length
 
 
 def _pools(call: Seen, seen: Sequence[Seen]) -> bool:
