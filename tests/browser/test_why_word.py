@@ -28,6 +28,8 @@ def test_dem_needs_river(page: Page, address: str, name: str) -> None:
     expect(hidden.locator("td.marked")).to_have_attribute("title", re.compile("^river "))
     looks = page.get_by_role("row", name=re.compile("^looks at")).locator("td.marked")
     expect(looks).to_have_attribute("title", re.compile("^the "))
+    expect(page.locator(".token-rows .parted")).to_have_text(["Die", "dem"])
+    expect(chip(page, "target", "dem")).to_have_attribute("title", re.compile("“river”"))
     becomes(lambda: parameter(page, "pins"), "q3")
     page.reload()
     expect(verdict).to_contain_text("“river”")

@@ -6,6 +6,7 @@ from transformer.analysis.tables.origins import Side
 from transformer.causes import Evidence
 from transformer.refusal import Refusal
 from transformer.token import Token
+from transformer.visible import visible
 from transformer.words import word_groups
 from viz.app_packages import st
 from viz.components.kit.picture import NothingLeft
@@ -14,9 +15,10 @@ from viz.figures.causes.verdict_words import verdict_words
 from viz.figures.causes.worth_tables import Origins, worth_tables
 from viz.run.causes import Causes
 from viz.run.growth import Growth
+from viz.run.request import Answer
 from viz.state.note import note
 from viz.state.page import Pane
-from viz.state.state import change
+from viz.state.state import change, session
 from viz.ui.progress import grow
 from viz.ui.showing import files_of, show
 
@@ -24,6 +26,10 @@ TITLE = "Why this word?"
 MOST_WORDS = 30
 """Words of a text up to which a pin opens the card; beyond, or where a model runs once for each
 word, a button does."""
+
+
+PARTED = ("moved", "prefix")
+"""Verdicts on words that look at another word than they need."""
 
 
 def word_exhibits(pane: Pane, place: int | None) -> dict[str, Growth[Evidence]]:
@@ -58,6 +64,7 @@ def why_word(pane: Pane, place: int | None) -> None:
         show(verdict.exhibit(evidence), "verdict")
         show(worth.exhibit(evidence), "why")
 
+    is_new = _evidence_at_hand(pane.answer) is None
     try:
         work = grow(worth.study, draw)
     except (Refusal, NothingLeft) as reason:
@@ -65,6 +72,28 @@ def why_word(pane: Pane, place: int | None) -> None:
         return
     if work.is_whole:
         files_of(pane, worth.exhibit(work.result()), "why")
+        if is_new:
+            st.rerun()  # the tokens above get their marks
+
+
+def parted(answer: Answer) -> list[tuple[str, int, str]]:
+    """The last token of each written word that looks at another word than it needs, once that is
+    known: its side, its place, and the verdict.
+    """
+    evidence = _evidence_at_hand(answer)
+    if evidence is None:
+        return []
+    pairs = zip(word_groups(answer.recording.target), evidence.verdicts, strict=True)
+    return [("target", group[-1], visible(it.text)) for group, it in pairs if it.kind in PARTED]
+
+
+def _evidence_at_hand(answer: Answer) -> Evidence | None:
+    """The evidence of an answer, where this session has waited for it."""
+    follower = session().studies.get(Causes)
+    if follower is None or follower.work.study != Causes(answer.request):
+        return None
+    evidence: Evidence | None = follower.work.latest
+    return evidence
 
 
 def _is_open(pane: Pane) -> bool:
@@ -80,8 +109,8 @@ def _worth(pane: Pane, word: int, evidence: Evidence) -> Exhibit:
     recording = pane.recording
     of_source, of_target = map(_origins, ("source", "target"), (recording.source, recording.target))
     content = worth_tables(evidence, word, of_source, of_target)
-    title = f"What “{evidence.target_words[word]}” looks at, and what it needs"
-    return Exhibit(title, content, evidence.verdicts[word].text, is_main=False)
+    title = visible(f"What “{evidence.target_words[word]}” looks at, and what it needs")
+    return Exhibit(title, content, visible(evidence.verdicts[word].text), is_main=False)
 
 
 def _origins(name: str, tokens: tuple[Token, ...]) -> Origins:

@@ -41,7 +41,7 @@ function create(root, sync) {
   return { root, typing, dispose };
 }
 
-function update(view, { nonce, palette, pinned, address, payload }) {
+function update(view, { nonce, palette, pinned, marks, address, payload }) {
   const { root, typing } = view;
   typing.listen(address);
   applyPalette(root, palette);
@@ -52,9 +52,13 @@ function update(view, { nonce, palette, pinned, address, payload }) {
     root.replaceChildren(...sides.flatMap((side, i) => rows(side, header, header.titles[i])));
   }
   const held = new Set(pinned.map(String));
+  const reasons = new Map(marks.map(([side, position, reason]) => [`${side},${position}`, reason]));
   for (const node of root.querySelectorAll(".chip")) {
     const { side, position } = node.dataset;
-    node.setAttribute("aria-pressed", String(held.has(`${side},${position}`)));
+    const place = `${side},${position}`;
+    node.setAttribute("aria-pressed", String(held.has(place)));
+    node.title = reasons.get(place) ?? "";
+    node.classList.toggle("parted", reasons.has(place));
   }
 }
 

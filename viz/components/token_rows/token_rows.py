@@ -43,14 +43,17 @@ class TokenRows:
         theme: Theme,
         *,
         pinned: Sequence[tuple[str, int]] = (),
+        marks: Sequence[tuple[str, int, str]] = (),
         address: str = "",
     ) -> bytes:
         """pinned: tokens that stay marked, by side and position.
 
+        marks: tokens with a sign, and the sentence that it stands for.
         address: of previews, which answers what differs with data for the page's components.
         While a sentence is being typed they show these.
         """
-        return envelope(payload, theme, pinned=[list(each) for each in pinned], address=address)
+        lists = {"pinned": list(map(list, pinned)), "marks": list(map(list, marks))}
+        return envelope(payload, theme, **lists, address=address)
 
     def says(self, recording: Recording, decoding: Decoding | None = None, **state: Any) -> str:
         sides = zip(self.titles, (recording.source, recording.target), strict=True)

@@ -2,6 +2,7 @@
 
 from transformer.causes import Evidence
 from transformer.causes.verdict import TITLES
+from transformer.visible import visible
 from viz.exhibits.words import Line, Span, Words
 from viz.labels import number
 
@@ -13,7 +14,9 @@ def verdict_words(evidence: Evidence, word: int) -> Words:
     """word: its number among those that are written."""
     verdict = evidence.verdicts[word]
     title = TITLES[verdict.kind].capitalize()
-    sentence = Span(f"{title}: {verdict.text}", value=verdict.nats, measure="cost, in nats")
+    sentence = Span(
+        visible(f"{title}: {verdict.text}"), value=verdict.nats, measure="cost, in nats"
+    )
     log_prob = float(evidence.log_probs[word])
     foot = [
         Span("Its log-probability:"),
@@ -21,7 +24,7 @@ def verdict_words(evidence: Evidence, word: int) -> Words:
         Span("nats; without the text:"),
         *_without(evidence, word),
         Span("nats. The runner-up:"),
-        Span(f"“{evidence.runner_ups[word]}”."),
+        Span(f"“{visible(evidence.runner_ups[word])}”."),
     ]
     remark = [Span(NOT_RIGHT)] if verdict.kind == "agrees" else []
     return Words([Line([sentence])], foot + remark)

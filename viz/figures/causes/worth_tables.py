@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from torch import Tensor
 
 from transformer.causes import Evidence
-from transformer.causes.verdict import Verdict
+from transformer.visible import visible
 from viz.exhibits.shading import rooted
 from viz.exhibits.table import WIDE, Cell, Column, Legend, Row, Table, Tables
 from viz.labels import number, percent
@@ -26,15 +26,17 @@ def worth_tables(
 
     word: its number among those that are written. of_source, of_target: the tokens of each word.
     """
-    verdict, before = evidence.verdicts[word], evidence.target_words[:word]
+    verdict, own = evidence.verdicts[word], visible(evidence.target_words[word])
+    before = list(map(visible, evidence.target_words[:word]))
+    words = list(map(visible, evidence.source_words))
     rows = [row[word] for row in (evidence.hidden, evidence.cut) if row is not None]
     held = None if evidence.prefix is None or not word else evidence.prefix[word, :word]
     costs = [*rows, *([] if held is None else [held])]
     largest = max(float(row.abs().max()) for row in costs)
     source = Table(
-        f"What “{evidence.target_words[word]}” looks at and needs",
-        _columns(evidence.source_words, of_source),
-        list(_source_rows(evidence, word, verdict, largest)),
+        f"What “{own}” looks at and needs",
+        _columns(words, of_source),
+        list(_source_rows(evidence, word, words, largest)),
         title="The text",
         foot="" if word else FOOT,
     )
@@ -42,13 +44,13 @@ def worth_tables(
         "signed",
         f"{number(-largest)} (likelier without it)",
         f"{number(largest)} nats, missed (square-root scale).",
-        f"The cost of each word to “{evidence.target_words[word]}”.",
+        f"The cost of each word to “{own}”.",
     )
     if held is None:
         return Tables([[source]], legend)
     needs = verdict.needs if verdict.kind == "prefix" else None
     prefix = Table(
-        f"What “{evidence.target_words[word]}” needs of what is written before it",
+        f"What “{own}” needs of what is written before it",
         _columns(before, of_target),
         [Row(Cell("replaced"), _costs(held, before, largest, needs))],
         title="Written before it",
@@ -62,8 +64,10 @@ def _columns(words: Sequence[str], origins: Origins) -> list[Column]:
     return [Column(), *(Column(word, is_word=True, origin=it) for word, it in pairs)]
 
 
-def _source_rows(evidence: Evidence, word: int, verdict: Verdict, largest: float) -> Iterable[Row]:
-    words = evidence.source_words
+def _source_rows(
+    evidence: Evidence, word: int, words: Sequence[str], largest: float
+) -> Iterable[Row]:
+    verdict = evidence.verdicts[word]
     needs = None if verdict.kind == "prefix" else verdict.needs
     if evidence.weights is not None:
         yield Row(Cell("looks at"), _weights(evidence.weights[word], words, verdict.looks_at))
