@@ -52,8 +52,7 @@ def ladder(
     if not is_arrow or attention is None or cut.key >= len(plain.source):
         raise InputError(f"{cut} is not an arrow from a written word to one that is read.")
     step = cut.query - (len(attention.queries) - len(plain.target))
-    if not 0 <= step < len(plain.target):
-        raise InputError(f"{cut}: that row writes nothing.")
+    _check(cut, attention, step, len(plain.target))
     groups = word_groups(plain.source)
     word = next(i for i, group in enumerate(groups) if cut.key in group)
     named = _named(cut, attention, groups[word], word, side_read(checkpoint))
@@ -70,6 +69,18 @@ def ladder(
         )
         rungs.append(Rung("deleted", (), before - after))
     return tuple(rungs)
+
+
+def _check(cut: Edit, attention: Attention, step: int, n_written: int) -> None:
+    """Raise InputError where the arrow is not there, or does not write."""
+    sizes = {"layer": attention.n_layers, "head": attention.n_heads}
+    for (name, n), number in zip(sizes.items(), cut.numbers, strict=False):
+        if number >= n:
+            raise InputError(f"{cut}: there is no {name} {number}: there are {n}, from 0.")
+    if not 0 <= step < n_written:
+        raise InputError(f"{cut}: that row writes nothing.")
+    if not bool(attention.allowed(cut.layer, cut.head)[cut.query, cut.key]):
+        raise InputError(f"{cut}: that row does not see that word: there is nothing to cut.")
 
 
 def _named(

@@ -135,9 +135,9 @@ def _watched(
 def _tables_give(
     model: nn.Module, read: Tensor, mark: Tensor, unknown: int | None
 ) -> Iterator[None]:
-    """While entered, tables that read these ids in this thread give another row where mark [T] is.
+    """While entered, tables of words that read these ids in this thread give another row.
 
-    Raises InputError at the end where none did.
+    mark: bool [T], where that is. Raises InputError at the end where none did.
     """
     thread, fired = threading.get_ident(), []
 
@@ -146,7 +146,7 @@ def _tables_give(
         if threading.get_ident() != thread or not isinstance(ids, Tensor):
             return None
         with watching(None):
-            if not torch.equal(ids.flatten(), read.flatten()):
+            if not torch.equal(ids.flatten(), read.flatten()) or not _is_of_words(table, ids, rows):
                 return None
             fired.append(table)
             row = _of_table(table, unknown).to(rows.dtype)
@@ -159,6 +159,15 @@ def _tables_give(
         yield
     if not fired:
         raise InputError("This model reads what is written through no table that torch shows.")
+
+
+def _is_of_words(table: nn.Module, ids: Tensor, rows: Tensor) -> bool:
+    """Tell whether ids [..., T] the other way round give the rows [..., T, D] so: not of places.
+
+    BART's table of positions is given the ids, to count them.
+    """
+    turned: Tensor = table.forward(ids.flip(-1))
+    return torch.equal(turned, rows.flip(-2))
 
 
 def _of_table(table: Any, unknown: int | None) -> Tensor:

@@ -20,6 +20,7 @@ from transformer.words import word_groups
 
 each = pytest.mark.parametrize("name", CONFIGS)
 WRITING = [name for name, config in CONFIGS.items() if config.family != "encoder_classifier"]
+WATCHED = ("Marian", "BART", "mBART", "T5", "GPT-2", "Llama")
 close: Any = {"rtol": 0.0, "atol": 5e-6}
 
 
@@ -112,7 +113,7 @@ def test_a_replaced_word_is_the_other_token_where_it_is_read(name: str) -> None:
 @pytest.fixture(scope="module")
 def opened(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Checkpoint]:
     result = {}
-    for family in ("Marian", "T5", "GPT-2", "Llama", "BERT"):
+    for family in (*WATCHED, "BERT"):
         folder = tmp_path_factory.mktemp("hub") / family
         model: Any = build(family)
         model.save_pretrained(folder)
@@ -120,7 +121,7 @@ def opened(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Checkpoint]:
     return result
 
 
-@pytest.mark.parametrize("family", ["Marian", "T5", "GPT-2", "Llama"])
+@pytest.mark.parametrize("family", WATCHED)
 def test_models_of_the_library_run_word_by_word(opened: dict[str, Checkpoint], family: str) -> None:
     checkpoint = opened[family]
     result = evidence(checkpoint, "7 9 11", "10 12 14")

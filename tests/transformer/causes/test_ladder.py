@@ -84,3 +84,25 @@ def test_with_edits_in_force_nothing_is_deleted() -> None:
 def test_an_arrow_to_nothing_that_is_read_is_refused(arrow: str) -> None:
     with pytest.raises(InputError, match="is not an arrow from a written word"):
         ladder(random_checkpoint(CONFIGS["post-norm"]), SOURCE, TARGET, arrow)
+
+
+@pytest.mark.parametrize(
+    ("arrow", "message"),
+    [
+        ("cut:cross.99.0.1.0", "no layer 99"),
+        ("cut:cross.0.99.1.0", "no head 99"),
+        ("cut:cross.0.0.99.0", "writes nothing"),
+    ],
+)
+def test_an_arrow_that_is_not_there_is_refused(arrow: str, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        ladder(random_checkpoint(CONFIGS["post-norm"]), SOURCE, TARGET, arrow)
+
+
+def test_an_arrow_that_a_window_closes_is_refused(tmp_path: Path) -> None:
+    model: Any = build("Mistral")
+    model.save_pretrained(tmp_path)
+    checkpoint = load_checkpoint(tmp_path, "cpu")
+    assert ladder(checkpoint, "7 9 11 13 8 9", "10 12 14", "cut:decoder_self.0.0.6.4")
+    with pytest.raises(InputError, match="nothing to cut"):
+        ladder(checkpoint, "7 9 11 13 8 9", "10 12 14", "cut:decoder_self.0.0.6.1")
