@@ -105,6 +105,7 @@ def needed(
     """Find what these heads would have to look at for the step to write this token.
 
     heads: kind, layer and head of a decoder's; None: all of cross-attention, of a generator all.
+    One that may look at nothing in this step is left out.
     on_step: called before each pass; what it raises ends the search. edits: in force meanwhile.
     Raises InputError, of an edit EditError.
     """
@@ -128,11 +129,11 @@ def needed(
         return Needed(token, step, (), before, before, gap_of(plain.logits[-1], token_id))
     row_pass = RowPass(checkpoint, source, sources, ids[:step], of_model)
     search = RowSearch(row_pass, token_id, on_step)
-    log_p = {head: _log_weights(plain, head) for head in chosen}
+    log_p = _open_rows(plain, chosen)
     attempts = [search.rows(log_p)]
     shares = {head: divergence(log_p[head], row) for head, row in attempts[0].items()}
-    most = [head for head in chosen if shares[head] >= LEAST_SHARE * sum(shares.values())]
-    if search.is_enough and len(most) < len(chosen):
+    most = [head for head in log_p if shares[head] >= LEAST_SHARE * sum(shares.values())]
+    if search.is_enough and len(most) < len(log_p):
         attempts.insert(0, search.rows({head: log_p[head] for head in most}))
     for attempt in attempts:
         forced = [_edit(head, plain, weights) for head, weights in attempt.items()]
@@ -173,8 +174,22 @@ def _heads(checkpoint: Checkpoint, heads: Sequence[Head] | None) -> list[Head]:
     return list(dict.fromkeys((kind, layer, head) for kind, layer, head in heads))
 
 
+def _open_rows(recording: Recording, heads: Sequence[Head]) -> dict[Head, Tensor]:
+    """The last rows' log weights, of heads that may look at something. Raises InputError."""
+    rows = {head: _log_weights(recording, head) for head in heads}
+    result = {head: row for head, row in rows.items() if not row.isnan().any()}
+    if not result:
+        raise InputError(
+            "Everything that these heads could look at in this step is hidden: leave a word open."
+        )
+    return result
+
+
 def _log_weights(recording: Recording, head: Head) -> Tensor:
-    """Return the last row's log weights [K], exact where a weight is too small for float32."""
+    """Return the last row's log weights [K], exact where a weight is too small for float32.
+
+    Not numbers where all keys are closed.
+    """
     kind, layer, number = head
     call = recording.attentions[kind].calls[layer].only(number)
     scores = call.scores()[0, -1].masked_fill(~call.allowed()[0, -1], -torch.inf)

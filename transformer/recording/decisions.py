@@ -31,31 +31,34 @@ class PooledClassification(Classification):
     pooling: str
     """"mean" or "max"."""
     outputs: Tensor
-    """The encoder's outputs, which were pooled [T, D]."""
+    """The encoder's outputs [T, D]."""
     weight: Tensor
     """The matrix of the last linear layer [C, D]."""
     bias: Tensor
     """[C]"""
+    real: Tensor
+    """bool [T]: the positions that are pooled; a hidden word's is not."""
 
     def winners(self) -> Tensor:
         """The position with the largest value in each dimension [D]."""
-        return self.outputs.argmax(0)
+        return self.outputs.masked_fill(~self.real[:, None], -torch.inf).argmax(0)
 
     def taken(self) -> Tensor:
         """Each position's share of the pooled vector [T]; shares sum to 1.
 
-        Max pooling: of the dimensions, the share in which the position won. Mean pooling: 1 / T.
+        Max pooling: of the dimensions, the share in which the position won. Mean pooling: the same
+        for each that is pooled.
         """
         n_positions, d_model = self.outputs.shape
         if self.pooling == "mean":
-            return torch.full((n_positions,), 1 / n_positions)
+            return self.real / self.real.sum()
         return self.winners().bincount(minlength=n_positions) / d_model
 
     def contributions(self) -> Tensor:
         """Compute what positions add to each logit [T, C]; with the bias they sum to the logits."""
-        n_positions = len(self.outputs)
         if self.pooling == "mean":
-            return self.outputs @ self.weight.mT / n_positions
+            pooled = self.outputs.masked_fill(~self.real[:, None], 0.0)
+            return pooled @ self.weight.mT / self.real.sum()
         won = torch.zeros_like(self.outputs)
         winners = self.winners()[None]
         won.scatter_(0, winners, self.outputs.gather(0, winners))

@@ -276,7 +276,7 @@ def _classification(
     """Keep what a classifier decided and from what; None for models that classify nothing."""
     if not observer.inputs["pool"]:
         return None
-    ((outputs, _),) = observer.inputs["pool"]
+    ((outputs, real),) = observer.inputs["pool"]
     classify: Any = checkpoint.model.get_submodule(checkpoint.family.kept["classify"])
     config: Any = checkpoint.config
     weight, bias = classify.weight.detach(), classify.bias.detach()
@@ -287,4 +287,5 @@ def _classification(
         outputs=outputs[0].float().cpu(),
         weight=weight.float().cpu(),
         bias=bias.float().cpu(),
+        real=real[0].cpu(),
     )

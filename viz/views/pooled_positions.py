@@ -82,13 +82,13 @@ def _total(pooled: PooledClassification) -> str:
 
 def describe(recording: Recording, shown: str) -> str:
     pooled = pooled_of(recording)
-    n_positions, d_model = pooled.outputs.shape
+    n_positions, d_model = int(pooled.real.sum()), pooled.outputs.size(1)
     if shown == CONTRIBUTION:
         return _contributions_text(recording, pooled)
     if pooled.pooling == "mean":
         share = percent(1 / n_positions)
         return f"The mean takes the same share of each of {n_positions} positions: {share}."
-    won = pooled.winners().bincount(minlength=n_positions)
+    won = pooled.winners().bincount()
     top = int(won.argmax())
     return (
         f"Of {d_model} dimensions {int(won[top])} have their largest value at "
@@ -100,8 +100,9 @@ def describe(recording: Recording, shown: str) -> str:
 def _contributions_text(recording: Recording, pooled: PooledClassification) -> str:
     added, bias, words = effects(pooled)
     total, top = float(added.sum()), int(added.abs().argmax())
+    n_positions = int(pooled.real.sum())
     return (
-        f"The contributions of {len(added)} positions add up to {signed(total, 3)}; with the bias "
+        f"The contributions of {n_positions} positions add up to {signed(total, 3)}; with the bias "
         f"of {signed(bias, 3)} they are {words}, {signed(total + bias, 3)}. The largest is "
         f"{signed(added[top], 3)}, of {label(recording.source[top])}."
     )
@@ -114,7 +115,7 @@ VIEW = View(
         "The class is read from one vector that is pooled over positions. Contributions: what each "
         "position adds to the answer; with the bias they add up to it exactly. Shares: how "
         "much of that vector came from where; 1/T each for the mean, and for the maximum the "
-        "dimensions that a position won."
+        "dimensions that a position won. A hidden word's position is not pooled: it adds nothing."
     ),
     needs="classification",
     content=chart,

@@ -172,3 +172,24 @@ def test_models_without_a_step_or_a_gradient_say_so() -> None:
     watched = from_module(Generator(), tokenize, PIECES, "ab", writes="continuation", max_len=8)
     with pytest.raises(InputError, match="no gradient of attention is known"):
         needed(watched, "ab", "a", 0, 1)
+
+
+def test_a_head_that_may_look_at_nothing_is_left_out() -> None:
+    closed = [f"cut-word:cross.{i}" for i in range(4)]
+    checkpoint = lively()
+    for edits in (closed, [f"hide:source.{i}" for i in range(4)]):
+        own = int(record(checkpoint, SOURCE, TARGET, edits).logits[1].argmax())
+        with pytest.raises(InputError):
+            needed(checkpoint, SOURCE, TARGET, 1, (own + 1) % 12, edits=edits)
+    heads: list[Head] = [("cross", 0, 0), ("decoder_self", 1, 1)]
+    own = int(record(checkpoint, SOURCE, TARGET, closed).logits[1].argmax())
+    found = needed(checkpoint, SOURCE, TARGET, 1, (own + 1) % 12, heads, edits=closed)
+    assert math.isfinite(found.gap)
+    assert {row.head for row in found.rows} <= {heads[1]}
+
+
+def test_a_generator_whose_whole_text_is_hidden_is_asked_in_vain() -> None:
+    checkpoint = lively("gpt2")
+    own = int(record(checkpoint, "3", TARGET, ["hide:text.0"]).logits[0].argmax())
+    with pytest.raises(InputError):
+        needed(checkpoint, "3", TARGET, 0, (own + 1) % 12, edits=["hide:text.0"])

@@ -1,6 +1,7 @@
 """A recording of any family and variant is what that model did."""
 
 import fnmatch
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -8,10 +9,11 @@ import torch
 from torch import Tensor
 
 from tests.conftest import random_checkpoint, tiny
-from transformer import Checkpoint, Recording, record
+from transformer import Checkpoint, Recording, load_checkpoint, record
 from transformer.config import ModelConfig
 from transformer.presets import PRESETS
 
+SHIPPED = Path(__file__).parents[3] / "checkpoints"
 SOURCE, TARGET = "3 9 4 4 17", "5 6 19"
 close = {"rtol": 0.0, "atol": 1e-5}
 CONFIGS = {name: tiny(preset.config) for name, preset in PRESETS.items()} | {
@@ -143,6 +145,23 @@ def test_a_classification_adds_up(pooling: str, text: str) -> None:
     assert float(classification.taken().sum()) == pytest.approx(1, abs=1e-6)
     assert float(classification.probs.sum()) == pytest.approx(1, abs=1e-6)
     assert classification.classes == ("negative", "positive")
+
+
+@pytest.mark.parametrize("name", ["sentiment", "sentiment-mean"])
+@pytest.mark.parametrize("edits", [["hide:text.1"], ["hide:text.0", "hide:text.3"]])
+def test_a_hidden_word_adds_nothing_to_the_class(name: str, edits: list[str]) -> None:
+    checkpoint = load_checkpoint(SHIPPED / name, "cpu")
+    recording = record(checkpoint, "a great film .", edits=edits)
+    classification: Any = recording.classification
+    hidden = [int(edit[-1]) for edit in edits]
+    contributions, taken = classification.contributions(), classification.taken()
+    torch.testing.assert_close(
+        contributions.sum(0) + classification.bias, classification.logits, **close
+    )
+    assert not contributions[hidden].any() and not taken[hidden].any()
+    assert float(taken.sum()) == pytest.approx(1, abs=1e-6)
+    whole: Any = record(checkpoint, "a great film .").classification
+    assert not torch.equal(whole.logits, classification.logits)
 
 
 def test_only_a_classifier_classifies() -> None:

@@ -82,6 +82,17 @@ def test_shares_are_one_in_all(classified: Recording) -> None:
     assert found.pooling in figure_title(classified, SHARE)
 
 
+def test_a_hidden_word_has_no_bar_and_is_not_counted(classified: Recording) -> None:
+    pooled = found_in(classified)
+    real = pooled.real.clone()
+    real[1] = False
+    recording = replace(classified, classification=replace(pooled, real=real))
+    for shown in (SHARE, CONTRIBUTION):
+        (bars,) = paint(pooled_positions.chart(recording, shown), LIGHT).data
+        assert bars.x[1] == 0
+        assert f" {len(real) - 1} positions" in pooled_positions.describe(recording, shown)
+
+
 def figure_title(recording: Recording, shown: str) -> str:
     return str(paint(pooled_positions.chart(recording, shown), LIGHT).layout.title.text)
 
