@@ -7,8 +7,10 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.server import becomes
-from tests.browser.test_app import parameter, visit
+from tests.browser.test_app import parameter, row, visit
 from tests.browser.test_focus import chip
+from transformer import decode, load_checkpoint
+from viz.labels import bare_label
 
 pytestmark = [pytest.mark.browser, pytest.mark.same_page]
 
@@ -39,3 +41,12 @@ def test_dem_needs_river(page: Page, address: str, name: str) -> None:
     for text in ("Fluss", "dem"):
         chip(page, "target", text).click()
     expect(hidden).to_have_count(0)
+
+
+def test_the_word_that_is_needed_is_hidden_as_an_experiment(page: Page, address: str) -> None:
+    visit(page, f"{address}/?text={TEXT}&decoding=greedy&kind=cross&pins=q3")
+    page.get_by_role("button", name="Hide “river”").click()
+    becomes(lambda: parameter(page, "edits"), "hide:source.4")
+    edits, checkpoint = ["hide:source.4"], load_checkpoint("checkpoints/en-de")
+    target = decode(checkpoint, "The bank on the river was full of flowers.", edits=edits).target
+    becomes(lambda: row(page, "target"), list(map(bare_label, target)))

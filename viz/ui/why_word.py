@@ -4,6 +4,8 @@ from functools import partial
 
 from transformer.analysis.tables.origins import Side
 from transformer.causes import Evidence
+from transformer.editing.read_words import side_read
+from transformer.edits import Edit
 from transformer.refusal import Refusal
 from transformer.token import Token
 from transformer.visible import visible
@@ -13,9 +15,11 @@ from viz.components.kit.picture import NothingLeft
 from viz.exhibits.exhibit import Exhibit
 from viz.figures.causes.verdict_words import verdict_words
 from viz.figures.causes.worth_tables import Origins, worth_tables
+from viz.labels import literal
 from viz.run.causes import Causes
 from viz.run.growth import Growth
 from viz.run.request import Answer
+from viz.state.changing import add
 from viz.state.note import note
 from viz.state.page import Pane
 from viz.state.state import change, session
@@ -39,9 +43,7 @@ def word_exhibits(pane: Pane, place: int | None) -> dict[str, Growth[Evidence]]:
     """
     if place is None or not _is_open(pane):
         return {}
-    study = Causes(pane.answer.request)
-    groups = word_groups(pane.recording.target)
-    word = next(number for number, group in enumerate(groups) if place in group)
+    study, word = Causes(pane.answer.request), _word_at(pane, place)
     return {
         "verdict": Growth(TITLE, study, partial(_verdict, word), is_main=False),
         "why": Growth(TITLE, study, partial(_worth, pane, word), is_main=False),
@@ -71,9 +73,26 @@ def why_word(pane: Pane, place: int | None) -> None:
         note(reason)
         return
     if work.is_whole:
-        files_of(pane, worth.exhibit(work.result()), "why")
+        with files_of(pane, worth.exhibit(work.result()), "why"):
+            _hide_button(pane, work.result(), place)
         if is_new:
             st.rerun()  # the tokens above get their marks
+
+
+def _hide_button(pane: Pane, evidence: Evidence, place: int) -> None:
+    """Offer to hide the word of the text that is needed, so that all is written without it."""
+    verdict = evidence.verdicts[_word_at(pane, place)]
+    if verdict.needs is None or verdict.kind == "prefix":
+        return
+    word = literal(evidence.source_words[verdict.needs])
+    edit = Edit("hide", side_read(pane.checkpoint), (verdict.needs,))
+    help = "What is written without it stands above, as an experiment."
+    st.button(f"Hide “{word}”", on_click=add, args=(edit,), help=help)
+
+
+def _word_at(pane: Pane, place: int) -> int:
+    groups = word_groups(pane.recording.target)
+    return next(number for number, group in enumerate(groups) if place in group)
 
 
 def parted(answer: Answer) -> list[tuple[str, int, str]]:
