@@ -8,16 +8,20 @@ from transformer.edits.spelling import edit_kinds
 
 
 def check_edits(
-    edits: Sequence[Edit], sizes: Mapping[str, Sizes], sides: Mapping[str, int | None]
+    edits: Sequence[Edit],
+    sizes: Mapping[str, Sizes],
+    sides: Mapping[str, int | None],
+    side_read: str = "",
 ) -> None:
     """Raise EditError for an edit of what is not there.
 
     sizes: kind of attention -> what it has; sides: side -> its words, None: still written.
+    side_read: the one that holds the text; empty: no text is read.
     """
     for edit in edits:
         kind = edit_kinds()[edit.name]
         if kind.closes is not None:
-            _check_closed(edit, kind, sizes)
+            _check_closed(edit, kind, sizes, side_read)
             continue
         names: Mapping[str, object] = sides if kind.of == "side" else sizes
         if edit.place not in names:
@@ -30,11 +34,11 @@ def check_edits(
             _check_numbers(edit, kind, sizes[edit.place])
 
 
-def _check_closed(edit: Edit, kind: EditKind, sizes: Mapping[str, Sizes]) -> None:
+def _check_closed(edit: Edit, kind: EditKind, sizes: Mapping[str, Sizes], side_read: str) -> None:
     assert kind.closes is not None
     there = [place for place, kinds in kind.closes.items() if not sizes.keys().isdisjoint(kinds)]
-    if len(kind.closes) > 1:  # the two sides of an encoder-decoder are told from one text
-        there = ["source" if "cross" in sizes else "text"] if there else []
+    if len(kind.closes) > 1:  # places are sides, and a model reads one of them
+        there = [place for place in there if place == side_read]
     if edit.place not in there:
         text = f"words are read in {there[0]}" if there else "the model has none that reads words"
         raise EditError(f"{edit}: there is no {edit.place!r} here; {text}.")

@@ -81,13 +81,13 @@ class Editor:
         """The keys [n] that nobody may look at, of those that are there."""
         edits = self._closed.get(kind, ())
         self.met.update(edits)
-        keys = torch.cat([torch.empty(0).long(), *(self._references[edit] for edit in edits)])
+        row = -1 if kind == "decoder_self" else 0  # the text as the decoder reads it is the last
+        keys = torch.cat([torch.empty(0).long(), *(self._references[edit][row] for edit in edits)])
         return keys[keys < n_keys]
 
     def hidden(self, n: int) -> tuple[int, ...]:
-        """The positions of a text of n tokens that nobody may look at."""
-        both = (self.closed(kind, n) for kind in ("encoder_self", "decoder_self"))
-        return tuple(sorted({position for keys in both for position in keys.tolist()}))
+        """The rows that are of hidden words, of the n that a model gives for a text."""
+        return tuple(sorted(set(self.closed("decoder_self", n).tolist())))
 
     def states(self, kind: str, layer: int) -> bool:
         """Tell whether an edit is of what this layer gives."""

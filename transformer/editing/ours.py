@@ -20,6 +20,7 @@ from transformer.checkpoint import Checkpoint
 from transformer.editing.change import Change
 from transformer.editing.checking import check_edits
 from transformer.editing.editor import Editor, Given, Sizes
+from transformer.editing.read_words import side_read
 from transformer.edits.edit import Edit, EditError
 from transformer.edits.spelling import edit_kinds
 from transformer.models.family import Family, ForcedPass
@@ -159,7 +160,8 @@ def check(checkpoint: Checkpoint, edits: Sequence[Edit], forced: ForcedPass) -> 
         for kind, rows in forced.rows.items()
     }
     sides = {side: len(ids) or None for side, ids in forced.embedded.items()}
-    check_edits(edits, sizes, sides if config.positions != "none" else {})
+    sides_moved = sides if config.positions != "none" else {}
+    check_edits(edits, sizes, sides_moved, side_read(checkpoint))
     for edit in edits:
         kind = edit_kinds()[edit.name]
         if kind.states and edit.place == "cross":

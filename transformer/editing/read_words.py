@@ -1,6 +1,7 @@
 """The words that a model is given to read, where edits are of the words themselves."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import torch
 
@@ -39,7 +40,10 @@ def side_read(checkpoint: Checkpoint) -> str:
 
 
 def pieces(checkpoint: Checkpoint, sources: Ids, edits: Sequence[Edit]) -> dict[Edit, torch.Tensor]:
-    """Edit -> the positions [n] of its word, for edits of words that are read. Raises EditError."""
+    """Edit -> the places of its word, for edits of words that are read. Raises EditError.
+
+    [1, n] in the text; a second row, those in the decoder, where it reads the text again.
+    """
     of_words = [edit for edit in edits if edit_kinds()[edit.name].of == "read word"]
     if not of_words:
         return {}
@@ -50,7 +54,23 @@ def pieces(checkpoint: Checkpoint, sources: Ids, edits: Sequence[Edit]) -> dict[
                 f"{edit}: there is no word {edit.numbers[0]} here; the {side_read(checkpoint)} has "
                 f"{len(groups)}, counted from 0."
             )
-    return {edit: torch.tensor(groups[edit.numbers[0]]) for edit in of_words}
+    places = {edit: torch.tensor([groups[edit.numbers[0]]]) for edit in of_words}
+    if not reads_again(checkpoint):
+        return places
+    n = len(sources)
+    return {edit: torch.cat([it, _again(checkpoint, it, n)]) for edit, it in places.items()}
+
+
+def reads_again(checkpoint: Checkpoint) -> bool:
+    """Tell whether the decoder reads the text as well, and writes nothing."""
+    family = checkpoint.family
+    return "cross" in family.attentions and not family.decodes
+
+
+def _again(checkpoint: Checkpoint, places: torch.Tensor, n: int) -> torch.Tensor:
+    """Places in a decoder that begins with its start token, or without one with the last word."""
+    config: Any = checkpoint.config
+    return places + 1 if config.start_ids else (places + 1) % n
 
 
 def _check(checkpoint: Checkpoint, edit: Edit, n_words: int) -> None:

@@ -13,6 +13,7 @@ from transformer.checkpoint import Checkpoint
 from transformer.editing.checking import check_edits
 from transformer.editing.editor import Editor
 from transformer.editing.ours import Editing, check, editing
+from transformer.editing.read_words import side_read
 from transformer.editing.references import references
 from transformer.edits.edit import Edit
 from transformer.models.family import ForcedPass, Ids
@@ -74,7 +75,7 @@ def _watched(checkpoint: Checkpoint, sources: Ids, editor: Editor) -> "_Watched"
         for kind, each in plan.sizes.items()
     }
     sides = {side: n if side == "source" else None for side, n in plan.sides.items()}
-    check_edits(editor.edits, sizes, sides)
+    check_edits(editor.edits, sizes, sides, side_read(checkpoint))
     plan.check_words(editor.edits, forced)
     return _Watched(checkpoint.model, plan, editor)
 

@@ -12,5 +12,5 @@ EDIT = EditKind(
         "as convolution or a mean within somebody else's model, still has it."
     ),
     formula=r"s_{ij} = -\infty \quad (j \in G)",
-    closes={"source": ("encoder_self", "cross"), "text": ("encoder_self", "decoder_self")},
+    closes={"source": ("encoder_self", "cross"), "text": ("encoder_self", "decoder_self", "cross")},
 )

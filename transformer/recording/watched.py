@@ -10,6 +10,7 @@ from transformer.checkpoint import Checkpoint
 from transformer.decoding.steps import candidates_of
 from transformer.editing.checking import check_edits
 from transformer.editing.editor import Editor, Given
+from transformer.editing.read_words import side_read
 from transformer.edits.edit import EditError
 from transformer.hugging_face.pairing import of_two_texts
 from transformer.inputs import InputError
@@ -150,7 +151,7 @@ def _editing(checkpoint: Checkpoint, forced: ForcedPass, editor: Editor) -> Watc
     if not editor.edits:
         return Watcher(checkpoint.model)
     plan = plan_of(checkpoint, forced)
-    check_edits(editor.edits, plan.sizes, plan.sides)
+    check_edits(editor.edits, plan.sizes, plan.sides, side_read(checkpoint))
     plan.check_words(editor.edits, forced)
     return EditingWatcher(checkpoint.model, plan, editor)
 

@@ -1,5 +1,6 @@
 """What each written word needs is what runs without the words say, for every family."""
 
+from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -223,3 +224,30 @@ def test_not_is_needed_by_nicht(en_de: Checkpoint) -> None:
 
 def test_bytes_leave_nothing_unknown(en_de: Checkpoint) -> None:
     assert stand_in(en_de) is None
+
+
+@pytest.mark.parametrize("starts", [True, False])
+def test_a_decoder_that_only_reads_does_not_see_a_hidden_word_either(
+    tmp_path: Path, *, starts: bool
+) -> None:
+    """It reads the text again, moved on by one: mBART begins with the last word."""
+    checkpoint = judge(tmp_path, "BART", num_labels=1)
+    config: Any = checkpoint.config
+    if not starts:
+        checkpoint = replace(checkpoint, config=replace(config, start_ids=()))
+    result = evidence(checkpoint, "the cat sat .")
+    n, tokens = len(result.source_words), record(checkpoint, "the cat sat .").source
+    assert result.hidden.isfinite().all() and result.hidden.shape == (1, n)
+    groups = word_groups(tokens)
+    for word in range(n):
+        hidden = record(checkpoint, "the cat sat .", edits=[f"hide:text.{word}"])
+        places = {kind: set(groups[word]) for kind in ("encoder_self", "cross")}
+        moved = {place + 1 for place in groups[word]}
+        places["decoder_self"] = {place % len(tokens) if not starts else place for place in moved}
+        for kind, attention in hidden.attentions.items():
+            seen = torch.stack(
+                [attention.weights(layer).sum((0, 1)) for layer in range(attention.n_layers)]
+            ).sum(0)
+            assert {i for i, it in enumerate(seen.tolist()) if it == 0} == {
+                place for place in places[kind] if place < len(seen)
+            }
