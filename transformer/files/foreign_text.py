@@ -27,13 +27,13 @@ def reason(error: Exception, most: int = 300, without: Iterable[str] = ()) -> st
 
     without: texts to leave out, such as a server's folders.
     """
-    text = str(error)
+    is_key = isinstance(error, KeyError) and bool(error.args)
+    text = str(error.args[0] if is_key else error)
     for each in without:
         text = text.replace(each, "")
+    if is_key and " " not in text:  # some put a whole sentence there
+        text = f"it has no {text!r}" if isinstance(error.args[0], str) else f"it has no {text}"
     lines = [line.strip() for line in text.splitlines() if line.strip()]
-    if isinstance(error, KeyError) and error.args:
-        key = str(error.args[0])  # some put a whole sentence there
-        lines = [key if " " in key else f"it has no {error.args[0]!r}"]
     if len(lines) > 1 and lines[0].endswith(":"):
         lines[0] += f" {lines[1]}"
     return clean(lines[0] if lines else type(error).__name__, most).rstrip(".")

@@ -1,6 +1,6 @@
 """The vector of a text that a model makes, which writes nothing and names no class."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 
 import torch
@@ -62,13 +62,17 @@ class Pooling:
     layers: tuple[Dense, ...] = ()
     """The layers that follow, in their order."""
 
-    def pooled(self, states: Tensor) -> Tensor:
-        """states: [T, D] of all tokens, special ones too -> [D], or of m modes [m · D]."""
-        return torch.cat([_pooled(states, mode) for mode in MODES if mode in self.modes])
+    def pooled(self, states: Tensor, hidden: Collection[int] = ()) -> Tensor:
+        """states: [T, D] of all tokens, special ones too -> [D], or of m modes [m · D].
 
-    def __call__(self, states: Tensor) -> Tensor:
+        hidden: places that are left out, as padding is.
+        """
+        left = torch.tensor([i for i in range(len(states)) if i not in hidden])
+        return torch.cat([_pooled(states, left, mode) for mode in MODES if mode in self.modes])
+
+    def __call__(self, states: Tensor, hidden: Collection[int] = ()) -> Tensor:
         """Pool states [T, D], and go through the layers that follow -> [D'], the text's vector."""
-        vector = self.pooled(states)
+        vector = self.pooled(states, hidden)
         for layer in self.layers:
             vector = layer(vector)
         return torch.nn.functional.normalize(vector, dim=0) if self.is_normalized else vector
@@ -81,18 +85,19 @@ class Pooling:
         return ", ".join([names, *(layer.title for layer in self.layers), *last])
 
 
-def _pooled(states: Tensor, mode: str) -> Tensor:
-    n = len(states)
+def _pooled(states: Tensor, left: Tensor, mode: str) -> Tensor:
+    """left: the places that are pooled; the first token's state is its own, hidden or not."""
     if mode == "cls":
         return states[0]
+    some = states[left]
     if mode == "lasttoken":
-        return states[-1]
+        return some[-1]
     if mode == "max":
-        return states.amax(0)
+        return some.amax(0)
     if mode == "weightedmean":
-        weights = torch.arange(1, n + 1, dtype=states.dtype)
-        return (weights / weights.sum()) @ states
-    return states.sum(0) / (n if mode == "mean" else n**0.5)
+        weights = (left + 1).to(some)
+        return (weights / weights.sum()) @ some
+    return some.sum(0) / (len(some) if mode == "mean" else len(some) ** 0.5)
 
 
 MEAN = Pooling()
@@ -109,15 +114,17 @@ class TextVector:
     is_named: bool
     """True: the folder names this pooling."""
     hidden: tuple[int, ...] = ()
-    """The tokens that are left out of it, as padding is."""
+    """The tokens that are left out of it, as padding is; "cls" takes the first one all the same."""
 
     @property
     def values(self) -> Tensor:
         """[D], or of several modes [m · D], or as wide as the last layer that follows."""
-        if not self.hidden:
-            return self.pooling(self.states)
-        left = [i for i in range(len(self.states)) if i not in self.hidden]
-        return self.pooling(self.states[left])
+        return self.pooling(self.states, self.hidden)
+
+    @property
+    def pooled(self) -> Tensor:
+        """[D], or of several modes [m · D]: before the layers that follow."""
+        return self.pooling.pooled(self.states, self.hidden)
 
 
 def cosine(a: Tensor, b: Tensor) -> float:

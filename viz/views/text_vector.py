@@ -18,7 +18,7 @@ def vector_of(recording: Recording) -> TextVector:
 def cosines(recording: Recording) -> list[float]:
     """The cosine of each token's vector with the pooled one; of several modes, with the closest."""
     vector = vector_of(recording)
-    parts = vector.pooling.pooled(vector.states).view(-1, vector.states.size(1))
+    parts = vector.pooled.view(-1, vector.states.size(1))
     return [max(cosine(part, state) for part in parts) for state in vector.states]
 
 
@@ -54,7 +54,8 @@ VIEW = View(
     title="Vector of the text",
     explain=(
         "The model gives each token a vector and pools them to one, the sentence's embedding. A "
-        "bar is the cosine of a token's vector with it: 1 where both point the same way."
+        "bar is the cosine of a token's vector with it: 1 where both point the same way. A "
+        "hidden word's vector is not pooled."
     ),
     needs="vector",
     content=chart,

@@ -17,6 +17,7 @@ from transformer import Checkpoint, Evidence, InputError, decode, evidence, load
 from transformer.causes.prefix import replaced, stand_in
 from transformer.editing.read_words import side_read
 from transformer.fingerprint import fingerprint
+from transformer.recording.text_vector import angle
 from transformer.words import word_groups
 
 each = pytest.mark.parametrize("name", CONFIGS)
@@ -146,10 +147,20 @@ def test_models_of_the_library_run_word_by_word(opened: dict[str, Checkpoint], f
     assert changed.prefix is not None and not torch.equal(changed.prefix, result.prefix)
 
 
-def test_an_encoder_s_vector_turns(opened: dict[str, Checkpoint]) -> None:
-    result = evidence(opened["BERT"], "7 9 11 13")
-    assert result.unit in ("degrees", "nats") and result.hidden.isfinite().all()
+def test_an_encoder_s_vector_turns(tmp_path: Path) -> None:
+    model: Any = build("BERT")
+    model.base_model.save_pretrained(tmp_path)
+    checkpoint = load_checkpoint(tmp_path)
+    result = evidence(checkpoint, "7 9 11 13")
+    assert result.unit == "degrees" and result.target_words == ("vector",)
     assert result.verdicts == ()
+    plain = record(checkpoint, "7 9 11 13").vector
+    for i in range(4):
+        edited = record(checkpoint, "7 9 11 13", None, [f"hide:text.{i}"]).vector
+        assert plain is not None and edited is not None
+        turned = angle(plain.values, edited.values)
+        assert turned > 0
+        assert float(result.hidden[0, i]) == pytest.approx(turned, rel=1e-4)
 
 
 def test_a_number_that_is_put_on_a_text_changes(tmp_path: Path) -> None:

@@ -16,6 +16,7 @@ from transformer.analysis.sweep import sweep
 from transformer.fingerprint import fingerprint
 from transformer.formats.opening import describe_checkpoint
 from transformer.recording.text_vector import MODES, Pooling, angle, cosine
+from viz.views.text_vector import cosines
 
 IDS = "5 9 12 33 7"
 HEAD_OFF = "head-off:encoder_self.1.2"
@@ -73,6 +74,24 @@ def test_each_way_of_pooling_is_read_off_the_folder(
     expected = by_hand(vector.states, mode)
     expected = expected / expected.norm() if is_normalized else expected
     torch.testing.assert_close(vector.values, expected)
+
+
+@pytest.mark.parametrize("hidden", [{0}, {4}, {1, 2}])
+@pytest.mark.parametrize("mode", MODES)
+def test_a_hidden_word_is_left_out_as_padding_is(mode: str, hidden: set[int], folder: Path) -> None:
+    name_pooling(folder, {"pooling_mode": mode})
+    recording = record(load_checkpoint(folder), IDS, edits=[f"hide:text.{i}" for i in hidden])
+    vector = recording.vector
+    assert vector is not None and set(vector.hidden) == hidden
+    n = len(vector.states)
+    left = [i for i in range(n) if i not in hidden]
+    expected = by_hand(vector.states[[0] if mode == "cls" else left], mode)
+    if mode == "weightedmean":  # by their places in the text
+        weights = torch.tensor([i + 1.0 for i in left])
+        expected = weights @ vector.states[left] / weights.sum()
+    torch.testing.assert_close(vector.values, expected)
+    compared = [cosine(expected, state) for state in vector.states]
+    assert cosines(recording) == pytest.approx(compared)
 
 
 def test_several_modes_stand_behind_each_other(folder: Path) -> None:
