@@ -13,15 +13,15 @@ from tests.browser.test_app import go_to, open_app, visit, wait_for_map
 
 pytestmark = [pytest.mark.browser, pytest.mark.same_page]
 
-STEP_AND_LEAVE = """(player, href) => {
-    player.querySelector(".next").click();
+PRESS_AND_LEAVE = """(player, [button, href]) => {
+    player.querySelector(button).click();
     const link = Object.assign(document.createElement("a"), { href });
     link.dataset.state = "";
     document.body.append(link);
     link.click();
     link.remove();
 }"""
-"""The server hears of a step once it has rested for a while, and of a link at once."""
+"""The server hears of a step once it rests, of one that plays not at all, of a link at once."""
 
 
 def query(page: Page) -> dict[str, str]:
@@ -90,17 +90,27 @@ def _go(page: Page, way: str, pause: int) -> None:
     page.evaluate(f"for (let i = 0; i < 3; i++) setTimeout(() => history.{way}(), i * {pause})")
 
 
+@pytest.mark.parametrize("button", [".next", ".play"])
+@pytest.mark.parametrize(
+    ("path", "name", "steps"),
+    [
+        ("decode?", "step", ("5", "2", "3")),
+        ("training?checkpoint=copy&topic=heads&", "snapshot", ("126", "32", "50")),
+    ],
+)
 def test_a_step_just_before_a_link_is_not_of_the_address_that_it_leads_to(
-    page: Page, address: str
+    page: Page, address: str, button: str, path: str, name: str, steps: tuple[str, str, str]
 ) -> None:
-    visit(page, f"{address}/decode?step=5")
-    player = page.locator(".decode-player[data-nonce]")
-    expect(player).to_have_attribute("data-step", "5")
-    player.evaluate(STEP_AND_LEAVE, f"{address}/decode?step=2")
-    expect(player).to_have_attribute("data-step", "2")
-    becomes(lambda: query(page), {"step": "2"})
+    left, reached, following = steps
+    visit(page, f"{address}/{path}{name}={left}")
+    player = page.locator(".decode-player[data-nonce], .snapshot-player[data-nonce]")
+    expect(player).to_have_attribute("data-step", left)
+    player.evaluate(PRESS_AND_LEAVE, [button, f"{address}/{path}{name}={reached}"])
+    expect(player).to_have_attribute("data-step", reached)
+    expect(player.get_by_role("button", name="Play", exact=True)).to_be_visible()
+    becomes(lambda: query(page).get(name), reached)
     player.locator(".next").click()
-    becomes(lambda: query(page), {"step": "3"})
+    becomes(lambda: query(page).get(name), following)
 
 
 def test_sliders_of_a_tensor_come_back(page: Page, address: str) -> None:

@@ -67,7 +67,9 @@ function create(root, sync) {
   const cut = (line) => {
     const lines = withLine(line);
     hold(sync, "cut", lines);
-    const told = () => tell(sync, "cut", lines); // what it gives may be another text, which forgets it
+    const { opened } = sync;
+    // What it gives may be another text, which forgets it; but a link may have led elsewhere.
+    const told = () => sync.opened === opened && tell(sync, "cut", lines);
     tryFirst(changedBy(lines), told);
   };
   onLine(view, cut, (line) => aimAt(line && changedBy(withLine(line))));

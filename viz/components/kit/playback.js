@@ -89,10 +89,12 @@ function rest({ sync, name, step }) {
   tellLater(sync, name, step, REST);
 }
 
-// The server's word on n steps and the one to show; other steps than before begin anew.
+// The server's word on n steps and the one to show; other steps than before begin anew, and what
+// played when a link was followed stops at the step that it leads to.
 export function follow(playback, n, step, isOther) {
   playback.n = n;
-  if (isOther) {
+  const isLeft = playback.playing && playback.opened !== playback.sync.opened;
+  if (isOther || isLeft) {
     playback.step = Math.min(playback.step, n - 1);
     pause(playback);
     forget(playback.sync);
@@ -104,7 +106,7 @@ function play(playback) {
   if (playback.step === playback.n - 1) goTo(playback, 0);
   endSync(playback.sync);
   hold(playback.sync, playback.name, playback.step);
-  playback.playing = true;
+  Object.assign(playback, { playing: true, opened: playback.sync.opened });
   setIcon(playback.buttons.play, "pause", "Pause");
   let since = performance.now();
   const tick = (now) => {

@@ -53,8 +53,9 @@ function send(sync) {
 export function listen(sync, heard, opened) {
   sync.isServer = heard !== null;
   if (!sync.isServer) return;
-  sync.opened = opened;
+  if (opened !== sync.opened) forget(sync); // they were of the address before
   if (heard < sync.heard) forget(sync); // it began anew, and will never hear of them
+  sync.opened = opened;
   sync.heard = heard;
   window[COUNTER] = Math.max(window[COUNTER] ?? 0, heard); // of a page that was loaded anew
   for (const [name, { n }] of Object.entries(sync.own)) if (n <= heard) delete sync.own[name];
