@@ -36,6 +36,6 @@ def _without(evidence: Evidence, word: int) -> list[Span]:
     left, gives = float(evidence.without_source[word]), float(evidence.source_gives[word])
     return [
         Span(number(left), value=left, measure=f"{LOG_PROB}, without the text"),
-        Span("so that the text gives"),
+        Span("nats, so that the text gives"),
         Span(number(gives), value=gives, measure="given by the text, in nats"),
     ]

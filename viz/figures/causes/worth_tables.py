@@ -12,7 +12,8 @@ from viz.labels import number, percent
 
 FOOT = (
     "Looks at: the weights of the last layer, shaded up to 100 %. Cut: the decoder does not read "
-    "the word. Hidden: nothing does. Replaced: the unknown token stands in its place."
+    "the word. Hidden: nothing does. Replaced: the unknown token, or the mean embedding, "
+    "stands in its place."
 )
 LEAST = 0.05
 """A weight, or nats, below which a cell has a shade, and no number."""
