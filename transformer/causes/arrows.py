@@ -1,11 +1,12 @@
-"""Every arrow of one written token cut, each by itself and exactly, in one pass of its row.
+"""Every arrow of one written token cut, each by itself and exactly, in passes of its row.
 
-Only the row that writes it is carried up: what stands before it is read once and kept. The batch
+Only the row that writes it is carried up: what stands before it is read once and kept. A batch
 begins as that row, and before each layer a copy joins for each of the layer's arrows, whose head
-then shares out the weight of that key among the others: softmax without it.
+then shares out the weight of that key among the others: softmax without it. Arrows of several
+layers share a batch, up to ROWS of them.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -13,7 +14,7 @@ import torch
 from torch import Tensor
 
 from transformer.analysis.outputs.output import Output
-from transformer.analysis.scored import judged, scored
+from transformer.analysis.scored import ROWS, judged, scored
 from transformer.checkpoint import Checkpoint
 from transformer.editing.ours import Editing, editing
 from transformer.edits.edit import Edit
@@ -62,7 +63,7 @@ def arrows(
 ) -> Arrows:
     """Cut every arrow of the row that writes the target's token number `step`.
 
-    A model of ours, without edits in force, does so in one pass of the row; with edits all runs
+    A model of ours, without edits in force, does so in passes of the row; with edits all runs
     are whole. Raises InputError for any other model, whose cells `scored` tries one by one.
     """
     made = edits_of(edits)
@@ -90,43 +91,60 @@ def _by_row(
         state = model.nothing_read() if family.continues else model.start(source)
         if query:
             model.read(state, read[:, :-1])
-        cutting = _Cutting(query, 0 if family.continues else len(sources), _n_heads(checkpoint))
-        with editing(model, family, cutting):
-            states = model.read(state, read[:, -1:])
-    log_probs = judged(checkpoint, states, [[targets[-1]]])[0][0, :, 0].double()
-    costs = log_probs[0] - log_probs
-    for place, rows in cutting.refused.items():
-        costs[[cutting.first[place] + row for row in rows]] = torch.nan
-    result = {
-        place: costs[first : first + n].unflatten(0, (_n_heads(checkpoint), -1))
-        for place, (first, n) in cutting.places().items()
-    }
-    return Arrows(len(targets) - 1, query, float(log_probs[0]), result)
+        n_keys = {"decoder_self": query + 1} | ({} if family.continues else {"cross": len(sources)})
+        costs = {
+            (kind, layer): torch.zeros(_n_heads(checkpoint), n, dtype=torch.float64)
+            for layer in range(len(state.caches))
+            for kind, n in n_keys.items()
+        }
+        for part in _parts({place: each.numel() for place, each in costs.items()}):
+            cutting = _Cutting(part)
+            with editing(model, family, cutting):
+                states = model.read(replace(state), read[:, -1:])
+            log_probs = judged(checkpoint, states, [[targets[-1]]])[0][0, :, 0].double()
+            for place, some in part.items():
+                lost = log_probs[0] - log_probs[cutting.first[place] :][: len(some)]
+                lost[cutting.refused[place]] = torch.nan
+                costs[place].view(-1)[some.start : some.stop] = lost
+    return Arrows(len(targets) - 1, query, float(log_probs[0]), costs)
+
+
+def _parts(sizes: Mapping[Place, int]) -> Iterator[dict[Place, range]]:
+    """Deal out the arrows of places, in order, ROWS at most at a time."""
+    part: dict[Place, range] = {}
+    room = ROWS
+    for place, size in sizes.items():
+        first = 0
+        while first < size:
+            part[place] = range(first, min(size, first + room))
+            room -= len(part[place])
+            first = part[place].stop
+            if not room:
+                yield part
+                part, room = {}, ROWS
+    if part:
+        yield part
 
 
 class _Cutting(Editing):
     """A batch of one row that grows by a copy for each arrow of a layer, and cuts that arrow."""
 
-    def __init__(self, query: int, n_source: int, n_heads: int) -> None:
+    def __init__(self, arrows: Mapping[Place, range]) -> None:
+        """arrows: of each place the numbers of its arrows, counted head by head, key by key."""
         super().__init__(())
-        self._n_keys = {"decoder_self": query + 1} | ({"cross": n_source} if n_source else {})
-        self._n_heads = n_heads
+        self._arrows = arrows
         self.first: dict[Place, int] = {}
-        """The first row of a layer's arrows: a row for each head and key."""
-        self.refused: dict[Place, list[int]] = {}
-        """The arrows, among those of a place, of queries that see nothing else."""
-
-    def places(self) -> dict[Place, tuple[int, int]]:
-        """Place -> its first row and the number of its arrows."""
-        sizes = {kind: self._n_heads * n for kind, n in self._n_keys.items()}
-        return {(kind, layer): (at, sizes[kind]) for (kind, layer), at in self.first.items()}
+        """The first row of a place's arrows."""
+        self.refused: dict[Place, Tensor] = {}
+        """The arrows [n], bool, among those of a place, of queries that see nothing else."""
 
     def joined(self, layer: int, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
         x, mask, cache, *others = inputs
         n = len(x)
-        for kind, n_keys in self._n_keys.items():
-            self.first[kind, layer] = n
-            n += self._n_heads * n_keys
+        for place, some in self._arrows.items():
+            if place[1] == layer:
+                self.first[place] = n
+                n += len(some)
         x = torch.cat([x, x[:1].expand(n - len(x), -1, -1)])
         own, cross = (_expanded(each, n) for each in (cache.own, cache.cross))
         return (x, mask, replace(cache, own=own, cross=cross), *others)
@@ -144,19 +162,21 @@ class _Cutting(Editing):
         is_causal: bool,
     ) -> None:
         """The rows of this layer's arrows are those of the first row without one key each."""
+        some = self._arrows.get((kind, layer))
+        if some is None:
+            return
         scores = (q[0].float() @ k[0].float().mT)[:, 0] * scale  # [H, K]
         if mask is not None:
             scores = scores.masked_fill(~mask[0, :, 0], -torch.inf)
-        n_heads, n_keys = scores.shape
-        without = scores[:, None].repeat(1, n_keys, 1)
-        without.diagonal(dim1=1, dim2=2).fill_(-torch.inf)
-        alone = ~without.isfinite().any(-1)  # [H, K]
-        z = without.softmax(-1) @ v[0].float()  # [H, K, d_value]
-        at = self.first[kind, layer]
-        rows = heads[at : at + n_heads * n_keys].unflatten(0, (n_heads, n_keys))
-        every = torch.arange(n_heads, device=heads.device)
-        rows[every, :, every, 0] = torch.where(alone[..., None], heads[0, :, :1], z.to(heads.dtype))
-        self.refused[kind, layer] = alone.flatten().nonzero()[:, 0].tolist()
+        numbers = torch.arange(some.start, some.stop, device=scores.device)
+        head, key = numbers // scores.size(1), numbers % scores.size(1)
+        without = scores[head].scatter(1, key[:, None], -torch.inf)  # [n, K]
+        alone = ~without.isfinite().any(-1)
+        z = (without.softmax(-1)[:, None] @ v[0].float()[head])[:, 0]  # [n, d_value]
+        first = self.first[kind, layer]
+        rows = torch.arange(first, first + len(some), device=heads.device)
+        heads[rows, head, 0] = torch.where(alone[:, None], heads[0, head, 0], z.to(heads.dtype))
+        self.refused[kind, layer] = alone.cpu()
 
 
 def _expanded(keys_values: Any, n: int) -> Any:

@@ -1,7 +1,9 @@
 """An arrow cut in a pass of its row is that arrow cut in a whole run."""
 
 import random
+from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -78,6 +80,26 @@ def test_arrows_of_a_shipped_model_are_exact_and_those_of_like_keys_cost_nothing
         assert value == pytest.approx(float(before[step] - after[step]), abs=1e-5)
     costs = [pair[0] for pair in result.strongest(6)]
     assert costs == sorted(costs, reverse=True)
+
+
+@each
+def test_batches_are_bounded_and_their_size_changes_nothing(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    checkpoint = random_checkpoint(CONFIGS[name])
+    whole = arrows(checkpoint, SOURCE, TARGET, 2)
+    module = import_module("transformer.causes.arrows")
+    monkeypatch.setattr(module, "ROWS", 7)
+    sizes = []
+    decoder: Any = checkpoint.model
+    for layer in decoder.decoder.layers:
+        layer.register_forward_hook(lambda _, __, x: sizes.append(len(x)))
+    parts = arrows(checkpoint, SOURCE, TARGET, 2)
+    assert max(sizes) == 8  # with the row that nothing is cut from
+    assert parts.log_prob == pytest.approx(whole.log_prob, abs=1e-6)
+    assert parts.costs.keys() == whole.costs.keys()
+    for place, costs in whole.costs.items():
+        torch.testing.assert_close(parts.costs[place], costs, atol=2e-6, rtol=0, equal_nan=True)
 
 
 def test_what_writes_nothing_has_no_row() -> None:
