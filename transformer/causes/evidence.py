@@ -9,20 +9,25 @@ from torch import Tensor
 
 from transformer.analysis.outputs.output import Output, output_of, output_read
 from transformer.analysis.scored import Scored, scored
+from transformer.causes.looks import looks
 from transformer.causes.prefix import replaced, stand_in
 from transformer.causes.verdict import Verdict, verdict
 from transformer.checkpoint import Checkpoint
 from transformer.decoding.alone import OnStep
 from transformer.decoding.decode import decode
+from transformer.editing.reach import kinds_of
 from transformer.editing.read_words import side_read
 from transformer.edits.edit import Edit, EditError
-from transformer.edits.spelling import edits_of
+from transformer.edits.spelling import edit_kinds, edits_of
 from transformer.inputs import InputError
 from transformer.recording import Recording
 from transformer.recording.ours import record
 from transformer.token import Token
 from transformer.words import word_groups, word_piece, words_of
 
+MOST_WORDS = 500
+"""Words of a text, at most: time grows with more than their square, and memory, for batches of
+`ROWS` rows, with their number."""
 MOST_RUNS = 200
 """Runs of a model that is watched, at most: each word that is hidden needs one of its own."""
 
@@ -51,6 +56,10 @@ class Evidence:
     weights: Tensor | None = None
     """[T, S]: where the last layer looks, the mean of its heads and of the word's rows; None: not
     known, or nothing is written."""
+    beside: tuple[str | None, ...] = ()
+    """The key outside the source that has more weight than any word of it, for each written word:
+    a written one, or one that the model adds; "": no weight is on the source, or elsewhere; None:
+    a word of the source has most. Empty without weights."""
     runner_ups: tuple[str, ...] = ()
     """The pieces that were most probable beside those of each word, joined; of a class the next."""
     contrast: Tensor | None = None
@@ -78,6 +87,7 @@ class Evidence:
                 self.hidden[t],
                 None if self.cut is None else self.cut[t],
                 self.prefix[t, :t],
+                self.beside[t] if self.beside else None,
             )
             for t in range(len(self.target_words))
         )
@@ -99,16 +109,29 @@ def evidence(
     made = edits_of(edits)
     if target is None and checkpoint.family.decodes:
         target = decode(checkpoint, text, edits=made).target
+    _check_tried(checkpoint, made)
     plain = record(checkpoint, text, target, made)
     output = _output(checkpoint, text, plain)
     tried = _Tried.of(checkpoint, plain)
-    tried.check(checkpoint, output)
+    tried.check(checkpoint, output, made)
     result = _scored(checkpoint, output, [(*made, *group) for group in tried.groups], on_step)
+    weights, beside = looks(plain, output)
     return replace(
         _of_scores(tried, output, plain, result),
         prefix=_prefix(checkpoint, text, plain, output, made),
-        weights=_weights(plain, output),
+        weights=weights,
+        beside=beside,
     )
+
+
+def _check_tried(checkpoint: Checkpoint, edits: Sequence[Edit]) -> None:
+    """Raise InputError for an edit that a batch of a model of ours cannot have."""
+    wrong = [edit for edit in edits if not kinds_of(edit)]
+    if wrong and not checkpoint.family.is_watched:
+        raise InputError(
+            f"{wrong[0]}: {checkpoint.name} runs with each word hidden in one batch, whose rows "
+            "have the same tokens in the same positions, so evidence has no such edit."
+        )
 
 
 @dataclass(frozen=True)
@@ -129,8 +152,19 @@ class _Tried:
         every = [tuple(hidden)] * decodes
         return cls(((), *((it,) for it in hidden), *every, *cut), n, decodes, has_cross)
 
-    def check(self, checkpoint: Checkpoint, output: Output) -> None:
-        """Raise InputError where a watched model would run too often."""
+    def check(self, checkpoint: Checkpoint, output: Output, edits: Sequence[Edit]) -> None:
+        """Raise InputError where a model would run too often, or with nothing to read."""
+        closed = {edit.numbers for edit in edits if edit.name == "hide"}
+        if not self.decodes and not output.places and self.n_words - len(closed) < 2:
+            raise InputError(
+                "One word of the text is there to be read: without it, there is no output that "
+                "could be compared."
+            )
+        if self.n_words > MOST_WORDS:
+            raise InputError(
+                f"Each word of the text is hidden in turn: these are {self.n_words} words, and at "
+                f"most {MOST_WORDS} are. Shorten the text."
+            )
         n_runs = len(self.groups) + (len(output.groups) - 1) * self.decodes
         if checkpoint.family.is_watched and n_runs > MOST_RUNS:
             raise InputError(
@@ -224,19 +258,8 @@ def _prefix(
         return result
     sources, targets = ([token.id for token in each] for each in (plain.source, plain.target))
     unknown, replaceable = stand_in(checkpoint), [[], *groups[:-1]]
-    log_probs = replaced(checkpoint, text, sources, targets, replaceable, edits, unknown)
+    left = [edit for edit in edits if edit_kinds()[edit.name].words is None]  # sources are swapped
+    log_probs = replaced(checkpoint, text, sources, targets, replaceable, left, unknown)
     words = _sums(log_probs.double(), groups)
     result[:, :-1] = (words[0] - words[1:]).mT
     return result.tril(-1)
-
-
-def _weights(plain: Recording, output: Output) -> Tensor | None:
-    """Tell where the last layer looks [T, S], by its rows that write."""
-    attention = plain.attentions.get("cross") or plain.attentions.get("decoder_self")
-    n = len(plain.target)
-    if attention is None or not n:
-        return None
-    rows = attention.weights(attention.n_layers - 1).mean(0).cpu().double()[-n:]  # [P, K]
-    keys = [rows[:, list(group)].sum(-1) for group in word_groups(plain.source)]
-    pieces = torch.stack(keys, -1)  # [P, S]
-    return torch.stack([pieces[list(group)].mean(0) for group in output.groups])

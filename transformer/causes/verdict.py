@@ -29,7 +29,8 @@ class Verdict:
     text: str
     """A sentence."""
     looks_at: int | None
-    """The number of the source word of the largest weight; None: weights are not known."""
+    """The number of the source word of the largest weight; None: weights are not known, or what is
+    no word of the source has more."""
     needs: int | None
     """The number of the word that costs most: of the source, or where `kind` is "prefix" of the
     target; None: no word costs as much as LEAST."""
@@ -45,8 +46,12 @@ def verdict(
     hidden: Tensor,
     cut: Tensor | None,
     prefix: Tensor,
+    beside: str | None = None,
 ) -> Verdict:
     """Judge one word by its rows: weights, hidden and cut [S], prefix [T], in nats.
+
+    beside: what has more weight than any word of the source; "": nothing has any; None: such a
+    word has most.
 
     *Agrees*: the word that it looks at most costs most when hidden, LEAST at least, and so does
     closing it to the decoder. *Backed up*: the same word, and closing it to the decoder costs less
@@ -55,14 +60,14 @@ def verdict(
     """
     own, most = _quoted(words[number]), int(hidden.argmax())
     cost = float(hidden[most])
-    looks_at = None if weights is None else int(weights.argmax())
+    looks_at = None if weights is None or beside is not None else int(weights.argmax())
     if cost < LEAST:
         return _without_source(own, words, looks_at, cost, prefix)
     needed = f"{_quoted(source_words[most])} ({cost:.2f} nats)"
     is_read = cut is not None and float(cut[most]) >= LEAST
     kind: Kind = "undecided"
     if looks_at is None:
-        text = f"{own} needs {needed}; where it looks is not known."
+        text = f"{own} needs {needed}; {_elsewhere(beside)}."
     elif looks_at == most and (is_read or cut is None):
         kind, text = "agrees", f"{own} looks at {_quoted(source_words[most])} and needs it"
         text += f" ({cost:.2f} nats)."
@@ -78,6 +83,14 @@ def verdict(
     else:
         text = f"{own} looks at {_quoted(source_words[looks_at])} most, and needs {needed}."
     return Verdict(kind, text, looks_at, most, cost)
+
+
+def _elsewhere(beside: str | None) -> str:
+    if beside is None:
+        return "where it looks is not known"
+    if not beside:
+        return "it looks at no word of the source"
+    return f"it looks at {_quoted(beside)} most, outside the source"
 
 
 def _without_source(

@@ -262,3 +262,31 @@ def test_a_decoder_that_only_reads_does_not_see_a_hidden_word_either(
             assert {i for i, it in enumerate(seen.tolist()) if it == 0} == {
                 place for place in places[kind] if place < len(seen)
             }
+
+
+@pytest.mark.parametrize(
+    ("family", "edit"),
+    [
+        ("Marian", "words-swap:source=0,1"),
+        ("GPT-2", "words-swap:text=0,1"),
+        ("GPT-2", "positions-shift:text=1"),
+    ],
+)
+def test_a_watched_model_has_such_an_edit_in_force(
+    opened: dict[str, Checkpoint], family: str, edit: str
+) -> None:
+    checkpoint, target = opened[family], "10 12 14"
+    result = evidence(checkpoint, "7 9 11", target, [edit])
+    wanted = record(checkpoint, "7 9 11", target, [edit])
+    ids = torch.tensor([token.id for token in wanted.target])[:, None]
+    scores = wanted.logits.double().log_softmax(-1).gather(-1, ids)[:, 0]
+    torch.testing.assert_close(result.log_probs, scores, **close)
+    assert result.prefix is not None
+    if "swap" in edit:
+        swapped = evidence(checkpoint, "9 7 11", target)
+        assert swapped.prefix is not None
+        torch.testing.assert_close(result.hidden, swapped.hidden, **close)
+        torch.testing.assert_close(result.prefix, swapped.prefix, **close)
+    else:
+        plain = evidence(checkpoint, "7 9 11", target)
+        assert plain.prefix is not None and not torch.equal(plain.prefix, result.prefix)

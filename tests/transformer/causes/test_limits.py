@@ -1,0 +1,31 @@
+"""What evidence() cannot say is refused at its beginning, in a sentence."""
+
+from importlib import import_module
+
+import pytest
+
+from tests.conftest import random_checkpoint
+from tests.transformer.recording.test_families import CONFIGS, SOURCE, TARGET
+from transformer import InputError, evidence
+
+
+@pytest.mark.parametrize("edit", ["words-swap:source=0,1", "positions-shift:source=1"])
+def test_an_edit_that_no_batch_has_is_refused_by_its_own_sentence(edit: str) -> None:
+    with pytest.raises(InputError, match=rf"^{edit}: .*evidence has no such edit"):
+        evidence(random_checkpoint(CONFIGS["post-norm"]), SOURCE, TARGET, [edit])
+
+
+def test_of_one_word_nothing_is_left_to_compare() -> None:
+    classifier = random_checkpoint(CONFIGS["former-classifier"])
+    for text, edits in (("7", []), ("7 9", ["hide:text.1"])):
+        with pytest.raises(InputError, match="One word of the text is there"):
+            evidence(classifier, text, None, edits)
+    assert evidence(classifier, "7 9").hidden.isfinite().all()
+    post_norm = random_checkpoint(CONFIGS["post-norm"])
+    assert evidence(post_norm, "7", TARGET).hidden.isfinite().all()
+
+
+def test_a_text_of_too_many_words_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(import_module("transformer.causes.evidence"), "MOST_WORDS", 4)
+    with pytest.raises(InputError, match="these are 5 words"):
+        evidence(random_checkpoint(CONFIGS["post-norm"]), SOURCE, TARGET)
