@@ -89,6 +89,10 @@ BETWEEN = {
     "other heads first": (lambda model, heads, x: join(heads.flip(1)), layer.UNMET),
     "later rows": (lambda model, heads, x: join(heads).roll(1, 1), layer.UNMET),
     "sums of rows": (lambda model, heads, x: join(heads).cumsum(1), layer.UNMET),
+    "number, elsewhere": (
+        lambda model, heads, x: join((heads.permute(0, 3, 1, 2) * 0.5).permute(0, 2, 3, 1)),
+        layer.UNMET,
+    ),
     "covered in place": (_emptied, layer.UNMET),
     "mask": (lambda model, heads, x: join(heads).masked_fill(model.mask, 0.0), layer.MASK),
     "choice": (lambda model, heads, x: torch.where(model.mask, x, join(heads)), layer.MASK),
@@ -108,6 +112,10 @@ FACTORS: dict[str, Callable[[Layer, Tensor], Tensor]] = {
     ).flatten(-2),
     "of columns": lambda model, heads: join(heads) / model.of_columns,
     "of both": lambda model, heads: join(0.7 * heads / model.of_each[:, None, None]) * 3,
+    "turned over": lambda model, heads: join((0.5 * heads.mT).mT),
+    "turned over and less": lambda model, heads: join((-heads.mT).mT),
+    "on the side": lambda model, heads: (heads * 0.5, join(heads))[1],
+    "another on the side": lambda model, heads: (heads * 0.5, join(heads * 2))[1],
     "after a view": lambda model, heads: 0.25 * heads.transpose(1, 2).contiguous().view(1, 5, D),
 }
 """What is the same for all rows is a part of W_O."""

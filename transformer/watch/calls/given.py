@@ -1,7 +1,7 @@
 """The heads that a call gave, on their way to W_O: as they are, or times factors."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import torch
 from torch import Tensor
@@ -27,6 +27,9 @@ class Given:
     summed: Tensor | None = None
     """The same with what was added to it."""
 
+    earlier: list[tuple[Tensor, Tensor | None]] = field(default_factory=list)
+    """Heads and factors before others were made of them: the pass may go on with either."""
+
     is_passed: bool = False
     """True: within the module that attended, a learned matrix has met something else since."""
 
@@ -49,26 +52,52 @@ class Given:
 
         tensor: the heads as they met `by`. result: of it, the tensor itself where that was changed.
         """
-        layout = self._layout(tensor)
+        is_kept = self._go_back(lambda heads: self._layout(tensor, heads) is not None)
+        layout = self._layout(tensor, self.heads) if is_kept else None
         factor = None if layout is None else _factor(by, tensor, layout)
         if layout is None or factor is None:
             return False
         n_heads, _, width = self.heads.shape
+        if result is not tensor:
+            self.earlier.append((self.heads, self.factor))
         self.heads = layout(result)
         factor = 1 / factor if is_over else factor
         before = 1.0 if self.factor is None else self.factor
         self.factor = (before * factor).expand(n_heads, 1, width)
         return True
 
+    def has_met(self, joined: Tensor) -> bool:
+        """Tell whether a matrix met the heads, as they are or were: these are the ones then."""
+        return self._go_back(lambda heads: is_joined(joined, heads))
+
+    def holds(self, tensor: Tensor) -> bool:
+        """Tell whether a tensor is what the heads are or were."""
+        return any(is_heads(tensor, heads) for heads, _ in self._all)
+
+    @property
+    def _all(self) -> list[tuple[Tensor, Tensor | None]]:
+        return [(self.heads, self.factor), *reversed(self.earlier)]
+
+    def _go_back(self, fits: Callable[[Tensor], bool]) -> bool:
+        """Take the latest heads that fit as the heads; False where none do."""
+        pair = next((pair for pair in self._all if fits(pair[0])), None)
+        if pair is not None and pair[0] is not self.heads:
+            self.earlier.append((self.heads, self.factor))
+        if pair is not None:
+            self.heads, self.factor = pair
+        return pair is not None
+
     def add(self, tensor: Tensor, result: Tensor) -> None:
         """Something was added to the heads as a tensor holds them, which gave a result."""
-        layout = self._layout(tensor)
+        layout = self._layout(tensor, self.heads)
         if layout is not None and result.shape == tensor.shape:
             self.summed = layout(result)
 
-    def _layout(self, tensor: Tensor) -> Layout | None:
-        """Find the way in which a tensor holds the heads: each by itself, or joined."""
-        n_heads, n_queries, width = self.heads.shape
+    def _layout(self, tensor: Tensor, heads: Tensor) -> Layout | None:
+        """Find the way in which a tensor holds heads: each by itself, turned over, or joined."""
+        n_heads, n_queries, width = heads.shape
+        if tensor.numel() != heads.numel():
+            return None
 
         def of_maps(tensor: Tensor) -> Tensor:
             return tensor.reshape(n_heads, n_queries, width)
@@ -76,8 +105,11 @@ class Given:
         def of_rows(tensor: Tensor) -> Tensor:
             return tensor.reshape(n_queries, n_heads, width).transpose(0, 1)
 
-        layouts = (of_rows, of_maps)
-        return next((it for it in layouts if _is_equal(it(tensor), self.heads)), None)
+        def of_turned(tensor: Tensor) -> Tensor:
+            return tensor.reshape(n_heads, width, n_queries).mT
+
+        layouts = (of_rows, of_maps, of_turned)
+        return next((it for it in layouts if _is_equal(it(tensor), heads)), None)
 
 
 def put_together(whole: Seen, outputs: Sequence[Given], axis: int) -> Given:

@@ -13,7 +13,7 @@ from torch import Tensor, nn
 
 from transformer.recording import Sample, sampled
 from transformer.watch.calls.einsum import joined_by
-from transformer.watch.calls.given import Given, is_heads, is_joined, put_together
+from transformer.watch.calls.given import Given, is_joined, put_together
 from transformer.watch.calls.heads import side_by_side, wider
 from transformer.watch.calls.output import Output, is_norm_of, rows_of
 from transformer.watch.calls.seen import Seen
@@ -123,7 +123,8 @@ class Layer:
             self.met_between(by, FUNCTION)
         elif self._waits(one) or self._waits(by):
             one, by = (one, by) if self._waits(one) else (by, one)
-            if not self._given[-1].scale(one, by, result, is_over=is_over):
+            is_scaled = self._given[-1].scale(one, by, result, is_over=is_over)
+            if not is_scaled and isinstance(by, Tensor) and by.numel() > 1:
                 is_of_rows = by.size(-1) == 1 and by.numel() < one.numel()
                 is_norm = is_of_rows and is_norm_of(one, by, is_over)
                 self.met_between(one, NORM if is_norm else GATE)
@@ -137,7 +138,7 @@ class Layer:
         """Tell whether it is what the latest call gave, and W_O has not met it."""
         if not self._given or not isinstance(tensor, Tensor) or not tensor.is_floating_point():
             return False
-        return is_heads(tensor, self._given[-1].heads)
+        return self._given[-1].holds(tensor)
 
     def met_between(self, tensor: object, why: str) -> None:
         """Note what no matrix is and met the heads of the latest call. why: a clause for that."""
@@ -204,7 +205,7 @@ class Layer:
         latest = self._given[-1]
         if latest.summed is not None and is_joined(joined, latest.summed):
             self.met_between(latest.heads, ADDEND)
-        if latest.is_changed or not is_joined(joined, latest.heads):
+        if not latest.has_met(joined) or latest.is_changed:
             return False
         self.settle()
         run = Run(self._paths, latest.seen.place.path)
