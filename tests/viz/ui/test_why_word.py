@@ -1,11 +1,16 @@
 """The card of a written word that is pinned: on every page the numbers of `evidence`."""
 
+from pathlib import Path
+
 import pytest
 import torch
 
+from tests.transformer.watch.hugging_face import build
 from transformer import load_checkpoint
+from transformer.analysis.reading import read
 from transformer.causes import evidence
 from transformer.checkpoint import checkpoints_folder
+from viz.components.kit.sides import sides
 from viz.exhibits.exhibit import Exhibit
 from viz.exhibits.table import Table, Tables
 from viz.exhibits.words import Words
@@ -91,6 +96,21 @@ def test_a_long_text_asks_first(monkeypatch: pytest.MonkeyPatch) -> None:
     choices = {"checkpoint": "copy", "text": "3 7 2 9", "kind": "cross", "pins": "q1"}
     assert "why" not in card("explore", **choices)[1]
     assert "why" in card("explore", why="yes", **choices)[1]
+
+
+@pytest.mark.parametrize("family", ["GPT-2", "BART"])
+def test_a_model_that_runs_word_by_word_asks_first(tmp_path: Path, family: str) -> None:
+    folder = tmp_path / family
+    build(family).save_pretrained(folder)
+    kind = "decoder_self" if family == "GPT-2" else "cross"
+    choices = {"checkpoint": str(folder), "text": "7 9 11", "kind": kind, "options.max_len": "8"}
+    pane, _ = card("explore", **choices)
+    place = sides(read(pane.recording, kind, pane.reading))["rows"]["target"][0]
+    assert "why" not in card("explore", pins=f"q{place}", **choices)[1]
+    _, figures = card("explore", pins=f"q{place}", why="yes", **choices)
+    result = evidence(pane.checkpoint, "7 9 11", pane.recording.target)
+    hidden = values(tables(figures["why"])[0], "hidden")
+    torch.testing.assert_close(hidden, result.hidden[0], atol=1e-4, rtol=1e-3)
 
 
 def test_edits_in_force_stay_so() -> None:
