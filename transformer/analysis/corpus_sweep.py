@@ -2,7 +2,7 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 
 import torch
@@ -61,7 +61,7 @@ def sweep_sentences(
         if number in done:
             continue
         try:
-            singles += _singles(checkpoint, number, source, pair)
+            singles += _singles(checkpoint, number, source, pair, _number_of(singles))
         except InputError as error:
             say(f"line {number} is left out: {error}")
         singles.sort(key=lambda line: line.sentence)
@@ -114,9 +114,17 @@ def judged_target(checkpoint: Checkpoint, source: str) -> tuple[Token, ...] | No
     return decode(checkpoint, source).target
 
 
-def _singles(checkpoint: Checkpoint, number: int, source: str, pair: str) -> list[Line]:
+def _number_of(lines: Sequence[Line]) -> str:
+    """The number that all lines are of, where a model puts several on a text: the first one's."""
+    return lines[0].written if lines else ""
+
+
+def _singles(
+    checkpoint: Checkpoint, number: int, source: str, pair: str, judged: str
+) -> list[Line]:
+    """judged: of several numbers the one that the sentences before are judged by."""
     target = judged_target(checkpoint, source)
-    singles = sweep(checkpoint, source, target)
+    singles = replace(sweep(checkpoint, source, target), number=judged)
     totals, others = singles.totals.tolist(), (singles.best_edited != singles.best).sum(-1).tolist()
     n_words = 1 if singles.output.classes else len(singles.target) or 1
     start = (number, source, _output_text(checkpoint, singles), n_words)
@@ -129,6 +137,8 @@ def _singles(checkpoint: Checkpoint, number: int, source: str, pair: str) -> lis
 def _output_text(checkpoint: Checkpoint, sweep: Sweep) -> str:
     if sweep.output.classes:
         return sweep.output.classes[int(sweep.best)]
+    if sweep.output.numbers:
+        return sweep.judged_number
     return checkpoint.tokenizer.decode([token.id for token in sweep.target])
 
 
@@ -136,7 +146,7 @@ def _pairs(
     checkpoint: Checkpoint, number: int, source: str, wanted: Sequence[str], singles: Sequence[Line]
 ) -> list[Line]:
     target = judged_target(checkpoint, source)
-    result = sweep(checkpoint, source, target, wanted)
+    result = replace(sweep(checkpoint, source, target, wanted), number=_number_of(singles))
     if len(result.edits) < len(wanted):
         return []
     *_, tried = pairs_of(checkpoint, result, range(len(wanted)))
@@ -177,7 +187,8 @@ def _checked(
         first = lines[0]
         try:
             target = judged_target(checkpoint, first.source)
-            total = _log_prob(sweep(checkpoint, first.source, target, ()))
+            plain = sweep(checkpoint, first.source, target, ())
+            total = _log_prob(replace(plain, number=first.written))
         except Refusal:
             total = float("nan")
         if not abs(total - first.log_prob) < 1e-3 * max(1.0, abs(first.log_prob)):

@@ -22,9 +22,9 @@ class Sweep:
     """The effect of each of N edits on each of T words of a known output. Tensors are on the CPU.
 
     Of a classifier, on each of its C classes: T is then C; so it is of C numbers, whose changes are
-    in their own units. Of a text's vector T is 1, and a change is minus the angle by which the
-    vector turns, in degrees; with a second text the change of the cosine of both, read under the
-    same edit.
+    in units of their own and do not add up. Of a text's vector T is 1, and a change is minus the
+    angle by which the vector turns, in degrees; with a second text the change of the cosine of
+    both, read under the same edit.
     """
 
     edits: tuple[Edit, ...]
@@ -42,6 +42,8 @@ class Sweep:
     """Edits that were to be tried."""
     refused: tuple[str, ...] = ()
     """The reasons why some of them are not among `edits`."""
+    number: str = ""
+    """The one of several numbers that stands for the whole output; empty: the most changed one."""
 
     @property
     def target(self) -> tuple[Token, ...]:
@@ -50,12 +52,22 @@ class Sweep:
     @property
     def totals(self) -> Tensor:
         """[N]: of the whole output, the sum over its words; of a classifier, of the class that it
-        finds most probable without an edit.
+        finds most probable without an edit; of several numbers, of one.
         """
         return self.totalled(self.changes)
 
+    @property
+    def judged_number(self) -> str:
+        """The number that stands for the whole output; empty where none is put on the text."""
+        numbers = self.output.numbers
+        if not numbers or self.number in numbers:
+            return self.number if numbers else ""
+        return numbers[int(self.changes.abs().sum(0).argmax())]
+
     def totalled(self, changes: Tensor) -> Tensor:
         """The same of other changes [..., T] of this output: [...]."""
+        if self.output.numbers:
+            return changes[..., self.output.numbers.index(self.judged_number)]
         return changes[..., int(self.best)] if self.output.classes else changes.sum(-1)
 
 

@@ -26,7 +26,8 @@ PAUSE = 5.0
 MEASURES = {
     "nats": "mean change of the output's log-probability, in nats",
     "degrees": "mean of minus the angle by which the vector turns, in degrees",
-    "units": "mean change of the number that the model gives, in its own units",
+    "units": "mean change of the number that the model gives (of several the one that heads "
+    "change most in the first sentence), in its own units",
 }
 """Unit of a change -> its heading."""
 

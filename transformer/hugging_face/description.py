@@ -1,5 +1,6 @@
 """Descriptions of models of the library: what they read and write, and how they are named."""
 
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -146,7 +147,15 @@ def _is_regression(theirs: Any) -> bool:
 
 
 def _labels(theirs: Any) -> tuple[str, ...]:
-    return tuple(clean(theirs.id2label.get(i, f"LABEL_{i}")) for i in range(theirs.num_labels))
+    """Their names, each once: a name that several have gets the place of each behind it."""
+    names = [clean(theirs.id2label.get(i, f"LABEL_{i}")) for i in range(theirs.num_labels)]
+    n_of, result = Counter(names), []
+    for i, name in enumerate(names):
+        own = name if n_of[name] == 1 else f"{name} ({i})"
+        while n_of[own] > (own == name):
+            own += "'"
+        result.append(own)
+    return tuple(result)
 
 
 def _starts(theirs: Any, family: Family) -> bool:

@@ -58,7 +58,7 @@ COSINE = Measure(
 NUMBERS = Measure(
     "units",
     "the change of the number that the model gives the text",
-    "In each row one head is off: what that adds to the number that the model gives the text.",
+    "In each row one head is off: what that adds to each number that the model gives the text.",
     "less",
     "more",
     "",
@@ -91,8 +91,12 @@ def sweep_table(
     words: Sequence[str],
     measure: Measure = WORDS,
     origins: Sequence[Mapping[str, str]] = (),
+    total: str = "total",
 ) -> Table:
-    """words: of the output, or the classes; origins: the tokens that each is made of."""
+    """words: of the output, or the classes; origins: the tokens that each is made of.
+
+    total: the heading of what each row does to the whole.
+    """
     largest = max((abs(change) for row in rows for change in row.changes), default=0.0)
     decimals = decimals_of(max((row.total for row in rows), key=abs, default=0.0))
     is_titled = len(rows) * len(words) <= TITLED
@@ -115,7 +119,7 @@ def sweep_table(
         "Sweep",
         [
             Column("off"),
-            Column("total"),
+            Column(total),
             *(
                 Column(word, is_word=True, origin=origin)
                 for word, origin in zip(words, origins or [{}] * len(words), strict=True)

@@ -1,5 +1,6 @@
 """A model that puts a number on a text, as a judge of relevance does: edits change that number."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -9,12 +10,14 @@ from tests.transformer.hugging_face.pairs import A, B, save_pair_reader
 from transformer import InputError, load_checkpoint, pairing, record
 from transformer.__main__ import main
 from transformer.analysis.ablation import ablating
+from transformer.analysis.corpus_sweep import sweep_sentences
 from transformer.analysis.patching import patching
 from transformer.analysis.sweep import sweep
 from transformer.analysis.tables.judged import judged_at
 from transformer.checkpoint import Checkpoint
 
 HEAD_OFF = "head-off:encoder_self.0.2"
+SAME = ["a", "a", "a (1)"]
 OTHER = "the dog sat ."
 
 
@@ -55,6 +58,14 @@ def test_no_word_is_written_in_its_place(tmp_path: Path) -> None:
         ({"num_labels": 1, "id2label": {0: "relevance"}}, ["relevance"]),
         ({"num_labels": 1, "problem_type": "regression"}, ["score"]),
         ({"num_labels": 2, "problem_type": "regression"}, ["LABEL_0", "LABEL_1"]),
+        (
+            {"num_labels": 3, "problem_type": "regression", "id2label": {0: "a", 1: "a", 2: "b"}},
+            ["a (0)", "a (1)", "b"],
+        ),
+        (
+            {"num_labels": 3, "problem_type": "regression", "id2label": dict(enumerate(SAME))},
+            ["a (0)", "a (1)'", "a (1)"],
+        ),
         ({"num_labels": 1, "problem_type": "multi_label_classification"}, []),
         ({"num_labels": 2}, []),
     ],
@@ -86,6 +97,47 @@ def test_of_several_numbers_the_one_that_differs_most_is_measured(tmp_path: Path
     *_, result = patching(checkpoint, OTHER, A)
     a, b = (record(checkpoint, text).numbers for text in (OTHER, A))
     assert result.pair.names[0] == max(a, key=lambda name: abs(a[name] - b[name]))
+
+
+def opposite(folder: Path, names: Sequence[str] = ("a", "b", "c")) -> Checkpoint:
+    """Three numbers, the second minus twice the first and the third always the same."""
+    model, _ = save_pair_reader("BERT", folder, num_labels=3, problem_type="regression")
+    model.config.id2label = dict(enumerate(names))
+    weight = model.classifier.weight.data
+    weight[1], weight[2] = -2 * weight[0], 0
+    model.save_pretrained(folder)
+    return pairing(load_checkpoint(folder), B)
+
+
+def test_several_numbers_do_not_add_up_to_one(tmp_path: Path) -> None:
+    checkpoint = opposite(tmp_path)
+    swept = sweep(checkpoint, A)
+    assert swept.judged_number == "b"
+    assert torch.equal(swept.totals, swept.changes[:, 1])
+    torch.testing.assert_close(swept.totals, -2 * swept.changes[:, 0])
+    assert bool(swept.totals.any())
+
+
+def test_all_sentences_are_judged_by_the_same_number(tmp_path: Path) -> None:
+    checkpoint = judge(tmp_path, num_labels=2, problem_type="regression")
+    texts = {1: A, 2: OTHER, 3: "the cat sat the dog ."}
+    *_, lines = sweep_sentences(checkpoint, texts, n_pairs_of=2, pair=B)
+    name = sweep(checkpoint, A).judged_number
+    assert {line.written for line in lines} == {name}
+    for number, text in texts.items():
+        plain = record(checkpoint, text).numbers[name]
+        own = [line for line in lines if line.sentence == number]
+        assert all(line.log_prob == pytest.approx(plain, abs=1e-5) for line in own)
+        for line in own:
+            edited = record(checkpoint, text, edits=line.edits.split()).numbers[name]
+            assert line.change == pytest.approx(edited - plain, abs=1e-5)
+    *_, again = sweep_sentences(checkpoint, texts, lines[:-1], n_pairs_of=2, pair=B)
+    assert again == lines
+
+
+def test_a_patch_takes_the_place_of_the_number_of_a_name_that_two_have(tmp_path: Path) -> None:
+    pair = next(patching(opposite(tmp_path, ("a", "b", "b")), OTHER, A)).pair
+    assert pair.ids == (1, 1) and pair.clean != pair.plain
 
 
 def test_sentences_with_the_same_number_are_refused(tmp_path: Path) -> None:

@@ -25,7 +25,8 @@ class Line:
     """Its line in the file, from 1."""
     source: str
     written: str
-    """The model's output without an edit; of a classifier its class."""
+    """The model's output without an edit; of a classifier its class, of numbers the
+    name of the one that is judged."""
     n_words: int
     """Tokens that are judged; of a classifier 1, its class, of a vector 1."""
     log_prob: float

@@ -28,9 +28,9 @@ TURNS = (
     "backup heads (Wang et al. 2022)."
 )
 CHANGES = (
-    "Synergy is the change of the text's number with both heads off, less those with each of them "
-    "off. Where it is as large as one of these and of the other sign, one makes up for the loss of "
-    "the other: backup heads (Wang et al. 2022)."
+    "Synergy is the change of the text's number (of several the one that heads change most) with "
+    "both heads off, less those with each of them off. Where it is as large as one of these and of "
+    "the other sign, one makes up for the loss of the other: backup heads (Wang et al. 2022)."
 )
 BOTH = (
     "Synergy is the change of both sentences' cosine with both heads off, less those with each of "

@@ -32,8 +32,9 @@ SAYS = (
     "becomes most probable somewhere."
 )
 CHANGES = (
-    "In each row one head is off: the mean change of the number that the model gives a sentence, "
-    "and its 95 % interval by 2,000 resamples of the sentences."
+    "In each row one head is off: the mean change of the number that the model gives a sentence "
+    "(of several the one that heads change most in the first), and its 95 % interval by 2,000 "
+    "resamples of the sentences."
 )
 TURNS = (
     "In each row one head is off: the mean of minus the angle by which a sentence's vector turns, "

@@ -152,17 +152,21 @@ def _exhibit(
 ) -> Exhibit:
     rows = _rows(ablation, pane, kinds, sort)
     output = ablation.sweep.output
+    number = ablation.sweep.judged_number if len(output.numbers) > 1 else ""
     measure = MEASURES.get(output.unit) or (CLASSES if output.classes else WORDS)
     text = f"In each of {len(rows)} rows one head is off: {measure.says}"
     if rows:
         most = max(rows, key=lambda row: abs(row.total))
         change = signed(most.total, decimals_of(most.total))
-        text += f", in {measure.unit}. {most.title} changes the whole output most, by {change}"
+        whole = f"“{number}”" if number else "the whole output"
+        text += f", in {measure.unit}. {most.title} changes {whole} most, by {change}"
     if output.second:
         text += f". The second sentence is “{output.second}”"
     judged = judged_at(output, pane.recording)
     origins = [together([judged[i] for i in group]) for group in output.groups]
-    return Exhibit("Sweep of heads (ablation)", sweep_table(rows, words, measure, origins), text)
+    total = f"most changed: {number}" if number else "total"
+    table = sweep_table(rows, words, measure, origins, total)
+    return Exhibit("Sweep of heads (ablation)", table, text)
 
 
 def _rows(ablation: Ablation, pane: Pane, kinds: Sequence[str], sort: str) -> list[HeadOff]:
