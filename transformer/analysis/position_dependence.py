@@ -73,11 +73,14 @@ def by_offset(attention: Attention, layer: int, head: int) -> ByDistance:
     """Mean, least and largest weight of a head [1, N] at each offset key - query.
 
     The mean runs over the queries that may look at such a key: cells that a mask closes count
-    nowhere. Raises InputError for cross-attention, whose texts have no common positions.
+    nowhere. Raises InputError for cross-attention, whose texts have no common positions, and where
+    all cells are closed.
     """
     if attention.is_cross:
         raise InputError(
             "Cross-attention looks from one text into another: its keys stand at no offset."
         )
     weights, allowed = attention.weights(layer, head), attention.allowed(layer, head)
+    if not allowed.any():
+        raise InputError("All that this head could look at is hidden: it has no mean weight.")
     return by_distance(weights[None], allowed[None])

@@ -70,3 +70,12 @@ def test_offsets_are_means_over_the_rows_that_may_look_there() -> None:
         assert int(found.count.sum()) == int(n_cells)
     with pytest.raises(InputError, match="stand at no offset"):
         by_offset(attentions["cross"], 0, 0)
+
+
+def test_a_head_whose_keys_are_all_hidden_has_no_mean_weight() -> None:
+    checkpoint = random_checkpoint(CONFIGS["post-norm"])
+    edits = [f"hide:source.{i}" for i in range(5)]
+    attentions = record(checkpoint, SOURCE, TARGET, edits).attentions
+    with pytest.raises(InputError):
+        by_offset(attentions["encoder_self"], 0, 0)
+    assert by_offset(attentions["decoder_self"], 0, 0).mean.isfinite().all()
