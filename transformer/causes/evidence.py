@@ -26,8 +26,9 @@ from transformer.token import Token
 from transformer.words import word_groups, word_piece, words_of
 
 MOST_WORDS = 500
-"""Words of a text, at most: time grows with more than their square, and memory, for batches of
-`ROWS` rows, with their number."""
+"""Words of a text, at most. Time grows with more than their square, and memory, for batches of
+`ROWS` rows, with their number: 500 take a model of base size 2.3 GB and three minutes on two
+cores."""
 MOST_RUNS = 200
 """Runs of a model that is watched, at most: each word that is hidden needs one of its own."""
 
