@@ -195,15 +195,23 @@ async def cut_off(address: str, n: int, of_those_new: int) -> None:
         await here.cut(asks=i % EVERY == 0)
 
 
-@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="there is no /proc")
-def test_a_thousand_reconnects_leave_nothing(image: Image) -> None:
-    """Streamlit keeps the last 128 who left for two minutes, as they may come back."""
-    asyncio.run(cut_off(image.address, 150, 1))
-    until(lambda: image.counted()["sessions"] == 0)
+def grown(image: Image) -> int:
+    """MiB that a thousand lost lines leave behind; threads and files are as they were."""
     before = image.counted()
     asyncio.run(cut_off(image.address, N_CUTS, 3))
     until(lambda: image.counted()["sessions"] == 0)
     until(lambda: image.counted()["files"] <= before["files"] + POOLS)
     until(lambda: image.counted()["threads"] <= before["threads"] + POOLS)
-    assert image.counted()["MiB"] <= before["MiB"] + MOST_MEMORY
+    return image.counted()["MiB"] - before["MiB"]
+
+
+@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="there is no /proc")
+def test_a_thousand_reconnects_leave_nothing(image: Image) -> None:
+    """Streamlit keeps the last 128 who left for two minutes, as they may come back.
+
+    What Python takes for itself it takes once; sessions that stayed would take as much again.
+    """
+    asyncio.run(cut_off(image.address, 150, 1))
+    until(lambda: image.counted()["sessions"] == 0)
+    assert any(grown(image) <= MOST_MEMORY for _ in range(2))
     assert asyncio.run(shown(image.address))[:4] == tuple("3729")  # there is a place

@@ -130,6 +130,8 @@ def _biases(attentions: Iterable[Attention]) -> Iterator[tuple[str, RelativeBias
         for layers, bias in biases:
             name = kind.replace("_", " ")
             allowed = calls[layers[0]].allowed()
+            if not bool(allowed.flatten(1).any(1).all()):  # a head that reads nothing has none
+                continue
             of = RelativeBias(kind, layers, bias, allowed)
             yield name if len(biases) == 1 else f"{name}, from L{layers[0]}", of
 

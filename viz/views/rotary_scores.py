@@ -45,6 +45,8 @@ def chart(recording: Recording, selection: Selection) -> Chart:
 
 def describe(recording: Recording, selection: Selection) -> str:
     means = scores(recording, selection)
+    if not len(means.distances):
+        return f"Every cell of {selection.name(recording)} ({selection.kind}) is masked: no scores."
     best = int(means.mean[0].argmax())
     return (
         f"Mean scores of {selection.name(recording)} ({selection.kind}) at "

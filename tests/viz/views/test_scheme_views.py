@@ -2,6 +2,7 @@
 
 import json
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -100,3 +101,21 @@ def test_scores_need_queries_and_keys_that_turn() -> None:
     assert rotary_scores.applies(recording)
     assert not rotary_scores.applies(placed_recording("alibi", 5))
     assert torch.equal(recording.rotary[WHERE].frequencies, torch.ones(1))
+
+
+def with_closed_cells(recording: Recording) -> Recording:
+    (attention,) = recording.attentions.values()
+    closed = torch.zeros_like(attention.calls[0].allowed())
+    calls = tuple(replace(call, mask=closed) for call in attention.calls)
+    return replace(recording, attentions={attention.kind: replace(attention, calls=calls)})
+
+
+@pytest.mark.parametrize("name", ["alibi", "relative", "rotary"])
+def test_where_no_cell_is_open_nothing_fails(name: str) -> None:
+    recording = with_closed_cells(placed_recording(name, 3))
+    assert not recording.biases
+    for view in (relative_bias, alibi_slopes, rotary_waves, rotary_decay, rotary_scores):
+        if view.VIEW.applies_to(recording):
+            choices = {each.name: each.options(recording)[-1] for each in view.VIEW.controls}
+            view.VIEW.content(recording, **choices)
+            assert view.VIEW.describe(recording, **choices).endswith(".")
