@@ -42,7 +42,7 @@ class Reader(nn.Module):
 
 @pytest.mark.parametrize(
     ("n_keys", "has_mask"),
-    [(1, "one"), (1, "each"), (N_SHARED, "one"), (N_KEYS, "one"), (N_KEYS, "each")],
+    [(n, mask) for n in (1, N_SHARED, N_KEYS, N_HEADS) for mask in ("one", "each")],
 )
 def test_packed_heads_are_heads(n_keys: int, has_mask: str) -> None:
     torch.manual_seed(0)
@@ -63,6 +63,36 @@ def test_packed_heads_are_heads(n_keys: int, has_mask: str) -> None:
     if n_keys > 1:
         changed, expected = record(packed, given, edits=cut), record(plain, given, edits=cut)
         torch.testing.assert_close(changed.logits, expected.logits)
+
+
+class Beside(nn.Module):
+    """As many tokens as heads share a key, after a row of as many numbers: these are queries."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.row = nn.Linear(D, D)
+        self.query, self.key, self.value = (nn.Linear(D, D // N_SHARED) for _ in "qkv")
+        self.out = nn.Linear(D // N_SHARED, D)
+
+    def forward(self, x: Tensor, memory: Tensor) -> Tensor:
+        x = x + self.row(x.mean(1, keepdim=True))
+        query, key, value = (
+            make(of).view(1, -1, N_HEADS // N_SHARED, D // N_HEADS).transpose(1, 2)
+            for make, of in ((self.query, x), (self.key, memory), (self.value, memory))
+        )
+        mask = torch.linspace(-3, 1, memory.size(1)).view(1, 1, 1, -1)
+        heads = F.scaled_dot_product_attention(query * 1.0, key, value, mask)
+        return x + self.out(heads.transpose(1, 2).flatten(2))
+
+
+@pytest.mark.parametrize("n_keys", [1, N_SHARED, N_KEYS])
+def test_queries_beside_a_row_of_their_size_stay_queries(n_keys: int) -> None:
+    torch.manual_seed(0)
+    given = torch.randn(1, N_SHARED, D), torch.randn(1, n_keys, D)
+    recording = record(Beside().eval(), given)
+    ((_, attention),) = recording.attentions.items()
+    assert attention.weights(0).shape == (N_HEADS // N_SHARED, N_SHARED, n_keys)
+    assert recording.checked.is_right
 
 
 @pytest.mark.parametrize("family", ["T5Gemma-2", "Doge", "Llama", "Mistral"])

@@ -2,7 +2,7 @@
 
 import inspect
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Any
 
 import torch
@@ -12,7 +12,8 @@ from torch import Tensor
 from transformer.recording import AttentionCall, Sample, sampled
 from transformer.watch.calls.masks import OPEN, Split, masked, split
 from transformer.watch.calls.seen import one_of_batch
-from transformer.watch.capture.sources import Reading
+from transformer.watch.capture.sources import Reading, Sources
+from transformer.watch.capture.traces import READS
 
 _SIGNATURE = inspect.signature(F.multi_head_attention_forward)
 
@@ -47,7 +48,7 @@ def fused_call(
 
 
 def unpacked(
-    query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None, readings: Iterable[Reading]
+    query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None, sources: Sources
 ) -> tuple[Tensor, Tensor, Tensor, Tensor | None] | None:
     """Give each head of one token its query again, with its keys, values and mask; None: it has it.
 
@@ -57,7 +58,7 @@ def unpacked(
     n_shared = query.size(-2)
     if query.dim() != 4 or not 1 == query.size(0) < n_shared:
         return None
-    if not _is_packed(query, key, mask, readings):
+    if not _is_packed(query, key, value, mask, sources):
         return None
     keys, values = (each[:, :, None].expand(-1, -1, n_shared, -1, -1) for each in (key, value))
     if mask is not None and mask.dim() > 2 and mask.size(-2) == n_shared:
@@ -66,17 +67,23 @@ def unpacked(
 
 
 def _is_packed(
-    query: Tensor, key: Tensor, mask: Tensor | None, readings: Iterable[Reading]
+    query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None, sources: Sources
 ) -> bool:
     """Tell it by what a matrix gave for the queries: one row, and otherwise one for each query."""
     n, size = query.size(-2), query.numel()
-    there = [each.result for each in readings if each.result.numel() >= size]
-    alone = [each for each in there if each.numel() == size]  # not with keys and values
-    rows = {each.numel() // each.size(-1) for each in alone or there}
+    there = [each for each in sources.latest(READS) if each.result.numel() >= size]
+    alone = [each for each in there if each.result.numel() == size]  # not with keys and values
+    rows = set(map(_n_rows, alone or there))
     if not alone or rows != {1, n}:
         return rows == {1}
-    # The n rows are of the queries, or of as many keys, whose mask is the same for all heads.
+    # As many keys as heads share one: a row each of them, too.
+    if made := sources.of_queries(query, key, value):
+        return _n_rows(made) == 1
     return key.size(-2) != n or (mask is not None and mask.size(-2) == 1)
+
+
+def _n_rows(reading: Reading) -> int:
+    return reading.result.numel() // reading.result.size(-1)
 
 
 def parts(mask: Tensor | None, n_keys: int, splits: Splits) -> Split:

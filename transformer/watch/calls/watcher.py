@@ -145,7 +145,7 @@ class Watcher(Sequences):
     def _fused(self, args: Any, kwargs: Any, result: Tensor) -> None:
         query, key, value, closed, *others = (*args, None)[: max(4, len(args))]
         running = Running()
-        if packed := unpacked(query, key, value, closed, self._layer.sources.latest(READS)):
+        if packed := unpacked(query, key, value, closed, self._layer.sources):
             result, (query, key, value, closed) = result[..., None, :], packed
         place = self._places.here(running, query.size(-1), query.size(-2))
         if self._is_of_windows(result, place):

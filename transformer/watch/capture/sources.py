@@ -102,13 +102,11 @@ class Sources:
         self, q: Tensor, k: Tensor, v: Tensor | None, is_given: Callable[[Tensor], bool]
     ) -> Made:
         """Trace queries, keys, values. is_given: whether a module under way was given a tensor."""
-        of_keys = self._of(k) or (None if v is None else self._of(v))
-        if of_keys is None:
-            read = self._of(q)
+        of_keys = self._of_keys(k, v)
+        of_queries = self.of_queries(q, k, v)
+        if of_keys is None or of_queries is None:
+            read = of_queries or of_keys
             return UNKNOWN if read is None else Made(None, read.matrix.data_ptr())
-        of_queries = self._of(q) or self._other(of_keys)
-        if of_queries is None:
-            return Made(None, of_keys.matrix.data_ptr())
         matrix = of_queries.matrix.data_ptr()
         if _is_same(of_queries.tensor, of_keys.tensor):
             return Made(False, matrix)
@@ -120,16 +118,24 @@ class Sources:
         keys = earlier[-1] if earlier else self._latest
         return Made(True if is_given(source) else None, matrix, keys)
 
+    def of_queries(self, q: Tensor, k: Tensor, v: Tensor | None) -> Reading | None:
+        """Find the matrix that made the queries; None: it is not known."""
+        of_keys = self._of_keys(k, v)
+        return self._of(q) or (None if of_keys is None else self._other(of_keys, q.numel()))
+
+    def _of_keys(self, k: Tensor, v: Tensor | None) -> Reading | None:
+        return self._of(k) or (None if v is None else self._of(v))
+
     def _of(self, tensor: Tensor) -> Reading | None:
         """Find what made it, if it was not changed since."""
         place = storage(tensor)
         return next((each for each in reversed(self._reads) if storage(each.result) == place), None)
 
-    def _other(self, of_keys: Reading) -> Reading | None:
+    def _other(self, of_keys: Reading, size: int) -> Reading | None:
         """Find what made the queries, which were changed since: it was read beside keys and values.
 
         Three matrices that read one tensor are those of all three; where two do, another one that
-        reads as much has made the queries.
+        reads as much, or gives the numbers that there are of queries, has made the queries.
         """
         source = of_keys.tensor
         alike = [each for each in self._reads if _place(each.tensor) == _place(source)]
@@ -138,7 +144,9 @@ class Sources:
         width = of_keys.matrix.shape
         others = [each for each in self._reads if _place(each.tensor) != _place(source)]
         latest = others[-1] if others and len(alike) == 2 else None
-        return latest if latest is not None and latest.matrix.shape == width else None
+        if latest is None or (latest.matrix.shape != width and latest.result.numel() != size):
+            return None
+        return latest
 
 
 def _place(tensor: Tensor) -> tuple[int, int]:
