@@ -1,5 +1,6 @@
 """A verdict on a written word: whether what it looks at is what it needs, by stated thresholds."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -36,6 +37,8 @@ class Verdict:
     target; None: no word costs as much as LEAST."""
     nats: float
     """The cost of that word; where there is none, of the most expensive one of the source."""
+    also: tuple[int, ...] = ()
+    """Further source words that are needed as much, the most expensive first."""
 
 
 def verdict(
@@ -53,36 +56,62 @@ def verdict(
     beside: what has more weight than any word of the source; "": nothing has any; None: such a
     word has most.
 
-    *Agrees*: the word that it looks at most costs most when hidden, LEAST at least, and so does
-    closing it to the decoder. *Backed up*: the same word, and closing it to the decoder costs less
-    than LEAST. *Moved by the encoder*: another word, which costs LEAST hidden and less cut off.
-    *Held by the prefix*: no source word costs LEAST, and a written one does. Else *undecided*.
+    *Needed* is the source word that costs most when hidden, LEAST at least, and as much as it
+    every other one that costs LEAST and comes within LEAST of it: a difference of two costs that is
+    below the threshold says nothing, so all of them are named, with their costs.
+
+    *Agrees*: the word that it looks at most is needed, and closing it to the decoder costs LEAST,
+    too. *Backed up*: it is needed, and closing it to the decoder costs less. *Moved by the
+    encoder*: it is not needed, and closing any that is to the decoder costs less than LEAST. *Held
+    by the prefix*: no source word costs LEAST, and a written one does. Else *undecided*.
     """
-    own, most = _quoted(words[number]), int(hidden.argmax())
+    own, (most, *also) = _quoted(words[number]), _needed(hidden)
     cost = float(hidden[most])
     looks_at = None if weights is None or beside is not None else int(weights.argmax())
     if cost < LEAST:
         return _without_source(own, words, looks_at, cost, prefix)
-    needed = f"{_quoted(source_words[most])} ({cost:.2f} nats)"
-    is_read = cut is not None and float(cut[most]) >= LEAST
+    costs = [(_quoted(source_words[i]), float(hidden[i])) for i in (most, *also)]
+    needs, read = _list(costs), {i for i in (most, *also) if cut is None or cut[i] >= LEAST}
     kind: Kind = "undecided"
     if looks_at is None:
-        text = f"{own} needs {needed}; {_elsewhere(beside)}."
-    elif looks_at == most and (is_read or cut is None):
-        kind, text = "agrees", f"{own} looks at {_quoted(source_words[most])} and needs it"
-        text += f" ({cost:.2f} nats)."
-    elif looks_at == most:
-        kind, text = (
-            "backed up",
-            f"{own} looks at {needed} and needs it; where the decoder may not ",
-        )
-        text += "read it, other words say the same."
-    elif cut is not None and not is_read:
-        kind, text = "moved", f"{own} looks at {_quoted(source_words[looks_at])} and needs {needed}"
-        text += ": the encoder had carried it to other words."
+        text = f"{own} needs {needs}; {_elsewhere(beside)}."
+    elif looks_at in (most, *also):
+        kind = "agrees" if looks_at in read else "backed up"
+        text = _of_needed(own, _quoted(source_words[looks_at]), costs, kind == "agrees")
+    elif not read:
+        kind, them = "moved", "them" if also else "it"
+        text = f"{own} looks at {_quoted(source_words[looks_at])} and needs {needs}"
+        text += f": the encoder had carried {them} to other words."
     else:
-        text = f"{own} looks at {_quoted(source_words[looks_at])} most, and needs {needed}."
-    return Verdict(kind, text, looks_at, most, cost)
+        text = f"{own} looks at {_quoted(source_words[looks_at])} most, and needs {needs}."
+    return Verdict(kind, text, looks_at, most, cost, tuple(also))
+
+
+def _needed(hidden: Tensor) -> list[int]:
+    """Number the words that are needed, the most expensive first: that one whatever it costs."""
+    most, *others = hidden.argsort(descending=True, stable=True).tolist()
+    least = max(LEAST, float(hidden[most]) - LEAST)
+    return [most, *(i for i in others if float(hidden[i]) >= least)]
+
+
+def _of_needed(own: str, word: str, costs: Sequence[tuple[str, float]], is_read: bool) -> str:
+    """Say that the word it looks at is needed, alone or with others."""
+    alone = f"it ({costs[0][1]:.2f} nats)"
+    text = f"{own} looks at {word} and needs {alone if len(costs) == 1 else _list(costs)}"
+    if is_read:
+        return f"{text}."
+    it = "it" if len(costs) == 1 else word
+    return f"{text}; where the decoder may not read {it}, other words say the same."
+
+
+def _list(costs: Sequence[tuple[str, float]]) -> str:
+    """List words with their costs, the unit once."""
+    *first, (word, cost) = costs
+    last = f"{word} ({cost:.2f} nats)"
+    if not first:
+        return last
+    both = "both " if len(first) == 1 else ""
+    return f"{both}{', '.join(f'{word} ({cost:.2f})' for word, cost in first)} and {last}"
 
 
 def _elsewhere(beside: str | None) -> str:

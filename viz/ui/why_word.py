@@ -74,20 +74,21 @@ def why_word(pane: Pane, place: int | None) -> None:
         return
     if work.is_whole:
         with files_of(pane, worth.exhibit(work.result()), "why"):
-            _hide_button(pane, work.result(), place)
+            _hide_buttons(pane, work.result(), place)
         if is_new:
             st.rerun()  # the tokens above get their marks
 
 
-def _hide_button(pane: Pane, evidence: Evidence, place: int) -> None:
-    """Offer to hide the word of the text that is needed, so that all is written without it."""
+def _hide_buttons(pane: Pane, evidence: Evidence, place: int) -> None:
+    """Offer to hide each word of the text that is needed, so that all is written without it."""
     verdict = evidence.verdicts[_word_at(pane, place)]
     if verdict.needs is None or verdict.kind == "prefix":
         return
-    word = literal(evidence.source_words[verdict.needs])
-    edit = Edit("hide", side_read(pane.checkpoint), (verdict.needs,))
     help = "What is written without it stands above, as an experiment."
-    st.button(f"Hide “{word}”", on_click=add, args=(edit,), help=help)
+    for number in (verdict.needs, *verdict.also):
+        word = literal(evidence.source_words[number])
+        edit = Edit("hide", side_read(pane.checkpoint), (number,))
+        st.button(f"Hide “{word}”", key=f"hide {number:d}", on_click=add, args=(edit,), help=help)
 
 
 def _word_at(pane: Pane, place: int) -> int:

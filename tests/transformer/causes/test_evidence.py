@@ -223,6 +223,15 @@ def test_it_looks_at_the_and_needs_river(en_de: Checkpoint) -> None:
     assert float(total[4]) == pytest.approx(float(whole), abs=1e-4)
 
 
+def test_ihren_needs_both_her_and_umbrella(en_de: Checkpoint) -> None:
+    result = evidence(en_de, "She forgot her umbrella.")
+    assert cost(result.hidden, result, "ihren", "umbrella") == pytest.approx(4.56, abs=0.01)
+    assert cost(result.hidden, result, "ihren", "her") == pytest.approx(4.17, abs=0.01)
+    judged = result.verdicts[result.target_words.index("ihren")]
+    needed = [result.source_words[i] for i in (judged.needs or 0, *judged.also)]
+    assert judged.kind == "agrees" and needed == ["umbrella", "her"]
+
+
 def test_not_is_needed_by_nicht(en_de: Checkpoint) -> None:
     result = evidence(en_de, "The animal didn't cross the street because it was too tired.")
     assert cost(result.hidden, result, "nicht", "didn't") == pytest.approx(7.97, abs=0.01)

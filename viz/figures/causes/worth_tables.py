@@ -49,7 +49,7 @@ def worth_tables(
     )
     if held is None:
         return Tables([[source]], legend)
-    needs = verdict.needs if verdict.kind == "prefix" else None
+    needs = [verdict.needs] if verdict.kind == "prefix" else []
     prefix = Table(
         f"What “{own}” needs of what is written before it",
         _columns(before, of_target),
@@ -69,11 +69,11 @@ def _source_rows(
     evidence: Evidence, word: int, words: Sequence[str], largest: float
 ) -> Iterable[Row]:
     verdict = evidence.verdicts[word]
-    needs = None if verdict.kind == "prefix" else verdict.needs
+    needs = [] if verdict.kind == "prefix" else [verdict.needs, *verdict.also]
     if evidence.weights is not None:
         yield Row(Cell("looks at"), _weights(evidence.weights[word], words, verdict.looks_at))
     if evidence.cut is not None:
-        yield Row(Cell("cut"), _costs(evidence.cut[word], words, largest, None))
+        yield Row(Cell("cut"), _costs(evidence.cut[word], words, largest))
     yield Row(Cell("hidden"), _costs(evidence.hidden[word], words, largest, needs))
 
 
@@ -91,7 +91,9 @@ def _weights(row: Tensor, words: Sequence[str], most: int | None) -> list[Cell]:
     ]
 
 
-def _costs(row: Tensor, words: Sequence[str], largest: float, most: int | None) -> list[Cell]:
+def _costs(
+    row: Tensor, words: Sequence[str], largest: float, needs: Sequence[int | None] = ()
+) -> list[Cell]:
     is_wide = len(words) > WIDE
     return [
         Cell(
@@ -99,7 +101,7 @@ def _costs(row: Tensor, words: Sequence[str], largest: float, most: int | None) 
             cost,
             rooted(cost, largest),
             tip=f"{word} {number(cost, 3)} nats",
-            is_marked=i == most,
+            is_marked=i in needs,
         )
         for i, (cost, word) in enumerate(zip(row.tolist(), words, strict=True))
     ]
