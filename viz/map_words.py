@@ -19,12 +19,15 @@ def row_title(is_produced: bool) -> str:
     return "writing (query)" if is_produced else "reading (query)"
 
 
-COLUMN_TITLE = "looks at (key)"
-"""The name of the token of a column."""
+def column_title(map: AttentionMap) -> str:
+    """Name the token of a column."""
+    return "hidden (key)" if map.lens.of_output else "looks at (key)"
 
 
 def map_name(map: AttentionMap, layer: int, head: int) -> str:
-    """ "L2 H3", or "L2" where a lens makes one map of a whole layer."""
+    """ "L2 H3", "L2" where a lens makes one map of a whole layer, or that it is of all of them."""
+    if map.lens.of_output:
+        return "The whole model"
     number = map.attention.number(layer)
     return f"L{number} H{head}" if map.lens.per_head else f"L{number}"
 
@@ -69,7 +72,7 @@ def describe_heads(
         heads_read = [head for head in heads_read if head in heads]
     number, n_maps = map.attention.number(layers[0]), len(layers) * len(heads_read)
     of = f"{len(layers)} layers" if len(layers) > 1 else f"L{number}"
-    if n_maps == 1:
+    if n_maps == 1 or map.lens.of_output:
         maps = map_name(map, layers[0], heads_read[0])
     elif len(heads_read) == map.n_heads:
         maps = f"{n_maps} maps of {of}"

@@ -105,6 +105,9 @@ def _looks(lead: str, note: str = "") -> Wording:
 
 
 def _measures(lead: str, lens: Lens, note: str) -> Wording:
+    if lens.of_output:
+        cost = f"{lead}the {lens.title[:1].lower()}{lens.title[1:]} {{column}}"
+        return Wording(f"{cost} is {{value}} nats.", f"{cost} is masked.")
     where = _HEAD if lens.per_head else "layer {layer}"
     title = lens.title[:1].lower() + lens.title[1:]
     start = f"{lead}the {title} for" if lead else f"The {title} from {{row}} to"

@@ -1,6 +1,7 @@
 """Explore: three linked levels and the readings, which show what Python computes."""
 
 import re
+from dataclasses import replace
 
 import pytest
 from playwright.sync_api import Locator, Page, expect
@@ -11,7 +12,7 @@ from tests.browser.test_app import parameter, show_as, type_sentence, visit, wai
 from tests.browser.test_head_grid import select
 from tests.browser.test_head_map import place
 from tests.browser.test_head_view import token
-from transformer import Recording
+from transformer import Recording, evidence, load_checkpoint
 from transformer.analysis.metrics.measure import measure
 from transformer.analysis.reading import AttentionMap, Reading, read
 
@@ -194,6 +195,18 @@ def test_rollout_shows_the_numbers_of_python(
     page.wait_for_url(re.compile("layer=1"))
     expect(page.locator(".head-map .title strong")).to_have_text("L1")
     hovered(page, map, 1, 0, (3, 8), (15, 2))
+
+
+def test_the_cost_of_hiding_shows_the_numbers_of_evidence(
+    page: Page, address: str, recording: Recording
+) -> None:
+    checkpoint = load_checkpoint("checkpoints/en-de")
+    result = evidence(checkpoint, checkpoint.about.examples[0], recording.target)
+    costs = replace(recording, hidden=result.hidden)
+    map = read(costs, "cross", Reading(lens="hidden"))
+    shown = open_picture(page, address, f"kind=cross&layer=2&lens=hidden&{HEATMAP}", "head-map")
+    expect(shown).to_contain_text("the same in every layer and head")
+    hovered(page, map, 2, 0, (4, 9), (14, 15))
 
 
 def test_a_lens_that_refuses_says_why_and_shows_weights(

@@ -64,8 +64,10 @@ def test_another_measure_is_never_called_a_look(name: str, kind: str) -> None:
     for value in (-2.0, float("nan")):
         told = said(wording(through(name, kind)), value)
         assert "look" not in told and lens.title.lower() in told.lower()
-        assert ("head 3" in told) == lens.per_head and "layer 2" in told
-        assert told.endswith("is masked." if value != -2 else "is −2.000.")
+        assert ("head 3" in told) == lens.per_head
+        assert ("layer 2" in told) != lens.of_output
+        amount = "−2.000 nats" if lens.of_output else "−2.000"
+        assert told.endswith("is masked." if value != -2 else f"is {amount}.")
 
 
 def test_a_piece_is_data() -> None:

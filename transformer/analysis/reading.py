@@ -45,6 +45,9 @@ class Reading:
     """The queries of one text of a sentence pair, and the keys of one; "all": both."""
 
 
+OF_OUTPUT = ("the same in every layer and head: it is of the whole model",)
+"""The note on a lens that says what written words depend on."""
+
 PLAIN = Reading()
 """The weights as they are."""
 
@@ -169,6 +172,8 @@ def read(recording: Recording, kind: str, reading: Reading = PLAIN) -> Attention
     attention = recording.attentions[kind]
     if reading.between != "all" and not is_pair(attention):
         reading = replace(reading, between="all")
+    if lens.of_output:
+        reading = replace(reading, rows="produced")
     is_produced = writes(attention) and reading.rows == "produced"
     queries = attention.produced if is_produced and attention.produced else attention.queries
     rows, columns = _groups(queries, reading), _groups(attention.keys, reading)
@@ -193,7 +198,7 @@ def read(recording: Recording, kind: str, reading: Reading = PLAIN) -> Attention
         row_groups=rows,
         column_groups=columns,
         is_produced=is_produced,
-        notes=(*_merging(lens, is_merged), *notes),
+        notes=(*(OF_OUTPUT if lens.of_output else _merging(lens, is_merged)), *notes),
     )
 
 

@@ -116,7 +116,9 @@ def _sentence(
     assert result.cut is not None
     costs, cut = (each[rows][:, columns] for each in (result.hidden, result.cut))
     maps, reasons = {CUT: cut, RANDOM: torch.zeros_like(costs)}, {}
-    for name in lenses():
+    for name, lens in lenses().items():
+        if lens.of_output:  # it is the judge itself
+            continue
         try:
             words = read(recording, "cross", Reading(lens=name, words=True, special="hidden"))
         except ValueError as error:

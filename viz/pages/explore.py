@@ -11,6 +11,7 @@ from viz.state.changing import edited_heads, heads_off, switch_off
 from viz.state.focus import pinned_target, pinned_tokens, turn_to_head
 from viz.state.page import Exhibits, Page, Pane
 from viz.state.state import change
+from viz.ui.causes.lens_costs import awaits_costs, finished_costs, with_costs
 from viz.ui.changed_output import output_exhibit
 from viz.ui.columns import below
 from viz.ui.controls import choose_head
@@ -35,6 +36,7 @@ MOST_CELLS = 2**26
 
 def draw(pane: Pane) -> None:
     """All heads, and one of them large."""
+    pane = with_costs(pane)
     exhibits = {**_pictures(pane), **output_exhibit(pane)}
     columns = st.columns([4.3, 7], gap="large")
     parts = list(zip(columns, (_grid, _large), strict=True))
@@ -60,7 +62,8 @@ def _why(pane: Pane) -> None:
 
 def _exhibits(pane: Pane) -> Exhibits:
     """The large picture and the grid, which is what is touched where heads are switched off."""
-    return {**_pictures(pane), **output_exhibit(pane), **word_exhibits(pane, pinned_target(pane))}
+    pictures = _pictures(finished_costs(pane))
+    return {**pictures, **output_exhibit(pane), **word_exhibits(pane, pinned_target(pane))}
 
 
 def _pictures(pane: Pane) -> dict[str, Exhibit]:
@@ -89,7 +92,8 @@ def _all_heads(pane: Pane, reading: Reading) -> PictureAt:
         "off": lambda off: switch_off(map(tuple, off)),
         "view": lambda view: change(show=view["show"], sort=view["sort"], top=view["top"]),
     }
-    return PictureAt(grid, over, {"pinned": pinned_tokens(pane)}, grid, on, "grid")
+    typed = None if lenses()[reading.lens].of_output else grid
+    return PictureAt(grid, over, {"pinned": pinned_tokens(pane)}, typed, on, "grid")
 
 
 def _readable(pane: Pane, reading: Reading) -> tuple[str, ...]:
@@ -117,7 +121,8 @@ def _large(pane: Pane, exhibits: Mapping[str, Exhibit]) -> None:
         if replace(readable(pane), rows="produced", words=False) != Reading():
             st.caption(PLAIN)
     show(exhibits["picture"], name)
-    below(_why, pane)
+    if not awaits_costs(pane):  # else the study is watched twice
+        below(_why, pane)
 
 
 PAGE = Page(

@@ -65,7 +65,7 @@ def _arrows(pane: Pane, reading: Reading) -> PictureAt:
 
     on: Actions = {"view": change, "turn": _turn(pane, reading), "cut": cut}
     of_text = {"heads": heads, "pins": screen.pins}
-    return PictureAt(view, over, of_text, view, on, f"arrows{pane.suffix}")
+    return PictureAt(view, over, of_text, _typed(view), on, f"arrows{pane.suffix}")
 
 
 def _map(pane: Pane, reading: Reading) -> PictureAt:
@@ -94,7 +94,12 @@ def _map(pane: Pane, reading: Reading) -> PictureAt:
     plain = HeadMap(selection, reading)
     on: Actions = {"cell": open_cell, "turn": _turn(pane, reading)}
     of_text = {"cell": cell_at, "pins": screen.pins}
-    return PictureAt(plain, over, of_text, plain, on, f"map{pane.suffix}")
+    return PictureAt(plain, over, of_text, _typed(plain), on, f"map{pane.suffix}")
+
+
+def _typed(picture: HeadMap | HeadView) -> HeadMap | HeadView | None:
+    """The same for what is typed, unless the model has to run once more for each of its words."""
+    return None if lenses()[picture.reading.lens].of_output else picture
 
 
 def _inside(pane: Pane, reading: Reading) -> PictureAt:

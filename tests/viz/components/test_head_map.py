@@ -168,7 +168,7 @@ def test_mounts() -> None:
 
 
 @pytest.mark.parametrize("bad", [torch.nan, torch.inf, 1e30])
-@pytest.mark.parametrize("lens", lenses())
+@pytest.mark.parametrize("lens", [name for name, lens in lenses().items() if not lens.of_output])
 def test_a_model_that_computes_no_numbers_is_told_apart_from_a_mask(bad: float, lens: str) -> None:
     checkpoint = load_checkpoint("checkpoints/copy", "cpu")
     weights = next(p for n, p in checkpoint.model.named_parameters() if "encoder" in n)

@@ -34,6 +34,9 @@ class Lens:
     """Values lie in 0..1; in 0..largest; or on both sides of 0."""
     compute: Callable[[Recording, str, int], Tensor]
     per_head: bool = True
+    of_output: bool = False
+    """True: it says what the words that are written depend on, in nats, whatever attention does:
+    one map of the model, the same in every layer. Rows are named by the word that they write."""
     is_weights: bool = False
     """True: its values are the attention weights as they are, and need not be computed twice."""
     merge: Literal["sum", "max"] = "sum"

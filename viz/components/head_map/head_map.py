@@ -52,8 +52,10 @@ class HeadMap:
     component: ClassVar[Component] = HEAD_MAP
 
     def title(self, recording: Recording) -> str:
-        name = self.selection.name(recording)
-        if not lenses()[self.reading.lens].per_head:
+        name, lens = self.selection.name(recording), lenses()[self.reading.lens]
+        if lens.of_output:
+            name = "the whole model"
+        elif not lens.per_head:
             name = name.partition(" ")[0]
         return f"{capitalised(kind_name(self.selection.kind))}, {name}"
 

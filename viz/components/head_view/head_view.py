@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from transformer.analysis.merging import Group
-from transformer.analysis.reading import PLAIN, AttentionMap, Reading
+from transformer.analysis.reading import PLAIN, AttentionMap, Reading, lenses
 from transformer.analysis.strongest import largest_size
 from transformer.decoding import Decoding
 from transformer.recording import Recording
@@ -21,7 +21,7 @@ from viz.components.kit.picture import known_map, shown_map
 from viz.components.kit.sides import second, sides
 from viz.components.kit.sync import mountable
 from viz.labels import bare_label, kind_name, kind_title
-from viz.map_words import COLUMN_TITLE, capitalised, describe_heads, list_of, row_title
+from viz.map_words import capitalised, column_title, describe_heads, list_of, row_title
 from viz.sentence import wording
 from viz.theme import Theme
 
@@ -53,8 +53,10 @@ class HeadView:
     component: ClassVar[Component] = HEAD_VIEW
 
     def title(self, recording: Recording) -> str:
-        number = recording.attentions[self.kind].number(self.layer)
-        return f"{capitalised(kind_name(self.kind))}, L{number}"
+        name = f"L{recording.attentions[self.kind].number(self.layer)}"
+        if lenses()[self.reading.lens].of_output:
+            name = "the whole model"
+        return f"{capitalised(kind_name(self.kind))}, {name}"
 
     def maps(self, recording: Recording) -> dict[str, AttentionMap]:
         map = shown_map(recording, self.kind, self.reading, self.layer)
@@ -140,7 +142,7 @@ def pack_head_view(map: AttentionMap, layer: int) -> bytes:
         "n_heads": map.n_heads,
         "per_head": map.lens.per_head,
         "unit": "word" if map.reading.words else "token",
-        "titles": [row_title(map.is_produced), COLUMN_TITLE],
+        "titles": [row_title(map.is_produced), column_title(map)],
         "sentence": asdict(wording(map)),
         "rows": rows,
         "columns": columns,

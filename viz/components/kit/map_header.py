@@ -8,7 +8,7 @@ from transformer.analysis.reading import AttentionMap
 from viz.components.kit.browser import digest, pieces
 from viz.components.kit.sides import sides
 from viz.labels import kind_name
-from viz.map_words import COLUMN_TITLE, row_title
+from viz.map_words import column_title, row_title
 from viz.sentence import wording
 
 
@@ -21,7 +21,7 @@ def map_header(map: AttentionMap) -> dict[str, Any]:
         "rows": rows,
         "columns": columns,
         "tokens": digest(json.dumps([rows, columns]).encode()),
-        "titles": [row_title(map.is_produced), COLUMN_TITLE],
+        "titles": [row_title(map.is_produced), column_title(map)],
         "sentence": asdict(wording(map)),
         "lens": {
             "name": map.lens.name,

@@ -1,5 +1,6 @@
 """The contract of lenses: runs on every one that discover() finds, in every family of models."""
 
+import math
 from dataclasses import replace
 from typing import Any
 
@@ -18,6 +19,7 @@ from transformer import Recording
 from transformer.analysis.lenses.lens import Lens
 from transformer.analysis.reading import Reading, lenses, read
 from transformer.discover import discover
+from transformer.words import word_groups
 
 LENSES: dict[str, Lens] = discover("transformer.analysis.lenses", "LENS")
 every_lens = pytest.mark.parametrize("lens", LENSES.values(), ids=LENSES)
@@ -26,7 +28,9 @@ close = {"rtol": 0.0, "atol": 1e-5}
 
 @pytest.fixture(scope="module", params=CONFIGS)
 def recording(request: pytest.FixtureRequest) -> Recording:
-    return recorded(CONFIGS[request.param])
+    recording = recorded(CONFIGS[request.param])
+    sizes = [len(word_groups(side)) for side in (recording.target, recording.source)]
+    return replace(recording, hidden=torch.arange(-3.0, math.prod(sizes) - 3).view(sizes))
 
 
 def test_the_lenses_are_found() -> None:
@@ -74,6 +78,8 @@ def test_it_changes_nothing_and_says_the_same_again(lens: Lens, recording: Recor
 def test_masked_keys_and_fully_masked_rows_show_nothing(lens: Lens, n_real: int) -> None:
     attention = padded(self_attention(random_layers(3, 2, 6)), n_real)
     recording = recording_of(encoder_self=attention)
+    if lens.why_not(recording, "encoder_self"):
+        return
     for layer in range(3):
         values = lens.compute(recording, "encoder_self", layer)
         assert values.isfinite().all()
@@ -90,6 +96,8 @@ def test_the_order_of_heads_matters_to_maps_of_one_head_alone(lens: Lens) -> Non
     calls = (replace(call, q=call.q[order]) for call in attention.calls)
     shuffled: Any = recording_of(encoder_self=replace(attention, calls=tuple(calls)))
     straight = recording_of(encoder_self=attention)
+    if lens.why_not(straight, "encoder_self"):
+        return
     expected = lens.compute(straight, "encoder_self", 1)
     if lens.per_head:
         expected = expected[order]

@@ -1,0 +1,53 @@
+"""Lenses of what is written: the costs that they show, which a study finds for the recording."""
+
+from dataclasses import replace
+
+from transformer.analysis.reading import lenses
+from transformer.causes import Evidence
+from transformer.refusal import Refusal
+from viz.components.kit.picture import NothingLeft
+from viz.run.causes import Causes
+from viz.run.work import finish
+from viz.state.note import note
+from viz.state.page import Pane
+from viz.ui.progress import grow
+
+
+def with_costs(pane: Pane) -> Pane:
+    """The pane whose recording has what the chosen lens shows; the same where it shows no costs.
+
+    While the study goes on, or where it is refused, the page says so, and pictures show weights.
+    """
+    if not _shows_costs(pane) or pane.request != pane.answer.request:
+        return pane
+    try:
+        work = grow(Causes(pane.answer.request), lambda evidence: None)
+    except (Refusal, NothingLeft) as reason:
+        note(reason)
+        return pane
+    return _with(pane, work.result()) if work.is_whole else pane
+
+
+def finished_costs(pane: Pane) -> Pane:
+    """The same for who waits to the end: a figure, a wall."""
+    if not _shows_costs(pane):
+        return pane
+    try:
+        return _with(pane, finish(Causes(pane.answer.request)))
+    except (Refusal, NothingLeft):
+        return pane
+
+
+def awaits_costs(pane: Pane) -> bool:
+    """Tell whether a pane of `with_costs` lacks the costs that its lens shows."""
+    return _shows_costs(pane) and pane.recording.hidden is None
+
+
+def _shows_costs(pane: Pane) -> bool:
+    has_cross = "cross" in pane.recording.attentions and bool(pane.recording.target)
+    return has_cross and lenses()[pane.reading.lens].of_output
+
+
+def _with(pane: Pane, evidence: Evidence) -> Pane:
+    recording = replace(pane.recording, hidden=evidence.hidden)
+    return replace(pane, result=replace(pane.answer, recording=recording))
