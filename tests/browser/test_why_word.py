@@ -30,7 +30,7 @@ def test_dem_needs_river(page: Page, address: str, name: str) -> None:
     expect(hidden.locator("td.marked")).to_have_attribute("title", re.compile("^river "))
     looks = page.get_by_role("row", name=re.compile("^looks at")).locator("td.marked")
     expect(looks).to_have_attribute("title", re.compile("^the "))
-    expect(page.locator(".token-rows .parted")).to_have_text(["Die", "dem"])
+    expect(page.locator(".token-rows .chip.parted")).to_have_text(["Die", "dem"])
     expect(chip(page, "target", "dem")).to_have_attribute("title", re.compile("“river”"))
     becomes(lambda: parameter(page, "pins"), "q3")
     page.reload()
@@ -50,3 +50,14 @@ def test_the_word_that_is_needed_is_hidden_as_an_experiment(page: Page, address:
     edits, checkpoint = ["hide:source.4"], load_checkpoint("checkpoints/en-de")
     target = decode(checkpoint, "The bank on the river was full of flowers.", edits=edits).target
     becomes(lambda: row(page, "target"), list(map(bare_label, target)))
+
+
+def test_words_that_no_written_word_needs_are_hatched(page: Page, address: str) -> None:
+    text = "My colleague Ahmed speaks Arabic, French and Turkish."
+    visit(page, f"{address}/?text={quote_plus(text)}&decoding=greedy&kind=cross")
+    hatched = page.locator(".token-rows .chip.unneeded")
+    chip(page, "target", "spricht").click()
+    expect(hatched).to_have_text(["A", "hm", "ed"])
+    expect(hatched.first).to_have_attribute("title", re.compile("^No written word needs “Ahmed”"))
+    expect(hatched.first).to_have_css("background-image", re.compile("gradient"))
+    expect(page.get_by_role("group", name=re.compile("^source")).locator(".key")).to_be_visible()

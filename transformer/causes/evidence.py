@@ -10,6 +10,7 @@ from torch import Tensor
 from transformer.analysis.outputs.output import Output, output_of, output_read
 from transformer.analysis.scored import Scored, scored
 from transformer.causes.looks import looks
+from transformer.causes.omissions import omissions
 from transformer.causes.prefix import replaced, stand_in
 from transformer.causes.verdict import Verdict, verdict
 from transformer.checkpoint import Checkpoint
@@ -67,6 +68,9 @@ class Evidence:
     """[T, S]: what hiding takes from the lead over the runner-up, in nats."""
     without_source: Tensor | None = None
     """[T]: the log-probabilities with all of the source hidden; None: nothing is written."""
+    omissions: tuple[int, ...] = ()
+    """Numbers of the source's words that no written word needs, as `omissions` has them; empty
+    without cross-attention: a decoder by itself goes on, and says nothing again."""
     unit: str = "nats"
 
     @property
@@ -117,11 +121,13 @@ def evidence(
     tried.check(checkpoint, output, made)
     result = _scored(checkpoint, output, [(*made, *group) for group in tried.groups], on_step)
     weights, beside = looks(plain, output)
+    of_scores = _of_scores(tried, output, plain, result)
     return replace(
-        _of_scores(tried, output, plain, result),
+        of_scores,
         prefix=_prefix(checkpoint, text, plain, output, made),
         weights=weights,
         beside=beside,
+        omissions=omissions(plain.source, of_scores.hidden, made) if tried.has_cross else (),
     )
 
 

@@ -5,6 +5,7 @@ from pathlib import Path
 
 from transformer.causes.evidence import Evidence, evidence
 from transformer.causes.evidence_file import evidence_csv, evidence_values
+from transformer.causes.omissions import MOST
 from transformer.commands.arguments import add_checkpoint
 from transformer.commands.command import Command, Result
 from transformer.files.whole_file import write_whole
@@ -37,9 +38,13 @@ def run(options: Namespace) -> Result:
 
 
 def lines(result: Evidence) -> list[str]:
-    """A sentence for each written word; where nothing is written, what costs most."""
+    """A sentence for each written word, and one of omissions; where nothing is written, what costs
+    most.
+    """
     if result.verdicts:
-        return [verdict.text for verdict in result.verdicts]
+        words = ", ".join(f"“{result.source_words[i]}”" for i in result.omissions)
+        least = f"No written word needs (by {MOST} nats): {words}."
+        return [*(verdict.text for verdict in result.verdicts), *[least] * bool(words)]
     most = [int(costs.abs().argmax()) for costs in result.hidden]  # a number may grow
     return [
         f"“{word}” needs “{result.source_words[s]}” most ({result.hidden[t, s]:.2f} {result.unit})."

@@ -16,7 +16,7 @@ from viz.state.state import current_theme
 from viz.talks.stage import on_stage
 from viz.ui.header import WIDTHS
 from viz.ui.recording_check import badge, missing, numbering
-from viz.ui.why_word import parted
+from viz.ui.why_word import marks
 
 TITLES = {
     "source": ("source", "target"),
@@ -46,7 +46,7 @@ def token_row(page: Page, pane: Pane, previews: bool = True) -> Pane:
 def _tokens(page: Page, pane: Pane, previews: bool) -> Pane:
     answer = pane.answer
     rows, address = TokenRows(TITLES[answer.checkpoint.family.reads]), preview_address()
-    look: dict[str, Any] = {"pinned": pinned_tokens(pane), "marks": parted(answer)}
+    look: dict[str, Any] = {"pinned": pinned_tokens(pane), "marks": marks(answer)}
     data = rows.data(payload_of(answer, rows), current_theme(), address=address, **look)
     token_rows(
         data,

@@ -12,10 +12,11 @@ from transformer.visible import visible
 from transformer.words import word_groups
 from viz.app_packages import st
 from viz.components.kit.picture import NothingLeft
+from viz.components.token_rows.token_rows import Mark
 from viz.exhibits.exhibit import Exhibit
 from viz.figures.causes.verdict_words import verdict_words
 from viz.figures.causes.worth_tables import Origins, worth_tables
-from viz.labels import literal
+from viz.labels import literal, number
 from viz.run.causes import Causes
 from viz.run.growth import Growth
 from viz.run.request import Answer
@@ -85,10 +86,10 @@ def _hide_buttons(pane: Pane, evidence: Evidence, place: int) -> None:
     if verdict.needs is None or verdict.kind == "prefix":
         return
     help = "What is written without it stands above, as an experiment."
-    for number in (verdict.needs, *verdict.also):
-        word = literal(evidence.source_words[number])
-        edit = Edit("hide", side_read(pane.checkpoint), (number,))
-        st.button(f"Hide “{word}”", key=f"hide {number:d}", on_click=add, args=(edit,), help=help)
+    for place in (verdict.needs, *verdict.also):
+        word = literal(evidence.source_words[place])
+        edit = Edit("hide", side_read(pane.checkpoint), (place,))
+        st.button(f"Hide “{word}”", key=f"hide {place:d}", on_click=add, args=(edit,), help=help)
 
 
 def _word_at(pane: Pane, place: int) -> int:
@@ -96,15 +97,32 @@ def _word_at(pane: Pane, place: int) -> int:
     return next(number for number, group in enumerate(groups) if place in group)
 
 
-def parted(answer: Answer) -> list[tuple[str, int, str]]:
-    """The last token of each written word that looks at another word than it needs, once that is
-    known: its side, its place, and the verdict.
+def marks(answer: Answer) -> list[Mark]:
+    """The marks of tokens once the evidence of an answer is known: words that look at another word
+    than they need, at their last token, and words of the source that no written word needs.
     """
-    evidence = _evidence_at_hand(answer)
+    evidence, recording = _evidence_at_hand(answer), answer.recording
     if evidence is None:
         return []
-    pairs = zip(word_groups(answer.recording.target), evidence.verdicts, strict=True)
-    return [("target", group[-1], visible(it.text)) for group, it in pairs if it.kind in PARTED]
+    pairs = zip(word_groups(recording.target), evidence.verdicts, strict=True)
+    parted = [
+        ("target", group[-1], "parted", visible(it.text))
+        for group, it in pairs
+        if it.kind in PARTED
+    ]
+    groups = word_groups(recording.source)
+    unneeded = [
+        ("source", place, "unneeded", _unneeded(evidence, word))
+        for word in evidence.omissions
+        for place in groups[word]
+    ]
+    return parted + unneeded
+
+
+def _unneeded(evidence: Evidence, word: int) -> str:
+    most = max(0.0, float(evidence.hidden[:, word].max()))
+    own = visible(evidence.source_words[word])
+    return f"No written word needs “{own}”: hiding it costs each {number(most)} nats at most."
 
 
 def _evidence_at_hand(answer: Answer) -> Evidence | None:

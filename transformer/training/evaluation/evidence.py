@@ -1,14 +1,18 @@
-"""Every lens against what hiding each source word costs, on sentences of the stage set."""
+"""Every lens against what hiding each source word costs, and omissions, on the stage set."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from tqdm import tqdm
 
+from transformer.causes.evidence import evidence
 from transformer.causes.yardstick import Agreement, yardstick
 from transformer.checkpoint import Checkpoint
+from transformer.inputs import InputError
 from transformer.training.evaluation.say import say
 from transformer.training.evaluation.stage import stage_pairs
 from transformer.training.task import Scores
+from transformer.words import text_words
 
 TITLE, N_SENTENCES = "Evidence", 50
 
@@ -17,7 +21,8 @@ def evaluate_evidence(checkpoint: Checkpoint, data: Path | None) -> Scores:
     """Each lens's rank correlation with hide and rate of first words, with their 95 % intervals.
 
     Both times 100, of sentences that lie evenly in the stage set. A lens that cannot be compared
-    is left out, and that is said, as are texts that the model cannot read.
+    is left out, and that is said, as are texts that the model cannot read. Then the omissions of
+    the whole stage set, each of which is said with its sentence.
     """
     texts = [source for source, _ in stage_pairs()]
     some = texts[:: max(1, len(texts) // N_SENTENCES)][:N_SENTENCES]
@@ -29,7 +34,30 @@ def evaluate_evidence(checkpoint: Checkpoint, data: Path | None) -> Scores:
     scores: Scores = {"sentences": whole.n_sentences, "words": whole.n_words}
     for name, agreement in result.agreements.items():
         scores |= {f"{name}, {what}": value for what, value in _rows(agreement).items()}
+    scores |= _omissions(checkpoint, texts)
     return {f"{TITLE}, {what}": value for what, value in scores.items()}
+
+
+def _omissions(checkpoint: Checkpoint, texts: Sequence[str]) -> Scores:
+    """Count the words of the texts, and those of them that no written word needs."""
+    n_words, n_omitted, n_sentences = 0, 0, 0
+    for text in tqdm(texts, desc="Omissions", unit="sentence", dynamic_ncols=True):
+        try:
+            result = evidence(checkpoint, text)
+        except InputError:
+            continue  # the lenses have said it
+        words = [result.source_words[i] for i in result.omissions]
+        if words:
+            target = " ".join(result.target_words)
+            say(f"{TITLE}, omissions: {', '.join(words)}: {text} -> {target}")
+        n_words += len(text_words(text))
+        n_omitted += len(words)
+        n_sentences += bool(words)
+    return {
+        "words of the stage set": n_words,
+        "omissions": n_omitted,
+        "sentences with an omission": n_sentences,
+    }
 
 
 def _rows(agreement: Agreement) -> Scores:

@@ -18,6 +18,12 @@ import { tell } from "../kit/sync.js";
 import { unpack } from "../kit/unpack.js";
 import { followTyping } from "./typing.js";
 
+// The signs of tokens, by their classes: the meaning of each.
+const SIGNS = {
+  parted: "looks at another word than it needs",
+  unneeded: "no written word needs it",
+};
+
 // Not a picture: nobody copies it as a figure.
 export default mounted("token_rows", create, update);
 
@@ -52,13 +58,30 @@ function update(view, { nonce, palette, pinned, marks, address, payload }) {
     root.replaceChildren(...sides.flatMap((side, i) => rows(side, header, header.titles[i])));
   }
   const held = new Set(pinned.map(String));
-  const reasons = new Map(marks.map(([side, position, reason]) => [`${side},${position}`, reason]));
+  const signs = new Map(marks.map(([side, position, ...sign]) => [`${side},${position}`, sign]));
   for (const node of root.querySelectorAll(".chip")) {
     const { side, position } = node.dataset;
     const place = `${side},${position}`;
+    const [name, reason] = signs.get(place) ?? ["", ""];
     node.setAttribute("aria-pressed", String(held.has(place)));
-    node.title = reasons.get(place) ?? "";
-    node.classList.toggle("parted", reasons.has(place));
+    node.title = reason;
+    for (const each of Object.keys(SIGNS)) node.classList.toggle(each, each === name);
+  }
+  explain(root);
+}
+
+// At the end of a row, and not below it: the page below keeps its place when signs come.
+function explain(root) {
+  for (const list of root.querySelectorAll(".tokens")) {
+    list.querySelector(".key")?.remove();
+    const names = Object.keys(SIGNS).filter((name) => list.querySelector(`.chip.${name}`));
+    if (!names.length) continue;
+    const key = element("span", "key dim");
+    key.dir = "ltr"; // the words are English, whatever the tokens are
+    for (const name of names) {
+      key.append(element("span", `sample ${name}`), ` ${SIGNS[name]}`);
+    }
+    list.append(key);
   }
 }
 

@@ -14,6 +14,9 @@ from viz.labels import bare_label, labels
 from viz.theme import Theme
 
 TOKEN_ROWS = Component("token_rows")
+Mark = tuple[str, int, str, str]
+"""The side and position of a token, the name of its sign, and the sentence that it stands for."""
+
 token_rows = mountable(TOKEN_ROWS)
 """Pointing at a token marks it in every component.
 
@@ -43,12 +46,12 @@ class TokenRows:
         theme: Theme,
         *,
         pinned: Sequence[tuple[str, int]] = (),
-        marks: Sequence[tuple[str, int, str]] = (),
+        marks: Sequence[Mark] = (),
         address: str = "",
     ) -> bytes:
         """pinned: tokens that stay marked, by side and position.
 
-        marks: tokens with a sign, and the sentence that it stands for.
+        marks: tokens with a sign, "parted" or "unneeded"; the row has its meaning at its end.
         address: of previews, which answers what differs with data for the page's components.
         While a sentence is being typed they show these.
         """
