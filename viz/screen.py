@@ -113,6 +113,8 @@ class Screen:
     """Positions of query and key."""
     why: bool = choice(YES, False, REQUEST)
     """The card of a pinned word is open, where a pin alone does not open it."""
+    cause: str | None = choice(NAME, None, REQUEST)
+    """The further study of a pinned word that is open: "arrows"."""
     show: str = choice(NAME, "maps")
     sort: str = choice(NAME, "layer")
     top: int = choice(WHOLE, 0)

@@ -12,6 +12,7 @@ from viz.state.focus import pinned_target, pinned_tokens, turn_to_head
 from viz.state.page import Exhibits, Page, Pane
 from viz.state.state import change
 from viz.ui.causes.lens_costs import awaits_costs, finished_costs, with_costs
+from viz.ui.causes.of_word import of_word, of_word_exhibits
 from viz.ui.changed_output import output_exhibit
 from viz.ui.columns import below
 from viz.ui.controls import choose_head
@@ -58,12 +59,14 @@ def _views(pane: Pane) -> None:
 
 def _why(pane: Pane) -> None:
     why_word(pane, pinned_target(pane))
+    of_word(pane, pinned_target(pane))
 
 
 def _exhibits(pane: Pane) -> Exhibits:
     """The large picture and the grid, which is what is touched where heads are switched off."""
-    pictures = _pictures(finished_costs(pane))
-    return {**pictures, **output_exhibit(pane), **word_exhibits(pane, pinned_target(pane))}
+    pictures, place = _pictures(finished_costs(pane)), pinned_target(pane)
+    of_word = word_exhibits(pane, place) | of_word_exhibits(pane, place)
+    return {**pictures, **output_exhibit(pane), **of_word}
 
 
 def _pictures(pane: Pane) -> dict[str, Exhibit]:

@@ -17,6 +17,7 @@ from viz.state.focus import pin_step, pinned_step
 from viz.state.note import note
 from viz.state.page import Exhibits, Page, Pane
 from viz.talks.collecting import add_button
+from viz.ui.causes.of_word import of_word, of_word_exhibits
 from viz.ui.changed_output import output_exhibit
 from viz.ui.columns import below, columns
 from viz.ui.controls import choose_heads, choose_one
@@ -46,6 +47,7 @@ def draw(pane: Pane) -> None:
 def _why(pane: Pane) -> None:
     """The card of the step's word, where it is pinned."""
     why_word(pane, pinned_step(pane))
+    of_word(pane, pinned_step(pane))
 
 
 def _is_text(pane: Pane) -> bool:
@@ -103,7 +105,9 @@ def _exhibits(pane: Pane) -> Exhibits:
     first = pane.screen.of(DecodeFields).decode_as
     below_it = {name: replace(it, is_main=False) for name, it in (main | views).items()}
     others = {name: it for name, it in below_it.items() if name != first}
-    return {first: main[first], **others, **word_exhibits(pane, pinned_step(pane))}
+    place = pinned_step(pane)
+    of_word = word_exhibits(pane, place) | of_word_exhibits(pane, place)
+    return {first: main[first], **others, **of_word}
 
 
 def _read_only(pane: Pane) -> None:

@@ -1,0 +1,69 @@
+"""Further studies of a pinned word: their figures have the numbers of the library."""
+
+import csv
+import io
+from typing import Any
+
+import pytest
+
+from tests.transformer.watch.hugging_face import build
+from transformer.causes.arrows import arrows
+from viz.exhibits.exhibit import Exhibit
+from viz.exhibits.table import Table
+from viz.figure_at import page_of
+from viz.screen import parse
+from viz.state.focus import pinned_step, pinned_target
+from viz.state.page import Pane
+from viz.ui.causes.of_word import CAUSES
+from viz.ui.printing import figure_of
+
+TIRED = "The animal didn't cross the street because it was too tired."
+
+NICHT = 6
+"""Its place among the pieces that are written; among words it is 5."""
+
+
+def figures(cause: str, **choices: str) -> tuple[Pane, dict[str, Exhibit]]:
+    base = {"page": "explore", "checkpoint": "en-de", "text": TIRED, "decoding": "greedy"}
+    pane, figures = page_of(parse({**base, "cause": cause, **choices}))
+    return pane, dict(figures)
+
+
+def lines(pane: Pane, exhibit: Exhibit) -> list[dict[str, Any]]:
+    text = figure_of(pane, exhibit).table("csv").decode()
+    return list(csv.DictReader(io.StringIO(text)))
+
+
+@pytest.mark.parametrize("page", ["explore", "decode"])
+@pytest.mark.parametrize("kind", ["cross", "decoder_self"])
+def test_each_arrow_is_cut(page: str, kind: str) -> None:
+    pane, made = figures("arrows", page=page, kind=kind, pins="q5")
+    place = (pinned_step if page == "decode" else pinned_target)(pane)
+    assert place is not None
+    assert place == NICHT or kind == "decoder_self"
+    result = arrows(pane.checkpoint, TIRED, pane.recording.target, place)
+    expected = [
+        cost
+        for (place, _), costs in result.costs.items()
+        if place == kind
+        for cost in costs.flatten().tolist()
+    ]
+    costs = [float(line["nats lost"]) for line in lines(pane, made["arrows"])]
+    assert costs == pytest.approx(expected, abs=1e-6)
+    table = made["strongest"].content
+    assert isinstance(table, Table)
+    cost, edit = result.strongest(1)[0]
+    assert table.rows[0].cells[0] is not None
+    assert table.rows[0].cells[0].value == pytest.approx(cost, abs=1e-6)
+    assert str(edit) in table.rows[0].head.link
+
+
+def test_none_is_open_without_a_word_or_a_known_name() -> None:
+    assert "arrows" not in figures("arrows")[1]
+    assert "arrows" not in figures("nothing", pins="q5")[1]
+
+
+def test_models_of_others_say_why_they_have_none(tmp_path: Any) -> None:
+    build("GPT-2").save_pretrained(tmp_path)
+    pane, _ = page_of(parse({"page": "explore", "checkpoint": str(tmp_path), "text": "7 9 11"}))
+    assert (CAUSES["arrows"].why_not(pane) or "").endswith(".")

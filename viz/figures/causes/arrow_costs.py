@@ -1,0 +1,103 @@
+"""Every arrow of the row that writes a token, each cut by itself: its cost to the token."""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import torch
+
+from transformer.analysis.tables.origins import Sides
+from transformer.causes.arrows import Arrows
+from transformer.edits import Edit
+from transformer.recording import Attention, Recording
+from transformer.visible import visible
+from viz.exhibits.chart import Axis, Chart, Grid
+from viz.exhibits.shading import differences, rooted
+from viz.exhibits.table import Cell, Column, Row, Table
+from viz.figures.heat_map import heat_map
+from viz.labels import bare_label, kind_name, kind_title, number, percent
+
+FOOT = (
+    "A cut arrow's weight goes to the other keys of its row: where they hold the same, it costs "
+    "nothing, and the word may be needed all the same."
+)
+N_STRONGEST = 8
+
+
+def chart(arrows: Arrows, recording: Recording, kind: str) -> Chart:
+    """A line for each head of a kind of attention, a column for each key that the row sees."""
+    attention, token = recording.attentions[kind], recording.target[arrows.step]
+    layers = [layer for place, layer in arrows.costs if place == kind]
+    costs = torch.cat([arrows.costs[kind, layer] for layer in layers])  # [L * H, K]
+    n_keys = costs.size(1)
+    weights = torch.cat([attention.weights(layer)[:, arrows.query, :n_keys] for layer in layers])
+    bound = float(costs.nan_to_num().abs().max())
+    keys, sides = attention.keys[:n_keys], Sides(attention)
+    names = [_head(attention, layer, head) for layer in layers for head in range(attention.n_heads)]
+    drawn = heat_map(
+        f"arrow-costs {kind}",
+        (f"“{bare_label(token)}”", f": each arrow of {kind_name(kind)} cut"),
+        costs,
+        Axis("head", labels=names, origins=[sides.query(arrows.query)] * len(names)),
+        Axis("key", labels=keys, origins=sides.keys[:n_keys]),
+        differences("nats lost", bound or 1.0),
+        "{y} → {x}: {z:.3f} nats, weight {0:.3f}",
+    )
+    marks = [
+        replace(mark, more=weights.numpy()[..., None]) if isinstance(mark, Grid) else mark
+        for mark in drawn.marks
+    ]
+    return replace(drawn, marks=marks)
+
+
+def describe(arrows: Arrows, recording: Recording) -> str:
+    """Say which arrow is worth most, and beside it the largest weight."""
+    token = f"“{bare_label(recording.target[arrows.step])}”"
+    strongest = arrows.strongest(1)
+    if not strongest:
+        return f"No arrow of the row that writes {token} can be cut: it sees one key alone."
+    cost, edit = strongest[0]
+    n = sum(int(each.isfinite().sum()) for each in arrows.costs.values())
+    weight = _weight(recording, edit)
+    return (
+        f"Each of {n} arrows of the row that writes {token} is cut by itself. The most is lost at "
+        f"{_name(recording, edit)}: {number(cost, 3)} nats, of a weight of {percent(weight)}."
+    )
+
+
+def strongest_table(arrows: Arrows, recording: Recording, address: Callable[[Edit], str]) -> Table:
+    """The arrows that cost most, with their weights. address: where an arrow is cut for good."""
+    strongest = arrows.strongest(N_STRONGEST)
+    largest = max((abs(cost) for cost, _ in strongest), default=0.0)
+    return Table(
+        f"The arrows that “{visible(bare_label(recording.target[arrows.step]))}” needs most",
+        [Column("cut"), Column("nats lost"), Column("weight")],
+        [_row(cost, edit, recording, largest, address(edit)) for cost, edit in strongest],
+        foot=FOOT,
+    )
+
+
+def _row(cost: float, edit: Edit, recording: Recording, largest: float, address: str) -> Row:
+    weight = _weight(recording, edit)
+    sides = Sides(recording.attentions[edit.place])
+    cells = [
+        Cell(number(cost, 3), cost, rooted(cost, largest)),
+        Cell(percent(weight), weight),
+    ]
+    tip = "Cut it, and see what is written then"
+    head = Cell(_name(recording, edit), link=address, tip=tip)
+    return Row(head, cells, origin=sides.key(edit.key))
+
+
+def _name(recording: Recording, edit: Edit) -> str:
+    attention = recording.attentions[edit.place]
+    head = _head(attention, edit.layer, edit.head)
+    return f"{kind_title(edit.place)} {head} → {bare_label(attention.keys[edit.key])}"
+
+
+def _head(attention: Attention, layer: int, head: int) -> str:
+    return f"L{attention.number(layer)} H{head}"
+
+
+def _weight(recording: Recording, edit: Edit) -> float:
+    layer, head, query, key = edit.numbers
+    return float(recording.attentions[edit.place].weights(layer, head)[query, key])
