@@ -16,7 +16,7 @@ import torch
 from torch import Tensor
 
 from transformer.analysis.row_pass import Head, RowPass
-from transformer.analysis.row_search import RowSearch, divergence, gap_of
+from transformer.analysis.row_search import MARGIN, RowSearch, divergence, gap_of
 from transformer.checkpoint import Checkpoint
 from transformer.editing.ours import places
 from transformer.editing.read_words import read_words
@@ -101,12 +101,14 @@ def needed(
     heads: Sequence[Head] | None = None,
     on_step: Callable[[], object] | None = None,
     edits: Iterable[Edit | str] = (),
+    margin: float = MARGIN,
 ) -> Needed:
     """Find what these heads would have to look at for the step to write this token.
 
     heads: kind, layer and head of a decoder's; None: all of cross-attention, of a generator all.
     One that may look at nothing in this step is left out.
     on_step: called before each pass; what it raises ends the search. edits: in force meanwhile.
+    margin: the lead over all other tokens, in logits, that is asked for.
     Raises InputError, of an edit EditError.
     """
     made = edits_of(edits)
@@ -125,10 +127,11 @@ def needed(
 
     plain = run()
     before = _chance(plain.logits[-1], token_id)
-    if before.rank == 1:
-        return Needed(token, step, (), before, before, gap_of(plain.logits[-1], token_id))
+    lead = gap_of(plain.logits[-1], token_id)
+    if before.rank == 1 and lead >= margin - MARGIN:
+        return Needed(token, step, (), before, before, lead)
     row_pass = RowPass(checkpoint, source, sources, ids[:step], of_model)
-    search = RowSearch(row_pass, token_id, on_step)
+    search = RowSearch(row_pass, token_id, on_step, margin)
     log_p = _open_rows(plain, chosen)
     attempts = [search.rows(log_p)]
     shares = {head: divergence(log_p[head], row) for head, row in attempts[0].items()}

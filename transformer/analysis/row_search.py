@@ -31,8 +31,15 @@ SMOOTH = 0.1
 class RowSearch:
     """Rows with the least divergence that make a token the most probable one."""
 
-    def __init__(self, step: RowPass, token_id: int, on_step: Callable[[], object] | None) -> None:
-        self._step, self._id, self._on_step = step, token_id, on_step
+    def __init__(
+        self,
+        step: RowPass,
+        token_id: int,
+        on_step: Callable[[], object] | None,
+        margin: float = MARGIN,
+    ) -> None:
+        """margin: the lead over all other tokens that is asked for, in logits."""
+        self._step, self._id, self._on_step, self._margin = step, token_id, on_step, margin
         self.largest_gap = -torch.inf
         self.is_enough = False
 
@@ -45,13 +52,13 @@ class RowSearch:
         cut, slopes = 0.0, torch.zeros_like(rows)
         for i in range(STEPS):
             gap, smooth, slope = self._slopes(rows, lengths)
-            if gap >= MARGIN and divergence(log_p, rows) < least:
+            if gap >= self._margin and divergence(log_p, rows) < least:
                 best, least, self.is_enough = rows, divergence(log_p, rows), True
             # What gradients at several rows say together, where two other tokens take turns.
             pace = 1 / (1 + i / PACE)
             cut += pace * (smooth - float((slope * rows).sum()) - cut)
             slopes = slopes + pace * (slope - slopes)
-            before, rows = rows, _least(log_p, slopes, 2 * MARGIN - cut)
+            before, rows = rows, _least(log_p, slopes, self._margin + MARGIN - cut)
             if self.is_enough and float((rows - before).abs().max()) < STILL:
                 break
         if not self.is_enough:
@@ -61,7 +68,7 @@ class RowSearch:
             middle = (low + high) / 2
             part = _between(log_p, best, middle)
             with torch.no_grad():
-                is_feasible = gap_of(self._run(part.float(), lengths), self._id) >= MARGIN
+                is_feasible = gap_of(self._run(part.float(), lengths), self._id) >= self._margin
             low, high = (low, middle) if is_feasible else (middle, high)
         best = _between(log_p, best, high)
         return {head: best[i, :length] for i, (head, length) in enumerate(lengths.items())}

@@ -1,15 +1,29 @@
-"""python -m transformer evidence: what each written word looks at, and what it needs."""
+"""python -m transformer evidence: what each written word looks at, and what it needs.
+
+With another word for one of them: what speaks for either, and what would make the model write it.
+"""
 
 from argparse import ArgumentParser, Namespace
+from collections.abc import Sequence
 from pathlib import Path
 
+from transformer.causes.another_word import word_number
+from transformer.causes.contrast import contrast
+from transformer.causes.contrast_file import contrast_lines, contrast_values
 from transformer.causes.evidence import Evidence, evidence
 from transformer.causes.evidence_file import evidence_csv, evidence_values
 from transformer.causes.omissions import MOST
+from transformer.causes.repairs import repairs
+from transformer.causes.repairs_file import repairs_lines, repairs_values
+from transformer.checkpoint import Checkpoint
 from transformer.commands.arguments import add_checkpoint
 from transformer.commands.command import Command, Result
+from transformer.decoding.decode import decode, decoding_methods
 from transformer.files.whole_file import write_whole
 from transformer.formats.opening import load_checkpoint
+from transformer.inputs import InputError
+from transformer.recording.ours import record
+from transformer.token import Token
 from transformer.visible import visible
 
 
@@ -17,7 +31,24 @@ def add_arguments(parser: ArgumentParser) -> None:
     """Add what `evidence` takes."""
     add_checkpoint(parser)
     parser.add_argument("text")
-    parser.add_argument("--target", help="what is written; without it, what greedy decoding writes")
+    parser.add_argument("--target", help="what is written; without it, what the model writes")
+    methods = [name for name, method in decoding_methods().items() if not method.needs_target]
+    parser.add_argument(
+        "--method", choices=methods, default="greedy", help="the decoding that writes"
+    )
+    parser.add_argument(
+        "--at", metavar="WORD", help="a written word, or its number from 0: with --instead"
+    )
+    parser.add_argument(
+        "--instead",
+        metavar="WORDS",
+        help="the right word there: its rank, and what speaks for either",
+    )
+    parser.add_argument(
+        "--repairs",
+        action="store_true",
+        help="the smallest changes after which the decoding writes it",
+    )
     parser.add_argument(
         "--edit",
         action="append",
@@ -30,11 +61,41 @@ def add_arguments(parser: ArgumentParser) -> None:
 def run(options: Namespace) -> Result:
     """The verdicts and every matrix, or the file's name. Raises Refusal."""
     checkpoint = load_checkpoint(options.checkpoint, options.device)
-    result = evidence(checkpoint, options.text, options.target, options.edit)
+    if options.at is not None or options.instead is not None or options.repairs:
+        return _instead(checkpoint, options)
+    target = options.target
+    if target is None and checkpoint.family.decodes:
+        target = decode(checkpoint, options.text, options.method, edits=options.edit).target
+    result = evidence(checkpoint, options.text, target, options.edit)
     if options.out is not None:
         write_whole(options.out, evidence_csv(result))
         return {"written": str(options.out)}
     return evidence_values(result) | {"lines": lines(result)}
+
+
+def _instead(checkpoint: Checkpoint, options: Namespace) -> Result:
+    """Another word for a written one, and its repairs where they are asked for. Raises Refusal."""
+    if options.at is None or options.instead is None:
+        raise InputError(
+            "Another word needs --at, the written word, and --instead, the one that is right."
+        )
+    if options.out is not None:
+        raise InputError("--out writes the evidence of all words: leave out --at and --instead.")
+    if options.repairs and options.target is not None:
+        raise InputError("--repairs are of what the method itself writes: leave out --target.")
+    plan = {"method": options.method, "edits": options.edit}
+    target: Sequence[Token] = decode(checkpoint, options.text, **plan).target
+    if options.target is not None:
+        target = record(checkpoint, options.text, options.target).target
+    word = word_number(target, options.at)
+    inputs = (checkpoint, options.text, target, word, options.instead)
+    result = contrast(*inputs, options.edit)
+    values = contrast_values(result) | {"lines": contrast_lines(result)}
+    if options.repairs:
+        tried = repairs(*inputs, **plan)
+        values |= {"repairs": repairs_values(tried)}
+        values["lines"] += repairs_lines(tried)
+    return values
 
 
 def lines(result: Evidence) -> list[str]:
