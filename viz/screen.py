@@ -98,7 +98,7 @@ class Screen:
     head: int | None = choice(WHOLE, None, CHECKPOINT)
     mean: bool = choice(YES, False)
     """Instead of the head, the mean of its layer's heads."""
-    picture: str = choice(one_of("arrows", "map", "inside"), "arrows")
+    picture: str = choice(one_of("arrows", "map", "inside", "why"), "arrows")
     path: bool = choice(YES, False)
     own_scale: bool = choice(YES, False)
     """The shade of each head goes up to its own largest weight."""

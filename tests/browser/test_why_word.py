@@ -24,7 +24,7 @@ def test_dem_needs_river(page: Page, address: str, name: str) -> None:
     expect(chip(page, "target", "dem")).to_be_visible()
     expect(hidden).to_have_count(0)
     chip(page, "target", "dem").click()
-    verdict = page.locator(".text-lines", has_text="“dem”")
+    verdict = page.locator(".tables .title", has_text="“dem”")
     expect(verdict).to_contain_text("“river”")
     expect(hidden.locator("td.marked")).to_have_text("2.34")
     expect(hidden.locator("td.marked")).to_have_attribute("title", re.compile("^river "))
@@ -36,7 +36,7 @@ def test_dem_needs_river(page: Page, address: str, name: str) -> None:
     page.reload()
     expect(verdict).to_contain_text("“river”")
     chip(page, "target", "Fluss").click()
-    expect(page.locator(".text-lines", has_text="“Fluss”")).to_contain_text("“river”")
+    expect(page.locator(".tables .title", has_text="“Fluss”")).to_contain_text("“river”")
     becomes(lambda: parameter(page, "pins"), "q3,q4")
     for text in ("Fluss", "dem"):
         chip(page, "target", text).click()
@@ -61,3 +61,21 @@ def test_words_that_no_written_word_needs_are_hatched(page: Page, address: str) 
     expect(hatched.first).to_have_attribute("title", re.compile("^No written word needs “Ahmed”"))
     expect(hatched.first).to_have_css("background-image", re.compile("gradient"))
     expect(page.get_by_role("group", name=re.compile("^source")).locator(".key")).to_be_visible()
+
+
+def test_the_card_takes_the_place_of_the_picture_and_fills_a_wall(page: Page, address: str) -> None:
+    here = f"text={TEXT}&decoding=greedy&kind=cross&pins=q3"
+    visit(page, f"{address}/?{here}")
+    picture, river = page.locator(".head-view"), page.locator("td.marked", has_text="2.34")
+    expect(picture).to_be_visible()
+    page.get_by_role("button", name="Enlarge").click()
+    becomes(lambda: parameter(page, "picture"), "why")
+    expect(picture).to_have_count(0)
+    expect(river).to_be_in_viewport()
+    page.set_viewport_size({"width": 1920, "height": 1080})
+    page.goto(f"{address}/?{here}&picture=why&story=in-the-translator&scene=4&role=stage")
+    last = page.locator(".tables p").last
+    expect(last).to_be_in_viewport(ratio=1)
+    expect(river).to_have_css("font-size", "24px")
+    expect(page.get_by_role("button", name="Hide")).to_have_count(0)
+    page.set_viewport_size({"width": 1440, "height": 900})

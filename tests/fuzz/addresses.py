@@ -13,7 +13,18 @@ from viz.state.opening import find
 
 FIELDS = (*vars(Screen()), "options.beam_size", "options.seed", "controls.a", "controls.", "open")
 VALUES = (
-    *("cross", "encoder_self", "arrows", "map", "inside", "words", "pieces", "shown", "beam"),
+    *(
+        "cross",
+        "encoder_self",
+        "arrows",
+        "map",
+        "inside",
+        "why",
+        "words",
+        "pieces",
+        "shown",
+        "beam",
+    ),
     *("q5", "k3,q1", "q", "0,0", "none", "yes", "weight", "rollout", "copy", "en-de", "sample"),
     *NUMBERS,
 )

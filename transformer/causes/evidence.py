@@ -251,7 +251,7 @@ def _sums(pieces: Tensor, groups: Sequence[Sequence[int]]) -> Tensor:
 
 
 def _spelled(tokens: Sequence[Token], group: Sequence[int]) -> str:
-    return word_piece([tokens[i] for i in group]).strip(" ▁")
+    return word_piece([tokens[i] for i in group]).replace("▁", " ").strip()
 
 
 def _prefix(

@@ -156,6 +156,10 @@ class Tables:
 
     lines: Sequence[Sequence[Table]]
     legend: Legend | None = None
+    title: str = ""
+    """A sentence above all of them, in large type."""
+    remark: str = ""
+    """A line below that, in small type."""
 
     def __iter__(self) -> Iterator[Table]:
         return (table for line in self.lines for table in line)

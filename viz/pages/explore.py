@@ -31,6 +31,7 @@ PLAIN = (
     "This view always shows the plain weight between one query token and one key token. The "
     "settings under *Show as* do not apply."
 )
+UNPINNED = "Pin a written word, and its card stands here: what it looks at, and what it needs."
 MOST_CELLS = 2**26
 """Cells of all heads: 144 heads of 680 tokens. Beyond, the open head is sent before all others."""
 
@@ -58,15 +59,25 @@ def _views(pane: Pane) -> None:
 
 
 def _why(pane: Pane) -> None:
-    why_word(pane, pinned_target(pane))
+    why_word(pane, pinned_target(pane), pane.screen.picture == "why")
     of_word(pane, pinned_target(pane))
 
 
+def _card(pane: Pane) -> Exhibits:
+    """The exhibits of the card, where it stands in the place of the large picture."""
+    is_main = pane.screen.picture == "why"
+    return word_exhibits(pane, pinned_target(pane), is_main) if is_main else {}
+
+
 def _exhibits(pane: Pane) -> Exhibits:
-    """The large picture and the grid, which is what is touched where heads are switched off."""
-    pictures, place = _pictures(finished_costs(pane)), pinned_target(pane)
-    of_word = word_exhibits(pane, place) | of_word_exhibits(pane, place)
-    return {**pictures, **output_exhibit(pane), **of_word}
+    """The large picture, or the card in its place, and the grid, which is what is touched where
+    heads are switched off.
+    """
+    pictures, changed = _pictures(finished_costs(pane)), output_exhibit(pane)
+    place = pinned_target(pane)
+    if card := _card(pane):
+        return {**card, "grid": pictures["grid"], **changed, **of_word_exhibits(pane, place)}
+    return {**pictures, **changed, **word_exhibits(pane, place), **of_word_exhibits(pane, place)}
 
 
 def _pictures(pane: Pane) -> dict[str, Exhibit]:
@@ -112,17 +123,24 @@ def _grid(pane: Pane, exhibits: Mapping[str, Exhibit]) -> None:
 
 def _large(pane: Pane, exhibits: Mapping[str, Exhibit]) -> None:
     """One head, below what is chosen for it: which, as what picture, and how it is read."""
+    card = _card(pane)
     with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
         choose_head(pane, as_list=True)
         experiment_button()
         name = choose_picture(pane)
-        choose_reading(pane, name)
+        if not card:  # it is no map
+            choose_reading(pane, name)
         head_files(pane, exhibits)
     if name == "inside":
         if astuple(pane.selection) in heads_off():  # the sentence of the others says it
             st.caption(OFF)
         if replace(readable(pane), rows="produced", words=False) != Reading():
             st.caption(PLAIN)
+    if card:
+        _why(pane)
+        return
+    if name == "why" and pinned_target(pane) is None:
+        st.caption(UNPINNED)
     show(exhibits["picture"], name)
     if not awaits_costs(pane):  # else the study is watched twice
         below(_why, pane)

@@ -32,8 +32,12 @@ def table_html(content: Table | Tables, theme: Theme) -> str:
         f'<div class="line">{"".join(map(_table, line))}</div>' for line in tables.lines
     )
     legend = "" if tables.legend is None else _legend(tables.legend, theme)
+    title, remark = (
+        f'<p class="{name}">{html.escape(text)}</p>' if text else ""
+        for name, text in (("title", tables.title), ("remark", tables.remark))
+    )
     scales = [table.scale for table in tables if _has_shades(table)]
-    return f'{style_of(scales, theme)}<div class="tables">{legend}{lines}</div>'
+    return f'{style_of(scales, theme)}<div class="tables">{title}{remark}{legend}{lines}</div>'
 
 
 def samples_html(samples: Sequence[Cell], theme: Theme) -> str:

@@ -5,7 +5,7 @@ import numpy as np
 from viz.exhibits.table import Legend, Table, Tables, as_tables
 from viz.painters.shades import N_LEVELS, colour_at, stops_of
 from viz.painters.table_marks import marks_of
-from viz.paper.lettering import SMALL, broken, fitted, width_of
+from viz.paper.lettering import NORMAL, SMALL, broken, fitted, width_of
 from viz.paper.sheet import Box, Cells, Mark, Sheet, Words, moved
 from viz.theme import Theme
 
@@ -22,10 +22,11 @@ BAR = (64.0, 5.0)
 def table_sheet(content: Table | Tables, theme: Theme, width: float) -> Sheet:
     """Tables beside each other as far as there is room, as wide as this in points."""
     tables = as_tables(content)
-    marks: list[Mark] = []
-    x = y = low = 0.0
+    marks, low = _heading(tables, theme, width)
+    x = y = 0.0
     if tables.legend is not None:
-        marks, low = _legend(tables.legend, theme, width)
+        legend, high = _legend(tables.legend, theme, width)
+        marks, low = [*marks, *moved(legend, 0.0, low)], low + high
     is_begun = False  # whether a table stands in this line
     for table in tables:
         drawn, size = marks_of(table, theme, width)
@@ -39,6 +40,20 @@ def table_sheet(content: Table | Tables, theme: Theme, width: float) -> Sheet:
             marks += moved(foot, 0.0, low + BEFORE)
             low, is_begun = low + BEFORE + len(foot) * LINE + 1, False
     return Sheet(width, low + 1, theme.background, tuple(marks))
+
+
+def _heading(tables: Tables, theme: Theme, width: float) -> tuple[list[Mark], float]:
+    """The sentence above all tables and the line below it; and how high they are."""
+    marks: list[Mark] = []
+    low = 0.0
+    for text, size, ink in (
+        (tables.title, NORMAL, theme.text),
+        (tables.remark, SMALL, theme.dim),
+    ):
+        for line in broken(text, width, size) if text else ():
+            marks.append(Words(0, low + size, line, size, ink))
+            low += LINE + size - SMALL
+    return marks, low + BEFORE if marks else low
 
 
 def _legend(legend: Legend, theme: Theme, width: float) -> tuple[list[Mark], float]:

@@ -12,6 +12,8 @@ _CSS = """
   .tables .line > div:has(.rows, .formula) { flex: 1 1 100%; }
   .tables .legend, .tables p { color: var(--dim); font-size: 0.875rem; }
   .tables p { margin: 0.2rem 0 0.6rem; font-variant-numeric: tabular-nums; }
+  .tables .title { margin: 0; color: var(--text); font-size: 1.25rem; line-height: 1.3; }
+  .tables .title + .legend { margin-top: 0.4rem; }
   .tables p b { color: var(--text); font-weight: 600; }
   .tables .ramp { display: inline-block; width: 7rem; height: 0.7rem; margin: 0 0.4rem;
                   vertical-align: -1px; box-shadow: 0 0 0 1px var(--grid); }
@@ -70,7 +72,7 @@ _CSS = """
   .data td.text span { color: var(--dim); }
   .data.wide tbody td:is([class^="s"], [class^="d"]) { min-width: 0.8rem; padding: 0; }
   .data.wide thead th.word { writing-mode: vertical-rl; transform: rotate(180deg);
-                             text-align: left; max-height: 9rem; padding: 0.35rem 0; }
+                             text-align: left; height: auto; max-height: 9rem; padding: 0.35rem 0; }
 
   .data.rows tbody td.interval { width: 100%; min-width: 14rem; padding: 0 0.6rem; }
   .data .interval div { position: relative; height: 1.2rem; }

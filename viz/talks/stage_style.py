@@ -60,6 +60,7 @@ STAGE_STYLE = (
   .st-key-page :is(p, th, td, figcaption, .stHtml div, .stHtml span, .stHtml small) {
     font-size: 1rem !important;
   }
+  .st-key-page .tables p.title { font-size: 1.4rem !important; }
   .st-key-experiment p { font-size: 1rem !important; }
   /* Why a text cannot be read: over the page, as it would push the picture off the wall. */
   .stElementContainer:has(> .stAlert [data-testid="stAlertContentWarning"]):not(.st-key-page *) {

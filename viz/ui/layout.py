@@ -3,15 +3,19 @@
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
 import streamlit as st
 
 from transformer import CheckpointError
 from transformer.files.foreign_text import clean
-from viz.exhibits.exhibit import PictureAt
+from transformer.refusal import Refusal
+from viz.components.kit.picture import NothingLeft
+from viz.exhibits.exhibit import Exhibit, PictureAt
 from viz.fields.compare import CompareFields
 from viz.run.cpu_instead import may_repeat
 from viz.run.garbage import freeze_modules
+from viz.run.growth import Growth
 from viz.run.keep import SPINNER
 from viz.run.main_module import put_back_main_module
 from viz.run.request import Request
@@ -20,7 +24,7 @@ from viz.state.checkpoints import at_start, checkpoint_names, open_linked, title
 from viz.state.failures import Drawing, report, say_failed_choice, say_failure
 from viz.state.live_preview import previewed
 from viz.state.mending import mend, mend_head
-from viz.state.note import fail, warn
+from viz.state.note import fail, note, warn
 from viz.state.page import PAGES, Page, Pane
 from viz.state.state import current_theme, session
 from viz.talks.asking import ask_presenter, is_asked
@@ -33,7 +37,7 @@ from viz.ui.header import header, turn_to
 from viz.ui.live_text import drawn
 from viz.ui.provenance import made_with, of_figure, other_weights
 from viz.ui.showing import show as show_exhibit
-from viz.ui.showing import show_all
+from viz.ui.showing import show_all, show_growth
 from viz.ui.sidebar import sidebar
 from viz.ui.style import style
 from viz.ui.token_row import token_row
@@ -153,14 +157,24 @@ def _draw_pictures(page: Page, pane: Pane, pane_here: Pane) -> None:
 
 def _arrange(page: Page, pane: Pane) -> None:
     """All that a page draws; on a stage perhaps its main picture alone."""
-    main = page.main(pane) if page.stands_alone and on_stage() else {}
-    (name, exhibit), *others = main.items() or [("", None)]
-    if exhibit is not None and not others and isinstance(exhibit.content, PictureAt):
-        show_exhibit(exhibit, name)
-        return
-    if page.draw is not None:
+    exhibits = page.exhibits(pane) if page.stands_alone and on_stage() else {}
+    main = [name for name, exhibit in exhibits.items() if exhibit.is_main]
+    alone = exhibits[main[0]] if len(main) == 1 else None
+    if isinstance(alone, Exhibit) and isinstance(alone.content, PictureAt):
+        show_exhibit(alone, main[0])
+    elif isinstance(alone, Growth):
+        _show_growth(pane, alone, main[0])
+    elif page.draw is not None:
         page.draw(pane)
     else:
         if page.edits == "shown":
             begin_edits(pane)
         show_all(pane, page.exhibits(pane))
+
+
+def _show_growth(pane: Pane, growth: Growth[Any], name: str) -> None:
+    """A main exhibit that takes time, by itself; why there is none."""
+    try:
+        show_growth(pane, growth, name)
+    except (Refusal, NothingLeft) as reason:
+        note(reason)

@@ -19,19 +19,23 @@ from viz.state.page import Pane
 from viz.ui.controls import choose_one
 from viz.ui.reading import readable, why_not
 
-TITLES = {"arrows": "Arrows", "map": "Heat map", "inside": "Inside"}
+TITLES = {"arrows": "Arrows", "map": "Heat map", "inside": "Inside", "why": "Why"}
 
 
-def choose_picture(pane: Pane, left_out: str = "") -> str:
-    """Let a picture of the chosen head be chosen; return its name."""
-    titles = {name: title for name, title in TITLES.items() if name != left_out}
+def choose_picture(pane: Pane, left_out: Sequence[str] = ()) -> str:
+    """Let a picture of the chosen head be chosen; return its name.
+
+    The card of a word, which is opened where it is, has its place here while it is shown.
+    """
     name = pane.screen.picture
+    left_out = [*left_out, *["why"] * (name != "why" or not pane.recording.target)]
+    titles = {name: title for name, title in TITLES.items() if name not in left_out}
     return choose_one("Picture", "picture", titles, name, label_visibility="collapsed")
 
 
 def large(name: str, pane: Pane) -> Exhibit:
-    """The picture of this name, in the state that the Screen says."""
-    reading = readable(pane)
+    """The picture of this name, in the state that the Screen says; arrows where it is the card."""
+    name, reading = "arrows" if name == "why" else name, readable(pane)
     content = {"arrows": _arrows, "map": _map, "inside": _inside}[name](pane, reading)
     why = why_not(pane)
     note = f"{why} Shown: the weights." if why else ""

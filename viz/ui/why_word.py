@@ -24,6 +24,7 @@ from viz.state.changing import add
 from viz.state.note import note
 from viz.state.page import Pane
 from viz.state.state import change, session
+from viz.talks.stage import on_stage
 from viz.ui.progress import grow
 from viz.ui.showing import files_of, show
 
@@ -37,22 +38,25 @@ PARTED = ("moved", "prefix")
 """Verdicts on words that look at another word than they need."""
 
 
-def word_exhibits(pane: Pane, place: int | None) -> dict[str, Growth[Evidence]]:
-    """The verdict on a word, and the numbers that it is of; none while its card is closed.
+def word_exhibits(
+    pane: Pane, place: int | None, is_main: bool = False
+) -> dict[str, Growth[Evidence]]:
+    """The card of a word, and its verdict alone; none while the card is closed.
 
-    place: in the target, of a token of it; None: no word is pinned.
+    place: in the target, of a token of it; None: no word is pinned. is_main: whether it stands
+    where everybody looks.
     """
     if place is None or not _is_open(pane):
         return {}
     study, word = Causes(pane.answer.request), _word_at(pane, place)
     return {
+        "why": Growth(TITLE, study, partial(_worth, pane, word, is_main), is_main=is_main),
         "verdict": Growth(TITLE, study, partial(_verdict, word), is_main=False),
-        "why": Growth(TITLE, study, partial(_worth, pane, word), is_main=False),
     }
 
 
-def why_word(pane: Pane, place: int | None) -> None:
-    """Draw the card, or what opens it. place: the same."""
+def why_word(pane: Pane, place: int | None, is_main: bool = False) -> None:
+    """Draw the card, or what opens it. place, is_main: the same."""
     if place is None or pane.request != pane.answer.request:
         return
     if not _is_open(pane):
@@ -60,24 +64,28 @@ def why_word(pane: Pane, place: int | None) -> None:
         help = f"Each of the {n:d} words of the text is hidden in turn."
         st.button(TITLE, on_click=change, kwargs={"why": True}, help=help)
         return
-    exhibits = word_exhibits(pane, place)
-    verdict, worth = exhibits["verdict"], exhibits["why"]
-
-    def draw(evidence: Evidence) -> None:
-        show(verdict.exhibit(evidence), "verdict")
-        show(worth.exhibit(evidence), "why")
-
+    card = word_exhibits(pane, place, is_main)["why"]
     is_new = _evidence_at_hand(pane.answer) is None
     try:
-        work = grow(worth.study, draw)
+        work = grow(card.study, lambda evidence: show(card.exhibit(evidence), "why"))
     except (Refusal, NothingLeft) as reason:
         note(reason)
         return
     if work.is_whole:
-        with files_of(pane, worth.exhibit(work.result()), "why"):
-            _hide_buttons(pane, work.result(), place)
+        if not on_stage():
+            with files_of(pane, card.exhibit(work.result()), "why"):
+                _hide_buttons(pane, work.result(), place)
+                if not is_main and pane.screen.page == "explore":
+                    _enlarge()
         if is_new:
             st.rerun()  # the tokens above get their marks
+
+
+def _enlarge() -> None:
+    """Offer the card in the place of the large picture, and so for a wall and for stories."""
+    help = "In place of the picture: there a wall, a figure and a story have the card, too."
+    put = {"picture": "why"}
+    st.button("Enlarge", icon=":material/open_in_full:", on_click=change, kwargs=put, help=help)
 
 
 def _hide_buttons(pane: Pane, evidence: Evidence, place: int) -> None:
@@ -143,12 +151,12 @@ def _verdict(word: int, evidence: Evidence) -> Exhibit:
     return Exhibit(TITLE, verdict_words(evidence, word), is_main=False)
 
 
-def _worth(pane: Pane, word: int, evidence: Evidence) -> Exhibit:
+def _worth(pane: Pane, word: int, is_main: bool, evidence: Evidence) -> Exhibit:
     recording = pane.recording
     of_source, of_target = map(_origins, ("source", "target"), (recording.source, recording.target))
     content = worth_tables(evidence, word, of_source, of_target)
     title = visible(f"What “{evidence.target_words[word]}” looks at, and what it needs")
-    return Exhibit(title, content, visible(evidence.verdicts[word].text), is_main=False)
+    return Exhibit(title, content, visible(evidence.verdicts[word].text), is_main=is_main)
 
 
 def _origins(name: str, tokens: tuple[Token, ...]) -> Origins:

@@ -126,6 +126,11 @@ def test_tables_stand_beside_each_other_where_there_is_room() -> None:
     both = Tables([[one, one]])
     wide, narrow = (table_sheet(both, LIGHT, width) for width in (200.0, 20.0))
     assert wide.height < narrow.height and words(wide) == ["a", "row"] * 2
+    title = "Words longer than the sheet is wide"
+    headed = table_sheet(replace(both, title=title, remark="said"), LIGHT, 100.0)
+    *lines, remark, cell = words(headed)[:-3]
+    assert " ".join(lines) == title and len(lines) > 1 and (remark, cell) == ("said", "a")
+    assert headed.height > table_sheet(both, LIGHT, 100.0).height
     foot = replace(one, foot="these 4 = score", result="+1")
     assert "these 4 = score +1" in words(table_sheet(foot, LIGHT, 200.0))
 

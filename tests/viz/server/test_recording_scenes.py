@@ -16,6 +16,7 @@ from viz.theme import LIGHT
 
 SHOWN = {  # pictures, and images
     "/explore?checkpoint=copy&text=3+8+4&picture=inside": (1, 0),
+    "/explore?checkpoint=copy&text=3+8+4&kind=cross&pins=q1&picture=why": (0, 1),
     "/decode?checkpoint=sentiment&text=A+good+film.": (0, 2),
     "/compare?checkpoint=copy&text=3+8+4": (2, 0),
     "/compare?checkpoint=copy&text=3+8+4&edits=head-off:cross.0.1&edited_b=yes": (2, 0),

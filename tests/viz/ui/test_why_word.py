@@ -15,6 +15,7 @@ from viz.exhibits.exhibit import Exhibit
 from viz.exhibits.table import Table, Tables
 from viz.exhibits.words import Words
 from viz.figure_at import page_of
+from viz.pages.explore import PAGE
 from viz.screen import parse
 from viz.state.page import Pane
 from viz.ui import why_word
@@ -83,6 +84,18 @@ def test_a_card_has_the_numbers_of_evidence(
         assert result.prefix is not None
         held = result.prefix[word, :word]
         torch.testing.assert_close(values(table, "replaced"), held, atol=1e-5, rtol=1e-4)
+
+
+def test_the_card_is_a_picture_by_itself() -> None:
+    choices = {"checkpoint": "copy", "text": "3 7 2 9", "kind": "cross", "picture": "why"}
+    pane, figures = card("explore", pins="q1", **choices)
+    content = figures["why"].content
+    assert next(iter(figures)) == "why" and "picture" not in figures
+    assert list(PAGE.main(pane)) == ["why"] and isinstance(content, Tables)
+    verdict = figures["verdict"].content
+    assert isinstance(verdict, Words) and content.title == verdict.lines[0].plain
+    pane, figures = card("explore", **choices)
+    assert list(PAGE.main(pane)) == ["picture"] and "why" not in figures
 
 
 def test_no_card_where_no_written_word_is_pinned() -> None:

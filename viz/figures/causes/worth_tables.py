@@ -8,6 +8,8 @@ from transformer.causes import Evidence
 from transformer.visible import visible
 from viz.exhibits.shading import rooted
 from viz.exhibits.table import WIDE, Cell, Column, Legend, Row, Table, Tables
+from viz.exhibits.words import Line
+from viz.figures.causes.verdict_words import verdict_words
 from viz.labels import number, percent
 
 FOOT = (
@@ -23,11 +25,14 @@ Origins = Sequence[Mapping[str, str]]
 def worth_tables(
     evidence: Evidence, word: int, of_source: Origins = (), of_target: Origins = ()
 ) -> Tables:
-    """A table of the text's words, and one of those written before it, where there are any.
+    """A table of the text's words, and one of those written before it, where there are any; above
+    them the verdict.
 
     word: its number among those that are written. of_source, of_target: the tokens of each word.
     """
     verdict, own = evidence.verdicts[word], visible(evidence.target_words[word])
+    heading = verdict_words(evidence, word)
+    (title,), remark = (line.plain for line in heading.lines), Line(heading.foot).plain
     before = list(map(visible, evidence.target_words[:word]))
     words = list(map(visible, evidence.source_words))
     rows = [row[word] for row in (evidence.hidden, evidence.cut) if row is not None]
@@ -48,7 +53,7 @@ def worth_tables(
         f"The cost of each word to “{own}”.",
     )
     if held is None:
-        return Tables([[source]], legend)
+        return Tables([[source]], legend, title, remark)
     needs = [verdict.needs] if verdict.kind == "prefix" else []
     prefix = Table(
         f"What “{own}” needs of what is written before it",
@@ -57,7 +62,7 @@ def worth_tables(
         title="Written before it",
         foot=FOOT,
     )
-    return Tables([[source], [prefix]], legend)
+    return Tables([[source], [prefix]], legend, title, remark)
 
 
 def _columns(words: Sequence[str], origins: Origins) -> list[Column]:

@@ -34,6 +34,8 @@ from viz.ui.words import help_of
 from viz.views.head_difference import why_not
 from viz.views.of_page import views_of_page
 
+OF_ONE = ("inside", "why")
+"""Pictures of one head or word, which aren't compared."""
 FORCED = (
     "Both read the same sentence. B is given A's output, so rows and columns match and the weights "
     "can be subtracted."
@@ -100,7 +102,7 @@ def _lacks(letter: str, panes: dict[str, Pane]) -> str:
 
 def _pictures(panes: dict[str, Pane]) -> None:
     with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
-        name = choose_picture(panes["A"], "inside")
+        name = choose_picture(panes["A"], OF_ONE)
         choose_reading(panes["A"], name)
         exhibits = _heads(panes, name)
         for_a_paper(panes["A"], exhibits, "paper compared")
@@ -128,7 +130,7 @@ def _exhibits(pane: Pane) -> dict[str, Exhibit]:
     if problem := missing(pane):
         raise FigureError(f"B cannot be shown: {problem}")
     panes = _panes(pane)
-    name = pane.screen.picture if pane.screen.picture != "inside" else "arrows"
+    name = pane.screen.picture if pane.screen.picture not in OF_ONE else "arrows"
     recording, first, other = _compared(panes)
     views = views_of_page("compare", recording) if why_not(recording, first, other) is None else {}
     return _heads(panes, name) | {view: _view(view, panes) for view in views}
