@@ -13,6 +13,7 @@ from transformer.analysis.metrics.metric import Metric
 from transformer.analysis.reading import lenses
 from transformer.causes.evidence import MOST_RUNS, Evidence
 from transformer.causes.verdict import LEAST, TITLES
+from transformer.checkpoint import shipped_path
 from transformer.config import ModelConfig
 from transformer.discover import discover
 from transformer.edits.edit import Edit, EditKind
@@ -154,5 +155,5 @@ def test_evidence_is_explained_with_the_names_and_numbers_of_the_code() -> None:
     verdicts = re.findall(r"^\| \*(.+?)\* \|", EVIDENCE, re.M)
     assert sorted(verdicts) == sorted(TITLES.values())
     assert f"`LEAST` = {LEAST} " in EVIDENCE and f"`MOST_RUNS` = {MOST_RUNS} " in EVIDENCE
-    assert f"`{fingerprint(ROOT / 'checkpoints' / 'en-de')}`" in EVIDENCE, "measure its table again"
+    assert f"`{fingerprint(shipped_path('en-de-1'))}`" in EVIDENCE, "measure its table again"
     assert f", {N_SENTENCES}, as greedy" in EVIDENCE

@@ -4,7 +4,7 @@ from argparse import Namespace
 from collections.abc import Mapping
 from pathlib import Path
 
-from transformer.checkpoint import CheckpointError
+from transformer.checkpoint import CheckpointError, edition_of
 from transformer.discover import discover
 from transformer.files.foreign_text import some_of
 from transformer.files.whole_file import write_whole
@@ -103,7 +103,7 @@ def _checkpoint(text: str | None) -> str:
     """The name of a shipped one, or the path of another. Raises CheckpointError."""
     names = shipped_names()
     name = text or next(iter(names), "")
-    if name in names:
+    if name in names or edition_of(name) in names:
         return name
     if not Path(name).is_absolute():
         known_names = ", ".join(names)

@@ -6,7 +6,7 @@ from functools import cache
 import torch
 
 from transformer import Recording, decode, load_checkpoint, record
-from transformer.checkpoint import Checkpoint, checkpoints_folder
+from transformer.checkpoint import Checkpoint, shipped_path
 from transformer.edits import parse as parse_edit
 from transformer.recording import Attention
 from transformer.token import Token
@@ -30,7 +30,7 @@ class Seen:
 
 @cache
 def opened(name: str) -> Checkpoint:
-    return load_checkpoint(checkpoints_folder() / name, "cpu")
+    return load_checkpoint(shipped_path(name), "cpu")
 
 
 @cache

@@ -14,7 +14,8 @@ from safetensors.torch import load_file, save_file
 
 from tests.conftest import SENTENCES
 from transformer import Checkpoint, CheckpointError, decode, load_checkpoint
-from transformer.checkpoint import FOLDER, checkpoints_folder
+from transformer.checkpoint import FOLDER, checkpoints_folder, edition_of, shipped_path
+from transformer.commands.arguments import checkpoint
 from transformer.device import DeviceError
 from transformer.files.whole_file import write_whole
 from transformer.formats.headscope import save_weights
@@ -49,6 +50,20 @@ def test_an_empty_setting_is_none(said: str | None, monkeypatch: pytest.MonkeyPa
     if said is not None:
         monkeypatch.setenv(FOLDER, said)
     assert (checkpoints_folder() / "en-de" / "config.json").exists()
+
+
+def test_weights_keep_a_name_for_when_others_take_their_folder(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv(FOLDER, raising=False)
+    assert edition_of("en-de-1") == "en-de" and edition_of("en-de") is None
+    assert shipped_path("en-de-1") == shipped_path("en-de") == checkpoints_folder() / "en-de"
+    assert checkpoint("en-de-1") == shipped_path("en-de")  # in a shell
+    monkeypatch.setenv(FOLDER, str(folder.parent))
+    folder.rename(folder.parent / "en-de-1")
+    assert edition_of("en-de-1") is None
+    assert load_checkpoint(shipped_path("en-de-1"), "cpu").name == "en-de-1"
+    assert shipped_path(str(folder)) == folder  # a path is what it is
 
 
 def test_weights_are_stored_in_half_precision(folder: Path) -> None:

@@ -3,7 +3,7 @@
 from argparse import ArgumentParser, ArgumentTypeError
 from pathlib import Path
 
-from transformer.checkpoint import checkpoints_folder
+from transformer.checkpoint import shipped_path
 from transformer.hugging_face.adapters.path import adapted_path, parts_of
 
 
@@ -18,7 +18,7 @@ def checkpoint(text: str) -> Path:
     if parts := parts_of(Path(text)):
         base, folder = (checkpoint(str(each)).absolute() for each in parts)
         return adapted_path(base, folder)
-    shipped = checkpoints_folder() / text
+    shipped = shipped_path(text)
     return shipped if shipped.is_dir() and not Path(text).is_dir() else Path(text)
 
 

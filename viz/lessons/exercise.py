@@ -6,10 +6,12 @@ from dataclasses import dataclass
 from viz.lessons.kinds import read_task
 from viz.lessons.needs import NEEDS
 from viz.lessons.place import check_row, read_head
+from viz.lessons.riddle import NO_RIDDLE, Riddle, mistake_line, read_mistake, read_words, words_line
 
-FIELDS = ("needs", "head", "row", "shows", "task")
-"""`needs` and `task` may be said any number of times."""
-REPEATED = ("needs", "task")
+OF_RIDDLES = ("mistake", "left-out", "solution")
+FIELDS = ("needs", "head", "row", "shows", "task", *OF_RIDDLES)
+"""`needs`, `task` and `mistake` may be said any number of times."""
+REPEATED = ("needs", "task", "mistake")
 
 
 @dataclass(frozen=True)
@@ -23,6 +25,7 @@ class Exercise:
     shows: str = ""
     """The picture that it draws, by its name and what follows it; empty: none."""
     tasks: tuple[str, ...] = ()
+    riddle: Riddle = NO_RIDDLE
 
 
 NO_EXERCISE = Exercise()
@@ -40,7 +43,12 @@ def read_exercise(lines: Sequence[tuple[str, str]]) -> Exercise:
             result[name].append(value)
         else:
             values[name] = value
-    return Exercise(needs=tuple(result["needs"]), tasks=tuple(result["task"]), **values)
+    riddle = Riddle(
+        tuple(map(read_mistake, result["mistake"])),
+        read_words(values.pop("left-out", "")),
+        values.pop("solution", ""),
+    )
+    return Exercise(tuple(result["needs"]), tasks=tuple(result["task"]), riddle=riddle, **values)
 
 
 def check(name: str, value: str) -> None:
@@ -53,6 +61,8 @@ def check(name: str, value: str) -> None:
         check_row(value)
     if name == "task":
         read_task(value)
+    if name == "mistake":
+        read_mistake(value)
 
 
 def exercise_lines(exercise: Exercise) -> Iterator[str]:
@@ -62,4 +72,10 @@ def exercise_lines(exercise: Exercise) -> Iterator[str]:
         value = getattr(exercise, name)
         if value != getattr(NO_EXERCISE, name):
             yield f"{name}: {value}"
+    riddle = exercise.riddle
+    yield from (f"mistake: {mistake_line(each)}" for each in riddle.mistakes)
+    if riddle.left_out:
+        yield f"left-out: {words_line(riddle.left_out)}"
     yield from (f"task: {each}" for each in exercise.tasks)
+    if riddle.solution:
+        yield f"solution: {riddle.solution}"

@@ -1,6 +1,5 @@
 """The subject of a task: one row of one head of what is on screen."""
 
-from collections import Counter
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
@@ -14,6 +13,7 @@ from transformer.recording import Attention, Recording
 from transformer.token import Token
 from viz.labels import bare_label, kind_name
 from viz.lessons.place import Place
+from viz.lessons.riddle import NO_RIDDLE, Riddle, numbered
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,7 +30,8 @@ class Subject:
     turn: Callable[[], AbstractContextManager[object]] = nullcontext
     """Around each run of a model that a task makes: others may be before it."""
     result: Any = None
-    """The last value of the task's `run`; None: nobody waited for it."""
+    """The last value of the task's `run`, of a riddle its Evidence; None: nobody waited for it."""
+    riddle: Riddle = NO_RIDDLE
 
     @property
     def attention(self) -> Attention:
@@ -93,10 +94,4 @@ class Subject:
 
 def named(tokens: tuple[Token, ...]) -> tuple[str, ...]:
     """The words of tokens; where a word comes again, with its number: "the #2"."""
-    plain = [bare_label(token) for token in tokens]
-    total, so_far = Counter(plain), Counter[str]()
-    names = []
-    for word in plain:
-        so_far[word] += 1
-        names.append(f"{word} #{so_far[word]}" if total[word] > 1 else word)
-    return tuple(names)
+    return numbered([bare_label(token) for token in tokens])

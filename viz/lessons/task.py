@@ -33,6 +33,11 @@ def as_it_is(subject: Subject) -> Mapping[str, object]:
     return {}
 
 
+def something(subject: Subject) -> str:
+    """There is always something to ask about."""
+    return ""
+
+
 def result_of(subject: Subject, run: Callable[[Subject, Any], Iterator[Any]]) -> Any:
     """Return the last value of a task's run; run it now where nobody waited for it."""
     if subject.result is not None:
@@ -77,6 +82,10 @@ class Task:
     """
     opens: Callable[[Subject], Mapping[str, object]] = as_it_is
     """Fields of the screen that its scene opens once it is over: it shows what was asked."""
+    accepts: Callable[[Subject, int], bool] | None = None
+    """Tell whether an answer is one of several that are right; the truth is the first of them."""
+    absent: Callable[[Subject], str] = something
+    """Say why a riddle is not asked, where the model makes no such mistake; empty: it is."""
     of_writing: bool = False
     """True: it asks what the model wrote, and not at all where chance chose the words."""
 
@@ -100,6 +109,9 @@ class Task:
 
     def is_right(self, subject: Subject, reply: Reply) -> bool:
         """Spread points have no wrong: they are right where they beat an even guess."""
+        if self.accepts is not None:
+            assert isinstance(reply, int)
+            return self.accepts(subject, reply)
         truth = self.truth(subject)
         if isinstance(truth, tuple):
             assert isinstance(reply, tuple)

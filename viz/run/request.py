@@ -23,7 +23,7 @@ from transformer import (
     record,
     translating,
 )
-from transformer.checkpoint import CONFIG, Description, checkpoints_folder
+from transformer.checkpoint import CONFIG, Description, shipped_path
 from transformer.device import LostDevice, OutOfMemory
 from transformer.extras import NotInstalled
 from transformer.formats.format import Format
@@ -127,7 +127,7 @@ def fault_of(checkpoint: str) -> str | None:
 
 
 def _description(checkpoint: str) -> Description | str:
-    path = checkpoints_folder() / checkpoint
+    path = shipped_path(checkpoint)
     return _described(path, version_of(path))
 
 
@@ -194,7 +194,7 @@ def make_request(
     pair: str = "",
 ) -> Request:
     """The request as it stands now, with the version of the weights on disk."""
-    version = version_of(checkpoints_folder() / checkpoint)
+    version = version_of(shipped_path(checkpoint))
     return Request(checkpoint, version, text.strip(), method, options, languages, edits, chat, pair)
 
 
@@ -249,7 +249,7 @@ def is_loaded(request: Request) -> bool:
 
 def _place(request: Request) -> tuple[str, str | None]:
     """Return the path of the checkpoint, and the device that runs it."""
-    path = str(checkpoints_folder() / request.checkpoint)
+    path = str(shipped_path(request.checkpoint))
     return path, device_for(request.checkpoint, request.text)
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from logging import getLogger
 
-from transformer.checkpoint import checkpoints_folder
+from transformer.checkpoint import shipped_path
 from transformer.extras import missing
 from transformer.refusal import Refusal
 from viz.components.cell_steps.cell_steps import CellSteps
@@ -71,7 +71,7 @@ def recorded(name: str) -> bytes | None:
 def versions_of(story: Story) -> tuple[int, ...]:
     """Return the versions of the weights on disk that make the scenes."""
     names = (each.screen.checkpoint or shipped_names()[0] for each in story.scenes)
-    return tuple(version_of(checkpoints_folder() / name) for name in names)
+    return tuple(version_of(shipped_path(name)) for name in names)
 
 
 def saved_scene(scene: Scene) -> SavedScene | None:

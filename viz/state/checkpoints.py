@@ -10,7 +10,7 @@ from logging import getLogger
 from pathlib import Path
 
 from transformer import CheckpointError
-from transformer.checkpoint import CONFIG, SNAPSHOTS, checkpoints_folder
+from transformer.checkpoint import CONFIG, SNAPSHOTS, checkpoints_folder, edition_of, shipped_path
 from transformer.files.natural_order import natural
 from transformer.formats.adapter import own_adapter, pair_of
 from transformer.formats.own_module import offered
@@ -77,11 +77,15 @@ def keep_opened(paths: Sequence[Path]) -> str:
 
 
 def open_linked(name: str | None) -> str | None:
-    """Put on offer what an address names by its path. The name of it. Raises CheckpointError.
+    """Put on offer what an address names by its path, or as an edition. The name of it.
 
-    A link fetches nothing from the hub: only a person does.
+    A link fetches nothing from the hub: only a person does. Raises CheckpointError.
     """
-    if name is None or name in checkpoint_names() or not Path(name).is_absolute():
+    if name is None or name in checkpoint_names():
+        return name
+    if edition_of(name) in shipped_names():
+        session().opened.append(name)
+    if not Path(name).is_absolute():
         return name
     return keep_opened(find(name, may_fetch=False))
 
@@ -92,7 +96,7 @@ def pair_with(name: str) -> tuple[str, str] | None:
     None where there is no other, or it may not be opened.
     """
     try:
-        pair = pair_of(checkpoints_folder() / name)
+        pair = pair_of(shipped_path(name))
     except CheckpointError:  # the list says it
         return None
     if pair is None:
@@ -115,7 +119,7 @@ def load(request: Request) -> None:
     if is_loaded(request):
         return
     name = request.checkpoint
-    size = f"{size_of(checkpoints_folder() / name) / 1e6:,.0f} MB"
+    size = f"{size_of(shipped_path(name)) / 1e6:,.0f} MB"
     with st.spinner(f"Loading {literal(title(name))}, {size}"):
         repeated(name, request.text, lambda: open_checkpoint(request))
 

@@ -4,6 +4,7 @@ from collections.abc import Collection
 from functools import lru_cache
 from pathlib import Path
 
+from transformer.checkpoint import edition_of
 from transformer.files.foreign_file import read_file
 from transformer.files.foreign_text import clean
 from transformer.refusal import Refusal
@@ -85,7 +86,7 @@ def is_draft(story: Story) -> bool:
 
 
 def _is_there(name: str, names: Collection[str]) -> bool:
-    if name in names:
+    if name in names or edition_of(name) in names:
         return True
     try:
         return Path(name).is_absolute() and bool(find(name, may_fetch=False))

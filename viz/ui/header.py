@@ -9,6 +9,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from transformer import CheckpointError, InputError
+from transformer.checkpoint import edition_of
 from transformer.decoding import decoding_methods, default_method
 from transformer.device import DeviceError
 from transformer.edits import EditError
@@ -138,9 +139,9 @@ def _name_in_list(name: str) -> str:
     description, fault = about(name), fault_of(name)
     if fault is not None:
         return visible(f"{title(name)} · {clean(fault, 130)}")
-    return visible(
-        " · ".join(filter(None, (title(name), description.about.title if description else "")))
-    )
+    of = edition_of(name)
+    parts = (title(name), description.about.title if description else "", of and f"{of} of today")
+    return visible(" · ".join(filter(None, parts)))
 
 
 def _offer(examples: Sequence[str]) -> None:

@@ -5,7 +5,7 @@ from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 
-from transformer.checkpoint import checkpoints_folder
+from transformer.checkpoint import shipped_path
 from transformer.files.foreign_text import clean
 from transformer.fingerprint import fingerprint
 from transformer.refusal import Refusal
@@ -19,7 +19,7 @@ DIGITS = 16
 
 def known_fingerprint(checkpoint: str) -> str:
     """Return a checkpoint's fingerprint; empty where it has no files that can be read."""
-    path = checkpoints_folder() / checkpoint
+    path = shipped_path(checkpoint)
     return _fingerprint(path, version_of(path))
 
 

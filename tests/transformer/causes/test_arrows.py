@@ -2,7 +2,6 @@
 
 import random
 from importlib import import_module
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,6 +13,7 @@ from transformer import Checkpoint, InputError, decode, load_checkpoint
 from transformer.analysis.outputs.output import output_of
 from transformer.analysis.scored import scored
 from transformer.causes.arrows import Arrows, arrows
+from transformer.checkpoint import shipped_path
 from transformer.edits import Edit, edits_of
 
 WRITING = [name for name, config in CONFIGS.items() if config.family != "encoder_classifier"]
@@ -66,7 +66,7 @@ def test_edits_in_force_stay_in_force(name: str) -> None:
 
 
 def test_arrows_of_a_shipped_model_are_exact_and_those_of_like_keys_cost_nothing() -> None:
-    checkpoint = load_checkpoint(Path("checkpoints/en-de"), "cpu")
+    checkpoint = load_checkpoint(shipped_path("en-de-1"), "cpu")
     text = "The animal didn't cross the street because it was too tired."
     target = decode(checkpoint, text).target
     step = [token.piece for token in target].index("▁nicht")

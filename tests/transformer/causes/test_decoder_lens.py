@@ -11,6 +11,7 @@ from tests.transformer.watch.hugging_face import build
 from transformer import InputError, decode, load_checkpoint, record
 from transformer.__main__ import main
 from transformer.causes.decoder_lens import decoder_lens, with_encoder_layers
+from transformer.checkpoint import shipped_path
 from transformer.layers.stacks import DecoderState
 
 NAMES = [name for name, config in CONFIGS.items() if config.family == "encoder_decoder"]
@@ -54,7 +55,7 @@ def test_all_layers_decode_as_ever(name: str) -> None:
 
 
 def test_layers_add_the_order_and_the_sense(capsys: pytest.CaptureFixture[str]) -> None:
-    checkpoint = load_checkpoint(Path("checkpoints/en-de"), "cpu")
+    checkpoint = load_checkpoint(shipped_path("en-de-1"), "cpu")
     embeddings, *others = decoder_lens(checkpoint, TEXT, max_len=20)
     assert len(embeddings.target) == 20  # it never ends
     assert [each.text for each in others] == [

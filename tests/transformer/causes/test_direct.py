@@ -11,6 +11,7 @@ from tests.transformer.recording.test_families import CONFIGS, SOURCE, TARGET
 from tests.transformer.watch.hugging_face import build
 from transformer import InputError, decode, load_checkpoint, record
 from transformer.causes.direct import BIASES, FEED_FORWARD, INPUT, direct
+from transformer.checkpoint import shipped_path
 
 TEXT = "The animal didn't cross the street because it was too tired."
 WRITING = [name for name, config in CONFIGS.items() if config.family != "encoder_classifier"]
@@ -56,7 +57,7 @@ def test_where_nothing_comes_after_it_a_part_is_what_its_head_off_takes() -> Non
 
 
 def test_of_nicht_the_last_layer_is_seen() -> None:
-    checkpoint = load_checkpoint(Path("checkpoints/en-de"), "cpu")
+    checkpoint = load_checkpoint(shipped_path("en-de-1"), "cpu")
     target = decode(checkpoint, TEXT).target
     logits = record(checkpoint, TEXT, target).logits
     step = [token.piece.strip("▁") for token in target].index("nicht")

@@ -15,6 +15,7 @@ from tests.transformer.recording.test_families import CONFIGS, SOURCE, TARGET
 from tests.transformer.watch.hugging_face import build
 from transformer import Checkpoint, Evidence, InputError, decode, evidence, load_checkpoint, record
 from transformer.causes.prefix import replaced, stand_in
+from transformer.checkpoint import shipped_path
 from transformer.editing.read_words import side_read
 from transformer.fingerprint import fingerprint
 from transformer.recording.text_vector import angle
@@ -187,7 +188,7 @@ def test_a_long_text_of_a_watched_model_is_refused(
 
 @pytest.fixture(scope="module")
 def en_de() -> Checkpoint:
-    path = Path("checkpoints/en-de")
+    path = shipped_path("en-de-1")
     wanted = "f814bd7a4a338947d434887780ad0b0c195cd04d3f611656d2295c42d2a9904b"
     assert fingerprint(path) == wanted, "other weights: numbers below are of those"
     return load_checkpoint(path, "cpu")

@@ -11,6 +11,7 @@ from tests.transformer.recording.test_families import CONFIGS, SOURCE, TARGET
 from tests.transformer.watch.hugging_face import build
 from transformer import Checkpoint, InputError, decode, load_checkpoint, record
 from transformer.causes.ladder import Rung, ladder
+from transformer.checkpoint import shipped_path
 
 WRITING = [name for name, config in CONFIGS.items() if config.family != "encoder_classifier"]
 
@@ -52,7 +53,7 @@ def test_models_of_the_library_are_climbed_too(family: str, tmp_path: Path) -> N
 
 
 def test_no_arrow_carries_not_and_the_word_does() -> None:
-    checkpoint = load_checkpoint(Path("checkpoints/en-de"), "cpu")
+    checkpoint = load_checkpoint(shipped_path("en-de-1"), "cpu")
     text = "The animal didn't cross the street because it was too tired."
     decoding = decode(checkpoint, text)
     step = [token.piece for token in decoding.target].index("▁nicht")

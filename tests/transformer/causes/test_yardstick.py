@@ -17,6 +17,7 @@ from transformer import Checkpoint, InputError, decode, evidence, load_checkpoin
 from transformer.analysis import lenses
 from transformer.analysis.bootstrap import interval
 from transformer.causes.yardstick import CUT, RANDOM, agreement, yardstick
+from transformer.checkpoint import shipped_path
 from transformer.discover import discover
 from transformer.training.evaluation.stage import stage_pairs
 from transformer.words import word_groups
@@ -149,7 +150,7 @@ def test_without_cross_attention_there_is_nothing_to_compare(name: str) -> None:
 
 def test_of_a_trained_model_weights_know_much_and_the_cut_more() -> None:
     texts = [source for source, _ in stage_pairs()[::20]]
-    result = yardstick(load_checkpoint(Path("checkpoints/en-de"), "cpu"), texts).agreements
+    result = yardstick(load_checkpoint(shipped_path("en-de-1"), "cpu"), texts).agreements
     chance, weight, cut = (result[name] for name in (RANDOM, "weight", CUT))
     assert cut.first.mean > weight.first.mean > 4 * chance.first.mean
     assert cut.rank.mean > weight.rank.mean > 0.2

@@ -4,18 +4,21 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import cache
-from itertools import product
+from itertools import islice, product
 from pathlib import Path
 
 import pytest
 
-from transformer import decode, load_checkpoint, record
+from transformer import Checkpoint, decode, evidence, load_checkpoint, record
+from transformer.checkpoint import shipped_path
 from viz.lessons.attempt import Attempt, answered, reveal
 from viz.lessons.kinds import tasks
 from viz.lessons.needs import lacking
-from viz.lessons.place import find_place
+from viz.lessons.place import Place, find_place
 from viz.lessons.subject import Subject
 from viz.lessons.task import Reply, Task, even, log_loss, shares
+from viz.stories.shipped import stories_of
+from viz.stories.story import Scene
 
 TASKS = tasks()
 EACH = pytest.mark.parametrize("task", TASKS.values(), ids=TASKS)
@@ -45,6 +48,34 @@ def seen(
     return Subject(opened, recording, place, arguments, text)
 
 
+RIDDLES = ("wrong_word", "needed_word", "left_out")
+"""Tasks about a mistake that a scene names, in its own sentence."""
+
+
+def riddles(task: str) -> Iterator[Subject]:
+    """Of each scene that could ask it."""
+    checkpoint = opened("en-de-1")
+    for scene in (scene for story in stories_of("lesson") for scene in story.scenes):
+        riddle = scene.exercise.riddle
+        if riddle.left_out if task == "left_out" else riddle.mistakes:
+            yield of_riddle(checkpoint, scene)
+
+
+@cache
+def opened(name: str) -> Checkpoint:
+    return load_checkpoint(shipped_path(name), "cpu")
+
+
+@cache
+def of_riddle(checkpoint: Checkpoint, scene: Scene) -> Subject:
+    """A scene's subject, as its page has it."""
+    text = scene.screen.text or ""
+    recording = record(checkpoint, text, decode(checkpoint, text, "beam").target)
+    result, place = evidence(checkpoint, text, recording.target), Place("cross", 0, 0, 0)
+    riddle = scene.exercise.riddle
+    return Subject(checkpoint, recording, place, (), text, result=result, riddle=riddle)
+
+
 @cache
 def run_for(task: Task, subject: Subject) -> Subject:
     """The same with the last value of the task's run, as a page has it that waited for it."""
@@ -56,6 +87,9 @@ def run_for(task: Task, subject: Subject) -> Subject:
 
 def all_seen(task: Task) -> Iterator[Subject]:
     """Rows of several heads of several sentences, as far as they have what the task needs."""
+    if task.name in RIDDLES:
+        yield from islice(riddles(task.name), 3)
+        return
     arguments = (2,) * len(task.takes)
     dear = {"emerged": "copy", "shifted": "en-de-small"}  # these run models anew
     is_dear = task.name in dear
@@ -81,7 +115,16 @@ def wrong(task: Task, of: Subject) -> Reply:
         return tuple(100.0 * (i == least) for i in range(len(truth)))
     if task.form == "number":
         return float(truth) + 10 * task.tolerance(truth) + 1
-    return (int(truth) + 1) % len(task.options(of))
+    return next(others(task, of))
+
+
+def others(task: Task, of: Subject) -> Iterator[int]:
+    """The options that are not right, from the one behind the right one."""
+    n, truth = len(task.options(of)), task.truth(of)
+    assert not isinstance(truth, tuple)
+    for i in range(1, n + 1):
+        if not task.is_right(of, (int(truth) + i) % n) or i == n:
+            yield (int(truth) + i) % n
 
 
 def otherwise(task: Task, of: Subject) -> Reply:

@@ -2,10 +2,13 @@
 
 import random
 from dataclasses import replace
+from typing import get_args
 
 from tests.viz.test_screen import some_screen
+from transformer.causes.verdict import Kind
 from viz.lessons.exercise import NO_EXERCISE, Exercise
 from viz.lessons.needs import NEEDS
+from viz.lessons.riddle import Mistake, Riddle
 from viz.stories.address import page_names
 from viz.stories.reading import one_line, trimmed
 from viz.stories.story import KINDS, Fact, Question, Scene, Story, bare
@@ -72,7 +75,16 @@ def some_exercise(rng: random.Random) -> Exercise:
         row=rng.choice((NO_EXERCISE.row, "last", "17")),
         shows=rng.choice(("", "map", "some picture")),
         tasks=tuple(rng.sample(tasks, rng.randrange(3))),
+        riddle=some_riddle(rng),
     )
+
+
+def some_riddle(rng: random.Random) -> Riddle:
+    kind: Kind = rng.choice(get_args(Kind))
+    mistake = Mistake(some_word(rng), rng.choice(("", some_word(rng))), kind, some_word(rng))
+    left_out = tuple(some_word(rng) for _ in range(rng.randrange(3)))
+    solution = rng.choice(("", some_line(rng)))
+    return Riddle((mistake,) * rng.randrange(3), left_out, solution)
 
 
 def some_story(rng: random.Random) -> Story:

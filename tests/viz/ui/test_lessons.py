@@ -24,6 +24,7 @@ from viz.lessons.sureness import sureness
 from viz.pages.lessons import lesson as lesson_page
 from viz.pages.lessons import standing_in
 from viz.pages.lessons.asking import Answers
+from viz.screen import link
 from viz.stories.shipped import shipped_stories, stories_of
 
 LESSON, TEXT = "attention-by-hand", "3 7 2 9 4 11 5"
@@ -278,3 +279,30 @@ def test_a_page_of_its_own_shows_what_was_asked() -> None:
     assert [each.get("metric") for each in opened_by("heads-emerge", **of)][1] == "alignment"
     (_, path) = opened_by("why-attention", **of)
     assert (path["n"], path["d"]) == ("7", "64")
+
+
+def test_an_edition_is_opened_by_its_address_and_says_what_it_is() -> None:
+    app = start(checkpoint="en-de-1", text="Tom lives in Boston.")
+    assert not [*app.error, *app.warning]
+    chosen = next(each for each in app.selectbox if each.label == "Checkpoint")
+    assert chosen.value == "en-de-1" and chosen.format_func("en-de-1").endswith("en-de of today")
+    assert "en-de-1" not in start(checkpoint="en-de").selectbox[0].options
+
+
+def test_a_riddle_is_graded_and_then_explained() -> None:
+    app = start(page="lessons", story="two-meanings", checkpoint="copy", text=TEXT)
+    before = sent(app)
+    assert "zündete ein Spiel, weil" in before and "Streichholz" not in before
+    scene = shipped_stories()["two-meanings"].scenes[0]
+    words = next(each for each in app.get("button_group") if "wrong" in each.label)
+    names = [option.content for option in words.proto.options]
+    words.set_value(names.index("Keller"))
+    press(app, "Check")
+    assert "“Keller” looks at “cellar”" in app.warning[0].value
+    words = next(each for each in app.get("button_group") if "wrong" in each.label)
+    words.set_value(names.index("Spiel"))
+    press(app, "Check")
+    assert app.success[0].value.startswith("**Right.**") and "“Streichholz”" in app.success[0].value
+    assert scene.exercise.riddle.solution in [each.value for each in app.markdown]
+    links = " ".join(html.unescape(each.proto.body) for each in app.get("html"))
+    assert f'href="{link(scene.screen)}"' in links and "why=yes" in link(scene.screen)

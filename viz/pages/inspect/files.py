@@ -2,7 +2,7 @@
 
 from torch import Tensor
 
-from transformer.checkpoint import checkpoints_folder
+from transformer.checkpoint import shipped_path
 from transformer.inspection.circuits import Ends, Head, copying_scores
 from transformer.inspection.survey import Inspection, survey
 from transformer.inspection.tensor_statistics import Statistics, statistics
@@ -17,7 +17,7 @@ Key = tuple[str, int]
 @keep(8, "Reading the checkpoint")
 def inspected(key: Key) -> Inspection:
     """Survey the files of a checkpoint. Raises CheckpointError."""
-    return survey(checkpoints_folder() / key[0])
+    return survey(shipped_path(key[0]))
 
 
 @keep(4)

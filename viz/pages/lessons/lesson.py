@@ -9,11 +9,13 @@ from viz.app_packages import st
 from viz.labels import literal
 from viz.lessons.kinds import read_task
 from viz.lessons.place import Place, find_place
+from viz.lessons.riddle import NO_RIDDLE
 from viz.lessons.subject import Subject
 from viz.lessons.task import Task
 from viz.pages.lessons.asking import ask, keep
-from viz.pages.lessons.listing import address_of, in_order, length
+from viz.pages.lessons.listing import address_of, in_order, length, whose_sentences
 from viz.pages.lessons.pictures import draw_picture, needs_of
+from viz.pages.lessons.riddles import show_riddle
 from viz.pages.lessons.standing_in import standing_in
 from viz.run.batches import Runner
 from viz.run.request import Answer, Request, answer
@@ -65,7 +67,7 @@ def show_lesson(lesson: Story, pane: Pane) -> None:
         st.html(_links("All lessons", _way_back()))
         st.header(literal(lesson.title), anchor=False)
         st.markdown(lesson.introduction)
-        st.caption(literal(length(lesson)) + ". The sentence above is yours to change.")
+        st.caption(f"{literal(length(lesson))}. {whose_sentences(lesson)}")
         waits, introduced = set[object](), set[Place]()
         answers: dict[Request, Answer | None] = {}
         remark = ""
@@ -91,8 +93,13 @@ def _scene(
     the rows of which it was said above whose they are.
     """
     st.subheader(literal(scene.heading), anchor=False)
-    st.markdown(scene.text)
+    if scene.text:
+        st.markdown(scene.text)
     exercise = scene.exercise
+    if exercise.riddle != NO_RIDDLE:
+        if (opened := show_riddle(lesson.name, number, scene, answers)) is not None:
+            st.html(_links(scene.heading, ("See it on Explore", link(opened))))
+        return before
     questions = [read_task(each) for each in exercise.tasks]
     of_tasks = (need for task, _ in questions for need in task.needs)
     needs = (*exercise.needs, *of_tasks, *needs_of(exercise.shows))

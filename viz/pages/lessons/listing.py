@@ -5,6 +5,7 @@ import html
 from viz.app_packages import st
 from viz.choice import REQUEST
 from viz.lessons.length import minutes, n_tasks
+from viz.lessons.riddle import NO_RIDDLE
 from viz.screen import Screen, link
 from viz.state.state import session
 from viz.stories.shipped import stories_of
@@ -32,6 +33,9 @@ ORDER = (
     "heads-emerge",
     "smoothing-and-rate",
     "why-attention",
+    "two-meanings",
+    "lost-words",
+    "one-for-another",
 )
 """In which they build on each other; others follow by name."""
 
@@ -40,7 +44,8 @@ def list_lessons() -> None:
     """All of them, in the order in which they build on each other."""
     st.markdown(
         "Each takes a few minutes and asks about **the sentence above**: type your own, and every "
-        "question and every answer changes with it."
+        "question and every answer changes with it. **Where does it go wrong?** has real mistakes "
+        "of the translator, with sentences of their own."
     )
     st.html(_cards(in_order(), session().screen))
 
@@ -78,6 +83,15 @@ def length(lesson: Story) -> str:
     return f"{n_tasks(exercises)} questions, about {minutes(texts_of(lesson), exercises)} minutes"
 
 
+def whose_sentences(lesson: Story) -> str:
+    """Say which sentences a lesson is about."""
+    if any(scene.exercise.riddle == NO_RIDDLE for scene in lesson.scenes):
+        return "The sentence above is yours to change."
+    return "Each riddle has a sentence of its own, which is translated now."
+
+
 def texts_of(lesson: Story) -> list[str]:
     """All that is read of a lesson."""
-    return [lesson.introduction, *(f"{scene.heading} {scene.text}" for scene in lesson.scenes)]
+    solutions = (scene.exercise.riddle.solution for scene in lesson.scenes)
+    scenes = (f"{scene.heading} {scene.text}" for scene in lesson.scenes)
+    return [lesson.introduction, *scenes, *solutions]
