@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
-from viz.choice import PageFields, choice
-from viz.spelling import TEXT, one_of
+from viz.choice import CHECKPOINT, PageFields, choice
+from viz.spelling import TEXT, YES, one_of
 
 
 @dataclass(frozen=True)
@@ -14,6 +14,8 @@ class DecodeFields:
     """The output step by step, or as a text with the probability of each word."""
     second_text: str | None = choice(TEXT)
     """The sentence whose vector is compared with the text's."""
+    decoder_lens: bool = choice(YES, False, CHECKPOINT)
+    """The texts that lower layers of the encoder give are open."""
 
 
 FIELDS = PageFields("decode", DecodeFields)

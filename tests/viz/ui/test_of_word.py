@@ -67,3 +67,30 @@ def test_models_of_others_say_why_they_have_none(tmp_path: Any) -> None:
     build("GPT-2").save_pretrained(tmp_path)
     pane, _ = page_of(parse({"page": "explore", "checkpoint": str(tmp_path), "text": "7 9 11"}))
     assert (CAUSES["arrows"].why_not(pane) or "").endswith(".")
+
+
+@pytest.mark.parametrize(("name", "pin"), [("en-de", "q5"), ("everyday", "q8")])
+def test_the_parts_of_a_logit_sum_to_its_lead(name: str, pin: str) -> None:
+    text, kind = (TIRED, "cross") if name == "en-de" else ("She told me that she", "decoder_self")
+    pane, made = figures("parts", checkpoint=name, text=text, kind=kind, pins=pin)
+    place = pinned_target(pane)
+    assert place is not None
+    logits = pane.recording.logits[-len(pane.recording.target) :][place].double()
+    own, *others = logits.argsort(descending=True).tolist()
+    if (written := pane.recording.target[place].id) != own:
+        own, others = written, [own]
+    lead = float(logits[own] - logits[others[0]])
+    bars = [float(line["logit"]) for line in lines(pane, made["parts"])]
+    assert sum(bars) == pytest.approx(lead, abs=1e-4)
+    table = made["every-part"].content
+    assert isinstance(table, Table)
+    wholes = [row.cells[-1].value for row in table.rows if row.cells[-1] is not None]
+    assert sum(value or 0 for value in wholes) == pytest.approx(lead, abs=1e-4)
+    is_post = pane.checkpoint.config.norm_order == "post"
+    assert is_post == (name == "en-de") == ("last layer only" in table.foot)
+
+
+def test_parts_are_of_the_model_unchanged() -> None:
+    pane, made = figures("parts", pins="q5", edits="head-off:cross.2.0")
+    assert "parts" not in made
+    assert "edits" in (CAUSES["parts"].why_not(pane) or "")

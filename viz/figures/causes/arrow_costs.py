@@ -83,8 +83,8 @@ def _row(cost: float, edit: Edit, recording: Recording, largest: float, address:
         Cell(number(cost, 3), cost, rooted(cost, largest)),
         Cell(percent(weight), weight),
     ]
-    tip = "Cut it, and see what is written then"
-    head = Cell(_name(recording, edit), link=address, tip=tip)
+    name = _name(recording, edit)
+    head = Cell(name, link=address, tip=f"Cut {name}, and see what is written then")
     return Row(head, cells, origin=sides.key(edit.key))
 
 

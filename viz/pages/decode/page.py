@@ -10,6 +10,7 @@ from viz.exhibits.exhibit import Actions, Exhibit, PictureAt
 from viz.export import decoding_csv
 from viz.fields.decode import DecodeFields
 from viz.pages.decode.counterfactual import other_word
+from viz.pages.decode.layers import encoder_layers, layers_exhibit
 from viz.pages.decode.similarity import second_sentence, similarity
 from viz.pages.decode.written import written
 from viz.run.request import Answer
@@ -40,6 +41,7 @@ def draw(pane: Pane) -> None:
         else:
             _steps(pane, decoding)
         below(_why, pane)
+        below(encoder_layers, pane)
         for name in views_of_page("decode", pane.recording):
             panel(name, pane)
 
@@ -107,7 +109,7 @@ def _exhibits(pane: Pane) -> Exhibits:
     others = {name: it for name, it in below_it.items() if name != first}
     place = pinned_step(pane)
     of_word = word_exhibits(pane, place) | of_word_exhibits(pane, place)
-    return {first: main[first], **others, **of_word}
+    return {first: main[first], **others, **of_word, **layers_exhibit(pane)}
 
 
 def _read_only(pane: Pane) -> None:

@@ -10,13 +10,14 @@ from transformer.refusal import Refusal
 from viz.app_packages import st
 from viz.components.kit.picture import NothingLeft
 from viz.exhibits.exhibit import Exhibit
-from viz.figures.causes import arrow_costs
+from viz.figures.causes import arrow_costs, logit_parts
+from viz.figures.causes.logit_parts import Parts
 from viz.run.growth import Growth
 from viz.screen import FIRST_PAGE, link
 from viz.state.note import note
 from viz.state.page import Pane
 from viz.state.state import change
-from viz.ui.causes.studies import EachArrow
+from viz.ui.causes.studies import EachArrow, LogitParts
 from viz.ui.progress import grow
 from viz.ui.showing import files_of, show
 
@@ -103,6 +104,28 @@ def _arrows(pane: Pane, place: int) -> Growths:
     return {name: Growth("Each arrow cut", study, it, is_main=False) for name, it in grown.items()}
 
 
+def _parts(pane: Pane, place: int) -> Growths:
+    study, title = LogitParts(pane.answer.request, place), "Direct logit attribution"
+    n_heads = next(iter(pane.recording.attentions.values())).n_heads
+
+    def bars(parts: Parts) -> Exhibit:
+        content, says = logit_parts.chart(parts), logit_parts.describe(parts)
+        return Exhibit(title, content, says, is_main=False)
+
+    def every(parts: Parts) -> Exhibit:
+        content = logit_parts.table(parts, n_heads)
+        return Exhibit(title, content, content.foot, is_main=False)
+
+    grown = {"parts": bars, "every-part": every}
+    return {name: Growth(title, study, it, is_main=False) for name, it in grown.items()}
+
+
+def _no_parts(pane: Pane) -> str | None:
+    if pane.answer.request.edits:
+        return "This is of the model as it is: take the edits back first."
+    return _not_ours(pane)
+
+
 def _not_ours(pane: Pane) -> str | None:
     if pane.checkpoint.family.is_watched:
         return "This is computed in models that are built here; this one runs as its own code says."
@@ -115,6 +138,12 @@ CAUSES = {
         "Every arrow of the row that writes this word is cut, each by itself, exactly.",
         _arrows,
         _not_ours,
+    ),
+    "parts": Cause(
+        "Direct logit attribution",
+        "What each head and feed-forward layer of the decoder adds to this word's logit directly.",
+        _parts,
+        _no_parts,
     ),
 }
 """Name, as the address has it -> study."""

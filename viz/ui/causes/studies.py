@@ -4,9 +4,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
+import torch
+
 from transformer.causes.arrows import Arrows, arrows
+from transformer.causes.direct import direct
 from transformer.inputs import InputError
 from viz.components.kit.picture import NothingLeft
+from viz.figures.causes.logit_parts import Parts
 from viz.run.batches import Runner
 from viz.run.request import Request, answer
 from viz.run.study import Study
@@ -32,6 +36,30 @@ class EachArrow(Study[Arrows]):
         """About: a row pass of 500 arrows costs as much as 8 texts."""
         n_cells = sum(each.numel() for each in value.costs.values())
         return n_cells // (1 if self.request.edits else 60)
+
+
+@dataclass(frozen=True)
+class LogitParts(Study[Parts]):
+    """The parts of the decoder, by what each adds to the logit of a token."""
+
+    request: Request
+    step: int
+    """The same as EachArrow's."""
+
+    def run(self, before: Parts | None, runner: Runner) -> Iterator[Parts]:
+        """Raises NothingLeft for a model whose sums are not known."""
+        plain = answer(self.request, runner)
+        recording = plain.recording
+        at = self.request.text, recording.target, self.step
+        others = recording.logits[-len(recording.target) :][self.step].float().cpu().clone()
+        others[recording.target[self.step].id] = -torch.inf
+        runner_up = plain.checkpoint.tokenizer.token(int(others.argmax()))
+        with runner.steps(plain.checkpoint.model).one(), _in_a_sentence():
+            logit, lead = (direct(plain.checkpoint, *at, it) for it in (None, runner_up.id))
+        yield Parts(logit, lead, runner_up)
+
+    def n_read(self, value: Parts) -> int:
+        return 2
 
 
 @contextmanager
