@@ -1,7 +1,8 @@
 """An edit in words, and the factor of those that make something weaker or stronger."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from itertools import groupby
 
 from transformer import Recording
 from transformer.edits import Edit, EditKind, edit_kinds, parse
@@ -20,6 +21,27 @@ def heads_off(edits: Iterable[str]) -> list[tuple[str, int, int]]:
 def off_in(kind: str, layer: int, edits: Iterable[str]) -> list[int]:
     """The heads of one layer that these edits switch off."""
     return [head for *place, head in heads_off(edits) if place == [kind, layer]]
+
+
+def edits_text(edits: Sequence[Edit], recording: Recording) -> str:
+    """Edits that belong together as one button says them: "9 rows of “dem” forced".
+
+    The rows are of the words that they write.
+    """
+    if len(edits) == 1:
+        return edit_text(edits[0], recording)
+    words = []
+    for place, query in dict.fromkeys((edit.place, edit.query) for edit in edits):
+        attention = recording.attentions.get(place)
+        rows = () if attention is None else attention.produced or attention.queries
+        words.append(f"“{_word(rows, query)}”")
+    return f"{len(edits)} rows of {', '.join(words)} forced"
+
+
+def grouped(edits: Iterable[str]) -> list[tuple[str, ...]]:
+    """Edits in order, with forced rows that follow each other in one group."""
+    pairs = groupby(enumerate(edits), lambda it: -1 if it[1].startswith("row-force:") else it[0])
+    return [tuple(each for _, each in group) for _, group in pairs]
 
 
 def edit_text(edit: Edit, recording: Recording) -> str:

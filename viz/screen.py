@@ -115,6 +115,10 @@ class Screen:
     """The card of a pinned word is open, where a pin alone does not open it."""
     cause: str | None = choice(NAME, None, REQUEST)
     """The further study of a pinned word that is open: "arrows"."""
+    instead: str | None = choice(TEXT, None, REQUEST | {"pins"})
+    """The word, or words, that should stand where the pinned word is written."""
+    repairs: bool = choice(YES, False, REQUEST | {"pins", "instead"})
+    """Changes that would have it written are looked for."""
     show: str = choice(NAME, "maps")
     sort: str = choice(NAME, "layer")
     top: int = choice(WHOLE, 0)

@@ -7,7 +7,7 @@ import pytest
 from transformer import decode, load_checkpoint, record
 from transformer.checkpoint import Checkpoint
 from transformer.edits import parse
-from viz.edit_words import edit_text, factor_of, scale_of, with_factor
+from viz.edit_words import edit_text, edits_text, factor_of, grouped, scale_of, with_factor
 
 TEXT = "The animal didn't cross the street because it was too tired."
 
@@ -57,3 +57,17 @@ def test_a_factor_leads_from_one_kind_to_the_other(spelled: str, factor: float, 
 
 def test_other_kinds_have_no_factor() -> None:
     assert factor_of(parse("head-uniform:cross.2.3")) is None
+
+
+def test_forced_rows_that_were_kept_together_are_one_button(en_de: Checkpoint) -> None:
+    rows = [f"row-force:cross.2.{head}.1=1,0" for head in range(3)]
+    other = ["head-off:cross.0.0", "head-off:cross.0.1"]
+    assert grouped([*other, *rows, "hide:source.0", rows[0]]) == [
+        *((each,) for each in other),
+        tuple(rows),
+        ("hide:source.0",),
+        (rows[0],),
+    ]
+    recording = record(en_de, TEXT, decode(en_de, TEXT).target)
+    assert edits_text([*map(parse, rows)], recording) == "3 rows of “Tier” forced"
+    assert edits_text([parse(rows[0])], recording) == edit_text(parse(rows[0]), recording)

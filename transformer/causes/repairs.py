@@ -91,7 +91,7 @@ def in_place(words: Sequence[str], word: int, right: Sequence[str], other: Seque
 
     Either all words before it are the same, and the right ones follow; or both sentences are
     aligned by their longest common parts, and the right ones stand between the nearest common words
-    before and behind it.
+    before and behind it. Where the word itself is kept, they stand between it and the one before.
 
     >>> words = "Er saß auf der Bank des Flusses".split()
     >>> in_place(words, 4, ["Ufer"], "Er saß auf dem Ufer des Flusses".split())
@@ -103,9 +103,11 @@ def in_place(words: Sequence[str], word: int, right: Sequence[str], other: Seque
     if [*other[: word + n]] == [*words[:word], *right]:
         return True
     blocks = SequenceMatcher(None, words, other, autojunk=False).get_matching_blocks()
-    pairs = [(block.a + i, block.b + i) for block in blocks for i in range(block.size)]
-    first = max((b + 1 for a, b in pairs if a < word), default=0)
-    end = min((b for a, b in pairs if a > word), default=len(other))
+    common = {block.a + i: block.b + i for block in blocks for i in range(block.size)}
+    first = max((b + 1 for a, b in common.items() if a < word), default=0)
+    end = min((b for a, b in common.items() if a >= word), default=len(other))
+    if word in common and word and word - 1 not in common:
+        return False
     between = [*other[first:end]]
     return any(between[i : i + n] == [*right] for i in range(len(between) - n + 1))
 
@@ -137,13 +139,15 @@ def repairing(
     options: Mapping[str, Any] | None = None,
     edits: Iterable[Edit | str] = (),
     on_step: OnStep | None = None,
+    before: Repairs | None = None,
 ) -> Iterator[Repairs]:
     """The same while it grows, after each change that is decoded.
 
     target: what the method, with these options and edits, has written. word: by number, from 0.
     other: the right word, or several. Tried are the other methods, each word of the text hidden,
     each head off, the strongest arrows cut, and the rows of `needed`. on_step: called between two
-    passes; what it raises ends the search. Raises InputError, of an edit EditError.
+    passes; what it raises ends the search. before: an earlier result, which is continued. Raises
+    InputError, of an edit EditError.
     """
     if not checkpoint.family.decodes:
         raise InputError(f"{checkpoint.name} writes nothing: there is no word to repair.")
@@ -151,7 +155,7 @@ def repairing(
     search = _Search(
         checkpoint, text, tuple(target), place, method, options or {}, edits_of(edits), on_step
     )
-    yield from search.run()
+    yield from search.run(before)
 
 
 def _size(repair: Repair) -> tuple[float, int]:
@@ -170,28 +174,30 @@ class _Search:
     edits: tuple[Edit, ...]
     on_step: OnStep | None
 
-    def run(self) -> Iterator[Repairs]:
+    def run(self, before: Repairs | None) -> Iterator[Repairs]:
         methods = other_methods(self.method)
         every = changes(self.checkpoint, self.text, self.target, self.place, self.edits)
         forecasting = self._forecasting()
         forecasts = forecasting.of(every)
         chosen = self._chosen(forecasts)
-        has_rows = not self.checkpoint.family.is_watched
-        n_before, tried = len(methods) + has_rows, list[Repair]()
-        for number in range(n_before + len(chosen)):
+        n_first = len(methods) + (not self.checkpoint.family.is_watched)
+        right = [] if before is None else [*before.repairs]
+        n_done, n_all = 0 if before is None else before.n_decoded, n_first + len(chosen)
+        for number in range(n_done, n_all):
             if number < len(methods):
                 repair = self._tried(methods[number], 0.0)
-            elif number < n_before:
+            elif number < n_first:
                 repair = self._rows(forecasting)
             else:
-                forecast = chosen[number - n_before]
+                forecast = chosen[number - n_first]
                 repair = self._tried(forecast.change, forecast.cost)
-            tried.append(repair)
-            right = sorted((it for it in tried if it.writes_it), key=_size)
-            is_enough = sum(not it.change.method for it in right) >= ENOUGH
-            n = len(tried) if is_enough else n_before + len(chosen)
-            yield Repairs(*(self.place, self.method, tuple(right), len(forecasts), len(tried), n))
-            if is_enough:
+            right += [repair] * repair.writes_it
+            right.sort(key=_size)
+            if sum(not it.change.method for it in right) >= ENOUGH:
+                n_all = number + 1
+            counts = len(forecasts), number + 1, n_all
+            yield Repairs(self.place, self.method, tuple(right), *counts)
+            if number + 1 == n_all:
                 return
 
     def _forecasting(self) -> Forecasting:

@@ -13,6 +13,7 @@ from viz.state.page import Exhibits, Page, Pane
 from viz.state.state import change
 from viz.ui.causes.lens_costs import awaits_costs, finished_costs, with_costs
 from viz.ui.causes.of_word import of_word, of_word_exhibits
+from viz.ui.causes.right_word import right_word_exhibits, type_right_word
 from viz.ui.changed_output import output_exhibit
 from viz.ui.columns import below
 from viz.ui.controls import choose_head
@@ -60,6 +61,7 @@ def _views(pane: Pane) -> None:
 
 def _why(pane: Pane) -> None:
     why_word(pane, pinned_target(pane), pane.screen.picture == "why")
+    type_right_word(pane, pinned_target(pane))
     of_word(pane, pinned_target(pane))
 
 
@@ -75,9 +77,10 @@ def _exhibits(pane: Pane) -> Exhibits:
     """
     pictures, changed = _pictures(finished_costs(pane)), output_exhibit(pane)
     place = pinned_target(pane)
+    further = right_word_exhibits(pane, place) | of_word_exhibits(pane, place)
     if card := _card(pane):
-        return {**card, "grid": pictures["grid"], **changed, **of_word_exhibits(pane, place)}
-    return {**pictures, **changed, **word_exhibits(pane, place), **of_word_exhibits(pane, place)}
+        return {**card, "grid": pictures["grid"], **changed, **further}
+    return {**pictures, **changed, **word_exhibits(pane, place), **further}
 
 
 def _pictures(pane: Pane) -> dict[str, Exhibit]:

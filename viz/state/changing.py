@@ -46,9 +46,9 @@ def add(*edits: Edit) -> None:
     edit([*session().screen.edits, *map(str, edits)])
 
 
-def remove(spelled: str) -> None:
-    """Take one edit out of force."""
-    edit(each for each in session().screen.edits if each != spelled)
+def remove(*spelled: str) -> None:
+    """Take edits out of force."""
+    edit(each for each in session().screen.edits if each not in spelled)
 
 
 def exchange(old: str, new: Edit | None) -> None:

@@ -8,7 +8,7 @@ from transformer.edits import Edit, EditKind, edit_kinds, parse
 from transformer.refusal import Refusal
 from transformer.words import words_of
 from viz.app_packages import st
-from viz.edit_words import edit_text, scale_of, with_factor
+from viz.edit_words import edit_text, edits_text, grouped, scale_of, with_factor
 from viz.exhibits.words import Line, Span, Words
 from viz.labels import literal, signed
 from viz.painters.words_html import words_html
@@ -95,10 +95,14 @@ def _compare(screen: Screen) -> None:
 def list_edits(pane: Pane) -> None:
     """The edits in force, and what takes them back. pane: what they were made of."""
     edits, own = pane.screen.edits, changes()
-    for i, spelled in enumerate(edits[:MOST_SHOWN]):
-        _one(i, spelled, pane)
-    if len(edits) > MOST_SHOWN:
-        st.markdown(f"and {len(edits) - MOST_SHOWN} more", width="content")
+    groups = grouped(edits)
+    for i, group in enumerate(groups[:MOST_SHOWN]):
+        if len(group) == 1:
+            _one(i, group[0], pane)
+        else:
+            _several(i, group, pane)
+    if len(groups) > MOST_SHOWN:
+        st.markdown(f"and {sum(map(len, groups[MOST_SHOWN:]))} more", width="content")
     look: Any = {"type": "tertiary"}
     st.button("Undo", disabled=not own.before, on_click=undo, icon=":material/undo:", **look)
     st.button("Redo", disabled=not own.undone, on_click=redo, icon=":material/redo:", **look)
@@ -130,6 +134,15 @@ def _one(i: int, spelled: str, pane: Pane) -> None:
         _values(each, scale or edit_kinds()[each.name])
         st.code(spelled, language=None)
         st.button("Take it back", key=f"remove {i}", on_click=remove, args=(spelled,))
+
+
+def _several(i: int, group: tuple[str, ...], pane: Pane) -> None:
+    """Edits that were kept together: one button, and taken back as one."""
+    title = literal(edits_text([*map(parse, group)], pane.recording))
+    with st.popover(title, key=f"edit {i}"):
+        for spelled in group:
+            st.code(spelled, language=None)
+        st.button("Take them back", key=f"remove {i}", on_click=remove, args=group)
 
 
 def _values(each: Edit, kind: EditKind) -> None:

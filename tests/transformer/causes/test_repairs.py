@@ -37,6 +37,7 @@ def few(monkeypatch: pytest.MonkeyPatch) -> None:
         (6, "!", "damit es in dem Kuchen gibt !", True),
         (6, "!", "damit ! es in dem Kuchen gibt .", False),
         (4, "Brot", "", False),
+        (5, "Jahr", "damit es in dem Jahr gibt .", False),
     ],
 )
 def test_the_right_words_stand_between_the_nearest_common_ones(

@@ -19,6 +19,7 @@ from viz.state.note import note
 from viz.state.page import Exhibits, Page, Pane
 from viz.talks.collecting import add_button
 from viz.ui.causes.of_word import of_word, of_word_exhibits
+from viz.ui.causes.right_word import right_word_exhibits, type_right_word
 from viz.ui.changed_output import output_exhibit
 from viz.ui.columns import below, columns
 from viz.ui.controls import choose_heads, choose_one
@@ -49,6 +50,7 @@ def draw(pane: Pane) -> None:
 def _why(pane: Pane) -> None:
     """The card of the step's word, where it is pinned."""
     why_word(pane, pinned_step(pane))
+    type_right_word(pane, pinned_step(pane))
     of_word(pane, pinned_step(pane))
 
 
@@ -108,7 +110,8 @@ def _exhibits(pane: Pane) -> Exhibits:
     below_it = {name: replace(it, is_main=False) for name, it in (main | views).items()}
     others = {name: it for name, it in below_it.items() if name != first}
     place = pinned_step(pane)
-    of_word = word_exhibits(pane, place) | of_word_exhibits(pane, place)
+    of_word = word_exhibits(pane, place) | right_word_exhibits(pane, place)
+    of_word |= of_word_exhibits(pane, place)
     return {first: main[first], **others, **of_word, **layers_exhibit(pane)}
 
 

@@ -1,0 +1,71 @@
+"""The right word below the card: the numbers of `contrast`, and repairs whose links keep them."""
+
+from itertools import islice
+from urllib.parse import parse_qsl
+
+import pytest
+import torch
+
+from tests.viz.ui.test_why_word import card, tables, values
+from transformer import decode, load_checkpoint
+from transformer.causes import contrast, repairs
+from transformer.checkpoint import checkpoints_folder
+from transformer.words import words_of
+from viz.exhibits.table import Table
+from viz.exhibits.words import Words
+from viz.run.batches import entered
+from viz.run.right_word import FindRepairs
+from viz.run.work import finish
+from viz.screen import parse
+
+CHOICES = {"checkpoint": "en-de-small", "text": "Tom lives in Boston.", "kind": "cross"}
+PINNED = {**CHOICES, "pins": "q1", "instead": "lebt"}
+
+
+@pytest.mark.parametrize("page", ["explore", "decode"])
+def test_the_right_word_has_the_numbers_of_contrast(page: str) -> None:
+    pane, figures = card(page, **PINNED)
+    checkpoint = load_checkpoint(checkpoints_folder() / "en-de-small", "cpu")
+    result = contrast(checkpoint, CHOICES["text"], pane.recording.target, 1, "lebt")
+    source, prefix = tables(figures["contrast"])
+    torch.testing.assert_close(values(source, "contrast"), result.of_source, atol=1e-4, rtol=0)
+    torch.testing.assert_close(values(prefix, "contrast"), result.of_prefix, atol=1e-4, rtol=0)
+    words = figures["right-word"].content
+    assert isinstance(words, Words)
+    numbers = {span.measure: span.value for span in words.lines[0].spans if span.measure}
+    assert numbers["probability"] == pytest.approx(result.probability, rel=1e-3)
+    assert numbers["rank"] == result.rank
+    assert "repairs" not in figures
+
+
+def test_each_link_leads_to_a_screen_that_writes_the_word() -> None:
+    pane, figures = card("explore", **PINNED, repairs="yes")
+    table, value = figures["repairs"].content, finish(FindRepairs(pane.request, 1, "lebt"))
+    assert isinstance(table, Table) and len(table.rows) == min(12, len(value.repairs)) > 1
+    checkpoint = load_checkpoint(checkpoints_folder() / "en-de-small", "cpu")
+    for row, repair in zip(table.rows, value.repairs, strict=False):
+        keep, cost, written = row.cells
+        assert keep is not None and cost is not None and written is not None
+        assert cost.value == repair.cost and written.text == repair.text
+        screen = parse(dict(parse_qsl(keep.link.partition("?")[2])))
+        again = decode(checkpoint, CHOICES["text"], screen.decoding or "greedy", edits=screen.edits)
+        assert again.text == repair.text and "lebt" in words_of(again.target)
+
+
+def test_a_search_goes_on_where_it_was_stopped() -> None:
+    checkpoint = load_checkpoint(checkpoints_folder() / "en-de-small", "cpu")
+    inputs = checkpoint, CHOICES["text"], decode(checkpoint, CHOICES["text"]).target, 1, "lebt"
+    whole = repairs(*inputs)
+    pane, _ = card("explore", **PINNED)
+    study = FindRepairs(pane.request, 1, "lebt")
+    *_, part = islice(study.run(None, entered), 3)
+    assert study.progress(part) == (3, part.n_to_decode)
+    *_, last = study.run(part, entered)
+    assert [it.text for it in last.repairs] == [it.text for it in whole.repairs]
+    assert last.n_decoded == whole.n_decoded
+
+
+def test_what_is_written_already_leaves_the_other_figures() -> None:
+    for typed in ("wohnt", "  ", "#"):
+        _, figures = card("explore", **{**PINNED, "instead": typed})
+        assert "picture" in figures

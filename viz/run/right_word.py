@@ -1,0 +1,70 @@
+"""The studies of the right word in the place of a written one: its contrast, and its repairs."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from transformer.causes.contrast import Contrast, contrast
+from transformer.causes.repairs import Repairs, repairing
+from transformer.inputs import InputError
+from viz.components.kit.picture import NothingLeft
+from viz.run.batches import Runner
+from viz.run.causes import Causes
+from viz.run.request import Request, answer
+from viz.run.study import Study
+from viz.run.work import finish
+
+
+@dataclass(frozen=True)
+class RightWord(Study[Contrast]):
+    """Another word in the place of a written one: its rank, and what speaks for either."""
+
+    request: Request
+    word: int
+    """The number of the written word."""
+    other: str
+
+    def run(self, before: Contrast | None, runner: Runner) -> Iterator[Contrast]:
+        """Raises NothingLeft for what is no other word, or a model whose words cannot be hidden."""
+        plain, request = answer(self.request, runner), self.request
+        evidence = finish(Causes(request), runner)
+        inputs = plain.checkpoint, request.text, plain.recording.target, self.word, self.other
+        steps = runner.steps(plain.checkpoint.model)
+        with steps.one():
+            try:
+                result = contrast(*inputs, request.edits, steps.give_way, evidence)
+            except InputError as error:
+                raise NothingLeft(str(error)) from error
+        yield result
+
+    def n_read(self, value: Contrast) -> int:
+        """Each word of the text hidden and cut off, and each written one replaced."""
+        return 2 * len(value.source_words) + len(value.prefix_words)
+
+
+@dataclass(frozen=True)
+class FindRepairs(Study[Repairs]):
+    """Changes after which the decoding of a request writes another word, one after the other."""
+
+    request: Request
+    word: int
+    other: str
+
+    def run(self, before: Repairs | None, runner: Runner) -> Iterator[Repairs]:
+        """Raises NothingLeft for what is no other word."""
+        request, plain = self.request, answer(self.request, runner)
+        steps = runner.steps(plain.checkpoint.model)
+        values = repairing(
+            *(plain.checkpoint, request.text, plain.recording.target, self.word, self.other),
+            *(request.method, dict(request.options), request.edits, steps.give_way, before),
+        )
+        try:
+            yield from steps.of(values)
+        except InputError as error:
+            raise NothingLeft(str(error)) from error
+
+    def progress(self, value: Repairs) -> tuple[int, int]:
+        return value.n_decoded, value.n_to_decode
+
+    def n_read(self, value: Repairs) -> int:
+        """Each change read twice for a forecast, in batches, and some of them decoded."""
+        return 2 * value.n_changes + 10 * value.n_decoded

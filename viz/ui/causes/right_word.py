@@ -1,0 +1,134 @@
+"""Type the right word: below the card of a pinned word, what stands against it, and its repairs."""
+
+from functools import partial
+from typing import Any
+
+from transformer.analysis.tables.origins import Side
+from transformer.causes.changes import Change
+from transformer.causes.contrast import Contrast
+from transformer.causes.repairs import Repairs
+from transformer.refusal import Refusal
+from transformer.token import Token
+from transformer.words import word_groups
+from viz.app_packages import st
+from viz.components.kit.picture import NothingLeft
+from viz.exhibits.exhibit import Exhibit
+from viz.figures.causes.contrast_tables import contrast_tables, contrast_text, right_word
+from viz.figures.causes.repairs_table import repairs_table
+from viz.figures.causes.worth_tables import Origins
+from viz.run.growth import Growth
+from viz.run.right_word import FindRepairs, RightWord
+from viz.screen import choose, link
+from viz.state.note import note
+from viz.state.page import Pane
+from viz.state.state import bound, change
+from viz.ui.progress import grow
+from viz.ui.showing import files_of, show
+
+TITLE, REPAIRS = "The right word", "Repairs"
+HELP = (
+    "The word, or words, that should stand here: how likely they are, and what speaks against them."
+)
+FIND_HELP = (
+    "Other methods, words hidden, heads off, arrows cut and rows forced: each is decoded, and only "
+    "what really writes the right word counts."
+)
+
+
+def right_word_exhibits(pane: Pane, place: int | None) -> dict[str, Growth[Any]]:
+    """The exhibits of the right word; none while none is typed, or no word is pinned.
+
+    place: in the target, of a token of the pinned word.
+    """
+    typed = (pane.screen.instead or "").strip()
+    if place is None or not typed:
+        return {}
+    at = pane.answer.request, _word_at(pane, place), typed
+    study = RightWord(*at)
+    result: dict[str, Growth[Any]] = {
+        "right-word": Growth(TITLE, study, partial(_chances, pane), is_main=False),
+        "contrast": Growth(TITLE, study, partial(_contrast, pane), is_main=False),
+    }
+    if pane.screen.repairs:
+        result["repairs"] = Growth(REPAIRS, FindRepairs(*at), partial(_repairs, pane), False)
+    return result
+
+
+def type_right_word(pane: Pane, place: int | None) -> None:
+    """Draw the field below the card, and the exhibits of what is typed there."""
+    if place is None or pane.request != pane.answer.request:
+        return
+    typed = pane.screen.instead or ""
+    st.text_input(
+        TITLE,
+        typed,
+        placeholder="Another word for this place",
+        help=HELP,
+        width=300,
+        **bound("instead", typed, ""),
+    )
+    exhibits = right_word_exhibits(pane, place)
+    if not exhibits:
+        return
+    try:
+        _draw_contrast(pane, exhibits)
+        if "repairs" in exhibits:
+            _draw_repairs(pane, exhibits["repairs"])
+    except (Refusal, NothingLeft) as reason:
+        note(reason)
+
+
+def _draw_contrast(pane: Pane, exhibits: dict[str, Growth[Any]]) -> None:
+    def draw(contrast: Contrast) -> None:
+        show(exhibits["right-word"].exhibit(contrast), "right-word")
+        show(exhibits["contrast"].exhibit(contrast), "contrast")
+
+    work = grow(exhibits["contrast"].study, draw)
+    if work.is_whole:
+        with files_of(pane, exhibits["contrast"].exhibit(work.result()), "contrast"):
+            if "repairs" not in exhibits:
+                ask: Any = {"on_click": change, "kwargs": {"repairs": True}}
+                st.button("Find a repair", icon=":material/build:", help=FIND_HELP, **ask)
+
+
+def _draw_repairs(pane: Pane, growth: Growth[Repairs]) -> None:
+    work = grow(growth.study, lambda repairs: show(growth.exhibit(repairs), "repairs"))
+    if work.is_whole and work.result().repairs:
+        files_of(pane, growth.exhibit(work.result()), "repairs")
+
+
+def _chances(pane: Pane, contrast: Contrast) -> Exhibit:
+    decoding = pane.answer.decoding
+    vocab_size = pane.checkpoint.config.vocab_size if decoding is None else decoding.vocab_size
+    return Exhibit(TITLE, right_word(contrast, vocab_size), is_main=False)
+
+
+def _contrast(pane: Pane, contrast: Contrast) -> Exhibit:
+    recording = pane.recording
+    content = contrast_tables(
+        contrast, _origins("source", recording.source), _origins("target", recording.target)
+    )
+    return Exhibit(content.lines[0][0].name, content, contrast_text(contrast), is_main=False)
+
+
+def _repairs(pane: Pane, repairs: Repairs) -> Exhibit:
+    content = repairs_table(repairs, pane.recording, partial(_address, pane))
+    return Exhibit(content.name, content, repairs.text, is_main=False)
+
+
+def _address(pane: Pane, change: Change) -> str:
+    """The address where a change is made for good."""
+    if change.method:
+        return link(choose(pane.screen, decoding=change.method))
+    edits = (*pane.screen.edits, *map(str, change.edits))
+    return link(choose(pane.screen, edits=edits))
+
+
+def _word_at(pane: Pane, place: int) -> int:
+    groups = word_groups(pane.recording.target)
+    return next(number for number, group in enumerate(groups) if place in group)
+
+
+def _origins(name: str, tokens: tuple[Token, ...]) -> Origins:
+    side = Side(name, tokens)
+    return [side.at(group) for group in word_groups(tokens)]
