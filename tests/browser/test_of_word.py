@@ -24,6 +24,20 @@ def test_each_layer_of_the_encoder_has_its_text(page: Page, address: str) -> Non
     becomes(lambda: parameter(page, "decoder_lens"), "yes")
 
 
+def test_the_grid_shows_what_each_head_is_worth_to_the_pinned_word(
+    page: Page, address: str
+) -> None:
+    visit(page, f"{address}/?text={TIRED}&decoding=greedy&kind=cross&pins=q5")
+    page.get_by_label("Show", exact=True).select_option("cost of each head")
+    cells = page.locator(".head-grid .cell .value")
+    expect(cells.nth(64)).to_have_text("1.11")  # cross L2 H0
+    expect(cells).to_have_count(72)
+    expect(page.locator(".head-grid .legend")).to_contain_text("“nicht”")
+    page.locator(".token-rows").get_by_text("müde", exact=True).click()
+    expect(page.locator(".head-grid .legend")).to_contain_text("“müde”")
+    becomes(lambda: parameter(page, "show"), "worth")
+
+
 def test_the_strongest_arrow_of_a_word_is_cut_by_a_click(page: Page, address: str) -> None:
     visit(page, f"{address}/?text={TIRED}&decoding=greedy&kind=cross&pins=q5")
     page.get_by_role("button", name="Each arrow cut").click()

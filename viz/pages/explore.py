@@ -11,6 +11,7 @@ from viz.state.changing import edited_heads, heads_off, switch_off
 from viz.state.focus import pinned_target, pinned_tokens, turn_to_head
 from viz.state.page import Exhibits, Page, Pane
 from viz.state.state import change
+from viz.ui.causes.head_worth import finish_worth, head_worth, watch_worth
 from viz.ui.causes.lens_costs import awaits_costs, finished_costs, with_costs
 from viz.ui.causes.of_word import of_word, of_word_exhibits
 from viz.ui.causes.right_word import right_word_exhibits, type_right_word
@@ -40,6 +41,7 @@ MOST_CELLS = 2**26
 def draw(pane: Pane) -> None:
     """All heads, and one of them large."""
     pane = with_costs(pane)
+    watch_worth(pane)
     exhibits = {**_pictures(pane), **output_exhibit(pane)}
     columns = st.columns([4.3, 7], gap="large")
     parts = list(zip(columns, (_grid, _large), strict=True))
@@ -75,6 +77,7 @@ def _exhibits(pane: Pane) -> Exhibits:
     """The large picture, or the card in its place, and the grid, which is what is touched where
     heads are switched off.
     """
+    finish_worth(pane)
     pictures, changed = _pictures(finished_costs(pane)), output_exhibit(pane)
     place = pinned_target(pane)
     further = right_word_exhibits(pane, place) | of_word_exhibits(pane, place)
@@ -91,7 +94,8 @@ def _pictures(pane: Pane) -> dict[str, Exhibit]:
 
 def _all_heads(pane: Pane, reading: Reading) -> PictureAt:
     selection, screen = pane.selection, pane.screen
-    grid = HeadGrid(_readable(pane, reading), reading)
+    plain = HeadGrid(_readable(pane, reading), reading)
+    grid = replace(plain, worth=head_worth(pane)) if lenses()[reading.lens].per_head else plain
     over = {
         "selected": (selection.kind, selection.layer, selection.head),
         "show": screen.show,
@@ -109,7 +113,7 @@ def _all_heads(pane: Pane, reading: Reading) -> PictureAt:
         "off": lambda off: switch_off(map(tuple, off)),
         "view": lambda view: change(show=view["show"], sort=view["sort"], top=view["top"]),
     }
-    typed = None if lenses()[reading.lens].of_output else grid
+    typed = None if lenses()[reading.lens].of_output else plain
     return PictureAt(grid, over, {"pinned": pinned_tokens(pane)}, typed, on, "grid")
 
 

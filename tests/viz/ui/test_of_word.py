@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from tests.transformer.watch.hugging_face import build
+from transformer.analysis.sweep import sweep
 from transformer.causes.arrows import arrows
 from viz.exhibits.exhibit import Exhibit
 from viz.exhibits.table import Table
@@ -94,3 +95,25 @@ def test_parts_are_of_the_model_unchanged() -> None:
     pane, made = figures("parts", pins="q5", edits="head-off:cross.2.0")
     assert "parts" not in made
     assert "edits" in (CAUSES["parts"].why_not(pane) or "")
+
+
+def test_the_grid_has_what_each_head_is_worth_to_the_word() -> None:
+    pane, made = figures("", pins="q5", show="worth", kind="cross")
+    target = pane.recording.target
+    result = sweep(pane.checkpoint, TIRED, target)
+    wanted = {
+        (edit.place, edit.layer, edit.head): -float(changes[NICHT])
+        for edit, changes in zip(result.edits, result.changes, strict=True)
+    }
+    costs = {
+        (line["kind"], int(line["layer"]), int(line["head"])): float(line["worth"])
+        for line in lines(pane, made["grid"])
+    }
+    assert costs == pytest.approx(wanted, abs=1e-6)
+    assert costs["cross", 2, 0] == pytest.approx(1.11, abs=0.01)
+
+
+@pytest.mark.parametrize("choices", [{}, {"pins": "q5", "edits": "head-off:cross.2.0"}])
+def test_a_grid_without_a_word_or_under_edits_shows_no_worth(choices: dict[str, str]) -> None:
+    pane, made = figures("", show="worth", kind="cross", **choices)
+    assert all("worth" not in line for line in lines(pane, made["grid"]))

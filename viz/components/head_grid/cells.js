@@ -94,7 +94,7 @@ export function fillCells(section) {
   const metric = shown.show === "maps" ? null : metricOf(section, shown.show);
   board.classList.toggle("numbers", metric !== null);
   const values = metric && section.metric(shown.show);
-  const most = metric && (values[section.ranking(shown.show)[0]] || 1);
+  const most = metric && (metric.bound ?? (values[section.ranking(shown.show)[0]] || 1));
   const kept = new Set(section.kept);
   for (const cell of cells) {
     const dimmed = shown.top > 0 && !kept.has(cell.index);
@@ -103,13 +103,15 @@ export function fillCells(section) {
     const parts = metric ? [element("span", "value", value)] : [];
     if (section.isNamed) parts.push(...captions(section, cell));
     if (parts.length || cell.firstChild) cell.replaceChildren(...parts);
-    colour(cell, metric && !dimmed ? values[cell.index] / most : NaN, section.palette);
+    colour(cell, metric && !dimmed ? values[cell.index] / most : NaN, section, metric);
     cell.setAttribute("aria-label", spoken(cell));
   }
 }
 
-function colour(cell, share, palette) {
-  if (!Number.isNaN(share)) paintChip(cell, colourAt(palette.scale, share));
+function colour(cell, share, { palette, difference }, metric) {
+  // Numbers with a sign have a bound: 0 is in the middle.
+  const at = metric?.bound ? [difference, (1 + share) / 2] : [palette.scale, share];
+  if (!Number.isNaN(share)) paintChip(cell, colourAt(...at));
   else cell.style.background = cell.style.color = "";
 }
 

@@ -17,7 +17,7 @@ from viz.components.kit.picture import known_map
 from viz.components.kit.sides import sides
 from viz.components.kit.sync import mountable
 from viz.components.kit.thumbnails import MASKED, metrics_of_map, pictures
-from viz.labels import kind_name, kind_title
+from viz.labels import kind_name, kind_title, number
 from viz.map_words import capitalised, describe_heads, list_of
 from viz.sentence import wording
 from viz.theme import Theme
@@ -33,19 +33,46 @@ on_off: the heads that are off now, by kind, layer and head.
 """
 
 
+WORTH = "worth"
+"""The name of the number that is of a written word, among those of the weights."""
+
+
+@dataclass(frozen=True)
+class Worth:
+    """The nats that a written word loses with each head off."""
+
+    word: str
+    numbers: tuple[tuple[str, tuple[float, ...]], ...] = ()
+    """Kind and its heads, layer by layer; a kind is left out as long as nothing is known."""
+
+    @property
+    def bound(self) -> float:
+        """The end of the colour scale, on both sides of 0 and the same for all kinds."""
+        sizes = [abs(each) for _, heads in self.numbers for each in heads if each == each]
+        return max(sizes, default=0.0) or 1.0
+
+    def of(self, map: AttentionMap) -> NDArray[np.float32]:
+        """The numbers of a kind [L, H]; NaN while they are not known."""
+        unknown = (float("nan"),) * (map.n_layers * map.n_heads)
+        numbers = dict(self.numbers).get(map.kind, unknown)
+        return np.array(numbers, np.float32).reshape(map.n_layers, map.n_heads)
+
+
 @dataclass(frozen=True)
 class HeadGrid:
     """Every layer and head of these kinds of attention."""
 
     kinds: tuple[str, ...]
     reading: Reading = PLAIN
+    worth: Worth | None = None
+    """Offered beside the metrics; None: no written word is pinned."""
     component: ClassVar[Component] = HEAD_GRID
 
     def title(self, recording: Recording) -> str:
         return f"{capitalised(list_of([*map(kind_name, self.kinds)]))}, all heads"
 
     def payload(self, recording: Recording, decoding: Decoding | None = None) -> bytes:
-        return pack_kinds(list(self.maps(recording).values()))
+        return pack_kinds(self.maps(recording).values(), self.worth)
 
     def data(
         self,
@@ -83,16 +110,26 @@ class HeadGrid:
         return envelope(payload, theme, **look, **state, **changed)
 
     def says(self, recording: Recording, decoding: Decoding | None = None, **state: Any) -> str:
-        return " ".join(_sentence(map, **state) for map in self.maps(recording).values())
+        maps = self.maps(recording).values()
+        return " ".join(_sentence(map, worth=self.worth, **state) for map in maps)
 
     def maps(self, recording: Recording) -> dict[str, AttentionMap]:
         return {kind: known_map(recording, kind, self.reading) for kind in self.kinds}
 
 
 def _sentence(
-    map: AttentionMap, *, show: str = "maps", sort: str = "layer", top: int = 0, **state: Any
+    map: AttentionMap,
+    *,
+    show: str = "maps",
+    sort: str = "layer",
+    top: int = 0,
+    worth: Worth | None = None,
+    **state: Any,
 ) -> str:
     """Say which heads of one kind are shown, in which order, as what."""
+    if worth is not None and show == WORTH and map.lens.per_head:
+        text = f"the number of a head is what “{worth.word}” loses with it off, in nats"
+        return f"{capitalised(kind_name(map.kind))}: {text}."
     metrics = metrics_of_map(map)
     metric, sorted_by = metrics.get(show), metrics.get(sort)
     sentence = describe_heads(map, range(map.n_layers))
@@ -108,21 +145,22 @@ def _sentence(
     return sentence
 
 
-def pack_kinds(maps: Iterable[AttentionMap]) -> bytes:
+def pack_kinds(maps: Iterable[AttentionMap], worth: Worth | None = None) -> bytes:
     """Several kinds: one array each, of what `pack_head_grid` packs."""
-    return pack({}, *(np.frombuffer(pack_head_grid(map), np.uint8) for map in maps))
+    return pack({}, *(np.frombuffer(pack_head_grid(map, worth), np.uint8) for map in maps))
 
 
-def pack_head_grid(map: AttentionMap) -> bytes:
+def pack_head_grid(map: AttentionMap, worth: Worth | None = None) -> bytes:
     """Thumbnails of every head, where each is strongest, and its metrics.
 
     Arrays: thumbnails u1 [L, H, R', C'] with R', C' at most 64; strongest cell i4 [L, H, 2] (row,
-    column) and its value f4 [L, H]; metrics f4 [M, L, H], of the weights whatever the lens;
+    column) and its value f4 [L, H]; metrics f4 [M, L, H], of the weights whatever the lens, and
+    the heads' worth where a lens has heads;
     the numbers of the most telling metrics u1 [L, H, up to 3].
     """
     metrics = metrics_of_map(map)
     made = pictures(map, metrics)
-    header = {
+    header: dict[str, Any] = {
         "kind": map.kind,
         "title": kind_title(map.kind),
         "layers": [map.attention.number(layer) for layer in range(map.n_layers)],
@@ -143,8 +181,25 @@ def pack_head_grid(map: AttentionMap) -> bytes:
         "masked": bool((made.thumbnails == MASKED).any()),
         "metrics": _metrics(metrics, made.metrics),
     }
-    arrays = (made.thumbnails, made.strongest, made.value, made.metrics, telling(made.metrics))
+    numbers = made.metrics
+    if worth is not None and map.lens.per_head:
+        own = worth.of(map)
+        numbers = np.concatenate([numbers, own[None]])
+        header["metrics"] += [_worth(worth, own)]
+    arrays = (made.thumbnails, made.strongest, made.value, numbers, telling(made.metrics))
     return pack(header, *arrays)
+
+
+def _worth(worth: Worth, numbers: NDArray[np.float32]) -> dict[str, Any]:
+    """Return the words about the heads' worth, as of a metric."""
+    return {
+        "name": WORTH,
+        "title": "Cost of each head",
+        "unit": "nats",
+        "bound": worth.bound,
+        "explain": f"what “{worth.word}” loses of its log-probability with that head off",
+        "texts": ["…" if value != value else number(value) for value in numbers.ravel().tolist()],
+    }
 
 
 def _metrics(metrics: Mapping[str, Metric], values: NDArray[np.float32]) -> list[dict[str, Any]]:
@@ -154,6 +209,7 @@ def _metrics(metrics: Mapping[str, Metric], values: NDArray[np.float32]) -> list
             "name": metric.name,
             "title": metric.title,
             "unit": metric.unit,
+            "bound": None,
             "explain": metric.cited,
             "texts": [metric.text(value) for value in of_heads.ravel().tolist()],
         }

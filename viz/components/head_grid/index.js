@@ -111,6 +111,7 @@ function open(grid, parts, difference) {
     read(section, unpack(parts[i]));
   });
   for (const section of grid.sections) {
+    section.difference = difference;
     const scale = section.header.lens.scale === "signed" ? difference : grid.palette.scale;
     const colours = `${grid.palette.name} ${scale}`;
     if (colours === section.colours) continue;

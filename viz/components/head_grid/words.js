@@ -100,7 +100,12 @@ function mapScale(section) {
 }
 
 function metricScale(section) {
-  const { name, title, texts, explain: what } = metricOf(section, section.shown.show);
+  const metric = metricOf(section, section.shown.show);
+  const { name, title, texts, explain: what } = metric;
+  if (metric.bound) {
+    const most = short(metric.bound);
+    return [`${title} −${most} `, ramp(section.difference), ` ${most} ${metric.unit} · ${what}`];
+  }
   const most = texts[section.ranking(section.shown.show)[0]];
   return [term(name, title), " 0 ", ramp(section.palette.scale), ` ${most} · ${what}`];
 }

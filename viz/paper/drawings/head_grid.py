@@ -205,9 +205,13 @@ def _number(
     facts: dict[str, Any],
 ) -> Iterator[Mark]:
     about, values = section.metric(section.show)
-    value, most = float(values[index]), float(np.nanmax(values, initial=0)) or 1.0
+    value, bound = float(values[index]), about["bound"]
+    most = bound or float(np.nanmax(values, initial=0)) or 1.0
     is_known = value == value and index in section.top_heads
-    fill = colour_at(data.colours["scale"], value / most) if is_known else None
+    scale, share = data.colours["scale"], value / most
+    if bound:  # they have a sign
+        scale, share = data.state["difference"], (1 + share) / 2
+    fill = colour_at(scale, share) if is_known else None
     left, top, width, height = place
     yield Box(*place, fill, facts=facts | {about["name"]: value})
     ink = ink_on(fill) if fill else data.colours["dim"]

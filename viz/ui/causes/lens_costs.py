@@ -7,7 +7,7 @@ from transformer.causes import Evidence
 from transformer.refusal import Refusal
 from viz.components.kit.picture import NothingLeft
 from viz.run.causes import Causes
-from viz.run.work import finish
+from viz.run.work import at_hand, finish
 from viz.state.note import note
 from viz.state.page import Pane
 from viz.ui.progress import grow
@@ -20,6 +20,9 @@ def with_costs(pane: Pane) -> Pane:
     """
     if not _shows_costs(pane) or pane.request != pane.answer.request:
         return pane
+    if pane.screen.picture == "why":  # the card watches the same study, and draws the page anew
+        evidence = at_hand(Causes(pane.answer.request))
+        return pane if evidence is None else _with(pane, evidence)
     try:
         work = grow(Causes(pane.answer.request), lambda evidence: None)
     except (Refusal, NothingLeft) as reason:

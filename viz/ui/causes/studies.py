@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import torch
 
+from transformer.analysis.sweep import Sweep, sweeping
 from transformer.causes.arrows import Arrows, arrows
 from transformer.causes.direct import direct
 from transformer.inputs import InputError
@@ -60,6 +61,26 @@ class LogitParts(Study[Parts]):
 
     def n_read(self, value: Parts) -> int:
         return 2
+
+
+@dataclass(frozen=True)
+class HeadsOff(Study[Sweep]):
+    """Each head off, for every word of what is written; nothing is written again."""
+
+    request: Request
+
+    def run(self, before: Sweep | None, runner: Runner) -> Iterator[Sweep]:
+        """Of the model without edits. Raises NothingLeft where the text cannot be judged."""
+        plain = answer(self.request, runner)
+        sweeps = sweeping(plain.checkpoint, self.request.text, plain.recording.target)
+        with _in_a_sentence():
+            yield from runner.steps(plain.checkpoint.model).of(sweeps)
+
+    def progress(self, value: Sweep) -> tuple[int, int]:
+        return len(value.edits) + len(value.refused), value.n_asked
+
+    def n_read(self, value: Sweep) -> int:
+        return len(value.edits)
 
 
 @contextmanager
