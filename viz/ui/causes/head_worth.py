@@ -1,4 +1,4 @@
-"""What each head is worth to a pinned word, for the grid: asked for where the grid shows it."""
+"""The worth of each head to a pinned word, for the grid: asked for where the grid shows it."""
 
 from transformer.analysis.sweep import Sweep
 from transformer.refusal import Refusal

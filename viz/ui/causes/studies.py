@@ -65,12 +65,12 @@ class LogitParts(Study[Parts]):
 
 @dataclass(frozen=True)
 class HeadsOff(Study[Sweep]):
-    """Each head off, for every word of what is written; nothing is written again."""
+    """Each head off, for every written word of the model without edits; nothing is decoded."""
 
     request: Request
 
     def run(self, before: Sweep | None, runner: Runner) -> Iterator[Sweep]:
-        """Of the model without edits. Raises NothingLeft where the text cannot be judged."""
+        """Raises NothingLeft where the text cannot be judged."""
         plain = answer(self.request, runner)
         sweeps = sweeping(plain.checkpoint, self.request.text, plain.recording.target)
         with _in_a_sentence():
