@@ -4,6 +4,7 @@ import ast
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
@@ -45,6 +46,16 @@ def name_of(file: Path) -> str:
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
 
+@cache
+def parsed(file: Path) -> ast.Module:
+    return ast.parse(file.read_text())
+
+
+@cache
+def imported(file: Path) -> tuple[str, ...]:
+    return tuple(imports(parsed(file)))
+
+
 def imports(tree: ast.AST) -> Iterator[str]:
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
@@ -60,19 +71,20 @@ MODULES = {name_of(file): file for file in FILES}
 def discovered(tree: ast.AST) -> Iterator[str]:
     """Packages whose modules `discover` finds."""
     for node in ast.walk(tree):
-        if isinstance(node, ast.Call) and ast.unparse(node.func) == "discover":
+        if isinstance(node, ast.Call) and getattr(node.func, "id", None) == "discover":
             yield ast.literal_eval(node.args[0])
 
 
+@cache
 def needed(file: Path) -> set[str]:
     """Modules of ours that a file imports, for type checking alone too.
 
     `discover("x", ...)` imports every module of the package x.
     """
-    tree, found = ast.parse(file.read_text()), set()
-    for name in imports(tree):
+    found: set[str] = set()
+    for name in imported(file):
         found |= {name, name.rpartition(".")[0]}  # what is imported may be a name in a module
-    for package in discovered(tree):
+    for package in discovered(parsed(file)):
         found |= {name for name in MODULES if name.rpartition(".")[0] == package}
     return found & set(MODULES) - {name_of(file)}
 
@@ -126,7 +138,7 @@ def files(check: Callable[[Path], None]) -> Callable[[], None]:
 @files
 def test_imports_point_downwards(file: Path) -> None:
     own = rank(name_of(file))
-    ours = [name for name in imports(ast.parse(file.read_text())) if rank(name) is not None]
+    ours = [name for name in imported(file) if rank(name) is not None]
     if own is None:  # viz itself names what notebooks import, and imports it when it is asked for
         named = ("transformer.extras", "viz.notebook", "viz.server.exploring")
         assert not [name for name in ours if not any(within(name, each) for each in named)]
@@ -136,8 +148,8 @@ def test_imports_point_downwards(file: Path) -> None:
 
 @files
 def test_who_may_know_plotly_streamlit_pandas_and_transformers(file: Path) -> None:
-    tree, name = ast.parse(file.read_text()), name_of(file)
-    found = set(imports(tree))
+    tree, name = parsed(file), name_of(file)
+    found = set(imported(file))
     if within(name, "transformer"):
         assert not [i for i in found if any(within(i, package) for package in ABOVE)]
     if any(within(name, room) for room in ("viz.figures", "viz.views", "viz.notebook")):
@@ -150,7 +162,7 @@ def test_who_may_know_plotly_streamlit_pandas_and_transformers(file: Path) -> No
 
 @files
 def test_every_module_says_what_it_is(file: Path) -> None:
-    assert ast.get_docstring(ast.parse(file.read_text()))
+    assert ast.get_docstring(parsed(file))
 
 
 MOST_FILES = 25
@@ -159,7 +171,7 @@ MOST_FILES = 25
 
 def test_rooms_are_no_halls() -> None:
     """Plug-ins that `discover` finds are a list, however long; all else has a room of its own."""
-    plug_ins = {each for file in FILES for each in discovered(ast.parse(file.read_text()))}
+    plug_ins = {each for file in FILES for each in discovered(parsed(file))}
     files = [".".join(it.relative_to(ROOT).parts) for it in FILES if it.stem != "__init__"]
     loose = Counter(name.rsplit(".", 2)[0] for name in files)
     assert {"transformer.edits", "viz.pages"} <= plug_ins
@@ -193,7 +205,7 @@ def test_a_figure_from_a_shell_reads_nothing_that_draws_pages() -> None:
     while ahead:
         name = ahead.pop()
         read.add(name)
-        names = list(imports(ast.parse(MODULES[name].read_text())))
+        names = imported(MODULES[name])
         drawing = (*ABOVE, "segno", "starlette", "tornado")
         assert not [each for each in names if any(within(each, it) for it in drawing)], name
         ahead |= needed(MODULES[name]) - read
@@ -223,30 +235,34 @@ def test_a_cycle_is_found() -> None:
 @files
 def test_pickle_is_imported_nowhere(file: Path) -> None:
     pickles = ("pickle", "_pickle", "cPickle", "dill", "cloudpickle", "joblib", "shelve", "marshal")
-    names = imports(ast.parse(file.read_text()))
-    assert not [name for name in names if any(within(name, each) for each in pickles)]
+    assert not [name for name in imported(file) if any(within(name, each) for each in pickles)]
 
 
 @files
 def test_every_error_is_a_refusal(file: Path) -> None:
     """Whatever is raised for a person ends in one sentence: screens catch one class."""
-    for node in ast.walk(ast.parse(file.read_text())):
+    for node in ast.walk(parsed(file)):
         if isinstance(node, ast.ClassDef) and node.name != "Refusal":
             bases = [ast.unparse(base) for base in node.bases]
             assert not {"Exception", "BaseException"} & set(bases), node.name
             assert not node.name.endswith(("Error", "Misfit")) or "Refusal" in bases, node.name
 
 
+NAMED_SO = {"now", "utcnow", "today"}
+MOMENTS = NAMED_SO | {"time", "time_ns", "localtime", "gmtime"}
+"""Functions of dates, and of the module time."""
+
+
 def test_what_lasts_is_measured_by_a_clock_that_only_goes_on() -> None:
     """That of the system is set back now and then: it says when something was, not for how long."""
-    moments = re.compile(r"time\.(time|time_ns|localtime|gmtime)|.*\b(now|utcnow|today)")
     said = {}
     for name, file in MODULES.items():
-        tree = ast.parse(file.read_text())
-        assert not {"time.time", "time.time_ns"} & set(imports(tree))
-        for node in ast.walk(tree):
-            if isinstance(node, ast.Attribute) and moments.fullmatch(ast.unparse(node)):
-                said[name] = ast.unparse(node)
+        assert not {"time.time", "time.time_ns"} & set(imported(file))
+        for node in ast.walk(parsed(file)):
+            if isinstance(node, ast.Attribute) and node.attr in MOMENTS:
+                text = ast.unparse(node)
+                if node.attr in NAMED_SO or text.startswith("time."):
+                    said[name] = text
     assert said == {
         "transformer.hugging_face.chat.render_process": "datetime.now",
         "transformer.hugging_face.chat.rendering": "date.today",
@@ -260,9 +276,7 @@ def test_what_lasts_is_measured_by_a_clock_that_only_goes_on() -> None:
 def test_no_page_asks_whether_it_stands_on_a_wall(file: Path) -> None:
     """The layout does: a page declares which exhibits are main, and which words are its own."""
     asked = {"viz.talks.stage.on_wall", "viz.talks.stage.on_stage"}
-    assert not within(name_of(file), "viz.pages") or not asked & set(
-        imports(ast.parse(file.read_text()))
-    )
+    assert not within(name_of(file), "viz.pages") or not asked & set(imported(file))
 
 
 PARTICIPLES = {"found", "said", "shown", "known", "told", "listed", "kept", "given", "asked"}
@@ -292,7 +306,7 @@ def participles(tree: ast.AST) -> set[str]:
 
 def test_values_are_nouns() -> None:
     for module, file in MODULES.items():
-        left = participles(ast.parse(file.read_text())) - API.get(module, set())
+        left = participles(parsed(file)) - API.get(module, set())
         assert not left, f"{module}: {sorted(left)}"
 
 
@@ -327,7 +341,7 @@ def fragments(tree: ast.AST) -> list[str]:
 
 def test_docstrings_are_sentences() -> None:
     for module, file in MODULES.items():
-        left = fragments(ast.parse(file.read_text()))
+        left = fragments(parsed(file))
         assert not left, f"{module}: {left}"
 
 

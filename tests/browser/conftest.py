@@ -15,6 +15,9 @@ CHEAPER = (
     "--js-flags=--no-opt --invocation-count-for-maglev=2000",
     # Playwright's own, which this takes the place of, and what keeps fonts and scripts of a page.
     "--enable-features=CDPScreenshotNewSurface,MemoryCacheStrongReference",
+    # Its own of what shows in tests; and scripts, which come from memory, are parsed once.
+    "--disable-features=AvoidUnnecessaryBeforeUnloadCheckSync,DestroyProfileOnBrowserClose,"
+    "HttpsUpgrades,PaintHolding,ThirdPartyStoragePartitioning,ScriptStreaming",
 )
 """All pages share a process, and what is optimised in a page would not pay within its test: a page
 costs 1.0 s of the processor instead of 1.8. Only loops that run for long, as axe-core's, do."""
