@@ -6,7 +6,7 @@ from urllib.parse import quote_plus
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.server import becomes
+from tests.browser.server import DESKTOP, PHONE, becomes
 from tests.browser.test_app import parameter, row, visit
 from tests.browser.test_focus import chip
 from transformer import decode, load_checkpoint
@@ -78,4 +78,34 @@ def test_the_card_takes_the_place_of_the_picture_and_fills_a_wall(page: Page, ad
     expect(last).to_be_in_viewport(ratio=1)
     expect(river).to_have_css("font-size", "24px")
     expect(page.get_by_role("button", name="Hide")).to_have_count(0)
-    page.set_viewport_size({"width": 1440, "height": 900})
+    page.set_viewport_size(DESKTOP)
+
+
+def test_a_rung_of_the_ladder_is_kept_as_an_experiment(page: Page, address: str) -> None:
+    text = quote_plus("The animal didn't cross the street because it was too tired.")
+    visit(page, f"{address}/?text={text}&decoding=greedy&kind=cross")
+    chip(page, "target", "nicht").click()
+    page.get_by_role("button", name="What each cut changes").click()
+    rung = page.get_by_role("row", name=re.compile("^Every row"))
+    expect(rung.locator("td").first).to_have_text("7.79")
+    becomes(lambda: parameter(page, "cause"), "ladder")
+    page.reload()
+    expect(rung.locator("td").first).to_have_text("7.79")
+    rung.get_by_role("link").click()
+    becomes(lambda: parameter(page, "edits"), "cut-word:cross.2")
+    becomes(lambda: "nicht" in " ".join(row(page, "target")), False)
+    page.go_back()
+    expect(chip(page, "target", "nicht")).to_be_visible()
+
+
+def test_a_text_that_runs_to_the_left_on_a_phone(page: Page, address: str) -> None:
+    page.set_viewport_size(PHONE)
+    visit(page, f"{address}/?text={quote_plus('שלום עולם, שלום')}&decoding=greedy&kind=cross")
+    page.locator('.token-rows .chip[data-side="target"]').first.click()
+    title, heads = page.locator(".tables .title"), page.locator(".data th.word")
+    expect(title).to_contain_text(": “")
+    expect(heads.first).to_have_text("שלום")
+    left, right = (heads.nth(i).bounding_box() for i in (0, 1))
+    assert left and right and left["x"] < right["x"]
+    assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
+    page.set_viewport_size(DESKTOP)

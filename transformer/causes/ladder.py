@@ -13,7 +13,7 @@ from transformer.edits.edit import Edit, EditError
 from transformer.edits.spelling import edits_of, parse
 from transformer.inputs import InputError, source_ids
 from transformer.models.family import Ids
-from transformer.recording import Attention
+from transformer.recording import Attention, Recording
 from transformer.recording.ours import record
 from transformer.token import Token
 from transformer.words import word_groups
@@ -69,6 +69,23 @@ def ladder(
         )
         rungs.append(Rung("deleted", (), before - after))
     return tuple(rungs)
+
+
+def strongest_arrow(recording: Recording, step: int, word: int) -> Edit:
+    """Return the cut of the largest weight, of all layers and heads, from the row that writes a
+    token to the pieces of a word that is read. Raises InputError where the row sees none of them.
+
+    step: the number of the token in the target; word: one of the source's `word_groups`.
+    """
+    kind = "cross" if "cross" in recording.attentions else "decoder_self"
+    attention, pieces = recording.attentions[kind], word_groups(recording.source)[word]
+    query = len(attention.queries) - len(recording.target) + step
+    rows = [attention.weights(layer)[:, query, list(pieces)] for layer in range(attention.n_layers)]
+    weights = torch.stack(rows)  # [L, H, pieces]
+    layer, head, piece = map(int, torch.unravel_index(weights.argmax(), weights.shape))
+    if not float(weights[layer, head, piece]):
+        raise InputError(f"The row that writes token {step} looks at no piece of that word.")
+    return Edit("cut", kind, (layer, head, query, pieces[piece]))
 
 
 def _check(cut: Edit, attention: Attention, step: int, n_written: int) -> None:

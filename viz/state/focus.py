@@ -128,6 +128,13 @@ def pinned_target(pane: Pane) -> int | None:
     return places.index(rows[-1]) if rows and rows[-1] in places else None
 
 
+def pinned_read(pane: Pane) -> int | None:
+    """The place in the source of the token whose column was pinned last; None: none is."""
+    places = sides(_map(pane))["columns"].get("source", [])
+    columns = [int(pin[1:]) for pin in pane.screen.pins if pin[0] == "k"]
+    return places.index(columns[-1]) if columns and columns[-1] in places else None
+
+
 def pin_step(pane: Pane, step: int) -> None:
     """Another step of decoding: a row that is pinned gives way to that of the step."""
     if pinned_step(pane) is None:

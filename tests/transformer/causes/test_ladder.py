@@ -10,7 +10,7 @@ from tests.conftest import random_checkpoint
 from tests.transformer.recording.test_families import CONFIGS, SOURCE, TARGET
 from tests.transformer.watch.hugging_face import build
 from transformer import Checkpoint, InputError, decode, load_checkpoint, record
-from transformer.causes.ladder import Rung, ladder
+from transformer.causes.ladder import Rung, ladder, strongest_arrow
 from transformer.checkpoint import shipped_path
 
 WRITING = [name for name, config in CONFIGS.items() if config.family != "encoder_classifier"]
@@ -107,3 +107,21 @@ def test_an_arrow_that_a_window_closes_is_refused(tmp_path: Path) -> None:
     assert ladder(checkpoint, "7 9 11 13 8 9", "10 12 14", "cut:decoder_self.0.0.6.4")
     with pytest.raises(InputError, match="nothing to cut"):
         ladder(checkpoint, "7 9 11 13 8 9", "10 12 14", "cut:decoder_self.0.0.6.1")
+
+
+@pytest.mark.parametrize("name", WRITING)
+def test_the_strongest_arrow_has_the_largest_weight(name: str) -> None:
+    recording = record(random_checkpoint(CONFIGS[name]), SOURCE, TARGET)
+    cut = strongest_arrow(recording, 1, 2)
+    attention = recording.attentions[cut.place]
+    n = len(attention.queries) - len(recording.target)
+    assert (cut.name, cut.query, cut.key) == ("cut", n + 1, 2)
+    layers = [attention.weights(i)[:, n + 1, 2] for i in range(attention.n_layers)]
+    assert float(layers[cut.layer][cut.head]) == max(float(each.max()) for each in layers)
+
+
+def test_no_arrow_leads_to_a_word_that_is_hidden() -> None:
+    checkpoint = random_checkpoint(CONFIGS["post-norm"])
+    recording = record(checkpoint, SOURCE, TARGET, ["hide:source.2"])
+    with pytest.raises(InputError, match="no piece"):
+        strongest_arrow(recording, 1, 2)

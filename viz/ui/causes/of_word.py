@@ -1,22 +1,29 @@
 """Further studies of a written token that is pinned, each behind a button below its card."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 from transformer.causes.arrows import Arrows
+from transformer.causes.ladder import Rung
 from transformer.edits import Edit
+from transformer.inputs import InputError, source_ids
 from transformer.refusal import Refusal
+from transformer.words import characters, word_groups
 from viz.app_packages import st
 from viz.components.kit.picture import NothingLeft
 from viz.exhibits.exhibit import Exhibit
-from viz.figures.causes import arrow_costs, logit_parts
+from viz.figures.causes import arrow_costs, logit_parts, rungs_table
 from viz.figures.causes.logit_parts import Parts
 from viz.run.growth import Growth
-from viz.screen import FIRST_PAGE, link
+from viz.screen import FIRST_PAGE, choose, link
+from viz.spelling import MOST_EDITS
+from viz.state.focus import pinned_read
 from viz.state.note import note
 from viz.state.page import Pane
 from viz.state.state import change
+from viz.ui.causes.climb import Climb
 from viz.ui.causes.studies import EachArrow, LogitParts
 from viz.ui.progress import grow
 from viz.ui.showing import files_of, show
@@ -126,6 +133,47 @@ def _no_parts(pane: Pane) -> str | None:
     return _not_ours(pane)
 
 
+def _ladder(pane: Pane, place: int) -> Growths:
+    recording, read = pane.recording, pinned_read(pane)
+    groups = word_groups(recording.source)
+    word = next((i for i, group in enumerate(groups) if read in group), None)
+
+    def rungs(value: tuple[Rung, ...]) -> Exhibit:
+        content = rungs_table.rungs_table(value, recording, partial(_address, pane, value))
+        says = rungs_table.describe(value, recording)
+        return Exhibit("What each cut changes", content, says, is_main=False)
+
+    study = Climb(pane.answer.request, place, word)
+    return {"ladder": Growth("What each cut changes", study, rungs, is_main=False)}
+
+
+def _address(pane: Pane, rungs: Sequence[Rung], rung: Rung) -> str:
+    """Return the address where a rung is kept: its edits, or the text without its word."""
+    if not rung.edits:
+        key = rungs[0].edits[0].key
+        text = _without(pane, next(it for it in word_groups(pane.recording.source) if key in it))
+        return "" if text is None else link(choose(pane.screen, text=text))
+    edits = (*pane.screen.edits, *map(str, rung.edits))
+    screen = replace(pane.screen, page=FIRST_PAGE, edits=edits, cause=None)
+    return link(screen) if len(edits) <= MOST_EDITS else ""
+
+
+def _without(pane: Pane, pieces: Sequence[int]) -> str | None:
+    """The text without these pieces; None: no text is read as what is left of the tokens."""
+    left = [token for i, token in enumerate(pane.recording.source) if i not in pieces]
+    spelled = "".join(characters([token for token in left if not token.special]))
+    text = spelled.replace("▁", " ").strip()
+    try:
+        is_same = source_ids(pane.checkpoint, text) == [token.id for token in left]
+    except InputError:
+        return None
+    return text if is_same else None
+
+
+def _has_all(pane: Pane) -> str | None:
+    return None
+
+
 def _not_ours(pane: Pane) -> str | None:
     if pane.checkpoint.family.is_watched:
         return "This is computed in models that are built here; this one runs as its own code says."
@@ -133,6 +181,13 @@ def _not_ours(pane: Pane) -> str | None:
 
 
 CAUSES = {
+    "ladder": Cause(
+        "What each cut changes",
+        "From the strongest arrow to the word that is needed, or that is pinned in the source, up "
+        "to the word hidden and deleted: what each cut costs.",
+        _ladder,
+        _has_all,
+    ),
     "arrows": Cause(
         "Each arrow cut",
         "Every arrow of the row that writes this word is cut, each by itself, exactly.",

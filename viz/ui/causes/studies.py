@@ -29,7 +29,7 @@ class EachArrow(Study[Arrows]):
         """Raises NothingLeft for a model whose arrows cannot be cut so."""
         plain = answer(self.request, runner)
         at = self.request.text, plain.recording.target, self.step, self.request.edits
-        with runner.steps(plain.checkpoint.model).one(), _in_a_sentence():
+        with runner.steps(plain.checkpoint.model).one(), in_a_sentence():
             result = arrows(plain.checkpoint, *at)
         yield result
 
@@ -55,7 +55,7 @@ class LogitParts(Study[Parts]):
         others = recording.logits[-len(recording.target) :][self.step].float().cpu().clone()
         others[recording.target[self.step].id] = -torch.inf
         runner_up = plain.checkpoint.tokenizer.token(int(others.argmax()))
-        with runner.steps(plain.checkpoint.model).one(), _in_a_sentence():
+        with runner.steps(plain.checkpoint.model).one(), in_a_sentence():
             logit, lead = (direct(plain.checkpoint, *at, it) for it in (None, runner_up.id))
         yield Parts(logit, lead, runner_up)
 
@@ -73,7 +73,7 @@ class HeadsOff(Study[Sweep]):
         """Raises NothingLeft where the text cannot be judged."""
         plain = answer(self.request, runner)
         sweeps = sweeping(plain.checkpoint, self.request.text, plain.recording.target)
-        with _in_a_sentence():
+        with in_a_sentence():
             yield from runner.steps(plain.checkpoint.model).of(sweeps)
 
     def progress(self, value: Sweep) -> tuple[int, int]:
@@ -84,7 +84,8 @@ class HeadsOff(Study[Sweep]):
 
 
 @contextmanager
-def _in_a_sentence() -> Iterator[None]:
+def in_a_sentence() -> Iterator[None]:
+    """Raise NothingLeft where what is inside raises InputError."""
     try:
         yield
     except InputError as error:
