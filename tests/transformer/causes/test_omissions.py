@@ -1,11 +1,10 @@
 """Words of a source that cost no written word anything: neither signs nor what is hidden anyway."""
 
-from pathlib import Path
-
 import torch
 
 from transformer import Token, evidence, load_checkpoint
 from transformer.causes.omissions import omissions
+from transformer.checkpoint import shipped_path
 from transformer.edits import Edit
 
 
@@ -23,9 +22,9 @@ def test_a_word_that_costs_one_written_word_enough_is_none() -> None:
 
 
 def test_ahmed_is_left_out() -> None:
-    checkpoint = load_checkpoint(Path("checkpoints/en-de"), "cpu")
+    checkpoint = load_checkpoint(shipped_path("en-de-1"), "cpu")
     result = evidence(checkpoint, "My colleague Ahmed speaks Arabic, French and Turkish.")
     assert [result.source_words[i] for i in result.omissions] == ["Ahmed"]
     assert "Ahmed" not in result.target_words
-    alone = load_checkpoint(Path("checkpoints/everyday"), "cpu")
+    alone = load_checkpoint(shipped_path("everyday"), "cpu")
     assert evidence(alone, "She told me that she", "was").omissions == ()
