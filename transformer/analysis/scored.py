@@ -48,13 +48,16 @@ class Scored:
     """The reason why the one group of N = 1 cannot be tried; log_probs are then not a number."""
 
 
-def scored(checkpoint: Checkpoint, output: Output, groups: Sequence[Group]) -> Iterator[Scored]:
+def scored(
+    checkpoint: Checkpoint, output: Output, groups: Sequence[Group], in_batches: bool = True
+) -> Iterator[Scored]:
     """Each group's scores, in order and some at a time; an empty group changes nothing.
 
-    Raises EditError for an edit that a model of ours cannot have; of others such a group is
-    `refused`. Raises InputError for an edit of positions: they are of a whole run.
+    in_batches: False: a model of ours, too, runs once for each group. Raises EditError for an edit
+    that a model of ours cannot have; run by run, such a group is `refused`. In batches, raises
+    InputError for an edit of positions: they are of a whole run.
     """
-    if checkpoint.family.is_watched:
+    if checkpoint.family.is_watched or not in_batches:
         yield from (_recorded(checkpoint, output, group) for group in groups)
         return
     sources = source_ids(checkpoint, output.source)

@@ -109,17 +109,18 @@ def evidence(
 
     target: what is written, as text or tokens; None: what greedy decoding writes. edits: in force
     all the while. on_step: called between two batches. A model of ours runs all words in a batch,
-    any other once for each. Raises InputError, of an edit EditError.
+    any other, or under edits of positions, once for each. Raises InputError, of an edit EditError.
     """
     made = edits_of(edits)
     if target is None and checkpoint.family.decodes:
         target = decode(checkpoint, text, edits=made).target
-    _check_tried(checkpoint, made)
     plain = record(checkpoint, text, target, made)
     output = _output(checkpoint, text, plain)
     tried = _Tried.of(checkpoint, plain)
     tried.check(checkpoint, output, made)
-    result = _scored(checkpoint, output, [(*made, *group) for group in tried.groups], on_step)
+    groups = [(*made, *group) for group in tried.groups]
+    steps = scored(checkpoint, output, groups, _in_batches(checkpoint, made))
+    result = _together(steps, on_step)
     weights, beside = looks(plain, output)
     of_scores = _of_scores(tried, output, plain, result)
     return replace(
@@ -131,14 +132,11 @@ def evidence(
     )
 
 
-def _check_tried(checkpoint: Checkpoint, edits: Sequence[Edit]) -> None:
-    """Raise InputError for an edit that a batch of a model of ours cannot have."""
-    wrong = [edit for edit in edits if not kinds_of(edit)]
-    if wrong and not checkpoint.family.is_watched:
-        raise InputError(
-            f"{wrong[0]}: {checkpoint.name} runs with each word hidden in one batch, whose rows "
-            "have the same tokens in the same positions, so evidence has no such edit."
-        )
+def _in_batches(checkpoint: Checkpoint, edits: Sequence[Edit]) -> bool:
+    """Tell whether words are hidden in the rows of a batch: they have the same tokens in the same
+    places, which an edit of positions or of the text's order is not made for.
+    """
+    return not checkpoint.family.is_watched and all(map(kinds_of, edits))
 
 
 @dataclass(frozen=True)
@@ -173,10 +171,12 @@ class _Tried:
                 f"most {MOST_WORDS} are. Shorten the text."
             )
         n_runs = len(self.groups) + (len(output.groups) - 1) * self.decodes
-        if checkpoint.family.is_watched and n_runs > MOST_RUNS:
+        if not _in_batches(checkpoint, edits) and n_runs > MOST_RUNS:
+            so = "" if checkpoint.family.is_watched else " under an edit of positions"
             raise InputError(
-                f"{checkpoint.name} runs once for each word that is hidden, cut off or replaced: "
-                f"these are {n_runs} runs, and at most {MOST_RUNS} are made. Shorten the text."
+                f"{checkpoint.name} runs once for each word that is hidden, cut off or replaced"
+                f"{so}: these are {n_runs} runs, and at most {MOST_RUNS} are made. Shorten the "
+                "text."
             )
 
 
@@ -191,15 +191,10 @@ def _output(checkpoint: Checkpoint, text: str, plain: Recording) -> Output:
     return replace(output, foils=tuple(map(checkpoint.tokenizer.token, best)))
 
 
-def _scored(
-    checkpoint: Checkpoint,
-    output: Output,
-    groups: Sequence[Sequence[Edit]],
-    on_step: OnStep | None,
-) -> Scored:
+def _together(steps: Iterable[Scored], on_step: OnStep | None) -> Scored:
     """All groups' scores. Raises EditError where one of them cannot be tried."""
     parts = []
-    for part in scored(checkpoint, output, groups):
+    for part in steps:
         if part.refused:
             raise EditError(part.refused[0])
         parts.append(part)

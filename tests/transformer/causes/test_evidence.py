@@ -17,6 +17,7 @@ from transformer import Checkpoint, Evidence, InputError, decode, evidence, load
 from transformer.causes.prefix import replaced, stand_in
 from transformer.checkpoint import shipped_path
 from transformer.editing.read_words import side_read
+from transformer.edits.edit import EditError
 from transformer.fingerprint import fingerprint
 from transformer.recording.text_vector import angle
 from transformer.words import word_groups
@@ -62,6 +63,42 @@ def test_costs_are_those_of_runs_with_one_edit(name: str) -> None:
         assert len(result.verdicts) == len(result.target_words)
     else:
         assert result.verdicts == () and result.prefix is None
+
+
+@each
+def test_of_words_in_another_order_it_is_that_of_a_text_in_this_order(name: str) -> None:
+    """The edit is of a whole run, so each word is hidden in one of its own: not in a batch."""
+    checkpoint = random_checkpoint(CONFIGS[name])
+    words, target = SOURCE.split(), target_of(checkpoint)
+    read = [token.piece for token in record(checkpoint, SOURCE, target).source]
+    places = [read.index(words[i]) for i in (0, 2)]
+    words[0], words[2] = words[2], words[0]
+    edit = f"words-swap:{side_read(checkpoint)}={places[0]},{places[1]}"
+    changed, typed = (
+        evidence(checkpoint, text, target, edits)
+        for text, edits in ((SOURCE, [edit]), (" ".join(words), []))
+    )
+    assert changed.source_words == typed.source_words
+    for field in ("log_probs", "hidden", "cut", "prefix", "weights", "without_source", "contrast"):
+        expected = getattr(typed, field)
+        assert (getattr(changed, field) is None) is (expected is None)
+        if expected is not None:
+            torch.testing.assert_close(getattr(changed, field), expected, **close)
+
+
+@each
+@pytest.mark.parametrize("edit", ["positions-shift:{}=1", "positions-zero:{}"])
+def test_edits_of_positions_stay_in_force(name: str, edit: str) -> None:
+    checkpoint = random_checkpoint(CONFIGS[name])
+    side = side_read(checkpoint)
+    try:
+        plain = log_probs(checkpoint, edit.format(side))
+    except EditError:
+        pytest.skip("it has no such positions")
+    result = evidence(checkpoint, SOURCE, target_of(checkpoint), [edit.format(side)])
+    hidden = log_probs(checkpoint, edit.format(side), f"hide:{side}.2")
+    torch.testing.assert_close(result.log_probs, plain, **close)
+    torch.testing.assert_close(result.hidden[:, 2], plain - hidden, **close)
 
 
 @pytest.mark.parametrize("name", WRITING)

@@ -9,10 +9,12 @@ from tests.transformer.recording.test_families import CONFIGS, SOURCE, TARGET
 from transformer import InputError, evidence
 
 
-@pytest.mark.parametrize("edit", ["words-swap:source=0,1", "positions-shift:source=1"])
-def test_an_edit_that_no_batch_has_is_refused_by_its_own_sentence(edit: str) -> None:
-    with pytest.raises(InputError, match=rf"^{edit}: .*evidence has no such edit"):
-        evidence(random_checkpoint(CONFIGS["post-norm"]), SOURCE, TARGET, [edit])
+def test_runs_under_an_edit_of_positions_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(import_module("transformer.causes.evidence"), "MOST_RUNS", 10)
+    checkpoint = random_checkpoint(CONFIGS["post-norm"])
+    assert evidence(checkpoint, SOURCE, TARGET).hidden.isfinite().all()  # in one batch
+    with pytest.raises(InputError, match=r"under an edit of positions: these are \d+ runs"):
+        evidence(checkpoint, SOURCE, TARGET, ["positions-shift:source=1"])
 
 
 def test_of_one_word_nothing_is_left_to_compare() -> None:
