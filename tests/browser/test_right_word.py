@@ -33,3 +33,19 @@ def test_a_word_is_typed_and_its_repair_kept(page: Page, address: str) -> None:
     page.get_by_role("button", name="Undo", exact=True).click()
     becomes(lambda: row(page, "target")[1], "wohnt")
     expect(chances).to_contain_text("rank")
+
+
+def test_a_reference_is_scored_word_by_word(page: Page, address: str) -> None:
+    visit(page, f"{address}/decode?checkpoint=en-de-small&text={TEXT}")
+    page.get_by_role("radio", name="Reference").or_(
+        page.get_by_role("button", name="Reference", exact=True)
+    ).first.click()
+    field = page.get_by_role("textbox", name="Reference")
+    field.fill("Tom lebt in Boston.")
+    field.press("Control+Enter")
+    departure = page.get_by_role("row", name=re.compile("^lebt"))
+    expect(departure.locator("td.marked")).to_have_text("wohnt")
+    becomes(lambda: parameter(page, "decode_as"), "reference")
+    page.reload()
+    expect(field).to_have_value("Tom lebt in Boston.")
+    expect(departure).to_be_visible()

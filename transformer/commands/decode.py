@@ -2,9 +2,12 @@
 
 import sys
 from argparse import ArgumentParser, Namespace
+from dataclasses import asdict
 from typing import Any
 
 from transformer.causes.decoder_lens import with_encoder_layers
+from transformer.causes.reference import reference
+from transformer.checkpoint import Checkpoint
 from transformer.commands.arguments import add_checkpoint
 from transformer.commands.command import Command, Result
 from transformer.decoding import InputError, decode, decoding_methods
@@ -38,6 +41,11 @@ def add_arguments(parser: ArgumentParser) -> None:
         metavar="N",
         help="the decoder reads what the first N layers of the encoder give (DecoderLens)",
     )
+    parser.add_argument(
+        "--reference",
+        metavar="TEXT",
+        help="a translation, or continuation, to score word by word: where the model departs",
+    )
     parser.add_argument("--template", help="a chat template of its folder: the text is a user's")
     parser.add_argument("--system", default="", help="a message before the text, by --template")
     help = "said before the text, as in user:TEXT or assistant:TEXT; may be repeated"
@@ -64,16 +72,29 @@ def run(options: Namespace) -> Result:
     method = decoding_methods()[options.method]
     values = dict(_value(method, option) for option in options.option)
     decoding = decode(checkpoint, options.text, method=options.method, edits=options.edit, **values)
+    scored = _scored(checkpoint, options)
     sources = [token.id for token in decoding.source]
     texts = [written_text(checkpoint, sources, h.ids) for h in decoding.hypotheses]
-    return ({} if options.template is None else {"read": read}) | {
-        "text": decoding.text,
-        "target": [token.piece for token in decoding.target],
-        "hypotheses": [
-            {"text": text, "log_prob": h.log_prob, "score": h.score}
-            for text, h in zip(texts, decoding.hypotheses, strict=True)
-        ],
-    }
+    return (
+        ({} if options.template is None else {"read": read})
+        | {
+            "text": decoding.text,
+            "target": [token.piece for token in decoding.target],
+            "hypotheses": [
+                {"text": text, "log_prob": h.log_prob, "score": h.score}
+                for text, h in zip(texts, decoding.hypotheses, strict=True)
+            ],
+        }
+        | scored
+    )
+
+
+def _scored(checkpoint: Checkpoint, options: Namespace) -> Result:
+    """The reference word by word, where there is one. Raises Refusal."""
+    if options.reference is None:
+        return {}
+    result = reference(checkpoint, options.text, options.reference, options.edit)
+    return {"reference": [asdict(word) for word in result.words]}
 
 
 def _value(method: Method, option: str) -> tuple[str, Any]:
@@ -89,6 +110,13 @@ def _value(method: Method, option: str) -> tuple[str, Any]:
         raise InputError(f"{name} cannot be {quoted(text)}.") from error
 
 
-COMMAND = Command(
-    "decode", "decode one text", add_arguments, run, text=lambda result: str(result["text"])
-)
+def text(result: Result) -> str:
+    """The text; below it a line for each word of a reference."""
+    lines = [str(result["text"])]
+    for each in result.get("reference", ()):
+        line = f"{each['log_prob']:8.2f} nats  rank {each['rank']:>6,}  {visible(each['word'])}"
+        lines.append(line if each["rank"] == 1 else f"{line}  (writes {visible(each['instead'])})")
+    return "\n".join(lines)
+
+
+COMMAND = Command("decode", "decode one text", add_arguments, run, text=text)

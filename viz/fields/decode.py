@@ -10,8 +10,10 @@ from viz.spelling import TEXT, YES, one_of
 class DecodeFields:
     """The choices of Decode."""
 
-    decode_as: str = choice(one_of("steps", "text"), "steps")
-    """The output step by step, or as a text with the probability of each word."""
+    decode_as: str = choice(one_of("steps", "text", "reference"), "steps")
+    """The output step by step, or as a text with the probability of each word; or a reference."""
+    reference: str | None = choice(TEXT)
+    """A translation, or continuation, that the model scores word by word."""
     second_text: str | None = choice(TEXT)
     """The sentence whose vector is compared with the text's."""
     decoder_lens: bool = choice(YES, False, CHECKPOINT)

@@ -140,8 +140,7 @@ def _several(i: int, group: tuple[str, ...], pane: Pane) -> None:
     """Edits that were kept together: one button, and taken back as one."""
     title = literal(edits_text([*map(parse, group)], pane.recording))
     with st.popover(title, key=f"edit {i}"):
-        for spelled in group:
-            st.code(spelled, language=None)
+        st.code("\n".join(group), language=None)
         st.button("Take them back", key=f"remove {i}", on_click=remove, args=group)
 
 

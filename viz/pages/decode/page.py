@@ -11,6 +11,7 @@ from viz.export import decoding_csv
 from viz.fields.decode import DecodeFields
 from viz.pages.decode.counterfactual import other_word
 from viz.pages.decode.layers import encoder_layers, layers_exhibit
+from viz.pages.decode.reference import reference_exhibit, type_reference
 from viz.pages.decode.similarity import second_sentence, similarity
 from viz.pages.decode.written import written
 from viz.run.request import Answer
@@ -37,8 +38,10 @@ def draw(pane: Pane) -> None:
     if decoding is None:
         _read_only(pane)
     else:
-        if decoding.steps and _is_text(pane):
+        if decoding.steps and _shows(pane) == "text":
             _text(pane)
+        elif decoding.steps and _shows(pane) == "reference":
+            type_reference(pane)
         else:
             _steps(pane, decoding)
         below(_why, pane)
@@ -54,9 +57,9 @@ def _why(pane: Pane) -> None:
     of_word(pane, pinned_step(pane))
 
 
-def _is_text(pane: Pane) -> bool:
-    """Tell whether the whole text is shown, and not a step."""
-    return pane.screen.of(DecodeFields).decode_as == "text"
+def _shows(pane: Pane) -> str:
+    """Name what is shown: a step, the whole text, or a reference."""
+    return pane.screen.of(DecodeFields).decode_as
 
 
 def _text(pane: Pane) -> None:
@@ -105,8 +108,9 @@ def _exhibits(pane: Pane) -> Exhibits:
         return {"similarity": both} | views
     if decoding is None or not decoding.steps:
         return views
-    main = {"steps": _player(pane, decoding), "text": written(pane.recording)}
-    first = pane.screen.of(DecodeFields).decode_as
+    main: dict[str, Any] = {"steps": _player(pane, decoding), "text": written(pane.recording)}
+    main |= reference_exhibit(pane)
+    first = _shows(pane) if _shows(pane) in main else "steps"
     below_it = {name: replace(it, is_main=False) for name, it in (main | views).items()}
     others = {name: it for name, it in below_it.items() if name != first}
     place = pinned_step(pane)
@@ -155,9 +159,9 @@ def _choices(pane: Pane) -> None:
     if pane.answer.decoding is None:
         return
     with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
-        titles, chosen = {"steps": "Steps", "text": "Text"}, pane.screen.of(DecodeFields).decode_as
-        choose_one("Show", "decode_as", titles, chosen, label_visibility="collapsed")
-        if not _is_text(pane):
+        titles = {"steps": "Steps", "text": "Text", "reference": "Reference"}
+        choose_one("Show", "decode_as", titles, _shows(pane), label_visibility="collapsed")
+        if _shows(pane) == "steps":
             choose_heads(_decoder(pane))
 
 

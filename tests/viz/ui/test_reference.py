@@ -1,0 +1,33 @@
+"""A reference on Decode has the numbers of `reference`, as a table."""
+
+import pytest
+
+from tests.viz.ui.test_why_word import card
+from transformer import load_checkpoint
+from transformer.causes.reference import reference
+from transformer.checkpoint import checkpoints_folder
+from viz.exhibits.table import Table
+
+CHOICES = {"checkpoint": "en-de-small", "text": "Tom lives in Boston.", "decode_as": "reference"}
+
+
+def test_the_table_has_the_numbers_of_the_reference() -> None:
+    _, figures = card("decode", **CHOICES, reference="Tom lebt in Boston.")
+    name, figure = next(iter(figures.items()))
+    table = figure.content
+    assert name == "reference" and isinstance(table, Table)
+    checkpoint = load_checkpoint(checkpoints_folder() / "en-de-small", "cpu")
+    result = reference(checkpoint, CHOICES["text"], "Tom lebt in Boston.")
+    for row, word in zip(table.rows, result.words, strict=True):
+        writes, rank, _, log_prob = row.cells
+        assert writes is not None and rank is not None and log_prob is not None
+        assert row.head.text == word.word and rank.value == word.rank
+        assert log_prob.value == pytest.approx(word.log_prob, abs=1e-4)
+        assert writes.text == (word.instead if word.is_departure else "")
+    assert "“lebt”" in figure.says and "“wohnt”" in figure.says
+
+
+@pytest.mark.parametrize("typed", ["", "  ", "Tom " * 5000])
+def test_without_a_reference_the_steps_stand_there(typed: str) -> None:
+    _, figures = card("decode", **CHOICES, reference=typed)
+    assert next(iter(figures)) in ("steps", "text") and "reference" not in figures

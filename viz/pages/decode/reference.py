@@ -1,0 +1,136 @@
+"""A reference on Decode, word by word: where the model departs from it, and what it would write."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import partial
+
+from transformer.analysis.output_change import word_log_probabilities
+from transformer.analysis.tables.origins import Side, together
+from transformer.causes.reference import Reference, ReferenceWord, reference
+from transformer.inputs import InputError
+from transformer.recording import Recording
+from transformer.refusal import Refusal
+from transformer.visible import visible
+from transformer.words import word_groups
+from viz.app_packages import st
+from viz.components.kit.picture import NothingLeft
+from viz.exhibits.exhibit import Exhibit
+from viz.exhibits.shading import rooted
+from viz.exhibits.table import Cell, Column, Row, Table
+from viz.fields.decode import DecodeFields
+from viz.labels import number, percent
+from viz.run.batches import Runner
+from viz.run.growth import Growth
+from viz.run.request import Request, answer
+from viz.run.study import Study
+from viz.state.limits import check_text
+from viz.state.note import note
+from viz.state.page import Pane
+from viz.state.state import bound
+from viz.ui.showing import show_growth
+
+TITLE = "Reference, word by word"
+FOOT = (
+    "Each word is given the text and all words of the reference before it. Its rank is the largest "
+    "of its pieces: 1 is what greedy decoding writes. In all"
+)
+
+
+@dataclass(frozen=True)
+class ScoreReference(Study[Reference]):
+    """A reference that the model of a request scores."""
+
+    request: Request
+    target: str
+
+    def run(self, before: Reference | None, runner: Runner) -> Iterator[Reference]:
+        """Raises NothingLeft for a text that the model cannot write."""
+        request, plain = self.request, answer(self.request, runner)
+        steps = runner.steps(plain.checkpoint.model)
+        inputs = plain.checkpoint, request.text, self.target, request.edits, steps.give_way
+        with steps.one():
+            try:
+                result = reference(*inputs)
+            except InputError as error:
+                raise NothingLeft(str(error)) from error
+        yield result
+
+    def n_read(self, value: Reference) -> int:
+        return 1 + len(value.departures)
+
+
+def reference_exhibit(pane: Pane) -> dict[str, Growth[Reference]]:
+    """The reference that is typed, scored; none while none is."""
+    typed = (pane.screen.of(DecodeFields).reference or "").strip()
+    if not typed or pane.answer.decoding is None:
+        return {}
+    study = ScoreReference(pane.answer.request, typed)
+    return {"reference": Growth(TITLE, study, partial(_exhibit, pane.recording))}
+
+
+def type_reference(pane: Pane) -> None:
+    """Draw the field of a reference, and below it what the model makes of it."""
+    typed = pane.screen.of(DecodeFields).reference or ""
+    st.text_area(
+        "Reference",
+        typed,
+        height=80,
+        placeholder="A translation, or continuation, to be scored word by word",
+        **bound("reference", typed, ""),
+    )
+    try:
+        check_text(typed)
+        for name, growth in reference_exhibit(pane).items():
+            show_growth(pane, growth, name)
+    except (Refusal, NothingLeft) as reason:
+        note(reason)
+
+
+def _exhibit(recording: Recording, scores: Reference) -> Exhibit:
+    side = Side("reference", scores.tokens)
+    origins = [together([side.at([i]) for i in group]) for group in word_groups(scores.tokens)]
+    own = sum(word_log_probabilities(recording))
+    largest = max(abs(each.log_prob) for each in scores.words)
+    rows = [
+        Row(_head(each), _cells(each, largest), origin=origin)
+        for each, origin in zip(scores.words, origins, strict=True)
+    ]
+    content = Table(
+        TITLE,
+        [
+            Column("Reference"),
+            Column("The model writes"),
+            Column("Rank"),
+            Column("Probability"),
+            Column("Log-probability, nats"),
+        ],
+        rows,
+        scale="share",
+        foot=f"{FOOT} the reference has",
+        result=f"{number(scores.log_prob)} nats, what the model wrote {number(own)}.",
+    )
+    return Exhibit(TITLE, content, _says(scores))
+
+
+def _head(word: ReferenceWord) -> Cell:
+    return Cell(visible(word.word))
+
+
+def _cells(word: ReferenceWord, largest: float) -> list[Cell]:
+    return [
+        Cell(visible(word.instead) if word.is_departure else "", is_marked=word.is_departure),
+        Cell(f"{word.rank:,}", float(word.rank)),
+        Cell(percent(word.probability), word.probability),
+        Cell(number(word.log_prob), word.log_prob, rooted(-word.log_prob, largest)),
+    ]
+
+
+def _says(scores: Reference) -> str:
+    n, words = len(scores.departures), scores.words
+    if not n:
+        return f"The model would write each of the {len(words)} words of the reference."
+    first = words[scores.departures[0]]
+    return (
+        f"The model departs from {n} of {len(words)} words of the reference, first at "
+        f"“{visible(first.word)}”, where it writes “{visible(first.instead)}”."
+    )
