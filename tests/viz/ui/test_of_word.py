@@ -2,13 +2,19 @@
 
 import csv
 import io
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.transformer.watch.hugging_face import build
+from transformer.analysis.outputs.output import output_of
+from transformer.analysis.reading import read
+from transformer.analysis.scored import scored
 from transformer.analysis.sweep import sweep
 from transformer.causes.arrows import arrows
+from transformer.causes.forecast import forecast
+from viz.components.kit.sides import sides
 from viz.exhibits.exhibit import Exhibit
 from viz.exhibits.table import Table
 from viz.figure_at import page_of
@@ -64,10 +70,35 @@ def test_none_is_open_without_a_word_or_a_known_name() -> None:
     assert "arrows" not in figures("nothing", pins="q5")[1]
 
 
-def test_models_of_others_say_why_they_have_none(tmp_path: Any) -> None:
-    build("GPT-2").save_pretrained(tmp_path)
-    pane, _ = page_of(parse({"page": "explore", "checkpoint": str(tmp_path), "text": "7 9 11"}))
-    assert (CAUSES["arrows"].why_not(pane) or "").endswith(".")
+def test_models_of_others_have_a_forecast_that_runs_confirm(tmp_path: Path) -> None:
+    model: Any = build("GPT-2")
+    model.save_pretrained(tmp_path)
+    at = {"checkpoint": str(tmp_path), "text": "7 9 11", "options.max_len": "6"}
+    pane, _ = figures("", **at)
+    place = sides(read(pane.recording, "decoder_self", pane.reading))["rows"]["target"][2]
+    pane, made = figures("arrows", pins=f"q{place}", **at)
+    step = pinned_target(pane)
+    assert step is not None
+    result = forecast(pane.checkpoint, "7 9 11", pane.recording.target, step)
+    costs = [float(line["nats lost"] or "nan") for line in lines(pane, made["arrows"])]
+    expected = [cost for each in result.costs.values() for cost in each.flatten().tolist()]
+    assert costs == pytest.approx(expected, abs=1e-6, nan_ok=True)
+    for exhibit in (made["arrows"], made["strongest"]):
+        assert "orecast" in exhibit.says + str(getattr(exhibit.content, "foot", ""))
+    table = figures("exact", pins=f"q{place}", **at)[1]["exact"].content
+    assert isinstance(table, Table)
+    cut = result.strongest(1)[0][1]
+    output = output_of(pane.checkpoint, "7 9 11", pane.recording.target)
+    before, after = (
+        part.log_probs[0, step] for part in scored(pane.checkpoint, output, [(), (cut,)])
+    )
+    cell = table.rows[0].cells[1]
+    assert cell is not None and cell.value == pytest.approx(float(before - after), abs=1e-5)
+
+
+def test_what_is_not_offered_says_why() -> None:
+    pane, made = figures("exact", pins="q5")
+    assert not CAUSES["exact"].is_offered(pane) and "exact" not in made
 
 
 @pytest.mark.parametrize(("name", "pin"), [("en-de", "q5"), ("everyday", "q8")])

@@ -1,12 +1,13 @@
 """Every arrow of the row that writes a token, each cut by itself: its cost to the token."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 import torch
 
 from transformer.analysis.tables.origins import Sides
 from transformer.causes.arrows import Arrows
+from transformer.causes.forecast import Forecast
 from transformer.edits import Edit
 from transformer.recording import Attention, Recording
 from transformer.visible import visible
@@ -16,6 +17,8 @@ from viz.exhibits.table import Cell, Column, Row, Table
 from viz.figures.heat_map import heat_map
 from viz.labels import bare_label, kind_name, kind_title, number, percent
 
+HOLDS = 1e-4
+"""Nats up to which the identity of a forecast holds, in any precision of weights."""
 FOOT = (
     "A cut arrow's weight goes to the other keys of its row: where they hold the same, it costs "
     "nothing, and the word may be needed all the same."
@@ -35,7 +38,7 @@ def chart(arrows: Arrows, recording: Recording, kind: str) -> Chart:
     names = [_head(attention, layer, head) for layer in layers for head in range(attention.n_heads)]
     drawn = heat_map(
         f"arrow-costs {kind}",
-        (f"“{bare_label(token)}”", f": each arrow of {kind_name(kind)} cut"),
+        (f"“{bare_label(token)}”", f": each arrow of {kind_name(kind)} cut{_if_forecast(arrows)}"),
         costs,
         Axis("head", labels=names, origins=[sides.query(arrows.query)] * len(names)),
         Axis("key", labels=keys, origins=sides.keys[:n_keys]),
@@ -49,6 +52,21 @@ def chart(arrows: Arrows, recording: Recording, kind: str) -> Chart:
     return replace(drawn, marks=marks)
 
 
+def _if_forecast(arrows: Arrows) -> str:
+    return ", forecast" if isinstance(arrows, Forecast) else ""
+
+
+def badge(arrows: Arrows) -> str:
+    """Say of a forecast how it was made, and whether its identity holds; else nothing."""
+    if not isinstance(arrows, Forecast):
+        return ""
+    verdict = "as it must" if arrows.error < HOLDS else "which it should not be: trust none of it"
+    return (
+        "Forecast by one backward pass, good for small weights and poor near 1. Its sum over each "
+        f"row, times 1 − weight, is 0 up to {number(arrows.error, 0, 'e')}, {verdict}. "
+    )
+
+
 def describe(arrows: Arrows, recording: Recording) -> str:
     """Say which arrow is worth most, and beside it the largest weight."""
     token = f"“{bare_label(recording.target[arrows.step])}”"
@@ -59,28 +77,53 @@ def describe(arrows: Arrows, recording: Recording) -> str:
     n = sum(int(each.isfinite().sum()) for each in arrows.costs.values())
     weight = _weight(recording, edit)
     return (
-        f"Each of {n} arrows of the row that writes {token} is cut by itself. The most is lost at "
-        f"{_name(recording, edit)}: {number(cost, 3)} nats, of a weight of {percent(weight)}."
+        f"{badge(arrows)}Each of {n} arrows of the row that writes {token} is cut by itself. The "
+        f"most is lost at {_name(recording, edit)}: {number(cost, 3)} nats, of a weight of "
+        f"{percent(weight)}."
     )
 
 
-def strongest_table(arrows: Arrows, recording: Recording, address: Callable[[Edit], str]) -> Table:
-    """The arrows that cost most, with their weights. address: where an arrow is cut for good."""
+def strongest_table(
+    arrows: Arrows,
+    recording: Recording,
+    address: Callable[[Edit], str],
+    exact: Mapping[str, float] | None = None,
+) -> Table:
+    """The arrows that cost most, with their weights.
+
+    address: where an arrow is cut for good. exact: beside a forecast, what runs of the whole model
+    have lost, by the edit's spelling.
+    """
     strongest = arrows.strongest(N_STRONGEST)
     largest = max((abs(cost) for cost, _ in strongest), default=0.0)
     return Table(
         f"The arrows that “{visible(bare_label(recording.target[arrows.step]))}” needs most",
-        [Column("cut"), Column("nats lost"), Column("weight")],
-        [_row(cost, edit, recording, largest, address(edit)) for cost, edit in strongest],
-        foot=FOOT,
+        [Column("cut"), *_columns(arrows, exact), Column("weight")],
+        [
+            _row([cost, *_of(exact, edit)], edit, recording, largest, address(edit))
+            for cost, edit in strongest
+        ],
+        foot=f"{badge(arrows)}{FOOT}",
     )
 
 
-def _row(cost: float, edit: Edit, recording: Recording, largest: float, address: str) -> Row:
+def _columns(arrows: Arrows, exact: Mapping[str, float] | None) -> list[Column]:
+    if exact is None:
+        return [Column(f"nats lost{_if_forecast(arrows)}")]
+    return [Column("nats lost, forecast"), Column("nats lost, cut")]
+
+
+def _of(exact: Mapping[str, float] | None, edit: Edit) -> list[float | None]:
+    return [] if exact is None else [exact.get(str(edit))]
+
+
+def _row(
+    costs: Sequence[float | None], edit: Edit, recording: Recording, largest: float, address: str
+) -> Row:
     weight = _weight(recording, edit)
     sides = Sides(recording.attentions[edit.place])
     cells = [
-        Cell(number(cost, 3), cost, rooted(cost, largest)),
+        *(it if it is None else Cell(number(it, 3), it, rooted(it, largest)) for it in costs),
         Cell(percent(weight), weight),
     ]
     name = _name(recording, edit)

@@ -17,6 +17,7 @@ from viz.exhibits.exhibit import Exhibit
 from viz.figures.causes import arrow_costs, logit_parts, rungs_table
 from viz.figures.causes.logit_parts import Parts
 from viz.run.growth import Growth
+from viz.run.work import finish
 from viz.screen import FIRST_PAGE, choose, link
 from viz.spelling import MOST_EDITS
 from viz.state.focus import pinned_read
@@ -24,10 +25,12 @@ from viz.state.note import note
 from viz.state.page import Pane
 from viz.state.state import change
 from viz.ui.causes.climb import Climb
-from viz.ui.causes.studies import EachArrow, LogitParts
+from viz.ui.causes.studies import CutArrows, EachArrow, LogitParts
 from viz.ui.progress import grow
 from viz.ui.showing import files_of, show
 
+UNCHANGED = "This is of the model as it is: take the edits back first."
+EXACT = "The strongest arrows, cut exactly"
 Growths = dict[str, Growth[Any]]
 
 
@@ -41,6 +44,8 @@ class Cause:
     """(pane, place of the token in the target) -> by name."""
     why_not: Callable[[Pane], str | None]
     """The reason why this model has none; None: it has."""
+    is_offered: Callable[[Pane], bool] = lambda pane: True
+    """False: nobody would ask for it of this model."""
 
 
 def of_word_exhibits(pane: Pane, place: int | None) -> Growths:
@@ -57,6 +62,8 @@ def of_word(pane: Pane, place: int | None) -> None:
         return
     with st.container(horizontal=True):
         for name, cause in CAUSES.items():
+            if not cause.is_offered(pane):
+                continue
             why, is_open = cause.why_not(pane), pane.screen.cause == name
             st.button(
                 cause.title,
@@ -90,25 +97,37 @@ def _draw(pane: Pane, growths: Growths) -> None:
 
 def _arrows(pane: Pane, place: int) -> Growths:
     study, recording = EachArrow(pane.answer.request, place), pane.recording
-    kind = pane.selection.kind
-    if kind == "encoder_self":
-        kind = "cross"
 
     def costs(arrows: Arrows) -> Exhibit:
+        kinds, kind = [kind for kind, _ in arrows.costs], pane.selection.kind
+        kind = kind if kind in kinds else kinds[-1]  # cross-attention, where there is any
         content = arrow_costs.chart(arrows, recording, kind)
         says = arrow_costs.describe(arrows, recording)
         return Exhibit("Each arrow cut", content, says, is_main=False)
 
     def strongest(arrows: Arrows) -> Exhibit:
-        content = arrow_costs.strongest_table(arrows, recording, address)
+        content = arrow_costs.strongest_table(arrows, recording, partial(_cut_address, pane))
         return Exhibit("Strongest arrows", content, content.name, is_main=False)
-
-    def address(edit: Edit) -> str:
-        screen = replace(pane.screen, page=FIRST_PAGE, edits=(*pane.screen.edits, str(edit)))
-        return link(replace(screen, kind=edit.place, layer=edit.layer, head=edit.head))
 
     grown = {"arrows": costs, "strongest": strongest}
     return {name: Growth("Each arrow cut", study, it, is_main=False) for name, it in grown.items()}
+
+
+def _exact(pane: Pane, place: int) -> Growths:
+    forecast = EachArrow(pane.answer.request, place)
+
+    def strongest(exact: dict[str, float]) -> Exhibit:
+        address = partial(_cut_address, pane)
+        content = arrow_costs.strongest_table(finish(forecast), pane.recording, address, exact)
+        return Exhibit(EXACT, content, content.name, is_main=False)
+
+    return {"exact": Growth(EXACT, CutArrows(forecast), strongest, is_main=False)}
+
+
+def _cut_address(pane: Pane, edit: Edit) -> str:
+    """The address with this arrow cut, beside the edits that are in force."""
+    screen = replace(pane.screen, page=FIRST_PAGE, edits=(*pane.screen.edits, str(edit)))
+    return link(replace(screen, kind=edit.place, layer=edit.layer, head=edit.head))
 
 
 def _parts(pane: Pane, place: int) -> Growths:
@@ -127,9 +146,21 @@ def _parts(pane: Pane, place: int) -> Growths:
     return {name: Growth(title, study, it, is_main=False) for name, it in grown.items()}
 
 
+def _no_arrows(pane: Pane) -> str | None:
+    if pane.checkpoint.family.is_watched and pane.answer.request.edits:
+        return UNCHANGED
+    return None
+
+
+def _no_exact(pane: Pane) -> str | None:
+    if not pane.checkpoint.family.is_watched:
+        return "In this model every arrow is cut exactly: choose Each arrow cut."
+    return _no_arrows(pane)
+
+
 def _no_parts(pane: Pane) -> str | None:
     if pane.answer.request.edits:
-        return "This is of the model as it is: take the edits back first."
+        return UNCHANGED
     return _not_ours(pane)
 
 
@@ -190,9 +221,17 @@ CAUSES = {
     ),
     "arrows": Cause(
         "Each arrow cut",
-        "Every arrow of the row that writes this word is cut, each by itself, exactly.",
+        "Every arrow of the row that writes this word is cut, each by itself: exactly in models "
+        "that are built here, in others by forecast.",
         _arrows,
-        _not_ours,
+        _no_arrows,
+    ),
+    "exact": Cause(
+        EXACT,
+        "The arrows that the forecast puts first, each cut in a run of the whole model.",
+        _exact,
+        _no_exact,
+        is_offered=lambda pane: pane.checkpoint.family.is_watched,
     ),
     "parts": Cause(
         "Direct logit attribution",

@@ -6,20 +6,27 @@ from dataclasses import dataclass
 
 import torch
 
+from transformer.analysis.outputs.output import output_of
+from transformer.analysis.scored import scored
 from transformer.analysis.sweep import Sweep, sweeping
 from transformer.causes.arrows import Arrows, arrows
 from transformer.causes.direct import direct
+from transformer.causes.forecast import Forecast, forecast
 from transformer.inputs import InputError
 from viz.components.kit.picture import NothingLeft
+from viz.figures.causes.arrow_costs import N_STRONGEST
 from viz.figures.causes.logit_parts import Parts
 from viz.run.batches import Runner
 from viz.run.request import Request, answer
 from viz.run.study import Study
+from viz.run.work import finish
 
 
 @dataclass(frozen=True)
 class EachArrow(Study[Arrows]):
-    """Every arrow of the row that writes a token, each cut by itself."""
+    """Every arrow of the row that writes a token, each cut by itself; of a model that runs as its
+    own code says, the forecast of that.
+    """
 
     request: Request
     step: int
@@ -28,15 +35,51 @@ class EachArrow(Study[Arrows]):
     def run(self, before: Arrows | None, runner: Runner) -> Iterator[Arrows]:
         """Raises NothingLeft for a model whose arrows cannot be cut so."""
         plain = answer(self.request, runner)
-        at = self.request.text, plain.recording.target, self.step, self.request.edits
+        at = self.request.text, plain.recording.target, self.step
+        result: Arrows
         with runner.steps(plain.checkpoint.model).one(), in_a_sentence():
-            result = arrows(plain.checkpoint, *at)
+            if plain.checkpoint.family.is_watched:
+                result = forecast(plain.checkpoint, *at)
+            else:
+                result = arrows(plain.checkpoint, *at, self.request.edits)
         yield result
 
     def n_read(self, value: Arrows) -> int:
         """About: a row pass of 500 arrows costs as much as 8 texts."""
+        if isinstance(value, Forecast):
+            return 2
         n_cells = sum(each.numel() for each in value.costs.values())
         return n_cells // (1 if self.request.edits else 60)
+
+
+@dataclass(frozen=True)
+class CutArrows(Study[dict[str, float]]):
+    """The arrows that a forecast puts first, each cut in a run of its own."""
+
+    arrows: EachArrow
+
+    def run(self, before: dict[str, float] | None, runner: Runner) -> Iterator[dict[str, float]]:
+        """Costs by the spelling of the edit. Raises NothingLeft as the forecast does."""
+        request, step = self.arrows.request, self.arrows.step
+        plain, first = answer(request, runner), finish(self.arrows, runner)
+        edits = [edit for _, edit in first.strongest(N_STRONGEST)]
+        with in_a_sentence():
+            output = output_of(plain.checkpoint, request.text, plain.recording.target)
+            groups = [(), *((edit,) for edit in edits)]
+            costs: dict[str, float] = {}
+            parts = runner.steps(plain.checkpoint.model).of(
+                scored(plain.checkpoint, output, groups)
+            )
+            whole = float(next(parts).log_probs[0, step])
+            for edit, part in zip(edits, parts, strict=True):
+                costs = costs | {str(edit): whole - float(part.log_probs[0, step])}
+                yield costs
+
+    def progress(self, value: dict[str, float]) -> tuple[int, int]:
+        return len(value), N_STRONGEST
+
+    def n_read(self, value: dict[str, float]) -> int:
+        return len(value)
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,85 @@
+"""A forecast of cut arrows: its identity, its slope, and what it forecasts."""
+
+from math import exp
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+from tests.conftest import random_checkpoint
+from tests.transformer.recording.test_families import CONFIGS, SOURCE, TARGET
+from tests.transformer.watch.hugging_face import build
+from transformer import Checkpoint, InputError, decode, load_checkpoint, record
+from transformer.analysis.outputs.output import output_of
+from transformer.analysis.scored import scored
+from transformer.causes.forecast import forecast
+from transformer.edits import Edit
+
+SMALL = 0.1
+TEXT = "7 9 11 13"
+HUGGING_FACE = ("Marian", "T5", "BART", "GPT-2", "GPT-NeoX", "Llama", "Gemma-2", "BLOOM", "Jamba")
+WRITING = [name for name, config in CONFIGS.items() if config.family != "encoder_classifier"]
+
+
+def opened(family: str, folder: Path) -> Checkpoint:
+    model: Any = build(family)
+    model.save_pretrained(folder)
+    return load_checkpoint(folder, "cpu")
+
+
+def lost(checkpoint: Checkpoint, text: str, target: Any, step: int, *edits: Edit) -> list[float]:
+    """What each edit by itself takes from the token."""
+    groups = [(), *((edit,) for edit in edits)]
+    parts = scored(checkpoint, output_of(checkpoint, text, target), groups)
+    before, *after = torch.cat([part.log_probs for part in parts])[:, step].tolist()
+    return [before - each for each in after]
+
+
+def check(checkpoint: Checkpoint, text: str, target: Any, step: int) -> None:
+    """Rows sum to 0, and a weight that is changed a little changes the token as is forecast."""
+    result = forecast(checkpoint, text, target, step)
+    assert result.error < 1e-5
+    pairs = result.strongest(2) + result.strongest(10**6)[-2:]
+    assert pairs[0][0] > 2e-5 > -2e-5 > pairs[-1][0], "nothing is at stake"
+    # A weight times exp(-e), and then shared out anew: to the first order e (1 - a) of a cut.
+    less, more = (
+        lost(
+            checkpoint,
+            text,
+            target,
+            step,
+            *(Edit("arrow-scale", it.place, it.numbers, (exp(size),)) for _, it in pairs),
+        )
+        for size in (-SMALL, SMALL)
+    )
+    exact = [(one - other) / 2 for one, other in zip(less, more, strict=True)]
+    attentions = record(checkpoint, text, target).attentions
+    for (cost, cut), wanted in zip(pairs, exact, strict=True):
+        layer, head, query, key = cut.numbers
+        weight = float(attentions[cut.place].weights(layer, head)[query, key])
+        assert SMALL * (1 - weight) * cost == pytest.approx(wanted, rel=0.05, abs=3e-6)
+
+
+@pytest.mark.parametrize("family", HUGGING_FACE)
+def test_it_is_the_slope_of_a_cut_in_models_of_others(family: str, tmp_path: Path) -> None:
+    checkpoint = opened(family, tmp_path)
+    target = decode(checkpoint, TEXT, max_len=4).target
+    check(checkpoint, TEXT, target, len(target) - 1)
+
+
+@pytest.mark.parametrize("name", WRITING)
+def test_it_is_the_slope_of_a_cut_in_models_of_ours(name: str) -> None:
+    checkpoint = random_checkpoint(CONFIGS[name])
+    if "plain" in name:  # nothing joins its heads
+        with pytest.raises(InputError, match="one by one"):
+            forecast(checkpoint, SOURCE, TARGET, 2)
+    else:
+        check(checkpoint, SOURCE, TARGET, 2)
+
+
+def test_what_cannot_be_forecast_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="step"):
+        forecast(random_checkpoint(CONFIGS["gpt2"]), SOURCE, TARGET, 9)
+    with pytest.raises(InputError, match="writes nothing"):
+        forecast(opened("BERT", tmp_path), TEXT, None or "", 0)
