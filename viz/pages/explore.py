@@ -40,7 +40,7 @@ MOST_CELLS = 2**26
 
 def draw(pane: Pane) -> None:
     """All heads, and one of them large."""
-    pane = with_costs(pane)
+    pane = with_costs(pane, is_watched=bool(_card(pane)))
     watch_worth(pane)
     exhibits = {**_pictures(pane), **output_exhibit(pane)}
     columns = st.columns([4.3, 7], gap="large")
@@ -137,19 +137,20 @@ def _large(pane: Pane, exhibits: Mapping[str, Exhibit]) -> None:
         name = choose_picture(pane)
         if not card:  # it is no map
             choose_reading(pane, name)
-        head_files(pane, exhibits)
+        left_out = "picture" if card else ""  # the card has its own files
+        head_files(pane, {it: exhibits[it] for it in exhibits if it != left_out})
     if name == "inside":
         if astuple(pane.selection) in heads_off():  # the sentence of the others says it
             st.caption(OFF)
         if replace(readable(pane), rows="produced", words=False) != Reading():
             st.caption(PLAIN)
-    if card:
-        _why(pane)
-        return
     if name == "why" and pinned_target(pane) is None:
         st.caption(UNPINNED)
-    show(exhibits["picture"], name)
-    if not awaits_costs(pane):  # else the study is watched twice
+    if not card:
+        show(exhibits["picture"], name)
+    if card:
+        _why(pane)
+    elif not awaits_costs(pane):  # else the study is watched twice
         below(_why, pane)
 
 

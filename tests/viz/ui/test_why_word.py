@@ -1,12 +1,14 @@
 """The card of a written word that is pinned: on every page the numbers of `evidence`."""
 
 from pathlib import Path
+from threading import Event
 
 import pytest
 import torch
 
 from tests.transformer.watch.hugging_face import build
-from transformer import load_checkpoint
+from tests.viz.ui.test_app import start
+from transformer import InputError, load_checkpoint
 from transformer.analysis.reading import read
 from transformer.causes import evidence
 from transformer.checkpoint import checkpoints_folder
@@ -96,6 +98,25 @@ def test_the_card_is_a_picture_by_itself() -> None:
     assert isinstance(verdict, Words) and content.title == verdict.lines[0].plain
     pane, figures = card("explore", **choices)
     assert list(PAGE.main(pane)) == ["picture"] and "why" not in figures
+
+
+@pytest.mark.parametrize("lens", ["weight", "hidden"])
+def test_a_card_that_is_not_whole_is_watched_once(
+    lens: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two who watch one study would have two buttons of one name."""
+    ends = Event()
+
+    def wait(*at: object, **how: object) -> None:
+        ends.wait(30)
+        raise InputError("It was never to be whole.")
+
+    monkeypatch.setattr("viz.run.causes.evidence", wait)
+    monkeypatch.setattr("viz.ui.progress.PATIENCE", 0.0)
+    text = {"checkpoint": "copy", "text": "3 7 2 9 5", "kind": "cross"}
+    app = start(picture="why", pins="q1", lens=lens, **text)
+    ends.set()
+    assert [button.label for button in app.button].count("Stop") == 1
 
 
 def test_no_card_where_no_written_word_is_pinned() -> None:

@@ -13,14 +13,15 @@ from viz.state.page import Pane
 from viz.ui.progress import grow
 
 
-def with_costs(pane: Pane) -> Pane:
+def with_costs(pane: Pane, is_watched: bool = False) -> Pane:
     """The pane whose recording has what the chosen lens shows; the same where it shows no costs.
 
     While the study goes on, or where it is refused, the page says so, and pictures show weights.
+    is_watched: whether the card does so already, which draws the page anew in the end.
     """
     if not _shows_costs(pane) or pane.request != pane.answer.request:
         return pane
-    if pane.screen.picture == "why":  # the card watches the same study, and draws the page anew
+    if is_watched:
         evidence = at_hand(Causes(pane.answer.request))
         return pane if evidence is None else _with(pane, evidence)
     try:
