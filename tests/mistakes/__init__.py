@@ -1,0 +1,1 @@
+"""Real mistakes of the English-German translator, and what is known of each."""
