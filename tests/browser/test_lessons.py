@@ -7,7 +7,7 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Locator, Page, Route, expect
 
 from tests.browser.server import becomes, painted
-from tests.browser.test_app import TOP, open_app
+from tests.browser.test_app import TOP, open_app, parameter, visit
 from tests.viz.ui.test_lessons import LESSON, asked
 from viz.labels import number
 
@@ -78,3 +78,19 @@ def test_a_whole_lesson_is_finished_by_keyboard(page: Page, address: str) -> Non
     expect(page.get_by_test_id("stMain")).to_be_focused()
     painted(page)
     assert over.count() == 0
+
+
+@pytest.mark.same_page
+def test_a_riddle_is_answered_wrong_and_then_right(page: Page, address: str) -> None:
+    visit(page, f"{address}/lessons?checkpoint=copy&decoding=greedy")
+    page.get_by_role("link", name="Where does it go wrong? Lost words").click()
+    forms = page.get_by_test_id("stForm")
+    expect(page.get_by_text("Der Drucker hat wieder Papier.")).to_be_visible()
+    for word, outcome in (("thousands", "“Tausende”"), ("three", "Right.")):
+        forms.first.get_by_role("radio", name=word, exact=True).click()
+        forms.first.get_by_role("button", name="Check").click()
+        expect(page.get_by_test_id("stAlert").first).to_contain_text(outcome)
+    page.get_by_role("link", name="See it on Explore").click()
+    becomes(lambda: parameter(page, "pins"), "k16")
+    becomes(lambda: parameter(page, "checkpoint"), "en-de-1")
+    expect(page.locator(".token-rows [aria-pressed=true]")).to_have_text(["for"])

@@ -15,10 +15,11 @@ from viz.talks.backup_address import recording_of
 
 pytestmark = pytest.mark.browser
 TALK = shipped_stories()["attention-is-all-you-need"]
+N = len(TALK.scenes)
 NATS = re.compile(r"^Your points cost \d\.\d\d nats$")
 WORD = re.compile(r"^\w+$")
 LARGEST = 3_000_000
-"""Bytes for ten scenes."""
+"""Bytes for thirteen scenes."""
 PICTURE = ".headscope:is(.head-view, .head-map, .decode-player, .snapshot-player)[data-nonce]"
 PLACES = ".place, .around { visibility: hidden }"
 SAME = 2
@@ -30,7 +31,7 @@ def test_the_talk_is_given_from_a_file_without_a_request_and_looks_as_it_does_li
 ) -> None:
     file = tmp_path / "talk.html"  # the stage keeps what is saved as HTML
     urlretrieve(address + recording_of(TALK.name).removeprefix("."), file)
-    assert len(TALK.scenes) == 10 and file.stat().st_size < LARGEST
+    assert file.stat().st_size < LARGEST
     context = browser.new_context(
         offline=True, viewport={"width": 1280, "height": 720}, color_scheme="light"
     )
@@ -42,7 +43,7 @@ def test_the_talk_is_given_from_a_file_without_a_request_and_looks_as_it_does_li
     live = browser.new_context(viewport={"width": 1280, "height": 720}).new_page()
     live.goto(f"{address}/?story={TALK.name}&role=stage")
     for number, scene in enumerate(TALK.scenes, 1):
-        expect(page.get_by_label("Scene", exact=True)).to_have_text(f"{number} / 10")
+        expect(page.get_by_label("Scene", exact=True)).to_have_text(f"{number} / {N}")
         expect(page.locator("section:visible h1")).to_have_text(scene.heading)
         hosts = page.locator("section:visible .picture:visible")
         if scene.question:  # it stands before its picture
@@ -76,6 +77,8 @@ def test_the_talk_is_given_from_a_file_without_a_request_and_looks_as_it_does_li
 def differ(live: Locator, saved: Locator) -> bool:
     """Whether the pictures of a scene are others than those that were saved."""
     charts = [each.locator(".printed img:visible") for each in (live, saved)]
+    if charts[1].count() and not charts[0].count():  # a table there, and an image of it in the file
+        return (charts[1].first.get_attribute("alt") or "?") not in live.inner_text()
     if charts[1].count():  # one image, which stands elsewhere between two pixels
         sources = [[node.get_attribute("src") for node in each.all()] for each in charts]
         return sources[0] != sources[1]
@@ -101,20 +104,20 @@ def keys(page: Page) -> None:
     """All others of a talk, and a picture that answers."""
     place = page.get_by_label("Scene", exact=True)
     page.keyboard.press("Home")
-    expect(place).to_have_text("1 / 10")
+    expect(place).to_have_text(f"1 / {N}")
     dark = "document.documentElement.style.colorScheme"
     page.keyboard.press("d")
     assert page.evaluate(dark) == "dark"
     page.keyboard.press("g")
     page.keyboard.type("8")
     page.keyboard.press("Enter")
-    expect(place).to_have_text("8 / 10")
+    expect(place).to_have_text(f"8 / {N}")
     page.keyboard.press(".")
     expect(page.locator(".blank")).to_be_visible()
     page.keyboard.press("Escape")
     expect(page.locator(".blank")).to_be_hidden()
     page.get_by_title("Overview").click()  # as by o, which phones do not have
     page.get_by_role("button", name=TALK.scenes[2].heading).click()
-    expect(place).to_have_text("3 / 10")
+    expect(place).to_have_text(f"3 / {N}")
     page.keyboard.press("PageUp")
-    expect(place).to_have_text("2 / 10")
+    expect(place).to_have_text(f"2 / {N}")

@@ -24,18 +24,23 @@ from viz.lessons.riddles import (
     written_words,
 )
 from viz.lessons.subject import Subject
-from viz.stories.shipped import stories_of
+from viz.pages.explore import PAGE
+from viz.run.request import answer
+from viz.state.focus import pinned_target, pinned_tokens
+from viz.state.page import Pane
+from viz.state.requests import request_on
+from viz.stories.shipped import shipped_stories
 from viz.stories.story import Scene
 
 NAME = "en-de-1"
 SCENES = {
     scene.heading: scene
-    for story in stories_of("lesson")
+    for story in shipped_stories().values()
     for scene in story.scenes
     if scene.exercise.riddle != NO_RIDDLE
 }
+ASKED = {heading: scene for heading, scene in SCENES.items() if scene.exercise.tasks}
 EACH = pytest.mark.parametrize("scene", SCENES.values(), ids=SCENES)
-WITH_WORDS = [scene for scene in SCENES.values() if scene.exercise.riddle.mistakes]
 
 
 def subject_of(scene: Scene) -> Subject:
@@ -49,13 +54,13 @@ def at(heading: str) -> Subject:
 def test_they_are_of_the_weights_that_they_name() -> None:
     wanted = "f814bd7a4a338947d434887780ad0b0c195cd04d3f611656d2295c42d2a9904b"
     assert fingerprint(shipped_path(NAME)) == wanted
-    assert len(SCENES) >= 12 and {scene.screen.checkpoint for scene in SCENES.values()} == {NAME}
+    assert {scene.screen.checkpoint for scene in SCENES.values()} == {NAME}
+    assert len(ASKED) >= 12 and all(scene.exercise.riddle.solution for scene in ASKED.values())
 
 
 @EACH
 def test_the_mistake_is_made_and_the_verdict_is_as_said(scene: Scene) -> None:
     subject, riddle = subject_of(scene), scene.exercise.riddle
-    assert subject.recording.target and riddle.solution and scene.exercise.tasks
     found = mistakes_in(subject)
     assert [mistake for _, mistake in found] == list(riddle.mistakes)
     for number, mistake in found:
@@ -70,13 +75,18 @@ def test_the_mistake_is_made_and_the_verdict_is_as_said(scene: Scene) -> None:
 
 @EACH
 def test_its_link_pins_the_word_that_it_is_about(scene: Scene) -> None:
-    subject, riddle, (pin,) = subject_of(scene), scene.exercise.riddle, scene.screen.pins
+    subject, riddle, screen = subject_of(scene), scene.exercise.riddle, scene.screen
+    request = request_on(PAGE, NAME, subject.text, screen)
+    pane = PAGE.pane(Pane(screen, request, answer(request)))
+    pieces = pinned_tokens(pane)
     if riddle.mistakes:
         groups, word = word_groups(subject.recording.target), mistakes_in(subject)[0][0]
-        assert pin == f"q{groups[word][-1]}" and scene.screen.why
+        assert pieces == [("target", i) for i in groups[word]]
+        assert pinned_target(pane) == groups[word][0]
+        assert screen.why or screen.picture == "why"
     else:
         groups, word = word_groups(subject.recording.source), lost_words(subject)[0]
-        assert pin == f"k{groups[word][-1]}"
+        assert pieces == [("source", i) for i in groups[word]]
 
 
 def cost(heading: str, word: str, of: str) -> float:
