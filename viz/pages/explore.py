@@ -42,7 +42,7 @@ def draw(pane: Pane) -> None:
     """All heads, and one of them large."""
     pane = with_costs(pane, is_watched=bool(_card(pane)))
     watch_worth(pane)
-    exhibits = {**_pictures(pane), **output_exhibit(pane)}
+    exhibits = {**_pictures(pane, is_live=True), **output_exhibit(pane)}
     columns = st.columns([4.3, 7], gap="large")
     parts = list(zip(columns, (_grid, _large), strict=True))
     # What is sent first is painted first; but of a long text all heads take much longer than one
@@ -86,16 +86,17 @@ def _exhibits(pane: Pane) -> Exhibits:
     return {**pictures, **changed, **word_exhibits(pane, place), **further}
 
 
-def _pictures(pane: Pane) -> dict[str, Exhibit]:
-    is_main = pane.screen.tool == "heads"
-    grid = Exhibit("All heads", _all_heads(pane, readable(pane)), is_main=is_main, pane=pane)
+def _pictures(pane: Pane, is_live: bool = False) -> dict[str, Exhibit]:
+    """is_live: somebody may ask for what is not known yet, and gets it."""
+    is_main, heads = pane.screen.tool == "heads", _all_heads(pane, readable(pane), is_live)
+    grid = Exhibit("All heads", heads, is_main=is_main, pane=pane)
     return {"picture": large(pane.screen.picture, pane), "grid": grid}
 
 
-def _all_heads(pane: Pane, reading: Reading) -> PictureAt:
+def _all_heads(pane: Pane, reading: Reading, is_live: bool) -> PictureAt:
     selection, screen = pane.selection, pane.screen
     plain = HeadGrid(_readable(pane, reading), reading)
-    grid = replace(plain, worth=head_worth(pane)) if lenses()[reading.lens].per_head else plain
+    grid = replace(plain, worth=head_worth(pane, is_live))
     over = {
         "selected": (selection.kind, selection.layer, selection.head),
         "show": screen.show,

@@ -209,7 +209,6 @@ def _metrics(metrics: Mapping[str, Metric], values: NDArray[np.float32]) -> list
             "name": metric.name,
             "title": metric.title,
             "unit": metric.unit,
-            "bound": None,
             "explain": metric.cited,
             "texts": [metric.text(value) for value in of_heads.ravel().tolist()],
         }

@@ -205,7 +205,7 @@ def _number(
     facts: dict[str, Any],
 ) -> Iterator[Mark]:
     about, values = section.metric(section.show)
-    value, bound = float(values[index]), about["bound"]
+    value, bound = float(values[index]), about.get("bound")
     most = bound or float(np.nanmax(values, initial=0)) or 1.0
     is_known = value == value and index in section.top_heads
     scale, share = data.colours["scale"], value / most

@@ -1,5 +1,6 @@
 """The worth of each head to a pinned word, for the grid: asked for where the grid shows it."""
 
+from transformer.analysis.reading import lenses
 from transformer.analysis.sweep import Sweep
 from transformer.refusal import Refusal
 from transformer.words import word_groups
@@ -14,19 +15,21 @@ from viz.ui.causes.studies import HeadsOff
 from viz.ui.progress import grow
 
 
-def head_worth(pane: Pane) -> Worth | None:
+def head_worth(pane: Pane, is_live: bool) -> Worth | None:
     """The numbers of the pinned word as far as they are at hand.
 
-    None: no word is pinned, or the model is changed: what a head is worth is of the model as it is.
+    None: no word is pinned, a lens shows no heads, or the model is changed: what a head is worth is
+    of the model as it is.
+    is_live: they are offered before they are known.
     """
     place = pinned_target(pane)
-    if place is None or pane.answer.request.edits:
+    if place is None or pane.answer.request.edits or not lenses()[pane.reading.lens].per_head:
         return None
     group = next(group for group in word_groups(pane.recording.target) if place in group)
     word = "".join(bare_label(pane.recording.target[i]) for i in group)
     sweep = at_hand(HeadsOff(pane.answer.request)) if _is_asked(pane) else None
     if sweep is None:
-        return Worth(word)
+        return Worth(word) if is_live else None
     costs = (-sweep.changes[:, list(group)].sum(-1)).tolist()
     places = [(edit.place, *edit.numbers) for edit in sweep.edits]
     tried = dict(zip(places, costs, strict=True))
