@@ -5,10 +5,12 @@ The search begins when its button is pressed; what it found stays until somethin
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from transformer.analysis.needed import Needed, needed
 from transformer.analysis.row_pass import Head
 from transformer.analysis.tables.origins import Sides
+from transformer.decoding.decode import decode
 from transformer.decoding.steps import Candidate, Step
 from transformer.refusal import Refusal
 from transformer.token import Token
@@ -34,8 +36,19 @@ MOST_SAID = 8
 """Heads whose rows are said in words."""
 
 
+@dataclass(frozen=True, eq=False)
+class Outcome:
+    """Rows that make a token the most probable one of a step, and what is written with them."""
+
+    needs: Needed
+    text: str
+    """The sentence by the decoding in use, under the edits; empty: no row has to change."""
+    writes_it: bool
+    """True: it has the token at this step, behind the same tokens. Beam search may leave it."""
+
+
 @dataclass(frozen=True)
-class AnotherWord(Study[Needed]):
+class AnotherWord(Study[Outcome]):
     """The least change of rows that makes a step write another token."""
 
     request: Request
@@ -43,12 +56,22 @@ class AnotherWord(Study[Needed]):
     token_id: int
     heads: tuple[Head, ...]
 
-    def run(self, before: Needed | None, runner: Runner) -> Iterator[Needed]:
+    def run(self, before: Outcome | None, runner: Runner) -> Iterator[Outcome]:
         request, reading = self.request, answer(self.request, runner)
         at = (request.text, reading.recording.target, self.step, self.token_id, self.heads)
         steps = runner.steps(reading.checkpoint.model)
         with steps.one():
-            result = needed(reading.checkpoint, *at, on_step=steps.give_way, edits=request.edits)
+            needs = needed(reading.checkpoint, *at, on_step=steps.give_way, edits=request.edits)
+            if not needs.edits:
+                result = Outcome(needs, "", writes_it=False)
+            else:
+                edits = (*request.edits, *needs.edits)
+                choices: dict[str, Any] = dict(request.options) | {"edits": edits}
+                by = (request.text, request.method)
+                written = decode(reading.checkpoint, *by, on_step=steps.give_way, **choices)
+                wanted = (*reading.recording.target[: self.step], needs.token)
+                is_written = written.target[: self.step + 1] == wanted
+                result = Outcome(needs, written.text, is_written)
         yield result
 
 
@@ -107,10 +130,11 @@ def _ask(search: AnotherWord) -> None:
 
 def _answer(pane: Pane, top: Candidate, search: AnotherWord) -> None:
     try:
-        needs = grow(search, lambda needs: _show(needs, pane, top)).latest
+        result = grow(search, lambda result: _show(result, pane, top)).latest
     except Refusal as error:
         note(error)
         return
+    needs = None if result is None else result.needs
     if needs is not None and needs.rows:
         with st.container(horizontal=True, vertical_alignment="center"):
             st.button("Keep it as an experiment", on_click=add, args=needs.edits)
@@ -123,7 +147,8 @@ def _answer(pane: Pane, top: Candidate, search: AnotherWord) -> None:
             for_a_paper(pane, {"needed": _exhibit(needs, pane)}, "paper needed")
 
 
-def _show(needs: Needed, pane: Pane, top: Candidate) -> None:
+def _show(result: Outcome, pane: Pane, top: Candidate) -> None:
+    needs = result.needs
     word, other = bare_label(needs.token), bare_label(top.token)
     n, before, after = len(needs.rows), needs.before.probability, needs.after.probability
     if not needs.reached:
@@ -139,9 +164,20 @@ def _show(needs: Needed, pane: Pane, top: Candidate) -> None:
     st.markdown(
         f"To write “{literal(word)}” in place of “{literal(other)}”, {heads} would have to look "
         f"elsewhere, {needs.divergence:.2f} nats in all; checked by a run: "
-        f"{literal(percent(after))}, before {literal(percent(before))}."
+        f"{literal(percent(after))}, before {literal(percent(before))}. {_written(result)}"
     )
     show(_exhibit(needs, pane), TITLE)
+
+
+def _written(result: Outcome) -> str:
+    """Say what becomes of the sentence: the most probable word of a step need not be written."""
+    text = f"“{literal(result.text)}”"
+    if result.writes_it:
+        return f"Decoded so, the text is {text}."
+    return (
+        f"The decoding in use leaves the word all the same: {text}. Pin the word in its place and "
+        "type this one below its card, to find what writes it."
+    )
 
 
 def _exhibit(needs: Needed, pane: Pane) -> Exhibit:
