@@ -72,7 +72,7 @@ def describe(arrows: Arrows, recording: Recording) -> str:
     token = f"“{bare_label(recording.target[arrows.step])}”"
     strongest = arrows.strongest(1)
     if not strongest:
-        return f"No arrow of the row that writes {token} can be cut: it sees one key alone."
+        return f"No arrow of the row that writes {token} can be cut: it sees only one key."
     cost, edit = strongest[0]
     n = sum(int(each.isfinite().sum()) for each in arrows.costs.values())
     weight = _weight(recording, edit)

@@ -33,8 +33,8 @@ HELP = (
     "each layer."
 )
 FOOT = (
-    "The decoder reads what the encoder holds after so many layers (DecoderLens, Langedijk et al. "
-    "2024). It was trained to read the last ones alone: this shows what layers add, and proves "
+    "The decoder reads what the encoder holds after this many layers (DecoderLens, Langedijk et "
+    "al. 2024). It was trained to read the last ones only: this shows what layers add, and proves "
     "nothing. Below each word: its probability, given all before it. A text without an end has …"
 )
 ROOM = 6
