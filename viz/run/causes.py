@@ -5,10 +5,21 @@ from dataclasses import dataclass
 
 from transformer.causes import Evidence, evidence
 from transformer.inputs import InputError
+from transformer.words import word_groups
 from viz.components.kit.picture import NothingLeft
 from viz.run.batches import Runner
-from viz.run.request import Request, answer
+from viz.run.request import Answer, Request, answer
 from viz.run.study import Study
+
+MOST_WORDS = 30
+"""Words of a text up to which a pin opens the card of a word; beyond, or where a model runs once
+for each word, a button does."""
+
+
+def is_quick(answer: Answer) -> bool:
+    """Tell whether the causes of an answer's words are asked for without a button."""
+    n = len(word_groups(answer.recording.source))
+    return n <= MOST_WORDS and not answer.checkpoint.family.is_watched
 
 
 @dataclass(frozen=True)

@@ -4,6 +4,7 @@ import json
 import secrets
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from os import cpu_count
 from typing import Any, ClassVar, Protocol
@@ -12,15 +13,17 @@ import numpy as np
 
 from transformer import InputError
 from viz.components.kit.pack import pack
-from viz.components.kit.picture import Picture
+from viz.components.kit.picture import NothingLeft, Picture
 from viz.run.batches import Runner
+from viz.run.causes import Causes, is_quick
 from viz.run.device_line import PREVIEW
 from viz.run.line import Line
 from viz.run.newest import Newest
 from viz.run.preview_work import is_small
 from viz.run.request import Answer, Request, make_answer, make_request
+from viz.run.settings import is_public
 from viz.run.study import Study
-from viz.run.work import at_hand
+from viz.run.work import at_hand, finish
 from viz.theme import Theme
 
 
@@ -33,6 +36,8 @@ class Derive(Protocol):
         """The same where the model of the one beside is changed so."""
 
 
+WHY = {"why": True}
+"""Changes of somebody who points at a written word: its card may be asked for next."""
 BESIDE = "edits_b"
 """Among changes: the edits of the answer beside that of the page, which stays as it is."""
 LINE = Line(min(4, max(2, cpu_count() or 2)))
@@ -93,6 +98,9 @@ class Preview(Study[Pictures]):
     def run(self, before: Pictures | None, runner: Runner) -> Iterator[Pictures]:
         """The pictures. Raises as `make_answer`."""
         changes, drawn, answer = json.loads(self.changes), self.ready.drawn, self.ready.answer
+        if changes == WHY:
+            _make_causes(answer, runner)
+            return
         own = {name: value for name, value in changes.items() if name != BESIDE}
         request = _changed(answer.request, own)
         if BESIDE in changes:
@@ -101,6 +109,15 @@ class Preview(Study[Pictures]):
         is_same = request == answer.request and own == changes
         if drawn and not is_same and is_small(answer, request):
             yield _pictures(request, drawn, replace(runner, hear=None))  # nobody sees drafts
+
+
+def _make_causes(answer: Answer, runner: Runner) -> None:
+    """Find the causes of the answer's words, so that they are at hand where somebody asks."""
+    study = Causes(answer.request)
+    is_read = answer.recording.target and is_quick(answer) and is_small(answer, answer.request)
+    if is_read and not is_public() and at_hand(study) is None:  # each visitor pays for their own
+        with suppress(NothingLeft):  # the card says so
+            finish(study, runner)
 
 
 def _pictures(request: Request, drawn: Sequence[Drawn], runner: Runner) -> Pictures:

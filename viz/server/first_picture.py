@@ -1,13 +1,17 @@
 """The picture of the first screen without a script, for those who wait on a slow line."""
 
 import html
+from contextlib import suppress
 
 from transformer.analysis.reading import AttentionMap, Reading, read
 from transformer.refusal import Refusal
+from viz.components.kit.picture import NothingLeft
 from viz.exhibits.shading import rooted
 from viz.labels import bare_label
 from viz.map_words import cell_sentence
+from viz.run.causes import Causes, is_quick
 from viz.run.request import make_answer
+from viz.run.work import finish
 from viz.screen import Screen
 from viz.server.waiting import filled
 from viz.state.checkpoints import at_start, shipped_names
@@ -29,6 +33,9 @@ def first_picture() -> str:
         answer = make_answer(request_of(names[0], first_example(names[0]), Screen()))
     except Refusal:
         return ""
+    with suppress(Refusal, NothingLeft):  # so that the first screen says which words need another
+        if answer.recording.target and is_quick(answer):
+            finish(Causes(answer.request))
     usual = first_head(answer.checkpoint.about, answer.checkpoint.family)
     head = chosen_head(Screen(), answer.recording, usual)
     map = read(answer.recording, head.kind, Reading(words=True))

@@ -17,23 +17,19 @@ from viz.exhibits.exhibit import Exhibit
 from viz.figures.causes.verdict_words import verdict_words
 from viz.figures.causes.worth_tables import Origins, worth_tables
 from viz.labels import literal, number
-from viz.run.causes import Causes
+from viz.run.causes import Causes, is_quick
 from viz.run.growth import Growth
 from viz.run.request import Answer
+from viz.run.work import at_hand
 from viz.state.changing import add
 from viz.state.note import note
 from viz.state.page import Pane
-from viz.state.state import change, session
+from viz.state.state import change
 from viz.talks.stage import on_stage
 from viz.ui.progress import grow
 from viz.ui.showing import files_of, show
 
 TITLE = "Why this word?"
-MOST_WORDS = 30
-"""Words of a text up to which a pin opens the card; beyond, or where a model runs once for each
-word, a button does."""
-
-
 PARTED = ("moved", "prefix")
 """Verdicts on words that look at another word than they need."""
 
@@ -65,7 +61,7 @@ def why_word(pane: Pane, place: int | None, is_main: bool = False) -> None:
         st.button(TITLE, on_click=change, kwargs={"why": True}, help=help)
         return
     card = word_exhibits(pane, place, is_main)["why"]
-    is_new = _evidence_at_hand(pane.answer) is None
+    is_new = at_hand(Causes(pane.answer.request)) is None
     try:
         work = grow(card.study, lambda evidence: show(card.exhibit(evidence), "why"))
     except (Refusal, NothingLeft) as reason:
@@ -109,7 +105,7 @@ def marks(answer: Answer) -> list[Mark]:
     """The marks of tokens once the evidence of an answer is known: words that look at another word
     than they need, at their last token, and words of the source that no written word needs.
     """
-    evidence, recording = _evidence_at_hand(answer), answer.recording
+    evidence, recording = at_hand(Causes(answer.request)), answer.recording
     if evidence is None:
         return []
     pairs = zip(word_groups(recording.target), evidence.verdicts, strict=True)
@@ -133,18 +129,8 @@ def _unneeded(evidence: Evidence, word: int) -> str:
     return f"No written word needs “{own}”: hiding it costs each {number(most)} nats at most."
 
 
-def _evidence_at_hand(answer: Answer) -> Evidence | None:
-    """The evidence of an answer, where this session has waited for it."""
-    follower = session().studies.get(Causes)
-    if follower is None or follower.work.study != Causes(answer.request):
-        return None
-    evidence: Evidence | None = follower.work.latest
-    return evidence
-
-
 def _is_open(pane: Pane) -> bool:
-    n = len(word_groups(pane.recording.source))
-    return pane.screen.why or (n <= MOST_WORDS and not pane.checkpoint.family.is_watched)
+    return pane.screen.why or is_quick(pane.answer)
 
 
 def _verdict(word: int, evidence: Evidence) -> Exhibit:

@@ -21,10 +21,12 @@ from viz.components.token_rows.token_rows import TokenRows
 from viz.run import preview_work, request
 from viz.run.batches import Runner
 from viz.run.cache import CACHE
+from viz.run.causes import Causes
 from viz.run.device_line import PREVIEW
 from viz.run.line import Line
-from viz.run.previews import Drawn, LivePreview, Preview, Ready
+from viz.run.previews import WHY, Drawn, LivePreview, Preview, Ready
 from viz.run.request import answer
+from viz.run.work import at_hand
 from viz.state import live_preview
 from viz.state.page import Page, Pane
 from viz.state.preview_route import AGAIN, AS_ENTERED, MOST_BYTES, preview_route
@@ -431,6 +433,24 @@ def test_what_is_asked_ahead_of_a_click_gives_way_to_what_is_waited_for(
     monkeypatch.setattr(Line, "n_waiting", 1)
     assert post(router, address, head_off, b"ahead")[0] == AS_ENTERED
     assert post(router, address, head_off)[0] == 200
+
+
+@pytest.mark.parametrize("is_public", [False, True])
+def test_who_points_at_a_written_word_finds_its_card_made(
+    is_public: bool, router: Router, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """On a public server each visitor pays for it, and asks for it by a click."""
+    app = start(text=f"3 7 2 9 4 {4 + is_public}")
+    causes = Causes(app.session_state["session"].answer.request)
+    monkeypatch.setenv("HEADSCOPE_PUBLIC", "yes" if is_public else "no")
+    why = json.dumps(WHY).encode()
+    assert at_hand(causes) is None
+    assert post(router, address_of(app), why, b"ahead") == (AS_ENTERED, b"")
+    assert (at_hand(causes) is None) == is_public
+    if not is_public:
+        monkeypatch.setattr(Causes, "run", lambda *_: pytest.fail("it was there"))
+        pinned = start(text="3 7 2 9 4 4", pins="q1")
+        assert any("looks at" in each.proto.body for each in pinned.get("html"))
 
 
 def test_a_click_is_taken_over_by_its_run_whatever_was_asked_ahead_after_it(

@@ -12,11 +12,14 @@ import {
   onToken,
   setPiece,
 } from "../kit/page.js";
+import { aimAt } from "../kit/preview.js";
 import { rove, takeKey } from "../kit/roving.js";
 import { showLarge } from "../kit/sight.js";
 import { tell } from "../kit/sync.js";
 import { unpack } from "../kit/unpack.js";
 import { followTyping } from "./typing.js";
+
+const WHY = { why: true }; // as viz/run/previews.py: the card of a written word may be asked for
 
 // The signs of tokens, by their classes: the meaning of each.
 const SIGNS = {
@@ -39,7 +42,10 @@ function create(root, sync) {
   };
   root.onfocusin = ({ target }) => announceToken(target.dataset.side, Number(target.dataset.position));
   root.onfocusout = ({ target }) => announceToken(target.dataset.side, null);
-  const silence = onToken((token) => markPointed(root, token));
+  const silence = onToken((token) => {
+    markPointed(root, token);
+    if (token.side === "target" && token.position !== null) aimAt(WHY);
+  });
   const dispose = () => {
     silence();
     typing.end();

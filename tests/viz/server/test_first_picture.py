@@ -1,0 +1,22 @@
+"""The picture of the first screen is made before anybody comes, and so is what its words need."""
+
+from viz.labels import bare_label
+from viz.run.causes import Causes
+from viz.run.request import make_answer
+from viz.run.work import at_hand
+from viz.screen import Screen
+from viz.server.first_picture import first_picture
+from viz.state.checkpoints import shipped_names
+from viz.state.requests import first_example, request_of
+from viz.ui.why_word import marks
+
+
+def test_the_first_screen_says_which_words_need_another_than_they_look_at() -> None:
+    picture = first_picture()
+    name = shipped_names()[0]
+    answer = make_answer(request_of(name, first_example(name), Screen()))
+    assert answer.decoding is not None and answer.decoding.text in picture
+    assert at_hand(Causes(answer.request)) is not None
+    tokens = {"source": answer.recording.source, "target": answer.recording.target}
+    signs = {(bare_label(tokens[side][place]), sign) for side, place, sign, _ in marks(answer)}
+    assert ("die", "parted") in signs and ("it", "unneeded") in signs
