@@ -8,6 +8,7 @@ far as it is linear. It holds well for small weights, and badly near 1: then cut
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from threading import get_ident
 from typing import Any
 
 import torch
@@ -52,12 +53,16 @@ class _Tap:
 
 @dataclass
 class _Taps:
-    """The joints of a module that projects heads, in the order of its calls."""
+    """The joints of a module that projects heads, in the order of its calls in this thread: others
+    run the same model, and know nothing of them."""
 
+    thread: int = field(default_factory=get_ident)
     taps: list[_Tap] = field(default_factory=list)
     n_calls: int = 0
 
     def hook(self, module: nn.Module, inputs: tuple[Any, ...]) -> tuple[Any, ...] | None:
+        if get_ident() != self.thread:
+            return None
         n, self.n_calls = self.n_calls, self.n_calls + 1
         return (self.taps[n].join(inputs[0]), *inputs[1:]) if n < len(self.taps) else None
 

@@ -2,15 +2,18 @@
 
 from math import exp
 from pathlib import Path
+from threading import Thread
 from typing import Any
 
 import pytest
 import torch
 
 from tests.conftest import random_checkpoint
+from tests.transformer.causes.test_own_modules import WORDS, ids_of
+from tests.transformer.own_module.test_from_module import Copier
 from tests.transformer.recording.test_families import CONFIGS, SOURCE, TARGET
 from tests.transformer.watch.hugging_face import build
-from transformer import Checkpoint, InputError, decode, load_checkpoint, record
+from transformer import Checkpoint, InputError, decode, from_module, load_checkpoint, record
 from transformer.analysis.outputs.output import output_of
 from transformer.analysis.scored import scored
 from transformer.causes.forecast import forecast
@@ -83,3 +86,29 @@ def test_what_cannot_be_forecast_is_refused(tmp_path: Path) -> None:
         forecast(random_checkpoint(CONFIGS["gpt2"]), SOURCE, TARGET, 9)
     with pytest.raises(InputError, match="writes nothing"):
         forecast(opened("BERT", tmp_path), TEXT, None or "", 0)
+
+
+def test_a_module_of_one_s_own_that_uses_its_matrix_by_hand_is_refused() -> None:
+    ends: Any = {"writes": "target", "start": "<s>", "end": 1, "max_len": 6}
+    checkpoint = from_module(Copier().eval(), ids_of, WORDS, "a b c", **ends)
+    target = [checkpoint.tokenizer.token(id) for id in (3, 2, 5)]
+    with pytest.raises(InputError, match="one by one"):
+        forecast(checkpoint, "a b c", target, 1)
+
+
+def test_other_threads_run_the_same_model_meanwhile() -> None:
+    checkpoint = random_checkpoint(CONFIGS["gpt2"])
+    alone, others = forecast(checkpoint, SOURCE, TARGET, 2), []
+    plain = record(checkpoint, TARGET, SOURCE).logits
+
+    def run() -> None:
+        others.extend(record(checkpoint, TARGET, SOURCE).logits for _ in range(20))
+
+    thread = Thread(target=run)
+    thread.start()
+    together = [forecast(checkpoint, SOURCE, TARGET, 2) for _ in range(5)]
+    thread.join()
+    assert len(others) == 20 and all(torch.equal(each, plain) for each in others)
+    for result in together:
+        for place, costs in result.costs.items():
+            torch.testing.assert_close(costs, alone.costs[place], equal_nan=True)
