@@ -11,6 +11,9 @@ from transformer.visible import visible
 from transformer.words import words_of
 from viz.labels import bare_label, kind_title, number
 
+SINGLE = 8
+"""Arrows of a row up to which each has a button of its own."""
+
 
 def heads_off(edits: Iterable[str]) -> list[tuple[str, int, int]]:
     """Kind, layer and head of those that these edits switch off, in their order."""
@@ -24,24 +27,42 @@ def off_in(kind: str, layer: int, edits: Iterable[str]) -> list[int]:
 
 
 def edits_text(edits: Sequence[Edit], recording: Recording) -> str:
-    """Edits that belong together as one button says them: "9 rows of “dem” forced".
+    """Edits that belong together as one button says them: "9 rows of “dem” forced", "24 arrows of
+    “dem” cut, to “river”".
 
     The rows are of the words that they write.
     """
     if len(edits) == 1:
         return edit_text(edits[0], recording)
-    words = []
+    words, keys = [], []
     for place, query in dict.fromkeys((edit.place, edit.query) for edit in edits):
         attention = recording.attentions.get(place)
         rows = () if attention is None else attention.produced or attention.queries
         words.append(f"“{_word(rows, query)}”")
-    return f"{len(edits)} rows of {', '.join(words)} forced"
+    if edits[0].name != "cut":
+        return f"{len(edits)} rows of {', '.join(words)} forced"
+    for place, key in dict.fromkeys((edit.place, edit.key) for edit in edits):
+        attention = recording.attentions.get(place)
+        keys.append(f"“{_word(() if attention is None else attention.keys, key)}”")
+    return f"{len(edits)} arrows of {', '.join(words)} cut, to {', '.join(keys)}"
 
 
 def grouped(edits: Iterable[str]) -> list[tuple[str, ...]]:
-    """Edits in order, with forced rows that follow each other in one group."""
-    pairs = groupby(enumerate(edits), lambda it: -1 if it[1].startswith("row-force:") else it[0])
-    return [tuple(each for _, each in group) for _, group in pairs]
+    """Edits in order; forced rows that follow each other are one group, and so are more than
+    SINGLE arrows of a row that are cut.
+    """
+    result: list[tuple[str, ...]] = []
+    for name, run in groupby(edits, _belongs_to):
+        group = tuple(run)
+        is_one = name[0] == "row-force" or (name[0] == "cut" and len(group) > SINGLE)
+        result += [group] if is_one else [(each,) for each in group]
+    return result
+
+
+def _belongs_to(spelled: str) -> tuple[object, ...]:
+    """Return what edits of one group have in common: of arrows the kind of attention and row."""
+    edit = parse(spelled)
+    return (edit.name, edit.place, edit.query) if edit.name == "cut" else (edit.name,)
 
 
 def edit_text(edit: Edit, recording: Recording) -> str:

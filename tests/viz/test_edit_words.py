@@ -71,3 +71,16 @@ def test_forced_rows_that_were_kept_together_are_one_button(en_de: Checkpoint) -
     recording = record(en_de, TEXT, decode(en_de, TEXT).target)
     assert edits_text([*map(parse, rows)], recording) == "3 rows of “Tier” forced"
     assert edits_text([parse(rows[0])], recording) == edit_text(parse(rows[0]), recording)
+
+
+def test_many_arrows_of_a_row_are_one_group(en_de: Checkpoint) -> None:
+    recording = record(en_de, TEXT, decode(en_de, TEXT).target)
+    cuts = [f"cut:cross.2.{head}.1.{key}" for head in range(8) for key in (1, 2)]
+    other = "cut:cross.2.0.2.1"
+    assert grouped([*cuts, other, *cuts[:8]]) == [
+        tuple(cuts),
+        (other,),
+        *((each,) for each in cuts[:8]),
+    ]
+    text = edits_text([*map(parse, cuts)], recording)
+    assert text == "16 arrows of “Tier” cut, to “animal”, “did”"
