@@ -63,7 +63,7 @@ def chart(parts: Parts) -> Chart:
     return Chart("logit-parts", title, of, x, y, [bars])
 
 
-def table(parts: Parts, n_heads: int) -> Table:
+def parts_table(parts: Parts, n_heads: int) -> Table:
     """All parts of the lead: a line for each layer's attention, a column for each head."""
     lead = parts.lead.parts
     largest = max(map(abs, lead.values()))

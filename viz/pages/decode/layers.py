@@ -17,7 +17,7 @@ from viz.app_packages import st
 from viz.exhibits.exhibit import Exhibit
 from viz.exhibits.words import Line, Span, Words
 from viz.fields.decode import DecodeFields
-from viz.labels import percent
+from viz.labels import literal, percent
 from viz.run.batches import Runner
 from viz.run.growth import Growth
 from viz.run.request import Request, answer
@@ -110,7 +110,7 @@ def encoder_layers(pane: Pane) -> None:
         on_click=change,
         kwargs={"decoder_lens": not is_open},
         icon=f":material/{'expand_less' if is_open else 'expand_more'}:",
-        help=why or HELP,
+        help=literal(why or HELP),
         disabled=why is not None,
     )
     try:

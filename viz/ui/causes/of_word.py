@@ -16,6 +16,7 @@ from viz.components.kit.picture import NothingLeft
 from viz.exhibits.exhibit import Exhibit
 from viz.figures.causes import arrow_costs, logit_parts, rungs_table
 from viz.figures.causes.logit_parts import Parts
+from viz.labels import literal
 from viz.run.growth import Growth
 from viz.run.work import finish
 from viz.screen import FIRST_PAGE, choose, link
@@ -66,10 +67,10 @@ def of_word(pane: Pane, place: int | None) -> None:
                 continue
             why, is_open = cause.why_not(pane), pane.screen.cause == name
             st.button(
-                cause.title,
+                literal(cause.title),
                 on_click=change,
                 kwargs={"cause": None if is_open else name},
-                help=why or cause.help,
+                help=literal(why or cause.help),
                 disabled=why is not None,
                 icon=f":material/{'expand_less' if is_open else 'expand_more'}:",
                 key=f"cause {name}",
@@ -139,7 +140,7 @@ def _parts(pane: Pane, place: int) -> Growths:
         return Exhibit(title, content, says, is_main=False)
 
     def every(parts: Parts) -> Exhibit:
-        content = logit_parts.table(parts, n_heads)
+        content = logit_parts.parts_table(parts, n_heads)
         return Exhibit(title, content, content.foot, is_main=False)
 
     grown = {"parts": bars, "every-part": every}
