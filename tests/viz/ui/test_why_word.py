@@ -20,7 +20,6 @@ from viz.figure_at import page_of
 from viz.pages.explore import PAGE
 from viz.screen import parse
 from viz.state.page import Pane
-from viz.ui import why_word
 
 RIVER = "The bank on the river was full of flowers."
 
@@ -126,7 +125,7 @@ def test_no_card_where_no_written_word_is_pinned() -> None:
 
 
 def test_a_long_text_asks_first(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(why_word, "MOST_WORDS", 3)
+    monkeypatch.setattr("viz.run.causes.MOST_WORDS", 3)
     choices = {"checkpoint": "copy", "text": "3 7 2 9", "kind": "cross", "pins": "q1"}
     assert "why" not in card("explore", **choices)[1]
     assert "why" in card("explore", why="yes", **choices)[1]
