@@ -45,10 +45,12 @@ def test_dem_needs_river(page: Page, address: str, name: str) -> None:
 
 def test_the_word_that_is_needed_is_hidden_as_an_experiment(page: Page, address: str) -> None:
     visit(page, f"{address}/?text={TEXT}&decoding=greedy&kind=cross&pins=q3")
+    edits, checkpoint = ["hide:source.4"], load_checkpoint("checkpoints/en-de")
+    without = decode(checkpoint, "The bank on the river was full of flowers.", edits=edits)
+    target = without.target
+    expect(page.get_by_text(f"Without “river” this is written: {without.text}")).to_be_visible()
     page.get_by_role("button", name="Hide “river”").click()
     becomes(lambda: parameter(page, "edits"), "hide:source.4")
-    edits, checkpoint = ["hide:source.4"], load_checkpoint("checkpoints/en-de")
-    target = decode(checkpoint, "The bank on the river was full of flowers.", edits=edits).target
     becomes(lambda: row(page, "target"), list(map(bare_label, target)))
 
 

@@ -26,6 +26,7 @@ from viz.state.note import note
 from viz.state.page import Pane
 from viz.state.state import change
 from viz.talks.stage import on_stage
+from viz.ui.causes.written_without import written_without
 from viz.ui.progress import grow
 from viz.ui.showing import files_of, show
 
@@ -69,6 +70,7 @@ def why_word(pane: Pane, place: int | None, is_main: bool = False) -> None:
         return
     if work.is_whole:
         if not on_stage():
+            _without_needed(pane, work.result(), place)
             with files_of(pane, card.exhibit(work.result()), "why"):
                 _hide_buttons(pane, work.result(), place)
                 if not is_main and pane.screen.page == "explore":
@@ -94,6 +96,12 @@ def _hide_buttons(pane: Pane, evidence: Evidence, place: int) -> None:
         word = literal(evidence.source_words[place])
         edit = Edit("hide", side_read(pane.checkpoint), (place,))
         st.button(f"Hide “{word}”", key=f"hide {place:d}", on_click=add, args=(edit,), help=help)
+
+
+def _without_needed(pane: Pane, evidence: Evidence, place: int) -> None:
+    verdict = evidence.verdicts[_word_at(pane, place)]
+    if verdict.needs is not None and verdict.kind != "prefix":
+        written_without(pane, verdict.needs, evidence.source_words[verdict.needs])
 
 
 def _word_at(pane: Pane, place: int) -> int:
