@@ -244,6 +244,13 @@ def at_hand(study: Study[Value]) -> Value | None:
     return None if isinstance(entry, Part) else cast("Value | None", entry)
 
 
+def keep_at_hand(work: Work[Any]) -> None:
+    """Put a whole value back that the cache has let go meanwhile: a page still shows it."""
+    study, value = work.study, work.latest
+    if work.is_whole and study.is_kept and at_hand(study) is None:
+        CACHE.put(study, value, study.n_bytes(value))
+
+
 def latest(study: Study[Value]) -> Value | None:
     """Its value as far as it goes now; None where nothing is kept of it."""
     with _lock:

@@ -10,7 +10,7 @@ from viz.app_packages import DeltaGenerator, st
 from viz.labels import literal
 from viz.run.batches import place_in_line
 from viz.run.study import Study, Value
-from viz.run.work import Follower, Work, at_hand, follow
+from viz.run.work import Follower, Work, at_hand, follow, keep_at_hand
 from viz.session_keys import SESSION
 from viz.state.limits import charge, charge_more
 from viz.state.page import Pane
@@ -46,6 +46,7 @@ def _followed(study: Study[Value]) -> Follower[Value]:
         now = wait_for(study)
         now.work.ended.wait(PATIENCE)
     now.look()
+    keep_at_hand(now.work)
     return now
 
 

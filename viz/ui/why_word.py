@@ -75,7 +75,7 @@ def why_word(pane: Pane, place: int | None, is_main: bool = False) -> None:
                 _hide_buttons(pane, work.result(), place)
                 if not is_main and pane.screen.page == "explore":
                     _enlarge()
-        if is_new:
+        if is_new and at_hand(card.study) is not None:
             st.rerun()  # the tokens above get their marks
 
 

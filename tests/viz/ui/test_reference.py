@@ -27,6 +27,14 @@ def test_the_table_has_the_numbers_of_the_reference() -> None:
     assert "“lebt”" in figure.says and "“wohnt”" in figure.says
 
 
+def test_the_space_before_a_continuation_is_a_part_of_it() -> None:
+    choices = {"checkpoint": "shakespeare", "text": "ROMEO: what", "decode_as": "reference"}
+    _, figures = card("decode", **choices, decoding="greedy", reference=" the")
+    table = figures["reference"].content
+    assert isinstance(table, Table) and table.rows[0].cells[1] is not None
+    assert table.rows[0].cells[1].value == 1  # its rank: greedy decoding writes it
+
+
 @pytest.mark.parametrize("typed", ["", "  ", "Tom " * 5000])
 def test_without_a_reference_the_steps_stand_there(typed: str) -> None:
     _, figures = card("decode", **CHOICES, reference=typed)

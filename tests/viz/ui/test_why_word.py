@@ -18,6 +18,8 @@ from viz.exhibits.table import Table, Tables
 from viz.exhibits.words import Words
 from viz.figure_at import page_of
 from viz.pages.explore import PAGE
+from viz.run.cache import CACHE
+from viz.run.causes import Causes
 from viz.screen import parse
 from viz.state.page import Pane
 
@@ -159,3 +161,19 @@ def test_what_cannot_be_hidden_leaves_the_other_figures() -> None:
     edits = "hide:source.0/hide:source.1/hide:source.2/hide:source.3"
     choices = {"checkpoint": "copy", "text": "3 7 2 9", "kind": "cross", "pins": "q0"}
     assert "picture" in card("explore", edits=edits, **choices)[1]
+
+
+def test_a_card_that_the_cache_has_let_go_is_not_drawn_for_ever(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    app = start(checkpoint="copy", text="3 7 2 9 4 6", kind="cross", pins="q1")
+    study = Causes(app.session_state["session"].answer.request)
+    # Put back, it is drawn once more, for the marks; of 0 bytes it cannot be put back.
+    for most, n in ((CACHE.most_bytes, 2), (0, 1)):
+        monkeypatch.setattr(CACHE, "most_bytes", most)
+        CACHE._drop(study)
+        drawn = []
+        monkeypatch.setattr("viz.ui.why_word.show", lambda *_, drawn=drawn, **__: drawn.append(1))
+        app.run()
+        assert not app.exception and len(drawn) == n
+    assert not list(app.get("error"))

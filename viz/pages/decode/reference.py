@@ -61,8 +61,8 @@ class ScoreReference(Study[Reference]):
 
 def reference_exhibit(pane: Pane) -> dict[str, Growth[Reference]]:
     """The reference that is typed, scored; none while none is."""
-    typed = (pane.screen.of(DecodeFields).reference or "").strip()
-    if not typed or pane.answer.decoding is None:
+    typed = pane.screen.of(DecodeFields).reference or ""  # with the space before a continuation
+    if not typed.strip() or pane.answer.decoding is None:
         return {}
     study = ScoreReference(pane.answer.request, typed)
     return {"reference": Growth(TITLE, study, partial(_exhibit, pane.recording))}
