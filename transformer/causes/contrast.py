@@ -70,7 +70,7 @@ class Contrast:
 
     @property
     def rank(self) -> int:
-        """The largest rank of its pieces: 1 where greedy decoding would write the word."""
+        """The largest rank of its pieces by the model's own distribution; 1: the likeliest ones."""
         return max(piece.rank for piece in self.pieces)
 
     @property

@@ -24,7 +24,8 @@ class ReferenceWord:
     log_prob: float
     """In nats, the sum over its pieces."""
     rank: int
-    """The largest rank of its pieces; 1: greedy decoding would write the word here."""
+    """The largest rank of its pieces by the model's own distribution, without the rules of its
+    folder; 1: the likeliest ones."""
     instead: str
     """The word that greedy decoding writes here; the same where the rank is 1."""
 

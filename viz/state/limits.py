@@ -104,6 +104,15 @@ def check_text(text: str, *beside: str) -> None:
         )
 
 
+def may_read(text: str, *beside: str) -> bool:
+    """Tell whether `check_text` takes it."""
+    try:
+        check_text(text, *beside)
+    except InputError:
+        return False
+    return True
+
+
 def charge(run: object) -> None:
     """Count what a model is about to compute for the visitor. Raises InputError with the wait.
 

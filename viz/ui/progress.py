@@ -10,7 +10,7 @@ from viz.app_packages import DeltaGenerator, st
 from viz.labels import literal
 from viz.run.batches import place_in_line
 from viz.run.study import Study, Value
-from viz.run.work import Follower, Work, at_hand, follow, keep_at_hand
+from viz.run.work import Follower, Work, at_hand, finish, follow, keep_at_hand
 from viz.session_keys import SESSION
 from viz.state.limits import charge, charge_more
 from viz.state.page import Pane
@@ -91,6 +91,18 @@ def whole(study: Study[Value], place: DeltaGenerator, sort: Hashable = None) -> 
     with place.container():
         _watch(now)
     return None
+
+
+def finished_for(study: Study[Value]) -> Value:
+    """Its value for what shows nothing before, as a wall or a figure: it is paid for as any other.
+    Raises what the study raises.
+    """
+    value = at_hand(study)
+    if value is None:
+        charge(study)
+        value = finish(study)
+        charge_more(study.n_read(value) // AT_ONCE)
+    return value
 
 
 def wait(

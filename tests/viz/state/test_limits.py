@@ -11,8 +11,11 @@ from streamlit.testing.v1 import AppTest
 from transformer import InputError
 from transformer.decoding.method import Option
 from transformer.refusal import Refusal
+from viz.figure_at import page_of
+from viz.run.cache import CACHE
 from viz.run.metrics import COUNTS
 from viz.run.request import make_request
+from viz.screen import parse
 from viz.state import limits as limits_module
 from viz.state.limits import (
     Limits,
@@ -168,3 +171,37 @@ def test_work_that_goes_on_counts_what_it_reads(monkeypatch: Any) -> None:
     now += 60
     charge_more(1)
     assert list(visitor.of(Runs).times) == [now]
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        {"lens": "hidden", "kind": "cross"},
+        {"show": "worth", "pins": "q1"},
+        {"lens": "hidden", "kind": "cross", "show": "worth", "pins": "q1"},
+    ],
+    ids=lambda query: " ".join(query),
+)
+def test_what_a_wall_waits_for_is_paid_for(query: dict[str, str]) -> None:
+    def n_charged(**more: str) -> int:
+        app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
+        screen = {"checkpoint": "copy", "text": "3 7 2 9 4 8", "decoding": "greedy"} | more
+        for name, value in screen.items():
+            app.query_params[name] = value
+        app.run()
+        assert not app.exception
+        return len(app.session_state["session"].of(Runs).times)
+
+    story = {"story": "in-the-translator", "scene": "4", "role": "stage"}
+    plain = n_charged(**story)
+    CACHE.clear()
+    assert n_charged(**story, **query) > plain
+
+
+@pytest.mark.parametrize("field", ["instead", "reference"])
+def test_a_word_and_a_reference_count_with_the_text(field: str) -> None:
+    choices = {"checkpoint": "copy", "text": "3 7 2", "page": "decode", "pins": "q1"}
+    choices |= {"decode_as": "reference"} if field == "reference" else {}
+    _, figures = page_of(parse({**choices, field: "4 " * 3}))
+    _, fewer = page_of(parse({**choices, field: "4 " * 600}))
+    assert set(dict(figures)) - set(dict(fewer))

@@ -99,12 +99,22 @@ def foot(parts: Parts) -> str:
 
 
 def describe(parts: Parts) -> str:
-    best = max(parts.lead.parts, key=lambda name: abs(parts.lead.parts[name]))
-    value = signed(parts.lead.parts[best])
+    """Name what speaks most for the token beside its runner-up, and what most against it."""
+    lead = parts.lead.parts
+    most, least = max(lead, key=lambda name: lead[name]), min(lead, key=lambda name: lead[name])
+    sides = [
+        f"{part_name(name)} most {side} it ({signed(lead[name])})"
+        for name, side, is_so in (
+            (most, "for", lead[most] > 0),
+            (least, "against", lead[least] < 0),
+        )
+        if is_so
+    ]
     text = (
-        f"The logit of “{parts.token}” is the sum of {len(parts.logit.parts)} parts. Most of its "
-        f"lead over “{bare_label(parts.runner_up)}” is of {part_name(best)}: {value}."
+        f"The logit of “{parts.token}” is the sum of {len(parts.logit.parts)} parts. Its lead over "
+        f"“{bare_label(parts.runner_up)}” is {signed(parts.lead.logit)}"
     )
+    text += f": {', and '.join(sides)}." if sides else "."
     return f"{text} {LAST_LAYER}" if parts.logit.last_layer_only else text
 
 

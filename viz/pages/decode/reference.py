@@ -23,7 +23,7 @@ from viz.run.batches import Runner
 from viz.run.growth import Growth
 from viz.run.request import Request, answer
 from viz.run.study import Study
-from viz.state.limits import check_text
+from viz.state.limits import check_text, may_read
 from viz.state.note import note
 from viz.state.page import Pane
 from viz.state.state import bound
@@ -32,7 +32,7 @@ from viz.ui.showing import show_growth
 TITLE = "Reference, word by word"
 FOOT = (
     "Each word is given the text and all words of the reference before it. Its rank is the largest "
-    "of its pieces: 1 is what greedy decoding writes. In all"
+    "of its pieces by the model's own distribution: 1 is the most probable one. In all"
 )
 
 
@@ -64,6 +64,8 @@ def reference_exhibit(pane: Pane) -> dict[str, Growth[Reference]]:
     typed = pane.screen.of(DecodeFields).reference or ""  # with the space before a continuation
     if not typed.strip() or pane.answer.decoding is None:
         return {}
+    if not may_read(pane.answer.request.text, typed):  # both are read in one pass
+        return {}
     study = ScoreReference(pane.answer.request, typed)
     return {"reference": Growth(TITLE, study, partial(_exhibit, pane.recording))}
 
@@ -79,7 +81,7 @@ def type_reference(pane: Pane) -> None:
         **bound("reference", typed, ""),
     )
     try:
-        check_text(typed)
+        check_text(pane.answer.request.text, typed)
         for name, growth in reference_exhibit(pane).items():
             show_growth(pane, growth, name)
     except (Refusal, NothingLeft) as reason:

@@ -7,12 +7,12 @@ from transformer.words import word_groups
 from viz.components.head_grid.head_grid import WORTH, Worth
 from viz.components.kit.picture import NothingLeft
 from viz.labels import bare_label
-from viz.run.work import at_hand, finish
+from viz.run.work import at_hand
 from viz.state.focus import pinned_target
 from viz.state.note import note
 from viz.state.page import Pane
 from viz.ui.causes.studies import HeadsOff
-from viz.ui.progress import grow
+from viz.ui.progress import finished_for, grow
 
 
 def head_worth(pane: Pane, is_live: bool) -> Worth | None:
@@ -53,7 +53,7 @@ def watch_worth(pane: Pane) -> None:
 def finish_worth(pane: Pane) -> Sweep | None:
     """The same for who waits to the end: a figure, a wall."""
     try:
-        return finish(HeadsOff(pane.answer.request)) if _is_asked(pane) else None
+        return finished_for(HeadsOff(pane.answer.request)) if _is_asked(pane) else None
     except (Refusal, NothingLeft):
         return None
 

@@ -7,10 +7,10 @@ from transformer.causes import Evidence
 from transformer.refusal import Refusal
 from viz.components.kit.picture import NothingLeft
 from viz.run.causes import Causes
-from viz.run.work import at_hand, finish
+from viz.run.work import at_hand
 from viz.state.note import note
 from viz.state.page import Pane
-from viz.ui.progress import grow
+from viz.ui.progress import finished_for, grow
 
 
 def with_costs(pane: Pane, is_watched: bool = False) -> Pane:
@@ -37,7 +37,7 @@ def finished_costs(pane: Pane) -> Pane:
     if not _shows_costs(pane):
         return pane
     try:
-        return _with(pane, finish(Causes(pane.answer.request)))
+        return _with(pane, finished_for(Causes(pane.answer.request)))
     except (Refusal, NothingLeft):
         return pane
 

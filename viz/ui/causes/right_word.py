@@ -19,6 +19,7 @@ from viz.figures.causes.worth_tables import Origins
 from viz.run.growth import Growth
 from viz.run.right_word import FindRepairs, RightWord
 from viz.screen import choose, link
+from viz.state.limits import check_text, may_read
 from viz.state.note import note
 from viz.state.page import Pane
 from viz.state.state import bound, change
@@ -41,7 +42,7 @@ def right_word_exhibits(pane: Pane, place: int | None) -> dict[str, Growth[Any]]
     place: in the target, of a token of the pinned word.
     """
     typed = (pane.screen.instead or "").strip()
-    if place is None or not typed:
+    if place is None or not typed or not may_read(pane.answer.request.text, typed):
         return {}
     at = pane.answer.request, _word_at(pane, place), typed
     study = RightWord(*at)
@@ -68,9 +69,10 @@ def type_right_word(pane: Pane, place: int | None) -> None:
         **bound("instead", typed, ""),
     )
     exhibits = right_word_exhibits(pane, place)
-    if not exhibits:
-        return
     try:
+        check_text(pane.answer.request.text, typed)
+        if not exhibits:
+            return
         _draw_contrast(pane, exhibits)
         if "repairs" in exhibits:
             _draw_repairs(pane, exhibits["repairs"])
