@@ -16,12 +16,17 @@ from torch import Tensor
 from transformer.analysis.outputs.output import Output
 from transformer.analysis.scored import ROWS, judged, scored
 from transformer.checkpoint import Checkpoint
+from transformer.decoding.alone import OnStep
 from transformer.editing.ours import Editing, editing
 from transformer.edits.edit import Edit
 from transformer.edits.spelling import edits_of
 from transformer.inputs import InputError, source_ids, target_ids
 from transformer.models.family import Ids
 from transformer.token import Token
+
+MOST_RUNS = 2000
+"""Runs under edits, at most: each arrow that is cut needs one of its own. A small translator's are
+half a minute on two cores, for 40 tokens on each side."""
 
 Place = tuple[str, int]
 """Kind of attention and layer."""
@@ -60,11 +65,13 @@ def arrows(
     target: str | Sequence[Token],
     step: int,
     edits: Iterable[Edit | str] = (),
+    on_step: OnStep | None = None,
 ) -> Arrows:
     """Cut every arrow of the row that writes the target's token number `step`.
 
     A model of ours, without edits in force, does so in passes of the row; with edits all runs
-    are whole. Raises InputError for any other model, whose cells `scored` tries one by one.
+    are whole, MOST_RUNS at most. on_step: called between two batches. Raises InputError, also for
+    any other model, whose cells `scored` tries one by one.
     """
     made = edits_of(edits)
     if checkpoint.family.is_watched or not checkpoint.family.decodes:
@@ -76,11 +83,16 @@ def arrows(
     if not 0 <= step < len(targets):
         raise InputError(f"There is no step {step}: the target has {len(targets)}, from 0.")
     run = _by_runs if made else _by_row
-    return run(checkpoint, text, sources, targets[: step + 1], made)
+    return run(checkpoint, text, sources, targets[: step + 1], made, on_step)
 
 
 def _by_row(
-    checkpoint: Checkpoint, text: str, sources: Ids, targets: Ids, edits: Sequence[Edit]
+    checkpoint: Checkpoint,
+    text: str,
+    sources: Ids,
+    targets: Ids,
+    edits: Sequence[Edit],
+    on_step: OnStep | None,
 ) -> Arrows:
     model: Any = checkpoint.model
     family = checkpoint.family
@@ -106,6 +118,8 @@ def _by_row(
                 lost = log_probs[0] - log_probs[cutting.first[place] :][: len(some)]
                 lost[cutting.refused[place]] = torch.nan
                 costs[place].view(-1)[some.start : some.stop] = lost
+            if on_step is not None:
+                on_step()
     return Arrows(len(targets) - 1, query, float(log_probs[0]), costs)
 
 
@@ -184,9 +198,17 @@ def _expanded(keys_values: Any, n: int) -> Any:
 
 
 def _by_runs(
-    checkpoint: Checkpoint, text: str, sources: Ids, targets: Ids, edits: Sequence[Edit]
+    checkpoint: Checkpoint,
+    text: str,
+    sources: Ids,
+    targets: Ids,
+    edits: Sequence[Edit],
+    on_step: OnStep | None,
 ) -> Arrows:
-    """The same with edits in force: a whole run for each arrow, in batches. Raises EditError."""
+    """The same with edits in force: a whole run for each arrow, in batches.
+
+    Raises InputError where these are too many, EditError.
+    """
     query, n_heads = len(_read(checkpoint, sources, targets)) - 1, _n_heads(checkpoint)
     tokens = tuple(map(checkpoint.tokenizer.token, targets))
     sizes = {"decoder_self": query + 1, "cross": len(sources)}
@@ -204,8 +226,17 @@ def _by_runs(
         for key in range(sizes[kind])
         if sizes[kind] > 1
     ]
+    if len(cuts) > MOST_RUNS:
+        raise InputError(
+            f"Under edits the model runs once for each arrow that is cut: these are {len(cuts)} "
+            f"runs, and at most {MOST_RUNS} are made. Shorten the text, or take the edits back."
+        )
     groups = [edits, *((*edits, cut) for cut in cuts)]
-    parts = [part.log_probs for part in scored(checkpoint, Output(text, tokens, tokens), groups)]
+    parts = []
+    for part in scored(checkpoint, Output(text, tokens, tokens), groups):
+        parts.append(part.log_probs)
+        if on_step is not None:
+            on_step()
     log_probs = torch.cat(parts)[:, -1].double()
     for cut, after in zip(cuts, log_probs[1:], strict=True):
         costs[cut.place, cut.layer][cut.head, cut.key] = log_probs[0] - after

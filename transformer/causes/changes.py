@@ -94,15 +94,16 @@ def _strongest(
 ) -> list[Edit]:
     """The arrows whose cuts cost the written word most beyond what they cost the right one.
 
-    Of a model that is watched those of the largest weights.
+    Of a model that is watched, and under edits, those of the largest weights: there each arrow
+    that is cut needs a whole run.
     """
     step = len(place.before) + place.n_shared
     if step >= len(target) or place.n_shared >= len(place.other):
         return []
-    if checkpoint.family.is_watched:
+    if checkpoint.family.is_watched or edits:
         return _heaviest(checkpoint, text, target, step, edits)
     written, other = (
-        arrows(checkpoint, text, tokens, step, edits)
+        arrows(checkpoint, text, tokens, step)
         for tokens in (target[: step + 1], (*place.before, *place.other)[: step + 1])
     )
     worth = [

@@ -125,7 +125,7 @@ def evidence(
     of_scores = _of_scores(tried, output, plain, result)
     return replace(
         of_scores,
-        prefix=_prefix(checkpoint, text, plain, output, made),
+        prefix=_prefix(checkpoint, text, plain, output, made, on_step),
         weights=weights,
         beside=beside,
         omissions=omissions(plain.source, of_scores.hidden, made) if tried.has_cross else (),
@@ -250,7 +250,12 @@ def _spelled(tokens: Sequence[Token], group: Sequence[int]) -> str:
 
 
 def _prefix(
-    checkpoint: Checkpoint, text: str, plain: Recording, output: Output, edits: Sequence[Edit]
+    checkpoint: Checkpoint,
+    text: str,
+    plain: Recording,
+    output: Output,
+    edits: Sequence[Edit],
+    on_step: OnStep | None,
 ) -> Tensor | None:
     if not plain.target:
         return None
@@ -261,7 +266,7 @@ def _prefix(
     sources, targets = ([token.id for token in each] for each in (plain.source, plain.target))
     unknown, replaceable = stand_in(checkpoint), [[], *groups[:-1]]
     left = [edit for edit in edits if edit_kinds()[edit.name].words is None]  # sources are swapped
-    log_probs = replaced(checkpoint, text, sources, targets, replaceable, left, unknown)
+    log_probs = replaced(checkpoint, text, sources, targets, replaceable, left, unknown, on_step)
     words = _sums(log_probs.double(), groups)
     result[:, :-1] = (words[0] - words[1:]).mT
     return result.tril(-1)

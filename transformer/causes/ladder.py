@@ -8,6 +8,7 @@ import torch
 from transformer.analysis.outputs.output import Output, output_of
 from transformer.analysis.scored import scored
 from transformer.checkpoint import Checkpoint
+from transformer.decoding.alone import OnStep
 from transformer.editing.read_words import side_read
 from transformer.edits.edit import Edit, EditError
 from transformer.edits.spelling import edits_of, parse
@@ -38,11 +39,13 @@ def ladder(
     target: str | Sequence[Token],
     arrow: Edit | str,
     edits: Iterable[Edit | str] = (),
+    on_step: OnStep | None = None,
 ) -> tuple[Rung, ...]:
     """Climb from an arrow such as "cut:cross.2.0.5.3", to a word that is read, rung by rung.
 
     The token is the one that the arrow's row writes. edits: in force all the while; nothing is
-    deleted then. Raises InputError, of an edit EditError.
+    deleted then. on_step: called between two batches, or runs. Raises InputError, of an edit
+    EditError.
     """
     cut, made = parse(str(arrow)), edits_of(edits)
     kind = "cross" if checkpoint.family.reads == "source" else "decoder_self"
@@ -57,7 +60,8 @@ def ladder(
     word = next(i for i, group in enumerate(groups) if cut.key in group)
     named = _named(cut, attention, groups[word], word, side_read(checkpoint))
     output = output_of(checkpoint, text, plain.target)
-    costs = _costs(checkpoint, output, [(*made, *each) for each in ((), *named.values())], step)
+    groups_of_edits = [(*made, *each) for each in ((), *named.values())]
+    costs = _costs(checkpoint, output, groups_of_edits, step, on_step)
     rungs = [
         Rung(name, group, cost) for (name, group), cost in zip(named.items(), costs, strict=True)
     ]
@@ -128,13 +132,20 @@ def _named(
 
 
 def _costs(
-    checkpoint: Checkpoint, output: Output, groups: Sequence[Sequence[Edit]], step: int
+    checkpoint: Checkpoint,
+    output: Output,
+    groups: Sequence[Sequence[Edit]],
+    step: int,
+    on_step: OnStep | None,
 ) -> list[float]:
     """Compute the cost of each group but the first, which is the run as it is."""
-    parts = list(scored(checkpoint, output, groups))
-    refused = [reason for part in parts for reason in part.refused]
-    if refused:
-        raise EditError(refused[0])
+    parts = []
+    for part in scored(checkpoint, output, groups):
+        if part.refused:
+            raise EditError(part.refused[0])
+        parts.append(part)
+        if on_step is not None:
+            on_step()
     log_probs = torch.cat([part.log_probs for part in parts])[:, step].double()
     costs: list[float] = (log_probs[0] - log_probs[1:]).tolist()
     return costs

@@ -16,6 +16,7 @@ from torch import Tensor, nn
 
 from transformer.analysis.scored import ROWS, judged
 from transformer.checkpoint import Checkpoint
+from transformer.decoding.alone import OnStep
 from transformer.editing.editor import Editor
 from transformer.editing.ours import Editing, editing
 from transformer.editing.references import references
@@ -52,11 +53,13 @@ def replaced(
     words: Sequence[Sequence[int]],
     edits: Sequence[Edit] = (),
     unknown: int | None = None,
+    on_step: OnStep | None = None,
 ) -> Tensor:
     """Log-probabilities of the target [N, T] with each of N words of it replaced.
 
     words: the places of its pieces. edits: in force. unknown: the token in their place; None: the
-    mean embedding. What is written before a word keeps its own. Raises EditError.
+    mean embedding. on_step: called between two batches, or runs. What is written before a word
+    keeps its own. Raises EditError.
     """
     forced = checkpoint.family.forced_pass(checkpoint.config, sources, targets)
     first = len(forced.inputs[-1]) - len(targets) + 1  # where the target's first token is read
@@ -66,7 +69,7 @@ def replaced(
     marks = marks[:, :-1].to(checkpoint.device)  # nothing reads the last one
     tensors = references(checkpoint, text, sources, edits)
     if checkpoint.family.is_watched:
-        logits = _watched(checkpoint, forced, marks, unknown, Editor(edits, tensors))
+        logits = _watched(checkpoint, forced, marks, unknown, Editor(edits, tensors), on_step)
         scores = logits[:, -len(targets) :].log_softmax(-1)
         return scores[:, range(len(targets)), targets].float()
     parts = []
@@ -75,6 +78,8 @@ def replaced(
         at_work.replace(checkpoint, some, unknown)
         states = _states(checkpoint, forced, sources, len(some), at_work)
         parts.append(judged(checkpoint, states[:, -len(targets) :], [targets])[0][0])
+        if on_step is not None:
+            on_step()
     return torch.cat(parts)
 
 
@@ -116,6 +121,7 @@ def _watched(
     marks: Tensor,
     unknown: int | None,
     editor: Editor,
+    on_step: OnStep | None,
 ) -> Tensor:
     """Logits [N, T, V] in float64 of any other model, which runs once for each row of marks."""
     plan = plan_of(checkpoint, forced) if editor.edits else None
@@ -128,6 +134,8 @@ def _watched(
             else:
                 logits = edited_logits(checkpoint, forced, plan, editor)
         result.append(logits.cpu().double())
+        if on_step is not None:
+            on_step()
     return torch.stack(result)
 
 

@@ -17,6 +17,9 @@ GONE, CLOSED = 90.0, 10.0
 """Seconds after which nobody looks any more: a page in the background may ask once a minute, one
 that was closed, or lost its connection, asks no more."""
 
+EVERY = 0.1
+"""Seconds between two looks of a study that waits for another at whether it is wanted itself."""
+
 _lock = Lock()
 _going_on: dict[Study[Any], "Work[Any]"] = {}
 
@@ -202,16 +205,22 @@ def follow(
 def finish(study: Study[Value], runner: Runner | None = None) -> Value:
     """Its value once it is whole: for a figure, a shell, a notebook. Raises what it raises.
 
-    runner: of another study, which needs this one. Who has the device's place asks for none: it
-    would wait for itself.
+    runner: of another study, which needs this one; where nobody waits for that one any more, this
+    one isn't waited for either, and what `runner.check` raises is raised. Who has the device's
+    place asks for none: it would wait for itself.
     """
     follower, is_first = _joined(study)
     follower.seen = inf
     follower.on_wait = runner.on_wait if runner is not None else None
+    check = runner.check if runner is not None else None
     try:
-        if is_first:
+        if is_first and check is None:
             follower.work.run()
-        follower.work.ended.wait()
+        elif is_first:  # in a thread of its own: this one looks whether anybody waits for it
+            Thread(target=follower.work.run, name="study", daemon=True).start()
+        while not follower.work.ended.wait(None if check is None else EVERY):
+            assert check is not None
+            check()
     finally:
         follower.stop()
     return follower.work.result()

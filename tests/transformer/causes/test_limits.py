@@ -7,6 +7,7 @@ import pytest
 from tests.conftest import random_checkpoint
 from tests.transformer.recording.test_families import CONFIGS, SOURCE, TARGET
 from transformer import InputError, evidence
+from transformer.causes.arrows import arrows
 
 
 def test_runs_under_an_edit_of_positions_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -31,3 +32,16 @@ def test_a_text_of_too_many_words_is_refused(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr(import_module("transformer.causes.evidence"), "MOST_WORDS", 4)
     with pytest.raises(InputError, match="these are 5 words"):
         evidence(random_checkpoint(CONFIGS["post-norm"]), SOURCE, TARGET)
+
+
+def test_arrows_that_are_cut_under_edits_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    checkpoint, edits = random_checkpoint(CONFIGS["post-norm"]), ["head-off:cross.0.0"]
+    whole = arrows(checkpoint, SOURCE, TARGET, 2, edits)
+    n_arrows = sum(costs.numel() for costs in whole.costs.values())
+    module = import_module("transformer.causes.arrows")
+    monkeypatch.setattr(module, "MOST_RUNS", n_arrows)
+    arrows(checkpoint, SOURCE, TARGET, 2, edits)
+    monkeypatch.setattr(module, "MOST_RUNS", n_arrows - 1)
+    arrows(checkpoint, SOURCE, TARGET, 2)  # in passes of the row
+    with pytest.raises(InputError, match=f"these are {n_arrows} runs"):
+        arrows(checkpoint, SOURCE, TARGET, 2, edits)

@@ -5,6 +5,7 @@ import sys
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from math import inf
 from pathlib import Path
 from threading import Event
@@ -22,6 +23,7 @@ from viz.run.batches import Runner
 from viz.run.cache import CACHE
 from viz.run.device_line import ENTERED, device_line
 from viz.run.line import Place
+from viz.run.study import Study
 from viz.run.work import finish, follow, latest
 
 
@@ -270,6 +272,39 @@ def test_who_needs_another_study_is_told_its_place(monkeypatch: pytest.MonkeyPat
         finally:
             steps.leave()
         assert value.result(30) == 5 and told[-1] is None
+
+
+@pytest.mark.parametrize("is_shared", [False, True])
+def test_what_is_needed_is_waited_for_no_longer_than_what_needs_it(is_shared: bool) -> None:
+    begun, may = Event(), Event()
+
+    def long(known: int | None, go_on: OnStep) -> Iterator[int]:
+        while not may.is_set():
+            begun.set()
+            go_on()
+        yield 1
+
+    inner = Made("inner", long)
+
+    @dataclass(frozen=True)
+    class Outer(Study[int]):
+        def run(self, before: int | None, runner: Runner) -> Iterator[int]:
+            yield finish(inner, runner)
+
+    other = follow(inner) if is_shared else None
+    outer = follow(Outer())
+    assert begun.wait(10)
+    until(lambda: len(works._going_on) == 2)
+    work = works._going_on[inner]
+    until(lambda: len(work.followers) == 1 + is_shared)
+    outer.stop()
+    assert outer.work.ended.wait(10) and outer.work.was_left
+    if other is None:
+        assert work.ended.wait(10) and work.was_left
+        return
+    assert not work.ended.is_set()
+    may.set()
+    assert work.ended.wait(10) and other.work.result() == 1
 
 
 def test_whoever_waits_to_the_end_is_told_what_it_raised() -> None:

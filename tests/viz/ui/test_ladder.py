@@ -1,6 +1,8 @@
 """The ladder of a pinned word: its figure has the numbers of the library, and each rung a link."""
 
-from typing import Any
+from collections.abc import Callable
+from threading import Event
+from typing import Any, NoReturn
 from urllib.parse import parse_qsl, urlsplit
 
 import pytest
@@ -11,9 +13,13 @@ from transformer.analysis.reading import read
 from transformer.causes.ladder import ladder, strongest_arrow
 from viz.components.kit.sides import sides
 from viz.exhibits.table import Table
+from viz.run.cache import CACHE
+from viz.run.causes import Causes
+from viz.run.work import at_hand, finish, follow
 from viz.screen import parse
 from viz.state.page import Pane
 from viz.ui.causes import of_word
+from viz.ui.causes.climb import Climb
 
 
 def test_a_ladder_is_climbed_to_the_word_that_is_needed_or_pinned() -> None:
@@ -55,3 +61,40 @@ def test_models_of_others_have_a_ladder(tmp_path: Any) -> None:
     _, made = figures("ladder", pins=f"q{place}", **choices)
     table = made["ladder"].content
     assert isinstance(table, Table) and len(table.rows) == 7
+
+
+def test_a_ladder_keeps_the_evidence_that_it_needs_and_counts_it_once() -> None:
+    pane, _ = figures("")
+    request = pane.answer.request
+    CACHE.clear()
+    first = Climb(request, NICHT)
+    climbed = finish(first)
+    causes = Causes(request)
+    evidence = at_hand(causes)
+    assert evidence is not None
+    n_rungs = len(climbed.rungs)
+    assert first.n_read(climbed) == n_rungs + causes.n_read(evidence) > 20
+    for further in (Climb(request, NICHT + 1), Climb(request, NICHT, 0)):
+        value = finish(further)
+        assert further.n_read(value) == len(value.rungs) <= n_rungs
+
+
+@pytest.mark.parametrize("word", [None, 3])
+def test_a_ladder_is_stopped_within_a_step(
+    word: int | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun = Event()
+
+    def endless(*asked: Any, on_step: Callable[[], None]) -> NoReturn:
+        while True:
+            begun.set()
+            on_step()
+
+    pane, _ = figures("")
+    CACHE.clear()
+    monkeypatch.setattr("viz.run.causes.evidence", endless)
+    monkeypatch.setattr("viz.ui.causes.climb.ladder", endless)
+    climb = follow(Climb(pane.answer.request, NICHT, word))
+    assert begun.wait(10) and not climb.work.ended.is_set()
+    climb.stop()
+    assert climb.work.ended.wait(10) and climb.work.error is None and not climb.work.is_whole

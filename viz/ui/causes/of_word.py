@@ -25,7 +25,7 @@ from viz.state.focus import pinned_read
 from viz.state.note import note
 from viz.state.page import Pane
 from viz.state.state import change
-from viz.ui.causes.climb import Climb
+from viz.ui.causes.climb import Climb, Climbed
 from viz.ui.causes.studies import CutArrows, EachArrow, LogitParts
 from viz.ui.progress import grow
 from viz.ui.showing import files_of, show
@@ -170,9 +170,10 @@ def _ladder(pane: Pane, place: int) -> Growths:
     groups = word_groups(recording.source)
     word = next((i for i, group in enumerate(groups) if read in group), None)
 
-    def rungs(value: tuple[Rung, ...]) -> Exhibit:
-        content = rungs_table.rungs_table(value, recording, partial(_address, pane, value))
-        says = rungs_table.describe(value, recording)
+    def rungs(value: Climbed) -> Exhibit:
+        address = partial(_address, pane, value.rungs)
+        content = rungs_table.rungs_table(value.rungs, recording, address)
+        says = rungs_table.describe(value.rungs, recording)
         return Exhibit("What each cut changes", content, says, is_main=False)
 
     study = Climb(pane.answer.request, place, word)

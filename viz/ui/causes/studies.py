@@ -36,12 +36,13 @@ class EachArrow(Study[Arrows]):
         """Raises NothingLeft for a model whose arrows cannot be cut so."""
         plain = answer(self.request, runner)
         at = self.request.text, plain.recording.target, self.step
+        steps = runner.steps(plain.checkpoint.model)
         result: Arrows
-        with runner.steps(plain.checkpoint.model).one(), in_a_sentence():
+        with steps.one(), in_a_sentence():
             if plain.checkpoint.family.is_watched:
                 result = forecast(plain.checkpoint, *at)
             else:
-                result = arrows(plain.checkpoint, *at, self.request.edits)
+                result = arrows(plain.checkpoint, *at, self.request.edits, steps.give_way)
         yield result
 
     def n_read(self, value: Arrows) -> int:
