@@ -11,6 +11,7 @@ from tests.transformer.analysis.lenses.given import recording_of, self_attention
 from transformer.analysis.lenses.lens import Lens
 from transformer.analysis.metrics.metric import Metric
 from transformer.analysis.reading import lenses
+from transformer.causes.arrows import MOST_RUNS as MOST_ARROWS
 from transformer.causes.evidence import MOST_RUNS, Evidence
 from transformer.causes.verdict import LEAST, TITLES
 from transformer.checkpoint import shipped_path
@@ -154,6 +155,7 @@ def test_evidence_is_explained_with_the_names_and_numbers_of_the_code() -> None:
     assert names == numbers | {name for name in lenses() if name != "flow"}
     verdicts = re.findall(r"^\| \*(.+?)\* \|", EVIDENCE, re.M)
     assert sorted(verdicts) == sorted(TITLES.values())
+    assert f"more than {MOST_ARROWS:,} arrows" in EVIDENCE
     assert f"`LEAST` = {LEAST} " in EVIDENCE and f"`MOST_RUNS` = {MOST_RUNS} " in EVIDENCE
     assert f"`{fingerprint(shipped_path('en-de-1'))}`" in EVIDENCE, "measure its table again"
     assert f", {N_SENTENCES}, as greedy" in EVIDENCE

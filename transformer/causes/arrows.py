@@ -25,8 +25,8 @@ from transformer.models.family import Ids
 from transformer.token import Token
 
 MOST_RUNS = 2000
-"""Runs under edits, at most: each arrow that is cut needs one of its own. A small translator's are
-half a minute on two cores, for 40 tokens on each side."""
+"""Runs under edits, at most: each arrow that is cut needs one of its own. A small translator's,
+of 40 tokens on each side, take half a minute on one core."""
 
 Place = tuple[str, int]
 """Kind of attention and layer."""
