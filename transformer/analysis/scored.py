@@ -66,7 +66,10 @@ def scored(
     edits = [edit for group in groups for edit in group]
     check_ours(checkpoint, edits, forced)
     if not all(map(kinds_of, edits)):
-        raise InputError("Edits are tried one by one of heads, arrows and words, not of positions.")
+        raise InputError(
+            "Heads, arrows and words are tried in a batch, whose rows have the same tokens in the "
+            "same positions: take the edit of positions, or of the order of words, back first."
+        )
     tensors = references(checkpoint, output.source, sources, edits)
     if targets is None:  # a text that is only read follows its first token
         sources, targets = (sources, []) if output.classes else (sources[:1], sources[1:])

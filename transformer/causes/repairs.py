@@ -80,7 +80,8 @@ class Repairs:
             "other methods among them"
         )
         if not self.repairs:
-            return f"No repair writes “{self.place.text}” here: {tried}."
+            so_far = "" if self.is_whole else " so far"
+            return f"No repair{so_far} writes “{self.place.text}” here: {tried}."
         n = len(self.repairs)
         several = "1 repair writes" if n == 1 else f"{n} repairs write"
         return f"{several} “{self.place.text}” here: {tried}."

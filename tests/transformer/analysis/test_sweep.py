@@ -83,7 +83,7 @@ def test_edits_may_be_chosen_and_are_checked(text_checkpoint: Checkpoint) -> Non
     assert not found.changes[0, :2].abs().gt(1e-5).any()  # row 2 writes the third word
     with pytest.raises(EditError, match="no head 9 here"):
         sweep(*given, ["head-off:cross.0.9"])
-    with pytest.raises(InputError, match="not of positions"):
+    with pytest.raises(InputError, match="take the edit of positions"):
         sweep(*given, ["positions-zero:source"])
 
 

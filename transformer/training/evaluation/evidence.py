@@ -12,6 +12,7 @@ from transformer.inputs import InputError
 from transformer.training.evaluation.say import say
 from transformer.training.evaluation.stage import stage_pairs
 from transformer.training.task import Scores
+from transformer.visible import visible
 from transformer.words import text_words
 
 TITLE, N_SENTENCES = "Evidence", 50
@@ -44,8 +45,9 @@ def _omissions(checkpoint: Checkpoint, texts: Sequence[str]) -> Scores:
     for text in tqdm(texts, desc="Omissions", unit="sentence", dynamic_ncols=True):
         try:
             result = evidence(checkpoint, text)
-        except InputError:
-            continue  # the lenses have said it
+        except InputError as error:
+            say(f"{TITLE}, omissions: {visible(text)}: left out: {error}")
+            continue
         words = [result.source_words[i] for i in result.omissions]
         if words:
             target = " ".join(result.target_words)

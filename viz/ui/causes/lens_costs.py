@@ -5,11 +5,14 @@ from dataclasses import replace
 from transformer.analysis.reading import lenses
 from transformer.causes import Evidence
 from transformer.refusal import Refusal
+from transformer.words import word_groups
+from viz.app_packages import st
 from viz.components.kit.picture import NothingLeft
-from viz.run.causes import Causes
+from viz.run.causes import Causes, is_quick
 from viz.run.work import at_hand
 from viz.state.note import note
 from viz.state.page import Pane
+from viz.state.state import change
 from viz.ui.progress import finished_for, grow
 
 
@@ -24,6 +27,16 @@ def with_costs(pane: Pane, is_watched: bool = False) -> Pane:
     if is_watched:
         evidence = at_hand(Causes(pane.answer.request))
         return pane if evidence is None else _with(pane, evidence)
+    if (
+        not (pane.screen.why or is_quick(pane.answer))
+        and at_hand(Causes(pane.answer.request)) is None
+    ):
+        n = len(word_groups(pane.recording.source))
+        help = (
+            f"Each of the {n:d} words of the text is hidden in turn; until then, weights are shown."
+        )
+        st.button("Find the costs", on_click=change, kwargs={"why": True}, help=help)
+        return pane
     try:
         work = grow(Causes(pane.answer.request), lambda evidence: None)
     except (Refusal, NothingLeft) as reason:

@@ -16,7 +16,7 @@ from viz.components.kit.picture import NothingLeft
 from viz.exhibits.exhibit import Exhibit
 from viz.figures.causes import arrow_costs, logit_parts, rungs_table
 from viz.figures.causes.logit_parts import Parts
-from viz.labels import literal
+from viz.labels import bare_label, literal
 from viz.run.growth import Growth
 from viz.run.work import finish
 from viz.screen import FIRST_PAGE, choose, link
@@ -76,7 +76,20 @@ def of_word(pane: Pane, place: int | None) -> None:
                 key=f"cause {name}",
             )
     if growths := of_word_exhibits(pane, place):
+        _say_piece(pane, place)
         _draw(pane, growths)
+
+
+def _say_piece(pane: Pane, place: int) -> None:
+    """Say which piece a study is of, where the word, which the card is of, has several."""
+    tokens = pane.recording.target
+    group = next(group for group in word_groups(tokens) if place in group)
+    if len(group) > 1:
+        word, piece = "".join(bare_label(tokens[i]) for i in group), bare_label(tokens[place])
+        st.caption(
+            f"“{literal(word)}” has {len(group):d} pieces. The card is of all of them, what "
+            f"follows only of “{literal(piece)}”."
+        )
 
 
 def _draw(pane: Pane, growths: Growths) -> None:
