@@ -20,6 +20,7 @@ from transformer.analysis.row_search import MARGIN, RowSearch, divergence, gap_o
 from transformer.checkpoint import Checkpoint
 from transformer.editing.ours import places
 from transformer.editing.read_words import read_words
+from transformer.editing.within import within
 from transformer.edits.edit import Edit
 from transformer.edits.spelling import edits_of
 from transformer.inputs import InputError, target_ids
@@ -121,6 +122,7 @@ def needed(
         raise InputError(f"{checkpoint.name} has no token {token_id}.")
     token = checkpoint.tokenizer.token(token_id)
     tokens = (*map(checkpoint.tokenizer.token, ids[:step]), token)
+    made, of_model = (within(checkpoint, source, tokens, each) for each in (made, of_model))
 
     def run(more: Sequence[Edit] = ()) -> Recording:
         return record(checkpoint, source, tokens, (*made, *more))

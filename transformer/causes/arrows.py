@@ -18,6 +18,7 @@ from transformer.analysis.scored import ROWS, judged, scored
 from transformer.checkpoint import Checkpoint
 from transformer.decoding.alone import OnStep
 from transformer.editing.ours import Editing, editing
+from transformer.editing.within import within
 from transformer.edits.edit import Edit
 from transformer.edits.spelling import edits_of
 from transformer.inputs import InputError, source_ids, target_ids
@@ -82,6 +83,8 @@ def arrows(
     targets = target_ids(checkpoint, target, len(sources)) or []
     if not 0 <= step < len(targets):
         raise InputError(f"There is no step {step}: the target has {len(targets)}, from 0.")
+    tokens = [*map(checkpoint.tokenizer.token, targets[: step + 1])]
+    made = within(checkpoint, text, tokens, made)  # later rows do not change this one
     run = _by_runs if made else _by_row
     return run(checkpoint, text, sources, targets[: step + 1], made, on_step)
 

@@ -16,6 +16,7 @@ from transformer.checkpoint import Checkpoint
 from transformer.decoding.alone import OnStep
 from transformer.decoding.decode import decoding_methods
 from transformer.editing.read_words import side_read
+from transformer.editing.within import within
 from transformer.edits.edit import Edit
 from transformer.recording.ours import record
 from transformer.token import Token
@@ -163,6 +164,7 @@ class Forecasting:
         self, target: tuple[Token, ...], groups: Sequence[Sequence[Edit]]
     ) -> Iterator[Tensor]:
         """Log-probabilities [N, T] in float64; not a number where an edit cannot be made."""
+        groups = [within(self.checkpoint, self.text, target, group) for group in groups]
         for part in scored(self.checkpoint, Output(self.text, target, target), groups):
             yield part.log_probs.double()
             if self.on_step is not None:

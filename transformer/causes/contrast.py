@@ -15,6 +15,7 @@ from transformer.causes.another_word import AnotherWord, another_word
 from transformer.causes.evidence import Evidence, evidence
 from transformer.checkpoint import Checkpoint
 from transformer.decoding.alone import OnStep
+from transformer.editing.within import within
 from transformer.edits.edit import Edit
 from transformer.edits.spelling import edits_of
 from transformer.inputs import InputError
@@ -105,17 +106,21 @@ def contrast(
     """Compare a word of a target with another word, or several, in its place.
 
     target: tokens, as of a `Decoding`. word: by number, from 0, as `word_groups` counts. edits: in
-    force all the while. evidence_at_hand: of this target under these edits, if any.
+    force all the while, as far as they are of what is judged (see `within`). evidence_at_hand: of
+    this target under these edits, if any.
     Raises InputError, of an edit EditError.
     """
     made = edits_of(edits)
     if not checkpoint.family.decodes:
         raise InputError(f"{checkpoint.name} writes nothing: no other word could stand there.")
     place = another_word(checkpoint, target, word, other)
-    plain = evidence_at_hand or evidence(
-        checkpoint, text, [*place.before, *place.written], made, on_step=on_step
-    )
-    instead = evidence(checkpoint, text, [*place.before, *place.other], made, on_step=on_step)
+
+    def judged(word: Sequence[Token]) -> Evidence:
+        part = [*place.before, *word]
+        return evidence(checkpoint, text, part, within(checkpoint, text, part, made), on_step)
+
+    plain = evidence_at_hand or judged(place.written)
+    instead = judged(place.other)
     assert plain.prefix is not None and instead.prefix is not None
     return Contrast(
         place=place,
@@ -137,8 +142,9 @@ def pieces(
     edits: Sequence[Edit] = (),
 ) -> tuple[Piece, ...]:
     """Score the pieces of a word behind what is written before it. Raises InputError."""
-    logits = record(checkpoint, text, [*before, *word], edits).logits[len(before) :]
-    return tuple(map(piece_of, logits, word))
+    part = [*before, *word]
+    logits = record(checkpoint, text, part, within(checkpoint, text, part, edits)).logits
+    return tuple(map(piece_of, logits[len(before) :], word))
 
 
 def piece_of(logits: Tensor, token: Token) -> Piece:

@@ -8,6 +8,7 @@ from transformer.causes.continuation import continuation
 from transformer.causes.contrast import piece_of
 from transformer.checkpoint import Checkpoint
 from transformer.decoding.alone import OnStep
+from transformer.editing.within import within
 from transformer.edits.edit import Edit
 from transformer.edits.spelling import edits_of
 from transformer.inputs import InputError
@@ -74,7 +75,8 @@ def reference(
         raise InputError(f"{checkpoint.name} writes nothing: it departs from no reference.")
     if isinstance(target, str) and not target.strip():
         raise InputError("The reference is empty: type a translation, or a continuation.")
-    recording = record(checkpoint, text, target, made)
+    # They may be of a longer text, the one that is written.
+    recording = record(checkpoint, text, target, within(checkpoint, text, target, made))
     tokens = recording.target
     scores = list(map(piece_of, recording.logits, tokens))
     words = []
