@@ -141,21 +141,22 @@ def repairing(
     edits: Iterable[Edit | str] = (),
     on_step: OnStep | None = None,
     before: Repairs | None = None,
+    others: Mapping[str, Mapping[str, Any]] | None = None,
 ) -> Iterator[Repairs]:
     """The same while it grows, after each change that is decoded.
 
     target: what the method, with these options and edits, has written. word: by number, from 0.
     other: the right word, or several. Tried are the other methods, each word of the text hidden,
     each head off, the strongest arrows cut, and the rows of `needed`. on_step: called between two
-    passes; what it raises ends the search. before: an earlier result, which is continued. Raises
-    InputError, of an edit EditError.
+    passes; what it raises ends the search. before: an earlier result, which is continued.
+    others: the options of the other methods, by their names; None: their usual ones, and the
+    max_len in use. Raises InputError, of an edit EditError.
     """
     if not checkpoint.family.decodes:
         raise InputError(f"{checkpoint.name} writes nothing: there is no word to repair.")
     place = another_word(checkpoint, target, word, other)
-    search = _Search(
-        checkpoint, text, tuple(target), place, method, options or {}, edits_of(edits), on_step
-    )
+    at = checkpoint, text, tuple(target), place, method, options or {}
+    search = _Search(*at, edits_of(edits), on_step, others or {})
     yield from search.run(before)
 
 
@@ -174,6 +175,7 @@ class _Search:
     options: Mapping[str, Any]
     edits: tuple[Edit, ...]
     on_step: OnStep | None
+    others: Mapping[str, Mapping[str, Any]]
 
     def run(self, before: Repairs | None) -> Iterator[Repairs]:
         methods = other_methods(self.method)
@@ -203,7 +205,11 @@ class _Search:
 
     def _forecasting(self) -> Forecasting:
         begun = (*self.place.before, *self.place.other)
-        end = continuation(self.checkpoint, self.text, begun, self.edits, on_step=self.on_step)
+        end = continuation(
+            *(self.checkpoint, self.text, begun, self.edits),
+            on_step=self.on_step,
+            max_len=self.options.get(MAX_LEN.name),
+        )
         inputs = (self.checkpoint, self.text, self.target, self.place, (*begun, *end), self.edits)
         return Forecasting(*inputs, self.on_step)
 
@@ -226,7 +232,8 @@ class _Search:
         """Decode with a change."""
         method, options = change.method or self.method, dict(self.options)
         if change.method:
-            options = {name: it for name, it in options.items() if name == MAX_LEN.name}
+            usual = {name: it for name, it in options.items() if name == MAX_LEN.name}
+            options = dict(self.others.get(change.method, usual))
         edits = (*self.edits, *change.edits)
         decoding = decode(
             self.checkpoint, self.text, method, edits=edits, on_step=self.on_step, **options

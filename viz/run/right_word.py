@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 from transformer.causes.contrast import Contrast, contrast
 from transformer.causes.repairs import Repairs, repairing
@@ -12,6 +13,9 @@ from viz.run.causes import Causes
 from viz.run.request import Request, answer
 from viz.run.study import Study
 from viz.run.work import finish
+
+Methods = tuple[tuple[str, tuple[tuple[str, Any], ...]], ...]
+"""Decoding methods, by their names, each with its options."""
 
 
 @dataclass(frozen=True)
@@ -48,14 +52,17 @@ class FindRepairs(Study[Repairs]):
     request: Request
     word: int
     other: str
+    others: Methods = ()
+    """The options of the other methods, by their names: those that keeping one leads to."""
 
     def run(self, before: Repairs | None, runner: Runner) -> Iterator[Repairs]:
         """Raises NothingLeft for what is no other word."""
         request, plain = self.request, answer(self.request, runner)
         steps = runner.steps(plain.checkpoint.model)
+        at = plain.checkpoint, request.text, plain.recording.target, self.word, self.other
         values = repairing(
-            *(plain.checkpoint, request.text, plain.recording.target, self.word, self.other),
-            *(request.method, dict(request.options), request.edits, steps.give_way, before),
+            *(*at, request.method, dict(request.options), request.edits, steps.give_way, before),
+            others={method: dict(options) for method, options in self.others},
         )
         try:
             yield from steps.of(values)

@@ -2,6 +2,7 @@
 
 from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -11,6 +12,7 @@ from tests.transformer.recording.test_families import CONFIGS, SOURCE
 from tests.transformer.watch.hugging_face import build
 from transformer import Checkpoint, InputError, decode, load_checkpoint, record
 from transformer.causes import Repairs, repairs
+from transformer.causes.changes import Forecasting
 from transformer.causes.repairs import in_place, repairing
 from transformer.causes.repairs_file import repairs_lines, repairs_values
 from transformer.fingerprint import fingerprint
@@ -87,6 +89,27 @@ def test_models_of_the_library_run_change_by_change(tmp_path: Path, family: str)
     result = repairs(checkpoint, "7 9 11", target, 1, other, options={"max_len": 4})
     assert result.is_whole and result.n_changes > 4
     assert all(repair.change.kind != "rows" for repair in result.repairs)
+
+
+@pytest.mark.parametrize("name", ["post-norm", "gpt2"])
+def test_both_sentences_of_a_forecast_end_by_the_length_in_use(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    module, made = import_module("transformer.causes.repairs"), list[Forecasting]()
+
+    def keep(*inputs: Any) -> Forecasting:
+        made.append(Forecasting(*inputs))
+        return made[-1]
+
+    monkeypatch.setattr(module, "Forecasting", keep)
+    checkpoint = random_checkpoint(CONFIGS[name])
+    target = decode(checkpoint, SOURCE, max_len=4).target
+    other = "13" if words_of(target)[1] != "13" else "14"
+    next(repairing(checkpoint, SOURCE, target, 1, other, options={"max_len": 4}))
+    next(repairing(checkpoint, SOURCE, target, 1, other))
+    limited, free = made
+    assert len(target) == len(limited.right) == 4
+    assert free.right[:4] == limited.right and len(free.right) > 4
 
 
 def test_jahr_instead_of_parlament() -> None:

@@ -1,22 +1,25 @@
 """The right word below the card: the numbers of `contrast`, and repairs whose links keep them."""
 
+from importlib import import_module
 from itertools import islice
 from urllib.parse import parse_qsl
 
 import pytest
 import torch
 
-from tests.viz.ui.test_why_word import card, tables, values
+from tests.viz.ui.test_why_word import RIVER, card, tables, values
 from transformer import decode, load_checkpoint
 from transformer.causes import contrast, repairs
 from transformer.checkpoint import checkpoints_folder
 from transformer.words import words_of
 from viz.exhibits.table import Table
 from viz.exhibits.words import Words
+from viz.figure_at import page_of
 from viz.run.batches import entered
 from viz.run.right_word import FindRepairs
 from viz.run.work import finish
 from viz.screen import parse
+from viz.ui.causes.right_word import _others
 
 CHOICES = {"checkpoint": "en-de-small", "text": "Tom lives in Boston.", "kind": "cross"}
 PINNED = {**CHOICES, "pins": "q1", "instead": "lebt"}
@@ -50,6 +53,25 @@ def test_each_link_leads_to_a_screen_that_writes_the_word() -> None:
         screen = parse(dict(parse_qsl(keep.link.partition("?")[2])))
         again = decode(checkpoint, CHOICES["text"], screen.decoding or "greedy", edits=screen.edits)
         assert again.text == repair.text and "lebt" in words_of(again.target)
+
+
+def test_a_method_that_is_kept_writes_what_was_shown(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(import_module("transformer.causes.repairs"), "MOST_DECODED", 1)
+    choices = {**CHOICES, "text": RIVER, "pins": "q3", "instead": "dem", "repairs": "yes"}
+    pane, figures = card("explore", **choices, **{"options.beam_size": "1"})
+    assert dict(pane.screen.options) == {"beam_size": 1}
+    table = figures["repairs"].content
+    assert isinstance(table, Table)
+    (row,) = [row for row in table.rows if row.head.text == "Method: Beam search"]
+    keep, _, written = row.cells
+    assert keep is not None and written is not None
+    kept, _ = page_of(parse(dict(parse_qsl(keep.link.partition("?")[2]))))
+    decoding = kept.answer.decoding
+    assert kept.request.method == "beam" and decoding is not None
+    assert decoding.text == written.text and "dem" in words_of(decoding.target)
+    others = dict(_others(pane))
+    assert others["beam"] == kept.request.options
+    assert dict(others["sample"])["max_len"] == 80
 
 
 def test_a_search_goes_on_where_it_was_stopped() -> None:

@@ -4,7 +4,7 @@ from functools import partial
 from typing import Any
 
 from transformer.analysis.tables.origins import Side
-from transformer.causes.changes import Change
+from transformer.causes.changes import Change, other_methods
 from transformer.causes.contrast import Contrast
 from transformer.causes.repairs import Repairs
 from transformer.refusal import Refusal
@@ -17,11 +17,12 @@ from viz.figures.causes.contrast_tables import contrast_tables, contrast_text, r
 from viz.figures.causes.repairs_table import repairs_table
 from viz.figures.causes.worth_tables import Origins
 from viz.run.growth import Growth
-from viz.run.right_word import FindRepairs, RightWord
-from viz.screen import choose, link
+from viz.run.right_word import FindRepairs, Methods, RightWord
+from viz.screen import Screen, choose, link
 from viz.state.limits import check_text, may_read
 from viz.state.note import note
 from viz.state.page import Pane
+from viz.state.requests import request_of
 from viz.state.state import bound, change
 from viz.ui.progress import grow
 from viz.ui.showing import files_of, show
@@ -51,7 +52,8 @@ def right_word_exhibits(pane: Pane, place: int | None) -> dict[str, Growth[Any]]
         "contrast": Growth(TITLE, study, partial(_contrast, pane), is_main=False),
     }
     if pane.screen.repairs:
-        result["repairs"] = Growth(REPAIRS, FindRepairs(*at), partial(_repairs, pane), False)
+        repairs = FindRepairs(*at, _others(pane))
+        result["repairs"] = Growth(REPAIRS, repairs, partial(_repairs, pane), is_main=False)
     return result
 
 
@@ -121,9 +123,23 @@ def _repairs(pane: Pane, repairs: Repairs) -> Exhibit:
 def _address(pane: Pane, change: Change) -> str:
     """The address where a change is made for good."""
     if change.method:
-        return link(choose(pane.screen, decoding=change.method))
+        return link(_turned(pane, change.method))
     edits = (*pane.screen.edits, *map(str, change.edits))
     return link(choose(pane.screen, edits=edits))
+
+
+def _turned(pane: Pane, method: str) -> Screen:
+    """The screen of another method with its usual options: those in use are of this one."""
+    return choose(pane.screen, decoding=method, options=())
+
+
+def _others(pane: Pane) -> Methods:
+    """The options with which each other method writes where it is kept."""
+    request = pane.answer.request
+    return tuple(
+        (it.method, request_of(request.checkpoint, request.text, _turned(pane, it.method)).options)
+        for it in other_methods(request.method)
+    )
 
 
 def _word_at(pane: Pane, place: int) -> int:
