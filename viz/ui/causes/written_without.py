@@ -1,13 +1,12 @@
-"""What is written without the word that a pinned one needs most, by the decoding in use."""
+"""The text that is written without the word that a pinned one needs most."""
 
 from dataclasses import replace
-
-import streamlit as st
 
 from transformer.decoding.decode import decoding_methods
 from transformer.editing.read_words import side_read
 from transformer.edits.edit import Edit
 from transformer.refusal import Refusal
+from viz.app_packages import st
 from viz.labels import literal
 from viz.run.request import Request
 from viz.run.work import at_hand
