@@ -31,6 +31,8 @@ def test_a_word_pinned_at_the_top_is_pinned_in_every_picture(
     column = int(map.values(2, 3)[STREET].argmax())
     visit(page, address)
     page.wait_for_selector(".head-view[data-nonce]")
+    chip(page, "target", "Straße").focus()
+    expect(page.locator(".token-rows .pointed")).to_have_text("Straße")
     chip(page, "target", "Straße").click()
     expect(page.locator(".head-view")).to_have_attribute("data-pins", f"q{STREET}")
     expect(page.locator(SAID)).to_have_text(said(map, 2, 3, STREET, column))

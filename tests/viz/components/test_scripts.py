@@ -38,3 +38,10 @@ def test_scripts_compute_what_they_should() -> None:
 def test_numbers_that_python_also_keeps_are_the_same(file: str, name: str, value: float) -> None:
     (found,) = re.findall(rf"const {name} = ([\d.]+);", (COMPONENTS / file).read_text("utf-8"))
     assert float(found) == value
+
+
+def test_no_script_sets_a_handler_that_browsers_have_not() -> None:
+    """An element has no `onfocusin`: what is set there is never called; listeners are."""
+    wrong = re.compile(r"\bonfocus(in|out)\b")
+    for file in COMPONENTS.rglob("*.js"):
+        assert not wrong.search(file.read_text("utf-8")), file.name

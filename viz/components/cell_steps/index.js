@@ -53,8 +53,8 @@ function listen(cell) {
   competitors.onclick = ({ target }) => choose(cell, target.closest("button"));
   competitors.onkeydown = (event) => rove(event, [...competitors.querySelectorAll("button")], "both");
   const at = ({ target }) => speak(cell, target.closest("button"));
-  Object.assign(competitors, { onpointerover: at, onfocusin: at });
-  competitors.onpointerleave = competitors.onfocusout = () => speak(cell, null);
+  for (const came of ["pointerover", "focusin"]) competitors.addEventListener(came, at);
+  for (const left of ["pointerleave", "focusout"]) competitors.addEventListener(left, () => speak(cell, null));
   const observer = new ResizeObserver(() => draw(cell));
   observer.observe(root);
   cell.redraw = () => draw(cell);

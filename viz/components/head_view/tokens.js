@@ -19,8 +19,8 @@ export function createTokens(on) {
       on.pin(id);
     };
     node.onkeydown = (event) => onTokenKey(tokens, event);
-    node.onfocusin = ({ target }) => target.matches(":focus-visible") && on.point(target.dataset.token);
-    node.onfocusout = () => on.point(null);
+    node.addEventListener("focusin", ({ target }) => target.matches(":focus-visible") && on.point(target.dataset.token));
+    node.addEventListener("focusout", () => on.point(null));
   }
   return tokens;
 }

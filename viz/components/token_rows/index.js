@@ -40,8 +40,8 @@ function create(root, sync) {
       takeKey(event);
     } else rove(event, [...event.target.closest(".tokens").querySelectorAll(".chip")], "row");
   };
-  root.onfocusin = ({ target }) => announceToken(target.dataset.side, Number(target.dataset.position));
-  root.onfocusout = ({ target }) => announceToken(target.dataset.side, null);
+  root.addEventListener("focusin", ({ target: { dataset } }) => announceToken(dataset.side, Number(dataset.position)));
+  root.addEventListener("focusout", ({ target }) => announceToken(target.dataset.side, null));
   const silence = onToken((token) => {
     markPointed(root, token);
     if (token.side === "target" && token.position !== null) aimAt(WHY);

@@ -24,7 +24,9 @@ export function createTools(root, view) {
   tools.node.append(tools.word, tools.button, tools.menu);
   tools.node.onkeydown = (event) => onMenuKey(tools, event);
   tools.node.onmousedown = (event) => event.preventDefault(); // a press takes no focus away
-  tools.node.onfocusout = ({ relatedTarget }) => tools.node.contains(relatedTarget) || close(tools);
+  tools.node.addEventListener("focusout", ({ relatedTarget }) => {
+    if (!tools.node.contains(relatedTarget)) close(tools);
+  });
   root.after(tools.node);
   const silence = listen(tools);
   const update = ({ palette, caption }) => {
