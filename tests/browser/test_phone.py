@@ -51,8 +51,14 @@ def test_no_line_breaks_a_word(phone: Page, address: str) -> None:
         assert not [gap for each in gaps for gap in each if abs(gap) > 0.5], path
 
 
+def come_to(over: Locator) -> None:
+    """As people do before they touch it: what stands above it may have grown."""
+    over.evaluate("node => node.scrollIntoView({ block: 'center', behavior: 'instant' })")
+
+
 def drag(page: Page, over: Locator, across: int, down: int = 0) -> None:
     """A finger, from the middle of what it is drawn over."""
+    come_to(over)
     area = box(over)
     x, y = area["x"] + area["width"] / 2 - across / 2, area["y"] + area["height"] / 2
     session = page.context.new_cdp_session(page)
@@ -136,6 +142,7 @@ def test_a_swipe_across_the_picture_turns_to_the_next_head(
 def test_a_finger_still_scrolls_and_pins(phone: Page, address: str) -> None:
     visit(phone, f"{address}/?layer=1&head=6")
     view = phone.locator(LARGE)
+    come_to(view.locator(".wires"))
     top = box(view)["y"]
     drag(phone, view.locator(".wires"), 20, -200)
     becomes(lambda: box(view)["y"] < top - 100, True)

@@ -3,7 +3,9 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-CHECKPOINT = Path("checkpoints/en-de")
+from transformer.checkpoint import shipped_path
+
+CHECKPOINT = shipped_path("en-de-1")
 METHOD = "beam"
 DOCUMENT, RESULTS = Path("docs/mistakes.md"), Path(__file__).with_name("results.json")
 
