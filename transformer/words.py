@@ -6,6 +6,7 @@ import unicodedata
 from collections.abc import Sequence
 from functools import cache
 from itertools import pairwise
+from typing import NamedTuple
 
 from transformer.token import Token
 
@@ -87,6 +88,29 @@ def _spelled(tokens: Sequence[Token]) -> list[int]:
     text, starts = _text(tokens)
     begins = {match.start() for match in _WORD.finditer(_classes(text))}
     return [i for i, start in enumerate(starts) if i and start in begins and start > starts[i - 1]]
+
+
+class Word(NamedTuple):
+    """A word among tokens."""
+
+    number: int
+    """Its place among the words, from 0."""
+    positions: tuple[int, ...]
+    """The positions of its tokens."""
+    tokens: tuple[Token, ...]
+
+
+def word_at(tokens: Sequence[Token], position: int) -> Word:
+    """The word that the token at a position belongs to. Raises IndexError where there is none.
+
+    >>> pieces = [Token(i, piece) for i, piece in enumerate(("▁rain", "s", "."))]
+    >>> word_at(pieces, 1).number, word_at(pieces, 1).positions
+    (0, (0, 1))
+    """
+    for number, group in enumerate(word_groups(tokens)):
+        if position in group:
+            return Word(number, group, tuple(tokens[i] for i in group))
+    raise IndexError(f"There is no token at {position}: there are {len(tokens)}.")
 
 
 def word_piece(tokens: Sequence[Token]) -> str:

@@ -9,7 +9,7 @@ from transformer.edits import Edit
 from transformer.refusal import Refusal
 from transformer.token import Token
 from transformer.visible import visible
-from transformer.words import word_groups
+from transformer.words import word_at, word_groups
 from viz.app_packages import st
 from viz.components.kit.picture import NothingLeft
 from viz.components.token_rows.token_rows import Mark
@@ -45,7 +45,8 @@ def word_exhibits(
     """
     if place is None or not _is_open(pane):
         return {}
-    study, word = Causes(pane.answer.request), _word_at(pane, place)
+    study = Causes(pane.answer.request)
+    word = word_at(pane.recording.target, place).number
     return {
         "why": Growth(TITLE, study, partial(_worth, pane, word, is_main), is_main=is_main),
         "verdict": Growth(TITLE, study, partial(_verdict, word), is_main=False),
@@ -88,7 +89,7 @@ def _enlarge() -> None:
 
 def _hide_buttons(pane: Pane, evidence: Evidence, place: int) -> None:
     """Offer to hide each word of the text that is needed, so that all is written without it."""
-    verdict = evidence.verdicts[_word_at(pane, place)]
+    verdict = evidence.verdicts[word_at(pane.recording.target, place).number]
     if verdict.needs is None or verdict.kind == "prefix":
         return
     help = "What is written without it stands above, as an experiment."
@@ -99,14 +100,9 @@ def _hide_buttons(pane: Pane, evidence: Evidence, place: int) -> None:
 
 
 def _without_needed(pane: Pane, evidence: Evidence, place: int) -> None:
-    verdict = evidence.verdicts[_word_at(pane, place)]
+    verdict = evidence.verdicts[word_at(pane.recording.target, place).number]
     if verdict.needs is not None and verdict.kind != "prefix":
         written_without(pane, verdict.needs, evidence.source_words[verdict.needs])
-
-
-def _word_at(pane: Pane, place: int) -> int:
-    groups = word_groups(pane.recording.target)
-    return next(number for number, group in enumerate(groups) if place in group)
 
 
 def marks(answer: Answer) -> list[Mark]:

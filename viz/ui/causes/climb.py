@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from transformer.causes import Evidence
 from transformer.causes.ladder import Rung, ladder, strongest_arrow
 from transformer.recording import Recording
-from transformer.words import word_groups
+from transformer.words import word_at
 from viz.run.batches import Runner
 from viz.run.causes import Causes
 from viz.run.request import Request, answer
@@ -52,8 +52,7 @@ class Climb(Study[Climbed]):
         yield Climbed(rungs, n_read + len(rungs))
 
     def _word(self, of: Evidence, recording: Recording) -> int:
-        groups = word_groups(recording.target)
-        own = next(i for i, group in enumerate(groups) if self.step in group)
+        own = word_at(recording.target, self.step).number
         verdict = of.verdicts[own]
         if verdict.needs is not None and verdict.kind != "prefix":
             return verdict.needs

@@ -3,7 +3,7 @@
 from transformer.analysis.reading import lenses
 from transformer.analysis.sweep import Sweep
 from transformer.refusal import Refusal
-from transformer.words import word_groups
+from transformer.words import word_at
 from viz.components.head_grid.head_grid import WORTH, Worth
 from viz.components.kit.picture import NothingLeft
 from viz.labels import bare_label
@@ -25,12 +25,12 @@ def head_worth(pane: Pane, is_live: bool) -> Worth | None:
     place = pinned_target(pane)
     if place is None or pane.answer.request.edits or not lenses()[pane.reading.lens].per_head:
         return None
-    group = next(group for group in word_groups(pane.recording.target) if place in group)
-    word = "".join(bare_label(pane.recording.target[i]) for i in group)
+    own = word_at(pane.recording.target, place)
+    word = "".join(map(bare_label, own.tokens))
     sweep = at_hand(HeadsOff(pane.answer.request)) if _is_asked(pane) else None
     if sweep is None:
         return Worth(word) if is_live else None
-    costs = (-sweep.changes[:, list(group)].sum(-1)).tolist()
+    costs = (-sweep.changes[:, list(own.positions)].sum(-1)).tolist()
     places = [(edit.place, *edit.numbers) for edit in sweep.edits]
     tried = dict(zip(places, costs, strict=True))
     numbers = []

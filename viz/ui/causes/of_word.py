@@ -10,7 +10,7 @@ from transformer.causes.ladder import Rung
 from transformer.edits import Edit
 from transformer.inputs import InputError, source_ids
 from transformer.refusal import Refusal
-from transformer.words import characters, word_groups
+from transformer.words import characters, word_at, word_groups
 from viz.app_packages import st
 from viz.components.kit.picture import NothingLeft
 from viz.exhibits.exhibit import Exhibit
@@ -83,11 +83,11 @@ def of_word(pane: Pane, place: int | None) -> None:
 def _say_piece(pane: Pane, place: int) -> None:
     """Say which piece a study is of, where the word, which the card is of, has several."""
     tokens = pane.recording.target
-    group = next(group for group in word_groups(tokens) if place in group)
-    if len(group) > 1:
-        word, piece = "".join(bare_label(tokens[i]) for i in group), bare_label(tokens[place])
+    own = word_at(tokens, place).tokens
+    if len(own) > 1:
+        word, piece = "".join(map(bare_label, own)), bare_label(tokens[place])
         st.caption(
-            f"“{literal(word)}” has {len(group):d} pieces. The card is of all of them, what "
+            f"“{literal(word)}” has {len(own):d} pieces. The card is of all of them, what "
             f"follows only of “{literal(piece)}”."
         )
 

@@ -9,7 +9,7 @@ from transformer.causes.contrast import Contrast
 from transformer.causes.repairs import Repairs
 from transformer.refusal import Refusal
 from transformer.token import Token
-from transformer.words import word_groups
+from transformer.words import word_at, word_groups
 from viz.app_packages import st
 from viz.components.kit.picture import NothingLeft
 from viz.exhibits.exhibit import Exhibit
@@ -45,7 +45,7 @@ def right_word_exhibits(pane: Pane, place: int | None) -> dict[str, Growth[Any]]
     typed = (pane.screen.instead or "").strip()
     if place is None or not typed or not may_read(pane.answer.request.text, typed):
         return {}
-    at = pane.answer.request, _word_at(pane, place), typed
+    at = pane.answer.request, word_at(pane.recording.target, place).number, typed
     study = RightWord(*at)
     result: dict[str, Growth[Any]] = {
         "right-word": Growth(TITLE, study, partial(_chances, pane), is_main=False),
@@ -140,11 +140,6 @@ def _others(pane: Pane) -> Methods:
         (it.method, request_of(request.checkpoint, request.text, _turned(pane, it.method)).options)
         for it in other_methods(request.method)
     )
-
-
-def _word_at(pane: Pane, place: int) -> int:
-    groups = word_groups(pane.recording.target)
-    return next(number for number, group in enumerate(groups) if place in group)
 
 
 def _origins(name: str, tokens: tuple[Token, ...]) -> Origins:
