@@ -41,6 +41,7 @@ MORE = {
         "checkpoint=sentiment",
         "checkpoint=sentiment-mean",
         PAIR,
+        "checkpoint=en-de&text=Tom+lives+in+Boston.&decoding=beam&hypotheses=yes",
     ),
     "experiment": ("checkpoint=sentiment", "checkpoint=everyday&text=She+told+me"),
     "positions": (

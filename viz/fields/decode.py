@@ -18,6 +18,8 @@ class DecodeFields:
     """The sentence whose vector is compared with the text's."""
     decoder_lens: bool = choice(YES, False, CHECKPOINT)
     """The texts that lower layers of the encoder give are open."""
+    hypotheses: bool = choice(YES, False, CHECKPOINT)
+    """All finished hypotheses are open, with their scores in parts."""
 
 
 FIELDS = PageFields("decode", DecodeFields)

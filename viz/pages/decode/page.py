@@ -10,6 +10,7 @@ from viz.exhibits.exhibit import Actions, Exhibit, PictureAt
 from viz.export import decoding_csv
 from viz.fields.decode import DecodeFields
 from viz.pages.decode.counterfactual import other_word
+from viz.pages.decode.hypotheses import hypotheses_exhibits, why_this_one
 from viz.pages.decode.layers import encoder_layers, layers_exhibit
 from viz.pages.decode.reference import reference_exhibit, type_reference
 from viz.pages.decode.similarity import second_sentence, similarity
@@ -45,6 +46,7 @@ def draw(pane: Pane) -> None:
         else:
             _steps(pane, decoding)
         below(_why, pane)
+        below(why_this_one, pane)
         below(encoder_layers, pane)
         for name in views_of_page("decode", pane.recording):
             panel(name, pane)
@@ -116,7 +118,8 @@ def _exhibits(pane: Pane) -> Exhibits:
     place = pinned_step(pane)
     of_word = word_exhibits(pane, place) | right_word_exhibits(pane, place)
     of_word |= of_word_exhibits(pane, place)
-    return {first: main[first], **others, **of_word, **layers_exhibit(pane)}
+    further = hypotheses_exhibits(pane) | layers_exhibit(pane)
+    return {first: main[first], **others, **of_word, **further}
 
 
 def _read_only(pane: Pane) -> None:

@@ -1,0 +1,1 @@
+"""Figures of a search: its hypotheses, their scores, and texts beside each other."""

@@ -1,0 +1,118 @@
+"""All finished hypotheses on Decode: the parts of their scores, and the penalties of ties."""
+
+from transformer import Decoding
+from transformer.decoding import decoding_methods
+from transformer.decoding.decode import written_text
+from transformer.decoding.reranking import Base, by_gnmt, by_length
+from viz.app_packages import st
+from viz.exhibits.exhibit import Exhibit
+from viz.export import rows_csv
+from viz.fields.decode import DecodeFields
+from viz.figures.decoding import hypotheses, penalty_curves
+from viz.figures.decoding.hypotheses import NAME, Ranked
+from viz.state.page import Pane
+from viz.state.state import change
+from viz.ui.saving import download
+from viz.ui.showing import files_of, show
+
+HELP = (
+    "All texts that the search finished: their log-probabilities, lengths and scores, and the "
+    "length penalties at which another one would be first."
+)
+PENALTY, CURVES = "length_penalty", "Scores over the length penalty"
+FOOT = (
+    "The score is the log-probability of all tokens, the end included, divided by the divisor, "
+    "which is a power of the length."
+)
+WITH_COVERAGE = (
+    "Added to it is the coverage penalty, which is low where a source word was read too little."
+)
+WITHOUT = "The score is the log-probability of all tokens, the end included."
+
+
+def hypotheses_exhibits(pane: Pane) -> dict[str, Exhibit]:
+    """The table and the curves, once they are asked for."""
+    decoding = pane.answer.decoding
+    if decoding is None or not pane.screen.of(DecodeFields).hypotheses:
+        return {}
+    ranked, penalty = _ranked(pane, decoding), _penalty(pane)
+    foot, curves = _foot(ranked, penalty), {}
+    if penalty is not None and len(ranked) > 1:
+        base = _base(ranked, penalty)
+        says = f"{penalty_curves.first_of_all(ranked, base)} {penalty_curves.ONLY_RANKED_AGAIN}"
+        chart = penalty_curves.chart(ranked, penalty, base)
+        curves = {"penalties": Exhibit(CURVES, chart, says, is_main=False)}
+        foot = f"{foot} By the length penalty: {says}"
+    content = hypotheses.table(ranked, foot)
+    return {"hypotheses": Exhibit(NAME, content, hypotheses.says(ranked), is_main=False)} | curves
+
+
+def why_this_one(pane: Pane) -> None:
+    """The button, and both below it while it is open."""
+    decoding = pane.answer.decoding
+    if decoding is None or not decoding.hypotheses:
+        return
+    is_open = pane.screen.of(DecodeFields).hypotheses
+    st.button(
+        NAME,
+        on_click=change,
+        kwargs={"hypotheses": not is_open},
+        icon=f":material/{'expand_less' if is_open else 'expand_more'}:",
+        help=HELP,
+    )
+    for name, exhibit in hypotheses_exhibits(pane).items():
+        show(exhibit, name)
+        with files_of(pane, exhibit, name):
+            if name == "hypotheses":
+                download(
+                    "Hypotheses as CSV",
+                    lambda: hypotheses_csv(pane),
+                    "headscope-n-best.csv",
+                    "Every finished text with its score in parts, one row each",
+                )
+
+
+def hypotheses_csv(pane: Pane) -> bytes:
+    """A row for each finished hypothesis, best first."""
+    decoding = pane.answer.decoding
+    ranked = _ranked(pane, decoding) if decoding is not None else []
+    return rows_csv([{"rank": rank} | vars(each) for rank, each in enumerate(ranked, 1)])
+
+
+def _ranked(pane: Pane, decoding: Decoding) -> list[Ranked]:
+    sources = [token.id for token in decoding.source]
+    return [
+        Ranked(
+            written_text(pane.checkpoint, sources, each.ids),
+            each.log_prob,
+            len(each.ids),
+            each.log_prob / each.score if each.score else 1.0,
+            0.0,
+            each.score,
+        )
+        for each in decoding.hypotheses
+    ]
+
+
+def _penalty(pane: Pane) -> float | None:
+    """The length penalty in use; None: the method has none."""
+    request = pane.answer.request
+    method = decoding_methods()[request.method]
+    usual = next((each.default for each in method.options if each.name == PENALTY), None)
+    return None if usual is None else float(dict(request.options).get(PENALTY, usual))
+
+
+def _base(ranked: list[Ranked], penalty: float) -> Base:
+    """The number whose power the divisor is: a folder of Hugging Face's divides by the length."""
+    longest = max(ranked, key=lambda each: each.length)
+
+    def distance(base: Base) -> float:
+        return abs(base(longest.length) ** penalty - longest.divisor)
+
+    return min(by_gnmt, by_length, key=distance)
+
+
+def _foot(ranked: list[Ranked], penalty: float | None) -> str:
+    if penalty is None:
+        return WITHOUT
+    return f"{FOOT} {WITH_COVERAGE}" if any(each.coverage for each in ranked) else FOOT
