@@ -1,18 +1,26 @@
 """Decoding: source text -> target tokens. One method a file, each declared by METHOD."""
 
+from transformer.decoding.constraints import Constraints, constraints_of
 from transformer.decoding.decode import decode, decoding_methods, default_method
 from transformer.decoding.method import Hypothesis
 from transformer.decoding.options import OptionError
+from transformer.decoding.search_tree import Dropped, Node, Score, SearchTree
 from transformer.decoding.steps import Candidate, Decoding, Step
 from transformer.inputs import InputError
 
 __all__ = [
     "Candidate",
+    "Constraints",
     "Decoding",
+    "Dropped",
     "Hypothesis",
     "InputError",
+    "Node",
     "OptionError",
+    "Score",
+    "SearchTree",
     "Step",
+    "constraints_of",
     "decode",
     "decoding_methods",
     "default_method",

@@ -1,11 +1,11 @@
 """Beam search with a length penalty (Wu et al. 2016, section 7, as AIAYN section 6.1 uses it)."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-
 import torch
 from torch import Tensor
 
+from transformer.decoding.course import Course
+from transformer.decoding.coverage import COVERAGE
+from transformer.decoding.frontier import Branch, Frontier, Rule
 from transformer.decoding.method import (
     Ask,
     Hypothesis,
@@ -17,22 +17,10 @@ from transformer.decoding.method import (
     ruled,
     rules_of,
 )
+from transformer.decoding.phrases import Placed
+from transformer.decoding.repetition import repeats_more
 from transformer.finite import log_probabilities
 from transformer.inputs import InputError
-
-LONGEST_RUN = 6
-"""Tokens of a run that is looked at for repetition."""
-
-
-@dataclass(frozen=True, eq=False)
-class _Branch:
-    """One hypothesis on its way: its tokens and the distributions that they came from."""
-
-    ids: tuple[int, ...]
-    rows: tuple[Tensor, ...]
-    log_prob: float
-    changed: tuple[Tensor, ...] = ()
-    """The same distributions after the rules of its folder, where it has any."""
 
 
 def beam(
@@ -42,94 +30,106 @@ def beam(
     beam_size: int = 4,
     length_penalty: float = 0.6,
     repeats: int = 0,
+    early_stopping: int = 0,
+    plain_length: int = 0,
+    groups: int = 1,
+    diversity: float = 0.0,
+    course: Course | None = None,
 ) -> Search:
     """source: [1, S] -> at most beam_size hypotheses, best first.
 
-    A hypothesis scores log p / ((5 + length) / 6) ** length_penalty. The search stops when
-    beam_size have ended and no open branch scores better; so beam_size 1 is greedy. repeats: see
-    `barred`; nothing is barred where the source itself repeats something more often. Raises
-    ValueError for a beam_size or max_len below 1.
+    A hypothesis scores log p / ((5 + length) / 6) ** length_penalty; plain_length 1: log p /
+    length ** length_penalty. early_stopping: see `Rule.stops`; beam_size 1 is greedy. repeats: see
+    `barred`; nothing is barred where the source itself repeats something more often. groups: see
+    `transformer.decoding.diverse`. Raises ValueError for a beam_size or max_len below 1.
     """
     if beam_size < 1:
         raise ValueError(f"beam_size must be at least 1, not {beam_size}.")
-    config = model.config
+    course = course or Course()
     limit = length_limit(model, source, max_len)
+    course.check_room(limit)
+    ends = model.config.eos_ids
     rules = rules_of(model, source, limit)
-    n_kept = beam_size * (1 + max(1, len(config.eos_ids)))  # so many of them can end at most
-    read = source[0].tolist()
-    if any(id in barred(read[:at], repeats) for at, id in enumerate(read)):
-        repeats = 0
-    ask = Ask(model.first(source))
-    open_branches = [_Branch((), (), 0.0)]
-    finished: list[Hypothesis] = []
-    for length in range(1, limit + 1):
+    repeats = 0 if repeats_more(source[0].tolist(), repeats) else repeats
+    sizes = [beam_size // groups + (n < beam_size % groups) for n in range(min(groups, beam_size))]
+    numbers = (length_penalty, bool(plain_length), early_stopping, repeats, limit, len(ends))
+    beams = [Frontier(Rule(size, *numbers), course, ends) for size in sizes]
+    ask, is_begun = Ask(course.first(model, source)), False
+    while True:
         try:
             logits = yield ask
+            if not is_begun:
+                is_begun = True
+                first = _begun(course, logits, rules is not None)
+                if first.ids and first.ids[-1] in ends:  # the prefix is all
+                    return [first.finish(beams[0].rule)]
+                for each in beams:
+                    each.open = [first]
             rows = log_probabilities(logits[:, -1])  # [branches, V]
+            if len(beams) > 1 and len(rows) == 1:
+                rows = rows.expand(len(beams), -1)
             scores = rows
             if rules is not None:
-                written = source.new_tensor([branch.ids for branch in open_branches])
-                scores = ruled(rules, written.long().view(len(rows), -1), rows)
+                written = [branch.ids for each in beams for branch in each.open]
+                scores = ruled(rules, source.new_tensor(written).long().view(len(rows), -1), rows)
         except InputError as error:
-            if length == 1:
+            if not is_begun or not any(branch.ids for each in beams for branch in each.open):
                 raise
-            begun = [_finish(branch, length_penalty, error) for branch in open_branches]
-            return sorted([*finished, *begun], key=lambda h: h.score, reverse=True)[:beam_size]
-        totals = scores + rows.new_tensor([branch.log_prob for branch in open_branches])[:, None]
-        for i, branch in enumerate(open_branches if repeats else ()):
-            totals[i, list(barred(branch.ids, repeats))] = -torch.inf
-        best = totals.flatten().topk(min(n_kept, totals.numel()))
-        grown: list[_Branch] = []
-        parents: list[int] = []
-        ranked = zip(best.values.tolist(), best.indices.tolist(), strict=True)
-        for rank, (total, index) in enumerate(ranked):
-            if total == -torch.inf:  # barred
-                continue
-            parent, id = divmod(index, rows.size(1))
-            old = open_branches[parent]
-            after = () if rules is None else (*old.changed, scores[parent].log_softmax(-1))
-            branch = _Branch((*old.ids, id), (*old.rows, rows[parent]), total, after)
-            if id in config.eos_ids or length == limit:
-                if rank < beam_size:
-                    finished.append(_finish(branch, length_penalty))
-            elif len(grown) < beam_size:
-                grown.append(branch)
-                parents.append(parent)
-        finished = sorted(finished, key=lambda h: h.score, reverse=True)[:beam_size]
-        if not grown or _settled(grown[0], finished, beam_size, length_penalty):
-            break
-        open_branches = grown
-        last = source.new_tensor([[branch.ids[-1]] for branch in grown])
-        ask = Ask(last, torch.tensor(parents, device=source.device))
-    return finished
+            for each in beams:
+                each.close(error)
+            return _ranked(beams, course)
+        parents = _step(beams, rows, scores, rules is not None, diversity)
+        going = [each for each in beams if each.open]
+        if not going:
+            return _ranked(beams, course)
+        last = source.new_tensor([[b.ids[-1]] for each in going for b in each.open])
+        at = parents if len(logits) > 1 else [0] * len(parents)
+        ask = Ask(last, torch.tensor(at, device=source.device))
 
 
-def barred(ids: Sequence[int], repeats: int) -> set[int]:
-    """The tokens that would begin again a run that the end of ids has `repeats` times already.
-
-    A run is one to six tokens. repeats: 0 bars nothing.
-    """
-    lengths = range(1, LONGEST_RUN + 1) if repeats else ()
-    ends = [tuple(ids[-n * repeats :]) for n in lengths if n * repeats <= len(ids)]
-    return {end[0] for end in ends if end == end[: len(end) // repeats] * repeats}
-
-
-def _finish(branch: _Branch, length_penalty: float, error: Exception | None = None) -> Hypothesis:
-    score = branch.log_prob / _penalty(len(branch.ids), length_penalty)
-    after = torch.stack(branch.changed).cpu() if branch.changed else None
-    return Hypothesis(branch.ids, torch.stack(branch.rows).cpu(), score, after, error)
+def _begun(course: Course, logits: Tensor, has_rules: bool) -> Branch:
+    """The hypothesis that all of them go on from: the prefix, or nothing yet."""
+    rows, nodes = course.begin(logits)
+    prefix, force = course.constraints.prefix, course.constraints.force
+    placed = Placed()
+    for id in prefix:
+        placed = placed.after(id, force)
+    total = sum(float(row[id]) for row, id in zip(rows, prefix, strict=True))
+    return Branch(prefix, rows, total, (0, *nodes)[-1], rows if has_rules else (), placed)
 
 
-def _settled(
-    best: _Branch, finished: list[Hypothesis], beam_size: int, length_penalty: float
-) -> bool:
-    """Tell whether the best open branch already loses to every finished hypothesis."""
-    score = best.log_prob / _penalty(len(best.ids), length_penalty)
-    return len(finished) == beam_size and finished[-1].score >= score
+def _step(
+    beams: list[Frontier], rows: Tensor, scores: Tensor, has_rules: bool, diversity: float
+) -> list[int]:
+    """A step of each; returns which rows those go on from that are open then."""
+    parents: list[int] = []
+    n_seen, written = 0, rows.new_zeros(rows.size(1))
+    for each in beams:
+        n = len(each.open)
+        if not n:
+            continue
+        part = slice(n_seen, n_seen + n)
+        likes = -diversity * written if len(beams) > 1 else None
+        own = each.step(rows[part], scores[part], has_rules, likes)
+        for branch in each.open:
+            written[branch.ids[-1]] += 1
+        if each.is_done:
+            each.close()
+            own = []
+        parents += [n_seen + parent for parent in own]
+        n_seen += n
+    return parents
 
 
-def _penalty(length: int, length_penalty: float) -> float:
-    return float(((5 + length) / 6) ** length_penalty)
+def _ranked(beams: list[Frontier], course: Course) -> list[Hypothesis]:
+    """What has ended in all of them, best first. Raises InputError where nothing could."""
+    finished = [each for beam in beams for each in beam.finished]
+    if not finished and course.constraints.force:
+        raise InputError(
+            "The forced words found no place in so long a text: allow a longer one, a larger beam, "
+            "or force fewer."
+        )
+    return sorted(finished, key=lambda h: h.score, reverse=True)
 
 
 METHOD = Method(
@@ -158,7 +158,22 @@ METHOD = Method(
             explain="How often the same may stand in succession; 0: as often as it likes.",
             off=0,
         ),
+        Option(
+            *("early_stopping", "Stops", 0, 0, 2),
+            explain=(
+                "When as many texts have ended as the beam has: 0 if no open one scores better now, "
+                "1 at once, 2 only if no open one could ever score better."
+            ),
+            off=0,
+        ),
+        Option(
+            *("plain_length", "Plain length", 0, 0, 1),
+            explain="1: divided by a power of the length itself, as Hugging Face does.",
+            off=0,
+        ),
+        COVERAGE,
     ),
     first_for=("source",),
     follows="beam_size",
+    places=True,
 )

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import torch
@@ -9,11 +10,15 @@ from torch import Tensor
 
 from transformer.checkpoint import Checkpoint
 from transformer.decoding.alone import OnStep, alone
+from transformer.decoding.constraints import Bars, Constraints, Phrase, constraints_of
+from transformer.decoding.course import Course
+from transformer.decoding.coverage import COVERAGE, covered
 from transformer.decoding.left_to_right import OnToken
 from transformer.decoding.method import Hypothesis, Method, Search
 from transformer.decoding.options import OptionError, checked_options
 from transformer.decoding.shared_batch import Run
 from transformer.decoding.steps import Decoding, steps_of
+from transformer.decoding.trail import Trail
 from transformer.device import NotFinite, device_trouble
 from transformer.discover import discover
 from transformer.editing.read_words import read_words
@@ -51,6 +56,9 @@ def decode(
     edits: Iterable[Edit | str] = (),
     on_step: OnStep | None = None,
     run: Run | None = None,
+    prefix: Phrase = (),
+    force: Sequence[Phrase] = (),
+    forbid: Sequence[Phrase] = (),
     **options: Any,
 ) -> Decoding:
     """Decode a source text, or continue a prompt.
@@ -62,9 +70,12 @@ def decode(
     change in the model for this run, such as "head-off:cross.2.3". on_step: called before each step
     of any method; it may wait, and what it raises ends the run. run: what takes the steps, such as
     `SharedBatch.run`; it is told of a model of its own where that is not ours, or is edited, or a
-    target is given: these share no batch. Raises InputError when the text cannot be read or the
-    model writes nothing; DeviceError where the device fails or the model gives no numbers;
-    OptionError, a ValueError too, for an unknown method or option and for one out of its range.
+    target is given: these share no batch. prefix: what the target begins with:
+    a text, or tokens or their ids; force: phrases that must stand in it somewhere, for methods that
+    can place them; forbid: phrases that may not: see `Constraints`. Raises InputError when the text
+    cannot be read or the model writes nothing, and for constraints that contradict each other;
+    DeviceError where the device fails or the model gives no numbers; OptionError, a ValueError too,
+    for an unknown method or option and for one out of its range.
     """
     methods = decoding_methods()
     if method not in methods:
@@ -79,13 +90,18 @@ def decode(
         if target_tokens is None:
             raise InputError(f"The method {method} judges a target: give it one.")
         options["target_ids"] = tuple(target_tokens)
+    penalty = options.pop(COVERAGE.name, 0.0)
+    constraints = constraints_of(checkpoint, len(sources), prefix, force, forbid)
+    _check_constraints(methods[method], constraints)
+    bars, courses = Bars(constraints.forbid, checkpoint.tokenizer), [Course()]
     is_shared = isinstance(checkpoint.model, TokenWriter)
     is_shared = is_shared and not made and not methods[method].needs_target
 
     def begin(model: Any, ids: Tensor) -> Search:
-        more = {}
+        courses[0] = Course(constraints, bars)  # a second time where a step of all has failed
+        more: dict[str, Any] = {"course": courses[0]}
         if on_token is not None and methods[method].streams:
-            more["on_token"] = _tell(checkpoint, sources, on_token)
+            more["on_token"] = _tell(checkpoint, sources, courses[0], on_token)
         return methods[method].run(model, ids, **options, **more)
 
     with device_trouble(), torch.inference_mode():
@@ -100,7 +116,22 @@ def decode(
                     hypotheses = run(lambda: begin(model, ids), ids, on_step, n_rows, own)
         except NotFinite as error:
             raise not_finite(checkpoint, _first_inputs(checkpoint, sources)) from error
-    return _decoding(checkpoint, sources, hypotheses)
+        trail = courses[0].trail
+        if penalty:
+            hypotheses = covered(checkpoint, source, made, hypotheses, penalty, trail)
+    return _decoding(checkpoint, sources, hypotheses, trail)
+
+
+def _check_constraints(method: Method, constraints: Constraints) -> None:
+    """Raise InputError where the method cannot keep them."""
+    if constraints and method.needs_target:
+        raise InputError(f"{method.title} judges a text that is given: it takes no constraints.")
+    if constraints.force and not method.places:
+        able = [each.title for each in decoding_methods().values() if each.places]
+        raise InputError(
+            f"{method.title} cannot find a place for forced words: choose {' or '.join(able)}, or "
+            "let the text begin with them."
+        )
 
 
 def _first_inputs(checkpoint: Checkpoint, sources: list[int]) -> Sequence[Sequence[int]]:
@@ -120,7 +151,11 @@ class Written:
 
 
 def _decoding(
-    checkpoint: Checkpoint, sources: Sequence[int], hypotheses: Sequence[Hypothesis]
+    checkpoint: Checkpoint,
+    sources: Sequence[int],
+    hypotheses: Sequence[Hypothesis],
+    trail: Trail,
+    longest: int | None = None,
 ) -> Decoding:
     best, ends = hypotheses[0], checkpoint.config.eos_ids
     token = checkpoint.tokenizer.token
@@ -130,6 +165,7 @@ def _decoding(
         target=tuple(map(token, best.ids)),
         steps=steps_of(best, checkpoint.tokenizer),
         hypotheses=tuple(hypotheses),
+        search=trail.tree(token, [each.leaf for each in hypotheses], longest),
         vocab_size=best.log_probs.size(1),
         is_ended=best.error is None and (not ends or best.ids[-1] in ends),
         ended_by="" if best.error is None else str(best.error),
@@ -146,13 +182,18 @@ def written_text(checkpoint: Checkpoint, sources: Sequence[int], ids: Sequence[i
 
 
 def _tell(
-    checkpoint: Checkpoint, sources: Sequence[int], on_token: Callable[[Written], object]
+    checkpoint: Checkpoint,
+    sources: Sequence[int],
+    course: Course,
+    on_token: Callable[[Written], object],
 ) -> OnToken:
-    ids: list[int] = []
+    ids = list(course.constraints.prefix)
 
     def tell(id: int, hypothesis: Callable[[], Hypothesis]) -> None:
         ids.append(id)
         text = written_text(checkpoint, sources, ids)
-        on_token(Written(text, lambda: _decoding(checkpoint, sources, [hypothesis()])))
+        n = len(ids)
+        make = partial(_decoding, checkpoint, sources, trail=course.trail, longest=n)
+        on_token(Written(text, lambda: make([hypothesis()])))
 
     return tell

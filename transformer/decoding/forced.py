@@ -3,12 +3,17 @@
 import torch
 from torch import Tensor
 
+from transformer.decoding.course import Course, note_step
 from transformer.decoding.method import Ask, Hypothesis, Method, Model, Search
 from transformer.finite import log_probabilities
 
 
 def forced(
-    model: Model, source: Tensor, max_len: int | None = None, target_ids: tuple[int, ...] = ()
+    model: Model,
+    source: Tensor,
+    max_len: int | None = None,
+    target_ids: tuple[int, ...] = (),
+    course: Course | None = None,
 ) -> Search:
     """source: [1, S]; target_ids without the start token -> one hypothesis, in one pass."""
     prefix = source.new_tensor([target_ids[:-1]], dtype=source.dtype)
@@ -16,7 +21,10 @@ def forced(
     logits = yield Ask(inputs)
     log_probs = log_probabilities(logits[0, -len(target_ids) :]).cpu()
     score = float(log_probs[torch.arange(len(target_ids)), torch.tensor(target_ids)].sum())
-    return [Hypothesis(tuple(target_ids), log_probs, score)]
+    node, trail = 0, (course or Course()).trail
+    for row, id in zip(log_probs, target_ids, strict=True):
+        node = note_step(trail, node, row, id, lambda _: "forced", is_forced=True)
+    return [Hypothesis(tuple(target_ids), log_probs, score, leaf=node)]
 
 
 METHOD = Method(

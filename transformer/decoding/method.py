@@ -45,6 +45,8 @@ class Hypothesis:
     """[T, V]: log_probs after the rules that its folder has for writing; None: it has none."""
     error: Exception | None = None
     """The error that ended it before its time, after it had written something."""
+    leaf: int | None = None
+    """The node of the search's trail where it ends; None: it has left none."""
 
     @cached_property
     def log_prob(self) -> float:
@@ -109,8 +111,8 @@ class Option:
 class Method:
     """A way to decode.
 
-    run: (model, source [1, S], max_len, **options) -> a generator that yields what the model is to
-    read, starting with `model.first(source)`, and returns hypotheses, best first.
+    run: (model, source [1, S], max_len, course, **options) -> a generator that yields what the
+    model is to read, starting with `course.first`, and returns hypotheses, best first.
     """
 
     name: str
@@ -130,6 +132,8 @@ class Method:
     """True: it takes `on_token`: see `left_to_right`."""
     follows: str = ""
     """The option that says how many hypotheses it follows at once; empty: one."""
+    places: bool = False
+    """True: it finds a place for words that must stand somewhere: see `Constraints.force`."""
 
     def n_rows(self, options: Mapping[str, Any]) -> int:
         """Return how many hypotheses it follows at once, at most, with these options."""

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from torch import Tensor
 
 from transformer.decoding.method import Hypothesis
+from transformer.decoding.search_tree import SearchTree
 from transformer.token import Token
 from transformer.tokenizer import Tokenizer
 
@@ -46,10 +47,17 @@ class Decoding:
     hypotheses: tuple[Hypothesis, ...]
     vocab_size: int
     """Tokens that each step chose from."""
+    search: SearchTree
+    """What the search looked at on its way to them."""
     is_ended: bool = True
     """True: the target ends by the model's will, not at the limit of its length."""
     ended_by: str = ""
     """The sentence why the model could not go on; empty: nothing kept it."""
+
+    @property
+    def log_prob(self) -> float:
+        """log p(target | source), in nats: of all that was written, prefix and end included."""
+        return self.hypotheses[0].log_prob
 
     def without_distributions(self) -> "Decoding":
         """The same, as small as what is seen of it: see `Hypothesis.without_distributions`."""

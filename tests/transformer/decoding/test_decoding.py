@@ -11,9 +11,9 @@ from torch.overrides import TorchFunctionMode
 from tests.conftest import SENTENCES, random_checkpoint, tiny
 from transformer import Checkpoint, InputError, decode, record
 from transformer.decoding.alone import alone
-from transformer.decoding.beam import barred
 from transformer.decoding.decode import Written, written_text
 from transformer.decoding.forced import forced
+from transformer.decoding.repetition import barred
 from transformer.discover import discover
 from transformer.inputs import source_ids
 from transformer.presets import PRESETS
@@ -212,7 +212,7 @@ def test_max_len_is_kept_with_and_without_an_end_token(
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"method": "guess"}, "unknown decoding method 'guess'; known: beam, forced, greedy"),
+        ({"method": "guess"}, "unknown decoding method .guess.; known: beam, diverse, forced"),
         ({"method": "beam", "beam_size": 0}, "beam_size must be at least 1"),
         ({"method": "beam", "length_penalty": 1e308}, "length_penalty must be at most 100, not"),
         ({"method": "beam", "beam_size": True}, "beam_size must be a whole number, not True"),

@@ -2,6 +2,7 @@
 
 from torch import Tensor
 
+from transformer.decoding.course import Course
 from transformer.decoding.left_to_right import OnToken, left_to_right
 from transformer.decoding.method import Method, Model, Option, Search
 
@@ -12,13 +13,14 @@ def ranked(
     rank: int = 2,
     max_len: int | None = None,
     on_token: OnToken | None = None,
+    course: Course | None = None,
 ) -> Search:
     """source: [1, S] -> one hypothesis; its score is its log-probability."""
 
     def choose(log_probs: Tensor) -> int:
         return int(log_probs.topk(rank).indices[-1])
 
-    return left_to_right(model, source, choose, max_len, on_token)
+    return left_to_right(model, source, [choose], "greedy", max_len, on_token, course)
 
 
 METHOD = Method(

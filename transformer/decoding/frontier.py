@@ -1,0 +1,253 @@
+"""The frontier of a beam search: the hypotheses that are open, and those that have ended."""
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+from transformer.decoding.course import Course
+from transformer.decoding.method import Hypothesis
+from transformer.decoding.phrases import Phrases, Placed
+from transformer.decoding.repetition import barred
+from transformer.decoding.search_tree import Why
+
+NOTHING = Placed()
+FOUND, ENOUGH, NEVER = 0, 1, 2
+"""When a search stops: see `Rule.stops`."""
+
+
+@dataclass(frozen=True)
+class Rule:
+    """The numbers by which a beam ranks and ends."""
+
+    size: int
+    length_penalty: float = 0.6
+    plain: bool = False
+    """True: log p / length ** penalty, as Hugging Face has it; False: that of Wu et al. 2016."""
+    stops: int = FOUND
+    """FOUND: when `size` have ended and no open one scores better as it stands; ENOUGH: when `size`
+    have ended; NEVER: when no open one could ever score better, up to the longest text."""
+    repeats: int = 0
+    limit: int = 1
+    """The longest text, in tokens."""
+    n_ends: int = 1
+    """Tokens that end a text."""
+
+    def divisor(self, length: int) -> float:
+        """The length penalty of a text of so many tokens."""
+        return float((length if self.plain else (5 + length) / 6) ** self.length_penalty)
+
+
+@dataclass(frozen=True, eq=False)
+class Branch:
+    """One hypothesis on its way: its tokens and the distributions that they came from."""
+
+    ids: tuple[int, ...] = ()
+    rows: tuple[Tensor, ...] = ()
+    total: float = 0.0
+    """Sum of what is ranked by, in nats."""
+    node: int = 0
+    changed: tuple[Tensor, ...] = ()
+    """The same distributions after the rules of its folder, where it has any."""
+    placed: Placed = NOTHING
+
+    def finish(self, rule: Rule, error: Exception | None = None) -> Hypothesis:
+        """Make it a hypothesis, with its score."""
+        score = self.total / rule.divisor(len(self.ids))
+        after = torch.stack(self.changed).cpu() if self.changed else None
+        rows = torch.stack(self.rows).cpu()
+        return Hypothesis(self.ids, rows, score, after, error, self.node)
+
+
+class Candidate(NamedTuple):
+    """A token that could come next after an open hypothesis."""
+
+    total: float
+    parent: int
+    """The number of the open hypothesis."""
+    id: int
+
+
+@dataclass(eq=False)
+class Frontier:
+    """One beam. A step takes the distributions of its open hypotheses, and leaves others open."""
+
+    rule: Rule
+    course: Course
+    ends: Collection[int]
+    """Ids that end a text."""
+    open: list[Branch] = field(default_factory=list)
+    finished: list[Hypothesis] = field(default_factory=list)
+    is_done: bool = False
+
+    @property
+    def _phrases(self) -> Phrases:
+        return self.course.constraints.force
+
+    def step(
+        self, rows: Tensor, scores: Tensor, has_rules: bool, likes: Tensor | None = None
+    ) -> list[int]:
+        """Take a step; returns, for each hypothesis that is open then, which one it goes on from.
+
+        rows [n, V]: the model's log-probabilities after each open hypothesis; scores [n, V]: those
+        after the rules of its folder; likes [V]: what is added for this choice alone, and to no
+        score.
+        """
+        before = rows.new_tensor([branch.total for branch in self.open])
+        totals = scores + before[:, None]
+        closed = self._bar(totals)
+        ranked = self._candidates(totals if likes is None else totals + likes)
+        if likes is not None:
+            ranked = [each._replace(total=float(totals[each.parent, each.id])) for each in ranked]
+        size, length = self.rule.size, len(self.open[0].ids) + 1
+        stay, ended, lost = self._choose(ranked, length)
+        values = rows[[each.parent for each in ranked], [each.id for each in ranked]].tolist()
+        own = dict(zip(ranked, values, strict=True))
+        ranks = {each: rank for rank, each in enumerate(ranked)}
+        nodes = {each: self._note(each, own[each], ranks[each]) for each in (*stay, *ended)}
+        last = [*stay, *ended]
+        worst = nodes[min(last)] if last else None
+        for each in lost:
+            self.course.trail.drop(self._note(each, own[each], ranks[each]), "beam", worst)
+        self._note_barred(closed, rows, ranked)
+        gone_on = {each.parent for each in last}
+        for at, branch in enumerate(self.open):
+            if at not in gone_on and branch.node:
+                self.course.trail.drop(branch.node, "continuations", worst)
+        grown = {each: self._grow(each, nodes[each], rows, scores, has_rules) for each in last}
+        self._end([grown[each].finish(self.rule) for each in ended])
+        self.open = [grown[each] for each in stay]
+        self.is_done = not self.open or self._is_settled(length, size)
+        return [each.parent for each in stay]
+
+    def close(self, error: Exception | None = None) -> None:
+        """End the search. error: it could not go on, and what is open counts as written."""
+        if error is not None:
+            begun = [each.finish(self.rule, error) for each in self.open if self._may_end(each)]
+            self._end(begun)
+        else:
+            worst = self.finished[-1].leaf if self.finished else None
+            for branch in self.open:
+                self.course.trail.drop(branch.node, "stopped", worst)
+        self.open = []
+
+    def _bar(self, totals: Tensor) -> list[tuple[Candidate, Why]]:
+        """Rule out what may not come next: in `totals`, which change; returns what it was."""
+        closed: list[tuple[Candidate, Why]] = []
+        for at, branch in enumerate(self.open):
+            reasons: dict[int, Why] = dict.fromkeys(barred(branch.ids, self.rule.repeats), "barred")
+            if self.course.bars:
+                reasons |= dict.fromkeys(self.course.bars(branch.ids), "forbidden")
+            if reasons:
+                ids = list(reasons)
+                values = totals[at, ids].tolist()
+                for id, value in zip(ids, values, strict=True):
+                    closed.append((Candidate(value, at, id), reasons[id]))
+                totals[at, ids] = -torch.inf
+            if not branch.placed.is_whole(self._phrases):
+                totals[at, list(self.ends)] = -torch.inf
+        return closed
+
+    def _candidates(self, totals: Tensor) -> list[Candidate]:
+        """The best of all, best first; and whatever brings a forced phrase further."""
+        n_kept = self.rule.size * (1 + max(1, self.rule.n_ends))  # so many can end at most
+        best = totals.flatten().topk(min(n_kept, totals.numel()))
+        n = totals.size(1)
+        ranked = {
+            Candidate(total, *divmod(index, n))
+            for total, index in zip(best.values.tolist(), best.indices.tolist(), strict=True)
+        }
+        if self._phrases:
+            for at, branch in enumerate(self.open):
+                ids = {int(totals[at].argmax()), *branch.placed.following(self._phrases)}
+                ranked |= {Candidate(float(totals[at, id]), at, id) for id in ids}
+        possible = [each for each in ranked if each.total > -torch.inf]
+        return sorted(possible, key=lambda each: (-each.total, each.parent, each.id))
+
+    def _choose(
+        self, ranked: Sequence[Candidate], length: int
+    ) -> tuple[list[Candidate], list[Candidate], list[Candidate]]:
+        """Return the candidates that stay open, those that end, and the others."""
+        size, is_last = self.rule.size, length == self.rule.limit
+        first = ranked[:size] if not self._phrases else self._allotted(ranked)
+        ended = [each for each in first if is_last or each.id in self.ends]
+        if self._phrases:
+            ended = [each for each in ended if self._after(each).is_whole(self._phrases)]
+            going = [each for each in ranked if each.id not in self.ends and not is_last]
+            stay = self._allotted(going)
+        else:
+            going = [each for each in ranked if each.id not in self.ends and not is_last]
+            stay = going[:size]
+        taken = {*stay, *ended}
+        return stay, ended, [each for each in ranked if each not in taken]
+
+    def _allotted(self, ranked: Sequence[Candidate]) -> list[Candidate]:
+        """As many as the beam takes, an equal share for each number of forced tokens written.
+
+        Post and Vilar 2018, section 3: banks; what one leaves goes to those that are further.
+        """
+        banks: dict[int, list[Candidate]] = {}
+        for each in ranked:
+            banks.setdefault(self._after(each).n_tokens(self._phrases), []).append(each)
+        chosen: list[Candidate] = []
+        while len(chosen) < self.rule.size and any(banks.values()):
+            for n in sorted(banks, reverse=True):
+                if banks[n] and len(chosen) < self.rule.size:
+                    chosen.append(banks[n].pop(0))
+        return sorted(chosen, key=ranked.index)
+
+    def _after(self, candidate: Candidate) -> Placed:
+        return self.open[candidate.parent].placed.after(candidate.id, self._phrases)
+
+    def _may_end(self, branch: Branch) -> bool:
+        return bool(branch.ids) and branch.placed.is_whole(self._phrases)
+
+    def _note(self, candidate: Candidate, log_prob: float, rank: int) -> int:
+        parent = self.open[candidate.parent]
+        divisor = self.rule.divisor(len(parent.ids) + 1)
+        place = (parent.node, candidate.id, log_prob, candidate.total, divisor, rank)
+        is_forced = bool(self._phrases) and candidate.id in parent.placed.following(self._phrases)
+        return self.course.trail.add(*place, is_forced=is_forced)
+
+    def _note_barred(
+        self,
+        closed: Sequence[tuple[Candidate, Why]],
+        rows: Tensor,
+        ranked: Sequence[Candidate],
+    ) -> None:
+        """Write down what was ruled out, where it would have been among the candidates."""
+        least = ranked[-1].total if ranked else -torch.inf
+        for each, why in closed:
+            if each.total >= least and each.total > -torch.inf:
+                rank = sum(other.total > each.total for other in ranked)
+                log_prob = float(rows[each.parent, each.id])
+                self.course.trail.drop(self._note(each, log_prob, rank), why)
+
+    def _grow(
+        self, candidate: Candidate, node: int, rows: Tensor, scores: Tensor, has_rules: bool
+    ) -> Branch:
+        old, at = self.open[candidate.parent], candidate.parent
+        changed = (*old.changed, scores[at].log_softmax(-1)) if has_rules else ()
+        ids, all_rows = (*old.ids, candidate.id), (*old.rows, rows[at])
+        return Branch(ids, all_rows, candidate.total, node, changed, self._after(candidate))
+
+    def _end(self, hypotheses: Sequence[Hypothesis]) -> None:
+        """Take in what has ended: the best of all stay, as many as the beam has."""
+        ranked = sorted([*self.finished, *hypotheses], key=lambda h: h.score, reverse=True)
+        self.finished = ranked[: self.rule.size]
+        for each in ranked[self.rule.size :]:
+            if each.leaf is not None:
+                self.course.trail.drop(each.leaf, "finished", self.finished[-1].leaf)
+
+    def _is_settled(self, length: int, size: int) -> bool:
+        """Tell whether the best open hypothesis already loses to every finished one."""
+        if len(self.finished) < size:
+            return False
+        if self.rule.stops == ENOUGH:
+            return True
+        is_longest = self.rule.stops == NEVER and self.rule.length_penalty > 0
+        best = max(each.total for each in self.open)
+        best /= self.rule.divisor(self.rule.limit if is_longest else length)
+        return self.finished[-1].score >= best

@@ -1,0 +1,150 @@
+"""The search as a value: every node that a decoding looked at, and why it was left."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal
+
+from transformer.token import Token
+
+Why = Literal[
+    "beam",
+    "continuations",
+    "finished",
+    "stopped",
+    "barred",
+    "forbidden",
+    "greedy",
+    "chance",
+    "forced",
+]
+REASONS: dict[Why, str] = {
+    "beam": "others scored better at this step",
+    "continuations": "none of its continuations was among the best",
+    "finished": "others that ended score better",
+    "stopped": "the search ended while it was open",
+    "barred": "it would repeat what was just written",
+    "forbidden": "it was forbidden",
+    "greedy": "another token was more probable",
+    "chance": "another token was drawn",
+    "forced": "another token was given",
+}
+MOST_NODES = 20_000
+"""Nodes that a tree keeps; of more, those that no hypothesis leads through go first."""
+
+
+@dataclass(frozen=True)
+class Score:
+    """The number that hypotheses are ranked by, in parts."""
+
+    log_prob: float
+    """Sum along the path, in nats, of what is ranked by: after the rules that its folder has for
+    writing, if any. A prefix and forced tokens count at their true price."""
+    length: int
+    """Tokens written so far."""
+    divisor: float = 1.0
+    """The length penalty: ((5 + length) / 6) ** length_penalty (Wu et al. 2016, section 7)."""
+    coverage: float = 0.0
+    """The coverage penalty, at most 0 (the same section)."""
+
+    @property
+    def total(self) -> float:
+        return self.log_prob / self.divisor + self.coverage
+
+
+@dataclass(frozen=True)
+class Dropped:
+    """The reason why nothing was written after a node."""
+
+    why: Why
+    by: int | None = None
+    """The id of the node that beat it: of those kept in its place, the worst."""
+    score: float | None = None
+    """The total score of that node."""
+
+    def __str__(self) -> str:
+        beaten = "" if self.score is None else f" (the last of them {self.score:.2f})"
+        return REASONS[self.why] + beaten
+
+
+@dataclass(frozen=True)
+class Node:
+    """One token that the search looked at, after the path that leads to it."""
+
+    id: int
+    """Its place in `SearchTree.nodes`; parents come before their children."""
+    parent: int | None
+    token: Token | None
+    """None for the root."""
+    log_prob: float
+    """log p(token | path, source), in nats; 0 for the root."""
+    score: Score
+    """The score of the path up to it."""
+    rank: int = 0
+    """Its place among all candidates of its step, 0 the best."""
+    dropped: Dropped | None = None
+    """None: the search went on from here, or ended here with one of its hypotheses."""
+    is_forced: bool = False
+    """A prefix or a forced word wrote it."""
+    hypothesis: int | None = None
+    """The rank of the hypothesis that ends here."""
+
+
+@dataclass(frozen=True, eq=False)
+class SearchTree:
+    """All nodes of a search, the root first."""
+
+    nodes: tuple[Node, ...]
+    n_left_out: int = 0
+    """Dropped nodes that are not kept, of a very large search."""
+
+    def path(self, id: int) -> tuple[Node, ...]:
+        """The nodes from the first token to this one."""
+        path, node = [], self.nodes[id]
+        while node.parent is not None:
+            path.append(node)
+            node = self.nodes[node.parent]
+        return tuple(reversed(path))
+
+    def ids(self, id: int) -> tuple[int, ...]:
+        """The ids of the tokens along the path."""
+        return tuple(node.token.id for node in self.path(id) if node.token is not None)
+
+    def depth(self, id: int) -> int:
+        """Tokens from the root."""
+        return self.nodes[id].score.length
+
+    @cached_property
+    def _children(self) -> dict[int, tuple[int, ...]]:
+        children: dict[int, list[int]] = {}
+        for node in self.nodes[1:]:
+            children.setdefault(node.parent or 0, []).append(node.id)
+        return {parent: tuple(ids) for parent, ids in children.items()}
+
+    def children(self, id: int) -> tuple[Node, ...]:
+        """The nodes right after this one, in the order of their ids."""
+        return tuple(self.nodes[each] for each in self._children.get(id, ()))
+
+    @cached_property
+    def living(self) -> frozenset[int]:
+        """The ids of all nodes that lie on the path of a hypothesis; the root is one."""
+        ends = [node.id for node in self.nodes if node.hypothesis is not None]
+        return frozenset({0}.union(*({each.id for each in self.path(end)} for end in ends)))
+
+    def leaf(self, rank: int) -> Node:
+        """The node at which the hypothesis of this rank ends. Raises LookupError."""
+        for node in self.nodes:
+            if node.hypothesis == rank:
+                return node
+        raise LookupError(f"No hypothesis {rank}.")
+
+    def find(self, ids: Sequence[int]) -> Node | None:
+        """The node that these token ids lead to; None: the search did not look at it."""
+        node = self.nodes[0]
+        for id in ids:
+            after = (each for each in self.children(node.id) if each.token and each.token.id == id)
+            following = next(after, None)
+            if following is None:
+                return None
+            node = following
+        return node
