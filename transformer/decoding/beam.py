@@ -161,7 +161,7 @@ METHOD = Method(
         Option(
             *("early_stopping", "Stops", 0, 0, 2),
             explain=(
-                "When as many texts have ended as the beam has: 0 if no open one scores better now, "
+                "Where the beam is full of ended texts: 0 if no open one scores better now, "
                 "1 at once, 2 only if no open one could ever score better."
             ),
             off=0,
