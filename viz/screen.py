@@ -119,6 +119,8 @@ class Screen:
     """The word, or words, that should stand where the pinned word is written."""
     repairs: bool = choice(YES, False, REQUEST | {"pins", "instead"})
     """Changes that would have it written are looked for."""
+    tint: str | None = choice(one_of("off", "log_prob", "rank", "entropy"))
+    """The measure by which written words are tinted; None: log-probability, on a wall none."""
     show: str = choice(NAME, "maps")
     sort: str = choice(NAME, "layer")
     top: int = choice(WHOLE, 0)

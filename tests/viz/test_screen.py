@@ -86,6 +86,7 @@ CHOICES = {
     "pooling": ("largest", "mean"),
     "masks": ("used", "textbook"),
     "tokens": ("words", "pieces"),
+    "tint": ("off", "log_prob", "rank", "entropy"),
     "sweep_over": ("sentence", "sentences"),
     "tool": ("look", "heads", "arrows"),
     "role": ("stage", "presenter", "audience"),

@@ -12,7 +12,7 @@ from viz.run.request import Answer
 from viz.state.focus import pin_token, pinned_tokens
 from viz.state.live_preview import preview, preview_address
 from viz.state.page import Page, Pane
-from viz.state.state import current_theme
+from viz.state.state import change, current_theme
 from viz.talks.stage import on_stage
 from viz.ui.header import WIDTHS
 from viz.ui.recording_check import badge, missing, numbering
@@ -24,6 +24,8 @@ TITLES = {
     "text": ("text", "target"),
 }
 """The names of the two lines of tokens, by how the model reads."""
+TINT = "log_prob"
+"""The tint of written words where none is chosen."""
 
 
 def token_row(page: Page, pane: Pane, previews: bool = True) -> Pane:
@@ -47,14 +49,16 @@ def _tokens(page: Page, pane: Pane, previews: bool) -> Pane:
     answer = pane.answer
     rows, address = TokenRows(TITLES[answer.checkpoint.family.reads]), preview_address()
     look: dict[str, Any] = {"pinned": pinned_tokens(pane), "marks": marks(answer)}
-    data = rows.data(payload_of(answer, rows), current_theme(), address=address, **look)
+    every: dict[str, Any] = {"address": address, "tint": _tint(pane)}
+    data = rows.data(payload_of(answer, rows), current_theme(), **every, **look)
     token_rows(
         data,
         "tokens",
         on_pin=lambda news: pin_token(pane, news["side"], news["position"], news["key"]),
+        on_tint=lambda tint: change(tint=None if tint == TINT else tint),
     )
     if previews:
-        preview("tokens", rows, leads=False, address=address)
+        preview("tokens", rows, leads=False, **every)
     if on_stage():
         return pane
     badge(answer)
@@ -62,6 +66,11 @@ def _tokens(page: Page, pane: Pane, previews: bool) -> Pane:
     if remarks := [*_languages(answer), *_twice(answer), *_end(answer), *layers]:
         st.caption(" · ".join(remarks))
     return page.below_tokens(pane)
+
+
+def _tint(pane: Pane) -> str:
+    """The measure by which written words are tinted; a wall has none unasked."""
+    return pane.screen.tint or ("off" if on_stage() else TINT)
 
 
 def _languages(answer: Answer) -> list[str]:

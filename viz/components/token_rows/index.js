@@ -15,8 +15,9 @@ import {
 import { aimAt } from "../kit/preview.js";
 import { rove, takeKey } from "../kit/roving.js";
 import { showLarge } from "../kit/sight.js";
-import { tell } from "../kit/sync.js";
+import { accepts, tell } from "../kit/sync.js";
 import { unpack } from "../kit/unpack.js";
+import { createTint, drawTint } from "./tint.js";
 import { followTyping } from "./typing.js";
 
 const WHY = { why: true }; // as viz/run/previews.py: the card of a written word may be asked for
@@ -35,12 +36,15 @@ function create(root, sync) {
   announcePointing(root);
   root.onclick = ({ target, shiftKey }) => pin(sync, target.closest(".chip"), shiftKey);
   root.onkeydown = (event) => {
+    if (!event.target.closest(".chip")) return; // the choice of a tint
     if (event.key === "Enter" || event.key === " ") {
       pin(sync, event.target.closest(".chip"), event.shiftKey);
       takeKey(event);
     } else rove(event, [...event.target.closest(".tokens").querySelectorAll(".chip")], "row");
   };
-  root.addEventListener("focusin", ({ target: { dataset } }) => announceToken(dataset.side, Number(dataset.position)));
+  root.addEventListener("focusin", ({ target: { dataset } }) => {
+    if (dataset.position) announceToken(dataset.side, Number(dataset.position));
+  });
   root.addEventListener("focusout", ({ target }) => announceToken(target.dataset.side, null));
   const silence = onToken((token) => {
     markPointed(root, token);
@@ -50,19 +54,33 @@ function create(root, sync) {
     silence();
     typing.end();
   };
-  return { root, typing, dispose };
+  const view = { root, sync, typing, dispose, name: "off" };
+  view.tint = createTint((name) => {
+    tell(sync, "tint", name);
+    view.name = name;
+    mark(view);
+  });
+  return view;
 }
 
-function update(view, { nonce, palette, pinned, marks, address, payload }) {
-  const { root, typing } = view;
+function update(view, { nonce, palette, pinned, marks, address, tint, payload }) {
+  const { root, sync, typing } = view;
   typing.listen(address);
   applyPalette(root, palette);
   if (nonce !== view.nonce) {
     view.nonce = root.dataset.nonce = nonce;
     const { header } = unpack(payload);
+    view.header = header;
     const sides = ["source", "target"].filter((side) => header[side].length);
     root.replaceChildren(...sides.flatMap((side, i) => rows(side, header, header.titles[i])));
   }
+  if (accepts(sync, "tint", tint)) view.name = tint;
+  Object.assign(view, { palette, pinned, marks });
+  mark(view);
+}
+
+// What stands over the tokens: pins, signs, and the tint.
+function mark({ root, header, palette, pinned, marks, tint, name: measure }) {
   const held = new Set(pinned.map(String));
   const signs = new Map(marks.map(([side, position, ...sign]) => [`${side},${position}`, sign]));
   for (const node of root.querySelectorAll(".chip")) {
@@ -74,12 +92,13 @@ function update(view, { nonce, palette, pinned, marks, address, payload }) {
     for (const each of Object.keys(SIGNS)) node.classList.toggle(each, each === name);
   }
   explain(root);
+  drawTint(tint, root, header, measure, palette);
 }
 
 // At the end of a row, and not below it: the page below keeps its place when signs come.
 function explain(root) {
   for (const list of root.querySelectorAll(".tokens")) {
-    list.querySelector(".key")?.remove();
+    list.querySelector(".key:not(.tint)")?.remove();
     const names = Object.keys(SIGNS).filter((name) => list.querySelector(`.chip.${name}`));
     if (!names.length) continue;
     const key = element("span", "key dim");
@@ -110,7 +129,7 @@ function rows(side, { [side]: tokens, second }, title) {
 
 // first: the position of its first token.
 function row(side, tokens, title, first = 0) {
-  const list = element("div", "tokens");
+  const list = element("div", `tokens ${side}`);
   list.dir = directionOf(tokens);
   list.setAttribute("role", "group");
   list.setAttribute("aria-label", `${title}, ${tokens.length} tokens`);

@@ -10,6 +10,7 @@ from transformer.token import Token, second_at
 from viz.components.kit.browser import Component, envelope, pieces_of_words
 from viz.components.kit.pack import pack
 from viz.components.kit.sync import mountable
+from viz.components.token_rows.certainty import TINTS, Tint, tinted
 from viz.labels import bare_label, labels
 from viz.theme import Theme
 
@@ -21,7 +22,7 @@ token_rows = mountable(TOKEN_ROWS)
 """Pointing at a token marks it in every component.
 
 on_pin: {"side", "position", "key"} of the one that was clicked; key: whether it is meant as a key,
-where it is a query, too.
+where it is a query, too. on_tint: as in `data`.
 """
 
 
@@ -38,7 +39,8 @@ class TokenRows:
     def payload(self, recording: Recording, decoding: Decoding | None = None) -> bytes:
         source, target = _pieces(recording.source), _pieces(recording.target)
         pair = {"second": second} if (second := second_at(recording.source)) else {}
-        return pack({"source": source, "target": target, "titles": list(self.titles)} | pair)
+        rows = {"source": source, "target": target, "titles": list(self.titles)}
+        return pack(rows | {"certainty": tinted(recording), "tints": TINTS} | pair)
 
     def data(
         self,
@@ -48,15 +50,17 @@ class TokenRows:
         pinned: Sequence[tuple[str, int]] = (),
         marks: Sequence[Mark] = (),
         address: str = "",
+        tint: Tint = "off",
     ) -> bytes:
         """pinned: tokens that stay marked, by side and position.
 
         marks: tokens with a sign, "parted" or "unneeded"; the row has its meaning at its end.
         address: of previews, which answers what differs with data for the page's components.
-        While a sentence is being typed they show these.
+        While a sentence is being typed they show these. tint: the measure by which written words
+        are the deeper, the less sure the model was of them.
         """
         lists = {"pinned": list(map(list, pinned)), "marks": list(map(list, marks))}
-        return envelope(payload, theme, **lists, address=address)
+        return envelope(payload, theme, **lists, address=address, tint=tint)
 
     def says(self, recording: Recording, decoding: Decoding | None = None, **state: Any) -> str:
         sides = zip(self.titles, (recording.source, recording.target), strict=True)
