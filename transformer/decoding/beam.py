@@ -123,13 +123,15 @@ def _step(
 
 def _ranked(beams: list[Frontier], course: Course) -> list[Hypothesis]:
     """What has ended in all of them, best first. Raises InputError where nothing could."""
-    finished = [each for beam in beams for each in beam.finished]
+    every = sorted((h for beam in beams for h in beam.finished), key=lambda h: -h.score)
+    # Groups may find the same.
+    finished = list({each.ids: each for each in reversed(every)}.values())[::-1]
     if not finished and course.constraints.force:
         raise InputError(
             "The forced words found no place in so long a text: allow a longer one, a larger beam, "
             "or force fewer."
         )
-    return sorted(finished, key=lambda h: h.score, reverse=True)
+    return finished
 
 
 METHOD = Method(

@@ -165,7 +165,7 @@ def _decoding(
         target=tuple(map(token, best.ids)),
         steps=steps_of(best, checkpoint.tokenizer),
         hypotheses=tuple(hypotheses),
-        search=trail.tree(token, [each.leaf for each in hypotheses], longest),
+        search=trail.tree(token, [each.leaf or 0 for each in hypotheses], longest),
         vocab_size=best.log_probs.size(1),
         is_ended=best.error is None and (not ends or best.ids[-1] in ends),
         ended_by="" if best.error is None else str(best.error),

@@ -110,7 +110,8 @@ class Frontier:
         last = [*stay, *ended]
         worst = nodes[min(last)] if last else None
         for each in lost:
-            self.course.trail.drop(self._note(each, own[each], ranks[each]), "beam", worst)
+            if (self.open[each.parent].node, each.id) not in self.course.trail:
+                self.course.trail.drop(self._note(each, own[each], ranks[each]), "beam", worst)
         self._note_barred(closed, rows, ranked)
         gone_on = {each.parent for each in last}
         for at, branch in enumerate(self.open):

@@ -18,6 +18,8 @@ Why = Literal[
     "chance",
     "forced",
 ]
+LEFT = frozenset(("beam", "barred", "forbidden", "greedy", "chance", "forced"))
+"""Reasons for which a node was left at its own step, so that nothing stands after it."""
 REASONS: dict[Why, str] = {
     "beam": "others scored better at this step",
     "continuations": "none of its continuations was among the best",
@@ -87,7 +89,7 @@ class Node:
     is_forced: bool = False
     """A prefix or a forced word wrote it."""
     hypothesis: int | None = None
-    """The rank of the hypothesis that ends here."""
+    """The rank of the hypothesis that ends here, the first of equal ones."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,6 +97,8 @@ class SearchTree:
     """All nodes of a search, the root first."""
 
     nodes: tuple[Node, ...]
+    leaves: tuple[int, ...]
+    """Where each hypothesis ends: ids, best first. Equal hypotheses end at one node."""
     n_left_out: int = 0
     """Dropped nodes that are not kept, of a very large search."""
 
@@ -128,15 +132,12 @@ class SearchTree:
     @cached_property
     def living(self) -> frozenset[int]:
         """The ids of all nodes that lie on the path of a hypothesis; the root is one."""
-        ends = [node.id for node in self.nodes if node.hypothesis is not None]
-        return frozenset({0}.union(*({each.id for each in self.path(end)} for end in ends)))
+        paths = ({each.id for each in self.path(end)} for end in self.leaves)
+        return frozenset({0}.union(*paths))
 
     def leaf(self, rank: int) -> Node:
-        """The node at which the hypothesis of this rank ends. Raises LookupError."""
-        for node in self.nodes:
-            if node.hypothesis == rank:
-                return node
-        raise LookupError(f"No hypothesis {rank}.")
+        """The node at which the hypothesis of this rank ends. Raises IndexError."""
+        return self.nodes[self.leaves[rank]]
 
     def find(self, ids: Sequence[int]) -> Node | None:
         """The node that these token ids lead to; None: the search did not look at it."""

@@ -1,9 +1,9 @@
 """The trail of a search: what it looks at, written down on the way in plain numbers."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Sequence
 from dataclasses import dataclass
 
-from transformer.decoding.search_tree import MOST_NODES, Dropped, Node, Score, SearchTree, Why
+from transformer.decoding.search_tree import LEFT, MOST_NODES, Dropped, Node, Score, SearchTree, Why
 from transformer.token import Token
 
 
@@ -75,20 +75,31 @@ class Trail:
     def tree(
         self,
         token: Callable[[int], Token],
-        leaves: Sequence[int | None],
+        leaves: Sequence[int],
         longest: int | None = None,
     ) -> SearchTree:
         """The tree of all that was looked at; leaves: where each hypothesis ends, best first.
 
         longest: nodes of longer texts are left out, as if the search had ended before them.
         """
-        ends = {id: rank for rank, id in reversed(list(enumerate(leaves))) if id is not None}
+        ends = {id: rank for rank, id in reversed(list(enumerate(leaves)))}
         kept = self._kept(ends)
         if longest is not None:
             kept = [id for id in kept if self._entries[id].length <= longest]
         ids = {old: new for new, old in enumerate(kept)}
+        self._revive(ends)
         nodes = tuple(self._node(old, ids, token, ends.get(old)) for old in kept)
-        return SearchTree(nodes, len(self._entries) - len(kept))
+        n_left_out = 0 if longest is not None else len(self._entries) - len(kept)
+        return SearchTree(nodes, tuple(ids[each] for each in leaves), n_left_out)
+
+    def _revive(self, ends: Container[int]) -> None:
+        """Take back that a node was left, where another beam went on from it, or ended there."""
+        for id in range(len(self._entries) - 1, 0, -1):
+            entry = self._entries[id]
+            if id in ends:
+                entry.why = None
+            if entry.why not in LEFT and self._entries[entry.parent].why == "continuations":
+                self._entries[entry.parent].why = None
 
     def _kept(self, ends: dict[int, int]) -> Sequence[int]:
         """The entries that a tree takes: all, or of too many those that matter most."""
@@ -113,7 +124,7 @@ class Trail:
         if id == 0:
             return Node(0, None, None, 0.0, entry.score, hypothesis=rank)
         dropped = None
-        if entry.why is not None and rank is None:
+        if entry.why is not None:
             by = None if entry.by is None else ids.get(entry.by)
             score = None if entry.by is None else self._entries[entry.by].score.total
             dropped = Dropped(entry.why, by, score)

@@ -120,3 +120,36 @@ def test_the_ends_of_every_range_can_be_decoded(
     for value in option.limits:
         more = {"max_len": 3, option.name: type(option.default)(value)}
         assert decode(text_checkpoint, "the cat", method="sample", **more).target
+
+
+@pytest.mark.parametrize("min_p", [0.05, 0.4, 1.0])
+def test_min_p_keeps_what_is_so_many_times_as_probable_as_the_best(min_p: float) -> None:
+    for seed in range(5):
+        whole = log_probs(seed).exp()
+        probs = distribution(log_probs(seed), 1.0, 0, 1.0, min_p)
+        stays = whole >= min_p * whole.max()
+        torch.testing.assert_close(
+            probs, torch.where(stays, whole, 0.0) / whole[stays].sum(), rtol=0, atol=1e-6
+        )
+
+
+def test_draws_follow_the_distribution_that_is_left() -> None:
+    """Pearson's chi-squared over 4,000 first tokens, at its 99.9 % quantile."""
+    checkpoint = random_checkpoint(tiny(PRESETS["former-generator"].config))
+    options = {"temperature": 1.3, "top_k": 12, "top_p": 0.9, "min_p": 0.1}
+    row = decode(checkpoint, "3 4", max_len=1).hypotheses[0].log_probs[0]
+    expected = 4096 * distribution(row, 1.3, 12, 0.9, 0.1)
+    counts = torch.zeros_like(expected)
+    for begin in range(0, 4096, 64):
+        several = decode(
+            checkpoint, "3 4", "sample", seed=begin, samples=64, max_len=1, **options
+        ).hypotheses
+        for hypothesis in several:
+            counts[hypothesis.ids[0]] += 1
+    left = expected > 0
+    assert int(left.sum()) > 2
+    assert float(counts[~left].sum()) == 0
+    statistic = float(((counts - expected)[left] ** 2 / expected[left]).sum())
+    freedom = torch.tensor((int(left.sum()) - 1) / 2)
+    quantile = float(torch.special.gammainc(freedom, torch.tensor(statistic / 2)))
+    assert quantile < 0.999
