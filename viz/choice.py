@@ -3,13 +3,17 @@
 from collections.abc import Mapping
 from dataclasses import Field, dataclass, field, fields
 from functools import cache
-from typing import Any
+from typing import Any, TypeVar
 
 from viz.spelling import Spelling
 
+T = TypeVar("T")
+
 CHECKPOINT = frozenset(("checkpoint",))
-REQUEST = CHECKPOINT | {"text", "pair", "template", "system", "decoding", "options"}
-REQUEST |= {"turns", "source_language", "target_language"}
+SEARCH = CHECKPOINT | {"text", "pair", "template", "system", "decoding", "options"}
+SEARCH |= {"turns", "source_language", "target_language", "prefix", "force", "forbid"}
+"""The fields that make what is decoded."""
+REQUEST = SEARCH | {"branch"}
 """The fields that make the question to the model."""
 HEAD, SECOND = frozenset(("kind", "layer", "head")), frozenset(("checkpoint_b", "edited_b"))
 HEAD_B = frozenset(("kind_b", "layer_b", "head_b"))
@@ -42,3 +46,13 @@ class PageFields:
     def fields(self) -> Mapping[str, Field[Any]]:
         """Fields by name."""
         return choices(self.record)
+
+
+def with_entry(
+    entries: tuple[tuple[str, T], ...], name: str, value: T | None
+) -> tuple[tuple[str, T], ...]:
+    """Pairs of which the one of this name has another value; None: it is not mentioned."""
+    others = {entry: other for entry, other in entries if entry != name}
+    if value is not None:
+        others[name] = value
+    return tuple(sorted(others.items()))

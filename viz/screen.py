@@ -14,13 +14,15 @@ from urllib.parse import quote, urlencode
 
 from transformer.analysis.reading import BETWEEN
 from transformer.discover import discover
-from viz.choice import CHECKPOINT, HEAD, HEAD_B, REQUEST, PageFields, choice, choices
+from viz.choice import CHECKPOINT, HEAD, HEAD_B, REQUEST, SEARCH, PageFields, choice, choices
 from viz.spelling import (
     EDITS,
+    IDS,
     NAME,
     NAMES,
     NUMBERS,
     PAIR,
+    PHRASES,
     PINS,
     TEXT,
     TURNS,
@@ -81,6 +83,14 @@ class Screen:
     target_language: str | None = choice(NAME)
     edits: tuple[str, ...] = choice(EDITS, (), CHECKPOINT)
     """Changes in the model, each as it is spelled everywhere: "head-off:cross.2.3"."""
+    prefix: tuple[int, ...] = choice(IDS, (), CHECKPOINT)
+    """The tokens that the output begins with; () leaves the beginning to the model."""
+    force: tuple[tuple[int, ...], ...] = choice(PHRASES, (), CHECKPOINT)
+    """Phrases of tokens that the output has somewhere."""
+    forbid: tuple[tuple[int, ...], ...] = choice(PHRASES, (), CHECKPOINT)
+    """Phrases of tokens that it has nowhere."""
+    branch: tuple[int, ...] = choice(IDS, (), SEARCH)
+    """The hypothesis of the search that is shown; () is the one that won."""
     tool: str = choice(one_of("look", "heads", "arrows"), "look")
     """The effect of a click: show, switch a head off, or cut an arrow."""
     stopped: int | None = choice(WHOLE, None, REQUEST)
@@ -283,13 +293,3 @@ def _locked(screen: Screen, is_told_by_b: bool) -> Screen:
 def default(name: str) -> Any:
     """Return the value of a field where nothing was chosen."""
     return all_choices()[name].default
-
-
-def with_entry(
-    entries: tuple[tuple[str, T], ...], name: str, value: T | None
-) -> tuple[tuple[str, T], ...]:
-    """Pairs of which the one of this name has another value; None: it is not mentioned."""
-    others = {entry: other for entry, other in entries if entry != name}
-    if value is not None:
-        others[name] = value
-    return tuple(sorted(others.items()))

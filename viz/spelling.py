@@ -18,6 +18,11 @@ from transformer.hugging_face.chat.turns import spell as spell_turn
 
 MOST_EDITS = 200
 """In an address; browsers and servers cut longer ones."""
+MOST_IDS = 400
+"""Tokens of a prefix or a branch in an address: with the phrases below about 7,000 characters, and
+a proxy takes 8,000 (nginx, large_client_header_buffers)."""
+MOST_OF_PHRASES = 64
+"""Tokens of all phrases of one field of an address."""
 
 
 @dataclass(frozen=True)
@@ -69,6 +74,28 @@ def _read_pins(text: str) -> tuple[str, ...]:
     if not all(re.fullmatch(r"[qk][0-9]{1,9}", pin) for pin in pins):
         raise ValueError("a pin is a row, such as q5, or a column, such as k3")
     return pins
+
+
+def _read_ids(text: str) -> tuple[int, ...]:
+    ids = tuple(map(_read_whole, text.split(".")))
+    if len(ids) > MOST_IDS:
+        raise ValueError(f"more than {MOST_IDS} tokens")
+    return ids
+
+
+def _write_ids(ids: tuple[int, ...]) -> str:
+    return ".".join(map(str, ids))
+
+
+def _read_phrases(text: str) -> tuple[tuple[int, ...], ...]:
+    phrases = tuple(dict.fromkeys(map(_read_ids, text.split(","))))
+    if sum(map(len, phrases)) > MOST_OF_PHRASES:
+        raise ValueError(f"phrases of more than {MOST_OF_PHRASES} tokens")
+    return phrases
+
+
+def _write_phrases(phrases: tuple[tuple[int, ...], ...]) -> str:
+    return ",".join(map(_write_ids, phrases))
 
 
 def _read_edits(text: str) -> tuple[str, ...]:
@@ -123,6 +150,10 @@ YES = Spelling(_read_yes, lambda value: "yes")
 WHOLES = Spelling(_read_wholes, _commas)
 PAIR = Spelling(_read_pair, _commas)
 PINS = Spelling(_read_pins, _commas)
+IDS = Spelling(_read_ids, _write_ids)
+"""Token ids: "12.45"."""
+PHRASES = Spelling(_read_phrases, _write_phrases)
+"""Phrases of token ids: "12.45,7"."""
 EDITS = Spelling(_read_edits, _write_edits)
 TURNS = Spelling(_read_turns, _write_turns)
 NUMBERS = replace(NUMBER, has_entries=True)

@@ -9,7 +9,7 @@ import pytest
 
 from transformer.discover import discover
 from viz import spelling
-from viz.choice import choices
+from viz.choice import choices, with_entry
 from viz.fields.compare import CompareFields
 from viz.fields.experiment import ExperimentFields
 from viz.screen import (
@@ -23,7 +23,6 @@ from viz.screen import (
     query,
     spell,
     value_of,
-    with_entry,
 )
 from viz.spelling import Spelling
 
@@ -54,6 +53,10 @@ def some_wholes(rng: random.Random) -> tuple[int, ...]:
     return tuple(rng.randrange(10**9) for _ in range(rng.randrange(4)))
 
 
+def some_ids(rng: random.Random) -> tuple[int, ...]:
+    return tuple(rng.randrange(10**6) for _ in range(rng.randrange(1, 5)))
+
+
 def some_number(rng: random.Random) -> float:
     return rng.choice((0.1, 2.0, -3.5, 1e-9, 1e22, 0.6, rng.random()))
 
@@ -68,6 +71,8 @@ VALUES: list[tuple[Spelling, Any]] = [
     (spelling.PAIR, lambda rng: (rng.randrange(99), rng.randrange(99))),
     (spelling.PINS, lambda rng: ("q5", f"k{rng.randrange(10**6)}")),
     (spelling.EDITS, lambda rng: some_edits(rng)),
+    (spelling.IDS, lambda rng: some_ids(rng)),
+    (spelling.PHRASES, lambda rng: tuple(dict.fromkeys(some_ids(rng) for _ in "ab"))),
     (
         spelling.TURNS,
         lambda rng: tuple(("assistant", some_text(rng)) for _ in range(1, rng.randrange(2, 5))),
@@ -255,3 +260,22 @@ def test_edits_stay_with_another_text_and_go_with_another_checkpoint() -> None:
     screen = Screen(edits=("head-off:cross.2.3",))
     assert choose(screen, text="other").edits == screen.edits
     assert choose(screen, checkpoint="copy").edits == ()
+
+
+def test_constraints_stay_with_another_text_and_a_branch_does_not() -> None:
+    screen = choose(Screen(), prefix=(12, 45), force=((7,),), forbid=((8, 9),), branch=(12, 45, 3))
+    other = choose(replace(screen, step=2), text="Another sentence.")
+    assert (other.prefix, other.force, other.forbid) == ((12, 45), ((7,),), ((8, 9),))
+    assert (other.branch, other.step) == ((), 0)
+    assert choose(screen, force=()).branch == ()
+    assert choose(screen, checkpoint="fr-en") == Screen(checkpoint="fr-en")
+
+
+def test_the_longest_address_of_constraints_is_one_that_a_proxy_takes() -> None:
+    ids = tuple(range(10**6 - spelling.MOST_IDS, 10**6))  # of six digits, as the largest have
+    phrases = tuple((id,) for id in ids[: spelling.MOST_OF_PHRASES])
+    screen = Screen(prefix=ids, branch=ids, force=phrases, forbid=phrases)
+    assert parse(spell(screen)) == screen
+    assert len(link(screen)) < 7_000
+    longer = spell(replace(screen, prefix=(*ids, 1), force=(*phrases, (1,))))
+    assert parse(longer) == replace(screen, prefix=(), force=())

@@ -150,7 +150,8 @@ def repairing(
     each head off, the strongest arrows cut, and the rows of `needed`. on_step: called between two
     passes; what it raises ends the search. before: an earlier result, which is continued.
     others: the options of the other methods, by their names; None: their usual ones, and the
-    max_len in use. Raises InputError, of an edit EditError.
+    max_len in use; all options may name what `decode` takes of prefix, force and forbid. Raises
+    InputError, of an edit EditError.
     """
     if not checkpoint.family.decodes:
         raise InputError(f"{checkpoint.name} writes nothing: there is no word to repair.")
@@ -235,9 +236,13 @@ class _Search:
             usual = {name: it for name, it in options.items() if name == MAX_LEN.name}
             options = dict(self.others.get(change.method, usual))
         edits = (*self.edits, *change.edits)
-        decoding = decode(
-            self.checkpoint, self.text, method, edits=edits, on_step=self.on_step, **options
-        )
+        by = (self.checkpoint, self.text, method)
+        try:
+            decoding = decode(*by, edits=edits, on_step=self.on_step, **options)
+        except InputError:
+            if not change.method:
+                raise
+            return Repair(change, "", (), cost, writes_it=False)  # it cannot place forced words
         words, new = words_of(self.target), words_of(decoding.target)
         writes_it = in_place(words, self.place.word, self.place.words, new)
         return Repair(change, decoding.text, decoding.target, cost, writes_it)

@@ -11,7 +11,7 @@ from viz.exhibits.words import Words
 About = Literal["text", "checkpoint", "app"]
 Actions = Mapping[str, Callable[[Any], None]]
 """Actions for what the browser tells, by its name."""
-OF_A_SERVER = frozenset({"asks", "cuts", "edits", "changes"})
+OF_A_SERVER = frozenset({"asks", "cuts", "edits", "changes", "branches"})
 """State of pictures by which a server is asked for something: a file and a lesson have none."""
 
 

@@ -162,7 +162,9 @@ def _changed(request: Request, changes: Mapping[str, Any]) -> Request:
         raise InputError(f"A preview changes the text or the edits, not {', '.join(changes)}.")
     checkpoint, method, options = request.checkpoint, request.method, request.options
     choices = (method, options, request.languages, edits, request.chat, request.pair)
-    return make_request(checkpoint, text, *choices)
+    other = make_request(checkpoint, text, *choices)
+    branch = request.branch if other.text == request.text else ()  # it is of the old text's search
+    return replace(other, constraints=request.constraints, branch=branch)
 
 
 def _edits(value: Any) -> tuple[str, ...]:

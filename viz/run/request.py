@@ -1,10 +1,9 @@
 """A request: the study of what a model makes of a text, and its answer. Nothing here draws."""
 
 import gc
-import os
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
@@ -23,12 +22,13 @@ from transformer import (
     record,
     translating,
 )
-from transformer.checkpoint import CONFIG, Description, shipped_path
+from transformer.checkpoint import Description, shipped_path
+from transformer.decoding.constraints import Constraints, constraints_of
 from transformer.device import LostDevice, OutOfMemory
 from transformer.extras import NotInstalled
-from transformer.formats.format import Format
-from transformer.formats.opening import describe_checkpoint, format_of
+from transformer.formats.opening import describe_checkpoint
 from transformer.refusal import Refusal
+from transformer.versions import version_of
 from viz.run.batches import Runner, entered
 from viz.run.cache import CACHE, bytes_of
 from viz.run.cpu_instead import device_for, repeated
@@ -41,6 +41,8 @@ from viz.run.work import finish
 Languages = tuple[str | None, str | None]
 """The codes that a translator of many reads and writes; None: as it says."""
 NEITHER: Languages = (None, None)
+FREE = Constraints()
+"""A decoding that nobody has decided anything for."""
 
 
 class Chat(NamedTuple):
@@ -81,12 +83,39 @@ class Request(Study["Answer"]):
     """The template that the text is put into; None: it is read as typed."""
     pair: str = ""
     """The second text, which the model reads behind the first; empty: there is none."""
+    constraints: Constraints = FREE
+    """What the output begins with, has and does not have: tokens of this checkpoint."""
+    branch: tuple[int, ...] = ()
+    """The tokens of a hypothesis of the search that is judged in place of the one that won."""
     follows: "Request | None" = None
     """The request whose output the model is made to read; None: it writes by itself."""
 
     def made_to_read(self, other: "Request") -> "Request":
         """The same over what another request's answer writes, in place of an own text."""
-        return replace(self, method="none", options=(), follows=other)
+        own = self.unconstrained
+        return replace(own, method="none", options=(), follows=other)
+
+    @property
+    def decided(self) -> dict[str, Any]:
+        """The constraints that there are, by the names of `decode`'s arguments."""
+        every = {it.name: getattr(self.constraints, it.name) for it in fields(Constraints)}
+        return {name: value for name, value in every.items() if value}
+
+    def decided_before(self, step: int) -> dict[str, Any]:
+        """The same for what is written from a step on: behind the branch, where one is shown."""
+        prefix = (self.branch or self.constraints.prefix)[:step]
+        others = {name: it for name, it in self.decided.items() if name != "prefix"}
+        return {**others, **({"prefix": prefix} if prefix else {})}
+
+    @property
+    def of_search(self) -> "Request":
+        """The same for what the search chose itself, whose tree has the branch."""
+        return replace(self, branch=())
+
+    @property
+    def unconstrained(self) -> "Request":
+        """The same as the model decodes it by itself."""
+        return replace(self, constraints=FREE, branch=())
 
     def run(self, before: "Answer | None", runner: Runner) -> "Iterator[Answer]":
         """The answer; the draft is a text as far as it is written."""
@@ -139,48 +168,6 @@ def _described(path: Path, version: int) -> Description | str:
         return str(error)
     except Refusal as error:
         return f"damaged: {str(error).removeprefix(f'{path.name}: ')}"
-
-
-def version_of(path: Path) -> int:
-    """Another number for a checkpoint whose files were written, replaced or removed; 0: no files.
-
-    Not their latest time alone: what takes a file's place may be older.
-    """
-    stats = _files(path)
-    marks = tuple((each.st_ino, each.st_size, each.st_mtime_ns) for each in stats)
-    return hash(marks) if marks else 0
-
-
-def size_of(path: Path) -> int:
-    """Return the size of a checkpoint's files, in bytes."""
-    return sum(each.st_size for each in _files(path))
-
-
-def _files(path: Path) -> list[os.stat_result]:
-    """Return the state of the files that are there: any may be gone at any time."""
-    configured = _stat(path / CONFIG)
-    format = _format(path, configured.st_mtime_ns if configured else 0)
-    try:
-        stats = map(_stat, format.files(path) if format else ())
-        return [each for each in stats if each is not None]
-    except Refusal:
-        return []
-
-
-def _stat(file: Path) -> os.stat_result | None:
-    try:
-        return file.stat()
-    except (OSError, ValueError):
-        return None
-
-
-@lru_cache(maxsize=256)
-def _format(path: Path, configured: int) -> Format | None:
-    """The format of a path, whose configuration was written then: this is asked at every rerun."""
-    try:
-        return format_of(path)
-    except Refusal:
-        return None
 
 
 def make_request(
@@ -272,13 +259,24 @@ def _made(request: Request, followed: Answer | None, runner: Runner) -> Answer:
     if request.follows is not None:
         target = (followed or answer(request.follows)).recording.target
     elif checkpoint.family.decodes and request.method != "none":
-        options: dict[str, Any] = dict(request.options)
         choices = (runner.hear, request.edits, None, runner.run(checkpoint.model))
-        decoding = decode(checkpoint, request.text, request.method, *choices, **options)
+        method, options = _how(request, checkpoint)
+        decoding = decode(checkpoint, request.text, method, *choices, **options)
         target, decoding = decoding.target, decoding.without_distributions()
     with runner.turn(checkpoint.model):
         recording = record(checkpoint, request.text, target, request.edits)
     return Answer(request, checkpoint, decoding, recording, time.perf_counter() - started)
+
+
+def _how(request: Request, checkpoint: Checkpoint) -> tuple[str, dict[str, Any]]:
+    """The method of a request, and its options and constraints as `decode` takes them.
+
+    A branch is judged, whatever method came by it. Raises InputError for tokens that there are not.
+    """
+    if request.branch:
+        ids = constraints_of(checkpoint, 1, request.branch).prefix
+        return "forced", {"target": tuple(map(checkpoint.tokenizer.token, ids))}
+    return request.method, {**dict(request.options), **request.decided}
 
 
 def recording_of_text(request: Request) -> Recording:

@@ -7,6 +7,7 @@ from typing import Any
 from transformer.causes.contrast import Contrast, contrast
 from transformer.causes.repairs import Repairs, repairing
 from transformer.inputs import InputError
+from transformer.words import word_groups
 from viz.components.kit.picture import NothingLeft
 from viz.run.batches import Runner
 from viz.run.causes import Causes
@@ -59,10 +60,13 @@ class FindRepairs(Study[Repairs]):
         """Raises NothingLeft for what is no other word."""
         request, plain = self.request, answer(self.request, runner)
         steps = runner.steps(plain.checkpoint.model)
-        at = plain.checkpoint, request.text, plain.recording.target, self.word, self.other
+        target = plain.recording.target
+        at = plain.checkpoint, request.text, target, self.word, self.other
+        decided = request.decided_before(word_groups(target)[self.word][0])
+        options = dict(request.options) | decided
         values = repairing(
-            *(*at, request.method, dict(request.options), request.edits, steps.give_way, before),
-            others={method: dict(options) for method, options in self.others},
+            *(*at, request.method, options, request.edits, steps.give_way, before),
+            others={method: dict(options) | decided for method, options in self.others},
         )
         try:
             yield from steps.of(values)

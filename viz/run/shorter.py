@@ -40,6 +40,7 @@ def streams(request: Request) -> bool:
         description is not None
         and description.family.decodes
         and decoding_methods()[request.method].streams
+        and not request.branch
     )
 
 

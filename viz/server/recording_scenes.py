@@ -8,6 +8,7 @@ from logging import getLogger
 from transformer.checkpoint import shipped_path
 from transformer.extras import missing
 from transformer.refusal import Refusal
+from transformer.versions import version_of
 from viz.components.cell_steps.cell_steps import CellSteps
 from viz.components.head_map.head_map import HeadMap
 from viz.components.kit.picture import NothingLeft
@@ -21,7 +22,7 @@ from viz.paper.figure import NARROWEST, WIDEST
 from viz.paper.sheet import Sheet
 from viz.run.batches import Runner
 from viz.run.logs import failure
-from viz.run.request import Answer, answer, version_of
+from viz.run.request import Answer, answer
 from viz.run.settings import is_public
 from viz.run.study import Study
 from viz.run.work import finish
@@ -34,6 +35,7 @@ from viz.stories.shipped import shipped_stories
 from viz.stories.story import Scene, Story
 from viz.talks.stories import story_of
 from viz.theme import Theme
+from viz.ui.branches.correction import correction
 from viz.ui.changed_output import changed_output
 from viz.ui.printing import figure_of, says_of
 
@@ -142,11 +144,12 @@ def _sheet(pane: Pane, exhibit: Exhibit, theme: Theme, share: float) -> Sheet:
 
 
 def _outputs(changed: Answer) -> str:
-    """Compare the output with that of the unchanged model, where the model is changed."""
-    if not changed.request.edits:
-        return ""
-    words = changed_output(answer(replace(changed.request, edits=())), changed)
-    return "" if words is None else words_html(words)
+    """Compare the output with that of the unchanged model, and with what it writes by itself."""
+    request = changed.request
+    words = [changed_output(answer(replace(request, edits=())), changed)] if request.edits else []
+    if changed.decoding is not None and request != request.unconstrained:
+        words.append(correction(answer(request.unconstrained), changed))
+    return "".join(words_html(each) for each in words if each is not None)
 
 
 def _question(scene: Scene, answer: Answer) -> list[SavedPicture]:

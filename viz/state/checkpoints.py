@@ -15,10 +15,11 @@ from transformer.files.natural_order import natural
 from transformer.formats.adapter import own_adapter, pair_of
 from transformer.formats.own_module import offered
 from transformer.hugging_face.adapters.path import parts_of
+from transformer.versions import size_of
 from viz.app_packages import st
 from viz.labels import literal
 from viz.run.cpu_instead import repeated
-from viz.run.request import Request, is_loaded, open_checkpoint, size_of
+from viz.run.request import Request, is_loaded, open_checkpoint
 from viz.run.settings import is_public, opened_at_start
 from viz.state.opening import can_open, find, find_at_start, is_checkpoint
 from viz.state.state import session

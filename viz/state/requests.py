@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 from transformer.decoding import decoding_methods, default_method
+from transformer.decoding.constraints import Constraints
 from transformer.decoding.method import Method, Option
 from viz.run.request import NEITHER, Request, about, make_request
 from viz.run.shorter import as_stopped
@@ -52,6 +53,8 @@ def request_of(checkpoint: str, text: str, screen: Screen) -> Request:
     languages = chosen_languages(description, screen) if has_languages(description) else NEITHER
     choices = (method, tuple(options.items()), languages, screen.edits, chosen_chat(screen))
     request = make_request(checkpoint, text, *choices)
+    constraints = Constraints(screen.prefix, screen.force, screen.forbid)
+    request = replace(request, constraints=constraints, branch=screen.branch)
     return limited(as_stopped(request, screen.stopped))
 
 

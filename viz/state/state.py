@@ -5,10 +5,11 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from viz.app_packages import draws_pages, st
+from viz.choice import with_entry
 from viz.components.kit.guarded import guarded
 from viz.run.request import Answer
 from viz.run.work import Follower
-from viz.screen import Screen, choose, default, value_of, with_entry
+from viz.screen import Screen, choose, default, value_of
 from viz.session_keys import SESSION
 from viz.theme import Theme, theme
 

@@ -8,8 +8,8 @@ from transformer.decoding.method import Method
 from transformer.recording import Attention
 from transformer.visible import visible
 from viz.app_packages import st
+from viz.choice import with_entry
 from viz.labels import kind_title, literal
-from viz.screen import with_entry
 from viz.state.focus import turn_to_head
 from viz.state.limits import offered
 from viz.state.page import Pane, chosen_head

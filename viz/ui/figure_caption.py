@@ -13,6 +13,7 @@ from viz.map_words import capitalised, counted, uncapitalised
 from viz.run.request import Request, about
 from viz.state.checkpoints import title
 from viz.state.page import Pane
+from viz.ui.branches.decisions import decided_texts
 from viz.ui.provenance import DIGITS
 
 _NUMBERED = re.compile(r"\b(L\d|layer \d|H\d|head \d)")
@@ -77,7 +78,13 @@ def _written(pane: Pane) -> str:
     if decoding is None:
         return ""
     text = f"“{decoding.text}”" if decoding.text else "nothing"
-    return f" and writing {text} ({how_decoded(request)})"
+    return f" and writing {text} ({how_decoded(request)}{_decided(pane)})"
+
+
+def _decided(pane: Pane) -> str:
+    """Say what a person decided of the output, in the words of the chips."""
+    texts = decided_texts(pane.checkpoint, pane.answer.request)
+    return "".join(f"; {uncapitalised(text)}" for text in texts)
 
 
 def _whose(request: Request, follows: Request) -> str:

@@ -248,6 +248,7 @@ def _fall_back(request: Request) -> Answer | None:
         return last
     try:
         example = first_example(request.checkpoint)
-        return answer(replace(request, text=example, options=(), chat=None, pair=""))
+        request = replace(request.unconstrained, text=example, options=(), chat=None, pair="")
+        return answer(request)
     except (InputError, DeviceError):
         return None

@@ -32,6 +32,7 @@ from viz.talks.collecting import keep_draft
 from viz.talks.dropped_files import Dropped
 from viz.talks.stage import on_stage, open_scene
 from viz.talks.story import tell_story
+from viz.ui.branches.chips import branches
 from viz.ui.experiment import begin_edits, experiment
 from viz.ui.header import header, turn_to
 from viz.ui.live_text import drawn
@@ -76,6 +77,8 @@ def _open_checkpoint(page: Page) -> None:
         last = session().answer
         if last is None or last.request.checkpoint != name:  # else the header says it
             problem = f"There is no checkpoint {clean(name)} here: {title(names[0])} is shown."
+    if name not in names and name is not None:  # what is decided is of another vocabulary
+        screen = replace(screen, prefix=(), force=(), forbid=(), branch=())
     mend(made_with(replace(screen, checkpoint=name if name in names else None)))
     if problem:
         figure = f" {of_figure(screen)}" if screen.made_with else ""
@@ -148,6 +151,7 @@ def _draw_pictures(page: Page, pane: Pane, pane_here: Pane) -> None:
         with st.container():
             if is_own:
                 experiment(pane, page)
+                branches(pane)
         with st.container():
             if not page.tells:
                 tell_story()

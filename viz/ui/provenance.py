@@ -9,7 +9,7 @@ from transformer.checkpoint import shipped_path
 from transformer.files.foreign_text import clean
 from transformer.fingerprint import fingerprint
 from transformer.refusal import Refusal
-from viz.run.request import version_of
+from transformer.versions import version_of
 from viz.screen import Screen
 from viz.state.checkpoints import title
 

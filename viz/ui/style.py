@@ -90,16 +90,17 @@ _CSS = """
     /* Kind, layer and head of a phone stand in one line. */
     [class*="st-key-kind"] [role="radio"] { padding-inline: 0.6rem; }
     /* An experiment takes a line of controls, and a line for each of its outputs. */
-    .st-key-experiment [data-testid="stHorizontalBlock"], .st-key-experiment .text-lines {
+    :is(.st-key-experiment, .st-key-branches) :is([data-testid="stHorizontalBlock"], .text-lines) {
       overflow-x: auto; scrollbar-width: none;
     }
-    [data-testid="stMain"] .st-key-experiment [data-testid="stHorizontalBlock"] {
-      flex-wrap: nowrap; padding: 3px;
-    }
-    .st-key-experiment [data-testid="stHorizontalBlock"] > *,
+    [data-testid="stMain"] :is(.st-key-experiment, .st-key-branches, .st-key-branching)
+    [data-testid="stHorizontalBlock"] { flex-wrap: nowrap; padding: 3px; }
+    .st-key-branching [data-testid="stHorizontalBlock"] { overflow-x: auto; }
+    :is(.st-key-experiment, .st-key-branches, .st-key-branching)
+    [data-testid="stHorizontalBlock"] > *,
     .st-key-experiment .stButtonGroup [role="radiogroup"] > * { flex: none; }
     .st-key-experiment .stButtonGroup [role="radiogroup"] { flex-wrap: nowrap; }
-    .st-key-experiment .text-lines :is(dt, dd) { white-space: nowrap; }
+    :is(.st-key-experiment, .st-key-branches) .text-lines :is(dt, dd) { white-space: nowrap; }
   }
 </style>
 """

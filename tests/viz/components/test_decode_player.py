@@ -7,6 +7,7 @@ import pytest
 import torch
 
 from transformer.decoding import Candidate, Decoding, Hypothesis, Step
+from transformer.decoding.search_tree import SearchTree
 from transformer.token import Token
 from viz.components.decode_player.decode_player import pack_player
 from viz.components.kit.pack import unpack
@@ -19,7 +20,8 @@ def decoding(*steps: Step, vocab_size: int = 20) -> Decoding:
     target = tuple(step.chosen.token for step in steps)
     ids = tuple(token.id for token in target)
     flat = torch.full((len(steps), vocab_size), -log(vocab_size))
-    return Decoding("", SOURCE, target, steps, (Hypothesis(ids, flat, 0.0),), vocab_size)
+    hypotheses = (Hypothesis(ids, flat, 0.0),)
+    return Decoding("", SOURCE, target, steps, hypotheses, vocab_size, search=SearchTree(()))
 
 
 def packed(made: Decoding, weight: float = 0.25) -> tuple[dict, list[np.ndarray]]:
@@ -32,9 +34,11 @@ def test_steps_and_exact_weights() -> None:
     header, (cross, own) = packed(decoding(Step(BEST[0], BEST, 0.25, 1.5)), weight=1 / 3)
     assert header["source"] == [["▁It", 0], ["<b>", 0]]
     assert header["read"] == [["<s>", 1]]
+    assert header["ids"] == [5]
     assert header["steps"] == [
         {
             "candidates": [["▁a", 0, 0.5, "50.0 %"], ["▁b", 0, 0.25, "25.0 %"]],
+            "ids": [5, 6],
             "chosen": 0,
             "rest": 0.25,
             "rest_text": "25.0 %",

@@ -14,7 +14,7 @@ from tests.transformer.watch.hugging_face import build
 from transformer import CheckpointError, load_checkpoint, record
 from transformer.fingerprint import fingerprint
 from transformer.formats.opening import describe_checkpoint
-from viz.run.request import version_of
+from transformer.versions import version_of
 from viz.state import opening
 from viz.state.opening import NOT_HERE, can_open, find
 

@@ -23,7 +23,7 @@ from viz.theme import Theme
 
 DECODE_PLAYER = Component("decode_player")
 decode_player = mountable(DECODE_PLAYER)
-"""on_step: the step, as in `data`."""
+"""on_step: the step, as in `data`; on_branch: the ids of what is written up to a candidate."""
 
 
 @dataclass(frozen=True)
@@ -59,9 +59,11 @@ class DecodePlayer:
         map, n = read(recording, kind), len(recording.target)
         return {kind: replace(map, rows=map.rows[-n:], row_groups=map.row_groups[-n:])}
 
-    def data(self, payload: bytes, theme: Theme, *, step: int = 0) -> bytes:
-        """step: the one that is shown, counted from 0."""
-        return envelope(payload, theme, step=int(step))
+    def data(self, payload: bytes, theme: Theme, *, step: int = 0, branches: bool = False) -> bytes:
+        """step: the one that is shown, counted from 0; branches: whether a candidate can be gone
+        on from.
+        """
+        return envelope(payload, theme, step=int(step), branches=branches)
 
     def says(self, recording: Recording, decoding: Decoding | None = None, **state: Any) -> str:
         """Describe the step that is shown, and the least sure one; counted from 1, as drawn."""
@@ -140,6 +142,7 @@ def pack_player(
         "prompt": written[: len(prompt)],
         "target": written[len(prompt) :],
         "read": pieces(read),
+        "ids": [token.id for token in decoding.target],
         "steps": [_step(step, decoding.vocab_size) for step in decoding.steps],
     }
     whose = {
@@ -163,6 +166,7 @@ def _step(step: Step, vocab_size: int) -> dict[str, Any]:
         rest = max(0.0, rest - step.chosen.prob)
     return {
         "candidates": [_candidate(candidate) for candidate in candidates],
+        "ids": [candidate.token.id for candidate in candidates],
         "chosen": [candidate.token.id for candidate in candidates].index(step.chosen.token.id),
         "rest": round(rest, 6),
         "rest_text": percent(rest),

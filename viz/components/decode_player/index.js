@@ -19,6 +19,7 @@ import { lawOf, shadeChip } from "../kit/shade.js";
 import { onSwipe } from "../kit/swipe.js";
 import { term } from "../kit/terms.js";
 import { unpack } from "../kit/unpack.js";
+import { branchFrom, offerBranches } from "./branches.js";
 import { fitWall, keepInSight } from "./fitting.js";
 import { illustrate } from "./illustrate.js";
 import {
@@ -70,6 +71,7 @@ function create(root, sync) {
     const pressed = target.closest(".chip");
     if (pressed?.dataset.side === "target") move(playback, Number(pressed.dataset.position));
   };
+  branchFrom(player, sync);
   const endRoom = onRoom(root, () => player.header && layOut(player));
   player.dispose = () => {
     endRoom();
@@ -102,7 +104,8 @@ function tokenList(className, title) {
   return node;
 }
 
-function update(player, { nonce, palette, step, payload }) {
+function update(player, { nonce, palette, step, branches, payload }) {
+  player.branches = branches === true;
   const { playback } = player;
   const drawn = `${nonce} ${palette.name}`;
   const decoding = player.header?.decoding;
@@ -227,9 +230,11 @@ function showCandidates(player, { candidates, chosen, rest, rest_text: restShare
       ? [`all other ${nRest.toLocaleString("en")}`, 0, rest, restShare]
       : candidates[i];
     setPiece(node.children[0], [label, special]);
+    offerBranches(player, node, others ? null : i);
     node.classList.toggle("others", others);
     node.classList.toggle("chosen", i === chosen);
     node.title = `${label}: ${prob.toFixed(4)}${i === chosen ? ", chosen" : ""}`;
+    if (node.ariaLabel) node.title += `. ${node.ariaLabel}`;
     node.style.setProperty("--size", `${100 * prob}%`);
     node.children[2].textContent = share;
   });

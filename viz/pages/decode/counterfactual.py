@@ -67,6 +67,7 @@ class AnotherWord(Study[Outcome]):
             else:
                 edits = (*request.edits, *needs.edits)
                 choices: dict[str, Any] = dict(request.options) | {"edits": edits}
+                choices |= request.decided_before(self.step)
                 by = (request.text, request.method)
                 written = decode(reading.checkpoint, *by, on_step=steps.give_way, **choices)
                 wanted = (*reading.recording.target[: self.step], needs.token)

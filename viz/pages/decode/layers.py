@@ -72,6 +72,7 @@ class EncoderLayers(Study[tuple[Lower, ...]]):
         """Raises InputError."""
         plain, done = answer(self.request, runner), before or ()
         options: dict[str, Any] = dict(self.request.options)
+        options |= self.request.decided
         options[MAX_LEN.name] = len(plain.recording.target) + ROOM
         steps = runner.steps(plain.checkpoint.model)
         n_layers = plain.recording.attentions["encoder_self"].n_layers

@@ -16,10 +16,13 @@ from viz.pages.decode.reference import reference_exhibit, type_reference
 from viz.pages.decode.similarity import second_sentence, similarity
 from viz.pages.decode.written import written
 from viz.run.request import Answer
+from viz.state.branching import go_on_from
 from viz.state.focus import pin_step, pinned_step
 from viz.state.note import note
 from viz.state.page import Exhibits, Page, Pane
 from viz.talks.collecting import add_button
+from viz.ui.branches.correction import correction_exhibit
+from viz.ui.branches.fields import branch_fields
 from viz.ui.causes.of_word import of_word, of_word_exhibits
 from viz.ui.causes.right_word import right_word_exhibits, type_right_word
 from viz.ui.changed_output import output_exhibit
@@ -72,6 +75,8 @@ def _text(pane: Pane) -> None:
 
 def _steps(pane: Pane, decoding: Decoding) -> None:
     step, exhibit = _step(pane, decoding), _player(pane, decoding)
+    if decoding.steps:
+        branch_fields(pane, step)
     show(exhibit, "player")
     with st.container(horizontal=True, vertical_alignment="center"):
         download(
@@ -82,7 +87,8 @@ def _steps(pane: Pane, decoding: Decoding) -> None:
         )
         add_button("add to story")
         if decoding.steps:
-            for_a_paper(pane, {"steps": exhibit} | output_exhibit(pane), "paper steps")
+            more = output_exhibit(pane) | correction_exhibit(pane)
+            for_a_paper(pane, {"steps": exhibit} | more, "paper steps")
         begin_edits(pane)
     if decoding.steps:
         selection = _decoder(pane).selection
@@ -99,13 +105,15 @@ def _player(pane: Pane, decoding: Decoding) -> Exhibit:
     selection = _decoder(pane).selection
     player = DecodePlayer(selection.layer, None if pane.screen.mean else selection.head)
     of_text: dict[str, Any] = {"step": _step(pane, decoding)}
-    on: Actions = {"step": lambda step: pin_step(pane, step)}
-    content = PictureAt(player, of_text=of_text, typed=player, on=on, key="player")
+    on: Actions = {"step": lambda step: pin_step(pane, step), "branch": go_on_from}
+    over = {"branches": True}
+    content = PictureAt(player, over, of_text, typed=player, on=on, key="player")
     return Exhibit("This step", content, pane=pane)
 
 
 def _exhibits(pane: Pane) -> Exhibits:
     views, decoding = view_exhibits("decode", pane) | output_exhibit(pane), pane.answer.decoding
+    views |= correction_exhibit(pane)
     if pane.recording.vector is not None and (both := similarity(pane)) is not None:
         return {"similarity": both} | views
     if decoding is None or not decoding.steps:

@@ -12,6 +12,7 @@ from transformer.analysis.metrics.measure import metrics_of
 from transformer.analysis.metrics.metric import Metric
 from transformer.training.history import Snapshot, list_snapshots, training_rows
 from transformer.training.snapshots import Course, watching
+from transformer.versions import version_of
 from viz.app_packages import DeltaGenerator, st
 from viz.components.kit.picture import NothingLeft
 from viz.components.snapshot_player.snapshot_player import MAX_CELLS, SnapshotPlayer
@@ -22,7 +23,7 @@ from viz.labels import literal
 from viz.pages.training.stand_in import snapshots_of
 from viz.run.batches import Runner
 from viz.run.growth import Growth
-from viz.run.request import Answer, Request, answer, version_of
+from viz.run.request import Answer, Request, answer
 from viz.run.study import Study
 from viz.run.work import finish
 from viz.state.checkpoints import title

@@ -11,6 +11,7 @@ from transformer.refusal import Refusal
 from transformer.token import Token
 from transformer.words import word_at, word_groups
 from viz.app_packages import st
+from viz.components.kit.guarded import guarded
 from viz.components.kit.picture import NothingLeft
 from viz.exhibits.exhibit import Exhibit
 from viz.figures.causes.contrast_tables import contrast_tables, contrast_text, right_word
@@ -19,6 +20,7 @@ from viz.figures.causes.worth_tables import Origins
 from viz.run.growth import Growth
 from viz.run.right_word import FindRepairs, Methods, RightWord
 from viz.screen import Screen, choose, link
+from viz.state.branching import write_word
 from viz.state.limits import check_text, may_read
 from viz.state.note import note
 from viz.state.page import Pane
@@ -27,6 +29,7 @@ from viz.state.state import bound, change
 from viz.ui.progress import grow
 from viz.ui.showing import files_of, show
 
+WRITE_HELP = "The output begins with all before it and this word, and is decoded from there."
 TITLE, REPAIRS = "The right word", "Repairs"
 HELP = (
     "The word, or words, that should stand here: how likely they are, and what speaks against them."
@@ -75,14 +78,14 @@ def type_right_word(pane: Pane, place: int | None) -> None:
         check_text(pane.answer.request.text, typed)
         if not exhibits:
             return
-        _draw_contrast(pane, exhibits)
+        _draw_contrast(pane, place, exhibits)
         if "repairs" in exhibits:
             _draw_repairs(pane, exhibits["repairs"])
     except (Refusal, NothingLeft) as reason:
         note(reason)
 
 
-def _draw_contrast(pane: Pane, exhibits: dict[str, Growth[Any]]) -> None:
+def _draw_contrast(pane: Pane, place: int, exhibits: dict[str, Growth[Any]]) -> None:
     def draw(contrast: Contrast) -> None:
         show(exhibits["right-word"].exhibit(contrast), "right-word")
         show(exhibits["contrast"].exhibit(contrast), "contrast")
@@ -90,6 +93,9 @@ def _draw_contrast(pane: Pane, exhibits: dict[str, Growth[Any]]) -> None:
     work = grow(exhibits["contrast"].study, draw)
     if work.is_whole:
         with files_of(pane, exhibits["contrast"].exhibit(work.result()), "contrast"):
+            typed = pane.screen.instead or ""
+            write = guarded(partial(write_word, pane.answer, place, typed))
+            st.button("Write it here", icon=":material/edit:", help=WRITE_HELP, on_click=write)
             if "repairs" not in exhibits:
                 ask: Any = {"on_click": change, "kwargs": {"repairs": True}}
                 st.button("Find a repair", icon=":material/build:", help=FIND_HELP, **ask)
@@ -116,28 +122,37 @@ def _contrast(pane: Pane, contrast: Contrast) -> Exhibit:
 
 
 def _repairs(pane: Pane, repairs: Repairs) -> Exhibit:
-    content = repairs_table(repairs, pane.recording, partial(_address, pane))
+    address = partial(_address, pane, len(repairs.place.before))
+    content = repairs_table(repairs, pane.recording, address)
     return Exhibit(content.name, content, repairs.text, is_main=False)
 
 
-def _address(pane: Pane, change: Change) -> str:
-    """The address where a change is made for good."""
+def _address(pane: Pane, step: int, change: Change) -> str:
+    """The address where a change is made for good. step: the first one of the word."""
+    screen = _before(pane, step)
     if change.method:
-        return link(_turned(pane, change.method))
-    edits = (*pane.screen.edits, *map(str, change.edits))
-    return link(choose(pane.screen, edits=edits))
+        return link(_turned(screen, change.method))
+    edits = (*screen.edits, *map(str, change.edits))
+    return link(choose(screen, edits=edits))
 
 
-def _turned(pane: Pane, method: str) -> Screen:
+def _before(pane: Pane, step: int) -> Screen:
+    """The screen where nothing from this step on is decided: repairs are decoded so."""
+    prefix = pane.answer.request.decided_before(step).get("prefix", ())
+    return choose(pane.screen, prefix=prefix, branch=())
+
+
+def _turned(screen: Screen, method: str) -> Screen:
     """The screen of another method with its usual options: those in use are of this one."""
-    return choose(pane.screen, decoding=method, options=())
+    return choose(screen, decoding=method, options=())
 
 
 def _others(pane: Pane) -> Methods:
     """The options with which each other method writes where it is kept."""
     request = pane.answer.request
+    of = request.checkpoint, request.text
     return tuple(
-        (it.method, request_of(request.checkpoint, request.text, _turned(pane, it.method)).options)
+        (it.method, request_of(*of, _turned(pane.screen, it.method)).options)
         for it in other_methods(request.method)
     )
 

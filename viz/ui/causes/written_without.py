@@ -40,7 +40,7 @@ def _request(pane: Pane, place: int) -> Request | None:
     """The answer's request with the word hidden; None where what is written was given."""
     request = pane.answer.request
     method = decoding_methods().get(request.method)
-    if method is None or method.needs_target:
+    if method is None or method.needs_target or request.branch:
         return None
     edit = str(Edit("hide", side_read(pane.checkpoint), (place,)))
     return replace(request, edits=(*request.edits, edit))

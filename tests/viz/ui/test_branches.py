@@ -1,0 +1,219 @@
+"""What a person decides of a decoding: chips, fields, and what it costs by two forced passes."""
+
+from dataclasses import replace
+from urllib.parse import parse_qsl
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from tests.viz.ui.test_app import said, screen, start
+from tests.viz.ui.test_why_word import card
+from transformer import decode, load_checkpoint
+from transformer.checkpoint import Checkpoint, checkpoints_folder
+from transformer.token import Token
+from transformer.words import words_of
+from viz.exhibits.words import Words
+from viz.figure_at import page_of
+from viz.labels import bare_label
+from viz.pages.compare.derived import Second
+from viz.run.request import FREE, answer
+from viz.screen import parse
+from viz.server.recording_scenes import saved_scene
+from viz.stories.story import Scene
+
+TEXT, CHOICES = "Tom lives in Boston.", {"checkpoint": "en-de-small"}
+
+
+@pytest.fixture(scope="module")
+def checkpoint() -> Checkpoint:
+    return load_checkpoint(checkpoints_folder() / "en-de-small", "cpu")
+
+
+def ids(checkpoint: Checkpoint, text: str) -> tuple[int, ...]:
+    every = map(checkpoint.tokenizer.token, checkpoint.tokenizer.encode(text, "target"))
+    return tuple(token.id for token in every if not token.special)
+
+
+def spelled(ids: tuple[int, ...]) -> str:
+    return ".".join(map(str, ids))
+
+
+def forced(checkpoint: Checkpoint, target: tuple[Token, ...]) -> float:
+    """The log-probability of a target, by decoding that is forced."""
+    return decode(checkpoint, TEXT, "forced", target=target).hypotheses[0].score
+
+
+def open_decode(**choices: str) -> AppTest:
+    return start(page="decode", text=TEXT, decoding="greedy", **CHOICES, **choices)
+
+
+def typed(app: AppTest, begins: str, text: str) -> AppTest:
+    (field,) = (each for each in app.text_input if each.label.startswith(begins))
+    return field.set_value(text).run()
+
+
+def chips(app: AppTest) -> list[str]:
+    return [it.label for it in app.button if it.key and it.key.startswith("branch ")]
+
+
+@pytest.mark.parametrize(
+    ("method", "decided"),
+    [
+        *(("beam", each) for each in ("prefix", "force", "forbid", "branch")),
+        *(("greedy", each) for each in ("prefix", "forbid", "branch")),  # it places no phrase
+    ],
+)
+def test_a_correction_costs_the_difference_of_two_forced_passes(
+    checkpoint: Checkpoint, method: str, decided: str
+) -> None:
+    before = decode(checkpoint, TEXT, method)
+    value = {
+        "prefix": ids(checkpoint, "Der"),
+        "force": ids(checkpoint, "lebt"),
+        "forbid": (before.target[1].id,),
+        "branch": tuple(token.id for token in before.target[:2]),
+    }[decided]
+    at = {"page": "decode", "text": TEXT, "decoding": method, decided: spelled(value)}
+    pane, figures = page_of(parse({**CHOICES, **at}))
+    now = pane.recording.target
+    words = figures["correction"].content
+    assert isinstance(words, Words)
+    was, became = ([span.text for span in line.spans] for line in words.lines)
+    assert (was, became) == (words_of(before.target), words_of(now))
+    cost = next(span.value for span in words.foot if span.measure)
+    expected = forced(checkpoint, before.target) - forced(checkpoint, now)
+    assert cost == pytest.approx(expected, abs=1e-5)
+    written = tuple(token.id for token in now)
+    if decided == "branch":
+        assert written == value
+    elif decided == "prefix":
+        assert written[: len(value)] == value
+    else:
+        n = len(value)
+        has = any(written[i : i + n] == value for i in range(len(written)))
+        assert has == (decided == "force")
+
+
+def test_without_a_decision_there_is_no_correction() -> None:
+    _, figures = card("decode", text=TEXT, **CHOICES)
+    assert "correction" not in figures
+
+
+def test_a_word_is_edited_where_it_stands_and_its_chip_takes_it_back() -> None:
+    app = open_decode(step="1")
+    assert not chips(app)
+    before = app.session_state["session"].answer.recording.target
+    typed(app, "In place of “wohnt”", "lebt")
+    made = app.session_state["session"].answer
+    assert words_of(made.recording.target)[:2] == ["Tom", "lebt"]
+    assert made.recording.target[0] == before[0] and screen(app).step == len(screen(app).prefix) - 1
+    assert chips(app) == ["Begins with “Tom lebt”"] and not said(app)
+    next(each for each in app.button if each.label == chips(app)[0]).click().run()
+    assert not chips(app) and screen(app).prefix == ()
+    assert app.session_state["session"].answer.recording.target == before
+
+
+def test_what_is_typed_is_cut_and_says_into_which_pieces() -> None:
+    app = open_decode()
+    typed(app, "Begin with", "Xylophon")
+    prefix = screen(app).prefix
+    assert len(prefix) > 1
+    token = app.session_state["session"].answer.checkpoint.tokenizer.token
+    pieces = [bare_label(token(id)) for id in prefix]
+    (sentence,) = (each.value for each in app.caption if "Xylophon" in each.value)
+    assert " · ".join(pieces) in sentence
+    assert words_of(app.session_state["session"].answer.recording.target)[0] == "Xylophon"
+    typed(app, "Begin with", "")
+    assert screen(app).prefix == ()
+
+
+def test_a_contradiction_is_refused_in_a_sentence_and_changes_nothing() -> None:
+    app = open_decode()
+    typed(app, "Begin with", "Tom")
+    typed(app, "Must not have", "Tom")
+    assert "forbidden" in said(app)
+    assert screen(app).forbid == () and len(chips(app)) == 1
+    (field,) = (each for each in app.text_input if each.label.startswith("Must not have"))
+    assert field.value == "Tom"  # nothing that was typed is lost
+    typed(app, "Must not have", "lebt")
+    assert not said(app) and len(chips(app)) == 2
+
+
+def test_a_method_without_a_place_for_forced_words_says_so_and_loses_nothing() -> None:
+    app = open_decode()
+    typed(app, "Must have", "lebt")
+    assert "forced words" in said(app)
+    assert chips(app) == ["Has “lebt”"]
+    app.selectbox(key="decoding").set_value("beam").run()
+    assert not said(app)
+    assert "lebt" in words_of(app.session_state["session"].answer.recording.target)
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"prefix": "99999999"}, {"branch": "99999999"}, {"forbid": "1,99999999"}]
+)
+def test_tokens_that_there_are_not_are_a_sentence(wrong: dict[str, str]) -> None:
+    app = open_decode(**wrong)
+    assert "99999999" in said(app) and "Still shown" in said(app)
+    (chip,) = (each for each in app.button if each.label == chips(app)[-1])
+    chip.click().run()
+    assert not said(app) or wrong.keys() == {"forbid"}
+
+
+def test_a_prefix_that_is_too_long_is_a_sentence(checkpoint: Checkpoint) -> None:
+    (id,) = ids(checkpoint, "der")
+    app = open_decode(prefix=spelled((id,) * (checkpoint.config.max_len + 5)))
+    assert f"{checkpoint.config.max_len + 5} tokens" in said(app)
+
+
+def test_another_text_keeps_the_beginning_and_another_checkpoint_does_not() -> None:
+    app = open_decode()
+    typed(app, "Begin with", "Der")
+    prefix = screen(app).prefix
+    next(each for each in app.text_input if each.label == "Sentence").set_value("It rains.").run()
+    assert screen(app).prefix == prefix
+    assert words_of(app.session_state["session"].answer.recording.target)[0] == "Der"
+    app.selectbox(key="checkpoint").set_value("en-de").run()
+    assert screen(app).prefix == () and not chips(app)
+
+
+def test_a_request_is_decided_up_to_a_step_of_what_is_shown(checkpoint: Checkpoint) -> None:
+    pane, _ = card("decode", text=TEXT, **CHOICES, prefix="5.6.7", forbid="9")
+    request = pane.request
+    assert request.decided == {"prefix": (5, 6, 7), "forbid": ((9,),)}
+    assert request.decided_before(2) == {"prefix": (5, 6), "forbid": ((9,),)}
+    assert request.decided_before(0) == {"forbid": ((9,),)}
+    branch = replace(request, branch=(5, 6, 7, 8))
+    assert branch.decided_before(4)["prefix"] == (5, 6, 7, 8)
+    assert branch.of_search == request
+    assert branch.unconstrained.constraints == FREE and not branch.unconstrained.branch
+    follows = branch.made_to_read(branch)
+    assert follows.constraints == FREE and answer(follows).recording.target == (
+        tuple(map(checkpoint.tokenizer.token, (5, 6, 7, 8)))
+    )
+
+
+def test_another_checkpoint_beside_has_none_of_its_ids() -> None:
+    pane, _ = card("decode", text=TEXT, **CHOICES, prefix="327")
+    beside = Second("copy").request(replace(pane.answer))
+    assert beside.constraints == FREE and not beside.branch
+
+
+def test_a_saved_scene_has_both_texts() -> None:
+    address = {**CHOICES, "page": "decode", "text": TEXT, "decoding": "greedy", "prefix": "327"}
+    scene = saved_scene(Scene("A branch", "", parse(address)))
+    assert scene is not None and "before" in scene.outputs and "now" in scene.outputs
+
+
+def test_a_repair_is_decoded_before_the_word_that_was_decided(checkpoint: Checkpoint) -> None:
+    begins = spelled(ids(checkpoint, "Tom wohnt"))
+    choices = {"text": TEXT, "kind": "cross", "pins": "q1", "instead": "lebt", "repairs": "yes"}
+    pane, figures = card("explore", **CHOICES, **choices, prefix=begins)
+    table = figures["repairs"].content
+    assert pane.screen.prefix and table.rows
+    for row in table.rows[:2]:
+        kept = parse(dict(parse_qsl(row.cells[0].link.partition("?")[2])))
+        assert kept.prefix == ids(checkpoint, "Tom")
+        again, _ = page_of(kept)
+        assert again.answer.decoding is not None
+        assert again.answer.decoding.text == row.cells[2].text

@@ -1,0 +1,155 @@
+"""Branches of a decoding as a person makes them: what the output begins with, has, and has not.
+
+Each is tokens on the Screen, and a change of the address: Back undoes one.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from transformer.causes.another_word import another_word
+from transformer.decoding.constraints import constraints_of
+from transformer.inputs import InputError
+from transformer.refusal import quoted
+from transformer.token import Token
+from transformer.words import word_at, word_groups, word_piece
+from viz.labels import bare_label
+from viz.run.request import Answer
+from viz.spelling import MOST_IDS, MOST_OF_PHRASES
+from viz.state.limits import check_text
+from viz.state.page import Pane
+from viz.state.state import change, session
+
+Ids = tuple[int, ...]
+
+
+@dataclass
+class Branching:
+    """What a person typed last to branch, in a session."""
+
+    n_made: int = 0
+    """The number of branches that were typed: each has fields of its own, which begin empty."""
+    refused: str = ""
+    """The reason why the last one was not made; empty: it was."""
+    pieces: str = ""
+    """The words of it that the vocabulary lacks, with their pieces, in a sentence."""
+
+
+def go_on_from(ids: Sequence[int]) -> None:
+    """Let the output begin with these tokens; the step of the last of them is shown.
+
+    Raises InputError for more than an address holds.
+    """
+    if len(ids) > MOST_IDS:
+        raise InputError(
+            f"A branch begins with up to {MOST_IDS} tokens, which an address holds; this one "
+            f"has {len(ids):,}: branch at an earlier step."
+        )
+    change(prefix=tuple(map(int, ids)), step=max(0, len(ids) - 1))
+
+
+def pin_hypothesis(pane: Pane, ids: Sequence[int], step: int | None = None) -> None:
+    """Show the hypothesis of these tokens in every picture, at its last step or at this one.
+
+    Without tokens: the one that won. Raises InputError for more than an address holds.
+    """
+    if len(ids) > MOST_IDS:
+        raise InputError(f"An address holds up to {MOST_IDS} tokens of a hypothesis.")
+    step = max(0, len(ids) - 1) if step is None else step
+    is_won = tuple(ids) == tuple(token.id for token in pane.recording.target)
+    if is_won and not pane.screen.branch:
+        change(step=step)
+        return
+    change(branch=tuple(map(int, ids)), step=step)
+
+
+def force(phrase: Sequence[int]) -> None:
+    """Let the output have these tokens somewhere."""
+    _add("force", phrase)
+
+
+def forbid(phrase: Sequence[int]) -> None:
+    """Let the output have these tokens nowhere."""
+    _add("forbid", phrase)
+
+
+def _add(name: str, phrase: Sequence[int]) -> None:
+    phrases: tuple[Ids, ...] = getattr(session().screen, name)
+    every = tuple(dict.fromkeys((*phrases, tuple(map(int, phrase)))))
+    if sum(map(len, every)) > MOST_OF_PHRASES:
+        raise InputError(
+            f"All such phrases together have up to {MOST_OF_PHRASES} tokens, which an address "
+            "holds: take one away first."
+        )
+    change(**{name: every})
+
+
+def take_back(name: str, phrase: Ids = ()) -> None:
+    """Take one decision back. name: of the field of the Screen; phrase: which one of several."""
+    value = getattr(session().screen, name)
+    left = tuple(it for it in value if it != phrase) if name in ("force", "forbid") else ()
+    change(**{name: left})
+
+
+def take_all_back() -> None:
+    """Let the model decode by itself."""
+    change(prefix=(), force=(), forbid=(), branch=())
+
+
+def begin_with(answer: Answer, text: str) -> None:
+    """Let the output begin with a text, cut into tokens; an empty one leaves that to the model.
+
+    As those below it notes into which pieces a word is cut that the vocabulary lacks. Raises
+    InputError for what the model cannot write, or what contradicts what is decided already.
+    """
+    go_on_from(_cut(answer, "prefix", text))
+
+
+def force_text(answer: Answer, text: str) -> None:
+    """Let the output have a word or a phrase somewhere."""
+    _add("force", _cut(answer, "force", text))
+
+
+def forbid_text(answer: Answer, text: str) -> None:
+    """Let the output have a word or a phrase nowhere."""
+    _add("forbid", _cut(answer, "forbid", text))
+
+
+def write_word(answer: Answer, position: int, text: str) -> None:
+    """Write another word where the target has one; what is before it stays, the rest is decoded.
+
+    position: of a token of that word.
+    """
+    check_text(answer.request.text, text)
+    target = answer.recording.target
+    at = another_word(answer.checkpoint, target, word_at(target, position).number, text)
+    _note_pieces(answer, at.other)
+    go_on_from([token.id for token in (*at.before, *at.other)])
+
+
+def _cut(answer: Answer, name: str, text: str) -> Ids:
+    """The tokens of a text, which is checked beside all that is decided already."""
+    check_text(answer.request.text, text)
+    screen, checkpoint = session().screen, answer.checkpoint
+    decided: dict[str, Any] = {it: getattr(screen, it) for it in ("prefix", "force", "forbid")}
+    decided[name] = text if name == "prefix" else (*decided[name], text)
+    made = constraints_of(checkpoint, len(answer.recording.source), **decided)
+    ids = made.prefix if name == "prefix" else getattr(made, name)[-1]
+    tokens = tuple(map(checkpoint.tokenizer.token, ids))
+    if any(token.unknown for token in tokens):
+        raise InputError(f"{checkpoint.name} has no pieces that write {quoted(text)}.")
+    _note_pieces(answer, tokens)
+    return ids
+
+
+def _note_pieces(answer: Answer, tokens: Sequence[Token]) -> None:
+    """Note which words of these tokens are several pieces."""
+    cut = [group for group in word_groups(tokens) if len(group) > 1]
+    texts = [
+        f"“{word_piece([tokens[i] for i in group]).strip(' ▁')}” as "
+        f"{' · '.join(bare_label(tokens[i]) for i in group)}"
+        for group in cut
+    ]
+    name = answer.checkpoint.name
+    said = f"Not in the vocabulary of {name}, and written in pieces: {', '.join(texts)}."
+    session().of(Branching).pieces = said if texts else ""

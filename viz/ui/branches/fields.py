@@ -1,0 +1,112 @@
+"""Fields to branch by on Decode: another word here, a beginning, phrases forced and forbidden."""
+
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass
+from functools import partial
+
+from transformer.refusal import Refusal
+from transformer.visible import visible
+from transformer.words import Word, word_at, words_of
+from viz.app_packages import st
+from viz.components.kit.guarded import guarded
+from viz.labels import literal
+from viz.run.request import Answer
+from viz.state.branching import (
+    Branching,
+    begin_with,
+    forbid,
+    forbid_text,
+    force_text,
+    write_word,
+)
+from viz.state.note import warn
+from viz.state.page import Pane
+from viz.state.state import session
+from viz.talks.stage import on_stage
+
+WIDTH = 210
+"""Of a field, in pixels."""
+
+
+@dataclass(frozen=True)
+class Field:
+    """A field of text: what is typed there is done at Enter."""
+
+    name: str
+    title: str
+    act: Callable[[Answer, str], None]
+    text: str = ""
+    """The text that stands there at first."""
+    of: Hashable = None
+    """What it is of: of something else it begins anew."""
+
+
+def branch_fields(pane: Pane, step: int) -> None:
+    """Draw them for the step that is shown, in a line; nobody types on a wall."""
+    if pane.request != pane.answer.request or not pane.recording.target or on_stage():
+        return
+    own, word = session().of(Branching), word_at(pane.recording.target, step)
+    written = visible(words_of(pane.recording.target)[word.number])
+    with st.container(key="branching", gap="small"):
+        with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+            for each in _fields(pane, step, written):
+                _draw(each, f"branch {each.name} {own.n_made:d} {each.of}", pane.answer)
+            _forbid_button(word, written)
+        if own.refused:
+            warn(own.refused)
+        elif own.pieces:
+            st.caption(literal(own.pieces))
+
+
+def _draw(field: Field, key: str, answer: Answer) -> None:
+    st.text_input(
+        literal(field.title),
+        field.text,
+        placeholder=field.title,
+        label_visibility="collapsed",
+        key=key,
+        width=WIDTH,
+        on_change=guarded(partial(_take, field, key, answer)),
+    )
+
+
+def _forbid_button(word: Word, written: str) -> None:
+    ids = tuple(token.id for token in word.tokens)
+    if any(token.special for token in word.tokens):
+        return
+    st.button(
+        literal(f"Never “{written}”"),
+        on_click=guarded(partial(forbid, ids)),
+        help="The output is decoded anew without the word of this step.",
+        icon=":material/block:",
+        key="forbid this",
+    )
+
+
+def _fields(pane: Pane, step: int, written: str) -> list[Field]:
+    checkpoint, prefix = pane.checkpoint, pane.screen.prefix
+    begins = checkpoint.tokenizer.decode(prefix) if prefix else ""
+
+    def write_here(answer: Answer, text: str) -> None:
+        write_word(answer, step, text)
+
+    return [
+        Field("instead", f"In place of “{written}” …", write_here, of=step),
+        Field("begin", "Begin with …", begin_with, begins, prefix),
+        Field("force", "Must have …", force_text),
+        Field("forbid", "Must not have …", forbid_text),
+    ]
+
+
+def _take(field: Field, key: str, answer: Answer) -> None:
+    """Do what was typed; where that cannot be, it stays in its field below the reason."""
+    own, text = session().of(Branching), st.session_state[key]
+    own.refused = own.pieces = ""
+    if text == field.text or not (text.strip() or field.text):
+        return
+    try:
+        field.act(answer, text)
+    except Refusal as reason:
+        own.refused = str(reason)
+    else:
+        own.n_made += 1
