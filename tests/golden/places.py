@@ -42,6 +42,7 @@ MORE = {
         "checkpoint=sentiment-mean",
         PAIR,
         "checkpoint=en-de&text=Tom+lives+in+Boston.&decoding=beam&hypotheses=yes",
+        "checkpoint=en-de&text=Tom+lives+in+Boston.&decoding=greedy&options.max_len=6&prefix=269.294&forbid=288",
     ),
     "experiment": ("checkpoint=sentiment", "checkpoint=everyday&text=She+told+me"),
     "positions": (

@@ -224,11 +224,20 @@ def _answer(request: Request, place: DeltaGenerator | None) -> Answer | None:
         _say_read(request)
     if place is None:
         return at_hand(request) or answer(as_stopped(request, 1))
+    if request.branch and _searched(request.of_search, place) is None:
+        return None
     if at_hand(request) is None:
         charge(request)
     if streams(request):
         return written_answer(request)
     return whole(request, place)
+
+
+def _searched(search: Request, place: DeltaGenerator) -> Answer | None:
+    """The answer that a branch stands beside; None where it was stopped."""
+    if at_hand(search) is None:
+        charge(search)
+    return whole(search, place, "search")
 
 
 def _say_read(request: Request) -> None:

@@ -16,7 +16,7 @@ from viz.pages.decode.reference import reference_exhibit, type_reference
 from viz.pages.decode.similarity import second_sentence, similarity
 from viz.pages.decode.written import written
 from viz.run.request import Answer
-from viz.state.branching import go_on_from
+from viz.state.branching import go_on_from, of_search
 from viz.state.focus import pin_step, pinned_step
 from viz.state.note import note
 from viz.state.page import Exhibits, Page, Pane
@@ -49,7 +49,7 @@ def draw(pane: Pane) -> None:
         else:
             _steps(pane, decoding)
         below(_why, pane)
-        below(why_this_one, pane)
+        below(why_this_one, of_search(pane))
         below(encoder_layers, pane)
         for name in views_of_page("decode", pane.recording):
             panel(name, pane)
@@ -126,7 +126,7 @@ def _exhibits(pane: Pane) -> Exhibits:
     place = pinned_step(pane)
     of_word = word_exhibits(pane, place) | right_word_exhibits(pane, place)
     of_word |= of_word_exhibits(pane, place)
-    further = hypotheses_exhibits(pane) | layers_exhibit(pane)
+    further = hypotheses_exhibits(of_search(pane)) | layers_exhibit(pane)
     return {first: main[first], **others, **of_word, **further}
 
 
