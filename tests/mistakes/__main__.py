@@ -17,6 +17,7 @@ from transformer import Checkpoint, decode, evidence, load_checkpoint
 from transformer.causes import contrast, repairs
 from transformer.causes.another_word import word_number
 from transformer.causes.contrast_file import contrast_values
+from transformer.causes.pruning import pruning, pruning_values
 from transformer.causes.repairs_file import repairs_values
 from transformer.causes.verdict import TITLES
 from transformer.fingerprint import fingerprint
@@ -25,10 +26,10 @@ N_REPAIRS = 3
 HEAD = """# Mistakes
 
 Real mistakes of `checkpoints/en-de` by beam search: what the card of the wrong word says, how
-likely the right word is there, which words speak most for either (the contrast, in nats), and the
-cheapest repairs. What the numbers mean: [Evidence](evidence.md). `python -m tests.mistakes --renew`
-writes this page, and a test holds it to the weights, whose fingerprint is
-`{weights}`.
+likely the right word is there, where the search left it, which words speak most for either (the
+contrast, in nats), and the cheapest repairs. What the numbers mean: [Evidence](evidence.md).
+`python -m tests.mistakes --renew` writes this page, and a test holds it to the weights, whose
+fingerprint is `{weights}`.
 
 Each repair was decoded: by beam search, or by the method that it names. *No repair* means none of
 what was tried. Rows can often be forced until the word is written. That says what the decoder could
@@ -63,6 +64,7 @@ def known_at_once(checkpoint: Checkpoint, mistake: Mistake) -> dict[str, Any]:
         "kind": whole.verdicts[word].kind,
         "needs": whole.verdicts[word].needs,
         **contrast_values(compared),
+        "search": pruning_values(pruning(decoding.search, compared.place, compared.pieces)),
     }
 
 
@@ -88,6 +90,7 @@ def _section(number: int, each: dict[str, Any]) -> list[str]:
         f"* “{each['other']}” instead: {100 * p:.3g} %, rank {each['rank']:,}; “{each['word']}” "
         f"has {100 * of_word:.3g} %.",
     ]
+    lines.append(f"* {each['search']['text']}")
     for side, name in (("source", "the text"), ("prefix", "what is written before")):
         lines.append(f"* Contrast, {name}: {_speaks(each, side)}")
     lines.append(f"* {each['repairs']['text']}")

@@ -13,6 +13,7 @@ from transformer.causes.contrast_file import contrast_lines, contrast_values
 from transformer.causes.evidence import Evidence, evidence
 from transformer.causes.evidence_file import evidence_csv, evidence_values
 from transformer.causes.omissions import MOST
+from transformer.causes.pruning import pruning, pruning_values
 from transformer.causes.repairs import repairs
 from transformer.causes.repairs_file import repairs_lines, repairs_values
 from transformer.checkpoint import Checkpoint
@@ -84,13 +85,18 @@ def _instead(checkpoint: Checkpoint, options: Namespace) -> Result:
     if options.repairs and options.target is not None:
         raise InputError("--repairs are of what the method itself writes: leave out --target.")
     plan = {"method": options.method, "edits": options.edit}
-    target: Sequence[Token] = decode(checkpoint, options.text, **plan).target
+    decoding = decode(checkpoint, options.text, **plan)
+    target: Sequence[Token] = decoding.target
     if options.target is not None:
         target = record(checkpoint, options.text, options.target).target
     word = word_number(target, options.at)
     inputs = (checkpoint, options.text, target, word, options.instead)
     result = contrast(*inputs, options.edit)
     values = contrast_values(result) | {"lines": contrast_lines(result)}
+    if options.target is None:
+        way = pruning(decoding.search, result.place, result.pieces)
+        values |= {"search": pruning_values(way)}
+        values["lines"] += [way.text] if way is not None else []
     if options.repairs:
         tried = repairs(*inputs, **plan)
         values |= {"repairs": repairs_values(tried)}

@@ -2,10 +2,11 @@
 
 from dataclasses import replace
 
+from transformer import Decoding
 from transformer.decoding import decoding_methods, default_method
 from transformer.decoding.constraints import Constraints
 from transformer.decoding.method import Method, Option
-from viz.run.request import NEITHER, Request, about, make_request
+from viz.run.request import NEITHER, Answer, Request, about, answer, make_request
 from viz.run.shorter import as_stopped
 from viz.screen import Screen
 from viz.state.chat import chosen_chat
@@ -88,3 +89,14 @@ def examples(checkpoint: str) -> tuple[str, ...]:
     """Texts that a checkpoint names to start with; none of a damaged one."""
     description = about(checkpoint)
     return description.about.examples if description else ()
+
+
+def decoding_of_search(result: Answer) -> Decoding | None:
+    """Return the decoding whose search came by a text; None where nothing was decoded.
+
+    Of a branch that of the request without it: it is only judged, and has no rivals. Raises as
+    `make_answer`.
+    """
+    if result.request.branch:
+        return answer(result.request.of_search).decoding
+    return result.decoding

@@ -30,6 +30,10 @@ def test_each_mistake_is_what_the_page_says(en_de: Checkpoint, number: int) -> N
         assert result[name] == wanted[name], name
     for name in ("log_prob", "log_prob_word"):
         assert result[name] == pytest.approx(wanted[name], abs=1e-3)
+    for name in ("score", "best"):
+        assert result["search"][name] == pytest.approx(wanted["search"][name], abs=1e-3)
+    for name in ("hypothesis", "n_after", "ending"):
+        assert result["search"][name] == wanted["search"][name], name
     for side in ("source", "prefix"):
         for one, other in zip(result[side], wanted[side], strict=True):
             assert one["contrast"] == pytest.approx(other["contrast"], abs=1e-3)

@@ -6,6 +6,7 @@ from math import exp
 from torch import Tensor
 
 from transformer.causes.contrast import Contrast
+from transformer.causes.pruning import Pruning
 from transformer.visible import visible
 from viz.exhibits.shading import rooted
 from viz.exhibits.table import WIDE, Cell, Column, Legend, Row, Table, Tables
@@ -22,8 +23,11 @@ FOOT = (
 PROBABILITY, LOG_PROB, RANK = "probability", "log-probability, in nats", "rank"
 
 
-def right_word(contrast: Contrast, vocab_size: int) -> Words:
-    """The right word's probability and rank, beside the probability of what is written."""
+def right_word(contrast: Contrast, vocab_size: int, way: Pruning | None = None) -> Words:
+    """The right word's probability and rank, beside the probability of what is written.
+
+    way: of the right word through the search, where that wrote the text.
+    """
     own, other = visible(contrast.written), visible(contrast.other)
     p = contrast.probability
     line = [
@@ -46,7 +50,11 @@ def right_word(contrast: Contrast, vocab_size: int) -> Words:
             Span(f"{visible(it.token.piece)} {it.rank:,}", value=it.rank, measure=RANK)
             for it in contrast.pieces
         ]
-    return Words([Line(line)], foot)
+    lines = [Line(line)]
+    if way is not None:
+        score = Span(visible(way.text), value=way.score, measure="score of the right word")
+        lines.append(Line([score]))
+    return Words(lines, foot)
 
 
 def contrast_tables(contrast: Contrast, of_source: Origins = (), of_target: Origins = ()) -> Tables:

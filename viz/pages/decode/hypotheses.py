@@ -11,6 +11,7 @@ from viz.fields.decode import DecodeFields
 from viz.figures.decoding import hypotheses, penalty_curves
 from viz.figures.decoding.hypotheses import NAME, Ranked
 from viz.state.page import Pane
+from viz.state.requests import decoding_of_search
 from viz.state.state import change
 from viz.ui.saving import download
 from viz.ui.showing import files_of, show
@@ -19,7 +20,7 @@ HELP = (
     "All texts that the search finished: their log-probabilities, lengths and scores, and the "
     "length penalties at which another one would be first."
 )
-PENALTY, CURVES = "length_penalty", "Scores over the length penalty"
+PENALTY, PLAIN, CURVES = "length_penalty", "plain_length", "Scores over the length penalty"
 FOOT = (
     "The score is the log-probability of all tokens, the end included, divided by the divisor, "
     "which is a power of the length."
@@ -32,13 +33,13 @@ WITHOUT = "The score is the log-probability of all tokens, the end included."
 
 def hypotheses_exhibits(pane: Pane) -> dict[str, Exhibit]:
     """The table and the curves, once they are asked for."""
-    decoding = pane.answer.decoding
+    decoding = decoding_of_search(pane.answer)
     if decoding is None or not pane.screen.of(DecodeFields).hypotheses:
         return {}
     ranked, penalty = _ranked(pane, decoding), _penalty(pane)
     foot, curves = _foot(ranked, penalty), {}
     if penalty is not None and len(ranked) > 1:
-        base = _base(ranked, penalty)
+        base = _base(pane)
         says = f"{penalty_curves.first_of_all(ranked, base)} {penalty_curves.ONLY_RANKED_AGAIN}"
         chart = penalty_curves.chart(ranked, penalty, base)
         curves = {"penalties": Exhibit(CURVES, chart, says, is_main=False)}
@@ -74,24 +75,22 @@ def why_this_one(pane: Pane) -> None:
 
 def hypotheses_csv(pane: Pane) -> bytes:
     """A row for each finished hypothesis, best first."""
-    decoding = pane.answer.decoding
+    decoding = decoding_of_search(pane.answer)
     ranked = _ranked(pane, decoding) if decoding is not None else []
     return rows_csv([{"rank": rank} | vars(each) for rank, each in enumerate(ranked, 1)])
 
 
 def _ranked(pane: Pane, decoding: Decoding) -> list[Ranked]:
     sources = [token.id for token in decoding.source]
-    return [
-        Ranked(
+    ranked = []
+    for rank, each in enumerate(decoding.hypotheses):
+        text, score = (
             written_text(pane.checkpoint, sources, each.ids),
-            each.log_prob,
-            len(each.ids),
-            each.log_prob / each.score if each.score else 1.0,
-            0.0,
-            each.score,
+            decoding.search.leaf(rank).score,
         )
-        for each in decoding.hypotheses
-    ]
+        parts = score.log_prob, score.length, score.divisor, score.coverage
+        ranked.append(Ranked(text, *parts, each.score))
+    return ranked
 
 
 def _penalty(pane: Pane) -> float | None:
@@ -102,14 +101,9 @@ def _penalty(pane: Pane) -> float | None:
     return None if usual is None else float(dict(request.options).get(PENALTY, usual))
 
 
-def _base(ranked: list[Ranked], penalty: float) -> Base:
-    """The number whose power the divisor is: a folder of Hugging Face's divides by the length."""
-    longest = max(ranked, key=lambda each: each.length)
-
-    def distance(base: Base) -> float:
-        return abs(base(longest.length) ** penalty - longest.divisor)
-
-    return min(by_gnmt, by_length, key=distance)
+def _base(pane: Pane) -> Base:
+    """The number whose power the divisor is."""
+    return by_length if dict(pane.answer.request.options).get(PLAIN) else by_gnmt
 
 
 def _foot(ranked: list[Ranked], penalty: float | None) -> str:

@@ -6,6 +6,7 @@ from typing import Any
 from transformer.analysis.tables.origins import Side
 from transformer.causes.changes import Change, other_methods
 from transformer.causes.contrast import Contrast
+from transformer.causes.pruning import pruning
 from transformer.causes.repairs import Repairs
 from transformer.refusal import Refusal
 from transformer.token import Token
@@ -24,7 +25,7 @@ from viz.state.branching import write_word
 from viz.state.limits import check_text, may_read
 from viz.state.note import note
 from viz.state.page import Pane
-from viz.state.requests import request_of
+from viz.state.requests import decoding_of_search, request_of
 from viz.state.state import bound, change
 from viz.ui.progress import grow
 from viz.ui.showing import files_of, show
@@ -110,7 +111,9 @@ def _draw_repairs(pane: Pane, growth: Growth[Repairs]) -> None:
 def _chances(pane: Pane, contrast: Contrast) -> Exhibit:
     decoding = pane.answer.decoding
     vocab_size = pane.checkpoint.config.vocab_size if decoding is None else decoding.vocab_size
-    return Exhibit(TITLE, right_word(contrast, vocab_size), is_main=False)
+    search = decoding_of_search(pane.answer)
+    way = None if search is None else pruning(search.search, contrast.place, contrast.pieces)
+    return Exhibit(TITLE, right_word(contrast, vocab_size, way), is_main=False)
 
 
 def _contrast(pane: Pane, contrast: Contrast) -> Exhibit:

@@ -1,0 +1,60 @@
+"""The way of a right word through the search, against the scores of texts that hold it."""
+
+import pytest
+
+from tests.mistakes.mistakes import CHECKPOINT, RISE
+from transformer import Checkpoint, Decoding, decode, load_checkpoint, record
+from transformer.analysis.output_change import log_probabilities
+from transformer.causes.another_word import another_word, word_number
+from transformer.causes.contrast import pieces
+from transformer.causes.pruning import Pruning, pruning
+
+KITCHEN = "My daughter is allergic to nuts, so please make sure that there are none in the cake."
+BANK = "He sat on the bank of the river and watched the children who were playing with a red ball."
+
+
+@pytest.fixture(scope="module")
+def checkpoint() -> Checkpoint:
+    return load_checkpoint(CHECKPOINT, "cpu")
+
+
+def way(
+    checkpoint: Checkpoint, text: str, written: str, other: str
+) -> tuple[Decoding, Pruning, float]:
+    """Its way, and the score of it behind what is written, by a forced pass."""
+    decoding = decode(checkpoint, text, "beam")
+    place = another_word(checkpoint, decoding.target, word_number(decoding.target, written), other)
+    scores = pieces(checkpoint, text, place.before, place.other)
+    result = pruning(decoding.search, place, scores)
+    assert result is not None
+    target = [*place.before, *place.other]
+    total = float(log_probabilities(record(checkpoint, text, target)).sum())
+    return decoding, result, total / ((5 + len(target)) / 6) ** 0.6
+
+
+def test_jahr_was_finished_as_the_second_best(checkpoint: Checkpoint) -> None:
+    decoding, result, _ = way(checkpoint, RISE, "Parlament", "Jahr")
+    assert result.hypothesis == 1
+    assert result.score == pytest.approx(decoding.hypotheses[1].score)
+    assert result.best == pytest.approx(decoding.hypotheses[0].score)
+
+
+def test_keines_left_the_beam_by_a_hair(checkpoint: Checkpoint) -> None:
+    _, result, score = way(checkpoint, KITCHEN, "in", "keines")
+    assert (result.hypothesis, result.n_after) == (None, 0)
+    assert result.score == pytest.approx(score, abs=1e-4)
+    assert result.best is not None and 0 < result.best - result.score < 0.1
+
+
+def test_ufer_was_not_among_the_candidates(checkpoint: Checkpoint) -> None:
+    _, result, score = way(checkpoint, BANK, "Bank", "Ufer")
+    assert result.hypothesis is None and not result.why
+    assert result.score == pytest.approx(score, abs=1e-4)
+    assert result.best is not None and result.best > result.score
+
+
+def test_a_search_that_wrote_another_text_says_nothing(checkpoint: Checkpoint) -> None:
+    target = record(checkpoint, BANK, "Wir saßen auf der Bank.").target
+    place = another_word(checkpoint, target, 4, "Ufer")
+    scores = pieces(checkpoint, BANK, place.before, place.other)
+    assert pruning(decode(checkpoint, BANK, "beam").search, place, scores) is None
