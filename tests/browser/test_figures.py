@@ -30,7 +30,7 @@ PLACES = {
     "head_view": "?checkpoint=copy",
     "head_map": "?checkpoint=copy&picture=map&path=yes",
     "cell_steps": "?checkpoint=copy&picture=inside",
-    "decode_player": "decode?checkpoint=copy&step=4",
+    "decode_player": "decode?checkpoint=copy&step=4&decode_as=steps",
     "snapshot_player": "training?checkpoint=copy&topic=heads",
 }
 """Where a picture is. All heads of a translation are thousands of cells; a number is one word."""

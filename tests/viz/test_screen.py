@@ -87,7 +87,7 @@ CHOICES = {
     "between": ("all", "a-b", "b-a", "a-a", "b-b"),
     "picture": ("arrows", "map", "inside"),
     "column": ("one", "two"),
-    "decode_as": ("steps", "text"),
+    "decode_as": ("tree", "steps", "text"),
     "pooling": ("largest", "mean"),
     "masks": ("used", "textbook"),
     "tokens": ("words", "pieces"),

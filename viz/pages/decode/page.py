@@ -1,6 +1,7 @@
 """The page: what the model wrote, step by step; or what it decided, where it writes nothing."""
 
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from transformer import Decoding
@@ -14,6 +15,7 @@ from viz.pages.decode.hypotheses import hypotheses_exhibits, why_this_one
 from viz.pages.decode.layers import encoder_layers, layers_exhibit
 from viz.pages.decode.reference import reference_exhibit, type_reference
 from viz.pages.decode.similarity import second_sentence, similarity
+from viz.pages.decode.tree import has_tree, search_csv, search_of, tree_exhibit
 from viz.pages.decode.written import written
 from viz.run.request import Answer
 from viz.state.branching import go_on_from, of_search
@@ -42,12 +44,15 @@ def draw(pane: Pane) -> None:
     if decoding is None:
         _read_only(pane)
     else:
-        if decoding.steps and _shows(pane) == "text":
+        if _shows(pane) == "text":
             _text(pane)
-        elif decoding.steps and _shows(pane) == "reference":
+        elif _shows(pane) == "reference":
             type_reference(pane)
+        elif _shows(pane) == "tree":
+            show(tree_exhibit(pane, _step(pane)), "tree")
+            below(_steps, pane)
         else:
-            _steps(pane, decoding)
+            _steps(pane)
         below(_why, pane)
         below(why_this_one, of_search(pane))
         below(encoder_layers, pane)
@@ -63,8 +68,11 @@ def _why(pane: Pane) -> None:
 
 
 def _shows(pane: Pane) -> str:
-    """Name what is shown: a step, the whole text, or a reference."""
-    return pane.screen.of(DecodeFields).decode_as
+    """Name what is shown: the search, a step, the whole text, or a reference."""
+    decoding, chosen = pane.answer.decoding, pane.screen.of(DecodeFields).decode_as
+    if decoding is None or not decoding.steps:
+        return "steps"
+    return chosen or ("tree" if has_tree(search_of(pane)) else "steps")
 
 
 def _text(pane: Pane) -> None:
@@ -73,8 +81,8 @@ def _text(pane: Pane) -> None:
         begin_edits(pane)
 
 
-def _steps(pane: Pane, decoding: Decoding) -> None:
-    step, exhibit = _step(pane, decoding), _player(pane, decoding)
+def _steps(pane: Pane) -> None:
+    decoding, step, exhibit = _decoding(pane), _step(pane), _player(pane)
     if decoding.steps:
         branch_fields(pane, step)
     show(exhibit, "player")
@@ -85,26 +93,39 @@ def _steps(pane: Pane, decoding: Decoding) -> None:
             "headscope-steps.csv",
             "Every step with its candidates and their probabilities",
         )
+        download(
+            "Search as CSV",
+            partial(search_csv, search_of(pane)),
+            "headscope-search.csv",
+            "Every token that the search looked at, with its score and why it was dropped",
+        )
         add_button("add to story")
         if decoding.steps:
+            tree = {"tree": tree_exhibit(pane, step)} if _shows(pane) == "tree" else {}
             more = output_exhibit(pane) | correction_exhibit(pane)
-            for_a_paper(pane, {"steps": exhibit} | more, "paper steps")
+            for_a_paper(pane, {**tree, "steps": exhibit} | more, "paper steps")
         begin_edits(pane)
     if decoding.steps:
         selection = _decoder(pane).selection
         other_word(pane, step, decoding.steps[step], selection.layer, selection.head)
 
 
-def _step(pane: Pane, decoding: Decoding) -> int:
+def _decoding(pane: Pane) -> Decoding:
+    """Only of a model that writes."""
+    assert pane.answer.decoding is not None
+    return pane.answer.decoding
+
+
+def _step(pane: Pane) -> int:
     """The one that is shown."""
     pinned = pinned_step(pane)
-    return min(pane.screen.step if pinned is None else pinned, len(decoding.steps) - 1)
+    return min(pane.screen.step if pinned is None else pinned, len(_decoding(pane).steps) - 1)
 
 
-def _player(pane: Pane, decoding: Decoding) -> Exhibit:
+def _player(pane: Pane) -> Exhibit:
     selection = _decoder(pane).selection
     player = DecodePlayer(selection.layer, None if pane.screen.mean else selection.head)
-    of_text: dict[str, Any] = {"step": _step(pane, decoding)}
+    of_text: dict[str, Any] = {"step": _step(pane)}
     on: Actions = {"step": lambda step: pin_step(pane, step), "branch": go_on_from}
     over = {"branches": True}
     content = PictureAt(player, over, of_text, typed=player, on=on, key="player")
@@ -118,7 +139,8 @@ def _exhibits(pane: Pane) -> Exhibits:
         return {"similarity": both} | views
     if decoding is None or not decoding.steps:
         return views
-    main: dict[str, Any] = {"steps": _player(pane, decoding), "text": written(pane.recording)}
+    tree = tree_exhibit(pane, _step(pane))
+    main: dict[str, Any] = {"steps": _player(pane), "tree": tree, "text": written(pane.recording)}
     main |= reference_exhibit(pane)
     first = _shows(pane) if _shows(pane) in main else "steps"
     below_it = {name: replace(it, is_main=False) for name, it in (main | views).items()}
@@ -170,9 +192,9 @@ def _choices(pane: Pane) -> None:
     if pane.answer.decoding is None:
         return
     with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
-        titles = {"steps": "Steps", "text": "Text", "reference": "Reference"}
+        titles = {"tree": "Tree", "steps": "Steps", "text": "Text", "reference": "Reference"}
         choose_one("Show", "decode_as", titles, _shows(pane), label_visibility="collapsed")
-        if _shows(pane) == "steps":
+        if _shows(pane) in ("tree", "steps"):
             choose_heads(_decoder(pane))
 
 

@@ -1,0 +1,82 @@
+// What is seen of the tree: pan and zoom are one transform of one element.
+
+import { isOnStage, roomBelow } from "../kit/room.js";
+
+const [LEAST, MOST] = [0.3, 2.5];
+const LEGIBLE = 0.86; // of its size, to which a tree is made smaller so that it is seen whole
+const LEGIBLE_ON_WALL = 0.7; // whose type is larger
+const SHARE = 0.42; // of the window's height that a tree takes at most
+const DRAGGED = 4; // px from which a press is a drag
+const EDGE = 16; // px between what is walked to and the edge
+
+export function createCamera(tree) {
+  const camera = { tree, x: 0, y: 0, scale: 1, isDragged: false };
+  const { node } = tree;
+  let start = null;
+  node.addEventListener("pointerdown", (event) => {
+    camera.isDragged = false;
+    if (event.button === 0) start = [event.clientX - camera.x, event.clientY - camera.y];
+  });
+  node.addEventListener("pointermove", (event) => {
+    if (!start || !(event.buttons & 1)) return;
+    const [x, y] = [event.clientX - start[0], event.clientY - start[1]];
+    if (!camera.isDragged && Math.hypot(x - camera.x, y - camera.y) < DRAGGED) return;
+    if (!camera.isDragged) node.setPointerCapture(event.pointerId);
+    camera.isDragged = true;
+    move(camera, x, y);
+  });
+  for (const name of ["pointerup", "pointercancel"]) node.addEventListener(name, () => (start = null));
+  node.addEventListener("wheel", (event) => {
+    const isAcross = event.shiftKey || Math.abs(event.deltaX) > Math.abs(event.deltaY);
+    if (!event.ctrlKey && !isAcross) return; // the page is scrolled
+    event.preventDefault();
+    const { left, top } = node.getBoundingClientRect();
+    const across = event.deltaX || event.deltaY;
+    if (!event.ctrlKey) move(camera, camera.x - across, camera.y);
+    else zoom(camera, Math.exp(-event.deltaY / 200), event.clientX - left, event.clientY - top);
+  }, { passive: false });
+  return camera;
+}
+
+// By a factor; the point at (x, y) of the viewport keeps its place.
+export function zoom(camera, factor, x = camera.tree.node.clientWidth / 2, y = 0) {
+  const scale = Math.min(MOST, Math.max(LEAST, camera.scale * factor));
+  const by = scale / camera.scale;
+  camera.scale = scale;
+  move(camera, x - (x - camera.x) * by, y - (y - camera.y) * by);
+}
+
+// As much of the tree as can be read, from its left: all of it, where it is not much too large.
+export function fit(camera) {
+  const { node, size: [width, height] } = camera.tree;
+  const [wide, high] = [node.clientWidth, highest(node)];
+  camera.scale = Math.min(1, Math.max(isOnStage() ? LEGIBLE_ON_WALL : LEGIBLE, Math.min(wide / width, high / height)));
+  node.style.height = `${Math.min(high, Math.ceil(height * camera.scale) + 8)}px`;
+  move(camera, 0, 0);
+}
+
+function highest(node) {
+  return isOnStage() ? roomBelow(node) - 60 : SHARE * window.innerHeight;
+}
+
+function move(camera, x, y) {
+  const { node, size: [width, height] } = camera.tree;
+  const within = (at, whole, seen) => Math.min(0, Math.max(Math.min(0, seen - whole), at));
+  camera.x = within(x, width * camera.scale, node.clientWidth);
+  camera.y = within(y, height * camera.scale, node.clientHeight);
+  const { x: left, y: top, scale } = camera;
+  camera.tree.world.style.transform = `translate(${left}px, ${top}px) scale(${scale})`;
+}
+
+// As little as brings a node into sight.
+export function inSight(camera, { offsetLeft, offsetTop, offsetWidth, offsetHeight }) {
+  const { node } = camera.tree;
+  const shift = (at, start, size, seen) => {
+    const [first, last] = [start * camera.scale + at, (start + size) * camera.scale + at];
+    if (first < EDGE) return at + EDGE - first;
+    return last > seen - EDGE ? at + seen - EDGE - last : at;
+  };
+  const x = shift(camera.x, offsetLeft, offsetWidth, node.clientWidth);
+  const y = shift(camera.y, offsetTop - offsetHeight / 2, offsetHeight, node.clientHeight);
+  move(camera, x, y);
+}

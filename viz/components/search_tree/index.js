@@ -1,0 +1,183 @@
+// The search of a decoding as a tree: what was written, the other hypotheses, and what was dropped.
+
+import { host } from "../kit/host.js";
+import { announcePointing, applyPalette, markPointed, onToken } from "../kit/page.js";
+import { onRoom } from "../kit/room.js";
+import { hasModifier, takeKey } from "../kit/roving.js";
+import { accepts, hold, tell } from "../kit/sync.js";
+import { unpack } from "../kit/unpack.js";
+import { createCamera, fit, inSight, zoom } from "./camera.js";
+import { createList, drawList } from "./list.js";
+import { isDrawn, markWritten, readSearch } from "./nodes.js";
+import { createReadout, readOut } from "./readout.js";
+import { createTree, drawTree, markTree } from "./tree.js";
+import { after } from "./walking.js";
+
+const LISTED = 560; // px of width below which the tree is an indented list
+
+export default host("search_tree", create, update);
+
+function create(root, sync) {
+  const view = { root, sync, at: null, chosen: null, pointed: null, isFolded: true, isBare: false };
+  view.readout = createReadout({
+    branch: () => goOn(view, view.chosen),
+    zoom: (factor) => zoom(view.camera, factor),
+    fit: () => fit(view.camera),
+    bare: () => redraw(view, { isBare: !view.isBare }),
+  });
+  view.tree = createTree();
+  view.camera = createCamera(view.tree);
+  view.list = createList((place) => choose(view, place));
+  root.replaceChildren(view.readout.node, view.tree.node, view.list, view.readout.foot);
+  const silence = onToken((token) => markPointed(root, token));
+  announcePointing(view.tree.node);
+  const announced = view.tree.node.onpointerover;
+  view.tree.node.onpointerover = (event) => {
+    announced(event);
+    point(view, placeOf(event));
+  };
+  view.tree.node.onpointerleave = () => point(view, null);
+  view.tree.node.onclick = (event) => {
+    const place = placeOf(event);
+    if (place !== null && !view.camera.isDragged) press(view, place);
+  };
+  view.tree.node.addEventListener("focusin", (event) => arrive(view, placeOf(event)));
+  view.tree.node.onkeydown = (event) => onKey(view, event);
+  const endRoom = onRoom(root, () => view.search && layOut(view));
+  view.dispose = () => {
+    endRoom();
+    silence();
+  };
+  return view;
+}
+
+// The place of a node that an event is about; -1: of what is folded; null: of none.
+function placeOf({ target }) {
+  const node = target.closest?.("[data-place]");
+  return node ? Number(node.dataset.place) : null;
+}
+
+function update(view, { nonce, palette, node, shown, payload }) {
+  const { root, sync } = view;
+  const drawn = `${nonce} ${palette.name} ${shown}`;
+  if (drawn !== view.drawn) {
+    const name = view.search?.name;
+    view.drawn = drawn;
+    view.search = readSearch(unpack(payload));
+    markWritten(view.search, shown);
+    applyPalette(root, palette);
+    view.isOther = view.search.name !== name;
+    if (view.isOther) Object.assign(view, { isFolded: true, pointed: null, at: null });
+    view.width = 0;
+  }
+  if (accepts(sync, "node", node)) view.chosen = view.search.ids.get(node) ?? null;
+  layOut(view);
+  root.dataset.nonce = nonce;
+}
+
+// Draws anew where the room is another one; else what is chosen alone.
+function layOut(view) {
+  const { root, tree, list, search } = view;
+  const isList = root.clientWidth < LISTED;
+  if (root.clientWidth && root.clientWidth !== view.width) {
+    const isSame = view.width === 0 && root.clientWidth === view.fitted; // only its looks are others
+    view.fitted = root.clientWidth;
+    view.width = root.clientWidth;
+    tree.node.hidden = isList;
+    list.hidden = !isList;
+    root.classList.toggle("listed", isList);
+    if (isList) drawList(list, view);
+    else drawTree(tree, view);
+    if (!isList && (view.isOther || !isSame)) fit(view.camera);
+    view.isOther = false;
+  }
+  view.at = isDrawn(search, view.at, view) ? view.at : view.chosen;
+  mark(view);
+}
+
+function redraw(view, change) {
+  Object.assign(view, change);
+  drawTree(view.tree, view);
+  fit(view.camera);
+  mark(view);
+}
+
+function mark(view) {
+  view.at = markTree(view.tree, view);
+  readOut(view.readout, view);
+  for (const node of view.list.querySelectorAll("[data-place]")) {
+    const isChosen = Number(node.dataset.place) === view.chosen;
+    node.classList.toggle("chosen", isChosen);
+    node.setAttribute("aria-pressed", isChosen);
+  }
+}
+
+function point(view, place) {
+  if (place === view.pointed || !view.search) return;
+  view.pointed = place;
+  readOut(view.readout, view);
+}
+
+function press(view, place) {
+  if (place < 0) unfold(view);
+  else choose(view, place);
+}
+
+// Every picture goes to what is chosen; the server hears of it at once.
+function choose(view, place) {
+  view.chosen = place;
+  view.at = place;
+  tell(view.sync, "node", newsOf(view, place));
+  mark(view);
+}
+
+function goOn(view, place) {
+  if (place === null || place < 0) return;
+  hold(view.sync, "node", newsOf(view, place));
+  tell(view.sync, "branch", newsOf(view, place));
+}
+
+function newsOf({ search }, place) {
+  return [search.name, search.nodes[place].id];
+}
+
+function unfold(view) {
+  const [first] = view.search.fold;
+  redraw(view, { isFolded: false });
+  walk(view, first);
+}
+
+function arrive(view, place) {
+  if (place === null) return;
+  view.at = place;
+  view.pointed = place;
+  readOut(view.readout, view);
+}
+
+function walk(view, place) {
+  if (place === null || place === undefined) return;
+  view.at = place;
+  mark(view);
+  const node = view.tree.elements.get(place);
+  inSight(view.camera, node);
+  node.focus({ preventScroll: true });
+}
+
+const ZOOMS = { "+": 1.25, "=": 1.25, "-": 0.8 };
+
+function onKey(view, event) {
+  const { key } = event;
+  const place = placeOf(event);
+  if (place === null || hasModifier(event)) return;
+  if (key === "Enter" && place < 0) unfold(view);
+  else if (key === "Enter") goOn(view, place);
+  else if (key === " ") press(view, place);
+  else if (key in ZOOMS) zoom(view.camera, ZOOMS[key]);
+  else if (key === "0") fit(view.camera);
+  else {
+    const next = after(key, place, view);
+    if (next === undefined) return;
+    walk(view, next);
+  }
+  takeKey(event);
+}

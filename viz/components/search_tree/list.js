@@ -1,0 +1,86 @@
+// The same tree on a narrow screen: an indented list, a line for each run of words that nothing parts.
+
+import { directionOf, element, setPiece } from "../kit/page.js";
+import { briefly, two } from "./readout.js";
+
+const DEEPEST = 6; // steps of indentation
+
+export function createList(choose) {
+  const list = element("div", "list");
+  list.onclick = ({ target }) => {
+    const node = target.closest("[data-place]");
+    if (node) choose(Number(node.dataset.place));
+  };
+  return list;
+}
+
+export function drawList(list, { search }) {
+  const lines = [];
+  const add = (place, depth) => {
+    const run = runFrom(search, place);
+    lines.push(lineOf(search, run, depth), droppedAlong(search, run, depth));
+    const next = livingAfter(search, run.at(-1));
+    for (const each of next) add(each, depth + 1);
+  };
+  for (const place of livingAfter(search, 0)) add(place, 0);
+  lines.unshift(droppedAlong(search, [0], 0));
+  list.replaceChildren(...lines.filter(Boolean));
+}
+
+function livingAfter({ nodes }, place) {
+  return nodes[place].children.filter((each) => nodes[each].isLiving);
+}
+
+function runFrom(search, place) {
+  const run = [place];
+  for (let next = livingAfter(search, place); next.length === 1; next = livingAfter(search, next[0])) {
+    run.push(next[0]);
+  }
+  return run;
+}
+
+function indented(node, depth) {
+  node.style.setProperty("--depth", Math.min(depth, DEEPEST));
+  return node;
+}
+
+function lineOf({ nodes }, run, depth) {
+  const line = indented(element("div", "line"), depth);
+  line.dir = directionOf(run.map((place) => nodes[place].piece));
+  for (const place of run) line.append(wordButton(nodes[place]));
+  const { hypothesis, score } = nodes[run.at(-1)];
+  if (hypothesis >= 0) {
+    line.append(element("span", "rank", hypothesis + 1), element("span", "score dim", two(score.total)));
+  }
+  return line;
+}
+
+function wordButton({ place, piece, logProb, isWritten, isLiving }) {
+  const button = element("button", `word ${isWritten ? "written" : isLiving ? "living" : "dropped"}`);
+  button.type = "button";
+  button.dataset.place = place;
+  const text = element("span", "piece");
+  setPiece(text, piece);
+  button.append(text, element("span", "share", briefly(logProb) || "–"));
+  return button;
+}
+
+// What was dropped after the nodes of a run; made when somebody opens it.
+function droppedAlong(search, run, depth) {
+  const { nodes } = search;
+  const dropped = run.flatMap((place) => nodes[place].children).filter((each) => !nodes[each].isLiving);
+  if (!dropped.length) return null;
+  const details = indented(element("details", "dropped"), depth);
+  details.append(element("summary", "dim", `${dropped.length} dropped`));
+  details.ontoggle = () => {
+    if (details.childElementCount > 1) return;
+    details.append(...dropped.map((place) => droppedLine(nodes[place])));
+  };
+  return details;
+}
+
+function droppedLine(node) {
+  const line = element("div", "line");
+  line.append(wordButton(node), element("span", "why dim", node.reason));
+  return line;
+}

@@ -1,0 +1,178 @@
+"""A decoding's search as a tree: hypotheses, what was dropped, and why."""
+
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import exp
+from typing import Any, ClassVar
+
+import numpy as np
+
+from transformer.decoding import Decoding
+from transformer.decoding.search_tree import SearchTree
+from transformer.recording import Recording
+from viz.components.kit.browser import Component, digest, envelope, pieces
+from viz.components.kit.pack import pack
+from viz.components.kit.sync import mountable
+from viz.components.search_tree.entries import Entry, entries_of
+from viz.components.search_tree.layout import layout, shared_chain
+from viz.labels import bare_label, number, percent
+from viz.theme import Theme
+
+SEARCH_TREE = Component("search_tree")
+search_tree = mountable(SEARCH_TREE)
+"""on_node, on_branch: the name of the decoding and the id of a node of its search: one that is
+chosen, and one to go on from."""
+MOST = 1200
+"""Nodes that are drawn; of a larger search the living ones and the best of the others."""
+FOLDED = 6
+"""Nodes that all hypotheses share, from which on those in the middle are folded."""
+
+
+@dataclass(frozen=True)
+class DecodeTree:
+    """The search of a decoding as a tree."""
+
+    words: bool = True
+    """The pieces of a word are one node."""
+    component: ClassVar[Component] = SEARCH_TREE
+
+    def title(self, recording: Recording) -> str:
+        return "The search as a tree"
+
+    def payload(self, recording: Recording, decoding: Decoding | None = None) -> bytes:
+        return pack_tree(_searched(decoding), self.words)
+
+    def data(
+        self,
+        payload: bytes,
+        theme: Theme,
+        *,
+        node: int | None = None,
+        shown: int | None = None,
+    ) -> bytes:
+        """node: the one that is chosen, by its id in the search; shown: the last one of what other
+        pictures show, of the best hypothesis where left out.
+        """
+        return envelope(payload, theme, node=node, shown=shown)
+
+    def says(self, recording: Recording, decoding: Decoding | None = None, **state: Any) -> str:
+        """Name the hypotheses with their scores, and what was left earliest of them."""
+        search = _searched(decoding)
+        texts = [
+            f"{place}, with a score of {number(search.nodes[end].score.total)}: “"
+            f"{_text(search, end)}”"
+            for place, end in enumerate(search.leaves, 1)
+        ]
+        n_dropped = len(search.nodes) - len(search.living) + search.n_left_out
+        ranking = f"Hypotheses, the best first: {'; '.join(texts)}." if texts else ""
+        return f"The search left {n_dropped:,} of the tokens that it looked at. {ranking}".strip()
+
+
+def name_of(search: SearchTree) -> str:
+    """A name for a search, by which news from a browser are told from those of another one."""
+    content = [(node.parent, node.token and node.token.id) for node in search.nodes]
+    return digest(json.dumps(content).encode())
+
+
+def pack_tree(search: SearchTree, words: bool) -> bytes:
+    """A search, laid out, a row of each array an entry."""
+    entries, n_left_out = entries_of(search, words, MOST)
+    parents = [entry.parent for entry in entries]
+    to_the_edge = frozenset(
+        place for place, entry in enumerate(entries) if entry.node.hypothesis is not None
+    )
+    places = layout(parents, _children(entries), to_the_edge)
+    chain = shared_chain(parents, [entry.is_living for entry in entries])
+    scores = [entry.node.score for entry in entries]
+    header = {
+        "search": name_of(search),
+        "labels": [_label(entry) for entry in entries],
+        "shares": [percent(exp(entry.log_prob)) for entry in entries],
+        "reasons": [_reason(entry) for entry in entries],
+        # The first and the last one stay, so that what is folded has a beginning and an end.
+        "fold": chain[1:-1] if len(chain) >= FOLDED else [],
+        "inner": _inner(entries),
+        "n_left_out": n_left_out,
+        "words": words,
+    }
+    hypotheses = [entry.node.hypothesis for entry in entries]
+    ranks = [-1 if rank is None else rank for rank in hypotheses]
+    whole = [
+        [entry.node.id, entry.parent, *place, rank, entry.node.score.length]
+        for entry, place, rank in zip(entries, places, ranks, strict=True)
+    ]
+    marks = [[entry.is_living, entry.node.is_forced] for entry in entries]
+    numbers = [
+        [entry.log_prob, score.total, score.log_prob, score.divisor, score.coverage]
+        for entry, score in zip(entries, scores, strict=True)
+    ]
+    return pack(header, np.array(whole, "<i4"), np.array(marks, "|u1"), np.array(numbers, "<f4"))
+
+
+def _children(entries: Sequence[Entry]) -> dict[int, list[int]]:
+    """The children of each entry from top to bottom: of the best hypothesis, which goes straight
+    on, then those that soon end, so that they stand near it; equally long ones by their score.
+    """
+    best, length = [_best(entry) for entry in entries], [1] * len(entries)
+    for place in range(len(entries) - 1, 0, -1):
+        parent = entries[place].parent
+        best[parent] = min(best[parent], best[place])
+        length[parent] = max(length[parent], length[place] + 1)
+
+    def rank(place: int) -> tuple[float, ...]:
+        return best[place], -entries[place].node.score.total
+
+    children: dict[int, list[int]] = {}
+    for place, entry in enumerate(entries[1:], 1):
+        children.setdefault(entry.parent, []).append(place)
+    for each in children.values():
+        each.sort(key=rank)
+        each[1:] = sorted(each[1:], key=lambda place: (length[place], *rank(place)))
+    return children
+
+
+def _inner(entries: Sequence[Entry]) -> list[tuple[int, int]]:
+    """Pairs of a node within a word and the place of that word, of a living one if there is."""
+    places = {entry.node.id: place for place, entry in enumerate(entries)}
+    pairs: dict[int, int] = {}
+    for place, entry in enumerate(entries):
+        for id in entry.inner:
+            before = places.get(id)
+            if before is None or (entry.is_living and not entries[before].is_living):
+                pairs[id] = places[id] = place
+    return list(pairs.items())
+
+
+def _best(entry: Entry) -> float:
+    return np.inf if entry.node.hypothesis is None else entry.node.hypothesis
+
+
+def _label(entry: Entry) -> tuple[str, int]:
+    """As a piece is shown, without the sign of its space: every node is by itself."""
+    if entry.token is None:
+        return "", 0
+    (piece,) = pieces([entry.token])
+    return bare_label(entry.token), piece[1]
+
+
+def _reason(entry: Entry) -> str:
+    """Say why nothing that is drawn was written after it; empty where something was."""
+    if entry.is_living:
+        return ""
+    if entry.node.dropped is None:
+        return "the search went on with what comes after it"
+    return re.sub(r"-(?=\d)", "−", str(entry.node.dropped))
+
+
+def _text(search: SearchTree, id: int) -> str:
+    tokens = [node.token for node in search.path(id) if node.token and not node.token.special]
+    return "".join(token.piece.replace("▁", " ") for token in tokens).strip()
+
+
+def _searched(decoding: Decoding | None) -> SearchTree:
+    """Raises ValueError where nothing was decoded."""
+    if decoding is None:
+        raise ValueError("This model wrote nothing here: there is no search to draw.")
+    return decoding.search

@@ -1,0 +1,174 @@
+// The tree itself: a node per entry, and one path for each look of an edge. What is drawn once is
+// panned and zoomed by one transform.
+
+import { element, setPiece } from "../kit/page.js";
+import { typeSize } from "../kit/room.js";
+import { drawnNodes } from "./nodes.js";
+import { briefly, spoken, two } from "./readout.js";
+
+const SVG = "http://www.w3.org/2000/svg";
+const GAP = 24; // px between columns, for the edges
+const LINE = 1.6; // rows, in sizes of the type
+const LOOKS = ["dropped", "living", "written", "end"]; // edges, from below upwards
+
+export function createTree() {
+  const node = element("div", "viewport");
+  node.setAttribute("role", "tree");
+  node.setAttribute("aria-label", "The search: left and right lead along a hypothesis, up and down "
+    + "to the others of a step; Enter goes on from a node, the space bar chooses it");
+  const world = element("div", "world");
+  const edges = document.createElementNS(SVG, "svg");
+  edges.setAttribute("aria-hidden", "true");
+  const paths = Object.fromEntries(LOOKS.map((look) => [look, document.createElementNS(SVG, "path")]));
+  for (const look of LOOKS) {
+    paths[look].setAttribute("class", `edge ${look}`);
+    edges.append(paths[look]);
+  }
+  const nodes = element("div", "nodes");
+  world.append(edges, nodes);
+  node.append(world);
+  return { node, world, edges, paths, nodes, elements: new Map(), size: [0, 0] };
+}
+
+export function drawTree(tree, { search, isFolded, isBare }) {
+  const drawn = drawnNodes(search, isFolded, isBare);
+  const shown = search.nodes.filter(({ place }) => drawn.has(place));
+  tree.elements = new Map(shown.map((node) => [node.place, nodeElement(node)]));
+  const fold = isFolded && search.fold.length ? foldOf(search) : null;
+  if (fold) tree.elements.set(-1, foldElement(search));
+  const all = fold ? [...shown, fold] : shown;
+  const ends = shown.filter(({ hypothesis }) => hypothesis >= 0)
+    .sort((a, b) => a.hypothesis - b.hypothesis).map((node) => [node, endElement(node)]);
+  tree.nodes.replaceChildren(...tree.elements.values(), ...ends.map(([, node]) => node));
+  const boxes = placed(tree, all);
+  const right = Math.max(...[...boxes.values()].map(({ x, width }) => x + width)) + GAP;
+  for (const [{ place }, node] of ends) put(node, right, boxes.get(place).y);
+  drawEdges(tree, { shown, fold, boxes, right, ends });
+  const beyond = Math.max(0, ...ends.map(([, node]) => node.offsetWidth));
+  const low = Math.max(...[...boxes.values()].map(({ y, height }) => y + height / 2));
+  tree.size = [right + beyond, low];
+  tree.edges.setAttribute("width", tree.size[0]);
+  tree.edges.setAttribute("height", tree.size[1]);
+  Object.assign(tree.world.style, { width: `${tree.size[0]}px`, height: `${tree.size[1]}px` });
+}
+
+function nodeElement(node) {
+  const { place, piece, logProb, isLiving, isWritten, isForced, column, length } = node;
+  const looks = [isWritten ? "written" : isLiving ? "living" : "dropped", isForced ? "forced" : ""];
+  const made = element("div", `node ${looks.join(" ")}`);
+  Object.assign(made.dataset, { place });
+  if (isWritten && place) Object.assign(made.dataset, { side: "target", position: length - 1 });
+  made.tabIndex = -1;
+  made.setAttribute("role", "treeitem");
+  made.setAttribute("aria-level", column + 1);
+  made.setAttribute("aria-label", spoken(node));
+  if (!place) made.classList.add("root");
+  else made.append(...shareElements(logProb), pieceElement(piece));
+  return made;
+}
+
+function shareElements(logProb) {
+  const text = briefly(logProb);
+  return text ? [element("span", "share", text)] : [];
+}
+
+function pieceElement(piece) {
+  const node = element("span", "piece");
+  setPiece(node, piece);
+  return node;
+}
+
+// What stands for the nodes that are folded, in the place of the first of them.
+function foldOf({ nodes, fold }) {
+  return { ...nodes[fold[0]], place: -1, isLiving: true, isWritten: true };
+}
+
+function foldElement({ fold, words, nodes }) {
+  const text = `… ${fold.length} ${words ? "words" : "tokens"} …`;
+  const node = element("div", "node fold", text);
+  node.dataset.place = -1;
+  node.tabIndex = -1;
+  node.title = "What all hypotheses share: unfold it";
+  node.setAttribute("role", "treeitem");
+  node.setAttribute("aria-level", nodes[fold[0]].column + 1);
+  node.setAttribute("aria-expanded", "false");
+  node.setAttribute("aria-label", `${text} which all hypotheses share; Enter unfolds them`);
+  return node;
+}
+
+// The rank of a hypothesis at the right edge, and its score.
+function endElement({ hypothesis, score, isWritten }) {
+  const node = element("div", `finish ${isWritten ? "written" : ""}`);
+  node.setAttribute("aria-hidden", "true"); // its node says the same
+  node.append(element("span", "rank", hypothesis + 1), element("span", "score", two(score.total)));
+  return node;
+}
+
+// Rows and columns in which nothing is drawn take no room. Returns place -> { x, y, width, height }.
+function placed(tree, shown) {
+  const sizes = new Map(shown.map(({ place }) => [place, tree.elements.get(place).offsetWidth]));
+  const widths = new Map();
+  for (const { place, column } of shown) {
+    widths.set(column, Math.max(widths.get(column) ?? 0, sizes.get(place)));
+  }
+  const lefts = new Map();
+  let left = 0;
+  for (const column of [...widths.keys()].sort((a, b) => a - b)) {
+    lefts.set(column, left);
+    left += widths.get(column) + GAP;
+  }
+  const rows = [...new Set(shown.map(({ row }) => row))].sort((a, b) => a - b);
+  const lines = new Map(rows.map((row, line) => [row, line]));
+  const height = LINE * typeSize();
+  return new Map(shown.map(({ place, column, row }) => {
+    const box = { x: lefts.get(column), y: (lines.get(row) + 0.5) * height, width: sizes.get(place), height };
+    put(tree.elements.get(place), box.x, box.y);
+    return [place, box];
+  }));
+}
+
+function put(node, x, y) {
+  node.style.left = `${x}px`;
+  node.style.top = `${y}px`;
+}
+
+function drawEdges(tree, { shown, fold, boxes, right, ends }) {
+  const lines = Object.fromEntries(LOOKS.map((look) => [look, []]));
+  const from = (place) => boxes.get(boxes.has(place) ? place : -1);
+  for (const node of fold ? [...shown, fold] : shown) {
+    if (node.parent < 0) continue;
+    const look = node.isWritten ? "written" : node.isLiving ? "living" : "dropped";
+    lines[look].push(edge(from(node.parent), boxes.get(node.place)));
+  }
+  for (const [{ place }] of ends) {
+    const { x, y, width } = boxes.get(place);
+    lines.end.push(`M${round(x + width + 4)} ${round(y)}H${round(right - 4)}`);
+  }
+  for (const look of LOOKS) tree.paths[look].setAttribute("d", lines[look].join(""));
+}
+
+// Along the row of the parent, and then to the child within the gap before it.
+function edge(parent, child) {
+  const [start, end, turn] = [parent.x + parent.width, child.x - 3, child.x - GAP + 4];
+  const middle = (turn + end) / 2;
+  const [from, to] = [round(parent.y), round(child.y)];
+  const level = `M${round(start + 3)} ${from}H${round(turn)}`;
+  if (from === to) return `M${round(start + 3)} ${from}H${round(end)}`;
+  return `${level}C${round(middle)} ${from} ${round(middle)} ${to} ${round(end)} ${to}`;
+}
+
+function round(number) {
+  return Math.round(10 * number) / 10;
+}
+
+// One stop for Tab: what was walked to, else what is chosen, else the first word. Returns its place.
+export function markTree(tree, { search, at, chosen }) {
+  const stops = [at, chosen, ...search.nodes[0].children, -1, 0];
+  const stop = stops.find((place) => place !== null && tree.elements.has(place)) ?? null;
+  for (const [place, node] of tree.elements) {
+    node.tabIndex = place === stop ? 0 : -1;
+    node.classList.toggle("chosen", place === chosen);
+    node.setAttribute("aria-selected", place === chosen);
+  }
+  return stop;
+}
