@@ -11,6 +11,7 @@ from viz.labels import literal
 from viz.run.cache import CACHE, bytes_of
 from viz.run.request import Request, about, answer, make_request, recording_of_text
 from viz.state.page import Page, Pane
+from viz.state.requests import decided
 from viz.state.state import current_theme
 from viz.stories.shipped import stories_of
 from viz.stories.story import Scene, Story
@@ -54,7 +55,9 @@ def _picture(scene: Scene, theme_name: str) -> Picture | None:
 def request_of(scene: Scene) -> Request:
     """Return the request of the link."""
     screen = scene.screen
-    return make_request(screen.checkpoint or "", screen.text or "", screen.decoding or "none")
+    method = screen.decoding or "none"
+    request = make_request(screen.checkpoint or "", screen.text or "", method)
+    return request if method == "none" else decided(request, screen)
 
 
 def _drawn(request: Request, scene: Scene, theme_name: str) -> Picture:

@@ -54,9 +54,13 @@ def request_of(checkpoint: str, text: str, screen: Screen) -> Request:
     languages = chosen_languages(description, screen) if has_languages(description) else NEITHER
     choices = (method, tuple(options.items()), languages, screen.edits, chosen_chat(screen))
     request = make_request(checkpoint, text, *choices)
+    return limited(as_stopped(decided(request, screen), screen.stopped))
+
+
+def decided(request: Request, screen: Screen) -> Request:
+    """The request with what is decided of the decoding, and the hypothesis that is shown."""
     constraints = Constraints(screen.prefix, screen.force, screen.forbid)
-    request = replace(request, constraints=constraints, branch=screen.branch)
-    return limited(as_stopped(request, screen.stopped))
+    return replace(request, constraints=constraints, branch=screen.branch)
 
 
 def chosen_options(method: Method, screen: Screen) -> dict[str, float]:

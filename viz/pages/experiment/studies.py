@@ -29,6 +29,7 @@ class HeadAblation(Study[Ablation]):
         request, plain = self.request, answer(self.request, runner)
         target = plain.recording.target if plain.decoding is not None else None
         options: dict[str, Any] = {"method": request.method, **dict(request.options)}
+        options |= request.decided
         steps = runner.steps(plain.checkpoint.model)
         choices = (request.text, target, before, steps.give_way, self.second)
         yield from steps.of(ablating(plain.checkpoint, *choices, **options))

@@ -46,7 +46,7 @@ def branch_fields(pane: Pane, step: int) -> None:
     if pane.request != pane.answer.request or not pane.recording.target or on_stage():
         return
     own, word = session().of(Branching), word_at(pane.recording.target, step)
-    written = visible(words_of(pane.recording.target)[word.number])
+    written = words_of(pane.recording.target)[word.number]
     with st.container(key="branching", gap="small"):
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
             for each in _fields(pane, step, written):
@@ -62,7 +62,7 @@ def _draw(field: Field, key: str, answer: Answer) -> None:
     st.text_input(
         literal(field.title),
         field.text,
-        placeholder=field.title,
+        placeholder=visible(field.title),
         label_visibility="collapsed",
         key=key,
         width=WIDTH,
