@@ -31,6 +31,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         print("stopped; the same command goes on from here.", file=sys.stderr)
         return 130
+    if not result:  # it was printed on the way
+        return 0
     return _print(json.dumps(result, ensure_ascii=False) if options.json else command.text(result))
 
 

@@ -1,29 +1,40 @@
 """python -m transformer decode: what a checkpoint makes of one text."""
 
+import json
 import sys
 from argparse import ArgumentParser, Namespace
+from collections.abc import Iterator
 from dataclasses import asdict
+from pathlib import Path
 from typing import Any
+
+from tqdm import tqdm
 
 from transformer.causes.decoder_lens import with_encoder_layers
 from transformer.causes.reference import reference
 from transformer.checkpoint import Checkpoint
 from transformer.commands.arguments import add_checkpoint
 from transformer.commands.command import Command, Result
-from transformer.decoding import InputError, decode, decoding_methods
+from transformer.corpus.decode_many import decode_many
+from transformer.decoding import Decoding, InputError, decode, decoding_methods
 from transformer.decoding.decode import written_text
 from transformer.decoding.method import Method
 from transformer.formats.opening import load_checkpoint
 from transformer.hugging_face.chat.chatting import chatting, remarks, text_read
 from transformer.hugging_face.chat.turns import turn_of
-from transformer.refusal import quoted
+from transformer.refusal import Refusal, quoted
 from transformer.visible import visible
 
 
 def add_arguments(parser: ArgumentParser) -> None:
     """Add what `decode` takes."""
     add_checkpoint(parser)
-    parser.add_argument("text")
+    parser.add_argument("text", nargs="?")
+    parser.add_argument(
+        "--data",
+        metavar="FILE",
+        help="decode each line of a file, or of - (standard input), into a line of JSON",
+    )
     methods = [name for name, method in decoding_methods().items() if not method.needs_target]
     parser.add_argument("--method", choices=methods, default="greedy")
     parser.add_argument(
@@ -34,6 +45,24 @@ def add_arguments(parser: ArgumentParser) -> None:
         action="append",
         default=[],
         help="change the model (an intervention), as in head-off:cross.2.3; may be repeated",
+    )
+    parser.add_argument("--prefix", default="", help="words that the target begins with")
+    parser.add_argument(
+        "--force",
+        action="append",
+        default=[],
+        metavar="WORDS",
+        help="words that must stand somewhere in the target (beam search); may be repeated",
+    )
+    parser.add_argument(
+        "--forbid",
+        action="append",
+        default=[],
+        metavar="WORDS",
+        help="words that may not stand in the target; may be repeated",
+    )
+    parser.add_argument(
+        "--tree", action="store_true", help="with all that the search looked at, in JSON"
     )
     parser.add_argument(
         "--encoder-layers",
@@ -54,6 +83,8 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(options: Namespace) -> Result:
     """The text that the model writes, and its hypotheses. Raises Refusal."""
+    if (options.text is None) == (options.data is None):
+        raise InputError("decode takes a text, or --data with a file of them: give it one of both.")
     checkpoint = load_checkpoint(options.checkpoint, options.device)
     if options.encoder_layers is not None:
         checkpoint = with_encoder_layers(checkpoint, options.encoder_layers)
@@ -64,29 +95,72 @@ def run(options: Namespace) -> Result:
         raise InputError(
             "--system and --turn need --template: it is the template that writes them."
         )
+    method = decoding_methods()[options.method]
+    how = {"method": options.method, "edits": options.edit, "prefix": options.prefix}
+    how |= {"force": options.force, "forbid": options.forbid}
+    how |= dict(_value(method, option) for option in options.option)
+    if options.data is not None:
+        return _lines(checkpoint, options, how)
     read = text_read(checkpoint, options.text)
     if options.template is not None:
         print(visible(read, " \n"), file=sys.stderr)  # before it is read; stdout is the result's
     for remark in remarks(checkpoint, options.text):
         print(f"note: {visible(remark)}.", file=sys.stderr)
-    method = decoding_methods()[options.method]
-    values = dict(_value(method, option) for option in options.option)
-    decoding = decode(checkpoint, options.text, method=options.method, edits=options.edit, **values)
+    decoding = decode(checkpoint, options.text, **how)
     scored = _scored(checkpoint, options)
+    before = {} if options.template is None else {"read": read}
+    return before | _result(checkpoint, decoding, options) | scored
+
+
+def _result(checkpoint: Checkpoint, decoding: Decoding, options: Namespace) -> Result:
+    """The text and its hypotheses; and the tree, where it is asked for."""
     sources = [token.id for token in decoding.source]
     texts = [written_text(checkpoint, sources, h.ids) for h in decoding.hypotheses]
-    return (
-        ({} if options.template is None else {"read": read})
-        | {
-            "text": decoding.text,
-            "target": [token.piece for token in decoding.target],
-            "hypotheses": [
-                {"text": text, "log_prob": h.log_prob, "score": h.score}
-                for text, h in zip(texts, decoding.hypotheses, strict=True)
-            ],
-        }
-        | scored
-    )
+    return {
+        "text": decoding.text,
+        "target": [token.piece for token in decoding.target],
+        "hypotheses": [
+            {"text": text, "log_prob": h.log_prob, "score": h.score}
+            for text, h in zip(texts, decoding.hypotheses, strict=True)
+        ],
+    } | ({"tree": decoding.search.rows()} if options.tree else {})
+
+
+def _lines(checkpoint: Checkpoint, options: Namespace, how: dict[str, Any]) -> Result:
+    """Print a line of JSON for each line of the data, as soon as it is decoded.
+
+    A line that is refused says why in "error". Raises Refusal where there were such lines, at the
+    end.
+    """
+    if options.template is not None or options.reference is not None:
+        raise InputError("--data takes no --template and no --reference: these are of one text.")
+    n, n_refused = 0, 0
+    lines = tqdm(_texts(options.data), unit="line", dynamic_ncols=True)
+    for line, result in decode_many(checkpoint, lines, **how):
+        n += 1
+        row: Result = {"source": line}
+        if isinstance(result, Refusal):
+            n_refused += 1
+            row["error"] = str(result)
+        else:
+            row |= _result(checkpoint, result, options)
+        print(json.dumps(row, ensure_ascii=False), flush=True)
+    if n_refused:
+        raise Refusal(f'{n_refused} of {n} lines were refused: see their "error".')
+    return {}
+
+
+def _texts(file: str) -> Iterator[str]:
+    """The lines of a file, or of - (standard input), as they come. Raises InputError."""
+    if file == "-":
+        yield from (line.rstrip("\r\n") for line in sys.stdin)
+        return
+    try:
+        with Path(file).open(encoding="utf-8") as lines:
+            yield from (line.rstrip("\r\n") for line in lines)
+    except (OSError, UnicodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "it is not text in UTF-8"
+        raise InputError(f"{quoted(file)} cannot be read: {reason}.") from error
 
 
 def _scored(checkpoint: Checkpoint, options: Namespace) -> Result:

@@ -90,10 +90,9 @@ def beam(
 def _begun(course: Course, logits: Tensor, has_rules: bool) -> Branch:
     """The hypothesis that all of them go on from: the prefix, or nothing yet."""
     rows, nodes = course.begin(logits)
-    prefix, force = course.constraints.prefix, course.constraints.force
-    placed = Placed()
+    prefix, placed = course.constraints.prefix, Placed()
     for id in prefix:
-        placed = placed.after(id, force)
+        placed = placed.after(id, course.phrases)
     total = sum(float(row[id]) for row, id in zip(rows, prefix, strict=True))
     return Branch(prefix, rows, total, (0, *nodes)[-1], rows if has_rules else (), placed)
 
@@ -122,11 +121,11 @@ def _step(
 
 
 def _ranked(beams: list[Frontier], course: Course) -> list[Hypothesis]:
-    """What has ended in all of them, best first. Raises InputError where nothing could."""
+    """Return what has ended in all of them, best first. Raises InputError where nothing could."""
     every = sorted((h for beam in beams for h in beam.finished), key=lambda h: -h.score)
     # Groups may find the same.
     finished = list({each.ids: each for each in reversed(every)}.values())[::-1]
-    if not finished and course.constraints.force:
+    if not finished and len(course.phrases):
         raise InputError(
             "The forced words found no place in so long a text: allow a longer one, a larger beam, "
             "or force fewer."

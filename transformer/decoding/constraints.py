@@ -15,7 +15,7 @@ Phrase = str | Sequence[Token] | Sequence[int]
 
 @dataclass(frozen=True)
 class Constraints:
-    """Where a target begins, what must stand in it somewhere, and what may not.
+    """The beginning of a target, the phrases that must stand in it, and those that may not.
 
     Token ids and no text: a text that is cut anew may be other tokens, with another price.
     """

@@ -8,23 +8,26 @@ from torch import Tensor
 
 from transformer.decoding.constraints import Bars, Constraints
 from transformer.decoding.method import Model
+from transformer.decoding.phrases import Phrases
 from transformer.decoding.search_tree import Why
 from transformer.decoding.trail import Trail
 from transformer.finite import log_probabilities
 from transformer.inputs import InputError
 
-FREE = Constraints()
+FREE, NO_PHRASES = Constraints(), Phrases()
 N_BESIDE = 3
 """The most probable tokens of a step that a search of one hypothesis notes beside its own."""
 
 
 @dataclass(frozen=True)
 class Course:
-    """What a search is given beside the numbers of its method."""
+    """The constraints and the trail of a search, beside the numbers of its method."""
 
     constraints: Constraints = FREE
     bars: Bars = field(default_factory=lambda: Bars(()))
     """The forbidden phrases."""
+    phrases: Phrases = NO_PHRASES
+    """The forced ones."""
     trail: Trail = field(default_factory=Trail)
 
     def first(self, model: Model, source: Tensor) -> Tensor:

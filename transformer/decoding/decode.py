@@ -16,6 +16,7 @@ from transformer.decoding.coverage import COVERAGE, covered
 from transformer.decoding.left_to_right import OnToken
 from transformer.decoding.method import Hypothesis, Method, Search
 from transformer.decoding.options import OptionError, checked_options
+from transformer.decoding.phrases import Phrases
 from transformer.decoding.shared_batch import Run
 from transformer.decoding.steps import Decoding, steps_of
 from transformer.decoding.trail import Trail
@@ -29,8 +30,9 @@ from transformer.finite import not_finite
 from transformer.inputs import InputError, target_ids
 from transformer.models.token_model import TokenWriter
 from transformer.refusal import quoted
-from transformer.tokenizer import Side
+from transformer.tokenizer import Side, Tokenizer
 from transformer.vocabulary import source_side
+from transformer.words import word_groups
 
 
 def decoding_methods() -> dict[str, Method]:
@@ -94,11 +96,14 @@ def decode(
     constraints = constraints_of(checkpoint, len(sources), prefix, force, forbid)
     _check_constraints(methods[method], constraints)
     bars, courses = Bars(constraints.forbid, checkpoint.tokenizer), [Course()]
+    phrases = Phrases(constraints.force, partial(_continues, checkpoint.tokenizer))
     is_shared = isinstance(checkpoint.model, TokenWriter)
     is_shared = is_shared and not made and not methods[method].needs_target
 
     def begin(model: Any, ids: Tensor) -> Search:
-        courses[0] = Course(constraints, bars)  # a second time where a step of all has failed
+        courses[0] = Course(
+            constraints, bars, phrases
+        )  # a second time where a step of all has failed
         more: dict[str, Any] = {"course": courses[0]}
         if on_token is not None and methods[method].streams:
             more["on_token"] = _tell(checkpoint, sources, courses[0], on_token)
@@ -132,6 +137,13 @@ def _check_constraints(method: Method, constraints: Constraints) -> None:
             f"{method.title} cannot find a place for forced words: choose {' or '.join(able)}, or "
             "let the text begin with them."
         )
+
+
+def _continues(tokenizer: Tokenizer, before: int, id: int) -> bool:
+    """Tell whether a token goes on with the word of the one before it."""
+    tokens = [tokenizer.token(before), tokenizer.token(id)]
+    is_one = not tokens[1].special and len(word_groups(tokens)) == 1
+    return is_one and not any(map(str.isspace, tokenizer.decode([before, id]).strip()))
 
 
 def _first_inputs(checkpoint: Checkpoint, sources: list[int]) -> Sequence[Sequence[int]]:

@@ -84,7 +84,7 @@ class Frontier:
 
     @property
     def _phrases(self) -> Phrases:
-        return self.course.constraints.force
+        return self.course.phrases
 
     def step(
         self, rows: Tensor, scores: Tensor, has_rules: bool, likes: Tensor | None = None
@@ -209,7 +209,9 @@ class Frontier:
         parent = self.open[candidate.parent]
         divisor = self.rule.divisor(len(parent.ids) + 1)
         place = (parent.node, candidate.id, log_prob, candidate.total, divisor, rank)
-        is_forced = bool(self._phrases) and candidate.id in parent.placed.following(self._phrases)
+        is_forced = bool(len(self._phrases)) and candidate.id in parent.placed.following(
+            self._phrases
+        )
         return self.course.trail.add(*place, is_forced=is_forced)
 
     def _note_barred(

@@ -1,9 +1,26 @@
 """Phrases that must stand somewhere in a target, and how far a hypothesis has come with them."""
 
-from collections.abc import Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 
-Phrases = Sequence[tuple[int, ...]]
+Continues = Callable[[int, int], bool]
+"""Tells whether a token goes on with the word that the token before it is of."""
+
+
+def separate(before: int, id: int) -> bool:
+    """Say that no token goes on with a word."""
+    return False
+
+
+@dataclass(frozen=True)
+class Phrases:
+    """Phrases of tokens, to stand in a target as whole words."""
+
+    ids: tuple[tuple[int, ...], ...] = ()
+    continues: Continues = separate
+
+    def __len__(self) -> int:
+        return len(self.ids)
 
 
 @dataclass(frozen=True)
@@ -16,10 +33,12 @@ class Placed:
     """The number of the phrase that is being written; -1: none."""
     at: int = 0
     """Tokens of it that are written."""
+    last: int = -1
+    """The number of the phrase that the last token has made whole; -1: none."""
 
     def n_tokens(self, phrases: Phrases) -> int:
         """Tokens of all phrases that are written."""
-        return sum(len(phrases[each]) for each in self.whole) + self.at
+        return sum(len(phrases.ids[each]) for each in self.whole) + self.at
 
     def is_whole(self, phrases: Phrases) -> bool:
         """Tell whether all of them stand in it."""
@@ -28,24 +47,27 @@ class Placed:
     def following(self, phrases: Phrases) -> set[int]:
         """The tokens that bring it further."""
         open_ones = [n for n in range(len(phrases)) if n not in self.whole]
-        begun = set() if self.current < 0 else {phrases[self.current][self.at]}
-        return begun | {phrases[n][0] for n in open_ones}
+        begun = set() if self.current < 0 else {phrases.ids[self.current][self.at]}
+        return begun | {phrases.ids[n][0] for n in open_ones}
 
     def after(self, id: int, phrases: Phrases) -> "Placed":
         """The same after one more token.
 
-        A phrase that is broken off counts no more; of several that begin alike, the longest is
-        taken up.
+        A phrase that is broken off counts no more, nor one whose last word goes on: "Hund" is not
+        in "Hundert". Of several that begin alike, the longest is taken up.
         """
-        if self.current >= 0 and phrases[self.current][self.at] == id:
-            return _taken(self.whole, self.current, self.at + 1, phrases)
-        beginning = [n for n, each in enumerate(phrases) if n not in self.whole and each[0] == id]
+        ids, whole = phrases.ids, self.whole
+        if self.current >= 0 and ids[self.current][self.at] == id:
+            return _taken(whole, self.current, self.at + 1, phrases)
+        if self.last >= 0 and phrases.continues(ids[self.last][-1], id):
+            whole = whole - {self.last}
+        beginning = [n for n, each in enumerate(ids) if n not in whole and each[0] == id]
         if not beginning:
-            return Placed(self.whole)
-        return _taken(self.whole, max(beginning, key=lambda n: len(phrases[n])), 1, phrases)
+            return Placed(whole)
+        return _taken(whole, max(beginning, key=lambda n: len(ids[n])), 1, phrases)
 
 
 def _taken(whole: frozenset[int], number: int, at: int, phrases: Phrases) -> Placed:
-    if at < len(phrases[number]):
+    if at < len(phrases.ids[number]):
         return Placed(whole, number, at)
-    return Placed(whole | {number})
+    return Placed(whole | {number}, last=number)

@@ -139,6 +139,29 @@ class SearchTree:
         """The node at which the hypothesis of this rank ends. Raises IndexError."""
         return self.nodes[self.leaves[rank]]
 
+    def rows(self) -> list[dict[str, object]]:
+        """A row a node, as JSON and CSV have them."""
+        return [
+            {
+                "id": node.id,
+                "parent": node.parent,
+                "token": None if node.token is None else node.token.id,
+                "piece": None if node.token is None else node.token.piece,
+                "log_prob": node.log_prob,
+                "sum": node.score.log_prob,
+                "length": node.score.length,
+                "divisor": node.score.divisor,
+                "coverage": node.score.coverage,
+                "score": node.score.total,
+                "rank": node.rank,
+                "forced": node.is_forced,
+                "hypothesis": node.hypothesis,
+                "dropped": None if node.dropped is None else node.dropped.why,
+                "beaten_by": None if node.dropped is None else node.dropped.by,
+            }
+            for node in self.nodes
+        ]
+
     def find(self, ids: Sequence[int]) -> Node | None:
         """The node that these token ids lead to; None: the search did not look at it."""
         node = self.nodes[0]

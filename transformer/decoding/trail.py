@@ -83,13 +83,13 @@ class Trail:
         longest: nodes of longer texts are left out, as if the search had ended before them.
         """
         ends = {id: rank for rank, id in reversed(list(enumerate(leaves)))}
-        kept = self._kept(ends)
+        stay = self._lasting(ends)
         if longest is not None:
-            kept = [id for id in kept if self._entries[id].length <= longest]
-        ids = {old: new for new, old in enumerate(kept)}
+            stay = [id for id in stay if self._entries[id].length <= longest]
+        ids = {old: new for new, old in enumerate(stay)}
         self._revive(ends)
-        nodes = tuple(self._node(old, ids, token, ends.get(old)) for old in kept)
-        n_left_out = 0 if longest is not None else len(self._entries) - len(kept)
+        nodes = tuple(self._node(old, ids, token, ends.get(old)) for old in stay)
+        n_left_out = 0 if longest is not None else len(self._entries) - len(stay)
         return SearchTree(nodes, tuple(ids[each] for each in leaves), n_left_out)
 
     def _revive(self, ends: Container[int]) -> None:
@@ -101,7 +101,7 @@ class Trail:
             if entry.why not in LEFT and self._entries[entry.parent].why == "continuations":
                 self._entries[entry.parent].why = None
 
-    def _kept(self, ends: dict[int, int]) -> Sequence[int]:
+    def _lasting(self, ends: dict[int, int]) -> Sequence[int]:
         """The entries that a tree takes: all, or of too many those that matter most."""
         if len(self._entries) <= MOST_NODES:
             return range(len(self._entries))

@@ -33,6 +33,27 @@ def test_decode(text_folder: Path, capsys: Output) -> None:
     assert capsys.readouterr().out == result["text"] + "\n"
 
 
+def test_decode_many(text_folder: Path, tmp_path: Path, capsys: Output) -> None:
+    """A line of JSON for each line, in their order; what is refused says why, and is an error."""
+    data = tmp_path / "lines.txt"
+    data.write_text("\n".join([*SENTENCES[:20], "", SENTENCES[20]]))
+    how = ["--method", "beam", "--option", "max_len=8", "--tree", "--forbid", "the"]
+    assert main(["decode", str(text_folder), "--data", str(data), *how]) == 1
+    output = capsys.readouterr()
+    rows = [json.loads(line) for line in output.out.splitlines()]
+    assert [row["source"] for row in rows] == data.read_text().split("\n")
+    assert "error" in rows[20] and "1 of 22" in output.err
+    for row in (rows[0], rows[21]):
+        alone = answer(capsys, "decode", text_folder, row["source"], *how)
+        assert alone["text"] == row["text"] and alone["target"] == row["target"]
+        assert [each["id"] for each in row["tree"]] == list(range(len(row["tree"])))
+        best = next(each for each in row["tree"] if each["hypothesis"] == 0)
+        assert best["score"] == pytest.approx(row["hypotheses"][0]["score"], abs=1e-4)
+    for wrong in ([], [SENTENCES[0], "--data", str(data)], ["--data", str(tmp_path / "none")]):
+        assert main(["decode", str(text_folder), *wrong]) == 1
+        assert "error: " in capsys.readouterr().err
+
+
 def test_decode_with_edits(text_folder: Path, capsys: Output) -> None:
     def score(*edits: str) -> float:
         named = [word for edit in edits for word in ("--edit", edit)]

@@ -1,12 +1,13 @@
 """The search as a value: against an exhaustive search, a replay, and the forced pass."""
 
+import re
 from itertools import product
 
 import pytest
 import torch
 
 from tests.conftest import SENTENCES, random_checkpoint, tiny
-from transformer import Checkpoint, decode
+from transformer import Checkpoint, InputError, decode
 from transformer.config import ModelConfig
 from transformer.decoding.trail import Trail
 from transformer.presets import PRESETS
@@ -94,6 +95,52 @@ def test_the_best_text_without_the_forbidden_phrases(
     for method in ("greedy", "sample", "diverse"):
         short = decode(tiny_checkpoint, SOURCE, method, forbid=forbid, max_len=LIMIT)
         assert not any(holds(short.hypotheses[0].ids, phrase) for phrase in forbid)
+
+
+def test_constraints_that_cannot_be_kept_are_refused(text_checkpoint: Checkpoint) -> None:
+    """In a sentence, and none of them is silently left out."""
+    wrong: list[tuple[str, dict]] = [
+        ("greedy", {"force": ["house"]}),
+        ("sample", {"force": ["house"]}),
+        ("beam", {"force": "house"}),
+        ("beam", {"force": [" "]}),
+        ("beam", {"force": [(30,)], "forbid": [(30,)]}),
+        ("beam", {"prefix": (30, 31), "forbid": [(31,)]}),
+        ("beam", {"prefix": (5, 6, 7), "max_len": 3}),
+        ("greedy", {"prefix": (10**6,)}),
+        ("greedy", {"prefix": (-1,)}),
+        ("beam", {"force": [(30, 31, 32, 33)], "max_len": 3}),
+        ("greedy", {"forbid": [(id,) for id in range(300)]}),
+        ("forced", {"target": "house", "prefix": "the"}),
+    ]
+    for method, options in wrong:
+        with pytest.raises(InputError):
+            decode(text_checkpoint, SENTENCES[0], method, **options)
+
+
+def test_a_forced_word_is_a_whole_word(text_checkpoint: Checkpoint) -> None:
+    tokenizer = text_checkpoint.tokenizer
+    bound = decode(text_checkpoint, SENTENCES[0], "beam", force=["the"], max_len=12, beam_size=6)
+    for each in bound.hypotheses:
+        assert "the" in re.findall(r"\w+", tokenizer.decode(each.ids))
+
+
+def test_a_forbidden_word_is_written_in_no_pieces(text_checkpoint: Checkpoint) -> None:
+    """Neither as the vocabulary cuts it, nor otherwise."""
+    token = text_checkpoint.tokenizer.token
+    letters = [token(id) for id in text_checkpoint.tokenizer.encode("house", "text")]
+    pieces = {token(id).piece: id for id in range(text_checkpoint.tokenizer.vocab_size)}
+    spelled = [pieces["▁"], *(pieces[letter] for letter in "house")]
+    assert [each.id for each in letters] != spelled
+    for begin in range(1, len(spelled)):  # it may be begun, and not be finished
+        bound = decode(
+            *(text_checkpoint, SENTENCES[0], "beam"),
+            **{"max_len": 12, "forbid": ["house"], "prefix": spelled[:begin]},
+        )
+        for each in bound.hypotheses:
+            assert "▁house" not in "".join(token(id).piece for id in each.ids)
+    with pytest.raises(InputError):
+        decode(text_checkpoint, SENTENCES[0], forbid=["house"], prefix=spelled)
 
 
 def holds(ids: tuple[int, ...], phrase: tuple[int, ...]) -> bool:

@@ -1,0 +1,1 @@
+"""Many texts: what is done with all lines of a file."""
