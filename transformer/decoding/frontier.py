@@ -15,7 +15,7 @@ from transformer.decoding.search_tree import Why
 
 NOTHING = Placed()
 FOUND, ENOUGH, NEVER = 0, 1, 2
-"""When a search stops: see `Rule.stops`."""
+"""The times at which a search may stop: see `Rule.stops`."""
 
 
 @dataclass(frozen=True)
@@ -185,7 +185,7 @@ class Frontier:
         return stay, ended, [each for each in ranked if each not in taken]
 
     def _allotted(self, ranked: Sequence[Candidate]) -> list[Candidate]:
-        """As many as the beam takes, an equal share for each number of forced tokens written.
+        """Choose as many as the beam takes, an equal share for each number of forced tokens written.
 
         Post and Vilar 2018, section 3: banks; what one leaves goes to those that are further.
         """
