@@ -41,18 +41,18 @@ class Pruning:
                 f"The search finished a text with “{self.other}”: number {self.hypothesis + 1} by "
                 f"its score, {score} against {number(self.best)}."
             )
-        kept = "" if self.best is None else f"; the last one kept there had {number(self.best)}"
+        last = "" if self.best is None else f"; the last one kept there had {number(self.best)}"
         if not self.why:
             return (
                 f"“{self.other}” was not among the best candidates of its step: with "
-                f"“{self.ending}” the score would have been {score}{kept}."
+                f"“{self.ending}” the score would have been {score}{last}."
             )
         tokens = "1 token" if self.n_after == 1 else f"{self.n_after} tokens"
         where = "at once,"
         if self.n_after:
             begun = f"{tokens} later" if self.n_after > 0 else "within the word"
             where = f"{begun}, at “{self.ending}”,"
-        return f"The search left “{self.other}” {where} with a score of {score}: {self.why}{kept}."
+        return f"The search left “{self.other}” {where} with a score of {score}: {self.why}{last}."
 
 
 def number(value: float | None) -> str:
@@ -103,10 +103,10 @@ def _unseen(
     length = node.score.length + 1
     beside = [it for it in search.nodes[1:] if it.score.length == length]
     divisor = next((it.score.divisor for it in beside), node.score.divisor)
-    kept = [it for it in beside if it.dropped is None or it.dropped.why in KEPT]
+    going = [it for it in beside if it.dropped is None or it.dropped.why in KEPT]
     ending = word_piece(place.other[: number + 1]).strip(" ▁")
     score = (node.score.log_prob + pieces[number].log_prob) / divisor
-    least = min((it.score.total for it in kept), default=None)
+    least = min((it.score.total for it in going), default=None)
     return Pruning(place.text, None, number - len(place.other), ending, score, least, "")
 
 

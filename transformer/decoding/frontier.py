@@ -185,7 +185,7 @@ class Frontier:
         return stay, ended, [each for each in ranked if each not in taken]
 
     def _allotted(self, ranked: Sequence[Candidate]) -> list[Candidate]:
-        """Choose as many as the beam takes, an equal share for each number of forced tokens written.
+        """Fill the beam: an equal share for each number of forced tokens written.
 
         Post and Vilar 2018, section 3: banks; what one leaves goes to those that are further.
         """

@@ -25,7 +25,7 @@ class Phrases:
 
 @dataclass(frozen=True)
 class Placed:
-    """How far a hypothesis has come: the phrases that stand in it, and the one being written."""
+    """A state of a hypothesis: the phrases that stand in it, and the one being written."""
 
     whole: frozenset[int] = frozenset()
     """Numbers of the phrases that stand in it."""
