@@ -4,7 +4,7 @@ Each is tokens on the Screen, and a change of the address: Back undoes one.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from transformer.causes.another_word import another_word
@@ -14,7 +14,7 @@ from transformer.refusal import quoted
 from transformer.token import Token
 from transformer.words import word_at, word_groups, word_piece
 from viz.labels import bare_label
-from viz.run.request import Answer, answer
+from viz.run.request import Answer
 from viz.spelling import MOST_IDS, MOST_OF_PHRASES
 from viz.state.limits import check_text
 from viz.state.page import Pane
@@ -61,16 +61,6 @@ def pin_hypothesis(pane: Pane, ids: Sequence[int], step: int | None = None) -> N
         change(step=step)
         return
     change(branch=tuple(map(int, ids)), step=step)
-
-
-def of_search(pane: Pane) -> Pane:
-    """The pane of what the search itself chose: its tree and its hypotheses stay where they are
-    while another hypothesis is shown. Raises as `answer`.
-    """
-    if pane.result is None or not pane.answer.request.branch:
-        return pane
-    request, screen = pane.answer.request.of_search, replace(pane.screen, branch=())
-    return replace(pane, screen=screen, request=request, result=answer(request))
 
 
 def force(phrase: Sequence[int]) -> None:

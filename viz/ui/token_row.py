@@ -92,4 +92,6 @@ def _end(answer: Answer) -> list[str]:
         return [literal(f"stopped after {n} tokens: {decoding.ended_by.rstrip('.')}")]
     if decoding is None or decoding.is_ended or answer.checkpoint.family.continues:
         return []
+    if answer.request.branch:  # it goes as far as somebody pinned it
+        return []
     return [f"stopped at {len(decoding.target)} tokens, without an end"]

@@ -81,7 +81,8 @@ def test_a_correction_costs_the_difference_of_two_forced_passes(
     was, became = ([span.text for span in line.spans] for line in words.lines)
     assert (was, became) == (words_of(before.target), words_of(now))
     cost = next(span.value for span in words.foot if span.measure)
-    expected = forced(checkpoint, before.target) - forced(checkpoint, now)
+    n = len(now) if decided == "branch" else None  # it has no end: a part beside a part
+    expected = forced(checkpoint, before.target[:n]) - forced(checkpoint, now)
     assert cost == pytest.approx(expected, abs=1e-5)
     written = tuple(token.id for token in now)
     if decided == "branch":

@@ -15,10 +15,10 @@ from viz.pages.decode.hypotheses import hypotheses_exhibits, why_this_one
 from viz.pages.decode.layers import encoder_layers, layers_exhibit
 from viz.pages.decode.reference import reference_exhibit, type_reference
 from viz.pages.decode.similarity import second_sentence, similarity
-from viz.pages.decode.tree import has_tree, search_csv, search_of, tree_exhibit
+from viz.pages.decode.tree import has_tree, search_csv, search_of, searched, tree_exhibit
 from viz.pages.decode.written import written
 from viz.run.request import Answer
-from viz.state.branching import go_on_from, of_search
+from viz.state.branching import go_on_from
 from viz.state.focus import pin_step, pinned_step
 from viz.state.note import note
 from viz.state.page import Exhibits, Page, Pane
@@ -49,12 +49,13 @@ def draw(pane: Pane) -> None:
         elif _shows(pane) == "reference":
             type_reference(pane)
         elif _shows(pane) == "tree":
+            branch_fields(pane, _step(pane))
             show(tree_exhibit(pane, _step(pane)), "tree")
             below(_steps, pane)
         else:
             _steps(pane)
         below(_why, pane)
-        below(why_this_one, of_search(pane))
+        below(why_this_one, searched(pane))
         below(encoder_layers, pane)
         for name in views_of_page("decode", pane.recording):
             panel(name, pane)
@@ -83,7 +84,7 @@ def _text(pane: Pane) -> None:
 
 def _steps(pane: Pane) -> None:
     decoding, step, exhibit = _decoding(pane), _step(pane), _player(pane)
-    if decoding.steps:
+    if decoding.steps and _shows(pane) == "steps":  # else they stand above the tree
         branch_fields(pane, step)
     show(exhibit, "player")
     with st.container(horizontal=True, vertical_alignment="center"):
@@ -148,7 +149,7 @@ def _exhibits(pane: Pane) -> Exhibits:
     place = pinned_step(pane)
     of_word = word_exhibits(pane, place) | right_word_exhibits(pane, place)
     of_word |= of_word_exhibits(pane, place)
-    further = hypotheses_exhibits(of_search(pane)) | layers_exhibit(pane)
+    further = hypotheses_exhibits(searched(pane)) | layers_exhibit(pane)
     return {first: main[first], **others, **of_word, **further}
 
 

@@ -33,13 +33,13 @@ def correction_exhibit(pane: Pane) -> dict[str, Exhibit]:
     return {}
 
 
-def cost(before: Recording, now: Recording) -> float:
+def cost(before: Recording, now: Recording, n: int | None = None) -> float:
     """What a correction costs, in nats: the log-probability of the target before less that of now.
 
     Both are of a forced pass, so that what was forced has its true price; negative where the
-    search had missed a more probable text.
+    search had missed a more probable text. n: of so many tokens of the target before.
     """
-    return float(log_probabilities(before).sum() - log_probabilities(now).sum())
+    return float(log_probabilities(before)[:n].sum() - log_probabilities(now).sum())
 
 
 def correction(before: Answer, now: Answer) -> Words:
@@ -50,18 +50,29 @@ def correction(before: Answer, now: Answer) -> Words:
         _line(a, BEFORE, differing(old, new), "gone"),
         _line(b, NOW, differing(new, old), "new"),
     ]
-    nats = cost(a, b)
-    verb, of = ("costs", nats) if nats >= 0 else ("gains", -nats)
+    is_branch, has_end = bool(now.request.branch), now.decoding is None or now.decoding.is_ended
+    n = len(b.target) if is_branch and not has_end else None  # a part is as probable as a part
+    nats = cost(a, b, n)
+    begins, ends = _price(nats, is_branch)
     foot = [
         Span("Below each word: its probability, given all before it."),
-        Span(f"This correction {verb}"),
-        Span(number(of), value=nats, measure="cost, in nats"),
-        Span(f"nats{_remark(before, now)}"),
+        Span(begins),
+        Span(number(abs(nats)), value=nats, measure="cost, in nats"),
+        Span(f"{ends}{_remark(before, now, n)}"),
     ]
     return Words(lines, foot)
 
 
-def _remark(before: Answer, now: Answer) -> str:
+def _price(nats: float, is_branch: bool) -> tuple[str, str]:
+    """What stands before and behind the cost."""
+    if is_branch:
+        return "This hypothesis is", f"nats {'less' if nats >= 0 else 'more'} probable"
+    return f"This correction {'costs' if nats >= 0 else 'gains'}", "nats"
+
+
+def _remark(before: Answer, now: Answer, n: int | None) -> str:
+    if n is not None:
+        return f" than the first {n} tokens before."
     if before.recording.target == now.recording.target:
         return ": the same is written."
     if now.decoding is not None and not now.decoding.is_ended:
