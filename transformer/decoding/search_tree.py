@@ -98,7 +98,7 @@ class SearchTree:
 
     nodes: tuple[Node, ...]
     leaves: tuple[int, ...]
-    """Where each hypothesis ends: ids, best first. Equal hypotheses end at one node."""
+    """The node at which each hypothesis ends, best first; equal ones end at one."""
     n_left_out: int = 0
     """Dropped nodes that are not kept, of a very large search."""
 
