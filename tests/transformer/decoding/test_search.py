@@ -1,15 +1,20 @@
 """The search as a value: against an exhaustive search, a replay, and the forced pass."""
 
+import math
 import re
 from itertools import product
 
 import pytest
 import torch
+import torch.nn.functional as F
+from torch.overrides import TorchFunctionMode
 
 from tests.conftest import SENTENCES, random_checkpoint, tiny
-from transformer import Checkpoint, InputError, decode
+from transformer import Checkpoint, InputError, decode, record
 from transformer.config import ModelConfig
+from transformer.decoding.beam import beam
 from transformer.decoding.trail import Trail
+from transformer.inputs import source_ids
 from transformer.presets import PRESETS
 
 VOCAB, LIMIT, SOURCE = 7, 4, "3 5 4"
@@ -203,6 +208,58 @@ def test_the_tree_is_that_of_an_independent_search(
             has_after = any(each.dropped is None or each.dropped.why != "beam"
                             for each in tree.children(node.id))  # fmt: skip
             assert (why is None) == has_after
+
+
+class Weights(TorchFunctionMode):
+    """The last row of attention of each fused call, [B, H, K], from the call's own q and k."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.rows: list[torch.Tensor] = []
+
+    def __torch_function__(self, func, types, args=(), kwargs=None):
+        if func is F.scaled_dot_product_attention:
+            q, k = args[:2]
+            scores = q[:, :, -1:] @ k.mT / math.sqrt(q.size(-1))
+            self.rows.append(scores.softmax(-1)[:, :, 0])
+        return func(*args, **(kwargs or {}))
+
+
+def test_what_a_beam_of_eight_looks_at_is_what_a_forced_pass_does(
+    text_checkpoint: Checkpoint,
+) -> None:
+    """For every hypothesis, step and layer: no row of the batch is another hypothesis's."""
+    model, sentence = text_checkpoint.model, SENTENCES[0]
+    source = torch.tensor([source_ids(text_checkpoint, sentence)])
+    search = beam(model, source, max_len=7, beam_size=8)
+    seen: dict[tuple[int, ...], list[torch.Tensor]] = {}
+    texts: list[tuple[int, ...]] = [()]
+    state, logits = model.start(source), None
+    while True:
+        try:
+            ask = next(search) if logits is None else search.send(logits)
+        except StopIteration as end:
+            hypotheses = end.value
+            break
+        if ask.parents is not None:
+            state.reorder(ask.parents)
+            texts = [texts[at] for at in ask.parents.tolist()]
+            texts = [(*ids, id) for ids, [id] in zip(texts, ask.tokens.tolist(), strict=True)]
+        with torch.inference_mode(), Weights() as observed:
+            logits = model.advance(state, ask.tokens)
+        for row, ids in enumerate(texts):
+            seen[ids] = [each[row] for each in observed.rows]
+    assert len(hypotheses) == 8
+    for hypothesis in hypotheses:
+        target = [text_checkpoint.tokenizer.token(id) for id in hypothesis.ids]
+        recording = record(text_checkpoint, sentence, target)
+        for step in range(len(hypothesis.ids)):
+            for layer in range(text_checkpoint.config.n_decoder_layers):
+                own, cross = seen[hypothesis.ids[:step]][2 * layer : 2 * layer + 2]
+                forced_own = recording.attentions["decoder_self"].weights(layer)[:, step]
+                forced_cross = recording.attentions["cross"].weights(layer)[:, step]
+                torch.testing.assert_close(own, forced_own[:, : step + 1], rtol=0, atol=1e-5)
+                torch.testing.assert_close(cross, forced_cross, rtol=0, atol=1e-5)
 
 
 METHODS = [

@@ -7,6 +7,7 @@ import torch
 from torch import Tensor, nn
 
 from tests.conftest import random_model
+from tests.transformer.models.marian_twin import marian_twin
 from transformer.config import ModelConfig
 from transformer.models.encoder_decoder import EncoderDecoder
 
@@ -99,68 +100,13 @@ def test_equals_torch_nn_transformer(norm_order: str) -> None:
 
 def test_equals_hugging_face_marian(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
-    from transformers import MarianConfig, MarianMTModel
-
     ours = random_model(CONFIG)
-    config = MarianConfig(
-        vocab_size=CONFIG.vocab_size,
-        d_model=CONFIG.d_model,
-        encoder_layers=CONFIG.n_encoder_layers,
-        decoder_layers=CONFIG.n_decoder_layers,
-        encoder_attention_heads=CONFIG.n_heads,
-        decoder_attention_heads=CONFIG.n_heads,
-        encoder_ffn_dim=CONFIG.d_ff,
-        decoder_ffn_dim=CONFIG.d_ff,
-        max_position_embeddings=CONFIG.max_len,
-        activation_function="relu",
-        scale_embedding=True,
-        static_position_embeddings=True,
-        share_encoder_decoder_embeddings=True,
-        tie_word_embeddings=True,
-        pad_token_id=PAD,
-        bos_token_id=CONFIG.bos_id,
-        eos_token_id=CONFIG.eos_id,
-        decoder_start_token_id=CONFIG.bos_id,
-        forced_eos_token_id=None,
-        dropout=0.0,
-    )
-    theirs = MarianMTModel(config).eval().requires_grad_(False)
-    missing, unexpected = theirs.load_state_dict(marian_names(ours.state_dict()), strict=False)
-    assert unexpected == []
-    assert all("embed" in n or "lm_head" in n or "final_logits_bias" in n for n in missing)
-    # Sines first, then cosines: theirs is another layout of the same encoding, so ours takes it.
-    ours.positions.table.copy_(theirs.model.encoder.embed_positions.weight)
+    theirs = marian_twin(ours)
     source, target = batch()
     logits = theirs(
         input_ids=source, attention_mask=source.ne(PAD).long(), decoder_input_ids=target
     ).logits
     torch.testing.assert_close(ours(source, target), logits, rtol=0, atol=1e-4)
-
-
-def marian_names(weights: dict[str, Tensor]) -> dict[str, Tensor]:
-    """Our weights under Marian's names."""
-    named = {}
-    for name, tensor in weights.items():
-        for ours, theirs in (
-            ("embedding.weight", "shared.weight"),
-            ("self_attention", "self_attn"),
-            ("cross_attention", "encoder_attn"),
-            (".query.", ".q_proj."),
-            (".key.", ".k_proj."),
-            (".value.", ".v_proj."),
-            (".output.", ".out_proj."),
-            ("feed_forward.inner", "fc1"),
-            ("feed_forward.outer", "fc2"),
-            ("self_residual.norm", "self_attn_layer_norm"),
-            ("cross_residual.norm", "encoder_attn_layer_norm"),
-            ("feed_residual.norm", "final_layer_norm"),
-        ):
-            name = name.replace(ours, theirs)
-        named[f"model.{name}"] = tensor
-    for copy in ("model.encoder.embed_tokens.weight", "model.decoder.embed_tokens.weight"):
-        named[copy] = weights["embedding.weight"]
-    named["lm_head.weight"] = weights["embedding.weight"]
-    return named
 
 
 @pytest.mark.parametrize("norm_order", ["post", "pre"])
