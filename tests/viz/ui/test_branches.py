@@ -16,6 +16,7 @@ from viz.exhibits.words import Words
 from viz.figure_at import page_of
 from viz.labels import bare_label
 from viz.pages.compare.derived import Second
+from viz.run.previews import _changed
 from viz.run.request import FREE, answer
 from viz.screen import parse
 from viz.server.recording_scenes import saved_scene
@@ -218,3 +219,29 @@ def test_a_repair_is_decoded_before_the_word_that_was_decided(checkpoint: Checkp
         again, _ = page_of(kept)
         assert again.answer.decoding is not None
         assert again.answer.decoding.text == row.cells[2].text
+
+
+def test_the_right_word_is_written_where_it_stands() -> None:
+    at = {"text": TEXT, "decoding": "greedy", "kind": "cross", "pins": "q1", "instead": "lebt"}
+    app = start(**CHOICES, **at)
+    next(each for each in app.button if each.label == "Write it here").click().run()
+    assert not said(app)
+    assert words_of(app.session_state["session"].answer.recording.target)[:2] == ["Tom", "lebt"]
+    assert chips(app) == ["Begins with “Tom lebt”"]
+
+
+def test_a_preview_keeps_what_is_decided_and_leaves_a_hypothesis_of_the_old_text() -> None:
+    pane, _ = card("decode", text=TEXT, **CHOICES, prefix="5.6", branch="5.6.7")
+    request = pane.request
+    typed = _changed(request, {"text": "It rains."})
+    assert (typed.constraints, typed.branch) == (request.constraints, ())
+    edited = _changed(request, {"edits": ["head-off:cross.0.1"]})
+    assert (edited.constraints, edited.branch) == (request.constraints, (5, 6, 7))
+
+
+def test_a_visitor_types_no_more_than_a_server_reads(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HEADSCOPE_PUBLIC", "yes")
+    monkeypatch.setenv("HEADSCOPE_MOST_CHARACTERS", "30")
+    app = open_decode()
+    typed(app, "Begin with", "a very long beginning of an output")
+    assert "30 characters" in said(app) and screen(app).prefix == ()
