@@ -4,7 +4,7 @@ import json
 import sys
 import time
 from collections.abc import Iterator
-from itertools import count, islice
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +19,7 @@ from transformer.discover import discover
 from transformer.files.whole_file import whole_folder, write_whole
 from transformer.formats.headscope import save_checkpoint, save_weights
 from transformer.formats.opening import load_checkpoint
+from transformer.training.ahead import epochs, n_processes
 from transformer.training.batches import Batch
 from transformer.training.schedule import rate, snapshot_steps
 from transformer.training.state import load_state, save_state
@@ -117,10 +118,11 @@ class Run:
 
     def _batches(self) -> Iterator[Batch]:
         """Batches from where the run stands, for ever."""
-        for epoch in count(self.progress["epoch"]):
+        first, n = self.progress["epoch"], n_processes(self.device)
+        for epoch, batches in epochs(self.task.batches, first, n):
             if epoch != self.progress["epoch"]:
                 self.progress |= {"epoch": epoch, "batch": 0}
-            yield from islice(self.task.batches(epoch), self.progress["batch"], None)
+            yield from islice(batches, self.progress["batch"], None)
 
     def _validate(self, bar: "tqdm[Any]") -> None:
         """Loss of the averaged weights on held-out batches, and quick scores of decoding."""

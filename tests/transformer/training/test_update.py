@@ -11,7 +11,7 @@ from transformer.models.encoder_decoder import EncoderDecoder
 from transformer.refusal import quoted
 from transformer.training.batches import IGNORED, Batch, make_batch
 from transformer.training.config import TrainingConfig
-from transformer.training.update import Update, held_out_loss
+from transformer.training.update import Update, held_out_loss, precision
 
 CONFIG = ModelConfig(
     vocab_size=60, d_model=32, d_ff=64, n_heads=4, n_encoder_layers=1, n_decoder_layers=1, dropout=0
@@ -150,3 +150,12 @@ def set_half(monkeypatch: pytest.MonkeyPatch, setting: str | None) -> None:
 def test_batch_statistics_are_not_kept_in_half(precision: str) -> None:
     config = ModelConfig(**{**vars(CONFIG), "norm": "batch"})
     assert Update(model(config), TRAINING).precision == "float32"
+
+
+@pytest.mark.filterwarnings("ignore:.*CUDA is not available")
+def test_a_gpu_attends_without_a_plan_for_each_length() -> None:
+    before = torch.backends.cuda.cudnn_sdp_enabled()
+    with precision(torch.device("cuda")):
+        assert not torch.backends.cuda.cudnn_sdp_enabled()
+        assert torch.backends.cuda.flash_sdp_enabled()
+    assert torch.backends.cuda.cudnn_sdp_enabled() == before

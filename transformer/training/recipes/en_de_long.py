@@ -5,6 +5,10 @@ python -m transformer train en-de-long --data DIR --from en-de
 The encoder has three layers more than that of en-de; they begin as ones that change next to
 nothing. Each digit is a piece. The rate stays level for half of the steps, so that their number may
 be changed until then.
+
+From random weights six post-norm layers ask for a slower warm-up (Xiong et al. 2020, "On layer
+normalization in the Transformer architecture"): a run that rose to 1.2e-3 in 780 steps, in
+batches of 25,000 tokens, had one vector for all positions of a source after 417 million tokens.
 """
 
 from dataclasses import replace
