@@ -163,5 +163,6 @@ PAGE = Page(
     draw,
     exhibits=_exhibits,
     stands_alone=True,
+    has_card=True,
     edits="made",
 )

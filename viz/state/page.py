@@ -133,6 +133,8 @@ class Page:
     """Return its exhibits by name, the main one first; some grow with a study."""
     stands_alone: bool = False
     """True: its main picture stands alone on a wall and on phones, where it has only one."""
+    has_card: bool = False
+    """True: it has a place for the card of a pinned word; else that stands below the page."""
     takes_long: bool = False
     """True: many runs of the model make its exhibits, and nobody waits for them unasked."""
     tells: bool = False

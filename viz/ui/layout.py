@@ -22,6 +22,7 @@ from viz.run.request import Request
 from viz.state.address import open_page, write_address
 from viz.state.checkpoints import at_start, checkpoint_names, open_linked, title
 from viz.state.failures import Drawing, report, say_failed_choice, say_failure
+from viz.state.focus import pinned_target
 from viz.state.live_preview import previewed
 from viz.state.mending import mend, mend_head
 from viz.state.note import fail, note, warn
@@ -33,6 +34,7 @@ from viz.talks.dropped_files import Dropped
 from viz.talks.stage import on_stage, open_scene
 from viz.talks.story import tell_story
 from viz.ui.branches.chips import branches
+from viz.ui.columns import below
 from viz.ui.experiment import begin_edits, experiment
 from viz.ui.header import header, turn_to
 from viz.ui.live_text import drawn
@@ -42,6 +44,7 @@ from viz.ui.showing import show_all, show_growth
 from viz.ui.sidebar import sidebar
 from viz.ui.style import style
 from viz.ui.token_row import token_row
+from viz.ui.why_word import why_word
 
 
 def show(page: Page, pages: Mapping[str, Page]) -> None:
@@ -170,10 +173,18 @@ def _arrange(page: Page, pane: Pane) -> None:
         _show_growth(pane, alone, main[0])
     elif page.draw is not None:
         page.draw(pane)
+        if page.shows == "sentence" and not page.has_card and pane.result is not None:
+            below(_card, pane)
     else:
         if page.edits == "shown":
             begin_edits(pane)
         show_all(pane, page.exhibits(pane))
+
+
+def _card(pane: Pane) -> None:
+    """Draw the card of a written word that is pinned, on pages that have no place of their own."""
+    if pane.recording.target:
+        why_word(pane, pinned_target(pane))
 
 
 def _show_growth(pane: Pane, growth: Growth[Any], name: str) -> None:

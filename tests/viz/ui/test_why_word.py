@@ -120,6 +120,15 @@ def test_a_card_that_is_not_whole_is_watched_once(
     assert [button.label for button in app.button].count("Stop") == 1
 
 
+@pytest.mark.parametrize("page", ["compare", "experiment", "positions", "masks"])
+def test_a_pinned_word_has_its_card_on_every_page(page: str) -> None:
+    """It offers to hide the word that is needed; there is none where nothing is pinned."""
+    text = {"checkpoint": "copy", "text": "3 7 2 9", "kind": "cross"}
+    for pins, n in ({"pins": "q1"}, 1), ({}, 0):
+        app = start(page=page, **text, **pins)
+        assert [each.label for each in app.button].count("Hide “7”") == n
+
+
 def test_no_card_where_no_written_word_is_pinned() -> None:
     for choices in ({}, {"kind": "encoder_self", "pins": "q1"}, {"kind": "cross", "pins": "k1"}):
         _, figures = card("explore", checkpoint="copy", text="3 7 2 9", **choices)

@@ -207,6 +207,7 @@ PAGE = Page(
     draw,
     choices=_choices,
     stands_alone=True,
+    has_card=True,
     exhibits=_exhibits,
     edits="shown",
 )
