@@ -62,6 +62,9 @@ STAGE_STYLE = (
   }
   .st-key-page .tables p.title { font-size: 1.4rem !important; }
   .st-key-experiment p { font-size: 1rem !important; }
+  /* What a correction costs stands nowhere else. */
+  .st-key-branches .text-lines .foot { display: block; }
+  .st-key-branches .text-lines dt small { display: none !important; }
   /* Why a text cannot be read: over the page, as it would push the picture off the wall. */
   .stElementContainer:has(> .stAlert [data-testid="stAlertContentWarning"]):not(.st-key-page *) {
     position: fixed; z-index: 1; top: 1rem; right: 2.4rem; width: auto !important; max-width: 45%;
