@@ -3,7 +3,7 @@
 Each is tokens on the Screen, and a change of the address: Back undoes one.
 """
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -31,6 +31,8 @@ class Branching:
     """The number of branches that were typed: each has fields of its own, which begin empty."""
     refused: str = ""
     """The reason why the last one was not made; empty: it was."""
+    of: Hashable = None
+    """What both are of: they are said until it is something else."""
     pieces: str = ""
     """The words of it that the vocabulary lacks, with their pieces, in a sentence."""
 
@@ -115,6 +117,11 @@ def forbid_text(answer: Answer, text: str) -> None:
     _add("forbid", _cut(answer, "forbid", text))
 
 
+def forbid_tokens(answer: Answer, ids: Ids) -> None:
+    """The same for a word that is written."""
+    _add("forbid", _checked(answer, "forbid", ids))
+
+
 def write_word(answer: Answer, position: int, text: str) -> None:
     """Write another word where the target has one; what is before it stays, the rest is decoded.
 
@@ -128,17 +135,22 @@ def write_word(answer: Answer, position: int, text: str) -> None:
 
 
 def _cut(answer: Answer, name: str, text: str) -> Ids:
-    """The tokens of a text, which is checked beside all that is decided already."""
+    """The tokens of a text, checked beside all that is decided already."""
     check_text(answer.request.text, text)
-    screen, checkpoint = session().screen, answer.checkpoint
-    decided: dict[str, Any] = {it: getattr(screen, it) for it in ("prefix", "force", "forbid")}
-    decided[name] = text if name == "prefix" else (*decided[name], text)
-    made = constraints_of(checkpoint, len(answer.recording.source), **decided)
-    ids = made.prefix if name == "prefix" else getattr(made, name)[-1]
+    ids, checkpoint = _checked(answer, name, text), answer.checkpoint
     tokens = tuple(map(checkpoint.tokenizer.token, ids))
     if any(token.unknown for token in tokens):
         raise InputError(f"{checkpoint.name} has no pieces that write {quoted(text)}.")
     _note_pieces(answer, tokens)
+    return ids
+
+
+def _checked(answer: Answer, name: str, phrase: str | Ids) -> Ids:
+    screen = session().screen
+    decided: dict[str, Any] = {it: getattr(screen, it) for it in ("prefix", "force", "forbid")}
+    decided[name] = phrase if name == "prefix" else (*decided[name], phrase)
+    made = constraints_of(answer.checkpoint, len(answer.recording.source), **decided)
+    ids: Ids = made.prefix if name == "prefix" else getattr(made, name)[-1]
     return ids
 
 

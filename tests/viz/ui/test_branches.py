@@ -245,3 +245,16 @@ def test_a_visitor_types_no_more_than_a_server_reads(monkeypatch: pytest.MonkeyP
     app = open_decode()
     typed(app, "Begin with", "a very long beginning of an output")
     assert "30 characters" in said(app) and screen(app).prefix == ()
+
+
+def test_the_word_of_a_step_is_forbidden_by_a_button_unless_it_was_decided() -> None:
+    app = open_decode(step="1")
+    before = app.session_state["session"].answer.recording.target
+    app.button(key="forbid this").click().run()
+    now = app.session_state["session"].answer.recording.target
+    assert screen(app).forbid == ((before[1].id,),) and before[1].id not in [it.id for it in now]
+    typed(app, "Begin with", "Tom")
+    app.button(key="forbid this").click().run()  # of what the output begins with
+    assert "Tom" in said(app) and len(screen(app).forbid) == 1
+    next(each for each in app.text_input if each.label == "Sentence").set_value("It rains.").run()
+    assert not said(app)

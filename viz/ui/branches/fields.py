@@ -3,6 +3,7 @@
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 from transformer.refusal import Refusal
 from transformer.visible import visible
@@ -11,11 +12,12 @@ from viz.app_packages import st
 from viz.components.kit.guarded import guarded
 from viz.labels import literal
 from viz.run.request import Answer
+from viz.screen import Screen
 from viz.state.branching import (
     Branching,
     begin_with,
-    forbid,
     forbid_text,
+    forbid_tokens,
     force_text,
     write_word,
 )
@@ -43,22 +45,31 @@ class Field:
 
 def branch_fields(pane: Pane, step: int) -> None:
     """Draw them for the step that is shown, in a line; nobody types on a wall."""
-    if pane.request != pane.answer.request or not pane.recording.target or on_stage():
+    if not pane.recording.target or on_stage():
         return
+    is_ready = pane.request == pane.answer.request  # else it is being written, or cannot be read
     own, word = session().of(Branching), word_at(pane.recording.target, step)
     written = words_of(pane.recording.target)[word.number]
     with st.container(key="branching", gap="small"):
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
             for each in _fields(pane, step, written):
-                _draw(each, f"branch {each.name} {own.n_made:d} {each.of}", pane.answer)
-            _forbid_button(word, written)
+                key = f"branch {each.name} {own.n_made:d} {each.of}"
+                _draw(each, key, pane.answer, disabled=not is_ready)
+            _forbid_button(word, written, pane.answer, disabled=not is_ready)
+        if own.of != _place(session().screen):
+            return
         if own.refused:
             warn(own.refused)
         elif own.pieces:
             st.caption(literal(own.pieces))
 
 
-def _draw(field: Field, key: str, answer: Answer) -> None:
+def _place(screen: Screen) -> Hashable:
+    """All that a remark on what was typed is of."""
+    return screen.checkpoint, screen.text, screen.prefix, screen.force, screen.forbid
+
+
+def _draw(field: Field, key: str, answer: Answer, **look: Any) -> None:
     st.text_input(
         literal(field.title),
         field.text,
@@ -67,25 +78,28 @@ def _draw(field: Field, key: str, answer: Answer) -> None:
         key=key,
         width=WIDTH,
         on_change=guarded(partial(_take, field, key, answer)),
+        **look,
     )
 
 
-def _forbid_button(word: Word, written: str) -> None:
-    ids = tuple(token.id for token in word.tokens)
+def _forbid_button(word: Word, written: str, answer: Answer, **look: Any) -> None:
     if any(token.special for token in word.tokens):
         return
+    ids = tuple(token.id for token in word.tokens)
     st.button(
         literal(f"Never “{written}”"),
-        on_click=guarded(partial(forbid, ids)),
+        on_click=guarded(partial(_do, partial(forbid_tokens, answer, ids))),
         help="The output is decoded anew without the word of this step.",
         icon=":material/block:",
         key="forbid this",
+        **look,
     )
 
 
 def _fields(pane: Pane, step: int, written: str) -> list[Field]:
     checkpoint, prefix = pane.checkpoint, pane.screen.prefix
-    begins = checkpoint.tokenizer.decode(prefix) if prefix else ""
+    is_known = prefix and pane.request == pane.answer.request
+    begins = checkpoint.tokenizer.decode(prefix) if is_known else ""
 
     def write_here(answer: Answer, text: str) -> None:
         write_word(answer, step, text)
@@ -100,13 +114,18 @@ def _fields(pane: Pane, step: int, written: str) -> list[Field]:
 
 def _take(field: Field, key: str, answer: Answer) -> None:
     """Do what was typed; where that cannot be, it stays in its field below the reason."""
-    own, text = session().of(Branching), st.session_state[key]
+    text = st.session_state[key]
+    if text != field.text and (text.strip() or field.text):
+        _do(partial(field.act, answer, text))
+
+
+def _do(act: Callable[[], None]) -> None:
+    own = session().of(Branching)
     own.refused = own.pieces = ""
-    if text == field.text or not (text.strip() or field.text):
-        return
     try:
-        field.act(answer, text)
+        act()
     except Refusal as reason:
         own.refused = str(reason)
     else:
         own.n_made += 1
+    own.of = _place(session().screen)
