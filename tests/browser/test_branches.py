@@ -16,6 +16,7 @@ PLAYER = ".decode-player[data-nonce]"
 
 
 def enter(page: Page, begins: str, text: str) -> None:
+    painted(page)  # each branch has fields of its own: those before may still be there
     field = page.get_by_placeholder(begins)
     field.fill(text)
     field.press("Enter")
@@ -118,3 +119,20 @@ def test_a_hypothesis_is_shown_in_every_picture(page: Page, address: str) -> Non
     expect(page.locator(".head-grid[data-nonce]")).to_have_count(1)
     chip(page, "Hypothesis").click()
     becomes(lambda: row(page, "target")[0] != "In", True)
+
+
+def test_a_word_is_edited_in_the_output(page: Page, address: str) -> None:
+    visit(page, f"{address}/{ADDRESS}&decode_as=steps&step=2")
+    before = row(page, "target")
+    written = page.locator(PLAYER).locator('.written .chip[data-side="target"]')
+    written.nth(1).dblclick()
+    field = page.locator(PLAYER).locator(".written .editor")
+    expect(field).to_have_value(before[1])
+    field.press("Escape")
+    expect(field).to_have_count(0)
+    expect(written.nth(1)).to_be_visible()
+    written.nth(1).dblclick()
+    field.fill("lebt")
+    field.press("Enter")
+    becomes(lambda: row(page, "target")[:2], [before[0], "lebt"])
+    expect(chip(page, "Begins with")).to_have_count(1)

@@ -122,13 +122,15 @@ def forbid_tokens(answer: Answer, ids: Ids) -> None:
     _add("forbid", _checked(answer, "forbid", ids))
 
 
-def write_word(answer: Answer, position: int, text: str) -> None:
-    """Write another word where the target has one; what is before it stays, the rest is decoded.
+def write_word(answer: Answer, position: int, text: str, ids: Sequence[int] | None = None) -> None:
+    """Write another word where a target has one; what is before it stays, the rest is decoded.
 
-    position: of a token of that word.
+    position: of a token of that word. ids: the target; None: that of the answer.
     """
     check_text(answer.request.text, text)
     target = answer.recording.target
+    if ids is not None:
+        target = tuple(map(answer.checkpoint.tokenizer.token, ids))
     at = another_word(answer.checkpoint, target, word_at(target, position).number, text)
     _note_pieces(answer, at.other)
     go_on_from([token.id for token in (*at.before, *at.other)])

@@ -23,7 +23,8 @@ from viz.theme import Theme
 
 DECODE_PLAYER = Component("decode_player")
 decode_player = mountable(DECODE_PLAYER)
-"""on_step: the step, as in `data`; on_branch: the ids of what is written up to a candidate."""
+"""on_step: the step, as in `data`; on_branch: the ids of what is written up to a candidate;
+on_write: another word (text) in the place of that of a position among ids."""
 
 
 @dataclass(frozen=True)

@@ -20,6 +20,7 @@ import { onSwipe } from "../kit/swipe.js";
 import { term } from "../kit/terms.js";
 import { unpack } from "../kit/unpack.js";
 import { branchFrom, offerBranches } from "./branches.js";
+import { editWords } from "./editing.js";
 import { fitWall, keepInSight } from "./fitting.js";
 import { illustrate } from "./illustrate.js";
 import {
@@ -72,6 +73,7 @@ function create(root, sync) {
     if (pressed?.dataset.side === "target") move(playback, Number(pressed.dataset.position));
   };
   branchFrom(player, sync);
+  editWords(player, sync);
   const endRoom = onRoom(root, () => player.header && layOut(player));
   player.dispose = () => {
     endRoom();
@@ -164,6 +166,7 @@ function arrange(player) {
   const before = read.length - target.length + 1;
   const place = (i) => (i < before ? ["source", prompt.length ? i : -1] : ["target", i - before]);
   player.read.replaceChildren(...read.map((piece, i) => weighted(piece, ...place(i))));
+  player.written.title = player.branches ? "Press a word twice to write another one in its place" : "";
   player.written.dir = directionOf([...prompt, ...target]);
   player.source.dir = directionOf(source);
   player.read.dir = directionOf(read);

@@ -24,7 +24,7 @@ from viz.state.note import note
 from viz.state.page import Exhibits, Page, Pane
 from viz.talks.collecting import add_button
 from viz.ui.branches.correction import correction_exhibit
-from viz.ui.branches.fields import branch_fields
+from viz.ui.branches.fields import branch_fields, write_in_place
 from viz.ui.causes.of_word import of_word, of_word_exhibits
 from viz.ui.causes.right_word import right_word_exhibits, type_right_word
 from viz.ui.changed_output import output_exhibit
@@ -127,7 +127,11 @@ def _player(pane: Pane) -> Exhibit:
     selection = _decoder(pane).selection
     player = DecodePlayer(selection.layer, None if pane.screen.mean else selection.head)
     of_text: dict[str, Any] = {"step": _step(pane)}
-    on: Actions = {"step": lambda step: pin_step(pane, step), "branch": go_on_from}
+    on: Actions = {
+        "step": lambda step: pin_step(pane, step),
+        "branch": go_on_from,
+        "write": partial(write_in_place, pane.answer),
+    }
     over = {"branches": True}
     content = PictureAt(player, over, of_text, typed=player, on=on, key="player")
     return Exhibit("This step", content, pane=pane)

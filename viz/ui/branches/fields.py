@@ -119,6 +119,13 @@ def _take(field: Field, key: str, answer: Answer) -> None:
         _do(partial(field.act, answer, text))
 
 
+def write_in_place(answer: Answer, news: Any) -> None:
+    """Write a word that was typed where another one stood. news: as the player tells it."""
+    ids, position, text = (news[name] for name in ("ids", "position", "text"))
+    if 0 <= position < len(ids):
+        _do(lambda: write_word(answer, position, str(text), ids))
+
+
 def _do(act: Callable[[], None]) -> None:
     own = session().of(Branching)
     own.refused = own.pieces = ""
