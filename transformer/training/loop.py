@@ -22,6 +22,7 @@ from transformer.formats.opening import load_checkpoint
 from transformer.training.ahead import epochs, n_processes
 from transformer.training.batches import Batch
 from transformer.training.schedule import rate, snapshot_steps
+from transformer.training.spread import ADVICE, COLLAPSED, spreads
 from transformer.training.state import load_state, save_state
 from transformer.training.task import Recipe, Task
 from transformer.training.update import Update, held_out_loss
@@ -128,9 +129,12 @@ class Run:
         """Loss of the averaged weights on held-out batches, and quick scores of decoding."""
         model = self.averaged.module.eval()
         total, n = 0.0, 0
-        for batch in self.task.validation():
-            total += held_out_loss(model, batch, self.device) * batch.n_targets
-            n += batch.n_targets
+        with spreads(model) as measured:
+            for batch in self.task.validation():
+                total += held_out_loss(model, batch, self.device) * batch.n_targets
+                n += batch.n_targets
+        if measured and max(measured) < COLLAPSED:
+            bar.write(f"step {self.progress['step']:,}: {ADVICE}.", file=sys.stderr)
         self.export(self.folder)
         scores = self.task.sample_scores(load_checkpoint(self.folder, str(self.device)))
         self._log(bar, validation_loss=total / n, **scores)
