@@ -48,7 +48,7 @@ class Decoding:
     vocab_size: int
     """Tokens that each step chose from."""
     search: SearchTree
-    """What the search looked at on its way to them."""
+    """Every token that the search looked at on its way to them."""
     is_ended: bool = True
     """True: the target ends by the model's will, not at the limit of its length."""
     ended_by: str = ""

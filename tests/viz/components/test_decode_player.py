@@ -21,7 +21,7 @@ def decoding(*steps: Step, vocab_size: int = 20) -> Decoding:
     ids = tuple(token.id for token in target)
     flat = torch.full((len(steps), vocab_size), -log(vocab_size))
     hypotheses = (Hypothesis(ids, flat, 0.0),)
-    return Decoding("", SOURCE, target, steps, hypotheses, vocab_size, search=SearchTree(()))
+    return Decoding("", SOURCE, target, steps, hypotheses, vocab_size, search=SearchTree((), ()))
 
 
 def packed(made: Decoding, weight: float = 0.25) -> tuple[dict, list[np.ndarray]]:
