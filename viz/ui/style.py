@@ -93,11 +93,11 @@ _CSS = """
     :is(.st-key-experiment, .st-key-branches) :is([data-testid="stHorizontalBlock"], .text-lines) {
       overflow-x: auto; scrollbar-width: none;
     }
-    [data-testid="stMain"] :is(.st-key-experiment, .st-key-branches, .st-key-branching)
+    [data-testid="stMain"] :is(.st-key-experiment, .st-key-branches)
     [data-testid="stHorizontalBlock"] { flex-wrap: nowrap; padding: 3px; }
-    .st-key-branching [data-testid="stHorizontalBlock"] { overflow-x: auto; }
-    :is(.st-key-experiment, .st-key-branches, .st-key-branching)
-    [data-testid="stHorizontalBlock"] > *,
+    .st-key-branching [data-testid="stHorizontalBlock"] { gap: 0.5rem; }
+    .st-key-branching [data-testid="stHorizontalBlock"] > * { flex: 1 1 40%; width: auto; }
+    :is(.st-key-experiment, .st-key-branches) [data-testid="stHorizontalBlock"] > *,
     .st-key-experiment .stButtonGroup [role="radiogroup"] > * { flex: none; }
     .st-key-experiment .stButtonGroup [role="radiogroup"] { flex-wrap: nowrap; }
     :is(.st-key-experiment, .st-key-branches) .text-lines :is(dt, dd) { white-space: nowrap; }
