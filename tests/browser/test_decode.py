@@ -28,7 +28,7 @@ SAME_COLUMN = """player => {
 def test_the_map_shares_its_columns_with_the_strip_and_names_its_rows(
     page: Page, address: str, recording: Recording
 ) -> None:
-    visit(page, f"{address}/decode?step=5")
+    visit(page, f"{address}/decode?step=5&tokens=pieces&decode_as=steps")
     player = page.locator(PLAYER)
     written = [label(token) for token in recording.target]
     expect(player.locator(".names .name")).to_have_text(written)
@@ -44,3 +44,26 @@ def test_the_map_shares_its_columns_with_the_strip_and_names_its_rows(
     expect(player.locator(".names .name")).to_have_text(written)
     page.set_viewport_size({"width": 1440, "height": 900})
     becomes(lambda: player.evaluate(SAME_WIDTH), True)
+
+
+def test_a_column_is_a_word_with_the_sum_over_its_pieces(page: Page, address: str) -> None:
+    text = "The treaty was signed after years of negotiations."
+    visit(page, f"{address}/decode?text={text.replace(' ', '+')}&step=2&decode_as=steps")
+    player = page.locator(PLAYER)
+    columns = player.locator(".panel.source .chip")
+    words = ["The", "treaty", "was", "signed", "after", "years", "of", "negotiations", ".", "</s>"]
+    expect(columns.locator(".piece")).to_have_text(words)
+    becomes(lambda: player.evaluate(SAME_WIDTH), True)
+    row = page.locator(".token-rows .tokens.source .chip")
+    row.nth(row.count() - 4).hover()  # a piece in the middle of a word
+    expect(columns.nth(7)).to_have_class("chip pointed")
+    becomes(lambda: player.evaluate(SAME_COLUMN), True)
+    weights = [float(each.get_attribute("title") or "") for each in columns.all()]
+    assert abs(sum(weights) - 1) < 1e-3
+    page.set_viewport_size({"width": 390, "height": 844})  # names stand upright here
+    expect(player.locator(".panel.source .upright")).to_have_count(1)
+    becomes(lambda: player.evaluate(SAME_WIDTH), True)
+    page.set_viewport_size({"width": 1440, "height": 900})
+    page.get_by_role("radio", name="pieces", exact=True).click()
+    becomes(lambda: columns.count(), row.count())
+    expect(player).to_have_attribute("data-step", "2")

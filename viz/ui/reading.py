@@ -59,7 +59,7 @@ def choose_reading(pane: Pane, picture: str) -> None:
             choose_one(
                 "Row", "rows", ROWS, screen.rows, help=f"{help_of('row')}\n\n{ROWS_EXPLAINED}"
             )
-        _choose("Tokens as", "tokens", TOKENS, pane, pane.usual_tokens, RULE)
+        choose_tokens(pane)
         _choose("Special tokens", "special", SPECIAL, pane, "shown", SPECIAL_EXPLAINED)
         if is_pair(pane.selection.attention(pane.recording)):
             _choose("Between the texts", "between", BETWEEN, pane, "all", BETWEEN_EXPLAINED)
@@ -69,8 +69,19 @@ def choose_reading(pane: Pane, picture: str) -> None:
             st.toggle("Path of the largest weights", screen.path, **bound("path", screen.path))
 
 
+def choose_tokens(pane: Pane, **look: Any) -> None:
+    """Words, or the pieces that they are made of. look: what else the buttons take."""
+    _choose("Tokens as", "tokens", TOKENS, pane, pane.usual_tokens, RULE, **look)
+
+
 def _choose(
-    title: str, name: str, titles: Mapping[Any, str], pane: Pane, usual: str, help: str
+    title: str,
+    name: str,
+    titles: Mapping[Any, str],
+    pane: Pane,
+    usual: str,
+    help: str,
+    **look: Any,
 ) -> None:
     """A switch that changes which rows and columns there are: what is pinned stays so."""
     chosen = getattr(pane.screen, name) or usual
@@ -78,7 +89,7 @@ def _choose(
     def turn(new: str) -> None:
         turn_to_reading(pane, **{name: default(name) if new == usual else new})
 
-    look: Any = {"default": chosen, "format_func": titles.__getitem__, "help": help}
+    look |= {"default": chosen, "format_func": titles.__getitem__, "help": help}
     st.segmented_control(title, list(titles), required=True, **look, **widget(name, chosen, turn))
 
 

@@ -1,5 +1,6 @@
 """What the decode player is told."""
 
+from dataclasses import replace
 from math import log
 
 import numpy as np
@@ -80,3 +81,17 @@ def test_a_generator_reads_prompt_and_continuation_as_one_text() -> None:
     np.testing.assert_array_equal(own, np.eye(3)[1:])
     with pytest.raises(ValueError, match="do not fit"):
         pack_player(made, None, np.eye(3), read, 1, 0)
+
+
+def test_columns_are_words_with_the_sum_over_their_pieces() -> None:
+    step = Step(BEST[0], BEST, 0.25, 1.5)
+    source = (Token(5, "▁It"), Token(6, "s"), Token(2, "</s>", special=True))
+    made = replace(decoding(step), source=source)
+    cross, own = np.array([[0.25, 0.5, 0.25]]), np.ones((1, 1))
+    header, arrays = unpack(pack_player(made, cross, own, (START,), 1, 0, words=True))
+    assert header["source"] == [["Its", 0], ["</s>", 1]]
+    assert header["columns"]["source"] == [[0, 1], [2]]
+    assert header["target"] == [["a", 0, 1]]
+    np.testing.assert_array_equal(arrays[0], [[0.75, 0.25]])
+    plain = unpack(pack_player(made, cross, own, (START,), 1, 0))[0]
+    assert plain["decoding"] == header["decoding"]  # the step that is shown stays

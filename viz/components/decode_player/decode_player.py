@@ -6,13 +6,17 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike
+import torch
+from numpy.typing import ArrayLike, NDArray
 from torch import Tensor
 
-from transformer.analysis.reading import AttentionMap, read
+from transformer.analysis.merging import Group, merge
+from transformer.analysis.reading import AttentionMap, Reading, read
 from transformer.decoding import Candidate, Decoding, Step
 from transformer.recording import Recording
 from transformer.token import Token
+from transformer.visible import visible
+from transformer.words import word_groups, word_piece
 from viz.components.kit.browser import Component, digest, envelope, pieces, pieces_of_words
 from viz.components.kit.pack import pack
 from viz.components.kit.picture import check_head
@@ -34,6 +38,8 @@ class DecodePlayer:
     layer: int = 0
     head: int | None = None
     """None: the mean of the layer's heads."""
+    words: bool = False
+    """Columns are words, each with the sum over its pieces; rows are steps all the same."""
     component: ClassVar[Component] = DECODE_PLAYER
 
     def title(self, recording: Recording) -> str:
@@ -52,13 +58,16 @@ class DecodePlayer:
         cross = rows("cross") if _looks_at_source(recording) else None
         read = recording.attentions["decoder_self"].queries
         own = rows("decoder_self")
-        return pack_player(decoding, cross, own, read, self._number(recording), self.head)
+        whose = self._number(recording), self.head
+        return pack_player(decoding, cross, own, read, *whose, words=self.words)
 
     def maps(self, recording: Recording) -> dict[str, AttentionMap]:
         """The map whose rows are the steps: of a generator's text the last ones."""
         kind = "cross" if _looks_at_source(recording) else "decoder_self"
         map, n = read(recording, kind), len(recording.target)
-        return {kind: replace(map, rows=map.rows[-n:], row_groups=map.row_groups[-n:])}
+        of = read(recording, kind, Reading(words=self.words))
+        whole = replace(map, columns=of.columns, column_groups=of.column_groups)
+        return {kind: replace(whole, rows=map.rows[-n:], row_groups=map.row_groups[-n:])}
 
     def data(self, payload: bytes, theme: Theme, *, step: int = 0, branches: bool = False) -> bytes:
         """step: the one that is shown, counted from 0; branches: whether a candidate can be gone
@@ -116,6 +125,7 @@ def pack_player(
     read: Sequence[Token],
     layer: int,
     head: int | None,
+    words: bool = False,
 ) -> bytes:
     """A decoding with the exact weights of one head, or of a mean of heads.
 
@@ -123,7 +133,7 @@ def pack_player(
     one text. own: [T, R] attention over what was read; its row t may see the first R - T + t + 1.
     read: the R tokens that the decoder read: what it starts with (a token, or one more that names a
     language), or the source, and what was written. layer, head: whose weights they are, by
-    the model's own numbers; head None: the mean of a layer's.
+    the model's own numbers; head None: the mean of a layer's. words: columns are words.
     Raises ValueError when sizes differ.
     """
     own = np.asarray(own, "<f4")
@@ -138,11 +148,18 @@ def pack_player(
         )
     prompt = decoding.source if cross is None else ()
     written = pieces_of_words((*prompt, *decoding.target))
+    if words:
+        bare = map(bare_label, (*prompt, *decoding.target))
+        pairs = zip(bare, written, strict=True)
+        written = [(name, special, begins) for name, (_, special, begins) in pairs]
+    source = () if cross is None else decoding.source
+    of_source, of_read = (_groups(tokens, words) for tokens in (source, read))
+    groups = [of_read] if cross is None else [of_source, of_read]
     content = {
-        "source": [] if cross is None else pieces(decoding.source),
+        "source": _names(source, of_source, words),
         "prompt": written[: len(prompt)],
         "target": written[len(prompt) :],
-        "read": pieces(read),
+        "read": _names(read, of_read, words),
         "ids": [token.id for token in decoding.target],
         "steps": [_step(step, decoding.vocab_size) for step in decoding.steps],
     }
@@ -153,9 +170,36 @@ def pack_player(
             "cross": asdict(weight_wording("cross", is_produced=True, is_mean=head is None)),
             "own": asdict(weight_wording("decoder_self", is_mean=head is None)),
         },
+        "before": n_before,
+        "columns": {"source": of_source, "read": of_read},
     }
-    # Another head of the same decoding must not move the step that is shown.
-    return pack({"decoding": digest(json.dumps(content).encode()), **whose, **content}, *arrays)
+    # Another head of the same decoding, or words for pieces, must not move the step that is shown.
+    same = [token.id for token in (*decoding.source, *decoding.target)], content["steps"]
+    merged = (merge_columns(array, each) for array, each in zip(arrays, groups, strict=True))
+    return pack({"decoding": digest(json.dumps(same).encode()), **whose, **content}, *merged)
+
+
+def _groups(tokens: Sequence[Token], words: bool) -> tuple[Group, ...]:
+    """The positions that each column stands for."""
+    return word_groups(tokens) if words else tuple((i,) for i in range(len(tokens)))
+
+
+def _names(tokens: Sequence[Token], groups: Sequence[Group], words: bool) -> list[tuple[str, int]]:
+    """Label and whether special, for each column; of words without the space before them."""
+    if not words:
+        return pieces(tokens)
+    return [_name([tokens[i] for i in group]) for group in groups]
+
+
+def _name(word: Sequence[Token]) -> tuple[str, int]:
+    if len(word) == 1:
+        return bare_label(word[0]), int(word[0].special)
+    return visible(word_piece(word)).strip(" ▁"), 0
+
+
+def merge_columns(weights: NDArray[Any], groups: tuple[Group, ...]) -> NDArray[Any]:
+    """[T, K] -> [T, groups]: the sum over the positions of each."""
+    return merge(torch.from_numpy(np.array(weights)), groups, 1, "sum").numpy().astype("<f4")
 
 
 def _step(step: Step, vocab_size: int) -> dict[str, Any]:

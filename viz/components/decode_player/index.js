@@ -20,6 +20,7 @@ import { onSwipe } from "../kit/swipe.js";
 import { term } from "../kit/terms.js";
 import { unpack } from "../kit/unpack.js";
 import { branchFrom, offerBranches } from "./branches.js";
+import { columnAt, fitStrip, markColumn } from "./columns.js";
 import { editWords } from "./editing.js";
 import { fitWall, keepInSight } from "./fitting.js";
 import { illustrate } from "./illustrate.js";
@@ -133,6 +134,7 @@ function update(player, { nonce, palette, step, branches, payload }) {
 // The map of all steps stands below the strip of its keys.
 function layOut(player) {
   const strip = player.cross ? player.source : player.read;
+  fitStrip(strip);
   drawOverview(player.overview, [...strip.children], player.palette);
   fitWall(player);
   stayInSight(player);
@@ -141,9 +143,9 @@ function layOut(player) {
 // What the step is about, where not all is shown.
 function stayInSight({ root, header, playback: { step }, chips, written, source, read, cross }) {
   if (!root.classList.contains("tight")) return;
-  const { prompt, target, read: known } = header;
+  const { prompt, before, columns } = header;
   keepInSight(written, chips[prompt.length + step]);
-  keepInSight(read, read.children[known.length - target.length + step]);
+  keepInSight(read, read.children[columnAt(columns.read, before + step - 1)]);
   if (cross) keepInSight(source, source.children[strongestOf(cross, step)]);
 }
 
@@ -154,19 +156,19 @@ function strongestOf(weights, step) {
 }
 
 function arrange(player) {
-  const { source, prompt, target, read, steps } = player.header;
+  const { source, prompt, target, read, steps, before, columns } = player.header;
   player.root.classList.toggle("generator", prompt.length > 0);
   player.chips = [
     ...prompt.map((piece, i) => chip(piece, "source", i)),
     ...target.map((piece, i) => chip(piece, "target", i)),
   ];
   player.written.replaceChildren(...inWords([...prompt, ...target], player.chips));
-  player.source.replaceChildren(...source.map((piece, i) => weighted(piece, "source", i)));
+  const first = (side, i) => columns[side][i][0];
+  player.source.replaceChildren(...source.map((piece, i) => weighted(piece, "source", first("source", i))));
   // Before what was written stands the prompt, or the start token, which is no one's.
-  const before = read.length - target.length + 1;
   const place = (i) => (i < before ? ["source", prompt.length ? i : -1] : ["target", i - before]);
-  player.read.replaceChildren(...read.map((piece, i) => weighted(piece, ...place(i))));
   player.written.title = player.branches ? "Press a word twice to write another one in its place" : "";
+  player.read.replaceChildren(...read.map((piece, i) => weighted(piece, ...place(first("read", i)))));
   player.written.dir = directionOf([...prompt, ...target]);
   player.source.dir = directionOf(source);
   player.read.dir = directionOf(read);
@@ -205,9 +207,9 @@ function show(player, step) {
     node.classList.toggle("later", i > step);
   });
   showCandidates(player, now);
-  const before = header.read.length - header.target.length + 1;
+  const { before, columns } = header;
   if (player.cross) showWeights(player, player.source, player.cross, step, header.source.length);
-  showWeights(player, player.read, player.own, step, before + step);
+  showWeights(player, player.read, player.own, step, 1 + columnAt(columns.read, before + step - 1));
   player.amount.textContent = ` ${now.entropy.toFixed(2)} `;
   markOverview(player.overview, step);
   speak(player);
@@ -258,9 +260,9 @@ function showWeights(player, list, weights, step, n) {
 // Of the key that is pointed at, else of the one that this step looks at most.
 function speak(player) {
   const { header, cross, own, pointed, playback } = player;
-  const { read, target, sentences, layer, head } = header;
+  const { read, target, sentences, layer, head, before, columns } = header;
   const step = playback.step;
-  const query = read.length - target.length + step; // what was read last, before this was written
+  const query = columnAt(columns.read, before + step - 1); // read last, before this was written
   const key = keyOf(player, pointed, query);
   const isCross = cross && (key < 0 || pointed.side === "source");
   const weights = isCross ? cross : own;
@@ -278,8 +280,9 @@ function speak(player) {
 // The place of a token among the keys of this step; -1 where it is none of them.
 function keyOf({ header }, { side, position }, query) {
   if (position === null) return -1;
-  if (side === "source") return position;
-  const place = header.read.length - header.target.length + 1 + position;
+  const { source, read } = header.columns;
+  if (side === "source") return columnAt(source.length ? source : read, position);
+  const place = columnAt(read, header.before + position);
   return place <= query ? place : -1;
 }
 
@@ -287,6 +290,10 @@ function point(player, token) {
   player.pointed = token;
   if (player.header) speak(player);
   markPointed(player.root, token);
-  const isColumn = token.side === "source"; // in the text of a generator the prompt comes first
-  markOverviewColumn(player.overview, isColumn ? token.position : null);
+  const isColumn = token.side === "source" && token.position !== null && player.header;
+  const { source, read } = isColumn ? player.header.columns : {};
+  // In the text of a generator the prompt comes first.
+  const column = isColumn ? columnAt(source.length ? source : read, token.position) : null;
+  if (isColumn) markColumn((source.length ? player.source : player.read).children[column]);
+  markOverviewColumn(player.overview, column);
 }

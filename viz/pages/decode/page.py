@@ -32,6 +32,7 @@ from viz.ui.columns import below, columns
 from viz.ui.controls import choose_heads, choose_one
 from viz.ui.experiment import begin_edits
 from viz.ui.panel import panel, view_exhibits
+from viz.ui.reading import choose_tokens
 from viz.ui.saving import download, for_a_paper
 from viz.ui.showing import show, show_with_files
 from viz.ui.why_word import why_word, word_exhibits
@@ -125,7 +126,8 @@ def _step(pane: Pane) -> int:
 
 def _player(pane: Pane) -> Exhibit:
     selection = _decoder(pane).selection
-    player = DecodePlayer(selection.layer, None if pane.screen.mean else selection.head)
+    head = None if pane.screen.mean else selection.head
+    player = DecodePlayer(selection.layer, head, words=pane.reading.words)
     of_text: dict[str, Any] = {"step": _step(pane)}
     on: Actions = {
         "step": lambda step: pin_step(pane, step),
@@ -201,6 +203,7 @@ def _choices(pane: Pane) -> None:
         choose_one("Show", "decode_as", titles, _shows(pane), label_visibility="collapsed")
         if _shows(pane) in ("tree", "steps"):
             choose_heads(_decoder(pane))
+            choose_tokens(pane, label_visibility="collapsed")
 
 
 PAGE = Page(
