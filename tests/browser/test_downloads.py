@@ -27,6 +27,7 @@ SNAPSHOT = min((ROOT / "checkpoints" / "copy" / "snapshots").glob("*.safetensors
 FIGURE = "Figure as HTML"
 FIGURES = ("Figure as PDF", "Figure as SVG", "Figure as PNG", "Figure as ZIP")
 POSITIONS = ("encoding_curves", "encoding_shift_matrix")  # a figure of lines, and a map
+SEARCH = ("Steps as CSV", "Search as CSV")
 PLACES = {
     "explore": {
         "": (
@@ -39,10 +40,11 @@ PLACES = {
         "edited_b=yes&same_head=yes&edits=head-off:encoder_self.0.1": (FIGURE,),
     },
     "decode": {
-        "": ("Steps as CSV",),
+        "": (*SEARCH,),
         "decode_as=text": ("Table as CSV",),
-        "kind=cross&pins=q1": ("Steps as CSV", "Table as CSV"),
-        "decoding=greedy&step=1": ("Steps as CSV", "Rows as CSV"),
+        "kind=cross&pins=q1": (*SEARCH, "Table as CSV"),
+        "decoding=greedy&step=1": (*SEARCH, "Rows as CSV"),
+        "hypotheses=yes": (*SEARCH, "Hypotheses as CSV", "Table as CSV", FIGURE),
     },
     "experiment": {
         "": ("Sweep as CSV",),

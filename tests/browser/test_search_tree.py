@@ -77,7 +77,7 @@ def test_a_node_says_what_became_of_it(page: Page, apps: str) -> None:
     tree, search = open_tree(page, apps), random_search(12, 4)
     dropped = next(node for node in search.nodes if node.dropped)
     at(tree, dropped.id).hover()
-    facts = tree.locator(".readout .facts")
+    facts = tree.locator(".facts")
     expect(facts).to_contain_text(str(dropped.dropped).replace("-", "−"))
     expect(at(tree, dropped.id)).to_have_attribute("aria-label", re.compile("dropped: "))
     living = path_of(search, 1)[0]

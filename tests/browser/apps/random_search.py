@@ -8,14 +8,18 @@ from transformer.token import Token
 
 
 def random_search(
-    n_steps: int, beam_size: int, n_shared: int = 0, pieces: Sequence[str] = ()
+    n_steps: int,
+    beam_size: int,
+    n_shared: int = 0,
+    pieces: Sequence[str] = (),
+    seed: str = "",
 ) -> SearchTree:
     """A beam search of so many steps: at each, two candidates for each hypothesis that is followed.
 
     n_shared: steps at the beginning that all hypotheses share. pieces: those of the tokens, as far
-    as they go; others are words with a number.
+    as they go; others are words with a number. seed: of its probabilities.
     """
-    rng = random.Random(0)
+    rng = random.Random(seed)
     nodes = [Node(0, None, None, 0.0, Score(0.0, 0))]
     kept = [0]
 

@@ -142,12 +142,12 @@ def test_the_best_hypothesis_is_a_straight_line_at_the_top() -> None:
 
 
 def test_reasons_are_those_of_the_search_and_none_is_given_for_what_lives() -> None:
-    header, (_, marks, _) = unpack(pack_tree(words(), True))
-    for label, reason, (is_living, _) in zip(
-        header["labels"], header["reasons"], marks.tolist(), strict=True
-    ):
-        assert bool(reason) == (not is_living), label
-    assert "−1.50" in header["reasons"][[text for text, _ in header["labels"]].index("Die")]
+    header, (whole, marks, _) = unpack(pack_tree(words(), True))
+    labels = [label for label, _ in header["labels"]]
+    reasons = dict(zip(labels, (header["reasons"][row[6]] for row in whole), strict=True))
+    for label, (is_living, _) in zip(labels, marks.tolist(), strict=True):
+        assert bool(reasons[label]) == (not is_living), label
+    assert "−1.50" in reasons["Die"]
 
 
 def test_another_search_has_another_name() -> None:

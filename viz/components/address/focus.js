@@ -7,7 +7,7 @@ const CLOSE = '[data-testid="stSidebarCollapseButton"] button';
 const LINK = '[data-testid="stSkipToContent"]';
 const LONGEST = 5000; // ms in which a page is drawn that somebody comes back to
 // Whatever is drawn large, and charts; the first one on the page counts.
-const PICTURES = ["arrows", "map", "inside", "player", "snapshots"].map((key) => `.st-key-${key}`);
+const PICTURES = ["arrows", "map", "inside", "search-tree", "player", "snapshots"].map((key) => `.st-key-${key}`);
 const PICTURE = [...PICTURES, ".stPlotlyChart"].join();
 // Where keys move something in it.
 const PLACES = ['.stage[tabindex="0"]', '.stage [tabindex="0"]', ".play", '[tabindex="0"], button'];

@@ -7,8 +7,10 @@ from transformer.decoding.search_tree import Node, SearchTree
 from transformer.token import Token
 from transformer.words import word_groups, word_piece
 
+SPACES = frozenset(" ▁")
 
-@dataclass(frozen=True)
+
+@dataclass(frozen=True, slots=True)
 class Entry:
     """One node that is drawn."""
 
@@ -26,7 +28,7 @@ class Entry:
     """The nodes of the word before its last one, by their ids."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class _Word:
     """A word as far as a node has written it."""
 
@@ -68,10 +70,17 @@ def entries_of(search: SearchTree, words: bool, most: int) -> tuple[list[Entry],
 def _word(node: Node, before: _Word, words: bool) -> _Word:
     assert node.token is not None and node.parent is not None
     whole = (*before.tokens, node.token)
-    if words and before.tokens and len(word_groups(whole)) == 1:
+    if words and before.tokens and not _begins(whole) and len(word_groups(whole)) == 1:
         log_prob, inner = before.log_prob + node.log_prob, (*before.inner, node.parent)
         return _Word(whole, before.before, log_prob, inner)
     return _Word((node.token,), node.parent, node.log_prob)
+
+
+def _begins(tokens: Sequence[Token]) -> bool:
+    """Tell whether the last token plainly begins a word; else the rule of words is asked."""
+    before, last = tokens[-2].piece, tokens[-1]
+    is_spaced = last.piece[:1] in SPACES and len(last.piece) > 1
+    return last.begins is None and is_spaced and before[-1:] not in SPACES
 
 
 def _ends(search: SearchTree, spelled: Sequence[_Word]) -> set[int]:

@@ -28,7 +28,8 @@ function create(root, sync) {
   view.tree = createTree();
   view.camera = createCamera(view.tree);
   view.list = createList((place) => choose(view, place));
-  root.replaceChildren(view.readout.node, view.tree.node, view.list, view.readout.foot);
+  // The tree comes before its tools, as one comes to it by Tab.
+  root.replaceChildren(view.readout.text, view.tree.node, view.list, view.readout.tools, view.readout.foot);
   const silence = onToken((token) => markPointed(root, token));
   announcePointing(view.tree.node);
   const announced = view.tree.node.onpointerover;
@@ -86,13 +87,25 @@ function layOut(view) {
     tree.node.hidden = isList;
     list.hidden = !isList;
     root.classList.toggle("listed", isList);
+    const start = performance.now();
     if (isList) drawList(list, view);
     else drawTree(tree, view);
+    root.dataset.drawMs = (performance.now() - start).toFixed(1);
+    redrawWithFonts(view);
     if (!isList && (view.isOther || !isSame)) fit(view.camera);
     view.isOther = false;
   }
   view.at = isDrawn(search, view.at, view) ? view.at : view.chosen;
   mark(view);
+}
+
+// The ruler measures with the type that is there.
+function redrawWithFonts(view) {
+  if (document.fonts.status === "loaded") return;
+  document.fonts.ready.then(() => {
+    view.width = 0;
+    if (view.root.isConnected) layOut(view);
+  });
 }
 
 function redraw(view, change) {

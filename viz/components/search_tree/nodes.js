@@ -2,16 +2,15 @@
 
 // What viz/components/search_tree/search_tree.py packs.
 export function readSearch({ header, arrays: [whole, marks, numbers] }) {
-  const { labels, shares, reasons, fold, words, inner, search: name, n_left_out: nLeftOut } = header;
+  const { labels, reasons, fold, words, inner, search: name, n_left_out: nLeftOut } = header;
   const nodes = labels.map((piece, place) => {
-    const [id, parent, column, row, hypothesis, length] = rowOf(whole, place);
+    const [id, parent, column, row, hypothesis, length, reason] = rowOf(whole, place);
     const [isLiving, isForced] = rowOf(marks, place);
     const [logProb, total, sum, divisor, coverage] = rowOf(numbers, place);
     return {
       place, id, parent, column, row, hypothesis, length, piece, isLiving, isForced, logProb,
       score: { total, sum, divisor, coverage },
-      share: shares[place],
-      reason: reasons[place],
+      reason: reasons[reason],
       children: [],
       isWritten: false,
     };

@@ -3,7 +3,6 @@
 import { element, setPiece } from "../kit/page.js";
 
 export function createReadout({ branch, zoom, fit, bare }) {
-  const node = element("div", "readout");
   const text = element("p", "facts");
   const tools = element("div", "tools");
   tools.dataset.control = "";
@@ -14,7 +13,7 @@ export function createReadout({ branch, zoom, fit, bare }) {
     tools.append(button);
     return button;
   };
-  const readout = { node, text, tools };
+  const readout = { text, tools };
   readout.branch = add("branch", "Go on from here", "Go on from the node that is chosen", branch);
   readout.bare = add("bare", "Hide dropped", "Hide what was dropped", bare);
   readout.zooms = [
@@ -22,7 +21,6 @@ export function createReadout({ branch, zoom, fit, bare }) {
     add("in", "+", "Larger", () => zoom(1.25)),
     add("fit", "Fit", "As much as fits", fit),
   ];
-  node.append(text, tools);
   readout.foot = element("p", "foot dim");
   return readout;
 }
@@ -53,14 +51,14 @@ function factsOf(node) {
   return [piece, ` ${facts(node).join(" · ")}`];
 }
 
-function facts({ share, logProb, score, reason, hypothesis, isForced, isWritten, isLiving }) {
+function facts({ logProb, score, reason, hypothesis, isForced, isWritten, isLiving }) {
   const { total, sum, divisor, coverage } = score;
   const parts = [
     ...(divisor === 1 ? [] : [`/ ${two(divisor)}`]),
     ...(coverage ? [`− ${two(-coverage)}`] : []),
   ];
   return [
-    share,
+    exactly(logProb),
     `${two(logProb)} nats`,
     parts.length ? `score ${two(total)} = ${[two(sum), ...parts].join(" ")}` : `path ${two(total)} nats`,
     ...(isForced ? ["forced"] : []),
@@ -94,6 +92,13 @@ function footOf({ nLeftOut, nodes }) {
 export function two(number) {
   const text = number.toFixed(2);
   return Number(text) === 0 ? "0.00" : text.replace("-", "−");
+}
+
+// A probability with three digits that count, as viz/labels.py writes it.
+function exactly(logProb) {
+  const percent = 100 * Math.exp(logProb);
+  if (percent < 1e-4) return percent > 0 ? "< 0.0001 %" : "0 %";
+  return `${percent.toFixed(Math.max(1, 2 - Math.floor(Math.log10(percent))))} %`;
 }
 
 // A probability as an edge has room for it: nothing where it is below 0.1 %.

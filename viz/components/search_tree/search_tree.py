@@ -4,20 +4,20 @@ import json
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import exp
+from functools import lru_cache
 from typing import Any, ClassVar
 
 import numpy as np
 
 from transformer.decoding import Decoding
-from transformer.decoding.search_tree import SearchTree
+from transformer.decoding.search_tree import Dropped, SearchTree
 from transformer.recording import Recording
-from viz.components.kit.browser import Component, digest, envelope, pieces
+from viz.components.kit.browser import Component, digest, envelope
 from viz.components.kit.pack import pack
 from viz.components.kit.sync import mountable
 from viz.components.search_tree.entries import Entry, entries_of
 from viz.components.search_tree.layout import layout, shared_chain
-from viz.labels import bare_label, number, percent
+from viz.labels import bare_label, number
 from viz.theme import Theme
 
 SEARCH_TREE = Component("search_tree")
@@ -86,11 +86,12 @@ def pack_tree(search: SearchTree, words: bool) -> bytes:
     places = layout(parents, _children(entries), to_the_edge)
     chain = shared_chain(parents, [entry.is_living for entry in entries])
     scores = [entry.node.score for entry in entries]
+    reasons: dict[str, int] = {"": 0}  # those of a step are often the same
+    of_reason = [reasons.setdefault(_reason(entry), len(reasons)) for entry in entries]
     header = {
         "search": name_of(search),
         "labels": [_label(entry) for entry in entries],
-        "shares": [percent(exp(entry.log_prob)) for entry in entries],
-        "reasons": [_reason(entry) for entry in entries],
+        "reasons": list(reasons),
         # The first and the last one stay, so that what is folded has a beginning and an end.
         "fold": chain[1:-1] if len(chain) >= FOLDED else [],
         "inner": _inner(entries),
@@ -100,8 +101,8 @@ def pack_tree(search: SearchTree, words: bool) -> bytes:
     hypotheses = [entry.node.hypothesis for entry in entries]
     ranks = [-1 if rank is None else rank for rank in hypotheses]
     whole = [
-        [entry.node.id, entry.parent, *place, rank, entry.node.score.length]
-        for entry, place, rank in zip(entries, places, ranks, strict=True)
+        [entry.node.id, entry.parent, *place, rank, entry.node.score.length, reason]
+        for entry, place, rank, reason in zip(entries, places, ranks, of_reason, strict=True)
     ]
     marks = [[entry.is_living, entry.node.is_forced] for entry in entries]
     numbers = [
@@ -153,8 +154,10 @@ def _label(entry: Entry) -> tuple[str, int]:
     """As a piece is shown, without the sign of its space: every node is by itself."""
     if entry.token is None:
         return "", 0
-    (piece,) = pieces([entry.token])
-    return bare_label(entry.token), piece[1]
+    return _bare(entry.token), int(entry.token.special)
+
+
+_bare = lru_cache(maxsize=10_000)(bare_label)
 
 
 def _reason(entry: Entry) -> str:
@@ -163,7 +166,12 @@ def _reason(entry: Entry) -> str:
         return ""
     if entry.node.dropped is None:
         return "the search went on with what comes after it"
-    return re.sub(r"-(?=\d)", "−", str(entry.node.dropped))
+    return _clause(entry.node.dropped)
+
+
+@lru_cache(maxsize=1000)
+def _clause(dropped: Dropped) -> str:
+    return re.sub(r"-(?=\d)", "−", str(dropped))
 
 
 def _text(search: SearchTree, id: int) -> str:

@@ -5,10 +5,12 @@ import { element, setPiece } from "../kit/page.js";
 import { typeSize } from "../kit/room.js";
 import { drawnNodes } from "./nodes.js";
 import { briefly, spoken, two } from "./readout.js";
+import { createRuler } from "./ruler.js";
 
 const SVG = "http://www.w3.org/2000/svg";
 const GAP = 24; // px between columns, for the edges
 const LINE = 1.6; // rows, in sizes of the type
+const LONG = 12; // characters from which on a piece may be wider than there is room for
 const LOOKS = ["dropped", "living", "written", "end"]; // edges, from below upwards
 
 export function createTree() {
@@ -39,12 +41,13 @@ export function drawTree(tree, { search, isFolded, isBare }) {
   const all = fold ? [...shown, fold] : shown;
   const ends = shown.filter(({ hypothesis }) => hypothesis >= 0)
     .sort((a, b) => a.hypothesis - b.hypothesis).map((node) => [node, endElement(node)]);
+  const ruler = createRuler(tree.node); // before there is anything new whose style it would wait for
   tree.nodes.replaceChildren(...tree.elements.values(), ...ends.map(([, node]) => node));
-  const boxes = placed(tree, all);
+  const boxes = placed(tree, all, ruler);
   const right = Math.max(...[...boxes.values()].map(({ x, width }) => x + width)) + GAP;
   for (const [{ place }, node] of ends) put(node, right, boxes.get(place).y);
   drawEdges(tree, { shown, fold, boxes, right, ends });
-  const beyond = Math.max(0, ...ends.map(([, node]) => node.offsetWidth));
+  const beyond = Math.max(0, ...ends.map(([node]) => ruler.end(node)));
   const low = Math.max(...[...boxes.values()].map(({ y, height }) => y + height / 2));
   tree.size = [right + beyond, low];
   tree.edges.setAttribute("width", tree.size[0]);
@@ -73,18 +76,22 @@ function shareElements(logProb) {
 }
 
 function pieceElement(piece) {
-  const node = element("span", "piece");
+  const node = element("span", piece[0].length > LONG ? "piece long" : "piece");
   setPiece(node, piece);
   return node;
 }
 
 // What stands for the nodes that are folded, in the place of the first of them.
-function foldOf({ nodes, fold }) {
-  return { ...nodes[fold[0]], place: -1, isLiving: true, isWritten: true };
+function foldOf({ nodes, fold, words }) {
+  return { ...nodes[fold[0]], place: -1, isLiving: true, isWritten: true, piece: [foldText(fold, words), 0] };
+}
+
+function foldText(fold, words) {
+  return `… ${fold.length} ${words ? "words" : "tokens"} …`;
 }
 
 function foldElement({ fold, words, nodes }) {
-  const text = `… ${fold.length} ${words ? "words" : "tokens"} …`;
+  const text = foldText(fold, words);
   const node = element("div", "node fold", text);
   node.dataset.place = -1;
   node.tabIndex = -1;
@@ -105,8 +112,8 @@ function endElement({ hypothesis, score, isWritten }) {
 }
 
 // Rows and columns in which nothing is drawn take no room. Returns place -> { x, y, width, height }.
-function placed(tree, shown) {
-  const sizes = new Map(shown.map(({ place }) => [place, tree.elements.get(place).offsetWidth]));
+function placed(tree, shown, ruler) {
+  const sizes = new Map(shown.map((node) => [node.place, ruler.node(node)]));
   const widths = new Map();
   for (const { place, column } of shown) {
     widths.set(column, Math.max(widths.get(column) ?? 0, sizes.get(place)));

@@ -39,7 +39,7 @@ def tree_exhibit(pane: Pane, step: int) -> Exhibit:
     }
     tree = DecodeTree(pane.reading.words)
     typed = None if pane.answer.request.branch else tree
-    content = PictureAt(tree, of_text=state, typed=typed, on=on, key="search tree")
+    content = PictureAt(tree, of_text=state, typed=typed, on=on, key="search-tree")
     return Exhibit("The search as a tree", content, pane=of)
 
 

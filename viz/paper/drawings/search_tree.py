@@ -81,7 +81,7 @@ def _nodes(data: Data) -> list[_Node]:
         written.add(at)
         at = parents[at]
     header, nodes = data.header, []
-    for place, (id, parent, column, row, hypothesis, _) in enumerate(whole):
+    for place, (id, parent, column, row, hypothesis, _, reason) in enumerate(whole):
         label, log_prob = header["labels"][place][0], numbers[place][0]
         share = percent(exp(log_prob), 0 if log_prob > LARGE else 1)
         share = share if place and log_prob > LEAST else ""
@@ -102,7 +102,7 @@ def _nodes(data: Data) -> list[_Node]:
             numbers[place][1],
             label,
             share,
-            header["reasons"][place],
+            header["reasons"][reason],
             size,
         )
         nodes.append(node)

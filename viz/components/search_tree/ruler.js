@@ -1,0 +1,34 @@
+// How wide nodes will be, before the page has laid them out: to ask the page would take it as long
+// again as to paint them.
+
+import { briefly, two } from "./readout.js";
+
+const [ROOT, PADDING, FOLDED, APART, RANK, SPARE] = [9, 6, 18, 5, 30, 2]; // px, as the style has them
+const WIDEST = 14; // of a piece, in sizes of the type
+
+// beside: an element with the type of the nodes.
+export function createRuler(beside) {
+  const pen = document.createElement("canvas").getContext("2d");
+  const { fontSize, fontFamily } = getComputedStyle(beside);
+  const size = Number.parseFloat(fontSize);
+  const known = new Map();
+  // Digits are all as wide as a 0 on the page.
+  const width = (text, weight) => {
+    const key = `${weight} ${text}`;
+    if (!known.has(key)) {
+      pen.font = `${weight} ${size}px ${fontFamily}`;
+      known.set(key, pen.measureText(text.replace(/\d/g, "0")).width);
+    }
+    return known.get(key);
+  };
+  return {
+    node({ place, piece: [label], logProb, isWritten }) {
+      if (place === 0) return ROOT;
+      if (place < 0) return width(label, 400) + FOLDED;
+      const share = briefly(logProb);
+      const ofPiece = Math.min(WIDEST * size, width(label, isWritten ? 600 : 400));
+      return ofPiece + (share ? width(share, 400) + APART : 0) + PADDING + SPARE;
+    },
+    end: ({ score }) => RANK + APART + width(two(score.total), 400) + SPARE,
+  };
+}
