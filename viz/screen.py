@@ -93,7 +93,7 @@ class Screen:
     """The hypothesis of the search that is shown; () is the one that won."""
     tool: str = choice(one_of("look", "heads", "arrows"), "look")
     """The effect of a click: show, switch a head off, or cut an arrow."""
-    stopped: int | None = choice(WHOLE, None, REQUEST)
+    stopped: int | None = choice(WHOLE, None, SEARCH)
     """The tokens after which the writing of this text was stopped."""
 
     lens: str = choice(NAME, "weight")

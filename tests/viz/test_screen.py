@@ -268,6 +268,7 @@ def test_constraints_stay_with_another_text_and_a_branch_does_not() -> None:
     assert (other.prefix, other.force, other.forbid) == ((12, 45), ((7,),), ((8, 9),))
     assert (other.branch, other.step) == ((), 0)
     assert choose(screen, force=()).branch == ()
+    assert choose(Screen(stopped=5), branch=(12,)).stopped == 5, "the search is as it was"
     assert choose(screen, checkpoint="fr-en") == Screen(checkpoint="fr-en")
 
 

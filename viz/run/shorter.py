@@ -46,4 +46,6 @@ def streams(request: Request) -> bool:
 
 def as_stopped(request: Request, stopped: int | None) -> Request:
     """Return the request after somebody stopped the writing: for so many tokens."""
-    return request if stopped is None or not streams(request) else with_length(request, stopped)
+    if stopped is None or not streams(request.of_search):
+        return request
+    return with_length(request, stopped)

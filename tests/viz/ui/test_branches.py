@@ -20,6 +20,7 @@ from viz.run.previews import _changed
 from viz.run.request import FREE, answer
 from viz.screen import parse
 from viz.server.recording_scenes import saved_scene
+from viz.state.requests import request_of
 from viz.stories.story import Scene
 
 TEXT, CHOICES = "Tom lives in Boston.", {"checkpoint": "en-de-small"}
@@ -258,3 +259,9 @@ def test_the_word_of_a_step_is_forbidden_by_a_button_unless_it_was_decided() -> 
     assert "Tom" in said(app) and len(screen(app).forbid) == 1
     next(each for each in app.text_input if each.label == "Sentence").set_value("It rains.").run()
     assert not said(app)
+
+
+def test_a_hypothesis_of_a_text_that_was_stopped_is_of_that_part() -> None:
+    screen = parse({"text": "She told me", "decoding": "sample", "stopped": "4", "branch": "5.6"})
+    request = request_of("everyday", "She told me", screen)
+    assert dict(request.of_search.options)["max_len"] == 4 and request.branch == (5, 6)
