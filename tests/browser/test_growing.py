@@ -26,6 +26,9 @@ SAYS = """
     }).observe(document, { subtree: true, childList: true, characterData: true });
 """
 """What spinners say on the page."""
+DEPTH = """tree => Math.max(...[...tree.querySelectorAll('.node[data-place]')]
+    .map(node => node.getAttribute('aria-level') - 1))"""
+"""The tokens of the longest hypothesis of a tree."""
 
 
 @pytest.fixture(scope="module")
@@ -79,3 +82,16 @@ def test_another_text_is_not_kept_waiting(writing: Page) -> None:
     expect(writing.get_by_role("button", name="Stop")).to_be_visible()
     expect(writing.get_by_test_id("stText")).to_have_text(re.compile("^To be"))
     assert len(row(writing, "target")) < LENGTH
+
+
+def test_the_tree_of_a_beam_search_grows_until_it_is_stopped(writing: Page, address: str) -> None:
+    here = writing.evaluate("location.search")
+    open_app(writing, f"{address}/decode{here}&decoding=beam&options.beam_size=3")
+    tree = writing.locator(".search-tree[data-nonce]")
+    expect(writing.get_by_role("button", name="Stop")).to_be_visible()
+    expect(tree.locator(".finish .rank")).to_have_count(3)
+    n = tree.evaluate(DEPTH)
+    becomes(lambda: tree.evaluate(DEPTH) > n, True)  # drawn anew, with more of it
+    writing.get_by_role("button", name="Stop").click()
+    expect(writing.get_by_text("Stopped after")).to_be_visible()
+    becomes(lambda: str(tree.evaluate(DEPTH)) == parameter(writing, "stopped"), True)

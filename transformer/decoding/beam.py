@@ -6,6 +6,7 @@ from torch import Tensor
 from transformer.decoding.course import Course
 from transformer.decoding.coverage import COVERAGE
 from transformer.decoding.frontier import Branch, Frontier, Rule
+from transformer.decoding.left_to_right import OnToken
 from transformer.decoding.method import (
     Ask,
     Hypothesis,
@@ -34,6 +35,7 @@ def beam(
     plain_length: int = 0,
     groups: int = 1,
     diversity: float = 0.0,
+    on_token: OnToken | None = None,
     course: Course | None = None,
 ) -> Search:
     """source: [1, S] -> at most beam_size hypotheses, best first.
@@ -79,6 +81,8 @@ def beam(
                 each.close(error)
             return _ranked(beams, course)
         parents = _step(beams, rows, scores, rules is not None, diversity)
+        if on_token is not None:
+            _tell(beams[0], on_token)
         going = [each for each in beams if each.open]
         if not going:
             return _ranked(beams, course)
@@ -95,6 +99,13 @@ def _begun(course: Course, logits: Tensor, has_rules: bool) -> Branch:
         placed = placed.after(id, course.phrases)
     total = sum(float(row[id]) for row, id in zip(rows, prefix, strict=True))
     return Branch(prefix, rows, total, (0, *nodes)[-1], rows if has_rules else (), placed)
+
+
+def _tell(beam: Frontier, on_token: OnToken) -> None:
+    """Tell of the hypotheses as if no text were longer than those that are open now."""
+    best = beam.best_so_far()
+    if best and beam.open:
+        on_token(best, len(beam.open[0].ids), beam.so_far())
 
 
 def _step(
@@ -175,6 +186,7 @@ METHOD = Method(
         COVERAGE,
     ),
     first_for=("source",),
+    streams=True,
     follows="beam_size",
     places=True,
 )

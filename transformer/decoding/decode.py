@@ -105,7 +105,8 @@ def decode(
             constraints, bars, phrases
         )  # a second time where a step of all has failed
         more: dict[str, Any] = {"course": courses[0]}
-        if on_token is not None and methods[method].streams:
+        # What a coverage penalty makes of a hypothesis is known when all are there.
+        if on_token is not None and methods[method].streams and not penalty:
             more["on_token"] = _tell(checkpoint, sources, courses[0], on_token)
         return methods[method].run(model, ids, **options, **more)
 
@@ -160,6 +161,8 @@ class Written:
     text: str
     decoding: Callable[[], Decoding]
     """Makes what `decode` would return with so many tokens as max_len."""
+    n_tokens: int
+    """Tokens of the longest text that there could be by then: that max_len."""
 
 
 def _decoding(
@@ -199,13 +202,9 @@ def _tell(
     course: Course,
     on_token: Callable[[Written], object],
 ) -> OnToken:
-    ids = list(course.constraints.prefix)
-
-    def tell(id: int, hypothesis: Callable[[], Hypothesis]) -> None:
-        ids.append(id)
+    def tell(ids: Sequence[int], n: int, hypotheses: Callable[[], Sequence[Hypothesis]]) -> None:
         text = written_text(checkpoint, sources, ids)
-        n = len(ids)
         make = partial(_decoding, checkpoint, sources, trail=course.trail, longest=n)
-        on_token(Written(text, lambda: make([hypothesis()])))
+        on_token(Written(text, lambda: make(hypotheses()), n))
 
     return tell

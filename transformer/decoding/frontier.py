@@ -1,6 +1,6 @@
 """The frontier of a beam search: the hypotheses that are open, and those that have ended."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -81,6 +81,8 @@ class Frontier:
     open: list[Branch] = field(default_factory=list)
     finished: list[Hypothesis] = field(default_factory=list)
     is_done: bool = False
+    foremost: tuple[Branch, ...] = ()
+    """Open hypotheses that would have ended, if no text could be longer."""
 
     @property
     def _phrases(self) -> Phrases:
@@ -120,6 +122,8 @@ class Frontier:
         grown = {each: self._grow(each, nodes[each], rows, scores, has_rules) for each in last}
         self._end([grown[each].finish(self.rule) for each in ended])
         self.open = [grown[each] for each in stay]
+        first = set(stay if self._phrases else ranked[:size])
+        self.foremost = tuple(grown[each] for each in stay if each in first)
         self.is_done = not self.open or self._is_settled(length, size)
         return [each.parent for each in stay]
 
@@ -133,6 +137,23 @@ class Frontier:
             for branch in self.open:
                 self.course.trail.drop(branch.node, "stopped", worst)
         self.open = []
+
+    def best_so_far(self) -> tuple[int, ...]:
+        """The tokens of the best of all that has ended or might end here; empty: of none."""
+        scored = [(each.score, each.ids) for each in self.finished]
+        for each in filter(self._may_end, self.foremost):
+            scored.append((each.total / self.rule.divisor(len(each.ids)), each.ids))
+        return max(scored, default=(0.0, ()))[1]
+
+    def so_far(self) -> Callable[[], list[Hypothesis]]:
+        """Make the hypotheses of this step, best first, whenever it is called."""
+        finished, going = tuple(self.finished), tuple(filter(self._may_end, self.foremost))
+
+        def hypotheses() -> list[Hypothesis]:
+            every = [*finished, *(each.finish(self.rule) for each in going)]
+            return sorted(every, key=lambda each: each.score, reverse=True)[: self.rule.size]
+
+        return hypotheses
 
     def _bar(self, totals: Tensor) -> list[tuple[Candidate, Why]]:
         """Rule out what may not come next: in `totals`, which change; returns what it was."""

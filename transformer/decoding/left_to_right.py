@@ -21,8 +21,9 @@ from transformer.decoding.search_tree import Why
 from transformer.finite import log_probabilities
 from transformer.inputs import InputError
 
-OnToken = Callable[[int, Callable[[], Hypothesis]], object]
-"""Told each id as soon as it is written, and how to get the hypothesis up to it, at any time."""
+OnToken = Callable[[Sequence[int], int, Callable[[], Sequence[Hypothesis]]], object]
+"""Told of each step: the best text so far, how many tokens a text can have by then, and how to get
+the hypotheses up to there, best first, at any time."""
 Choose = Callable[[Tensor], int]
 """log_probs [V], minus infinity where a token is barred -> the id of the next token."""
 
@@ -46,6 +47,9 @@ class _Line:
         score = float(log_probs[range(n), self.ids[:n]].sum())
         error = self.error if n == len(self.ids) else None
         return Hypothesis(tuple(self.ids[:n]), log_probs, score, after, error, self.nodes[n])
+
+    def only_up_to(self, n: int) -> list[Hypothesis]:
+        return [self.up_to(n)]
 
 
 def left_to_right(
@@ -91,7 +95,8 @@ def left_to_right(
         for line, row, changed in zip(going, own, scores, strict=True):
             _write(line, row, None if rules is None else changed, course, why)
             if on_token is not None and line is lines[0]:
-                on_token(line.ids[-1], partial(line.up_to, len(line.ids)))
+                n = len(line.ids)
+                on_token(tuple(line.ids), n, partial(line.only_up_to, n))
             line.has_ended = line.ids[-1] in model.config.eos_ids
         alive = [at for at, line in enumerate(going) if not line.has_ended]
         if not alive:

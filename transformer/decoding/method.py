@@ -129,7 +129,7 @@ class Method:
     first_for: tuple[Side, ...] = ()
     """Models that read so decode like this unless told otherwise: see `default_method`."""
     streams: bool = False
-    """True: it takes `on_token`: see `left_to_right`."""
+    """True: it takes `on_token`, and tells it of each step: see `OnToken` in `left_to_right`."""
     follows: str = ""
     """The option that says how many hypotheses it follows at once; empty: one."""
     places: bool = False

@@ -87,19 +87,25 @@ class Trail:
         if longest is not None:
             stay = [id for id in stay if self._entries[id].length <= longest]
         ids = {old: new for new, old in enumerate(stay)}
-        self._revive(ends)
-        nodes = tuple(self._node(old, ids, token, ends.get(old)) for old in stay)
+        revived = self._revived(ends)
+        nodes = tuple(self._node(old, ids, token, ends.get(old), old in revived) for old in stay)
         n_left_out = 0 if longest is not None else len(self._entries) - len(stay)
         return SearchTree(nodes, tuple(ids[each] for each in leaves), n_left_out)
 
-    def _revive(self, ends: Container[int]) -> None:
-        """Take back that a node was left, where another beam went on from it, or ended there."""
+    def _revived(self, ends: Container[int]) -> set[int]:
+        """The nodes that were left, but another beam went on from them, or a text ends there.
+
+        Nothing is changed: the search may still be on its way.
+        """
+        revived: set[int] = set()
         for id in range(len(self._entries) - 1, 0, -1):
             entry = self._entries[id]
             if id in ends:
-                entry.why = None
-            if entry.why not in LEFT and self._entries[entry.parent].why == "continuations":
-                self._entries[entry.parent].why = None
+                revived.add(id)
+            is_left = id not in revived and entry.why in LEFT
+            if not is_left and self._entries[entry.parent].why == "continuations":
+                revived.add(entry.parent)
+        return revived
 
     def _lasting(self, ends: dict[int, int]) -> Sequence[int]:
         """The entries that a tree takes: all, or of too many those that matter most."""
@@ -118,13 +124,18 @@ class Trail:
         return sorted((parents - {-1}) | set(others[:room]))
 
     def _node(
-        self, id: int, ids: dict[int, int], token: Callable[[int], Token], rank: int | None
+        self,
+        id: int,
+        ids: dict[int, int],
+        token: Callable[[int], Token],
+        rank: int | None,
+        is_revived: bool,
     ) -> Node:
         entry = self._entries[id]
         if id == 0:
             return Node(0, None, None, 0.0, entry.score, hypothesis=rank)
         dropped = None
-        if entry.why is not None:
+        if entry.why is not None and not is_revived:
             by = None if entry.by is None else ids.get(entry.by)
             score = None if entry.by is None else self._entries[entry.by].score.total
             dropped = Dropped(entry.why, by, score)

@@ -16,11 +16,12 @@ def part_of(work: Work[Answer]) -> Answer:
     There is one after the first token. It is kept, as other answers are.
     """
     assert isinstance(work.study, Request)
-    request, decoding = work.study, work.draft.decoding()
+    request, draft = work.study, work.draft
+    decoding = draft.decoding()
     checkpoint = open_checkpoint(request)
     with entered.turn(checkpoint.model):
         recording = record(checkpoint, request.text, decoding.target, request.edits)
-    shorter = with_length(request, len(decoding.hypotheses[0].ids))
+    shorter = with_length(request, draft.n_tokens)
     part = Answer(shorter, checkpoint, decoding, recording, time.perf_counter() - work.began)
     keep_answer(part)
     return part

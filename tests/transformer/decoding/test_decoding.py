@@ -234,16 +234,23 @@ def test_prompt_and_continuation_are_one_text(text_tokenizer: SentencePieceToken
         assert "the cat" + written_text(generator, prompt, ids) == whole
 
 
+@pytest.mark.parametrize("method", ["greedy", "beam"])
 def test_what_is_written_so_far_is_the_shorter_continuation(
-    text_tokenizer: SentencePieceTokenizer,
+    text_tokenizer: SentencePieceTokenizer, method: str
 ) -> None:
     config = tiny(PRESETS["former-generator"].config, vocab_size=text_tokenizer.vocab_size)
     generator = replace(random_checkpoint(config), tokenizer=text_tokenizer)
     heard: list[Written] = []
-    decode(generator, "the cat", max_len=4, on_token=heard.append)
-    assert len(heard) == 4
+    decode(generator, "the cat", method, max_len=4, on_token=heard.append)
+    assert [written.n_tokens for written in heard] == [1, 2, 3, 4][: len(heard)]
+    assert len(heard) >= 3, "a beam tells no more of its last step"
     for n, written in enumerate(heard, 1):
-        shorter, so_far = decode(generator, "the cat", max_len=n), written.decoding()
+        shorter, so_far = decode(generator, "the cat", method, max_len=n), written.decoding()
+        assert [h.ids for h in so_far.hypotheses] == [h.ids for h in shorter.hypotheses]
+        assert so_far.search.leaves == shorter.search.leaves
+        assert [(node.parent, node.token, node.score) for node in so_far.search.nodes] == [
+            (node.parent, node.token, node.score) for node in shorter.search.nodes
+        ]
         assert written.text == so_far.text == shorter.text
         assert so_far.target == shorter.target
         assert so_far.steps == shorter.steps
