@@ -21,6 +21,8 @@ class DecodeFields:
     """The texts that lower layers of the encoder give are open."""
     hypotheses: bool = choice(YES, False, CHECKPOINT)
     """All finished hypotheses are open, with their scores in parts."""
+    side_by_side: bool = choice(YES, False, CHECKPOINT)
+    """The texts of all decoding methods are open."""
 
 
 FIELDS = PageFields("decode", DecodeFields)

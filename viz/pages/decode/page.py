@@ -14,6 +14,7 @@ from viz.pages.decode.counterfactual import other_word
 from viz.pages.decode.hypotheses import hypotheses_exhibits, why_this_one
 from viz.pages.decode.layers import encoder_layers, layers_exhibit
 from viz.pages.decode.reference import reference_exhibit, type_reference
+from viz.pages.decode.side_by_side import side_by_side, side_by_side_exhibits
 from viz.pages.decode.similarity import second_sentence, similarity
 from viz.pages.decode.tree import has_tree, search_csv, search_of, searched, tree_exhibit
 from viz.pages.decode.written import written
@@ -57,6 +58,7 @@ def draw(pane: Pane) -> None:
             _steps(pane)
         below(_why, pane)
         below(why_this_one, searched(pane))
+        below(side_by_side, pane)
         below(encoder_layers, pane)
         for name in views_of_page("decode", pane.recording):
             panel(name, pane)
@@ -155,7 +157,8 @@ def _exhibits(pane: Pane) -> Exhibits:
     place = pinned_step(pane)
     of_word = word_exhibits(pane, place) | right_word_exhibits(pane, place)
     of_word |= of_word_exhibits(pane, place)
-    further = hypotheses_exhibits(searched(pane)) | layers_exhibit(pane)
+    further = hypotheses_exhibits(searched(pane)) | side_by_side_exhibits(pane)
+    further |= layers_exhibit(pane)
     return {first: main[first], **others, **of_word, **further}
 
 

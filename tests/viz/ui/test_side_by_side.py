@@ -1,0 +1,36 @@
+"""Methods side by side on Decode."""
+
+import pytest
+
+from transformer import decode, load_checkpoint
+from viz.exhibits.table import Table
+from viz.exhibits.words import Words
+from viz.figure_at import page_of
+from viz.screen import parse
+
+TEXT = "I am allergic to nuts. Are there any in the cake?"
+PAGE = {"page": "decode", "checkpoint": "en-de", "text": TEXT, "side_by_side": "yes"}
+
+
+def test_each_method_has_its_text_and_what_it_costs() -> None:
+    _, exhibits = page_of(parse(PAGE))
+    content, table = exhibits["methods"].content, exhibits["partings"].content
+    assert isinstance(content, Words) and isinstance(table, Table)
+    checkpoint = load_checkpoint("checkpoints/en-de", "cpu")
+    lines = {line.title.split(",")[0]: line for line in content.lines}
+    assert next(iter(lines)) == "Beam search"
+    greedy = decode(checkpoint, TEXT)
+    words = "".join(span.text for span in lines["Greedy"].spans)
+    assert words == greedy.text.replace(" ", "") + "</s>"
+    probability = 1.0
+    for span in lines["Greedy"].spans:
+        probability *= span.value or 0.0
+    assert probability == pytest.approx(2.718281828**greedy.log_prob, rel=1e-3)
+    assert not any(span.role for span in lines["Beam search"].spans)
+    n_new = sum(span.role == "new" for span in lines["Greedy"].spans)
+    n_rows = sum(row.head.text == "Greedy" for row in table.rows)
+    assert n_rows <= n_new and bool(n_new) == (greedy.text != decode(checkpoint, TEXT, "beam").text)
+
+
+def test_there_is_nothing_unasked() -> None:
+    assert "methods" not in page_of(parse({**PAGE, "side_by_side": ""}))[1]

@@ -1,0 +1,200 @@
+"""Decoding methods side by side: their texts, and the probability that each gives the rest."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import partial
+from math import exp
+from typing import Any
+
+from transformer.analysis.output_change import differing, word_log_probabilities
+from transformer.causes.changes import other_methods
+from transformer.causes.side_by_side import Parting, partings
+from transformer.decoding import decoding_methods
+from transformer.refusal import Refusal
+from transformer.visible import visible
+from transformer.words import words_of
+from viz.app_packages import st
+from viz.exhibits.exhibit import Exhibit
+from viz.exhibits.table import Cell, Column, Row, Table
+from viz.exhibits.words import Line, Span, Words
+from viz.fields.decode import DecodeFields
+from viz.labels import number, percent
+from viz.run.batches import Runner
+from viz.run.growth import Growth
+from viz.run.request import Request, answer
+from viz.run.study import Study
+from viz.run.work import finish
+from viz.screen import choose
+from viz.state.note import note
+from viz.state.page import Pane
+from viz.state.requests import request_of
+from viz.state.state import change
+from viz.ui.progress import grow
+from viz.ui.showing import files_of, show
+
+TITLE = "Methods side by side"
+HELP = (
+    "The text by each decoding method, aligned with this one, and the probability that each gives "
+    "the words of the other."
+)
+FOOT = "Below each word: its probability, given all before it. Words that the first text lacks are"
+PARTINGS = "Words that stand for each other"
+
+
+@dataclass(frozen=True)
+class OtherText:
+    """The text of another request for the same source."""
+
+    name: str
+    words: tuple[str, ...]
+    log_probs: tuple[float, ...]
+    partings: tuple[Parting, ...]
+    """The places where it parts from the first one; none for that itself."""
+
+    @property
+    def log_prob(self) -> float:
+        return sum(self.log_probs)
+
+
+@dataclass(frozen=True)
+class SideBySide(Study[tuple[OtherText, ...]]):
+    """The texts of several requests for one source, the first being the one on the page."""
+
+    request: Request
+    others: tuple[Request, ...]
+
+    def run(
+        self, before: tuple[OtherText, ...] | None, runner: Runner
+    ) -> Iterator[tuple[OtherText, ...]]:
+        """Raises InputError."""
+        first, done = answer(self.request, runner), before or ()
+        steps = runner.steps(first.checkpoint.model)
+        target = first.recording.target
+        for request in (self.request, *self.others)[len(done) :]:
+            made = finish(request, runner)
+            parts: list[Parting] = []
+            if request != self.request:
+                other, edits = made.recording.target, request.edits
+                inputs = first.checkpoint, request.text, target, other, edits, steps.give_way
+                with steps.one():
+                    parts = partings(*inputs)
+            words = tuple(words_of(made.recording.target))
+            log_probs = tuple(word_log_probabilities(made.recording))
+            done = (*done, OtherText(_name(request), words, log_probs, tuple(parts)))
+            yield done
+
+    def progress(self, value: tuple[OtherText, ...]) -> tuple[int, int]:
+        return len(value), 1 + len(self.others)
+
+    def n_read(self, value: tuple[OtherText, ...]) -> int:
+        return sum(1 + 4 * len(each.partings) for each in value)
+
+
+def side_by_side_exhibits(pane: Pane) -> dict[str, Growth[Any]]:
+    """The texts and where they part, once that is asked for."""
+    if not pane.screen.of(DecodeFields).side_by_side or pane.answer.decoding is None:
+        return {}
+    study = SideBySide(pane.answer.request, _others(pane))
+    return {
+        "methods": Growth(TITLE, study, _texts, is_main=False),
+        "partings": Growth(PARTINGS, study, _table, is_main=False),
+    }
+
+
+def side_by_side(pane: Pane) -> None:
+    """The button, and the texts below it while they are open."""
+    if pane.answer.decoding is None:
+        return
+    is_open = pane.screen.of(DecodeFields).side_by_side
+    st.button(
+        TITLE,
+        on_click=change,
+        kwargs={"side_by_side": not is_open},
+        icon=f":material/{'expand_less' if is_open else 'expand_more'}:",
+        help=HELP,
+    )
+    if growths := side_by_side_exhibits(pane):
+        try:
+            _grow(pane, growths)
+        except Refusal as reason:
+            note(reason)
+
+
+def _grow(pane: Pane, growths: dict[str, Growth[Any]]) -> None:
+    """Both exhibits of the one study, as far as it is; their files once it is whole."""
+
+    def draw(texts: tuple[OtherText, ...]) -> None:
+        for name, growth in growths.items():
+            show(growth.exhibit(texts), name)
+
+    work = grow(growths["methods"].study, draw)
+    if work.is_whole:
+        for name, growth in growths.items():
+            files_of(pane, growth.exhibit(work.result()), name)
+
+
+def _others(pane: Pane) -> tuple[Request, ...]:
+    """The requests of the other methods, each with its usual options."""
+    request = pane.answer.request
+    by = partial(request_of, request.checkpoint, request.text)
+    screens = (
+        choose(pane.screen, decoding=it.method, options=()) for it in other_methods(request.method)
+    )
+    return tuple(by(screen) for screen in screens)
+
+
+def _name(request: Request) -> str:
+    return "Branch" if request.branch else decoding_methods()[request.method].title
+
+
+def _texts(texts: tuple[OtherText, ...]) -> Exhibit:
+    first = texts[0]
+    lines = []
+    for each in texts:
+        is_new = differing(each.words, first.words)
+        spans = [
+            Span(
+                visible(word), percent(exp(value)), exp(value), "probability", "new" if new else ""
+            )
+            for word, value, new in zip(each.words, each.log_probs, is_new, strict=True)
+        ]
+        lines.append(Line(spans, f"{each.name}, {number(each.log_prob)} nats"))
+    return Exhibit(TITLE, Words(lines, [Span(FOOT), Span("marked.", role="new")]), is_main=False)
+
+
+def _table(texts: tuple[OtherText, ...]) -> Exhibit:
+    first, *others = texts
+    columns = [
+        Column("Method"),
+        Column("Here"),
+        Column("There"),
+        Column("Here, of its word"),
+        Column("Here, of the other"),
+        Column("There, of its word"),
+        Column("There, of the other"),
+    ]
+    rows = [
+        Row(Cell(other.name), _cells(it), is_first=number_of == 0)
+        for other in others
+        for number_of, it in enumerate(other.partings)
+    ]
+    foot = (
+        f"Here is the text by {first.name.lower()}, there the other method’s. Each probability is "
+        "the model’s own, given the source and all words before it in the text that is read."
+    )
+    if not rows:
+        foot = "No word of another method stands in the place of one here."
+    n = len(rows)
+    says = f"{n} words of other methods stand in the place of one of {first.name.lower()}."
+    return Exhibit(PARTINGS, Table(PARTINGS, columns, rows, foot=foot), says, is_main=False)
+
+
+def _cells(it: Parting) -> list[Cell]:
+    return [
+        Cell(visible(it.word)),
+        Cell(visible(it.other)),
+        *(
+            Cell(percent(exp(value)), exp(value))
+            for value in (it.log_prob, it.other_here, it.other_log_prob, it.word_there)
+        ),
+    ]
