@@ -66,8 +66,8 @@ def correction(before: Answer, now: Answer) -> Words:
 def _price(nats: float, is_branch: bool) -> tuple[str, str]:
     """What stands before and behind the cost."""
     if is_branch:
-        return "This hypothesis is", f"nats {'less' if nats >= 0 else 'more'} probable"
-    return f"This correction {'costs' if nats >= 0 else 'gains'}", "nats"
+        return "This hypothesis is", f"nats {'less' if nats > -0.005 else 'more'} probable"
+    return f"This correction {'costs' if nats > -0.005 else 'gains'}", "nats"
 
 
 def _remark(before: Answer, now: Answer, n: int | None) -> str:
