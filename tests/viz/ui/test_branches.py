@@ -265,3 +265,18 @@ def test_a_hypothesis_of_a_text_that_was_stopped_is_of_that_part() -> None:
     screen = parse({"text": "She told me", "decoding": "sample", "stopped": "4", "branch": "5.6"})
     request = request_of("everyday", "She told me", screen)
     assert dict(request.of_search.options)["max_len"] == 4 and request.branch == (5, 6)
+
+
+def test_side_by_side_has_the_correction_and_what_is_written_without_it(
+    checkpoint: Checkpoint,
+) -> None:
+    at = {"page": "decode", "text": TEXT, "decoding": "beam", "side_by_side": "yes"}
+    forced = spelled(ids(checkpoint, "lebt"))
+    pane, figures = page_of(parse({**CHOICES, **at, "force": forced}))
+    words = figures["methods"].content
+    assert isinstance(words, Words)
+    lines = {line.title.rpartition(",")[0]: [it.text for it in line.spans] for line in words.lines}
+    free = decode(checkpoint, TEXT, "beam").target
+    assert lines["Beam search, corrected"] == words_of(pane.recording.target)
+    assert lines["Beam search"] == words_of(free)
+    assert "Greedy" in lines  # which places no phrase, and is not refused

@@ -134,17 +134,23 @@ def _grow(pane: Pane, growths: dict[str, Growth[Any]]) -> None:
 
 
 def _others(pane: Pane) -> tuple[Request, ...]:
-    """The requests of the other methods, each with its usual options."""
+    """The requests of the other methods, each with its usual options, behind what the one in use
+    writes where nothing is decided. A phrase is forced where a method finds it a place.
+    """
     request = pane.answer.request
     by = partial(request_of, request.checkpoint, request.text)
-    screens = (
+    screens = [
         choose(pane.screen, decoding=it.method, options=()) for it in other_methods(request.method)
-    )
-    return tuple(by(screen) for screen in screens)
+    ]
+    placed = {name for name, method in decoding_methods().items() if method.places}
+    screens = [it if it.decoding in placed else choose(it, force=()) for it in screens]
+    free = [] if request.unconstrained == request else [request.unconstrained]
+    return (*free, *map(by, screens))
 
 
 def _name(request: Request) -> str:
-    return "Branch" if request.branch else decoding_methods()[request.method].title
+    title = "Branch" if request.branch else decoding_methods()[request.method].title
+    return f"{title}, corrected" if request.constraints else title
 
 
 def _texts(texts: tuple[OtherText, ...]) -> Exhibit:
