@@ -18,6 +18,7 @@ from transformer.analysis.tables.origins import Side, Sides
 from transformer.batch_masks import SentenceMasks
 from transformer.complexity import LAYERS, LENGTHS, Measured, Sizes
 from transformer.decoding import Decoding
+from transformer.decoding.coverage import received
 from transformer.edits import Edit
 from transformer.files.csv_file import csv_bytes
 from transformer.recording import Attention, Recording
@@ -93,6 +94,23 @@ def _mask_cells(masks: SentenceMasks) -> list[list[list[int]]]:
         torch.stack([~masks.padding, ~subsequent, masks.combined], -1).int().tolist()
     )
     return cells
+
+
+def coverage_csv(recording: Recording, layer: int) -> bytes:
+    """Return what each source token has received after each step, a line a step and token.
+
+    received is the sum of the cross-attention of all steps so far, in the mean of its heads.
+    """
+    attention, n = recording.attentions["cross"], len(recording.target)
+    sums = received(attention.weights(layer).mean(0)[-n:]).tolist()
+    sides = Sides(attention)
+    return rows_csv(
+        [
+            {"step": t, **query, **key, "received": f"{sums[t][s]:.9g}"}
+            for t, query in enumerate(sides.queries[-n:])
+            for s, key in enumerate(sides.keys)
+        ]
+    )
 
 
 def sweep_csv(sweep: Sweep, recording: Recording, outputs: Mapping[Edit, str]) -> bytes:

@@ -58,6 +58,9 @@ def test_a_column_is_a_word_with_the_sum_over_its_pieces(page: Page, address: st
     row.nth(row.count() - 4).hover()  # a piece in the middle of a word
     expect(columns.nth(7)).to_have_class("chip pointed")
     becomes(lambda: player.evaluate(SAME_COLUMN), True)
+    received = player.locator(".coverage .cell")
+    titles = received.evaluate_all("all => all.map(each => Number(each.dataset.value))")
+    assert abs(sum(titles) - 3) < 1e-3 and len(titles) == len(words)  # each step gives 1
     weights = [float(each.get_attribute("title") or "") for each in columns.all()]
     assert abs(sum(weights) - 1) < 1e-3
     page.set_viewport_size({"width": 390, "height": 844})  # names stand upright here

@@ -23,6 +23,7 @@ from transformer.recording import Attention, Recording
 from transformer.token import Token
 from viz.export import (
     attention_csv,
+    coverage_csv,
     decoding_csv,
     masks_csv,
     recording_npz,
@@ -210,3 +211,14 @@ def test_every_file_about_tokens_has_position_piece_and_word() -> None:
         assert not [s for s in sides if not {f"{s}piece", f"{s}word"} <= set(columns)], name
         assert not {"piece", "key", "query"} & set(columns) or sides, name
     assert of_tokens >= {"steps", "needed", "sweep", "patches", "smoothing-parts"}
+
+
+def test_coverage_is_the_sum_of_the_steps_so_far(recorder: object, decoding: Decoding) -> None:
+    recording = record(recorder.checkpoint, "3 7 2 9", decoding.target)  # type: ignore[attr-defined]
+    rows = list(csv.DictReader(io.StringIO(coverage_csv(recording, 1).decode())))
+    weights = recording.attentions["cross"].weights(1).mean(0)
+    assert len(rows) == weights.numel()
+    for row in rows:
+        t, s = int(row["step"]), int(row["key_position"])
+        wanted = float(weights[: t + 1, s].sum())
+        assert float(row["received"]) == pytest.approx(wanted, abs=1e-5)

@@ -30,11 +30,11 @@ class Parting:
     log_prob: float
     """The log-probability of the word behind its own text."""
     other_log_prob: float
-    """That of the other word behind its own text."""
+    """The same of the other word, behind its own text."""
     other_here: float
-    """That of the other word behind the first text."""
+    """The same of the other word, behind the first text."""
     word_there: float
-    """That of the word behind the other text."""
+    """The same of the word, behind the other text."""
 
 
 def partings(

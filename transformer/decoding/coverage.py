@@ -59,3 +59,11 @@ def covered(
             trail.cover(each.leaf, value)
         ranked.append(replace(each, score=each.score + value))
     return sorted(ranked, key=lambda each: each.score, reverse=True)
+
+
+def received(weights: Tensor) -> Tensor:
+    """Return what each source word has received after each step: [T, S], sums over the rows so far.
+
+    weights: [T, S], of one head or a mean of heads; the last row is what `coverage` counts.
+    """
+    return weights.double().cumsum(0)

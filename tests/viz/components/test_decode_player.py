@@ -7,10 +7,11 @@ import numpy as np
 import pytest
 import torch
 
+from transformer import decode, load_checkpoint, record
 from transformer.decoding import Candidate, Decoding, Hypothesis, Step
 from transformer.decoding.search_tree import SearchTree
 from transformer.token import Token
-from viz.components.decode_player.decode_player import pack_player
+from viz.components.decode_player.decode_player import DecodePlayer, pack_player
 from viz.components.kit.pack import unpack
 
 START, SOURCE = Token(1, "<s>", special=True), (Token(5, "▁It"), Token(6, "<b>"))
@@ -95,3 +96,14 @@ def test_columns_are_words_with_the_sum_over_their_pieces() -> None:
     np.testing.assert_array_equal(arrays[0], [[0.75, 0.25]])
     plain = unpack(pack_player(made, cross, own, (START,), 1, 0))[0]
     assert plain["decoding"] == header["decoding"]  # the step that is shown stays
+
+
+def test_what_each_source_word_has_received_adds_up() -> None:
+    checkpoint = load_checkpoint("checkpoints/en-de", "cpu")
+    made = decode(checkpoint, "It rains.")
+    recording = record(checkpoint, "It rains.", made.target)
+    header, (*_, so_far) = unpack(DecodePlayer(1, 2).payload(recording, made))
+    assert header["coverage"] is True
+    weights = recording.attentions["cross"].weights(1).mean(0).numpy()
+    np.testing.assert_allclose(so_far, weights.cumsum(0), atol=1e-5)
+    np.testing.assert_allclose(so_far.sum(1), np.arange(1, len(made.target) + 1), atol=1e-4)

@@ -13,6 +13,7 @@ from torch import Tensor
 from transformer.analysis.merging import Group, merge
 from transformer.analysis.reading import AttentionMap, Reading, read
 from transformer.decoding import Candidate, Decoding, Step
+from transformer.decoding.coverage import received
 from transformer.recording import Recording
 from transformer.token import Token
 from transformer.visible import visible
@@ -55,15 +56,16 @@ class DecodePlayer:
             mean = weights.mean(0) if self.head is None else weights
             return mean[-len(decoding.target) :]
 
-        cross = rows("cross") if _looks_at_source(recording) else None
+        cross = rows("cross") if looks_at_source(recording) else None
         read = recording.attentions["decoder_self"].queries
         own = rows("decoder_self")
         whose = self._number(recording), self.head
-        return pack_player(decoding, cross, own, read, *whose, words=self.words)
+        so_far = coverage_so_far(recording, self.layer) if cross is not None else None
+        return pack_player(decoding, cross, own, read, *whose, self.words, so_far)
 
     def maps(self, recording: Recording) -> dict[str, AttentionMap]:
         """The map whose rows are the steps: of a generator's text the last ones."""
-        kind = "cross" if _looks_at_source(recording) else "decoder_self"
+        kind = "cross" if looks_at_source(recording) else "decoder_self"
         map, n = read(recording, kind), len(recording.target)
         of = read(recording, kind, Reading(words=self.words))
         whole = replace(map, columns=of.columns, column_groups=of.column_groups)
@@ -80,7 +82,7 @@ class DecodePlayer:
         decoding = self._decoding(recording, decoding)
         steps = decoding.steps
         least = min(range(len(steps)), key=lambda i: steps[i].chosen.prob)
-        kind = "cross" if _looks_at_source(recording) else "decoder_self"
+        kind = "cross" if looks_at_source(recording) else "decoder_self"
         whose = "the mean of all heads" if self.head is None else f"H{self.head}"
         looks = f"{kind_name(kind)}, L{self._number(recording)}, {whose}"
         now = min(state.get("step", 0), len(steps) - 1)
@@ -96,7 +98,7 @@ class DecodePlayer:
     def _decoding(self, recording: Recording, decoding: Decoding | None) -> Decoding:
         """Raises ValueError where the recording is not of this decoding, or lacks the head."""
         kinds = [kind for kind in ("cross", "decoder_self") if kind in recording.attentions]
-        if not _looks_at_source(recording):
+        if not looks_at_source(recording):
             kinds = kinds[-1:]
         if decoding is None or "decoder_self" not in kinds or recording.target != decoding.target:
             raise ValueError(
@@ -108,7 +110,7 @@ class DecodePlayer:
         return decoding
 
 
-def _looks_at_source(recording: Recording) -> bool:
+def looks_at_source(recording: Recording) -> bool:
     """Say whether its cross-attention is over the source, not a memory of a model's own."""
     cross = recording.attentions.get("cross")
     return cross is not None and cross.keys == recording.source
@@ -126,6 +128,7 @@ def pack_player(
     layer: int,
     head: int | None,
     words: bool = False,
+    so_far: ArrayLike | None = None,
 ) -> bytes:
     """A decoding with the exact weights of one head, or of a mean of heads.
 
@@ -134,7 +137,8 @@ def pack_player(
     read: the R tokens that the decoder read: what it starts with (a token, or one more that names a
     language), or the source, and what was written. layer, head: whose weights they are, by
     the model's own numbers; head None: the mean of a layer's. words: columns are words.
-    Raises ValueError when sizes differ.
+    so_far: [T, S], what each source token has received after each step. Raises ValueError when
+    sizes differ.
     """
     own = np.asarray(own, "<f4")
     arrays = [own] if cross is None else [np.asarray(cross, "<f4"), own]
@@ -175,8 +179,17 @@ def pack_player(
     }
     # Another head of the same decoding, or words for pieces, must not move the step that is shown.
     same = [token.id for token in (*decoding.source, *decoding.target)], content["steps"]
-    merged = (merge_columns(array, each) for array, each in zip(arrays, groups, strict=True))
-    return pack({"decoding": digest(json.dumps(same).encode()), **whose, **content}, *merged)
+    merged = [merge_columns(array, each) for array, each in zip(arrays, groups, strict=True)]
+    if so_far is not None:
+        merged.append(merge_columns(np.asarray(so_far, "<f4"), of_source))
+    header = {"decoding": digest(json.dumps(same).encode()), "coverage": so_far is not None}
+    return pack({**header, **whose, **content}, *merged)
+
+
+def coverage_so_far(recording: Recording, layer: int) -> Tensor:
+    """Add up what each source token receives until each step, in the mean of heads: [T, S]."""
+    weights = recording.attentions["cross"].weights(layer).mean(0)
+    return received(weights[-len(recording.target) :])
 
 
 def _groups(tokens: Sequence[Token], words: bool) -> tuple[Group, ...]:

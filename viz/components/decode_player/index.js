@@ -20,6 +20,7 @@ import { onSwipe } from "../kit/swipe.js";
 import { term } from "../kit/terms.js";
 import { unpack } from "../kit/unpack.js";
 import { branchFrom, offerBranches } from "./branches.js";
+import { createCoverage, fitCoverage, showCoverage } from "./coverage.js";
 import { columnAt, fitStrip, markColumn } from "./columns.js";
 import { editWords } from "./editing.js";
 import { fitWall, keepInSight } from "./fitting.js";
@@ -45,6 +46,7 @@ function create(root, sync) {
   player.written = tokenList("written", "What is written so far");
   player.source = tokenList("weighted", "Cross-attention over the source");
   player.read = tokenList("weighted", "Self-attention over what is written");
+  player.coverage = createCoverage();
   player.bars = element("div", "bars");
   player.entropy = element("div", "fact");
   player.amount = element("span");
@@ -59,7 +61,7 @@ function create(root, sync) {
     player.written,
     player.sentence.node,
     panel("candidates", term("candidate", "Candidates"), player.bars, player.entropy),
-    panel("source", "Attends to in the source", player.source),
+    panel("source", "Attends to in the source", player.source, player.coverage.node),
     panel("own", "Attends to in what is written", player.read, legend),
     panel("all", "All steps, one per row: attention, token written, entropy", overview.node),
     player.spoken,
@@ -116,7 +118,8 @@ function update(player, { nonce, palette, step, branches, payload }) {
     player.drawn = drawn;
     const { header, arrays } = unpack(payload);
     const cross = header.source.length ? arrays[0] : null; // a generator has none
-    Object.assign(player, { header, cross, own: arrays.at(-1), palette });
+    const own = arrays[cross ? 1 : 0];
+    Object.assign(player, { header, cross, own, soFar: header.coverage ? arrays[2] : null, palette });
     applyPalette(player.root, palette);
     player.law.textContent = lawOf(palette);
     arrange(player);
@@ -135,6 +138,7 @@ function update(player, { nonce, palette, step, branches, payload }) {
 function layOut(player) {
   const strip = player.cross ? player.source : player.read;
   fitStrip(strip);
+  fitCoverage(player.coverage, player.source, player.soFar);
   drawOverview(player.overview, [...strip.children], player.palette);
   fitWall(player);
   stayInSight(player);
@@ -209,6 +213,7 @@ function show(player, step) {
   showCandidates(player, now);
   const { before, columns } = header;
   if (player.cross) showWeights(player, player.source, player.cross, step, header.source.length);
+  showCoverage(player.coverage, player, step);
   showWeights(player, player.read, player.own, step, 1 + columnAt(columns.read, before + step - 1));
   player.amount.textContent = ` ${now.entropy.toFixed(2)} `;
   markOverview(player.overview, step);

@@ -6,9 +6,9 @@ from typing import Any
 
 from transformer import Decoding
 from viz.app_packages import st
-from viz.components.decode_player.decode_player import DecodePlayer
+from viz.components.decode_player.decode_player import DecodePlayer, looks_at_source
 from viz.exhibits.exhibit import Actions, Exhibit, PictureAt
-from viz.export import decoding_csv
+from viz.export import coverage_csv, decoding_csv
 from viz.fields.decode import DecodeFields
 from viz.pages.decode.counterfactual import other_word
 from viz.pages.decode.hypotheses import hypotheses_exhibits, why_this_one
@@ -103,6 +103,13 @@ def _steps(pane: Pane) -> None:
             "headscope-search.csv",
             "Every token that the search looked at, with its score and why it was dropped",
         )
+        if decoding.steps and looks_at_source(pane.recording):
+            download(
+                "Coverage as CSV",
+                partial(coverage_csv, pane.recording, _decoder(pane).selection.layer),
+                "headscope-coverage.csv",
+                "What each source token has received after each step, in the mean of heads",
+            )
         add_button("add to story")
         if decoding.steps:
             tree = {"tree": tree_exhibit(pane, step)} if _shows(pane) == "tree" else {}
