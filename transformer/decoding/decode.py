@@ -122,6 +122,8 @@ def decode(
                     hypotheses = run(lambda: begin(model, ids), ids, on_step, n_rows, own)
         except NotFinite as error:
             raise not_finite(checkpoint, _first_inputs(checkpoint, sources)) from error
+        if not hypotheses:  # a rule of its folder wants what is forbidden
+            raise InputError("What is forbidden leaves no text that could be written: forbid less.")
         trail = courses[0].trail
         if penalty:
             hypotheses = covered(checkpoint, source, made, hypotheses, penalty, trail)

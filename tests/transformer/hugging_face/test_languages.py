@@ -161,3 +161,11 @@ def test_it_writes_as_long_as_there_are_positions(opened: Open) -> None:
     decoding = decode(told, TEXT, max_len=1000)
     assert len(decoding.target) <= told.config.max_len
     assert record(told, TEXT, decoding.target).target == decoding.target
+
+
+@pytest.mark.parametrize("method", ["greedy", "beam", "sample"])
+def test_an_end_that_is_forced_and_forbidden_is_a_sentence(method: str, tmp_path: Path) -> None:
+    checkpoint = load_checkpoint(save_translator("mBART-50", tmp_path), "cpu")
+    ends = [(id,) for id in checkpoint.config.eos_ids]
+    with pytest.raises(InputError, match="forbid less"):
+        decode(checkpoint, "cat", method, forbid=ends, max_len=8)
