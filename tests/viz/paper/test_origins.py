@@ -22,7 +22,7 @@ from viz.state.page import Pane
 from viz.ui.printing import figure_of
 
 TEXT = "The animals were tired."
-OF_NO_TEXT = {"qk", "ov"}
+OF_NO_TEXT = {"qk", "ov", "tree"}
 """Figures whose tokens stand in no text that the model has read."""
 MORE = {"positions": ("view=token_vectors", "view=encoding_shift"), "decode": ("step=1",)}
 

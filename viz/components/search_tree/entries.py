@@ -21,7 +21,7 @@ class Entry:
     token: Token | None
     """The token, or the word as one; None for the root."""
     log_prob: float
-    """Of its tokens together, given the path before them, in nats."""
+    """The log-probability of its tokens together, given the path before them, in nats."""
     is_living: bool
     """A hypothesis leads through it; through a word only where it goes on with another one."""
     inner: tuple[int, ...]

@@ -58,14 +58,14 @@ function placeOf({ target }) {
   return node ? Number(node.dataset.place) : null;
 }
 
-function update(view, { nonce, palette, node, shown, payload }) {
+function update(view, { nonce, palette, node, end, payload }) {
   const { root, sync } = view;
-  const drawn = `${nonce} ${palette.name} ${shown}`;
+  const drawn = `${nonce} ${palette.name} ${end}`;
   if (drawn !== view.drawn) {
     const name = view.search?.name;
     view.drawn = drawn;
     view.search = readSearch(unpack(payload));
-    markWritten(view.search, shown);
+    markWritten(view.search, end);
     applyPalette(root, palette);
     view.isOther = view.search.name !== name;
     if (view.isOther) Object.assign(view, { isFolded: true, pointed: null, at: null });

@@ -23,9 +23,9 @@ export function readSearch({ header, arrays: [whole, marks, numbers] }) {
 }
 
 // Marks the nodes that lead to what other pictures show: to a node by its id, else to the best end.
-export function markWritten({ nodes, ids, best }, shown) {
+export function markWritten({ nodes, ids, best }, end) {
   for (const node of nodes) node.isWritten = false;
-  for (const node of pathOf(nodes, nodes[ids.get(shown) ?? best])) node.isWritten = true;
+  for (const node of pathOf(nodes, nodes[ids.get(end) ?? best])) node.isWritten = true;
 }
 
 function rowOf(array, place) {

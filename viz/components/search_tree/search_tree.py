@@ -50,12 +50,12 @@ class DecodeTree:
         theme: Theme,
         *,
         node: int | None = None,
-        shown: int | None = None,
+        end: int | None = None,
     ) -> bytes:
-        """node: the one that is chosen, by its id in the search; shown: the last one of what other
+        """node: the one that is chosen, by its id in the search; end: the last one of what other
         pictures show, of the best hypothesis where left out.
         """
-        return envelope(payload, theme, node=node, shown=shown)
+        return envelope(payload, theme, node=node, end=end)
 
     def says(self, recording: Recording, decoding: Decoding | None = None, **state: Any) -> str:
         """Name the hypotheses with their scores, and what was left earliest of them."""
@@ -165,7 +165,7 @@ def _reason(entry: Entry) -> str:
     if entry.is_living:
         return ""
     if entry.node.dropped is None:
-        return "the search went on with what comes after it"
+        return "the search continued with what comes after it"
     return _clause(entry.node.dropped)
 
 

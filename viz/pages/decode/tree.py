@@ -27,11 +27,11 @@ def has_tree(search: SearchTree) -> bool:
 def tree_exhibit(pane: Pane, step: int) -> Exhibit:
     """The tree of the search; step: the one of what is shown that is chosen."""
     of, search = searched(pane), search_of(pane)
-    shown = search.find([token.id for token in pane.recording.target])
-    path = search.path(shown.id) if shown else ()
+    last = search.find([token.id for token in pane.recording.target])
+    path = search.path(last.id) if last else ()
     state = {
         "node": path[step].id if 0 <= step < len(path) else None,
-        "shown": shown.id if shown else None,
+        "end": last.id if last else None,
     }
     on: Actions = {
         "node": lambda news: _choose(pane, search, *news),

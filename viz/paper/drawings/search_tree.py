@@ -76,7 +76,7 @@ def _nodes(data: Data) -> list[_Node]:
     parents = [row[1] for row in whole]
     best = next((place for place, row in enumerate(whole) if row[4] == 0), 0)
     ids = {row[0]: place for place, row in enumerate(whole)} | dict(data.header["inner"])
-    written, at = set(), ids.get(data.state["shown"], best)
+    written, at = set(), ids.get(data.state["end"], best)
     while at >= 0:
         written.add(at)
         at = parents[at]
