@@ -17,11 +17,12 @@ from tests.golden.lines import csv_lines, drawn_lines, lines_of, page_lines, svg
 from tests.golden.recordings import RECORDINGS, recording_of
 from tests.golden.screens import drawn_at
 from tests.viz.places import PLACES
+from transformer.checkpoint import EDITIONS
 from transformer.discover import discover
 from viz.lessons.riddle import NO_RIDDLE
 from viz.screen import Screen, parse
 from viz.stories.shipped import shipped_stories, stories_of
-from viz.stories.story import Story
+from viz.stories.story import Scene, Story
 from viz.views.view import View
 
 PAIR = "checkpoint=cross-encoder&text=the+cat+sat+.&pair=a+dog+ran+home+."
@@ -131,19 +132,25 @@ def _at(screen: Screen) -> Exhibits:
     return lambda: exhibits_at(screen)
 
 
+def _is_for_stand_ins(scene: Scene) -> bool:
+    """Riddles, and scenes of an edition's weights, are of these alone, and too long here."""
+    edition = scene.screen.checkpoint in EDITIONS
+    return scene.exercise.riddle == NO_RIDDLE and not edition
+
+
 def _scenes() -> Iterator[tuple[str, Exhibits]]:
     for story in shipped_stories().values():
         if story.kind == "lesson":
             continue
         for number, scene in enumerate(story.scenes, 1):
-            if scene.exercise.riddle == NO_RIDDLE:  # others are of real weights, and too long here
+            if _is_for_stand_ins(scene):
                 yield f"stories/{story.name}-{number}", _at(story.screen_of(number))
 
 
 def _saved() -> Iterator[tuple[str, Make]]:
     """Stories as files; of a lesson, which is told on a page, none."""
     for story in shipped_stories().values():
-        if story.kind != "lesson":
+        if story.kind != "lesson" and any(map(_is_for_stand_ins, story.scenes)):
             yield (
                 f"saved/{story.name}",
                 lambda story=story: {"html": Golden(page_lines(saved(story)))},

@@ -58,3 +58,18 @@ def test_a_search_that_wrote_another_text_says_nothing(checkpoint: Checkpoint) -
     place = another_word(checkpoint, target, 4, "Ufer")
     scores = pieces(checkpoint, BANK, place.before, place.other)
     assert pruning(decode(checkpoint, BANK, "beam").search, place, scores) is None
+
+
+def test_the_greedy_text_of_the_nuts_scores_better_and_left_the_beam(
+    checkpoint: Checkpoint,
+) -> None:
+    beam, greedy = decode(checkpoint, KITCHEN, "beam"), decode(checkpoint, KITCHEN)
+    score = greedy.log_prob / ((5 + len(greedy.target)) / 6) ** 0.6
+    assert score == pytest.approx(-4.98, abs=0.01)
+    assert beam.search.leaf(0).score.total == pytest.approx(-5.13, abs=0.01)
+    ids = [token.id for token in greedy.target]
+    paths = (beam.search.find(ids[:n]) for n in range(1, len(ids)))
+    last = [node for node in paths if node is not None][-1]
+    assert last.dropped is not None and last.dropped.why == "beam"
+    assert last.score.total == pytest.approx(-3.97, abs=0.01)
+    assert last.dropped.score == pytest.approx(-3.75, abs=0.01)
