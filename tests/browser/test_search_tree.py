@@ -24,6 +24,9 @@ WATCH = """root => {
 }"""
 MOVED = "root => [...root.querySelectorAll('.viewport *')].filter(it => it.style.transform).length"
 TRANSFORM = "root => root.querySelector('.world').style.transform"
+TYPE = """root => parseFloat(getComputedStyle(root.querySelector('.node .piece')).fontSize)
+    * new DOMMatrix(getComputedStyle(root.querySelector('.world')).transform).a"""
+"""The size in px in which pieces are seen."""
 FOCUSED = "root => root.getRootNode().activeElement?.dataset.place ?? null"
 
 
@@ -184,3 +187,16 @@ def test_a_figure_has_the_whole_tree_whatever_is_seen_of_it(
     texts = {"".join(node.itertext()) for node in svg.iter("{http://www.w3.org/2000/svg}text")}
     assert {f"w{node}" for node in path_of(search, 3)} <= texts
     assert "Fit" not in texts
+
+
+def test_a_wall_has_the_whole_tree_in_large_type(page: Page, address: str) -> None:
+    page.set_viewport_size({"width": 1920, "height": 1080})
+    wall = "story=in-the-translator&scene=3&role=stage&decode_as=tree"
+    visit(page, f"{address}/decode?{wall}")
+    tree = page.locator(TREE)
+    expect(tree.locator(".finish .rank")).to_have_count(4)
+    expect(tree.get_by_role("button", name="Fit")).to_be_hidden()
+    becomes(lambda: tree.evaluate(TYPE) >= 16, True)
+    boxes = [each.bounding_box() for each in tree.locator(".finish .score").all()]
+    assert all(box and box["x"] + box["width"] <= 1920 for box in boxes)
+    expect(page.locator(".decode-player")).to_have_count(0)

@@ -3,7 +3,8 @@
 
 import { briefly, two } from "./readout.js";
 
-const [ROOT, PADDING, FOLDED, APART, RANK, SPARE] = [9, 6, 18, 5, 30, 2]; // px, as the style has them
+const [ROOT, PADDING, FOLDED, APART, SPARE] = [9, 6, 18, 6, 2]; // px, as the style has them
+const RANK = 2.1; // of a badge, in sizes of the type
 const WIDEST = 14; // of a piece, in sizes of the type
 
 // beside: an element with the type of the nodes.
@@ -29,6 +30,6 @@ export function createRuler(beside) {
       const ofPiece = Math.min(WIDEST * size, width(label, isWritten ? 600 : 400));
       return ofPiece + (share ? width(share, 400) + APART : 0) + PADDING + SPARE;
     },
-    end: ({ score }) => RANK + APART + width(two(score.total), 400) + SPARE,
+    end: ({ score }) => RANK * size + APART + width(two(score.total), 400) + SPARE,
   };
 }
