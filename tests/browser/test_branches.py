@@ -32,9 +32,11 @@ def written(page: Page) -> str:
 
 
 def test_a_candidate_is_gone_on_from_and_back_undoes_it(page: Page, address: str) -> None:
-    visit(page, f"{address}/{ADDRESS}&decode_as=steps&step=1")
+    visit(page, f"{address}/{ADDRESS}")
     player = page.locator(PLAYER)
+    player.get_by_role("button", name="Next step").click()
     expect(player).to_have_attribute("data-step", "1")
+    becomes(lambda: parameter(page, "step"), "1")
     before = row(page, "target")
     other = player.locator(".bar.branches:not(.chosen)").first
     word = other.locator(".piece").inner_text().strip("▁_ \n")
