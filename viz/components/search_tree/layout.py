@@ -1,4 +1,4 @@
-"""Where the nodes of a tree stand: columns from left to right, rows from top to bottom.
+"""The places of the nodes of a tree: columns from left to right, rows from top to bottom.
 
 A layered layout as tidy as Reingold and Tilford 1981: a node stands in the row of its first child,
 so that the best hypothesis is a straight line at the top, and subtrees are packed as closely as
