@@ -13,6 +13,8 @@ class CompareFields:
     checkpoint_b: str | None = choice(NAME)
     edited_b: bool = choice(YES, False)
     """True: B is A with `edits`, where it is no other checkpoint."""
+    method_b: str | None = choice(NAME)
+    """The decoding method by which B writes, where it is A otherwise."""
     own_b: bool = choice(YES, False)
     """True: B, with edits, writes by itself; else it reads what A wrote."""
     same_head: bool = choice(YES, False)

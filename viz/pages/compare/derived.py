@@ -50,6 +50,24 @@ class Changed:
         return make_answer(self.request(first), followed=first, runner=runner)
 
 
+@dataclass(frozen=True)
+class ByMethod:
+    """The answer of another answer's model to the same text, written by another method."""
+
+    method: str
+
+    def request(self, first: Answer) -> Request:
+        """With the usual options of the method."""
+        return limited(replace(first.request.of_search, method=self.method, options=()))
+
+    def with_edits(self, edits: tuple[str, ...]) -> "ByMethod":
+        """The model is not edited."""
+        return self
+
+    def __call__(self, first: Answer, runner: Runner = entered) -> Answer:
+        return make_answer(self.request(first), followed=first, runner=runner)
+
+
 def _own_request(first: Answer, name: str) -> Request:
     """Return B's own request: the same, or what suits it where it is of another sort."""
     checkpoint = open_checkpoint(make_request(name, first.request.text, "none"))

@@ -6,12 +6,13 @@ from functools import partial
 from transformer import Recording
 from transformer.analysis.metrics.comparison import jensen_shannon, largest_difference
 from transformer.analysis.selection import Selection
+from transformer.decoding import decoding_methods
 from viz.app_packages import pd, st
 from viz.exhibits.exhibit import Exhibit
 from viz.fields.compare import CompareFields
 from viz.labels import kind_title, literal
 from viz.pages.compare.changed import changed, edited
-from viz.pages.compare.derived import Changed
+from viz.pages.compare.derived import ByMethod, Changed, Second
 from viz.pages.compare.parameter_changes import parameter_changes
 from viz.pages.compare.second import SUFFIX, beside, choose_second, missing, second, with_second
 from viz.paper.record import FigureError
@@ -41,6 +42,7 @@ FORCED = (
     "can be subtracted."
 )
 OWN = "The checkpoints split or write the text differently, so their rows and columns do not match."
+BY_METHOD = "The methods write different words, so their rows and columns do not match."
 REWRITTEN = "With the edits other words are written, so rows and columns do not match those of A."
 
 
@@ -62,7 +64,8 @@ def _differences(panes: dict[str, Pane], pane: Pane) -> None:
     if panes["B"].answer.request.follows is not None:
         st.caption(FORCED)
     elif _are_two(panes) and why_not(recording, first, other) is not None:
-        st.caption(REWRITTEN if is_edited else OWN)
+        by_method = isinstance(panes["B"].of, ByMethod)
+        st.caption(REWRITTEN if is_edited else BY_METHOD if by_method else OWN)
     difference, numbers = columns(2, gap="large")
     with difference:
         for name in views_of_page("compare", recording):
@@ -70,7 +73,7 @@ def _differences(panes: dict[str, Pane], pane: Pane) -> None:
             show_with_files(pane, exhibit, name, f"{name} {first} {other}")
     with numbers:
         _numbers(panes)
-    if _are_two(panes) and not is_edited:
+    if isinstance(panes["B"].of, Second):
         parameter_changes(pane.answer.request, panes["B"].answer.request)
 
 
@@ -87,6 +90,8 @@ def _are_two(panes: dict[str, Pane]) -> bool:
 def _heading(letter: str, panes: dict[str, Pane]) -> str:
     pane = panes[letter]
     of = f" of {title(pane.answer.request.checkpoint)}" if _are_two(panes) else ""
+    if isinstance(panes["B"].of, ByMethod):
+        of = f", by {decoding_methods()[pane.answer.request.method].title.lower()}"
     if isinstance(panes["B"].of, Changed):
         of = edited(pane) if letter == "B" else " unchanged"
     return f"{letter} · {kind_title(pane.selection.kind)} {pane.selection.name(pane.recording)}{of}"

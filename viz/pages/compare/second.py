@@ -6,13 +6,15 @@ from pathlib import Path
 
 from transformer import CheckpointError, Recording
 from transformer.analysis.selection import Selection
+from transformer.causes.changes import other_methods
+from transformer.decoding import decoding_methods
 from transformer.edits import EditError
 from transformer.files.foreign_text import clean
 from transformer.refusal import Refusal
 from transformer.visible import visible
 from viz.app_packages import st
 from viz.fields.compare import CompareFields
-from viz.pages.compare.derived import Changed, Second
+from viz.pages.compare.derived import ByMethod, Changed, Second
 from viz.run.cpu_instead import why_on_cpu
 from viz.run.request import Answer, Request, answer, keep_answer, make_request
 from viz.run.work import at_hand
@@ -48,8 +50,8 @@ def choose_second(first: Pane) -> Pane:
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         st.caption("Compare **A** with **B** of", width="content")
         of = derived(first)
-        chosen = of.name if isinstance(of, Second) else EDITED if of else SAME
-        offered = [SAME, EDITED, *names]
+        chosen = _chosen(of)
+        offered = [SAME, EDITED, *map(_by, _methods(first)), *names]
         st.selectbox(
             "Checkpoint of B",
             offered,
@@ -106,13 +108,36 @@ def missing(first: Pane) -> str | None:
     return f"there is no checkpoint {clean(name)} here."
 
 
+def _chosen(of: "Second | Changed | ByMethod | None") -> str:
+    """The name of B among those that are offered."""
+    if isinstance(of, Second):
+        return of.name
+    if isinstance(of, ByMethod):
+        return _by(of.method)
+    return EDITED if of else SAME
+
+
+def _by(method: str) -> str:
+    return f"A by {decoding_methods()[method].title.lower()}"
+
+
+def _methods(first: Pane) -> list[str]:
+    """The methods that B could write by."""
+    if first.answer.decoding is None:
+        return []
+    return [each.method for each in other_methods(first.answer.request.method)]
+
+
 def _turn_to(name: str, first: Pane) -> None:
-    """Another checkpoint is first looked at where A is; edits, in the same head."""
+    """Another checkpoint is first looked at where A is; edits and methods, in the same head."""
     at, is_edited = first.selection, name == EDITED
+    method = next((each for each in _methods(first) if _by(each) == name), None)
+    stays_same = name != SAME and first.screen.of(CompareFields).same_head
     change(
-        checkpoint_b=None if name in (SAME, EDITED) else name,
+        checkpoint_b=None if name in (SAME, EDITED) or method else name,
+        method_b=method,
         edited_b=is_edited,
-        same_head=is_edited or (name != SAME and first.screen.of(CompareFields).same_head),
+        same_head=is_edited or method is not None or stays_same,
         kind_b=at.kind,
         layer_b=at.layer,
         head_b=at.head,
@@ -142,7 +167,7 @@ def with_second(first: Pane) -> Pane:
     return replace(first, second=_pane(first, of, result))
 
 
-def _pane(first: Pane, of: Second | Changed | None, result: Answer | None) -> Pane:
+def _pane(first: Pane, of: Second | Changed | ByMethod | None, result: Answer | None) -> Pane:
     """The head of the same place in another checkpoint, or with edits; else the one beside it."""
     if result is None:
         of, result = None, first.answer
@@ -179,20 +204,22 @@ def _name(first: Pane) -> str | None:
     return name if is_other else None
 
 
-def derived(first: Pane) -> Second | Changed | None:
+def derived(first: Pane) -> Second | Changed | ByMethod | None:
     """Return the way from the answer of A to B; None: it is that one."""
     name, own = _name(first), first.screen.of(CompareFields)
     if name is not None:
         return Second(name)
+    if own.method_b in _methods(first) and own.checkpoint_b is None:
+        return ByMethod(own.method_b or "")
     is_edited = own.edited_b and own.checkpoint_b is None
     return Changed(first.screen.edits, own.own_b) if is_edited else None
 
 
-def _request(first: Pane, of: Second | Changed) -> Request:
+def _request(first: Pane, of: Second | Changed | ByMethod) -> Request:
     """Return B's request, which this session may make. Raises Refusal."""
     if isinstance(of, Second):
         load(make_request(of.name, first.answer.request.text, "none"))
-    else:
+    elif isinstance(of, Changed):
         for edit in of.edits:  # some are of another sentence
             check_text(edit)
     request = of.request(first.answer)

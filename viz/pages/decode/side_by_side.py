@@ -18,13 +18,13 @@ from viz.exhibits.exhibit import Exhibit
 from viz.exhibits.table import Cell, Column, Row, Table
 from viz.exhibits.words import Line, Span, Words
 from viz.fields.decode import DecodeFields
-from viz.labels import number, percent
+from viz.labels import literal, number, percent
 from viz.run.batches import Runner
 from viz.run.growth import Growth
 from viz.run.request import Request, answer
 from viz.run.study import Study
 from viz.run.work import finish
-from viz.screen import choose
+from viz.screen import Screen, choose, link
 from viz.state.note import note
 from viz.state.page import Pane
 from viz.state.requests import request_of
@@ -131,6 +131,20 @@ def _grow(pane: Pane, growths: dict[str, Growth[Any]]) -> None:
     if work.is_whole:
         for name, growth in growths.items():
             files_of(pane, growth.exhibit(work.result()), name)
+        links = (
+            f"[{literal(_title(it.method))}]({link(_compared(pane, it.method))})"
+            for it in other_methods(pane.answer.request.method)
+        )
+        st.markdown(f"Attention beside attention, on Compare: {' · '.join(links)}")
+
+
+def _title(method: str) -> str:
+    return decoding_methods()[method].title
+
+
+def _compared(pane: Pane, method: str) -> Screen:
+    """The screen of Compare where B writes by another method."""
+    return choose(pane.screen, page="compare", method_b=method, same_head=True, side_by_side=False)
 
 
 def _others(pane: Pane) -> tuple[Request, ...]:
