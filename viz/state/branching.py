@@ -165,5 +165,5 @@ def _note_pieces(answer: Answer, tokens: Sequence[Token]) -> None:
         for group in cut
     ]
     name = answer.checkpoint.name
-    said = f"Not in the vocabulary of {name}, and written in pieces: {', '.join(texts)}."
-    session().of(Branching).pieces = said if texts else ""
+    sentence = f"Not in the vocabulary of {name}, and written in pieces: {', '.join(texts)}."
+    session().of(Branching).pieces = sentence if texts else ""
