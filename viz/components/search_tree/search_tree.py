@@ -151,7 +151,9 @@ def _best(entry: Entry) -> float:
 
 
 def _label(entry: Entry) -> tuple[str, int]:
-    """As a piece is shown, without the sign of its space: every node is by itself."""
+    """Return the label without the sign of its space, as every node is by itself, and whether it is
+    special.
+    """
     if entry.token is None:
         return "", 0
     return _bare(entry.token), int(entry.token.special)
