@@ -89,8 +89,9 @@ class Screen:
     """Phrases of tokens that the output has somewhere."""
     forbid: tuple[tuple[int, ...], ...] = choice(PHRASES, (), CHECKPOINT)
     """Phrases of tokens that it has nowhere."""
-    branch: tuple[int, ...] = choice(IDS, (), SEARCH)
-    """The hypothesis of the search that is shown; () is the one that won."""
+    branch: tuple[int, ...] = choice(IDS, (), SEARCH | {"edits"})
+    """The hypothesis of the search that is shown; () is the one that won. The edited model searches
+    anew, and comes by others."""
     tool: str = choice(one_of("look", "heads", "arrows"), "look")
     """The effect of a click: show, switch a head off, or cut an arrow."""
     stopped: int | None = choice(WHOLE, None, SEARCH)

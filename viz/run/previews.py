@@ -163,7 +163,8 @@ def _changed(request: Request, changes: Mapping[str, Any]) -> Request:
     checkpoint, method, options = request.checkpoint, request.method, request.options
     choices = (method, options, request.languages, edits, request.chat, request.pair)
     other = make_request(checkpoint, text, *choices)
-    branch = request.branch if other.text == request.text else ()  # it is of the old text's search
+    is_same = (other.text, other.edits) == (request.text, request.edits)
+    branch = request.branch if is_same else ()  # it is of the search over the old ones
     return replace(other, constraints=request.constraints, branch=branch)
 
 

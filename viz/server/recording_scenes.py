@@ -146,7 +146,9 @@ def _sheet(pane: Pane, exhibit: Exhibit, theme: Theme, share: float) -> Sheet:
 def _outputs(changed: Answer) -> str:
     """Compare the output with that of the unchanged model, and with what it writes by itself."""
     request = changed.request
-    words = [changed_output(answer(replace(request, edits=())), changed)] if request.edits else []
+    words, edited = [], request.of_search  # a branch is judged: nothing is written of it
+    if request.edits:
+        words.append(changed_output(answer(replace(edited, edits=())), answer(edited)))
     if changed.decoding is not None and request != request.unconstrained:
         words.append(correction(answer(request.unconstrained), changed))
     return "".join(words_html(each) for each in words if each is not None)

@@ -13,7 +13,7 @@ from viz.state.chat import chosen_chat
 from viz.state.checkpoints import checkpoint_names
 from viz.state.languages import chosen_languages, has_languages
 from viz.state.limits import limited, offered
-from viz.state.page import Page
+from viz.state.page import Page, Pane
 from viz.state.pair import chosen_pair
 from viz.state.state import session
 
@@ -104,3 +104,9 @@ def decoding_of_search(result: Answer) -> Decoding | None:
     if result.request.branch:
         return answer(result.request.of_search).decoding
     return result.decoding
+
+
+def searched(pane: Pane) -> Pane:
+    """The same pane with what the search chose itself, where another hypothesis of it is shown."""
+    request = pane.answer.request
+    return replace(pane, result=answer(request.of_search)) if request.branch else pane

@@ -40,9 +40,9 @@ def output_exhibit(pane: Pane) -> dict[str, Exhibit]:
 
 def output_of(pane: Pane) -> Words | None:
     """The same as words, whether the pane's own answer is edited or not. Raises Refusal."""
-    request = pane.answer.request
+    request = pane.answer.request.of_search  # a branch is judged: nothing is written of it
     edits = request.edits or pane.screen.edits
-    if not edits or request != pane.request:  # it is still written, or cannot be read
+    if not edits or pane.answer.request != pane.request:  # it is still written, or cannot be read
         return None
     plain, edited = (answer(replace(request, edits=each)) for each in ((), edits))
     return changed_output(plain, edited)

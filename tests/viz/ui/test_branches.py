@@ -231,13 +231,14 @@ def test_the_right_word_is_written_where_it_stands() -> None:
     assert chips(app) == ["Begins with “Tom lebt”"]
 
 
-def test_a_preview_keeps_what_is_decided_and_leaves_a_hypothesis_of_the_old_text() -> None:
+def test_a_preview_keeps_what_is_decided_and_leaves_a_hypothesis_of_the_old_search() -> None:
     pane, _ = card("decode", text=TEXT, **CHOICES, prefix="5.6", branch="5.6.7")
     request = pane.request
     typed = _changed(request, {"text": "It rains."})
     assert (typed.constraints, typed.branch) == (request.constraints, ())
     edited = _changed(request, {"edits": ["head-off:cross.0.1"]})
-    assert (edited.constraints, edited.branch) == (request.constraints, (5, 6, 7))
+    assert (edited.constraints, edited.branch) == (request.constraints, ())
+    assert _changed(request, {}) == request
 
 
 def test_a_visitor_types_no_more_than_a_server_reads(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -39,7 +39,7 @@ class Changed:
     """True: it writes by itself; else it is made to read the output without the edits."""
 
     def request(self, first: Answer) -> Request:
-        own = replace(first.request, edits=self.edits)
+        own = replace(first.request.of_search, edits=self.edits)
         return own if self.writes or first.decoding is None else own.made_to_read(first.request)
 
     def with_edits(self, edits: tuple[str, ...]) -> "Changed":

@@ -97,7 +97,7 @@ def layers_exhibit(pane: Pane) -> dict[str, Growth[Any]]:
     """The texts, once it is asked for and where a decoder reads an encoder's layers."""
     if not pane.screen.of(DecodeFields).decoder_lens or why_not(pane) is not None:
         return {}
-    study = EncoderLayers(pane.answer.request)
+    study = EncoderLayers(pane.answer.request.of_search)  # a branch was written by no layer
     return {"layers": Growth(TITLE, study, _exhibit, is_main=False)}
 
 

@@ -16,13 +16,14 @@ from viz.pages.decode.layers import encoder_layers, layers_exhibit
 from viz.pages.decode.reference import reference_exhibit, type_reference
 from viz.pages.decode.side_by_side import side_by_side, side_by_side_exhibits
 from viz.pages.decode.similarity import second_sentence, similarity
-from viz.pages.decode.tree import has_tree, search_csv, search_of, searched, tree_exhibit
+from viz.pages.decode.tree import has_tree, search_csv, search_of, tree_exhibit
 from viz.pages.decode.written import written
 from viz.run.request import Answer
 from viz.state.branching import go_on_from
 from viz.state.focus import pin_step, pinned_step
 from viz.state.note import note
 from viz.state.page import Exhibits, Page, Pane
+from viz.state.requests import searched
 from viz.talks.collecting import add_button
 from viz.ui.branches.correction import correction_exhibit
 from viz.ui.branches.fields import branch_fields, write_in_place

@@ -1,22 +1,15 @@
 """The search of a decoding as a tree, above the player of its steps."""
 
-from dataclasses import replace
 from typing import Any
 
 from transformer.decoding.search_tree import Node, SearchTree
 from viz.components.search_tree.search_tree import DecodeTree, name_of
 from viz.exhibits.exhibit import Actions, Exhibit, PictureAt
 from viz.export import rows_csv
-from viz.run.request import answer
 from viz.state.branching import go_on_from, pin_hypothesis
 from viz.state.focus import pin_step
 from viz.state.page import Pane
-
-
-def searched(pane: Pane) -> Pane:
-    """The same pane with what the search chose itself, where another hypothesis of it is shown."""
-    request = pane.answer.request
-    return replace(pane, result=answer(request.of_search)) if request.branch else pane
+from viz.state.requests import searched
 
 
 def has_tree(search: SearchTree) -> bool:

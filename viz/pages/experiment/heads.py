@@ -5,7 +5,7 @@ from dataclasses import replace
 from transformer import Recording
 from transformer.edits import Edit
 from viz.labels import kind_title
-from viz.screen import FIRST_PAGE, Screen
+from viz.screen import FIRST_PAGE, Screen, choose
 
 
 def head_name(edit: Edit, recording: Recording) -> str:
@@ -17,6 +17,6 @@ def head_name(edit: Edit, recording: Recording) -> str:
 
 def on_explore(screen: Screen, *edits: Edit) -> Screen:
     """The heads that are off, and what the model writes then."""
-    screen = replace(screen, page=FIRST_PAGE, edits=tuple(map(str, edits)), tool="heads")
+    screen = choose(screen, page=FIRST_PAGE, edits=tuple(map(str, edits)), tool="heads")
     first = edits[0]
     return replace(screen, kind=first.place, layer=first.layer, head=first.head)

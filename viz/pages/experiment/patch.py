@@ -23,7 +23,7 @@ from viz.figures.token_lines import token_lines
 from viz.labels import bare_label, kind_title, label, literal, signed
 from viz.pages.experiment.studies import Patches
 from viz.run.growth import Growth
-from viz.screen import FIRST_PAGE, link
+from viz.screen import FIRST_PAGE, choose, link
 from viz.state.changing import edit
 from viz.state.limits import check_text
 from viz.state.note import note
@@ -226,7 +226,7 @@ def _cell(patches: Patching, pane: Pane, patch: Edit) -> Cell | None:
     is_kept = spelled in now
     edits = tuple(each for each in now if each != spelled) if is_kept else (*now, spelled)
     return patch_cell(
-        link(replace(pane.screen, edits=edits)),
+        link(choose(pane.screen, edits=edits)),
         _where(patch, patches, pane.recording),
         patches.effects.get(patch),
         is_kept,

@@ -28,11 +28,14 @@ from viz.run.growth import Growth
 from viz.screen import link
 from viz.state.note import note
 from viz.state.page import Pane
+from viz.state.requests import searched
 from viz.ui.controls import choose_one
 from viz.ui.experiment import say_unchanged
 from viz.ui.progress import begin, grow, is_written
 from viz.ui.saving import download, for_a_paper
 from viz.ui.showing import show, show_growth
+
+OF_SEARCH = "Heads are off in what the search chose itself, not in the hypothesis shown above."
 
 
 def sweep_page(pane: Pane) -> None:
@@ -42,14 +45,16 @@ def sweep_page(pane: Pane) -> None:
         with st.container(horizontal=True, vertical_alignment="center", key="sweep choices"):
             over = _choose_over(pane)
             _choose_kinds(pane)
-            _choose_sort(pane, _columns(pane) if over == "sentence" else [])
+            _choose_sort(pane, _columns(searched(pane)) if over == "sentence" else [])
             if over == "sentence":
                 choose_pairs(pane)
         if over == "sentences":
             choose_sentences(pane)
             over_sentences(pane, sweep_exhibits(pane)["means"])
         elif is_written(pane, "The sweep follows"):
-            _over_the_sentence(pane, **sweep_exhibits(pane))
+            if pane.answer.request.branch:
+                st.caption(OF_SEARCH)
+            _over_the_sentence(searched(pane), **sweep_exhibits(pane))
     except Refusal as error:
         note(error)
 
@@ -102,6 +107,7 @@ def sweep_exhibits(pane: Pane) -> dict[str, Growth[Any]]:
     own = pane.screen.of(ExperimentFields)
     kinds = list(pane.recording.attentions)
     kinds = [own.sweep_kind] if own.sweep_kind in kinds else kinds
+    pane = searched(pane)
     words = _columns(pane) if own.sweep_over == "sentence" else []
     sorts = _sorts(words)
     sort = own.sweep_sort if own.sweep_sort in sorts else next(iter(sorts))

@@ -140,7 +140,7 @@ def _exact(pane: Pane, place: int) -> Growths:
 
 def _cut_address(pane: Pane, edit: Edit) -> str:
     """The address with this arrow cut, beside the edits that are in force."""
-    screen = replace(pane.screen, page=FIRST_PAGE, edits=(*pane.screen.edits, str(edit)))
+    screen = choose(pane.screen, page=FIRST_PAGE, edits=(*pane.screen.edits, str(edit)))
     return link(replace(screen, kind=edit.place, layer=edit.layer, head=edit.head))
 
 
@@ -200,7 +200,7 @@ def _address(pane: Pane, rungs: Sequence[Rung], rung: Rung) -> str:
         text = _without(pane, next(it for it in word_groups(pane.recording.source) if key in it))
         return "" if text is None else link(choose(pane.screen, text=text))
     edits = (*pane.screen.edits, *map(str, rung.edits))
-    screen = replace(pane.screen, page=FIRST_PAGE, edits=edits, cause=None)
+    screen = choose(pane.screen, page=FIRST_PAGE, edits=edits, cause=None)
     return link(screen) if len(edits) <= MOST_EDITS else ""
 
 
