@@ -18,7 +18,7 @@ from viz.exhibits.exhibit import Exhibit
 from viz.exhibits.table import Cell, Column, Row, Table
 from viz.exhibits.words import Line, Span, Words
 from viz.fields.decode import DecodeFields
-from viz.labels import literal, number, percent
+from viz.labels import escaped, number, percent
 from viz.run.batches import Runner
 from viz.run.growth import Growth
 from viz.run.request import Request, answer
@@ -131,11 +131,17 @@ def _grow(pane: Pane, growths: dict[str, Growth[Any]]) -> None:
     if work.is_whole:
         for name, growth in growths.items():
             files_of(pane, growth.exhibit(work.result()), name)
-        links = (
-            f"[{literal(_title(it.method))}]({link(_compared(pane, it.method))})"
-            for it in other_methods(pane.answer.request.method)
-        )
-        st.markdown(f"Attention beside attention, on Compare: {' · '.join(links)}")
+        st.html(_compare_links(pane))
+
+
+def _compare_links(pane: Pane) -> str:
+    """HTML: the way to Compare, where B writes by another method."""
+    links = (
+        f'<a data-state href="{escaped(link(_compared(pane, it.method)))}">'
+        f"{escaped(_title(it.method))}</a>"
+        for it in other_methods(pane.answer.request.method)
+    )
+    return f"<p>Attention beside attention, on Compare: {' · '.join(links)}</p>"
 
 
 def _title(method: str) -> str:
