@@ -6,11 +6,14 @@ from typing import Any
 
 from transformer.causes.another_word import AnotherWord
 from transformer.causes.contrast import Piece
-from transformer.decoding.search_tree import REASONS, Node, SearchTree
+from transformer.decoding.search_tree import LEFT, REASONS, Node, SearchTree, Why
 from transformer.words import word_piece
 
 KEPT = (None, "continuations", "finished", "stopped")
 """The reasons of nodes that a step did not leave out itself; None: there is no reason."""
+ONE_BY_ONE: tuple[Why, ...] = ("chance", "greedy", "forced")
+"""The reasons of methods that write one token after the other, and compare no texts."""
+DECIDED = "the output was made to begin with another word"
 
 
 @dataclass(frozen=True)
@@ -28,14 +31,19 @@ class Pruning:
     score: float
     """The score of that text, or of the finished one."""
     best: float | None
-    """The score that beat it: of the last one that was kept in that step, or of what is written."""
+    """The score that beat it: of the last one that was kept in that step, or of what is written.
+    None: it was not left for a better score."""
     why: str
     """The reason, as a clause; empty where it was finished, or never looked at."""
+    is_drawn: bool = False
+    """True: chance chose the tokens, and texts are in the order of their seeds."""
 
     @property
     def text(self) -> str:
         """All of it as a sentence."""
         score = number(self.score)
+        if self.hypothesis is not None and self.is_drawn:
+            return f"“{self.other}” is in text {self.hypothesis + 1} of those drawn: {score}."
         if self.hypothesis is not None:
             return (
                 f"The search finished a text with “{self.other}”: number {self.hypothesis + 1} by "
@@ -47,6 +55,8 @@ class Pruning:
                 f"“{self.other}” was not among the best candidates of its step: with "
                 f"“{self.ending}” the score would have been {score}{last}."
             )
+        if self.why == DECIDED:
+            return f"The search had no choice at “{self.other}”: {self.why}."
         tokens = "1 token" if self.n_after == 1 else f"{self.n_after} tokens"
         where = "at once,"
         if self.n_after:
@@ -64,19 +74,22 @@ def number(value: float | None) -> str:
     return "none" if value is None else f"{value:.2f}".replace("-", "−")
 
 
-def pruning(search: SearchTree, place: AnotherWord, pieces: Sequence[Piece]) -> Pruning | None:
+def pruning(
+    search: SearchTree, place: AnotherWord, pieces: Sequence[Piece], n_prefix: int = 0
+) -> Pruning | None:
     """Follow a word through a search; pieces: of the word, as `contrast` has scored them.
 
-    None where the search has not looked at what is written before it: it wrote another text.
+    n_prefix: tokens that the output was made to begin with, which no step chose. None where the
+    search has not gone on from what is written before it: it wrote another text.
     """
     before = search.find([token.id for token in place.before])
-    if before is None:
+    if before is None or (before.dropped is not None and before.dropped.why in LEFT):
         return None
     node = before
     for number, token in enumerate(place.other):
         after = [it for it in search.children(node.id) if it.token and it.token.id == token.id]
         if not after:
-            return _unseen(search, place, pieces, node, number)
+            return _unseen(search, place, pieces, node, number, n_prefix)
         node = after[0]
     below = [node, *_below(search, node)]
     finished = [it for it in below if it.hypothesis is not None]
@@ -84,7 +97,8 @@ def pruning(search: SearchTree, place: AnotherWord, pieces: Sequence[Piece]) -> 
         best = min(finished, key=lambda it: it.hypothesis or 0)
         first = search.leaf(0).score.total
         ending = _text(search, best, len(place.before))
-        return Pruning(place.text, best.hypothesis, 0, ending, best.score.total, first, "")
+        total, is_drawn = best.score.total, search.is_drawn
+        return Pruning(place.text, best.hypothesis, 0, ending, total, first, "", is_drawn)
     last = max(below, key=lambda it: (it.score.length, it.score.total))
     return _left(search, place, last, last.score.length - node.score.length)
 
@@ -95,7 +109,12 @@ def pruning_values(result: Pruning | None) -> dict[str, Any] | None:
 
 
 def _unseen(
-    search: SearchTree, place: AnotherWord, pieces: Sequence[Piece], node: Node, number: int
+    search: SearchTree,
+    place: AnotherWord,
+    pieces: Sequence[Piece],
+    node: Node,
+    number: int,
+    n_prefix: int,
 ) -> Pruning:
     """Score the piece that the search did not look at, behind a node."""
     if number and node.dropped is not None:  # it did not go on from the first pieces
@@ -106,23 +125,42 @@ def _unseen(
     going = [it for it in beside if it.dropped is None or it.dropped.why in KEPT]
     ending = word_piece(place.other[: number + 1]).strip(" ▁")
     score = (node.score.log_prob + pieces[number].log_prob) / divisor
-    least = min((it.score.total for it in going), default=None)
-    return Pruning(place.text, None, number - len(place.other), ending, score, least, "")
+    missing = number - len(place.other)
+    if node.score.length < n_prefix:
+        return Pruning(place.text, None, missing, ending, score, None, DECIDED)
+    reasons = (it.dropped.why for it in search.nodes if it.dropped is not None)
+    why = next((it for it in reasons if it in ONE_BY_ONE), None)
+    if why is not None:
+        n_after = 0 if number == 0 else missing
+        going = [it for it in search.children(node.id) if it.dropped is None]
+        best = _better(going[0].score.total, score) if why == "greedy" and going else None
+        return Pruning(place.text, None, n_after, ending, score, best, REASONS[why])
+    best = _better(min((it.score.total for it in going), default=None), score)
+    return Pruning(place.text, None, missing, ending, score, best, "")
 
 
 def _left(search: SearchTree, place: AnotherWord, node: Node, n_after: int) -> Pruning:
     """The word at the node that the search did not go on from."""
     dropped, ending = node.dropped, _text(search, node, len(place.before))
-    best = None if dropped is None else dropped.score
+    drawn = dropped is not None and dropped.why == "chance"  # for no score
+    best = None if dropped is None or drawn else _better(dropped.score, node.score.total)
     why = "nothing was written after it" if dropped is None else REASONS[dropped.why]
     return Pruning(place.text, None, n_after, ending, node.score.total, best, why)
 
 
+def _better(best: float | None, score: float) -> float | None:
+    """The score that beat another one; None where it is no better: a likeness to other groups, a
+    rule of the folder or a place that was kept for forced words has decided then.
+    """
+    return best if best is not None and best >= score else None
+
+
 def _below(search: SearchTree, node: Node) -> Iterator[Node]:
-    """All nodes after one."""
-    for each in search.children(node.id):
-        yield each
-        yield from _below(search, each)
+    """All nodes after one, those of a child before the next child."""
+    waiting = [*reversed(search.children(node.id))]
+    while waiting:  # a text may be longer than a stack is deep
+        yield (each := waiting.pop())
+        waiting.extend(reversed(search.children(each.id)))
 
 
 def _text(search: SearchTree, node: Node, n_before: int) -> str:

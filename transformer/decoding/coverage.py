@@ -7,6 +7,7 @@ import torch
 from torch import Tensor
 
 from transformer.checkpoint import Checkpoint
+from transformer.decoding.alone import OnStep
 from transformer.decoding.method import Hypothesis, Option
 from transformer.decoding.options import OptionError
 from transformer.decoding.trail import Trail
@@ -40,15 +41,19 @@ def covered(
     hypotheses: Sequence[Hypothesis],
     penalty: float,
     trail: Trail,
+    on_step: OnStep | None = None,
 ) -> list[Hypothesis]:
     """Rank finished hypotheses anew, with the coverage penalty added to their scores.
 
     The weights are those of cross-attention, a mean over all its layers and heads. They are known
-    once a text is written, so the penalty ranks what the search found; it leads no search. Raises
-    OptionError for a model without cross-attention.
+    once a text is written, so the penalty ranks what the search found; it leads no search. on_step:
+    called before the pass of each hypothesis; what it raises ends them. Raises OptionError for a
+    model without cross-attention.
     """
     ranked = []
     for each in hypotheses:
+        if on_step is not None:
+            on_step()
         target = tuple(map(checkpoint.tokenizer.token, each.ids))
         attention = record(checkpoint, text, target, edits).attentions.get("cross")
         if attention is None:

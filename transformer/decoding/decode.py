@@ -70,7 +70,8 @@ def decode(
     that it declares, and max_len, in tokens. on_token: told after each token what was written so
     far, by methods that write one after the other; what it raises ends the writing. edits: what to
     change in the model for this run, such as "head-off:cross.2.3". on_step: called before each step
-    of any method; it may wait, and what it raises ends the run. run: what takes the steps, such as
+    of any method, and before each pass of a coverage penalty; it may wait, and what it raises ends
+    the run. run: what takes the steps, such as
     `SharedBatch.run`; it is told of a model of its own where that is not ours, or is edited, or a
     target is given: these share no batch. prefix: what the target begins with:
     a text, or tokens or their ids; force: phrases that must stand in it somewhere, for methods that
@@ -126,7 +127,7 @@ def decode(
             raise InputError("What is forbidden leaves no text that could be written: forbid less.")
         trail = courses[0].trail
         if penalty:
-            hypotheses = covered(checkpoint, source, made, hypotheses, penalty, trail)
+            hypotheses = covered(checkpoint, source, made, hypotheses, penalty, trail, on_step)
     return _decoding(checkpoint, sources, hypotheses, trail)
 
 

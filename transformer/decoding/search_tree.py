@@ -98,9 +98,11 @@ class SearchTree:
 
     nodes: tuple[Node, ...]
     leaves: tuple[int, ...]
-    """The node at which each hypothesis ends, best first; equal ones end at one."""
+    """The node at which each hypothesis ends, by rank; equal ones end at one."""
     n_left_out: int = 0
     """Dropped nodes that are not kept, of a very large search."""
+    is_drawn: bool = False
+    """True: chance chose the tokens; hypotheses stand in the order of their seeds, not by score."""
 
     def path(self, id: int) -> tuple[Node, ...]:
         """The nodes from the first token to this one."""

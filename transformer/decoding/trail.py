@@ -90,7 +90,8 @@ class Trail:
         revived = self._revived(ends)
         nodes = tuple(self._node(old, ids, token, ends.get(old), old in revived) for old in stay)
         n_left_out = 0 if longest is not None else len(self._entries) - len(stay)
-        return SearchTree(nodes, tuple(ids[each] for each in leaves), n_left_out)
+        is_drawn = any(entry.why == "chance" for entry in self._entries)
+        return SearchTree(nodes, tuple(ids[each] for each in leaves), n_left_out, is_drawn)
 
     def _revived(self, ends: Container[int]) -> set[int]:
         """The nodes that were left, but another beam went on from them, or a text ends there.

@@ -259,7 +259,7 @@ def _made(request: Request, followed: Answer | None, runner: Runner) -> Answer:
     if request.follows is not None:
         target = (followed or answer(request.follows)).recording.target
     elif checkpoint.family.decodes and request.method != "none":
-        choices = (runner.hear, request.edits, None, runner.run(checkpoint.model))
+        choices = (runner.hear, request.edits, runner.check, runner.run(checkpoint.model))
         method, options = _how(request, checkpoint)
         decoding = decode(checkpoint, request.text, method, *choices, **options)
         target, decoding = decoding.target, decoding.without_distributions()

@@ -9,7 +9,7 @@ import pytest
 from transformer.decoding.search_tree import Dropped, Node, Score, SearchTree
 from transformer.token import Token
 from viz.components.kit.pack import unpack
-from viz.components.search_tree.entries import entries_of
+from viz.components.search_tree.entries import MOST_PIECES, entries_of
 from viz.components.search_tree.layout import layout, shared_chain
 from viz.components.search_tree.search_tree import FOLDED, MOST, name_of, pack_tree
 
@@ -162,3 +162,11 @@ def test_one_token_is_shown_as_it_is() -> None:
     assert labels[1] == "<b>x</b>"
     assert "\u202e" not in labels[2]
     assert labels[3:] == ["▁", "שלום"]
+
+
+def test_a_text_without_spaces_is_no_single_word() -> None:
+    n = 5 * MOST_PIECES
+    long = search(*((i, "x", -1.0, 0 if i == n - 1 else None) for i in range(n)))
+    entries, _ = entries_of(long, words=True, most=EVERY)
+    assert max(len(entry.inner) for entry in entries) == MOST_PIECES - 1
+    assert sum(1 + len(entry.inner) for entry in entries[1:]) == n

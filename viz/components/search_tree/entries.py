@@ -8,6 +8,9 @@ from transformer.token import Token
 from transformer.words import word_groups, word_piece
 
 SPACES = frozenset(" ▁")
+MOST_PIECES = 64
+"""Pieces that are joined to one word: a text without spaces would be a single one, looked at anew
+at each piece."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +73,8 @@ def entries_of(search: SearchTree, words: bool, most: int) -> tuple[list[Entry],
 def _word(node: Node, before: _Word, words: bool) -> _Word:
     assert node.token is not None and node.parent is not None
     whole = (*before.tokens, node.token)
-    if words and before.tokens and not _begins(whole) and len(word_groups(whole)) == 1:
+    is_inside = words and 0 < len(before.tokens) < MOST_PIECES
+    if is_inside and not _begins(whole) and len(word_groups(whole)) == 1:
         log_prob, inner = before.log_prob + node.log_prob, (*before.inner, node.parent)
         return _Word(whole, before.before, log_prob, inner)
     return _Word((node.token,), node.parent, node.log_prob)
