@@ -13,6 +13,7 @@ from transformer.decoding.method import (
     Method,
     Model,
     Option,
+    Rules,
     Search,
     length_limit,
     ruled,
@@ -49,7 +50,7 @@ def beam(
         raise ValueError(f"beam_size must be at least 1, not {beam_size}.")
     course = course or Course()
     limit = length_limit(model, source, max_len)
-    course.check_room(limit)
+    course.check_room(limit, model.config.eos_ids)
     ends = model.config.eos_ids
     rules = rules_of(model, source, limit)
     repeats = 0 if repeats_more(source[0].tolist(), repeats) else repeats
@@ -62,9 +63,9 @@ def beam(
             logits = yield ask
             if not is_begun:
                 is_begun = True
-                first = _begun(course, logits, rules is not None)
+                first = _begun(course, logits, rules)
                 if first.ids and first.ids[-1] in ends:  # the prefix is all
-                    return [first.finish(beams[0].rule)]
+                    return _whole(first, beams[0].rule, course)
                 for each in beams:
                     each.open = [first]
             rows = log_probabilities(logits[:, -1])  # [branches, V]
@@ -74,13 +75,13 @@ def beam(
             if rules is not None:
                 written = [branch.ids for each in beams for branch in each.open]
                 scores = ruled(rules, source.new_tensor(written).long().view(len(rows), -1), rows)
+            parents = _step(beams, rows, scores, rules is not None, diversity)
         except InputError as error:
             if not is_begun or not any(branch.ids for each in beams for branch in each.open):
                 raise
             for each in beams:
                 each.close(error)
             return _ranked(beams, course)
-        parents = _step(beams, rows, scores, rules is not None, diversity)
         if on_token is not None:
             _tell(beams[0], on_token)
         going = [each for each in beams if each.open]
@@ -91,14 +92,26 @@ def beam(
         ask = Ask(last, torch.tensor(at, device=source.device))
 
 
-def _begun(course: Course, logits: Tensor, has_rules: bool) -> Branch:
+def _begun(course: Course, logits: Tensor, rules: Rules | None) -> Branch:
     """The hypothesis that all of them go on from: the prefix, or nothing yet."""
     rows, nodes = course.begin(logits)
+    changed = course.ruled_prefix(rules, rows)
     prefix, placed = course.constraints.prefix, Placed()
     for id in prefix:
         placed = placed.after(id, course.phrases)
     total = sum(float(row[id]) for row, id in zip(rows, prefix, strict=True))
-    return Branch(prefix, rows, total, (0, *nodes)[-1], rows if has_rules else (), placed)
+    return Branch(prefix, rows, total, (0, *nodes)[-1], changed, placed)
+
+
+def _whole(prefix: Branch, rule: Rule, course: Course) -> list[Hypothesis]:
+    """The prefix as the only hypothesis. Raises InputError where a forced phrase is not in it."""
+    if not prefix.placed.is_whole(course.phrases):
+        raise InputError(
+            "The text that is begun has its end already, and not all of the forced words: take "
+            "the end or the words away."
+        )
+    course.mark_forced([prefix.finish(rule)])
+    return [prefix.finish(rule)]
 
 
 def _tell(beam: Frontier, on_token: OnToken) -> None:
@@ -141,6 +154,7 @@ def _ranked(beams: list[Frontier], course: Course) -> list[Hypothesis]:
             "The forced words found no place in so long a text: allow a longer one, a larger beam, "
             "or force fewer."
         )
+    course.mark_forced(finished)
     return finished
 
 

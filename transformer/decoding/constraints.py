@@ -52,6 +52,7 @@ def constraints_of(
     )
     if () in (*made.force, *made.forbid):
         raise InputError("A phrase that is forced or forbidden has no words: type some.")
+    _check_ends(checkpoint, made)
     bars = Bars(made.forbid, checkpoint.tokenizer)
     for what, ids in (("prefix", made.prefix), *(("forced phrase", each) for each in made.force)):
         for at, id in enumerate(ids):
@@ -59,6 +60,18 @@ def constraints_of(
                 text = quoted(checkpoint.tokenizer.decode(ids))
                 raise InputError(f"The {what} {text} holds what is forbidden: take one away.")
     return made
+
+
+def _check_ends(checkpoint: Checkpoint, constraints: Constraints) -> None:
+    """Raise InputError for an end of the text where something is to follow."""
+    ends, text = checkpoint.config.eos_ids, checkpoint.tokenizer.decode
+    if ends & set(constraints.prefix[:-1]):
+        raise InputError(
+            f"The prefix {quoted(text(constraints.prefix))} goes on behind the end of a text: let "
+            "it stop there, or take the end out."
+        )
+    if any(ends & set(phrase) for phrase in constraints.force):
+        raise InputError("A forced phrase cannot hold the end of the text: take it out.")
 
 
 def _ids(checkpoint: Checkpoint, phrase: Phrase, n_source: int) -> tuple[int, ...]:

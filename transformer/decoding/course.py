@@ -1,13 +1,13 @@
 """The course of a search: what it is bound to, and the trail that it leaves."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 
 import torch
 from torch import Tensor
 
 from transformer.decoding.constraints import Bars, Constraints
-from transformer.decoding.method import Model
+from transformer.decoding.method import Hypothesis, Model, Rules
 from transformer.decoding.phrases import Phrases
 from transformer.decoding.search_tree import Why
 from transformer.decoding.trail import Trail
@@ -50,9 +50,36 @@ class Course:
             nodes.append(self.trail.add(parent, id, float(row[id]), is_forced=True))
         return tuple(rows), tuple(nodes)
 
-    def check_room(self, limit: int) -> None:
-        """Raise InputError where the prefix leaves no room for a token within the limit."""
-        if len(self.constraints.prefix) >= limit:
+    def ruled_prefix(self, rules: Rules | None, rows: Sequence[Tensor]) -> tuple[Tensor, ...]:
+        """The prefix's distributions [V] after the rules of its folder; empty: it has none.
+
+        rows: what the rules are of, logits or log-probabilities.
+        """
+        if rules is None or not rows:
+            return ()
+        prefix = self.constraints.prefix
+        written = (rows[0].new_tensor([prefix[:n]]).long().view(1, -1) for n in range(len(prefix)))
+        return tuple(
+            rules(ids, row[None])[0].log_softmax(-1) for ids, row in zip(written, rows, strict=True)
+        )
+
+    def mark_forced(self, hypotheses: Sequence[Hypothesis]) -> None:
+        """Mark, in the trail, the tokens of forced phrases in what was written."""
+        for each in hypotheses if self.phrases else ():
+            places: set[int] = set()
+            for phrase in self.phrases.ids:
+                n = len(phrase)
+                starts = (at for at in range(len(each.ids)) if each.ids[at : at + n] == phrase)
+                places.update(*(range(at, at + n) for at in starts))
+            self.trail.force(each.leaf or 0, places)
+
+    def check_room(self, limit: int, ends: Collection[int]) -> None:
+        """Raise InputError where the prefix leaves no room for a token within the limit.
+
+        ends: ids that end a text: after them no room is needed.
+        """
+        prefix = self.constraints.prefix
+        if len(prefix) >= limit + (bool(prefix) and prefix[-1] in ends):
             raise InputError(
                 f"The prefix has {len(self.constraints.prefix)} tokens, and at most {limit} are "
                 "written: shorten it, or allow a longer text."

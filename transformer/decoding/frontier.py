@@ -12,6 +12,7 @@ from transformer.decoding.method import Hypothesis
 from transformer.decoding.phrases import Phrases, Placed
 from transformer.decoding.repetition import barred
 from transformer.decoding.search_tree import Why
+from transformer.inputs import InputError
 
 NOTHING = Placed()
 FOUND, ENOUGH, NEVER = 0, 1, 2
@@ -103,17 +104,25 @@ class Frontier:
         ranked = self._candidates(totals if likes is None else totals + likes)
         if likes is not None:
             ranked = [each._replace(total=float(totals[each.parent, each.id])) for each in ranked]
+        if not ranked:
+            raise InputError("What is forbidden leaves no token that may come next: forbid less.")
         size, length = self.rule.size, len(self.open[0].ids) + 1
         stay, ended, lost = self._choose(ranked, length)
         values = rows[[each.parent for each in ranked], [each.id for each in ranked]].tolist()
         own = dict(zip(ranked, values, strict=True))
         ranks = {each: rank for rank, each in enumerate(ranked)}
+        if self._phrases or likes is not None:  # others than the best are among them
+            ranks = {each: int((totals > each.total).sum()) for each in ranked}
         nodes = {each: self._note(each, own[each], ranks[each]) for each in (*stay, *ended)}
         last = [*stay, *ended]
         worst = nodes[min(last)] if last else None
         for each in lost:
             if (self.open[each.parent].node, each.id) not in self.course.trail:
-                self.course.trail.drop(self._note(each, own[each], ranks[each]), "beam", worst)
+                node = self._note(each, own[each], ranks[each])
+                if last and each.total <= min(last).total:
+                    self.course.trail.drop(node, "beam", worst)
+                else:
+                    self.course.trail.drop(node, "bank" if self._phrases else "group")
         self._note_barred(closed, rows, ranked)
         gone_on = {each.parent for each in last}
         for at, branch in enumerate(self.open):
@@ -230,10 +239,7 @@ class Frontier:
         parent = self.open[candidate.parent]
         divisor = self.rule.divisor(len(parent.ids) + 1)
         place = (parent.node, candidate.id, log_prob, candidate.total, divisor, rank)
-        is_forced = bool(len(self._phrases)) and candidate.id in parent.placed.following(
-            self._phrases
-        )
-        return self.course.trail.add(*place, is_forced=is_forced)
+        return self.course.trail.add(*place)
 
     def _note_barred(
         self,

@@ -12,6 +12,7 @@ from transformer.decoding.method import (
     Ask,
     Hypothesis,
     Model,
+    Rules,
     Search,
     length_limit,
     ruled,
@@ -69,15 +70,15 @@ def left_to_right(
     """
     course = course or Course()
     limit = length_limit(model, source, max_len)
-    course.check_room(limit)
+    course.check_room(limit, model.config.eos_ids)
     rules = rules_of(model, source, limit)
     lines = [_Line(choose) for choose in choices]
     going, ask = lines, Ask(course.first(model, source))
-    for _ in range(len(course.constraints.prefix), limit):
+    for _ in range(max(1, limit - len(course.constraints.prefix))):
         try:
             logits = yield ask
             if not going[0].ids:
-                _begin(lines, course, logits, rules is not None)
+                _begin(lines, course, logits, rules)
                 if lines[0].ids and lines[0].ids[-1] in model.config.eos_ids:
                     return [line.up_to(len(line.ids)) for line in lines]  # the prefix is all
             scores = logits[:, -1].expand(len(going), -1)
@@ -91,9 +92,14 @@ def left_to_right(
             for line in going:
                 line.error = error
             break
-        alive = []
         for line, row, changed in zip(going, own, scores, strict=True):
-            _write(line, row, None if rules is None else changed, course, why)
+            try:
+                _write(line, row, None if rules is None else changed, course, why)
+            except InputError as error:
+                if not line.ids:
+                    raise
+                line.error, line.has_ended = error, True
+                continue
             if on_token is not None and line is lines[0]:
                 n = len(line.ids)
                 on_token(tuple(line.ids), n, partial(line.only_up_to, n))
@@ -110,11 +116,13 @@ def left_to_right(
     return [line.up_to(len(line.ids)) for line in lines]
 
 
-def _begin(lines: Sequence[_Line], course: Course, logits: Tensor, has_rules: bool) -> None:
+def _begin(lines: Sequence[_Line], course: Course, logits: Tensor, rules: Rules | None) -> None:
     rows, nodes = course.begin(logits)
+    scores = logits[0, -len(rows) - 1 : -1]  # rules are of logits here
+    changed = course.ruled_prefix(rules, list(scores) if rows else ())
     for line in lines:
         line.ids, line.rows, line.nodes = list(course.constraints.prefix), list(rows), [0, *nodes]
-        line.changed = list(rows) if has_rules else []
+        line.changed = list(changed)
 
 
 def _write(line: _Line, own: Tensor, ruled: Tensor | None, course: Course, why: Why) -> None:
@@ -127,7 +135,9 @@ def _write(line: _Line, own: Tensor, ruled: Tensor | None, course: Course, why: 
         line.changed.append(after)
 
     def reason(id: int) -> Why:
-        return "forbidden" if id in barred else why
+        if id in barred:
+            return "forbidden"
+        return "rules" if why == "greedy" and bool(own[id] > own[chosen]) else why
 
     line.nodes.append(note_step(course.trail, line.nodes[-1], own, chosen, reason))
     line.ids.append(chosen)

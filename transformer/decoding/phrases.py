@@ -25,49 +25,66 @@ class Phrases:
 
 @dataclass(frozen=True)
 class Placed:
-    """A state of a hypothesis: the phrases that stand in it, and the one being written."""
+    """A state of a hypothesis: the phrases that stand in it, and how much of the others is written.
+
+    Each phrase is followed by itself, so that one may stand within another, or overlap it.
+    """
 
     whole: frozenset[int] = frozenset()
     """Numbers of the phrases that stand in it."""
-    current: int = -1
-    """The number of the phrase that is being written; -1: none."""
-    at: int = 0
-    """Tokens of it that are written."""
-    last: int = -1
-    """The number of the phrase that the last token has made whole; -1: none."""
+    at: tuple[int, ...] = ()
+    """Tokens of each phrase that the end of the text has; empty: of none."""
+    fresh: frozenset[int] = frozenset()
+    """The phrases that the last token has made whole."""
+
+    def _at(self, number: int) -> int:
+        return self.at[number] if self.at else 0
 
     def n_tokens(self, phrases: Phrases) -> int:
         """Tokens of all phrases that are written."""
-        return sum(len(phrases.ids[each]) for each in self.whole) + self.at
+        numbers = range(len(phrases))
+        return sum(len(phrases.ids[n]) if n in self.whole else self._at(n) for n in numbers)
 
     def is_whole(self, phrases: Phrases) -> bool:
         """Tell whether all of them stand in it."""
         return len(self.whole) == len(phrases)
 
     def following(self, phrases: Phrases) -> set[int]:
-        """The tokens that bring it further."""
+        """The tokens that bring it further: the next one of each open phrase, or its first."""
         open_ones = [n for n in range(len(phrases)) if n not in self.whole]
-        begun = set() if self.current < 0 else {phrases.ids[self.current][self.at]}
-        return begun | {phrases.ids[n][0] for n in open_ones}
+        return {phrases.ids[n][at] for n in open_ones for at in {0, self._at(n)}}
 
     def after(self, id: int, phrases: Phrases) -> "Placed":
         """The same after one more token.
 
-        A phrase that is broken off counts no more, nor one whose last word goes on: "Hund" is not
-        in "Hundert". Of several that begin alike, the longest is taken up.
+        A phrase whose last word goes on does not stand there: "Hund" is not in "Hundert".
         """
-        ids, whole = phrases.ids, self.whole
-        if self.current >= 0 and ids[self.current][self.at] == id:
-            return _taken(whole, self.current, self.at + 1, phrases)
-        if self.last >= 0 and phrases.continues(ids[self.last][-1], id):
-            whole = whole - {self.last}
-        beginning = [n for n, each in enumerate(ids) if n not in whole and each[0] == id]
-        if not beginning:
-            return Placed(whole)
-        return _taken(whole, max(beginning, key=lambda n: len(ids[n])), 1, phrases)
+        if not phrases:
+            return self
+        ids = phrases.ids
+        broken = {n for n in self.fresh if phrases.continues(ids[n][-1], id)}
+        whole, fresh, at = self.whole - broken, set(), []
+        for number, phrase in enumerate(ids):
+            n = _matching(phrase, self._at(number), id)
+            if n == len(phrase):
+                if number not in whole:
+                    fresh.add(number)
+                n = _border(phrase)
+            at.append(n)
+        return Placed(whole | fresh, tuple(at), frozenset(fresh))
 
 
-def _taken(whole: frozenset[int], number: int, at: int, phrases: Phrases) -> Placed:
-    if at < len(phrases.ids[number]):
-        return Placed(whole, number, at)
-    return Placed(whole | {number}, last=number)
+def _matching(phrase: tuple[int, ...], at: int, id: int) -> int:
+    """Tokens of a phrase at the end of a text, where `at` of them were there before this one."""
+    return _overlap((*phrase[:at], id), phrase)
+
+
+def _border(phrase: tuple[int, ...]) -> int:
+    """Tokens at its end with which it begins again."""
+    return _overlap(phrase[1:], phrase)
+
+
+def _overlap(text: tuple[int, ...], phrase: tuple[int, ...]) -> int:
+    """The most tokens at the end of a text with which a phrase begins."""
+    lengths = range(min(len(text), len(phrase)), -1, -1)
+    return next(n for n in lengths if text[len(text) - n :] == phrase[:n])

@@ -112,6 +112,7 @@ METHOD = Method(
             *("samples", "Texts", 1, 1, 16),
             explain="Texts that are drawn, with this seed and those after it.",
             widest=(1, 64),
+            off=1,
         ),
     ),
     first_for=("prompt",),

@@ -17,8 +17,13 @@ Why = Literal[
     "greedy",
     "chance",
     "forced",
+    "bank",
+    "group",
+    "rules",
 ]
-LEFT = frozenset(("beam", "barred", "forbidden", "greedy", "chance", "forced"))
+LEFT = frozenset(
+    ("beam", "barred", "forbidden", "greedy", "chance", "forced", "bank", "group", "rules")
+)
 """Reasons for which a node was left at its own step, so that nothing stands after it."""
 REASONS: dict[Why, str] = {
     "beam": "others scored better at this step",
@@ -30,9 +35,12 @@ REASONS: dict[Why, str] = {
     "greedy": "another token was more probable",
     "chance": "another token was drawn",
     "forced": "another token was given",
+    "bank": "its place was kept for texts with another number of forced tokens",
+    "group": "another group of beams had just written it",
+    "rules": "the rules that its folder has for writing make another token more probable",
 }
 MOST_NODES = 20_000
-"""Nodes that a tree keeps; of more, those that no hypothesis leads through go first."""
+"""Nodes that a tree keeps, and all that others stand after; of more, the last in rank go first."""
 
 
 @dataclass(frozen=True)
@@ -50,8 +58,12 @@ class Score:
     """The coverage penalty, at most 0 (the same section)."""
 
     @property
+    def before_coverage(self) -> float:
+        return self.log_prob / self.divisor
+
+    @property
     def total(self) -> float:
-        return self.log_prob / self.divisor + self.coverage
+        return self.before_coverage + self.coverage
 
 
 @dataclass(frozen=True)
@@ -62,7 +74,7 @@ class Dropped:
     by: int | None = None
     """The id of the node that beat it: of those kept in its place, the worst."""
     score: float | None = None
-    """The total score of that node."""
+    """The score of that node, as it was then: before a coverage penalty."""
 
     def __str__(self) -> str:
         beaten = "" if self.score is None else f" (the last of them {self.score:.2f})"

@@ -68,6 +68,13 @@ class Trail:
         """Say why nothing is written after a node; by: the node that beat it."""
         self._entries[id].why, self._entries[id].by = why, by
 
+    def force(self, leaf: int, places: Container[int]) -> None:
+        """Mark the tokens at these places of the text that ends at a node: forced words."""
+        while leaf:
+            entry = self._entries[leaf]
+            entry.is_forced = entry.is_forced or entry.length - 1 in places
+            leaf = entry.parent
+
     def cover(self, id: int, coverage: float) -> None:
         """Give a node its coverage penalty."""
         self._entries[id].coverage = coverage
@@ -138,7 +145,8 @@ class Trail:
         dropped = None
         if entry.why is not None and not is_revived:
             by = None if entry.by is None else ids.get(entry.by)
-            score = None if entry.by is None else self._entries[entry.by].score.total
+            # It was beaten before anything was known of its coverage.
+            score = None if entry.by is None else self._entries[entry.by].score.before_coverage
             dropped = Dropped(entry.why, by, score)
         return Node(
             id=ids[id],

@@ -13,6 +13,7 @@ from tests.conftest import SENTENCES, random_checkpoint, tiny
 from transformer import Checkpoint, InputError, decode, record
 from transformer.config import ModelConfig
 from transformer.decoding.beam import beam
+from transformer.decoding.phrases import Phrases, Placed
 from transformer.decoding.trail import Trail
 from transformer.inputs import source_ids
 from transformer.presets import PRESETS
@@ -117,10 +118,64 @@ def test_constraints_that_cannot_be_kept_are_refused(text_checkpoint: Checkpoint
         ("beam", {"force": [(30, 31, 32, 33)], "max_len": 3}),
         ("greedy", {"forbid": [(id,) for id in range(300)]}),
         ("forced", {"target": "house", "prefix": "the"}),
+        ("greedy", {"prefix": (5, 2, 6)}),
+        ("beam", {"force": [(5, 2)]}),
+        ("beam", {"prefix": (5, 2), "force": [(6,)]}),
+        ("beam", {"forbid": [(id,) for id in range(300)]}),
     ]
     for method, options in wrong:
         with pytest.raises(InputError):
             decode(text_checkpoint, SENTENCES[0], method, **options)
+
+
+@pytest.mark.parametrize(
+    ("force", "text", "n_whole"),
+    [
+        ([(4,), (4, 5)], (3, 4, 5), 2),
+        ([(4, 5), (5, 6)], (4, 5, 6), 2),
+        ([(1, 1, 2)], (1, 1, 1, 2), 1),
+        ([(1, 2, 3), (2, 4)], (1, 2, 4), 1),
+        ([(1, 2, 1)], (1, 2, 2, 1), 0),
+        ([(1, 2, 1, 3)], (1, 2, 1, 2, 1, 3), 1),
+    ],
+)
+def test_phrases_may_overlap(
+    force: list[tuple[int, ...]], text: tuple[int, ...], n_whole: int
+) -> None:
+    phrases, placed = Phrases(tuple(force)), Placed()
+    for id in text:
+        placed = placed.after(id, phrases)
+    assert len(placed.whole) == n_whole == sum(holds(text, each) for each in force)
+
+
+@pytest.mark.parametrize("options", [{"force": [(30,)]}, {"coverage_penalty": 1.0}, {}])
+@pytest.mark.parametrize("method", ["beam", "diverse"])
+def test_what_beat_a_node_scores_better(
+    text_checkpoint: Checkpoint, method: str, options: dict
+) -> None:
+    if method == "diverse" and "coverage_penalty" in options:
+        return
+    for sentence in SENTENCES[::60]:
+        tree = decode(text_checkpoint, sentence, method, max_len=8, beam_size=6, **options).search
+        for node in tree.nodes:
+            if node.dropped and node.dropped.why in ("beam", "finished"):
+                assert node.dropped.score is not None
+                assert node.dropped.score >= node.score.before_coverage - 1e-5, node
+        forced = {each.id for each in tree.nodes if each.is_forced}
+        assert forced <= tree.living and bool(forced) == ("force" in options)
+
+
+def test_what_is_forbidden_in_the_end_keeps_what_is_written(text_checkpoint: Checkpoint) -> None:
+    """A text that cannot go on ends there, as it does where the model cannot."""
+    free = decode(text_checkpoint, SENTENCES[0], max_len=3).hypotheses[0].ids
+    size = text_checkpoint.config.vocab_size
+    forbid = [(*free[:2], id) for id in range(size)]
+    bound = decode(text_checkpoint, SENTENCES[0], prefix=free[:2], forbid=forbid, max_len=9)
+    assert bound.hypotheses[0].ids == free[:2] and bound.ended_by and not bound.is_ended
+    wide = decode(
+        text_checkpoint, SENTENCES[0], "beam", prefix=free[:2], forbid=forbid, beam_size=2
+    )
+    assert wide.hypotheses[0].ids == free[:2] and wide.ended_by
 
 
 def test_a_forced_word_is_a_whole_word(text_checkpoint: Checkpoint) -> None:

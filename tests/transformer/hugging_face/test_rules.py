@@ -103,6 +103,25 @@ def test_a_prompt_of_one_token_may_be_told_how_to_go_on(tmp_path: Path) -> None:
     assert written == generated(model, [4], 4) and written[0] == 9
 
 
+@pytest.mark.parametrize("method", ["greedy", "beam"])
+@pytest.mark.parametrize("family", ["Marian", "BART"])
+def test_a_prefix_has_its_probabilities_after_the_rules(
+    family: str, method: str, tmp_path: Path
+) -> None:
+    """Those of the same tokens where they are written freely."""
+    model = writer(family, 1)
+    model.generation_config.repetition_penalty = 1.7
+    checkpoint = load_checkpoint(save(model, tmp_path), "cpu")
+    free = decode(checkpoint, TEXT, method, max_len=LENGTH)
+    ids = free.hypotheses[0].ids
+    again = decode(checkpoint, TEXT, method, max_len=LENGTH, prefix=ids[:4])
+    for one, other in zip(free.steps[:4], again.steps, strict=False):
+        assert other.chosen.after == pytest.approx(one.chosen.after, abs=1e-5)
+    for node in again.search.nodes:
+        if node.dropped and node.dropped.why == "greedy":
+            assert node.rank > 0
+
+
 def test_candidates_have_their_probabilities_before_and_after(tmp_path: Path) -> None:
     model = writer("Marian", 1)
     first = generated(model, IDS, 1)[0]
