@@ -11,7 +11,9 @@ from dataclasses import dataclass, field, fields, replace
 from threading import Lock
 
 from transformer import InputError
+from transformer.decoding import decoding_methods
 from transformer.decoding.method import Option
+from transformer.decoding.options import MAX_LEN
 from viz.app_packages import draws_pages, st
 from viz.run.metrics import COUNTS
 from viz.run.request import Request, about
@@ -37,6 +39,7 @@ class Limits:
     characters: int | None = _limit("HEADSCOPE_MOST_CHARACTERS", 1000)
     """Characters of a text, with a second text and the conversation before it."""
     beam_size: int | None = _limit("HEADSCOPE_MOST_BEAM", 8)
+    """Texts that a decoding follows at once: hypotheses of a beam, samples that are drawn."""
     tokens: int | None = _limit("HEADSCOPE_MOST_TOKENS", 200)
     """Tokens that a model writes for one text."""
     runs: int | None = _limit("HEADSCOPE_MOST_RUNS", 30)
@@ -70,7 +73,10 @@ def limits() -> Limits:
 def offered(option: Option) -> Option:
     """The option of a decoding method with no more than visitors may choose."""
     most_of = limits()
-    most = {"beam_size": most_of.beam_size, "max_len": most_of.tokens}.get(option.name)
+    follows = {each.follows for each in decoding_methods().values() if each.follows}
+    most = {MAX_LEN.name: most_of.tokens, **dict.fromkeys(follows, most_of.beam_size)}.get(
+        option.name
+    )
     if most is None or option.most <= most:
         return option
     return replace(option, most=most, default=min(option.default, most))

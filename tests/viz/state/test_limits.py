@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -9,13 +10,14 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from transformer import InputError
+from transformer.decoding import decoding_methods
 from transformer.decoding.method import Option
 from transformer.refusal import Refusal
 from viz.figure_at import page_of
 from viz.run.cache import CACHE
 from viz.run.metrics import COUNTS
 from viz.run.request import make_request
-from viz.screen import parse
+from viz.screen import Screen, parse
 from viz.state import limits as limits_module
 from viz.state.limits import (
     Limits,
@@ -28,6 +30,7 @@ from viz.state.limits import (
     may_preview,
     offered,
 )
+from viz.state.requests import chosen_options
 from viz.state.state import Session
 
 ROOT = Path(__file__).parents[3]
@@ -84,6 +87,13 @@ def test_no_more_is_offered_than_may_be_asked() -> None:
     assert offered(Option("max_len", "Length", 500, 1, 1000)).default == 200
     temperature = Option("temperature", "Temperature", 0.8, 0.05, 2.0)
     assert offered(temperature) == temperature
+
+
+@pytest.mark.parametrize("name", decoding_methods())
+def test_a_visitor_has_no_method_follow_more_texts_at_once(name: str) -> None:
+    method = decoding_methods()[name]
+    screen = replace(Screen(), options=tuple((it.name, it.most) for it in method.options))
+    assert method.n_rows(chosen_options(method, screen)) <= 8
 
 
 def test_a_model_writes_so_many_tokens(monkeypatch: pytest.MonkeyPatch) -> None:
