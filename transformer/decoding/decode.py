@@ -95,7 +95,7 @@ def decode(
         options["target_ids"] = tuple(target_tokens)
     penalty = options.pop(COVERAGE.name, 0.0)
     constraints = constraints_of(checkpoint, len(sources), prefix, force, forbid)
-    _check_constraints(methods[method], constraints)
+    check_constraints(methods[method], constraints)
     bars, courses = Bars(constraints.forbid, checkpoint.tokenizer), [Course()]
     phrases = Phrases(constraints.force, partial(_continues, checkpoint.tokenizer))
     is_shared = isinstance(checkpoint.model, TokenWriter)
@@ -131,7 +131,7 @@ def decode(
     return _decoding(checkpoint, sources, hypotheses, trail)
 
 
-def _check_constraints(method: Method, constraints: Constraints) -> None:
+def check_constraints(method: Method, constraints: Constraints) -> None:
     """Raise InputError where the method cannot keep them."""
     if constraints and method.needs_target:
         raise InputError(f"{method.title} judges a text that is given: it takes no constraints.")

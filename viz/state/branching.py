@@ -8,7 +8,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from transformer.causes.another_word import another_word
+from transformer.decoding import decoding_methods
 from transformer.decoding.constraints import constraints_of
+from transformer.decoding.decode import check_constraints
 from transformer.inputs import InputError
 from transformer.refusal import quoted
 from transformer.token import Token
@@ -152,6 +154,8 @@ def _checked(answer: Answer, name: str, phrase: str | Ids) -> Ids:
     decided: dict[str, Any] = {it: getattr(screen, it) for it in ("prefix", "force", "forbid")}
     decided[name] = phrase if name == "prefix" else (*decided[name], phrase)
     made = constraints_of(answer.checkpoint, len(answer.recording.source), **decided)
+    if name == "force":
+        check_constraints(decoding_methods()[answer.request.method], made)
     ids: Ids = made.prefix if name == "prefix" else getattr(made, name)[-1]
     return ids
 

@@ -1,6 +1,7 @@
 """The top of every page: sentence, checkpoint and decoding, and which request is shown."""
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -204,8 +205,10 @@ def _settle(request: Request, place: DeltaGenerator | None) -> None:
     except EditError as error:
         without_edit(error, request.edits)
     except (InputError, DeviceError) as error:
-        session().answer = last = _fall_back(request)
+        session().answer = last = _fall_back(request, place)
+        is_free = last is not None and last.request == request.unconstrained != request
         still = f" Still shown: “{last.request.text}”." if last else ""
+        still = " The text is shown as the model decodes it by itself." if is_free else still
         warn(f"{error}{still}")
 
 
@@ -222,9 +225,9 @@ def _answer(request: Request, place: DeltaGenerator | None) -> Answer | None:
         check_text(each)
     if request.chat is not None and not on_stage():
         _say_read(request)
-    if place is None:
-        return at_hand(request) or answer(as_stopped(request, 1))
-    if request.branch and _searched(request.of_search, place) is None:
+    if place is None:  # any text of it will do, and a token may be too short for what is decided
+        return at_hand(request) or answer(as_stopped(request.unconstrained, 1))
+    if request.branch and _paid(request.of_search, place, "search") is None:
         return None
     if at_hand(request) is None:
         charge(request)
@@ -233,11 +236,11 @@ def _answer(request: Request, place: DeltaGenerator | None) -> Answer | None:
     return whole(request, place)
 
 
-def _searched(search: Request, place: DeltaGenerator) -> Answer | None:
-    """The answer that a branch stands beside; None where it was stopped."""
-    if at_hand(search) is None:
-        charge(search)
-    return whole(search, place, "search")
+def _paid(request: Request, place: DeltaGenerator, sort: str) -> Answer | None:
+    """An answer beside the one that is asked for; None where it is not whole."""
+    if at_hand(request) is None:
+        charge(request)
+    return whole(request, place, sort)
 
 
 def _say_read(request: Request) -> None:
@@ -247,17 +250,21 @@ def _say_read(request: Request) -> None:
     st.caption(f"Read as: {literal(text[:MOST_READ])}{more}")
 
 
-def _fall_back(request: Request) -> Answer | None:
-    """Return what stays on screen: the last answer of this checkpoint, else its first example.
+def _fall_back(request: Request, place: DeltaGenerator | None) -> Answer | None:
+    """Return what stays on screen: of a text for which more is decided than can be, that text as
+    the model writes it; else the last answer of this checkpoint, or its first example.
 
-    None where the checkpoint has no example that can be read.
+    None where the checkpoint has no example that can be read, and while the text is written.
     """
-    last = session().answer
-    if last is not None and last.request.checkpoint == request.checkpoint:
+    last, plain = session().answer, request.unconstrained
+    last = last if last and last.request.checkpoint == request.checkpoint else None
+    if place is not None and plain != request:
+        with suppress(InputError, DeviceError):
+            return _paid(plain, place, "unconstrained") or last
+    if last is not None:
         return last
     try:
         example = first_example(request.checkpoint)
-        request = replace(request.unconstrained, text=example, options=(), chat=None, pair="")
-        return answer(request)
+        return answer(replace(plain, text=example, options=(), chat=None, pair=""))
     except (InputError, DeviceError):
         return None

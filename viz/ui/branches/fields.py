@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+from transformer.decoding import decoding_methods
 from transformer.refusal import Refusal
 from transformer.visible import visible
 from transformer.words import Word, word_at, words_of
@@ -41,6 +42,8 @@ class Field:
     """The text that stands there at first."""
     of: Hashable = None
     """What it is of: of something else it begins anew."""
+    is_able: bool = True
+    """False: the method in use cannot do it, and nobody types in vain."""
 
 
 def branch_fields(pane: Pane, step: int) -> None:
@@ -54,7 +57,7 @@ def branch_fields(pane: Pane, step: int) -> None:
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
             for each in _fields(pane, step, written):
                 key = f"branch {each.name} {own.n_made:d} {each.of}"
-                _draw(each, key, pane.answer, disabled=not is_ready)
+                _draw(each, key, pane.answer, disabled=not (is_ready and each.is_able))
             _forbid_button(word, written, pane.answer, disabled=not is_ready)
         if own.of != _place(session().screen):
             return
@@ -100,6 +103,10 @@ def _fields(pane: Pane, step: int, written: str) -> list[Field]:
     checkpoint, prefix = pane.checkpoint, pane.screen.prefix
     is_known = prefix and pane.request == pane.answer.request
     begins = checkpoint.tokenizer.decode(prefix) if is_known else ""
+    methods = decoding_methods()
+    places = methods[pane.request.method].places
+    able = next(it.title.lower() for it in methods.values() if it.places)
+    must_have = "Must have …" if places else f"Must have … (by {able})"
 
     def write_here(answer: Answer, text: str) -> None:
         write_word(answer, step, text)
@@ -107,7 +114,7 @@ def _fields(pane: Pane, step: int, written: str) -> list[Field]:
     return [
         Field("instead", f"In place of “{written}” …", write_here, of=step),
         Field("begin", "Begin with …", begin_with, begins, prefix),
-        Field("force", "Must have …", force_text),
+        Field("force", must_have, force_text, is_able=places),
         Field("forbid", "Must not have …", forbid_text),
     ]
 
