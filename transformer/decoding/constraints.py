@@ -25,7 +25,7 @@ class Constraints:
     force: tuple[tuple[int, ...], ...] = ()
     """Each of these stands somewhere in it, as a whole."""
     forbid: tuple[tuple[int, ...], ...] = ()
-    """None of these stands in it, in whatever pieces."""
+    """None of these stands in it, in whatever pieces, nor a longer word that begins with them."""
 
     def __bool__(self) -> bool:
         return bool(self.prefix or self.force or self.forbid)

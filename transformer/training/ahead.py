@@ -1,7 +1,7 @@
 """Epochs of batches made ahead, each by a process of its own.
 
 A GPU takes the batches of a small model faster than one process draws and splits their sentences:
-690,000 tokens a second on an H200, where one core of its machine makes about 360,000.
+690,000 tokens a second on an H200, where a core of the CPU that it was measured on makes 360,000.
 """
 
 import multiprocessing

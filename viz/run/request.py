@@ -84,7 +84,7 @@ class Request(Study["Answer"]):
     pair: str = ""
     """The second text, which the model reads behind the first; empty: there is none."""
     constraints: Constraints = FREE
-    """What the output begins with, has and does not have: tokens of this checkpoint."""
+    """The beginning of the output, and what it must and may not have: tokens of this checkpoint."""
     branch: tuple[int, ...] = ()
     """The tokens of a hypothesis of the search that is judged in place of the one that won."""
     follows: "Request | None" = None

@@ -33,7 +33,7 @@ SAID = {
     "./?edits=cut:cross.1.2.1.1/head-scale:cross.0.1=0.5": (
         "Changed in the model: Cross L1 H2: 7 ↛ 7; Cross L0 H1 × 0.5.",
     ),
-    "./decode?step=2": ("Step 3 of 4 writes “2” with ", "The least sure is step "),
+    "./decode?step=2&decode_as=steps": ("Step 3 of 4 writes “2” with ", "The least sure is step "),
     "./training?topic=heads&snapshot=20": (
         "Step 20, snapshot 2 of 12: ",
         "The curves show “Entropy” of this head and of the others, and the loss.",
