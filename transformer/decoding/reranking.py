@@ -23,8 +23,8 @@ class Parts(Protocol):
     """The parts of a score that do not change with the length penalty."""
 
     @property
-    def log_prob(self) -> float:
-        """In nats."""
+    def ranked_by(self) -> float:
+        """The sum that is ranked by, in nats: see `Score.log_prob`."""
 
     @property
     def length(self) -> int:
@@ -68,7 +68,7 @@ def by_length(length: int) -> float:
 
 def score_at(parts: Parts, penalty: float, base: Base = by_gnmt) -> float:
     """The score of a hypothesis at a length penalty: log p / base(length) ** penalty + coverage."""
-    return float(parts.log_prob / base(parts.length) ** penalty + parts.coverage)
+    return float(parts.ranked_by / base(parts.length) ** penalty + parts.coverage)
 
 
 def ranking(hypotheses: Sequence[Parts], penalty: float, base: Base = by_gnmt) -> list[int]:
@@ -135,14 +135,14 @@ def _crossings(one: Parts, other: Parts, base: Base, between: tuple[float, float
 def _closed_form(one: Parts, other: Parts, base: Base) -> float | None:
     """The one penalty at which both score the same; None: there is none."""
     lengths = math.log(base(other.length) / base(one.length))
-    if not lengths or one.log_prob >= 0 or other.log_prob >= 0:
+    if not lengths or one.ranked_by >= 0 or other.ranked_by >= 0:
         return None
-    return math.log(other.log_prob / one.log_prob) / lengths
+    return math.log(other.ranked_by / one.ranked_by) / lengths
 
 
 def _turns(one: Parts, other: Parts, base: Base, between: tuple[float, float]) -> list[float]:
     """The penalty at which the lead is largest or smallest: it has one tie on each side at most."""
-    slopes = [each.log_prob * math.log(base(each.length)) for each in (one, other)]
+    slopes = [each.ranked_by * math.log(base(each.length)) for each in (one, other)]
     lengths = math.log(base(other.length) / base(one.length))
     if not lengths or not slopes[0] or slopes[1] / slopes[0] <= 0:
         return []

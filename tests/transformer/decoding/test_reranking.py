@@ -9,7 +9,7 @@ from transformer.decoding.reranking import by_gnmt, by_length, leads, ranking, s
 
 @dataclass(frozen=True)
 class Parts:
-    log_prob: float
+    ranked_by: float
     length: int
     coverage: float = 0.0
 

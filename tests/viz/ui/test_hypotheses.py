@@ -2,13 +2,17 @@
 
 import csv
 import io
+from pathlib import Path
 
 import numpy as np
 import pytest
 
+from tests.transformer.hugging_face.saving import save, writer
+from viz.components.search_tree.search_tree import DecodeTree
 from viz.exhibits.chart import Chart, Curve
 from viz.exhibits.table import Table
 from viz.figure_at import page_of
+from viz.figures.decoding.hypotheses import Ranked, table
 from viz.pages.decode.hypotheses import hypotheses_csv
 from viz.screen import parse
 
@@ -18,12 +22,12 @@ PAGE = {"page": "decode", "checkpoint": "en-de", "text": NUTS, "hypotheses": "ye
 
 def test_every_hypothesis_has_its_parts_and_its_curve() -> None:
     pane, exhibits = page_of(parse(PAGE))
-    table, chart = exhibits["hypotheses"].content, exhibits["penalties"].content
-    assert isinstance(table, Table) and isinstance(chart, Chart)
+    content, chart = exhibits["hypotheses"].content, exhibits["penalties"].content
+    assert isinstance(content, Table) and isinstance(chart, Chart)
     assert pane.answer.decoding is not None
     found = pane.answer.decoding.hypotheses
-    titles = [column.title for column in table.columns[1:]]
-    rows = [dict(zip(titles, row.cells, strict=True)) for row in table.rows]
+    titles = [column.title for column in content.columns[1:]]
+    rows = [dict(zip(titles, row.cells, strict=True)) for row in content.rows]
     assert [row["Score"].value for row in rows] == [each.score for each in found]
     assert [row["Length, tokens"].value for row in rows] == [len(each.ids) for each in found]
     for row, each in zip(rows, found, strict=True):
@@ -63,3 +67,47 @@ def test_the_file_has_a_row_for_each() -> None:
 @pytest.mark.parametrize("choices", [{"hypotheses": ""}, {"decoding": "greedy"}])
 def test_no_curves_unasked_or_of_one_text(choices: dict[str, str]) -> None:
     assert "penalties" not in page_of(parse({**PAGE, **choices}))[1]
+
+
+def test_texts_that_were_drawn_have_no_best_one() -> None:
+    choices = {"checkpoint": "en-de-small", "text": "She likes nuts.", "decoding": "sample"}
+    pane, exhibits = page_of(
+        parse({**PAGE, **choices, "options.samples": "4", "options.temperature": "1"})
+    )
+    content, decoding = exhibits["hypotheses"].content, pane.answer.decoding
+    assert isinstance(content, Table) and decoding is not None and decoding.search.is_drawn
+    scores = [each.score for each in decoding.hypotheses]
+    assert len(scores) == 4 and scores != sorted(scores, reverse=True)
+    tree = DecodeTree().says(pane.recording, decoding)
+    for sentence in (exhibits["hypotheses"].says, content.foot, tree):
+        assert "seeds" in sentence and "best" not in sentence
+    assert content.columns[0].title != "Rank" and "best" not in exhibits["hypotheses"].says
+    assert list(csv.DictReader(io.StringIO(hypotheses_csv(pane).decode())))[3]["draw"] == "4"
+
+
+def test_log_probabilities_are_the_models_own_beside_those_after_rules() -> None:
+    ruled = Ranked("a b", -2.7, -4.35, 3, 1.0, 0.0, -4.35)
+    free = Ranked("a c", -5.0, -5.00002, 3, 1.0, 0.0, -5.0)
+    values = {}
+    for name, hypotheses in (("ruled", [ruled, free]), ("free", [free])):
+        made = table(hypotheses, "")
+        titles = [column.title for column in made.columns[1:]]
+        cells = dict(zip(titles, made.rows[0].cells, strict=True))
+        values[name] = [cell.value for title, cell in cells.items() if "nats" in title]
+    assert values == {"ruled": [-2.7, -4.35], "free": [-5.0]}
+
+
+def test_a_folders_rules_leave_the_log_probability_as_it_is(tmp_path: Path) -> None:
+    model = writer("Marian", 1)
+    model.generation_config.eos_token_id = 2
+    model.generation_config.repetition_penalty = 1.7
+    folder = str(save(model, tmp_path / "ruled"))
+    at = {"checkpoint": folder, "text": "the cat sat", "decoding": "beam", "options.max_len": "8"}
+    pane, exhibits = page_of(parse({**PAGE, **at}))
+    made, decoding = exhibits["hypotheses"].content, pane.answer.decoding
+    assert isinstance(made, Table) and decoding is not None
+    titles = [column.title for column in made.columns[1:]]
+    log_probs, ruled = (i for i, title in enumerate(titles) if "nats" in title)
+    for rank, row in enumerate(made.rows):
+        assert row.cells[log_probs].value == decoding.hypotheses[rank].log_prob
+        assert row.cells[ruled].value == decoding.search.leaf(rank).score.log_prob

@@ -66,7 +66,10 @@ class DecodeTree:
             for place, end in enumerate(search.leaves, 1)
         ]
         n_dropped = len(search.nodes) - len(search.living) + search.n_left_out
-        ranking = f"Hypotheses, the best first: {'; '.join(texts)}." if texts else ""
+        order = "Hypotheses, the best first"
+        if search.is_drawn:
+            order = "Texts that were drawn, in the order of their seeds"
+        ranking = f"{order}: {'; '.join(texts)}." if texts else ""
         return f"The search left {n_dropped:,} of the tokens that it looked at. {ranking}".strip()
 
 

@@ -9,7 +9,7 @@ from viz.exhibits.exhibit import Exhibit
 from viz.export import rows_csv
 from viz.fields.decode import DecodeFields
 from viz.figures.decoding import hypotheses, penalty_curves
-from viz.figures.decoding.hypotheses import NAME, Ranked
+from viz.figures.decoding.hypotheses import DRAWN, IN_ORDER, NAME, Ranked
 from viz.state.page import Pane
 from viz.state.requests import decoding_of_search
 from viz.state.state import change
@@ -29,6 +29,8 @@ WITH_COVERAGE = (
     "Added to it is the coverage penalty, which is low where a source word was read too little."
 )
 WITHOUT = "The score is the log-probability of all tokens, the end included."
+DRAWN_FOOT = f"{WITHOUT} Chance wrote these texts: they are {IN_ORDER}, and none of them has won."
+DRAWN_HELP = "All texts that were drawn: their log-probabilities and lengths."
 
 
 def hypotheses_exhibits(pane: Pane) -> dict[str, Exhibit]:
@@ -44,8 +46,10 @@ def hypotheses_exhibits(pane: Pane) -> dict[str, Exhibit]:
         chart = penalty_curves.chart(ranked, penalty, base)
         curves = {"penalties": Exhibit(CURVES, chart, says, is_main=False)}
         foot = f"{foot} By the length penalty: {says}"
-    content = hypotheses.table(ranked, foot)
-    return {"hypotheses": Exhibit(NAME, content, hypotheses.says(ranked), is_main=False)} | curves
+    is_drawn = decoding.search.is_drawn
+    content = hypotheses.table(ranked, DRAWN_FOOT if is_drawn else foot, is_drawn)
+    says = hypotheses.says(ranked, is_drawn)
+    return {"hypotheses": Exhibit(content.name, content, says, is_main=False)} | curves
 
 
 def why_this_one(pane: Pane) -> None:
@@ -54,12 +58,13 @@ def why_this_one(pane: Pane) -> None:
     if decoding is None or not decoding.hypotheses:
         return
     is_open = pane.screen.of(DecodeFields).hypotheses
+    is_drawn = decoding.search.is_drawn
     st.button(
-        NAME,
+        DRAWN if is_drawn else NAME,
         on_click=change,
         kwargs={"hypotheses": not is_open},
         icon=f":material/{'expand_less' if is_open else 'expand_more'}:",
-        help=HELP,
+        help=DRAWN_HELP if is_drawn else HELP,
     )
     for name, exhibit in hypotheses_exhibits(pane).items():
         show(exhibit, name)
@@ -74,21 +79,22 @@ def why_this_one(pane: Pane) -> None:
 
 
 def hypotheses_csv(pane: Pane) -> bytes:
-    """A row for each finished hypothesis, best first."""
+    """A row for each finished hypothesis, by rank; of texts that were drawn, by seed."""
     decoding = decoding_of_search(pane.answer)
-    ranked = _ranked(pane, decoding) if decoding is not None else []
-    return rows_csv([{"rank": rank} | vars(each) for rank, each in enumerate(ranked, 1)])
+    if decoding is None:
+        return rows_csv([])
+    place = "draw" if decoding.search.is_drawn else "rank"
+    ranked = _ranked(pane, decoding)
+    return rows_csv([{place: number} | vars(each) for number, each in enumerate(ranked, 1)])
 
 
 def _ranked(pane: Pane, decoding: Decoding) -> list[Ranked]:
     sources = [token.id for token in decoding.source]
     ranked = []
     for rank, each in enumerate(decoding.hypotheses):
-        text, score = (
-            written_text(pane.checkpoint, sources, each.ids),
-            decoding.search.leaf(rank).score,
-        )
-        parts = score.log_prob, score.length, score.divisor, score.coverage
+        text = written_text(pane.checkpoint, sources, each.ids)
+        score = decoding.search.leaf(rank).score
+        parts = each.log_prob, score.log_prob, score.length, score.divisor, score.coverage
         ranked.append(Ranked(text, *parts, each.score))
     return ranked
 

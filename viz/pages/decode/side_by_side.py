@@ -10,6 +10,7 @@ from transformer.analysis.output_change import differing, word_log_probabilities
 from transformer.causes.changes import other_methods
 from transformer.causes.side_by_side import Parting, partings
 from transformer.decoding import decoding_methods
+from transformer.inputs import InputError
 from transformer.refusal import Refusal
 from transformer.visible import visible
 from transformer.words import words_of
@@ -50,6 +51,8 @@ class OtherText:
     log_probs: tuple[float, ...]
     partings: tuple[Parting, ...]
     """The places where it parts from the first one; none for that itself."""
+    refusal: str = ""
+    """The sentence why there is no such text; empty: there is."""
 
     @property
     def log_prob(self) -> float:
@@ -71,8 +74,14 @@ class SideBySide(Study[tuple[OtherText, ...]]):
         steps = runner.steps(first.checkpoint.model)
         target = first.recording.target
         for request in (self.request, *self.others)[len(done) :]:
-            made = finish(request, runner)
+            name = _name(request, self.request)
             parts: list[Parting] = []
+            try:
+                made = finish(request, runner)
+            except InputError as error:  # of this method alone: the others have their texts
+                done = (*done, OtherText(name, (), (), (), str(error)))
+                yield done
+                continue
             if request != self.request:
                 other, edits = made.recording.target, request.edits
                 inputs = first.checkpoint, request.text, target, other, edits, steps.give_way
@@ -80,7 +89,7 @@ class SideBySide(Study[tuple[OtherText, ...]]):
                     parts = partings(*inputs)
             words = tuple(words_of(made.recording.target))
             log_probs = tuple(word_log_probabilities(made.recording))
-            done = (*done, OtherText(_name(request), words, log_probs, tuple(parts)))
+            done = (*done, OtherText(name, words, log_probs, tuple(parts)))
             yield done
 
     def progress(self, value: tuple[OtherText, ...]) -> tuple[int, int]:
@@ -155,7 +164,8 @@ def _compared(pane: Pane, method: str) -> Screen:
 
 def _others(pane: Pane) -> tuple[Request, ...]:
     """The requests of the other methods, each with its usual options, behind what the one in use
-    writes where nothing is decided. A phrase is forced where a method finds it a place.
+    chose itself, where a branch of it is shown, and what it writes where nothing is decided. A
+    phrase is forced where a method finds it a place.
     """
     request = pane.answer.request
     by = partial(request_of, request.checkpoint, request.text)
@@ -164,19 +174,26 @@ def _others(pane: Pane) -> tuple[Request, ...]:
     ]
     placed = {name for name, method in decoding_methods().items() if method.places}
     screens = [it if it.decoding in placed else choose(it, force=()) for it in screens]
-    free = [] if request.unconstrained == request else [request.unconstrained]
-    return (*free, *map(by, screens))
+    same = dict.fromkeys((request.of_search, request.unconstrained))
+    return (*(it for it in same if it != request), *map(by, screens))
 
 
-def _name(request: Request) -> str:
+def _name(request: Request, first: Request) -> str:
+    """The method, and what is decided for it. first: the request on the page."""
     title = "Branch" if request.branch else decoding_methods()[request.method].title
-    return f"{title}, corrected" if request.constraints else title
+    if not request.constraints:
+        return title
+    is_less = bool(first.constraints.force) and not request.constraints.force
+    return f"{title}, corrected, without forced words" if is_less else f"{title}, corrected"
 
 
 def _texts(texts: tuple[OtherText, ...]) -> Exhibit:
     first = texts[0]
     lines = []
     for each in texts:
+        if each.refusal:
+            lines.append(Line([Span(each.refusal)], each.name))
+            continue
         is_new = differing(each.words, first.words)
         spans = [
             Span(
