@@ -11,7 +11,7 @@ from transformer.words import word_piece
 
 KEPT = (None, "continuations", "finished", "stopped")
 """The reasons of nodes that a step did not leave out itself; None: there is no reason."""
-ONE_BY_ONE: tuple[Why, ...] = ("chance", "greedy", "forced")
+ONE_BY_ONE: tuple[Why, ...] = ("chance", "greedy", "rules", "forced")
 """The reasons of methods that write one token after the other, and compare no texts."""
 DECIDED = "the output was made to begin with another word"
 

@@ -130,8 +130,8 @@ class Frontier:
                 self.course.trail.drop(branch.node, "continuations", worst)
         grown = {each: self._grow(each, nodes[each], rows, scores, has_rules) for each in last}
         self._end([grown[each].finish(self.rule) for each in ended])
+        first = set(self._allotted(ranked) if self._phrases else ranked[:size])
         self.open = [grown[each] for each in stay]
-        first = set(stay if self._phrases else ranked[:size])
         self.foremost = tuple(grown[each] for each in stay if each in first)
         self.is_done = not self.open or self._is_settled(length, size)
         return [each.parent for each in stay]

@@ -49,9 +49,6 @@ class _Line:
         error = self.error if n == len(self.ids) else None
         return Hypothesis(tuple(self.ids[:n]), log_probs, score, after, error, self.nodes[n])
 
-    def only_up_to(self, n: int) -> list[Hypothesis]:
-        return [self.up_to(n)]
-
 
 def left_to_right(
     model: Model,
@@ -65,8 +62,9 @@ def left_to_right(
     """source: [1, S]. One hypothesis for each of `choices`, in their order, scored by
     log-probability.
 
-    why: the reason why other tokens of a step were not written. on_token: told of the first one.
-    What the model cannot go on after ends it, if something was written.
+    why: the reason why other tokens of a step were not written. on_token: told of the text of the
+    first one, and of the hypotheses of all. What the model cannot go on after ends it, if something
+    was written.
     """
     course = course or Course()
     limit = length_limit(model, source, max_len)
@@ -100,10 +98,10 @@ def left_to_right(
                     raise
                 line.error, line.has_ended = error, True
                 continue
-            if on_token is not None and line is lines[0]:
-                n = len(line.ids)
-                on_token(tuple(line.ids), n, partial(line.only_up_to, n))
             line.has_ended = line.ids[-1] in model.config.eos_ids
+        if on_token is not None:
+            n = max(len(line.ids) for line in lines)
+            on_token(tuple(lines[0].ids), n, partial(_up_to, lines, n))
         alive = [at for at, line in enumerate(going) if not line.has_ended]
         if not alive:
             break
@@ -114,6 +112,11 @@ def left_to_right(
         last = source.new_tensor([[line.ids[-1]] for line in going])
         ask = Ask(last, None if is_same else torch.tensor(parents, device=source.device))
     return [line.up_to(len(line.ids)) for line in lines]
+
+
+def _up_to(lines: Sequence[_Line], n: int) -> list[Hypothesis]:
+    """All of them, as if no text were longer than n tokens."""
+    return [line.up_to(min(n, len(line.ids))) for line in lines]
 
 
 def _begin(lines: Sequence[_Line], course: Course, logits: Tensor, rules: Rules | None) -> None:

@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import replace
+from typing import Any
 
 import pytest
 import torch
@@ -254,3 +255,24 @@ def test_what_is_written_so_far_is_the_shorter_continuation(
         assert written.text == so_far.text == shorter.text
         assert so_far.target == shorter.target
         assert so_far.steps == shorter.steps
+
+
+@pytest.mark.parametrize(
+    ("method", "options"),
+    [
+        ("sample", {"samples": 4, "temperature": 1.5, "seed": 3}),
+        ("beam", {"force": [(30,)]}),
+        ("beam", {"beam_size": 6, "force": [(30,), (9, 9)]}),
+    ],
+)
+def test_a_part_has_all_hypotheses_of_the_shorter_text(
+    text_checkpoint: Checkpoint, method: str, options: dict[str, Any]
+) -> None:
+    heard: list[Written] = []
+    decode(text_checkpoint, SENTENCES[0], method, max_len=9, on_token=heard.append, **options)
+    assert heard[-1].n_tokens >= 8
+    for written in heard:
+        longest = written.n_tokens
+        shorter = decode(text_checkpoint, SENTENCES[0], method, max_len=longest, **options)
+        of_part = [each.ids for each in written.decoding().hypotheses]
+        assert of_part == [each.ids for each in shorter.hypotheses]
