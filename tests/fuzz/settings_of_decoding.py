@@ -6,6 +6,7 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
+from tests.fuzz.decisions import NAMES, check_kept, strange_decisions
 from tests.fuzz.kind import Attempt, Kind
 from tests.fuzz.strings import NUMBERS, strange_text
 from transformer import decode, load_checkpoint
@@ -39,9 +40,13 @@ def start(_: Path) -> Attempt:
         if random.randrange(3) == 0:
             _from_a_shell(random, method, given)
             return
+        if random.randrange(2) == 0:
+            given = {name: given[name] for name in list(given)[:1] if random.randrange(3) == 0}
+            given |= strange_decisions(random, checkpoint.config.vocab_size)
         target = {"target": random.choice(("3 7", strange_text(random)))}
         given |= target if method == "forced" else {}
         decoding = decode(checkpoint, "3 7 2 9", method, **given)
+        check_kept([token.id for token in decoding.target], given)
         assert decoding.target and all(each.log_prob <= 0 for each in decoding.hypotheses)
 
     return attempt
@@ -56,6 +61,10 @@ def _from_a_shell(random: Random, method: str, given: dict[str, Any]) -> None:
         if name == "beam_size" and said.isdigit() and int(said[:9]) > MOST_BEAM:
             said = str(MOST_BEAM)
         arguments += [f"--option={name}={said}"]
+    if random.randrange(2) == 0:
+        words = ("3", "7 2", "11", "</s>", "", strange_text(random)[:200])
+        for name in random.sample(NAMES, k=random.randrange(1, 4)):
+            arguments += [f"--{name}={random.choice(words)}"]
     errors = io.StringIO()
     with contextlib.redirect_stderr(errors), contextlib.redirect_stdout(io.StringIO()):
         try:
