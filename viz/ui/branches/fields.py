@@ -106,7 +106,7 @@ def _fields(pane: Pane, step: int, written: str) -> list[Field]:
     methods = decoding_methods()
     places = methods[pane.request.method].places
     able = next(it.title.lower() for it in methods.values() if it.places)
-    must_have = "Must have …" if places else f"Must have … (by {able})"
+    must_have = "Must have …" if places else f"Must have ({able})"  # as long as a phone's field
 
     def write_here(answer: Answer, text: str) -> None:
         write_word(answer, step, text)
