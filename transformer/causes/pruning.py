@@ -74,13 +74,10 @@ def number(value: float | None) -> str:
     return "none" if value is None else f"{value:.2f}".replace("-", "−")
 
 
-def pruning(
-    search: SearchTree, place: AnotherWord, pieces: Sequence[Piece], n_prefix: int = 0
-) -> Pruning | None:
+def pruning(search: SearchTree, place: AnotherWord, pieces: Sequence[Piece]) -> Pruning | None:
     """Follow a word through a search; pieces: of the word, as `contrast` has scored them.
 
-    n_prefix: tokens that the output was made to begin with, which no step chose. None where the
-    search has not gone on from what is written before it: it wrote another text.
+    None where the search has not gone on from what is written before it: it wrote another text.
     """
     before = search.find([token.id for token in place.before])
     if before is None or (before.dropped is not None and before.dropped.why in LEFT):
@@ -89,7 +86,7 @@ def pruning(
     for number, token in enumerate(place.other):
         after = [it for it in search.children(node.id) if it.token and it.token.id == token.id]
         if not after:
-            return _unseen(search, place, pieces, node, number, n_prefix)
+            return _unseen(search, place, pieces, node, number)
         node = after[0]
     below = [node, *_below(search, node)]
     finished = [it for it in below if it.hypothesis is not None]
@@ -109,12 +106,7 @@ def pruning_values(result: Pruning | None) -> dict[str, Any] | None:
 
 
 def _unseen(
-    search: SearchTree,
-    place: AnotherWord,
-    pieces: Sequence[Piece],
-    node: Node,
-    number: int,
-    n_prefix: int,
+    search: SearchTree, place: AnotherWord, pieces: Sequence[Piece], node: Node, number: int
 ) -> Pruning:
     """Score the piece that the search did not look at, behind a node."""
     if number and node.dropped is not None:  # it did not go on from the first pieces
@@ -126,13 +118,14 @@ def _unseen(
     ending = word_piece(place.other[: number + 1]).strip(" ▁")
     score = (node.score.log_prob + pieces[number].log_prob) / divisor
     missing = number - len(place.other)
-    if node.score.length < n_prefix:
+    after = search.children(node.id)
+    if len(after) == 1 and after[0].is_forced:  # a prefix: where a step chooses, others stand by
         return Pruning(place.text, None, missing, ending, score, None, DECIDED)
     reasons = (it.dropped.why for it in search.nodes if it.dropped is not None)
     why = next((it for it in reasons if it in ONE_BY_ONE), None)
     if why is not None:
         n_after = 0 if number == 0 else missing
-        going = [it for it in search.children(node.id) if it.dropped is None]
+        going = [it for it in after if it.dropped is None]
         best = _better(going[0].score.total, score) if why == "greedy" and going else None
         return Pruning(place.text, None, n_after, ending, score, best, REASONS[why])
     best = _better(min((it.score.total for it in going), default=None), score)

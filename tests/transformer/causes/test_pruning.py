@@ -29,7 +29,6 @@ def way(
     written: str | None,
     other: str,
     method: str = "beam",
-    n_prefix: int = 0,
     **options: Any,
 ) -> tuple[Decoding, Pruning, float]:
     """Its way, and the score of it behind what is written, by a forced pass.
@@ -40,7 +39,7 @@ def way(
     written = words_of(decoding.target)[0] if written is None else written
     place = another_word(checkpoint, decoding.target, word_number(decoding.target, written), other)
     scores = pieces(checkpoint, text, place.before, place.other)
-    result = pruning(decoding.search, place, scores, n_prefix)
+    result = pruning(decoding.search, place, scores)
     assert result is not None
     target = [*place.before, *place.other]
     total = float(log_probabilities(record(checkpoint, text, target)).sum())
@@ -91,8 +90,7 @@ def test_the_greedy_text_of_the_nuts_scores_better_and_left_the_beam(
 
 
 def test_no_search_left_a_word_that_a_prefix_decides_against(checkpoint: Checkpoint) -> None:
-    options: dict[str, Any] = {"n_prefix": 2, "prefix": "Die Banken"}
-    _, result, _ = way(checkpoint, RISE, "Banken", "Bank", **options)
+    _, result, _ = way(checkpoint, RISE, "Banken", "Bank", prefix="Die Banken")
     assert (result.hypothesis, result.best, result.why) == (None, None, DECIDED)
     assert result.why in result.text
 

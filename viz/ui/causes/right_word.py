@@ -112,8 +112,7 @@ def _chances(pane: Pane, contrast: Contrast) -> Exhibit:
     decoding = pane.answer.decoding
     vocab_size = pane.checkpoint.config.vocab_size if decoding is None else decoding.vocab_size
     search = decoding_of_search(pane.answer)
-    inputs = contrast.place, contrast.pieces, len(pane.answer.request.constraints.prefix)
-    way = None if search is None else pruning(search.search, *inputs)
+    way = None if search is None else pruning(search.search, contrast.place, contrast.pieces)
     return Exhibit(TITLE, right_word(contrast, vocab_size, way), is_main=False)
 
 
