@@ -1,6 +1,7 @@
 """The tree of a search: how it is laid out, joined to words, folded, and what is left out."""
 
 import random
+from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
@@ -170,3 +171,9 @@ def test_a_text_without_spaces_is_no_single_word() -> None:
     entries, _ = entries_of(long, words=True, most=EVERY)
     assert max(len(entry.inner) for entry in entries) == MOST_PIECES - 1
     assert sum(1 + len(entry.inner) for entry in entries[1:]) == n
+
+
+@pytest.mark.parametrize("is_drawn", [False, True])
+def test_it_tells_whether_chance_wrote_its_texts(is_drawn: bool) -> None:
+    header, _ = unpack(pack_tree(replace(words(), is_drawn=is_drawn), words=True))
+    assert header["drawn"] is is_drawn

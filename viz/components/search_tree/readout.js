@@ -73,18 +73,19 @@ export function spoken(node) {
   return `${node.piece[0]}: ${facts(node).join(", ")}`;
 }
 
-function footOf({ nLeftOut, nodes }) {
+function footOf({ nLeftOut, bySeed, nodes }) {
   const look = (name, text) => {
     const node = element("span", `look ${name}`, text);
     return node;
   };
   const left = nLeftOut ? [` ${nLeftOut.toLocaleString("en")} more were dropped and are not drawn.`] : [];
+  const ends = bySeed ? "number in the order of the seeds, and score" : "rank and score";
   const others = nodes.some(({ isLiving, isWritten }) => isLiving && !isWritten);
   return [
     look("written", "written"),
     ...(others ? [look("living", "other hypotheses")] : []),
     look("dropped", "dropped"),
-    "Before each node its probability, from 0.1 % on; at the right rank and score.",
+    `Before each node its probability, from 0.1 % on; at the right ${ends}.`,
     ...left,
   ];
 }

@@ -99,6 +99,7 @@ def pack_tree(search: SearchTree, words: bool) -> bytes:
         "fold": chain[1:-1] if len(chain) >= FOLDED else [],
         "inner": _inner(entries),
         "n_left_out": n_left_out,
+        "drawn": search.is_drawn,
         "words": words,
     }
     hypotheses = [entry.node.hypothesis for entry in entries]
