@@ -27,14 +27,14 @@ Ids = tuple[int, ...]
 
 @dataclass
 class Branching:
-    """What a person typed last to branch, in a session."""
+    """The last text that a person typed to branch, in a session."""
 
     n_made: int = 0
     """The number of branches that were typed: each has fields of its own, which begin empty."""
     refused: str = ""
     """The reason why the last one was not made; empty: it was."""
     of: Hashable = None
-    """What both are of: they are said until it is something else."""
+    """The choices that both belong to: they are said until another one is made."""
     pieces: str = ""
     """The words of it that the vocabulary lacks, with their pieces, in a sentence."""
 
