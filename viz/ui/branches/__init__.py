@@ -1,1 +1,1 @@
-"""What a person decided of a decoding, on every page: its chips, and what it costs."""
+"""The decisions about a decoding, on every page: their chips, and what they cost."""

@@ -61,7 +61,7 @@ def _chip(i: int, name: str, ids: Ids, pane: Pane) -> None:
 
 
 def _price(recording: Recording, ids: Sequence[int]) -> str:
-    """What the model gives each of these tokens where they stand first; empty: they do not."""
+    """The price of each of these tokens where they stand first; empty: they do not."""
     written, n = tuple(token.id for token in recording.target), len(ids)
     starts = (i for i in range(len(written) - n + 1) if written[i : i + n] == tuple(ids))
     start = next(starts, None)

@@ -34,7 +34,7 @@ def correction_exhibit(pane: Pane) -> dict[str, Exhibit]:
 
 
 def cost(before: Recording, now: Recording, n: int | None = None) -> float:
-    """What a correction costs, in nats: the log-probability of the target before less that of now.
+    """The cost of a correction, in nats: the log-probability of the target before less that of now.
 
     Both are of a forced pass, so that what was forced has its true price; negative where the
     search had missed a more probable text. n: of so many tokens of the target before.
@@ -64,7 +64,7 @@ def correction(before: Answer, now: Answer) -> Words:
 
 
 def _price(nats: float, is_branch: bool) -> tuple[str, str]:
-    """What stands before and behind the cost."""
+    """The words before and behind the cost."""
     if is_branch:
         return "This hypothesis is", f"nats {'less' if nats > -0.005 else 'more'} probable"
     return f"This correction {'costs' if nats > -0.005 else 'gains'}", "nats"

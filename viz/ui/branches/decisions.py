@@ -1,4 +1,4 @@
-"""What a person decided of a decoding, part by part, in words."""
+"""The decisions about a decoding, part by part, in words."""
 
 from transformer import Checkpoint
 from transformer.decoding.constraints import constraints_of
@@ -9,7 +9,7 @@ from viz.run.request import Request
 from viz.state.branching import Ids
 
 TITLES = {"prefix": "Begins with", "force": "Has", "forbid": "Never", "branch": "Hypothesis"}
-"""By the names of the fields of the Screen."""
+"""Keys are the names of the fields of the Screen."""
 MOST_READ = 48
 """Characters of a text that are read."""
 

@@ -28,7 +28,7 @@ from viz.state.state import session
 from viz.talks.stage import on_stage
 
 WIDTH = 210
-"""Of a field, in pixels."""
+"""The width of a field, in pixels."""
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class Field:
     text: str = ""
     """The text that stands there at first."""
     of: Hashable = None
-    """What it is of: of something else it begins anew."""
+    """The step or the prefix that it belongs to: of another one it begins anew."""
     is_able: bool = True
     """False: the method in use cannot do it, and nobody types in vain."""
 
