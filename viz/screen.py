@@ -132,6 +132,8 @@ class Screen:
     """Changes that would have it written are looked for."""
     tint: str | None = choice(one_of("off", "log_prob", "rank", "entropy"))
     """The measure by which written words are tinted; None: log-probability, on a wall none."""
+    alignment: bool = choice(YES, False)
+    """Lines lead from written words to the source words that they look at most."""
     show: str = choice(NAME, "maps")
     sort: str = choice(NAME, "layer")
     top: int = choice(WHOLE, 0)

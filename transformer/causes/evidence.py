@@ -121,7 +121,7 @@ def evidence(
     groups = [(*made, *group) for group in tried.groups]
     steps = scored(checkpoint, output, groups, _in_batches(checkpoint, made))
     result = _together(steps, on_step)
-    weights, beside = looks(plain, output)
+    weights, beside = looks(plain, output.groups)
     of_scores = _of_scores(tried, output, plain, result)
     return replace(
         of_scores,

@@ -50,12 +50,14 @@ def _tokens(page: Page, pane: Pane, previews: bool) -> Pane:
     rows, address = TokenRows(TITLES[answer.checkpoint.family.reads]), preview_address()
     look: dict[str, Any] = {"pinned": pinned_tokens(pane), "marks": marks(answer)}
     every: dict[str, Any] = {"address": address, "tint": _tint(pane)}
+    every["alignment"] = pane.screen.alignment
     data = rows.data(payload_of(answer, rows), current_theme(), **every, **look)
     token_rows(
         data,
         "tokens",
         on_pin=lambda news: pin_token(pane, news["side"], news["position"], news["key"]),
         on_tint=lambda tint: change(tint=None if tint == TINT else tint),
+        on_alignment=lambda is_on: change(alignment=is_on),
     )
     if previews:
         preview("tokens", rows, leads=False, **every)

@@ -17,6 +17,7 @@ import { rove, takeKey } from "../kit/roving.js";
 import { showLarge } from "../kit/sight.js";
 import { accepts, tell } from "../kit/sync.js";
 import { unpack } from "../kit/unpack.js";
+import { createAlignment, drawAlignment, pointLines } from "./alignment.js";
 import { createTint, drawTint } from "./tint.js";
 import { followTyping } from "./typing.js";
 
@@ -36,7 +37,7 @@ function create(root, sync) {
   announcePointing(root);
   root.onclick = ({ target, shiftKey }) => pin(sync, target.closest(".chip"), shiftKey);
   root.onkeydown = (event) => {
-    if (!event.target.closest(".chip")) return; // the choice of a tint
+    if (!event.target.closest(".chip")) return; // what is chosen beside the tokens
     if (event.key === "Enter" || event.key === " ") {
       pin(sync, event.target.closest(".chip"), event.shiftKey);
       takeKey(event);
@@ -48,22 +49,29 @@ function create(root, sync) {
   root.addEventListener("focusout", ({ target }) => announceToken(target.dataset.side, null));
   const silence = onToken((token) => {
     markPointed(root, token);
+    pointLines(view.lines, token);
     if (token.side === "target" && token.position !== null) aimAt(WHY);
   });
   const dispose = () => {
     silence();
+    view.lines.dispose();
     typing.end();
   };
-  const view = { root, sync, typing, dispose, name: "off" };
+  const view = { root, sync, typing, dispose, name: "off", isAligned: false };
   view.tint = createTint((name) => {
     tell(sync, "tint", name);
     view.name = name;
     mark(view);
   });
+  view.lines = createAlignment(root, (isOn) => {
+    tell(sync, "alignment", isOn);
+    view.isAligned = isOn;
+    mark(view);
+  });
   return view;
 }
 
-function update(view, { nonce, palette, pinned, marks, address, tint, payload }) {
+function update(view, { nonce, palette, pinned, marks, address, tint, alignment, payload }) {
   const { root, sync, typing } = view;
   typing.listen(address);
   applyPalette(root, palette);
@@ -71,16 +79,18 @@ function update(view, { nonce, palette, pinned, marks, address, tint, payload })
     view.nonce = root.dataset.nonce = nonce;
     const { header } = unpack(payload);
     view.header = header;
+    view.lines.token = {}; // it was of other tokens
     const sides = ["source", "target"].filter((side) => header[side].length);
     root.replaceChildren(...sides.flatMap((side, i) => rows(side, header, header.titles[i])));
   }
   if (accepts(sync, "tint", tint)) view.name = tint;
+  if (accepts(sync, "alignment", alignment)) view.isAligned = alignment;
   Object.assign(view, { palette, pinned, marks });
   mark(view);
 }
 
-// What stands over the tokens: pins, signs, and the tint.
-function mark({ root, header, palette, pinned, marks, tint, name: measure }) {
+// What stands over the tokens: pins, signs, the tint, and the lines between them.
+function mark({ root, header, palette, pinned, marks, tint, name: measure, lines, isAligned }) {
   const held = new Set(pinned.map(String));
   const signs = new Map(marks.map(([side, position, ...sign]) => [`${side},${position}`, sign]));
   for (const node of root.querySelectorAll(".chip")) {
@@ -93,12 +103,13 @@ function mark({ root, header, palette, pinned, marks, tint, name: measure }) {
   }
   explain(root);
   drawTint(tint, root, header, measure, palette);
+  drawAlignment(lines, header, isAligned, pinned);
 }
 
 // At the end of a row, and not below it: the page below keeps its place when signs come.
 function explain(root) {
   for (const list of root.querySelectorAll(".tokens")) {
-    list.querySelector(".key:not(.tint)")?.remove();
+    list.querySelector(".key.dim")?.remove();
     const names = Object.keys(SIGNS).filter((name) => list.querySelector(`.chip.${name}`));
     if (!names.length) continue;
     const key = element("span", "key dim");

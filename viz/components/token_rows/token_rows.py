@@ -10,6 +10,7 @@ from transformer.token import Token, second_at
 from viz.components.kit.browser import Component, envelope, pieces_of_words
 from viz.components.kit.pack import pack
 from viz.components.kit.sync import mountable
+from viz.components.token_rows.alignment import LEAST, aligned
 from viz.components.token_rows.certainty import TINTS, Tint, tinted
 from viz.labels import bare_label, labels
 from viz.theme import Theme
@@ -22,7 +23,7 @@ token_rows = mountable(TOKEN_ROWS)
 """Pointing at a token marks it in every component.
 
 on_pin: {"side", "position", "key"} of the one that was clicked; key: whether it is meant as a key,
-where it is a query, too. on_tint: as in `data`.
+where it is a query, too. on_tint, on_alignment: as in `data`.
 """
 
 
@@ -40,7 +41,9 @@ class TokenRows:
         source, target = _pieces(recording.source), _pieces(recording.target)
         pair = {"second": second} if (second := second_at(recording.source)) else {}
         rows = {"source": source, "target": target, "titles": list(self.titles)}
-        return pack(rows | {"certainty": tinted(recording), "tints": TINTS} | pair)
+        over = {"certainty": tinted(recording), "tints": TINTS}
+        between = {"alignment": aligned(recording), "least": LEAST}
+        return pack(rows | over | between | pair)
 
     def data(
         self,
@@ -51,16 +54,19 @@ class TokenRows:
         marks: Sequence[Mark] = (),
         address: str = "",
         tint: Tint = "off",
+        alignment: bool = False,
     ) -> bytes:
         """pinned: tokens that stay marked, by side and position.
 
         marks: tokens with a sign, "parted" or "unneeded"; the row has its meaning at its end.
         address: of previews, which answers what differs with data for the page's components.
         While a sentence is being typed they show these. tint: the measure by which written words
-        are the deeper, the less sure the model was of them.
+        are the deeper, the less sure the model was of them. alignment: whether lines
+        lead from written words to those of the source that they look at most.
         """
         lists = {"pinned": list(map(list, pinned)), "marks": list(map(list, marks))}
-        return envelope(payload, theme, **lists, address=address, tint=tint)
+        look = {"address": address, "tint": tint, "alignment": alignment}
+        return envelope(payload, theme, **lists, **look)
 
     def says(self, recording: Recording, decoding: Decoding | None = None, **state: Any) -> str:
         sides = zip(self.titles, (recording.source, recording.target), strict=True)
