@@ -65,7 +65,7 @@ def test_steps_of_a_decoder_that_starts_with_a_language(tmp_path: Path) -> None:
     told = translating(checkpoint, "ar_AR", "de_DE")
     decoding = decode(told, TEXT)
     recording = record(told, TEXT, decoding.target)
-    header, (cross, own) = unpack(DecodePlayer(1, 0).payload(recording, decoding))
+    header, (cross, own, _) = unpack(DecodePlayer(1, 0).payload(recording, decoding))
     assert [piece for piece, _ in header["read"]][:2] == ["</s>", "de_DE"]
     assert len(header["read"]) == len(decoding.target) + 1
     weights = recording.attentions["cross"].weights(1, 0)[1:]

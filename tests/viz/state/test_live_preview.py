@@ -126,7 +126,8 @@ def unheard(data: bytes) -> tuple[dict[str, Any], list[bytes]]:
     """All but what belongs to where it is mounted: a preview is not."""
     header, arrays = unpack(data)
     # Of the one on the page:
-    mounted = dict.fromkeys(("heard", "opened", "key", "caption", "session", "version"))
+    names = ("heard", "opened", "key", "caption", "session", "version", "node", "end")
+    mounted = dict.fromkeys(names)
     return header | mounted, [array.tobytes() for array in arrays]
 
 
@@ -156,7 +157,7 @@ def test_a_preview_is_what_the_page_shows_once_it_is_entered(
     widget(app.text_input, "text").set_value(what).run()
     assert not app.exception
     entered = given(app)
-    assert len(made) == {"explore": 3, "decode": 2, "compare": 3}[page]
+    assert len(made) == {"explore": 3, "decode": 3, "compare": 3}[page]
     for key, data in made.items():
         assert unheard(entered[key]) == unheard(data)
         assert before[key] != data
