@@ -27,7 +27,7 @@ SNAPSHOT = min((ROOT / "checkpoints" / "copy" / "snapshots").glob("*.safetensors
 FIGURE = "Figure as HTML"
 FIGURES = ("Figure as PDF", "Figure as SVG", "Figure as PNG", "Figure as ZIP")
 POSITIONS = ("encoding_curves", "encoding_shift_matrix")  # a figure of lines, and a map
-SEARCH = ("Steps as CSV", "Search as CSV")
+SEARCH = ("Steps as CSV", "Coverage as CSV", "Search as CSV")
 PLACES = {
     "explore": {
         "": (

@@ -93,4 +93,4 @@ def test_a_riddle_is_answered_wrong_and_then_right(page: Page, address: str) -> 
     page.get_by_role("link", name="See it on Explore").click()
     becomes(lambda: parameter(page, "pins"), "k16")
     becomes(lambda: parameter(page, "checkpoint"), "en-de-1")
-    expect(page.locator(".token-rows [aria-pressed=true]")).to_have_text(["for"])
+    expect(page.locator(".token-rows [data-position][aria-pressed=true]")).to_have_text(["for"])

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from viz.choice import CHECKPOINT, REQUEST, PageFields, choice
+from viz.choice import CHECKPOINT, PageFields, choice
 from viz.spelling import TEXT, YES, one_of
 
 
@@ -10,7 +10,7 @@ from viz.spelling import TEXT, YES, one_of
 class DecodeFields:
     """The choices of Decode."""
 
-    decode_as: str | None = choice(one_of("tree", "steps", "text", "reference"), None, REQUEST)
+    decode_as: str | None = choice(one_of("tree", "steps", "text", "reference"))
     """The search as a tree, the output step by step, or as a text with the probability of each
     word; or a reference. None: the tree, where more than one hypothesis was followed."""
     reference: str | None = choice(TEXT)

@@ -231,7 +231,9 @@ def _answer(request: Request, place: DeltaGenerator | None) -> Answer | None:
         return None
     if at_hand(request) is None:
         charge(request)
-    if streams(request):
+    # A search is watched on its own page; elsewhere its parts would only cost more pictures.
+    is_watched = not decoding_methods()[request.method].places or session().screen.page == "decode"
+    if streams(request) and is_watched:
         return written_answer(request)
     return whole(request, place)
 

@@ -108,7 +108,7 @@ def test_a_page_is_tried_again_at_the_next_run(app: AppTest, monkeypatch: Any) -
 
 
 def test_a_model_that_fails_leaves_the_header(app: AppTest, monkeypatch: Any) -> None:
-    monkeypatch.setattr("viz.ui.header.written_answer", failing(RuntimeError("no such kernel")))
+    monkeypatch.setattr("viz.ui.header.whole", failing(RuntimeError("no such kernel")))
     (field,) = (each for each in app.text_input if each.label == "Sentence")
     checked(field.set_value("3 4").run())
     assert "Explore could not be drawn" in said(app) and "(RuntimeError)" in said(app)
