@@ -231,9 +231,7 @@ def _answer(request: Request, place: DeltaGenerator | None) -> Answer | None:
         return None
     if at_hand(request) is None:
         charge(request)
-    # A search is watched on its own page; elsewhere its parts would only cost more pictures.
-    is_watched = not decoding_methods()[request.method].places or session().screen.page == "decode"
-    if streams(request) and is_watched:
+    if streams(request) and _is_watched(request):
         return written_answer(request)
     return whole(request, place)
 
@@ -243,6 +241,15 @@ def _paid(request: Request, place: DeltaGenerator, sort: str) -> Answer | None:
     if at_hand(request) is None:
         charge(request)
     return whole(request, place, sort)
+
+
+def _is_watched(request: Request) -> bool:
+    """Tell whether the parts of a text are looked at: those of a search on its own page alone.
+
+    Elsewhere they would cost pictures that say less than the text that stands there already.
+    """
+    is_search = decoding_methods()[request.method].places
+    return not is_search or session().screen.page == "decode"
 
 
 def _say_read(request: Request) -> None:
