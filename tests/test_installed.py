@@ -70,9 +70,11 @@ BARE = """
 import json, sys
 from contextlib import redirect_stderr
 from io import StringIO
+from pathlib import Path
 from headscope import *
 import headscope
 from headscope.__main__ import main
+from headscope.transformer.corpus.shards import write_part
 
 def refused(call):
     try:
@@ -101,6 +103,7 @@ print(json.dumps({
     "yaml": [printed("inspect", "marian.npz")],
     "scores": [printed(*sweep, "--bleu", "1")],
     "parquet": [printed(*sweep, "--out", "a.parquet")],
+    "survey": [refused(lambda: write_part(None, Path("parts"), 0))],
     "repository": [printed("train", "en-de"), printed("train", "en-de-small")],
 }))
 """

@@ -10,6 +10,7 @@ EXTRAS = {
     "paper": ("matplotlib",),
     "parquet": ("pyarrow",),
     "scores": ("sacrebleu",),
+    "survey": ("pyarrow",),
     "yaml": ("yaml",),
 }
 """Extra, as pyproject.toml names it -> what is imported of it."""

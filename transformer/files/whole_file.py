@@ -20,12 +20,13 @@ class Unwritten(Refusal, OSError):
     """Something that cannot be saved: a full disk, a folder that may not be written to."""
 
 
-def write_whole(file: Path, content: bytes) -> None:
+def write_whole(file: Path, content: bytes, draft_name: str = "") -> None:
     """Write beside the file, then move over it. Raises Unwritten; the old file is then untouched.
 
-    The file's folder is made where there is none.
+    The file's folder is made where there is none. draft_name: a name for this writer alone, where
+    several processes may write the file at once.
     """
-    draft = file.with_name(file.name + PART)
+    draft = file.with_name(draft_name or file.name + PART)
     with _saving(file):
         try:
             file.parent.mkdir(parents=True, exist_ok=True)
