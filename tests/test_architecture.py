@@ -161,6 +161,15 @@ def test_who_may_know_plotly_streamlit_pandas_and_transformers(file: Path) -> No
 
 
 @files
+def test_one_module_knows_ray(file: Path) -> None:
+    """Whatever else needs it goes through an engine, which needs no ray to be named and refused."""
+    names = [name for name in imports(parsed(file)) if within(name, "ray")]
+    assert not names or name_of(file) == "transformer.engines.ray"
+    outside = [node for node in parsed(file).body if not isinstance(node, ast.FunctionDef)]
+    assert not [i for i in imports(ast.Module(outside, [])) if within(i, "ray")]
+
+
+@files
 def test_every_module_says_what_it_is(file: Path) -> None:
     assert ast.get_docstring(parsed(file))
 

@@ -6,6 +6,7 @@ from transformer.checkpoint import CheckpointError
 
 EXTRAS = {
     "app": ("streamlit", "plotly", "pandas", "segno"),
+    "cluster": ("pyarrow", "ray"),
     "hf": ("transformers",),
     "paper": ("matplotlib",),
     "parquet": ("pyarrow",),

@@ -2,11 +2,12 @@
 
 from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 from transformer.commands.arguments import positive
-from transformer.corpus.shards import Shard
+from transformer.corpus.shards import Shard, missing
 from transformer.discover import discover
-from transformer.engines.engine import Done, Engine, Job
+from transformer.engines.engine import Done, Engine, EngineError, Job, Resources
 
 
 def engines() -> dict[str, Engine]:
@@ -30,9 +31,18 @@ def add_engine(parser: ArgumentParser) -> None:
     )
 
 
-def run_shards(job: Job, shards: Sequence[Shard], options: Namespace) -> Iterator[Done]:
-    """Run shards with the engine of these options, which `add_engine` made. Raises Refusal."""
-    name = options.engine or (
-        "ray" if options.address else "processes" if options.jobs > 1 else "here"
-    )
-    return engines()[name].run(job, shards, options.jobs, options.address)
+def run_shards(
+    job: Job, shards: Sequence[Shard], options: Namespace, folder: Path | None = None
+) -> Iterator[Done]:
+    """Run shards with the engine of these options, which `add_engine` made.
+
+    folder: the parts are written there, which is looked after at the end. Raises Refusal.
+    """
+    default = "ray" if options.address else "processes" if options.jobs > 1 else "here"
+    resources = Resources(options.jobs, options.threads or 1, options.address)
+    yield from engines()[options.engine or default].run(job, shards, resources)
+    if folder is not None and (left := missing(shards, folder)):
+        raise EngineError(
+            f"{len(left)} parts are not in {folder}, the first of {left[0].span}: --out must be a "
+            "folder that all machines share."
+        )

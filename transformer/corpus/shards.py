@@ -37,7 +37,8 @@ class Shard:
         >>> Shard(1, 256, ("a", "b")).span
         'lines 257 to 258'
         """
-        return f"lines {self.first + 1} to {self.first + len(self.lines)}"
+        first, last = self.first + 1, self.first + len(self.lines)
+        return f"line {first}" if first == last else f"lines {first} to {last}"
 
 
 def shards_of(lines: Iterable[str], size: int = SIZE) -> Iterator[Shard]:

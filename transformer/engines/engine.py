@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, Protocol
 
 from transformer.corpus.shards import Shard
@@ -33,12 +34,32 @@ Work = Callable[[Shard], Done]
 class Job(Protocol):
     """The work on every shard: a frozen dataclass of plain values, since it is sent away."""
 
+    @property
+    def checkpoint(self) -> Path:
+        """The checkpoint that it opens, by a path that holds wherever it runs."""
+        ...
+
     def open(self) -> Work:
         """Open the checkpoint, once a process; the function does a shard and writes its part.
 
         The same shard gives the same part, whoever asks and how often. Raises Refusal.
         """
         ...
+
+
+@dataclass(frozen=True)
+class Resources:
+    """The processes, threads and machines that an engine may use."""
+
+    jobs: int = 1
+    """Processes that work at a time."""
+    threads: int = 1
+    """Threads of torch in each; sums in another order may differ in their last bits."""
+    address: str = ""
+    """HOST:PORT of a cluster that runs, for engines that know any."""
+
+
+ALONE = Resources()
 
 
 class Engine(Protocol):
@@ -53,11 +74,10 @@ class Engine(Protocol):
         ...
 
     def run(
-        self, job: Job, shards: Sequence[Shard], jobs: int = 1, address: str = ""
+        self, job: Job, shards: Sequence[Shard], resources: Resources = ALONE
     ) -> Iterator[Done]:
         """Have all shards done, and tell of each when it is, in any order.
 
-        jobs: processes that work at a time. address: of a cluster, where an engine knows any.
         Whoever stops asking, or an interrupt, ends the work: parts that are there stay. Raises
         what the job raises, and EngineError.
         """

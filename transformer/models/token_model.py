@@ -53,10 +53,7 @@ class TokenModel(nn.Module):
 
 
 class TokenWriter(TokenModel):
-    """A module whose decoder writes tokens: `advance` takes it from one to the next.
-
-    Each has `states`, the forced pass without its logits, with the arguments of `forward`.
-    """
+    """A module whose decoder writes tokens: `advance` takes it from one to the next."""
 
     decoder: Decoder
 

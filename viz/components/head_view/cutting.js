@@ -1,5 +1,4 @@
-// With the tool that cuts, the line under the pointer stands out, and a click tells which it is. Of
-// two pictures beside each other it stands out in both, whatever the tool.
+// With the tool that cuts, the line under the pointer stands out, and a click tells which it is.
 
 import { shiftOf, shown } from "./heads.js";
 import { MAX_POINTED, linesAt, lookOf } from "./lines.js";
@@ -13,11 +12,10 @@ const TOUCH = 2; // px at which the pointer is on a line: of those that cross th
 export function onLine(view, take, aimAt) {
   const { wires } = view;
   const aim = (event) => {
-    const isAsked = event && view.map && (view.tool === "arrows" || view.twin);
-    const line = isAsked ? lineUnder(view, event) : null;
+    const line = event && view.tool === "arrows" && view.map ? lineUnder(view, event) : null;
     if (line?.join() === view.aimed?.join()) return;
     view.aimed = line;
-    wires.classList.toggle("aimed", line !== null && view.tool === "arrows");
+    wires.classList.toggle("aimed", line !== null);
     aimAt(line);
     drawActive(view, shown(view));
   };
@@ -25,7 +23,7 @@ export function onLine(view, take, aimAt) {
   wires.onpointerleave = () => aim(null);
   wires.onclick = (event) => {
     aim(event); // a touch has not moved before
-    if (!view.aimed || view.tool !== "arrows") return;
+    if (!view.aimed) return;
     take(view.aimed);
     aim(null);
   };

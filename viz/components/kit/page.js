@@ -71,13 +71,12 @@ export function short(value) {
 
 const TOKEN_EVENT = "headscope:token";
 
-// position: of the token in its side, "source" or "target"; null when none is pointed at. where: the
-// row, column or cell of a picture that is pointed at, as kit/twin.js has it.
-export function announceToken(side, position, where = {}) {
-  window.dispatchEvent(new CustomEvent(TOKEN_EVENT, { detail: { side, position, ...where } }));
+// position: of the token in its side, "source" or "target"; null when none is pointed at.
+export function announceToken(side, position) {
+  window.dispatchEvent(new CustomEvent(TOKEN_EVENT, { detail: { side, position } }));
 }
 
-// listener({ side, position, ...where }); returns what ends the listening.
+// listener({ side, position }); returns what ends the listening.
 export function onToken(listener) {
   const heard = (event) => listener(event.detail);
   window.addEventListener(TOKEN_EVENT, heard);

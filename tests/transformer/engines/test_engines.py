@@ -1,0 +1,128 @@
+"""Whoever does the shards: the same bytes, none twice, and the errors of a worker are one's own."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pyarrow.parquet
+import pytest
+import torch
+
+from tests.transformer.engines.jobs import Lengths, fail
+from transformer.corpus.shards import missing, shards_of
+from transformer.engines.crew import attempt
+from transformer.engines.engine import EngineError, Resources
+from transformer.engines.here import ENGINE as here
+from transformer.engines.processes import ENGINE as processes
+from transformer.inputs import InputError
+
+ROOT = Path(__file__).parents[3]
+LINES = [f"line {i:3}" for i in range(40)]
+SHARDS = list(shards_of(LINES, 8))
+TWO = Resources(jobs=2)
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {file.name: file.read_bytes() for file in folder.glob("*.parquet")}
+
+
+def test_processes_write_what_one_process_writes(tmp_path: Path) -> None:
+    alone = list(here.run(Lengths(tmp_path / "here"), SHARDS))
+    together = list(processes.run(Lengths(tmp_path / "processes"), SHARDS, TWO))
+    assert [done.number for done in alone] == [0, 1, 2, 3, 4]
+    assert sorted(done.number for done in together) == [0, 1, 2, 3, 4]
+    assert contents(tmp_path / "here") == contents(tmp_path / "processes") != {}
+    pids = {done.result[0] for done in together}
+    assert len(pids) <= 2 and os.getpid() not in pids
+    assert {done.result[1:] for done in together} == {(1, "1")}
+
+
+def test_here_gives_the_threads_back(tmp_path: Path) -> None:
+    before = torch.get_num_threads()
+    (done,) = here.run(Lengths(tmp_path), SHARDS[:1], Resources(threads=before + 1))
+    assert done.result[1] == before + 1 and torch.get_num_threads() == before
+
+
+@pytest.mark.parametrize("engine", [here, processes])
+def test_a_refusal_of_a_job_is_raised_here(engine: type(here), tmp_path: Path) -> None:
+    (shard,) = shards_of(["refuse the line"])
+    with pytest.raises(InputError, match=r"^the line cannot be read\.$"):
+        list(engine.run(Lengths(tmp_path), [shard]))
+
+
+def test_an_error_is_sent_with_where_it_was() -> None:
+    error = attempt(lambda: fail(Path(), "by nothing"))
+    assert isinstance(error, RuntimeError)
+    assert "ZeroDivisionError('by nothing')" in str(error) and "jobs.py" in str(error)
+
+
+@pytest.mark.parametrize("engine", [here, processes])
+def test_without_shards_nothing_is_opened(engine: type(here), tmp_path: Path) -> None:
+    assert list(engine.run(Lengths(tmp_path, opens=False), [])) == []
+
+
+def test_after_a_killed_worker_another_does_its_shard(tmp_path: Path) -> None:
+    shards = list(shards_of(["a", "kill once", "b", "c"], 1))
+    result = list(processes.run(Lengths(tmp_path), shards, TWO))
+    assert sorted(done.number for done in result) == [0, 1, 2, 3]
+    table = pyarrow.parquet.read_table(tmp_path)
+    assert sorted(table["line"].to_pylist()) == [0, 1, 2, 3]
+
+
+def test_lines_that_kill_two_workers_are_named(tmp_path: Path) -> None:
+    shards = list(shards_of(["a", "kill"], 1))
+    with pytest.raises(EngineError, match=r"over line 2 .*signal 9"):
+        list(processes.run(Lengths(tmp_path), shards))
+    assert missing(shards, tmp_path) == shards[1:]
+
+
+def test_a_model_that_kills_two_workers_is_said(tmp_path: Path) -> None:
+    with pytest.raises(EngineError, match="before they had opened"):
+        list(processes.run(Lengths(tmp_path, opens=False), SHARDS))
+
+
+LEFT = ("a", "b", "hang 1", "hang 2", "c")
+DRIVER = """
+import sys
+from pathlib import Path
+from tests.transformer.engines.jobs import Lengths
+from tests.transformer.engines.test_engines import LEFT
+from transformer.corpus.shards import shards_of
+from transformer.engines.engine import Resources
+from transformer.engines.processes import ENGINE
+
+if __name__ == "__main__":
+    folder = Path(sys.argv[1])
+    for done in ENGINE.run(Lengths(folder), list(shards_of(LEFT, 1)), Resources(jobs=2)):
+        print(done.number, done.result[0], flush=True)
+"""
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT])
+def test_a_driver_that_ends_leaves_whole_parts_and_no_worker(number: int, tmp_path: Path) -> None:
+    """The same command does the rest: what there is stays as it is."""
+    out, script = tmp_path / "out", tmp_path / "driver.py"
+    script.write_text(DRIVER)
+    command = [sys.executable, str(script), str(out)]
+    variables = {**os.environ, "PYTHONPATH": str(ROOT)}
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    with subprocess.Popen(command, env=variables, start_new_session=True, **pipes) as process:
+        pids = {int(process.stdout.readline().split()[1]) for _ in range(2)}
+        while len(list(out.glob(".hung-*"))) < 2:  # both workers are at work
+            assert process.poll() is None
+        before = {file: file.stat().st_mtime_ns for file in out.glob("*.parquet")}
+        began = time.monotonic()
+        # Ctrl-C reaches all processes of a shell's command, a kill the one that it is given.
+        (os.kill if number == signal.SIGKILL else os.killpg)(process.pid, number)
+        process.wait()
+        while any(Path(f"/proc/{pid}").exists() for pid in pids):
+            assert time.monotonic() - began < 10  # not the half minute of what was at work
+    assert len(before) == 2 and len(list(out.glob(".hung-*"))) == 2
+    assert not list(out.glob(".*.part"))
+    left = missing(shards_of(LEFT, 1), out)
+    assert [done.number for done in here.run(Lengths(out), left)] == [2, 3, 4]
+    after = {file: file.stat().st_mtime_ns for file in out.glob("*.parquet")}
+    assert len(after) == 5 and before.items() <= after.items()
