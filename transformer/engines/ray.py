@@ -1,0 +1,243 @@
+"""Actors of Ray, on this machine or on the machines of a cluster; the one module that imports ray.
+
+Ray runs whatever it is sent, listens on all interfaces, reports usage and writes into the home
+folder, unless it is told otherwise: here it is. A Ray that is started for a job listens at loopback
+alone, and a cluster is only used where it asks for a token, which stands in the environment and
+never in arguments. Nothing is installed on other machines: they have the same versions, or the job
+ends.
+
+Plain actors do what Ray Data would do for a list of shards, without its three actors and its
+imports.
+"""
+
+import hashlib
+import os
+import secrets
+import shutil
+import socket
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from transformer.corpus.manifest import versions
+from transformer.corpus.shards import Shard
+from transformer.engines.crew import Death, Report, attempt, do_all
+from transformer.engines.engine import ALONE, Done, EngineError, Job, Resources, Work
+from transformer.extras import require
+from transformer.fingerprint import fingerprint
+from transformer.refusal import quoted
+
+TOKEN, TOKEN_FILE = "RAY_AUTH_TOKEN", "RAY_AUTH_TOKEN_PATH"
+ALWAYS = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_AUTH_MODE": "token"}
+LOOPBACK = {"RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0"}
+"""Keeps Ray at 127.0.0.1, which it would replace by the outer address, on purpose. It is read when
+ray is imported."""
+STORE = 100 * 2**20
+"""Bytes of shared memory. Shards and reports are small, and containers have 64 MB of /dev/shm; what
+does not fit there Ray keeps in files."""
+PACKAGES = Path(__file__).parents[len(__name__.split(".")) - 1]
+"""The folder that our package, or in the repository its rooms, are imported from."""
+
+
+@dataclass(frozen=True)
+class Ray:
+    """Ray."""
+
+    name: str = "ray"
+    title: str = "actors of Ray, a local one or with --address a cluster's"
+
+    def run(
+        self, job: Job, shards: Sequence[Shard], resources: Resources = ALONE
+    ) -> Iterator[Done]:
+        """Start or join Ray, and give each actor a shard whenever it is ready."""
+        require("cluster", "use --jobs alone")
+        if shards:
+            with _joined(resources) as ray:
+                yield from do_all(_Actors(ray, job, resources), shards, resources.jobs)
+
+
+@dataclass
+class _Actors:
+    """Actors by their number, and what each is asked at the moment."""
+
+    ray: Any
+    job: Job
+    resources: Resources
+    actors: list[Any] = field(default_factory=list)
+    asked_of: dict[Any, int] = field(default_factory=dict)
+
+    def start(self) -> int:
+        far = bool(self.resources.address)
+        device = str(getattr(self.job, "device", None) or "")
+        kind = self.ray.remote(
+            num_cpus=self.resources.threads,
+            num_gpus=int(device.startswith("cuda")),
+            max_restarts=0,  # another actor takes its place, of which the deaths are counted
+        )(_Worker)
+        marks = _marks(self.job.checkpoint if far else None)
+        self.actors.append(kind.remote(self.job, marks, self.resources.threads, far))
+        worker = len(self.actors) - 1
+        self.asked_of[self.actors[worker].open.remote()] = worker
+        return worker
+
+    def give(self, worker: int, shard: Shard) -> None:
+        self.asked_of[self.actors[worker].do.remote(shard)] = worker
+
+    def report(self) -> tuple[int, Report]:
+        (answer, *_), _ = self.ray.wait(list(self.asked_of), num_returns=1)
+        worker = self.asked_of.pop(answer)
+        try:
+            return worker, self.ray.get(answer)
+        except self.ray.exceptions.RayError as error:
+            return worker, Death(_first_line(error))
+
+    def end(self) -> None:
+        for actor in self.actors:
+            self.ray.kill(actor)
+
+
+class _Worker:
+    """An actor, in a process of its own."""
+
+    def __init__(self, job: Job, marks: Mapping[str, str], threads: int, far: bool) -> None:
+        torch.set_num_threads(threads)
+        self.job, self.marks, self.far = job, marks, far
+        self.work: list[Work] = []
+
+    def open(self) -> Report:
+        return attempt(self._open)
+
+    def do(self, shard: Shard) -> Report:
+        return attempt(lambda: self.work[0](shard))
+
+    def _open(self) -> None:
+        if self.far:
+            _check_machine(self.marks, _marks(self.job.checkpoint))
+        self.work.append(self.job.open())
+
+
+def _marks(checkpoint: Path | None) -> dict[str, str]:
+    """Return what has to be the same on all machines; None: this one is the only one."""
+    if checkpoint is None:
+        return {}
+    return {**versions(), "code": _code(), "checkpoint": fingerprint(checkpoint)}
+
+
+@cache
+def _code() -> str:
+    """Return the SHA-256 of our own modules that compute something."""
+    total = hashlib.sha256()
+    room = Path(__file__).parents[1]
+    for file in sorted(room.rglob("*.py")):
+        total.update(f"{file.relative_to(room)}\n".encode() + file.read_bytes())
+    return total.hexdigest()
+
+
+def _check_machine(here: Mapping[str, str], there: Mapping[str, str]) -> None:
+    from ray._private.authentication.authentication_utils import is_token_auth_enabled
+
+    if not is_token_auth_enabled():
+        raise EngineError(
+            "The cluster asks for no token, so whoever reaches it may run anything on it: start "
+            "Ray on each machine with RAY_AUTH_MODE=token."
+        )
+    for name, value in here.items():
+        if there[name] != value:
+            raise EngineError(
+                f"{socket.gethostname()} has {name} {quoted(there[name], 20)}, and this machine "
+                f"{quoted(value, 20)}: results would differ. Bring both to the same."
+            )
+
+
+@contextmanager
+def _joined(resources: Resources) -> Iterator[Any]:
+    """The module ray, joined to the cluster of an address or to a Ray that ends with the job."""
+    host = resources.address.rpartition(":")[0]
+    near = host in ("", "127.0.0.1", "localhost")
+    if "://" in resources.address or (resources.address and not host):
+        raise EngineError("--address is HOST:PORT, where a cluster's first machine is joined.")
+    if resources.address and not (os.environ.get(TOKEN) or os.environ.get(TOKEN_FILE)):
+        raise EngineError(
+            f"Set {TOKEN} to the token of the cluster at {resources.address}, or {TOKEN_FILE} to "
+            "the file that has it."
+        )
+    token = {} if resources.address else {TOKEN: _own_token()}
+    paths = os.pathsep.join([str(PACKAGES), *filter(None, [os.environ.get("PYTHONPATH")])])
+    settings = {**ALWAYS, **(LOOPBACK if near else {}), **token, "PYTHONPATH": paths}
+    with _environment(settings), _short_folder() as folder:
+        import ray
+        from ray._private.ray_constants import ENABLE_RAY_CLUSTER
+
+        if ray.is_initialized() or (near and ENABLE_RAY_CLUSTER):
+            raise EngineError(
+                "ray is at work in this process already, with settings of its own: run this "
+                "command in another one."
+            )
+        quiet = {"log_to_driver": False, "logging_level": "ERROR"}
+        if resources.address:
+            where: dict[str, Any] = {"address": resources.address}
+        else:
+            where = {
+                "num_cpus": resources.jobs * resources.threads,
+                "include_dashboard": False,
+                "object_store_memory": STORE,
+                "_node_ip_address": "127.0.0.1",
+                "_temp_dir": str(folder),
+            }
+        try:
+            try:
+                ray.init(**where, **quiet)
+            except (ray.exceptions.RayError, OSError, RuntimeError, ValueError) as error:
+                place = resources.address or "this machine"
+                raise EngineError(
+                    f"Ray at {place} does not answer: {_first_line(error)}"
+                ) from error
+            yield ray
+        finally:
+            ray.shutdown()
+
+
+@cache
+def _own_token() -> str:
+    """Return a token for what this process starts: Ray reads it once a process."""
+    return secrets.token_hex(32)
+
+
+@contextmanager
+def _environment(settings: Mapping[str, str]) -> Iterator[None]:
+    """Variables for all processes that are started meanwhile."""
+    before = {name: os.environ.get(name) for name in settings}
+    os.environ.update(settings)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                os.environ.pop(name, None)
+            else:
+                os.environ[name] = value
+
+
+@contextmanager
+def _short_folder() -> Iterator[Path]:
+    """A folder for logs and sockets, for this person alone; a socket's path has 107 characters."""
+    short = Path("/tmp")
+    folder = Path(tempfile.mkdtemp(prefix="hs-", dir=short if short.is_dir() else None))
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _first_line(error: BaseException) -> str:
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    return f"{type(error).__name__}: {lines[0] if lines else 'no reason is said'}"
+
+
+ENGINE = Ray()
