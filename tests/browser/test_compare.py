@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.server import ROOT, becomes
 from tests.browser.test_app import parameter, visit, wait_for_map
@@ -137,3 +137,87 @@ def difference(layer: int, *edits: str, kind: str = "decoder_self", head: int = 
     found = float((a - b).abs().max())
     assert found > 0
     return f"{found:.4f}"
+
+
+BY_GREEDY = (
+    "text=The+bank+raised+its+interest+rates+by+0.75+percent,+the+largest+increase+since+1994."
+    "&kind=cross&layer=2&head=3&method_b=greedy&same_head=yes"
+)
+"""Beam search writes two words more than greedy, and others in their places."""
+
+
+@pytest.mark.parametrize("width", [1440, 390])
+def test_one_pointer_marks_the_same_words_in_both(page: Page, address: str, width: int) -> None:
+    page.set_viewport_size({"width": width, "height": 900})
+    visit(page, f"{address}/compare?{BY_GREEDY}&picture=arrows")
+    views = page.locator(".head-view[data-nonce]")
+    expect(views).to_have_count(2)
+    a, b = (_rows(views.nth(i)) for i in (0, 1))
+    for word in ("0,75", "seit"):
+        views.nth(0).locator(f"[data-token=q{a.index(word)}]").hover()
+        expect(views.nth(1)).to_have_attribute("data-linked", f"q{b.index(word)}")
+    views.nth(1).locator(f"[data-token=q{b.index('Jahr')}]").hover()
+    expect(views.nth(0)).to_have_attribute("data-linked", f"q{a.index('Parlament')}")
+    views.nth(0).locator(f"[data-token=q{a.index('Zinssätze')}]").hover()
+    expect(views.nth(1)).to_have_attribute("data-linked", "")  # greedy has no such word
+
+
+def test_a_line_and_a_cell_are_pointed_at_in_both(page: Page, address: str) -> None:
+    visit(page, f"{address}/compare?{BY_GREEDY}&picture=arrows")
+    views = page.locator(".head-view[data-nonce]")
+    expect(views).to_have_count(2)
+    a, b = (_rows(views.nth(i)) for i in (0, 1))
+    wires, row = views.nth(0).locator(".wires"), a.index("hob")
+    box, token = wires.bounding_box(), views.nth(0).locator(f"[data-token=q{row}]").bounding_box()
+    assert box is not None and token is not None
+    page.mouse.move(box["x"] + 8, token["y"] + token["height"] / 2)
+    expect(views.nth(1)).to_have_attribute("data-linked", f"{b.index('hob')},2")
+    expect(views.nth(1).locator(".sentence")).to_contain_text("Pointed at")
+    page.get_by_role("radio", name="Heat map").click()
+    maps = page.locator(".head-map[data-nonce]")
+    expect(maps).to_have_count(2)
+    maps.nth(1).locator(".stage").focus()
+    for key in ("Home", "ArrowDown"):
+        page.keyboard.press(key)
+    row = b.index("Bank")
+    expect(maps.nth(0)).to_have_attribute("data-pointed", f"{a.index('Bank')},0")
+    for key in ("ArrowUp", "End", "+"):
+        page.keyboard.press(key)
+    expect(maps.nth(1)).not_to_have_attribute("data-window", re.compile(r"^0,\d+,0,"))
+    windows = [
+        [int(n) for n in (maps.nth(i).get_attribute("data-window") or "").split(",")]
+        for i in (0, 1)
+    ]
+    assert windows[0][2:] == windows[1][2:]
+
+
+def test_one_scroll_brings_the_same_words_into_sight(page: Page, address: str) -> None:
+    page.set_viewport_size({"width": 1440, "height": 620})
+    more = "1994,+and+its+shareholders,+who+live+in+the+city,+were+pleased+with+the+result."
+    text = BY_GREEDY.replace("1994.", f"{more}+It+was+a+good+day+for+all+of+them.")
+    visit(page, f"{address}/compare?{text}&picture=arrows")
+    views = page.locator(".head-view[data-nonce]")
+    expect(views).to_have_count(2)
+    rows = [_rows(views.nth(i)) for i in (0, 1)]
+    assert rows[0].index("0,75") != rows[1].index("0,75")
+    for turned, other in ((0, 1), (1, 0)):
+        box = views.nth(turned).locator(".box")
+        box.evaluate("box => box.scrollTo(0, 0)")
+        becomes(lambda it=other: _first(views.nth(it), rows[it]), "Die")
+        to = rows[turned].index("0,75")
+        box.evaluate(f"(box, place) => box.scrollTo(0, place * {PITCH})", to)
+        becomes(lambda it=other: _first(views.nth(it), rows[it]), "0,75")
+        assert _first(views.nth(turned), rows[turned]) == "0,75"  # nothing scrolled it back
+
+
+PITCH = "parseFloat(box.firstChild.style.getPropertyValue('--pitch'))"
+"""The pixels from one row to the next."""
+
+
+def _rows(view: Locator) -> list[str]:
+    return view.locator(".tokens.rows .piece").all_inner_texts()
+
+
+def _first(view: Locator, rows: list[str]) -> str:
+    """The first of its rows that is in sight."""
+    return rows[round(view.locator(".box").evaluate(f"box => box.scrollTop / {PITCH}"))]

@@ -35,7 +35,11 @@ class DecoderOnly(TokenWriter):
 
     def forward(self, text: Tensor) -> Tensor:
         """The forced pass. text: [B, T], padded at its end -> logits [B, T, V]."""
-        return self.advance(self.nothing_read(), text)
+        return self.logits(self.states(text))
+
+    def states(self, text: Tensor) -> Tensor:
+        """The same up to the last states [B, T, D]."""
+        return self.read(self.nothing_read(), text)
 
     def nothing_read(self) -> DecoderState:
         """The state before the first token."""

@@ -52,7 +52,11 @@ class EncoderDecoder(TokenWriter):
 
         Target padding stands at the end, where the causal mask already hides it.
         """
-        return self.advance(self.start(source), target)
+        return self.logits(self.states(source, target))
+
+    def states(self, source: Tensor, target: Tensor) -> Tensor:
+        """The same up to the decoder's last states [B, T, D]."""
+        return self.read(self.start(source), target)
 
 
 def forced_pass(config: ModelConfig, source: Ids, target: Ids | None) -> ForcedPass:

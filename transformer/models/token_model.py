@@ -53,7 +53,10 @@ class TokenModel(nn.Module):
 
 
 class TokenWriter(TokenModel):
-    """A module whose decoder writes tokens: `advance` takes it from one to the next."""
+    """A module whose decoder writes tokens: `advance` takes it from one to the next.
+
+    Each has `states`, the forced pass without its logits, with the arguments of `forward`.
+    """
 
     decoder: Decoder
 

@@ -1,15 +1,6 @@
-"""record(): one forced pass of a model, observed and written down as a Recording.
+"""record(): one forced pass of a model, observed and written down as a Recording."""
 
-The observer changes nothing: hooks that stand before each DotProductAttention keep what it was
-called with. They are installed once per model and find the observer of their thread through a
-ContextVar, so any number of threads may record one shared model at once.
-"""
-
-import fnmatch
-import threading
-from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from contextvars import ContextVar
 from types import MappingProxyType
 from typing import Any, cast
 
@@ -26,7 +17,8 @@ from transformer.edits.edit import Edit
 from transformer.edits.spelling import edits_of
 from transformer.finite import check_finite
 from transformer.inputs import target_ids
-from transformer.models.family import EMBEDDING, Family, ForcedPass, Ids
+from transformer.models.family import EMBEDDING, ForcedPass, Ids
+from transformer.models.token_model import TokenWriter
 from transformer.recording import (
     Attention,
     AttentionCall,
@@ -36,28 +28,10 @@ from transformer.recording import (
     sampled,
 )
 from transformer.recording.decisions import PooledClassification
+from transformer.recording.hooks import Observer, observing
 from transformer.recording.watched import record_watched
 from transformer.token import Token
 from transformer.vocabulary import source_side
-
-
-class _Observer:
-    """An observer of one pass: it writes down while the pass runs."""
-
-    def __init__(self) -> None:
-        self.calls: dict[str, list[tuple[Any, ...]]] = defaultdict(list)
-        """kind -> module and arguments of one call a layer, in the order in which layers run."""
-        self.given: dict[str, list[Tensor]] = defaultdict(list)
-        """kind -> what each of them gave, at some queries."""
-        self.inputs: dict[str, list[tuple[Any, ...]]] = defaultdict(list)
-        self.outputs: dict[str, list[Tensor]] = defaultdict(list)
-        self.modules: dict[str, list[nn.Module]] = defaultdict(list)
-        """Role -> whose they are, call by call."""
-        self.edited: Editing | None = None
-
-
-_OBSERVER: ContextVar[_Observer | None] = ContextVar("observer", default=None)
-_HOOKING = threading.Lock()
 
 
 def record(
@@ -93,7 +67,7 @@ def _edited(
     sources: Ids,
     edits: Sequence[Edit],
     forced: ForcedPass,
-) -> tuple[_Observer, Tensor]:
+) -> tuple[Observer, Tensor]:
     """`_observe` of a forced pass with edits. Raises EditError."""
     if not edits:
         return _observe(checkpoint, forced.inputs)
@@ -112,20 +86,48 @@ def calls_of(checkpoint: Checkpoint, inputs: Sequence[Ids]) -> dict[str, list[At
     return {kind: _calls(observer, kind) for kind in observer.calls}
 
 
-def _observe(checkpoint: Checkpoint, inputs: Sequence[Ids]) -> tuple[_Observer, Tensor]:
+def calls_of_batch(
+    checkpoint: Checkpoint, inputs: Sequence[Sequence[Ids]]
+) -> dict[str, list[AttentionCall]]:
+    """kind -> one call per layer, in one pass over several texts: a model of ours.
+
+    inputs: for each argument a row per text; they are padded at their end. The heads of a call are
+    those of all texts, one text after the other, [B * H, Q, d]; rows of padded queries and keys
+    are there too. No logits are computed.
+    """
+    observer, model = Observer(is_of_batch=True), checkpoint.model
+    run: Any = model.states if isinstance(model, TokenWriter) else model
+    with torch.inference_mode(), observing(checkpoint, observer):
+        run(*(padded_batch(rows, checkpoint.config.pad_id, checkpoint.device) for rows in inputs))
+    return {kind: [_call_of_batch(*each) for each in of] for kind, of in observer.calls.items()}
+
+
+def padded_batch(rows: Sequence[Ids], pad_id: int, device: torch.device) -> Tensor:
+    """Ids of several texts as one tensor [B, T], padded at their end."""
+    longest = max(map(len, rows))
+    return torch.tensor([[*row, *[pad_id] * (longest - len(row))] for row in rows], device=device)
+
+
+def _call_of_batch(
+    module: Any, q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None, is_causal: bool
+) -> AttentionCall:
+    """mask: [B or 1, 1, 1 or Q, K]; each text's heads share its own."""
+    n_texts, n_heads = q.shape[:2]
+    if mask is not None:
+        mask = mask.expand(n_texts, n_heads, -1, -1).flatten(0, 1)
+    q, k, v = (each.flatten(0, 1) for each in (q, k, v))
+    return AttentionCall(q, k, v, mask, module.scale, is_causal)
+
+
+def _observe(checkpoint: Checkpoint, inputs: Sequence[Ids]) -> tuple[Observer, Tensor]:
     """Observe one pass: what it left behind, and its logits [T, V] or [C]."""
-    _hook(checkpoint.model, checkpoint.family)
-    observer = _Observer()
-    token = _OBSERVER.set(observer)
-    try:
-        with torch.inference_mode():
-            rows = (torch.tensor([ids], device=checkpoint.device) for ids in inputs)
-            return observer, checkpoint.model(*rows)[0]
-    finally:
-        _OBSERVER.reset(token)
+    observer = Observer()
+    with torch.inference_mode(), observing(checkpoint, observer):
+        rows = (torch.tensor([ids], device=checkpoint.device) for ids in inputs)
+        return observer, checkpoint.model(*rows)[0]
 
 
-def _calls(observer: _Observer, kind: str) -> list[AttentionCall]:
+def _calls(observer: Observer, kind: str) -> list[AttentionCall]:
     pairs = zip(observer.calls[kind], observer.given[kind], strict=True)
     calls = [_call(values, *arguments) for arguments, values in pairs]
     changes = {} if observer.edited is None else observer.edited.changes
@@ -159,60 +161,9 @@ def _call(
     )
 
 
-def _hook(model: nn.Module, family: Family) -> None:
-    """Install the hooks, once for the life of the model; a deep copy has them already."""
-    if "is_hooked" in vars(model):
-        return
-    with _HOOKING:
-        if "is_hooked" in vars(model):
-            return
-        for path, module in model.named_modules():
-            for role, pattern in family.kept.items():
-                if fnmatch.fnmatchcase(path, pattern):
-                    module.register_forward_hook(_keep(role))
-            for kind, place in family.attentions.items():
-                if place is not None and fnmatch.fnmatchcase(path, place):
-                    beside: Any = model.get_submodule(path.rpartition(".")[0])
-                    vars(module)["projection"] = beside.output  # past nn.Module: not a child
-                    module.register_forward_pre_hook(_keep_call(kind))
-                    last = beside.output if isinstance(beside.output, nn.Linear) else module
-                    last.register_forward_hook(_keep_given(kind))
-        vars(model)["is_hooked"] = True
-
-
-def _keep_call(kind: str) -> Any:
-    def keep(module: nn.Module, inputs: Any) -> None:
-        observer = _OBSERVER.get()
-        if observer is not None:
-            observer.calls[kind].append((module, *inputs))  # made sense of after the pass
-
-    return keep
-
-
-def _keep_given(kind: str) -> Any:
-    def keep(module: nn.Module, inputs: Any, output: Tensor) -> None:
-        observer = _OBSERVER.get()
-        if observer is not None:
-            queries = sampled(output.size(-2)).to(output.device)
-            observer.given[kind].append(output[0].index_select(-2, queries))
-
-    return keep
-
-
-def _keep(role: str) -> Any:
-    def keep(module: nn.Module, inputs: Any, output: Tensor) -> None:
-        observer = _OBSERVER.get()
-        if observer is not None:
-            observer.inputs[role].append(inputs)
-            observer.outputs[role].append(output)
-            observer.modules[role].append(module)
-
-    return keep
-
-
 def _write_down(
     checkpoint: Checkpoint,
-    observer: _Observer,
+    observer: Observer,
     forced: ForcedPass,
     sources: Ids,
     targets: Ids,
@@ -247,7 +198,7 @@ def _write_down(
 
 
 def _positions(
-    checkpoint: Checkpoint, observer: _Observer, forced: ForcedPass, tokens: Any
+    checkpoint: Checkpoint, observer: Observer, forced: ForcedPass, tokens: Any
 ) -> dict[str, PositionalEncoding]:
     """Collect what the sides' embedding layers put together; nothing without positions."""
     if not observer.outputs["positions"]:
@@ -271,7 +222,7 @@ def _positions(
 
 
 def _classification(
-    checkpoint: Checkpoint, observer: _Observer, logits: Tensor
+    checkpoint: Checkpoint, observer: Observer, logits: Tensor
 ) -> PooledClassification | None:
     """Keep what a classifier decided and from what; None for models that classify nothing."""
     if not observer.inputs["pool"]:

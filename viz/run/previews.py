@@ -14,6 +14,7 @@ import numpy as np
 from transformer import InputError
 from viz.components.kit.pack import pack
 from viz.components.kit.picture import NothingLeft, Picture
+from viz.components.kit.sides import twin
 from viz.run.batches import Runner
 from viz.run.causes import Causes, is_quick
 from viz.run.device_line import PREVIEW
@@ -57,8 +58,12 @@ class Drawn:
     leads: bool
     of: Derive | None
 
-    def data(self, payload: bytes) -> bytes:
-        return self.picture.data(payload, self.theme, **self.state)
+    def data(self, payload: bytes, page: Answer, own: Answer) -> bytes:
+        """page: the answer of the page; own: that of the picture."""
+        state = dict(self.state)
+        if "twin" in state:
+            state["twin"] = twin(page.recording, own.recording)
+        return self.picture.data(payload, self.theme, **state)
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,7 +132,9 @@ def _pictures(request: Request, drawn: Sequence[Drawn], runner: Runner) -> Pictu
         (answers[it.of].request, it.picture): it.picture.payload(*answers[it.of].parts)
         for it in drawn
     }
-    data = [it.data(payloads[answers[it.of].request, it.picture]) for it in drawn]
+    data = [
+        it.data(payloads[answers[it.of].request, it.picture], first, answers[it.of]) for it in drawn
+    ]
     arrays = (np.frombuffer(each, np.uint8) for each in data)
     packed = pack({"keys": [each.key for each in drawn]}, *arrays)
     return Pictures(request, list(answers.values()), payloads, packed)

@@ -11,7 +11,7 @@ from typing import Any
 from transformer.analysis.merging import Group
 from transformer.analysis.reading import AttentionMap, read
 from transformer.analysis.strongest import strongest_weight
-from viz.components.kit.sides import sides
+from viz.components.kit.sides import sides, twin
 from viz.state.page import Pane
 from viz.state.state import change
 
@@ -164,19 +164,24 @@ def _map(pane: Pane) -> AttentionMap:
 def moved(before: Pane, after: Pane) -> Pins:
     """The pins of the same tokens in another map, as rows or as columns as far as it can be."""
     old, new = sides(_map(before)), sides(_map(after))
-    pins = (_first(pin, old, new) for pin in before.screen.pins)
+    stands_for = twin(before.recording, after.recording)
+    pins = (_first(pin, old, new, stands_for) for pin in before.screen.pins)
     return tuple(dict.fromkeys(pin for pin in pins if pin is not None))
 
 
-def _first(pin: str, old: dict[str, dict[str, list[int]]], new: Any) -> str | None:
+def _first(
+    pin: str, old: dict[str, dict[str, list[int]]], new: Any, stands_for: dict[str, list[int]]
+) -> str | None:
     own, other = (("rows", "q"), ("columns", "k"))[:: 1 if pin[0] == "q" else -1]
     for side, places in old[own[0]].items():
         if int(pin[1:]) not in places:
             continue
         position = places.index(int(pin[1:]))
+        if side in stands_for:
+            position = stands_for[side][position]
         for axis, letter in (own, other):
             there = new[axis].get(side, [])
-            if position < len(there) and there[position] >= 0:
+            if 0 <= position < len(there) and there[position] >= 0:
                 return f"{letter}{there[position]}"
     return None
 

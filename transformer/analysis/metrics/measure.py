@@ -12,12 +12,17 @@ from transformer.recording import Attention
 
 def metrics_of(attention: Attention) -> dict[str, Metric]:
     """name -> metric: those that say something about attention of this kind over these tokens."""
+    return metrics_for(attention.queries == attention.keys, attention.is_cross)
+
+
+def metrics_for(is_same: bool, is_cross: bool) -> dict[str, Metric]:
+    """The same, by what is to be known: whether queries and keys are the same tokens, and
+    whether the keys are of another sequence."""
     result: dict[str, Metric] = discover("transformer.analysis.metrics", "METRIC")
-    is_same = attention.queries == attention.keys
     return {
         name: metric
         for name, metric in result.items()
-        if (is_same or not metric.same_sequence) and (attention.is_cross or not metric.cross)
+        if (is_same or not metric.same_sequence) and (is_cross or not metric.cross)
     }
 
 

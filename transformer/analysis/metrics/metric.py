@@ -4,6 +4,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
+import torch
 from torch import Tensor
 
 UNDEFINED = "—"
@@ -23,7 +24,7 @@ class Metric:
     title: str
     unit: str
     """The unit after a value, such as "bits"; "share" is written in per cent."""
-    compute: Callable[[Tensor], Tensor]
+    compute: Callable[..., Tensor]
     explain: str
     """The meaning and how it is averaged; the first sentence stands by itself on a card."""
     formula: str
@@ -36,6 +37,16 @@ class Metric:
     """True: it says something only where a target looks at its source."""
     least_change: float = 0.05
     """The least change in the course of a training that tells that a head took on a role."""
+    needs_lengths: bool = False
+    """True: `compute` is told how many keys each head has, too [H]: it would take padding at their
+    end, of weight 0, for keys. Rows of padded queries are 0, and no metric counts such rows."""
+
+    def padded(self, weights: Tensor, n_keys: Tensor) -> Tensor:
+        """The same numbers of texts of a padded batch.
+
+        weights: [H, Q, K], 0 in rows and columns of padding; n_keys: [H], those that are none.
+        """
+        return self.compute(weights, n_keys) if self.needs_lengths else self.compute(weights)
 
     def text(self, value: float) -> str:
         """A value with its unit, as people read it.
@@ -66,8 +77,10 @@ def mean_over_queries(values: Tensor, weights: Tensor) -> Tensor:
     return values.where(attends, 0.0).sum(-1) / attends.sum(-1)  # 0 / 0 is NaN: undefined
 
 
-def mass_at_offset(weights: Tensor, offset: int) -> Tensor:
+def mass_at_offset(weights: Tensor, n_keys_of: Tensor | None = None, *, offset: int) -> Tensor:
     """Mean weight on the key `offset` positions after the query's own: [H, Q, K] -> [H].
+
+    n_keys_of: [H], the keys of each head that are no padding; None: all are.
 
     The mean runs over the queries that have such a key, seen or masked: a causal head gives the
     next token 0, not "undefined". Clark et al. (2019) divide by all queries instead, which makes
@@ -76,4 +89,7 @@ def mass_at_offset(weights: Tensor, offset: int) -> Tensor:
     n_queries, n_keys = weights.shape[1:]
     first, last = max(0, -offset), min(n_queries, n_keys - offset)
     rows = weights[:, first : max(first, last)]
+    if n_keys_of is not None:  # a row whose key is padding has none
+        keys = torch.arange(first, max(first, last), device=weights.device) + offset
+        rows = rows.where((keys < n_keys_of[:, None])[..., None], 0.0)
     return mean_over_queries(rows.diagonal(max(0, offset), 1, 2), rows)

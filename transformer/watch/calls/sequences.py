@@ -21,6 +21,10 @@ from transformer.watch.capture.turning import Turns
 class Sequences(Following):
     """Notes down which rows become a sequence, and what tells their places apart."""
 
+    n_texts = 1
+    """The texts of a padded batch, where the model reads one; each call has then the heads of all
+    of them, one text after the other."""
+
     def __init__(
         self, paths: Mapping[nn.Module, str], inputs: Iterable[object], *, is_for_edits: bool
     ) -> None:
@@ -33,6 +37,18 @@ class Sequences(Following):
         self._picked = Picked()
         self._traces = Traces(inputs)
         self._adding_at = Places(paths) if is_for_edits else None
+
+    def folded(self, tensor: Tensor) -> Tensor:
+        """The heads of all texts along one axis: [B, H, T, d] -> [B * H, T, d]; else as it is."""
+        is_batch = tensor.dim() > 3 and tensor.size(0) == self.n_texts > 1
+        return tensor.flatten(0, -3) if is_batch else tensor
+
+    def folded_mask(self, mask: Tensor | None, n_heads: int) -> Tensor | None:
+        """The same of a mask [B or 1, H or 1, Q or 1, K] for all n_heads = B * H."""
+        if mask is None or self.n_texts == 1 or mask.dim() < 4:
+            return mask
+        shape = (self.n_texts, n_heads // self.n_texts, *mask.shape[-2:])
+        return mask.expand(shape).flatten(0, 1)
 
     def forget(self) -> None:
         """The pass is over."""

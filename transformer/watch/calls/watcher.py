@@ -151,9 +151,9 @@ class Watcher(Sequences):
         if self._is_of_windows(result, place):
             return
         source = self._layer.sources.made(args[0], key, value, running.is_given)
-        heads = one_of_batch(result, place.path)
-        key, value = self._lasting(key), self._lasting(value)
-        split = parts(closed, key.size(-2), self._splits)
+        heads = one_of_batch(self.folded(result), place.path)
+        query, key, value = map(self.folded, (query, self._lasting(key), self._lasting(value)))
+        split = parts(self.folded_mask(closed, len(heads)), key.size(-2), self._splits)
         make = partial(fused_call, query, key, value, split, *others, **kwargs)
         sizes = heads.size(0), heads.size(1), key.size(-2)
         is_causal = others[1:2] == [True] or later_keys_are_closed(split.uncovered, *sizes[1:])
@@ -231,7 +231,7 @@ class Watcher(Sequences):
         place = self._places.here(running, width, made.weights.size(-2))
         if self._is_of_windows(made.weights, place):
             return
-        one_of_batch(made.weights, place.path)  # raises for a batch
+        one_of_batch(self.folded(made.weights), place.path)  # raises for a batch
         call, softmax = made.calls()
         call = replace(call, v=self._lasting(call.v))
         n_heads, n_queries, n_keys = call.given.shape

@@ -17,7 +17,7 @@ from transformer.recording import Recording
 from viz.components.kit.browser import Component, envelope
 from viz.components.kit.map_header import map_header
 from viz.components.kit.pack import pack
-from viz.components.kit.picture import known_map, shown_map, strongest
+from viz.components.kit.picture import Twin, known_map, shown_map, strongest
 from viz.components.kit.sides import second
 from viz.components.kit.sync import mountable
 from viz.labels import kind_name
@@ -79,16 +79,18 @@ class HeadMap:
         own_scale: bool = False,
         asks: bool = False,
         is_off: bool = False,
+        twin: Twin = None,
     ) -> bytes:
         """cell: the (row, column) that is outlined; pins: rows ("q5") and columns that are marked.
 
         path: whether a line joins each row's largest. own_scale: whether the darkest
         shade is this head's largest value. asks: whether someone answers when the browser asks for
         exact values. is_off: whether the head was off when the model read the sentence.
+        twin: how its tokens stand for those of the picture beside it.
         """
         chosen = {"cell": None if cell is None else list(cell), "pins": list(pins)}
         state = {**chosen, "path": path, "own_scale": own_scale, "asks": asks, "is_off": is_off}
-        return envelope(payload, theme, difference=theme.difference_scale, **state)
+        return envelope(payload, theme, difference=theme.difference_scale, twin=twin, **state)
 
     def says(self, recording: Recording, decoding: Decoding | None = None, **state: Any) -> str:
         kind, layer, head = astuple(self.selection)

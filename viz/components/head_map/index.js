@@ -8,6 +8,7 @@ import { hasModifier, takeKey } from "../kit/roving.js";
 import { onSwipe } from "../kit/swipe.js";
 import { accepts, tell } from "../kit/sync.js";
 import { marked } from "../kit/terms.js";
+import { onSight } from "../kit/twin.js";
 import { illustrate } from "./illustrate.js";
 import { drawMarks } from "./marks.js";
 import { beforeOpening, openFromGrid } from "./opening.js";
@@ -26,7 +27,7 @@ import { hear } from "./pointing.js";
 import { describe, explain, read, tellState } from "./readout.js";
 import { cellAfter, createStage, cursorOf, listenToStage, moveCursor } from "./stage.js";
 import { inMap, isExact, isSigned, isSmall, readMap, wholeWindow } from "./values.js";
-import { askLater, draw, zoomBy, zoomTo } from "./zoom.js";
+import { askLater, draw, followSight, zoomBy, zoomTo } from "./zoom.js";
 
 const HINT =
   "Arrow keys move from cell to cell, Enter chooses one, plus and minus zoom, 0 shows the whole map.";
@@ -44,12 +45,14 @@ function create(root, sync) {
   root.replaceChildren(view.sentence.node, corner, view.stage, view.legend);
   const endRoom = onRoom(view.stage, () => view.map && draw(view));
   const silence = onToken((token) => hear(view, token));
+  const endSight = onSight(view, (sight) => followSight(view, sight));
   view.redraw = () => draw(view);
   view.illustrate = (what) => illustrate(view, what);
   view.dispose = () => {
     clearTimeout(view.timer);
     endRoom();
     silence();
+    endSight();
     view.sentence.end();
     view.endFold?.();
     view.leave?.();
@@ -76,7 +79,7 @@ function listen(view) {
   };
 }
 
-function update(view, { nonce, palette, difference, asks, cell, pins, path, own_scale, is_off: isOff, payload }) {
+function update(view, { nonce, palette, difference, asks, cell, pins, path, own_scale, is_off: isOff, twin, payload }) {
   const drawn = `${nonce} ${palette.name} ${own_scale}`;
   const repaint = drawn !== view.drawn;
   const picture = repaint ? beforeOpening(view) : null;
@@ -87,7 +90,7 @@ function update(view, { nonce, palette, difference, asks, cell, pins, path, own_
     keepWindow(view, before);
     name(view);
   }
-  Object.assign(view, { asks, path, pins, isOff });
+  Object.assign(view, { asks, path, pins, isOff, twin });
   view.root.dataset.pins = pins.join();
   if (accepts(view.sync, "cell", cell)) view.selected = cell;
   view.root.dataset.selected = String(view.selected ?? "");

@@ -17,7 +17,8 @@ export function drawMarks(view) {
     const axis = row < 0 ? "columns" : "rows";
     drawBand(context, frame, map, shown, axis, Math.max(row, column), accent);
   }
-  if (pointed && !at) {
+  if (pointed?.isCell && !at) outline(view, context, pointed.rows, pointed.columns, text, background);
+  else if (pointed && !at) {
     for (const axis of ["rows", "columns"]) {
       drawBand(context, frame, map, shown, axis, pointed[axis], accent);
     }

@@ -1,10 +1,10 @@
 // Pointing at a head map, and being told what is pointed at elsewhere.
 
-import { announceToken } from "../kit/page.js";
+import { announce, placesOf, tokenAt } from "../kit/twin.js";
 import { placeAt } from "./frame.js";
 import { drawMarks } from "./marks.js";
 import { read } from "./readout.js";
-import { placeOf, tokenOf, valueAt } from "./values.js";
+import { valueAt } from "./values.js";
 
 // What an event is at; null where nothing is, or nothing is drawn yet.
 export function eventPlace(view, event) {
@@ -28,16 +28,16 @@ export function point(view, place) {
 
 // The token of a row, or of a column's label, is marked in every other picture.
 export function tellToken(view, place) {
-  const axis = place?.axis === "columns" ? "columns" : "rows";
-  const token = place && tokenOf(view.map, axis, axis === "rows" ? place.row : place.column);
-  if (token) announceToken(token.side, token.position);
-  else if (view.told) announceToken(view.told.side, null);
-  view.told = token;
+  if (!place) return announce(view, null);
+  const { rows, columns } = view.map.header.sides;
+  const key = place.axis === "rows" ? null : tokenAt(columns, place.column);
+  if (place.axis === "columns") announce(view, key, "columns");
+  else announce(view, tokenAt(rows, place.row), place.axis, key);
 }
 
 export function hear(view, token) {
   if (!view.map) return;
-  const places = { rows: placeOf(view.map, "rows", token), columns: placeOf(view.map, "columns", token) };
+  const places = placesOf(view, token);
   view.pointed = places.rows < 0 && places.columns < 0 ? null : places;
   view.root.dataset.pointed = `${places.rows},${places.columns}`;
   if (!view.hover) drawMarks(view);

@@ -37,7 +37,8 @@ export function read(view) {
 // cell, or the strongest of all.
 function said(view) {
   const { map, pointed, selected } = view;
-  const at = pointedAt(view) ?? (pointed && { row: pointed.rows, column: pointed.columns });
+  const axis = pointed?.isCell ? "cell" : "token";
+  const at = pointedAt(view) ?? (pointed && { axis, row: pointed.rows, column: pointed.columns });
   if (at?.axis === "cell") return ofCell(view, [at.row, at.column], "Pointed at", true);
   const own = at && strongestAlong(map, at.row, at.column);
   if (own) return saying(view, own, "Pointed at: its strongest cell", true);

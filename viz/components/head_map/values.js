@@ -133,20 +133,6 @@ function regionSide(first, end, n) {
   return [from, from + size];
 }
 
-// Which token of the page's two lines a row or column bears: { side, position }, or null.
-export function tokenOf({ header }, axis, place) {
-  for (const [side, places] of Object.entries(header.sides[axis])) {
-    const position = places.indexOf(place);
-    if (position >= 0) return { side, position };
-  }
-  return null;
-}
-
-// The row or column of a token; -1 where it has none.
-export function placeOf({ header }, axis, { side, position }) {
-  return position === null ? -1 : (header.sides[axis][side]?.[position] ?? -1);
-}
-
 // What is pinned, as far as the map has it: { row, column }, -1 for the one that it is not.
 export function pinsOf({ pins, map: { nRows, nColumns } }) {
   return pins

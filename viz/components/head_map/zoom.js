@@ -2,6 +2,7 @@
 
 import { cornerOf, roomBelow } from "../kit/room.js";
 import { tell } from "../kit/sync.js";
+import { announceSight } from "../kit/twin.js";
 import { foldLines } from "./folding.js";
 import { drawMarks } from "./marks.js";
 import { drawCells } from "./paint.js";
@@ -23,12 +24,27 @@ export function zoomBy(view, factor, row, column) {
 }
 
 export function zoomTo(view, wanted) {
+  if (!turnTo(view, wanted)) return;
+  const [top, bottom, left, right] = view.window;
+  announceSight(view, { rows: [top, bottom - 1], columns: [left, right - 1] });
+}
+
+// The picture beside it shows another window: the same words are shown here.
+export function followSight(view, { rows, columns }) {
+  const [top, bottom, left, right] = view.window;
+  const [down, across] = [rows ?? [top, bottom - 1], columns ?? [left, right - 1]];
+  turnTo(view, [down[0], down[1] + 1, across[0], across[1] + 1]);
+}
+
+// Returns whether it was another window.
+function turnTo(view, wanted) {
   const next = fitWindow(view.map, wanted);
-  if (String(next) === String(view.window)) return;
+  if (String(next) === String(view.window)) return false;
   view.window = next;
   view.hover = null;
   draw(view);
   askLater(view);
+  return true;
 }
 
 // Exact values are asked for once the window rests.

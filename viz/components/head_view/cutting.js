@@ -1,4 +1,5 @@
-// With the tool that cuts, the line under the pointer stands out, and a click tells which it is.
+// With the tool that cuts, the line under the pointer stands out, and a click tells which it is. Of
+// two pictures beside each other it stands out in both, whatever the tool.
 
 import { shiftOf, shown } from "./heads.js";
 import { MAX_POINTED, linesAt, lookOf } from "./lines.js";
@@ -12,10 +13,11 @@ const TOUCH = 2; // px at which the pointer is on a line: of those that cross th
 export function onLine(view, take, aimAt) {
   const { wires } = view;
   const aim = (event) => {
-    const line = event && view.tool === "arrows" && view.map ? lineUnder(view, event) : null;
+    const isAsked = event && view.map && (view.tool === "arrows" || view.twin);
+    const line = isAsked ? lineUnder(view, event) : null;
     if (line?.join() === view.aimed?.join()) return;
     view.aimed = line;
-    wires.classList.toggle("aimed", line !== null);
+    wires.classList.toggle("aimed", line !== null && view.tool === "arrows");
     aimAt(line);
     drawActive(view, shown(view));
   };
@@ -23,7 +25,7 @@ export function onLine(view, take, aimAt) {
   wires.onpointerleave = () => aim(null);
   wires.onclick = (event) => {
     aim(event); // a touch has not moved before
-    if (!view.aimed) return;
+    if (!view.aimed || view.tool !== "arrows") return;
     take(view.aimed);
     aim(null);
   };

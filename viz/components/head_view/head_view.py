@@ -17,7 +17,7 @@ from transformer.recording import Recording
 from transformer.token import Token
 from viz.components.kit.browser import Component, digest, envelope, pieces
 from viz.components.kit.pack import pack
-from viz.components.kit.picture import known_map, shown_map
+from viz.components.kit.picture import Twin, known_map, shown_map
 from viz.components.kit.sides import second, sides
 from viz.components.kit.sync import mountable
 from viz.labels import bare_label, kind_name, kind_title
@@ -80,6 +80,7 @@ class HeadView:
         edits: Sequence[str] = (),
         off: Sequence[int] = (),
         changes: str = "edits",
+        twin: Twin = None,
     ) -> bytes:
         """head: the chosen one; heads: those shown, `head` alone when left out; pins: held.
 
@@ -87,6 +88,7 @@ class HeadView:
         line cuts it. cuts: what the edit that cuts a cell begins with, before its head, query and
         key. edits: all that is changed in the model. off: the heads of this layer that were off.
         changes: what a preview calls them: those of the page's answer, or of the one beside it.
+        twin: how its tokens stand for those of the picture beside it.
         """
         return envelope(
             payload,
@@ -100,6 +102,7 @@ class HeadView:
             edits=list(edits),
             off=list(off),
             changes=changes,
+            twin=twin,
             ink=theme.ink,
             colours=theme.head_colours,
         )

@@ -10,6 +10,12 @@ export function shown({ map, heads }) {
   return map.header.per_head ? heads.filter((head) => head < map.nHeads) : [0];
 }
 
+// The line that is pointed at, here or in the picture beside it, [head, row, column]; null: none.
+export function aimedOf({ aimed, linkedCell }, heads) {
+  if (aimed) return aimed;
+  return linkedCell && heads.length ? [heads[0], ...linkedCell] : null;
+}
+
 export function colourOf(view, head) {
   if (view.off.includes(head)) return view.palette.dim;
   return shown(view).length === 1 && shown(view)[0] === head

@@ -10,6 +10,7 @@ import { createSentence } from "../kit/sentence.js";
 import { onSwipe } from "../kit/swipe.js";
 import { accepts, forget, hold, tell, tellLater } from "../kit/sync.js";
 import { marked } from "../kit/terms.js";
+import { onSight } from "../kit/twin.js";
 import { arrangeControls, createControls, markHeads, offerLines, onDigit } from "./controls.js";
 import { colourOf, shown } from "./heads.js";
 import { illustrate } from "./illustrate.js";
@@ -17,8 +18,8 @@ import { openMap, openToken } from "./lines.js";
 import { cellsOf, onLine } from "./cutting.js";
 import { follow } from "./follow.js";
 import { drawBase } from "./picture.js";
-import { isolateTokens, link, point } from "./pointing.js";
-import { resize, scrolled } from "./size.js";
+import { aimAtLine, isolateTokens, link, point } from "./pointing.js";
+import { followSight, resize, scrolled } from "./size.js";
 import { offerStrokes } from "./strokes.js";
 import { arrangeTokens, createTokens, markPins, nodeOf } from "./tokens.js";
 import { strongestOf } from "./words.js";
@@ -72,16 +73,21 @@ function create(root, sync) {
     const told = () => sync.opened === opened && tell(sync, "cut", lines);
     tryFirst(changedBy(lines), told);
   };
-  onLine(view, cut, (line) => aimAt(line && changedBy(withLine(line))));
+  onLine(view, cut, (line) => {
+    aimAtLine(view, line); // first: who hears of a word guesses that it is what is aimed at
+    if (view.tool === "arrows") aimAt(line && changedBy(withLine(line)));
+  });
   onSwipe(view.box, (by) => tell(sync, "turn", by));
   const observer = new ResizeObserver(() => resize(view));
   for (const node of [view.wires, view.legend]) observer.observe(node); // a legend takes a line more
   const endRoom = onRoom(view.box, () => resize(view));
   const silence = onToken((token) => link(view, token));
+  const endSight = onSight(view, (sight) => followSight(view, sight));
   view.dispose = () => {
     observer.disconnect();
     endRoom();
     silence();
+    endSight();
     view.sentence.end();
     clearTimeout(view.rest);
     cancelAnimationFrame(view.wording);
@@ -92,14 +98,14 @@ function create(root, sync) {
   return view;
 }
 
-function update(view, { nonce, palette, ink, colours, head, heads, pins, lines, tool, cuts, edits, off, changes, payload }) {
+function update(view, { nonce, palette, ink, colours, head, heads, pins, lines, tool, cuts, edits, off, changes, twin, payload }) {
   const drawn = `${nonce} ${palette.name}`;
   const text = view.map?.header.text;
-  Object.assign(view, { head, ink, colours, palette, tool, cuts, edits, off, changes });
+  Object.assign(view, { head, ink, colours, palette, tool, cuts, edits, off, changes, twin });
   view.root.dataset.tool = tool;
   const isNew = drawn !== view.drawn;
   if (isNew) {
-    Object.assign(view, { drawn, nonce, map: openMap(payload), hovered: null, linked: [] });
+    Object.assign(view, { drawn, nonce, map: openMap(payload), hovered: null, linked: [], linkedCell: null });
     applyPalette(view.root, palette);
     arrangeControls(view.controls, view.map);
   }
@@ -143,18 +149,6 @@ function arrange(view) {
   arrangeTokens(view.tokens, header);
   view.titles[0].replaceChildren(...marked(view.root, header.titles[0], { only: ["query"] }));
   view.titles[2].replaceChildren(...marked(view.root, header.titles[1], { only: ["key"] }));
-  view.names = { rows: namesOf(header.sides.rows), columns: namesOf(header.sides.columns) };
-}
-
-// Row or column -> [side, position] of the first token that it belongs to.
-function namesOf(places) {
-  const names = [];
-  for (const [side, numbers] of Object.entries(places)) {
-    numbers.forEach((number, position) => {
-      if (number >= 0) names[number] ??= [side, position];
-    });
-  }
-  return names;
 }
 
 function redraw(view) {

@@ -1,8 +1,8 @@
 // A token that is pointed at or pinned: its lines stand out, all others step back.
 
-import { announceToken } from "../kit/page.js";
 import { say } from "../kit/sentence.js";
-import { badge, colourOf, laneOf, shiftOf, shown } from "./heads.js";
+import { announce, placesOf, tokenAt } from "../kit/twin.js";
+import { aimedOf, badge, colourOf, laneOf, shiftOf, shown } from "./heads.js";
 import { MAX_POINTED, developed, linesAt, openToken, paintLines } from "./lines.js";
 import { movedLines, paintHead } from "./picture.js";
 import { labelTokens, leaveOut, markActive, strongestAt } from "./tokens.js";
@@ -14,29 +14,38 @@ const LONGEST = 34; // px: the bar of a weight of 1
 export function point(view, id) {
   if (id === view.hovered) return;
   const start = performance.now();
-  const before = nameOf(view, view.hovered);
   view.hovered = id;
   isolateTokens(view);
   view.root.dataset.hoverMs = (performance.now() - start).toFixed(2);
-  const name = nameOf(view, id);
+  if (!id) return aloud(view, null);
+  const { isRow, place } = openToken(id);
+  const axis = isRow ? "rows" : "columns";
+  aloud(view, tokenAt(view.map.header.sides[axis], place), axis);
+}
+
+// A line that is pointed at; null: none is.
+export function aimAtLine(view, line) {
+  if (!view.twin) return;
+  const { rows, columns } = view.map.header.sides;
+  if (!line) aloud(view, null);
+  else aloud(view, tokenAt(rows, line[1]), "cell", tokenAt(columns, line[2]));
+  isolateTokens(view); // in words, too
+}
+
+// What is said here is for the others.
+function aloud(view, ...pointed) {
   view.announcing = true;
-  if (name) announceToken(...name);
-  else if (before) announceToken(before[0], null);
+  announce(view, ...pointed);
   view.announcing = false;
 }
 
-function nameOf(view, id) {
-  if (!id) return undefined;
-  const { isRow, place } = openToken(id);
-  return view.names[isRow ? "rows" : "columns"][place];
-}
-
-// A token pointed at in another picture.
-export function link(view, { side, position }) {
+// A token pointed at in another picture, or a line in the one beside it.
+export function link(view, token) {
   if (view.announcing || !view.map) return;
-  const { rows, columns } = view.map.header.sides;
-  const [row, column] = [rows[side]?.[position] ?? -1, columns[side]?.[position] ?? -1];
-  view.linked = [...(row < 0 ? [] : [`q${row}`]), ...(column < 0 ? [] : [`k${column}`])];
+  const { rows: row, columns: column, isCell } = placesOf(view, token);
+  view.linkedCell = isCell && row >= 0 ? [row, column] : null;
+  view.linked = isCell ? [] : [...(row < 0 ? [] : [`q${row}`]), ...(column < 0 ? [] : [`k${column}`])];
+  view.root.dataset.linked = isCell ? `${view.linkedCell ?? ""}` : view.linked.join();
   isolateTokens(view);
 }
 
@@ -54,8 +63,8 @@ export function isolateTokens(view) {
 }
 
 export function drawActive(view, heads) {
-  const { active, aimed } = view;
   if (!view.paint) return;
+  const [active, aimed] = [view.active, aimedOf(view, heads)];
   const context = view.overlay.getContext("2d");
   if (!active.length && !aimed) return context.clearRect(0, 0, view.base.width, view.base.height);
   const each = Math.floor(MAX_POINTED / Math.max(1, heads.length));

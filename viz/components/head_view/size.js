@@ -2,6 +2,7 @@
 
 import { devicePixels } from "../kit/canvas.js";
 import { cornerOf, isNarrow, isOnStage, roomBelow, typeSize } from "../kit/room.js";
+import { announceSight } from "../kit/twin.js";
 import { unfoldCells } from "./folding.js";
 import { createPaint } from "./lines.js";
 import { drawBase } from "./picture.js";
@@ -70,10 +71,24 @@ export function scrolled(view) {
     drawBase(view);
   }, 120);
   view.isScrolling = true;
+  if (view.box.scrollTop !== view.followed) {
+    const first = view.box.scrollTop / view.pitch;
+    announceSight(view, { rows: [first], columns: [first] });
+  }
+  view.followed = null;
   view.top = view.box.scrollTop * window.devicePixelRatio;
   cancelAnimationFrame(view.frame);
   view.frame = requestAnimationFrame(() => {
     drawBase(view);
     isolateTokens(view);
   });
+}
+
+// The picture beside it was scrolled: the same query is the first one in sight here, or, where the
+// queries are others, the same key.
+export function followSight(view, { rows, columns }) {
+  const [first] = rows ?? columns ?? [];
+  if (first === undefined) return;
+  view.box.scrollTop = first * view.pitch;
+  view.followed = view.box.scrollTop; // as far as it could
 }

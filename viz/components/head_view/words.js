@@ -5,6 +5,7 @@ import { isOnStage } from "../kit/room.js";
 import { OFF, saidOf, textOf, unsaid } from "../kit/sentence.js";
 import { marked } from "../kit/terms.js";
 import { MAX_LINES, MAX_POINTED, eachOfRow, openToken, valueAt } from "./lines.js";
+import { aimedOf } from "./heads.js";
 import { linesShown } from "./picture.js";
 import { strongestAt } from "./tokens.js";
 
@@ -39,6 +40,9 @@ export function said(view, heads) {
   const { pins, hovered, linked } = view;
   const [pointed, pin] = [hovered ?? linked[0], pins.at(-1)];
   if (!heads.length) return saidOf(null, null, "No head is shown: choose one.");
+  const [aimed, row, column] = (view.twin && aimedOf(view, heads)) ?? [];
+  const line = aimed !== undefined && cellAt(view.map, [aimed], `q${row}`, `k${column}`);
+  if (line) return saying(view, line, "Pointed at", true);
   const cell = pin && pointed && cellAt(view.map, heads, pin, pointed);
   if (cell) return saying(view, cell, "Pinned and pointed at", true);
   if (pointed) return saying(view, lineOf(view.map, heads, pointed), "Pointed at: its strongest line", true);

@@ -71,12 +71,13 @@ export function short(value) {
 
 const TOKEN_EVENT = "headscope:token";
 
-// position: of the token in its side, "source" or "target"; null when none is pointed at.
-export function announceToken(side, position) {
-  window.dispatchEvent(new CustomEvent(TOKEN_EVENT, { detail: { side, position } }));
+// position: of the token in its side, "source" or "target"; null when none is pointed at. where: the
+// row, column or cell of a picture that is pointed at, as kit/twin.js has it.
+export function announceToken(side, position, where = {}) {
+  window.dispatchEvent(new CustomEvent(TOKEN_EVENT, { detail: { side, position, ...where } }));
 }
 
-// listener({ side, position }); returns what ends the listening.
+// listener({ side, position, ...where }); returns what ends the listening.
 export function onToken(listener) {
   const heard = (event) => listener(event.detail);
   window.addEventListener(TOKEN_EVENT, heard);

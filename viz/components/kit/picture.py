@@ -3,7 +3,7 @@
 It says what is shown, not of which text and not where; so (request, picture) names a payload.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol, runtime_checkable
 
 from torch import Tensor
@@ -13,6 +13,10 @@ from transformer.analysis.strongest import strongest_cell
 from transformer.decoding import Decoding
 from transformer.recording import Recording
 from viz.components.kit.browser import Component
+
+Twin = Mapping[str, Sequence[int]] | None
+"""The tokens of a picture that stand for those of the one beside it, as `sides.twin` gives them;
+None: the picture stands alone."""
 
 NOTHING_LEFT = "Nothing to show: all rows or columns are special tokens, and those are hidden."
 

@@ -2,8 +2,10 @@
 
 from collections.abc import Mapping, Sequence
 
+from transformer.analysis.counterparts import counterparts
 from transformer.analysis.merging import Group
 from transformer.analysis.reading import AttentionMap
+from transformer.recording import Recording
 from transformer.token import second_at
 
 Side = Mapping[str, int]
@@ -29,6 +31,15 @@ def second(map: AttentionMap) -> dict[str, list[int]]:
     """
     places = [second_at(map.rows) or 0, second_at(map.columns) or 0]
     return {"second": places} if any(places) else {}
+
+
+def twin(page: Recording, own: Recording) -> dict[str, list[int]]:
+    """Return side -> for each token of the page its counterpart in a picture's text; -1: none.
+
+    A side whose tokens are the same is left out.
+    """
+    texts = {"source": (page.source, own.source), "target": (page.target, own.target)}
+    return {side: counterparts(*both) for side, both in texts.items() if both[0] != both[1]}
 
 
 def _starts(map: AttentionMap) -> tuple[Side, Side]:

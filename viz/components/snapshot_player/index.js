@@ -48,7 +48,7 @@ function create(root, sync) {
     endRoom();
     silence();
     player.map.sentence.end();
-    if (player.map.told) announceToken(player.map.told.side, null);
+    if (player.map.announced) announceToken(player.map.announced.side, null);
     window.removeEventListener("keydown", onKeyDown);
   };
   return player;

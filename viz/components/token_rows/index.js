@@ -50,7 +50,7 @@ function create(root, sync) {
   const silence = onToken((token) => {
     markPointed(root, token);
     pointLines(view.lines, token);
-    if (token.side === "target" && token.position !== null) aimAt(WHY);
+    if (token.side === "target" && token.position !== null && token.position >= 0) aimAt(WHY);
   });
   const dispose = () => {
     silence();

@@ -8,7 +8,8 @@ from transformer.analysis.metrics.comparison import jensen_shannon, largest_diff
 from transformer.analysis.selection import Selection
 from transformer.decoding import decoding_methods
 from viz.app_packages import pd, st
-from viz.exhibits.exhibit import Exhibit
+from viz.components.kit.sides import twin
+from viz.exhibits.exhibit import Exhibit, PictureAt
 from viz.fields.compare import CompareFields
 from viz.labels import kind_title, literal
 from viz.pages.compare.changed import changed, edited
@@ -123,8 +124,11 @@ def _heads(panes: dict[str, Pane], name: str) -> dict[str, Exhibit]:
     exhibits = {}
     for letter, pane in panes.items():
         exhibit = large(name, pane)
-        title = f"{exhibit.title}, {_heading(letter, panes)}"
-        exhibits[letter.lower()] = replace(exhibit, title=title)
+        title, content = f"{exhibit.title}, {_heading(letter, panes)}", exhibit.content
+        if isinstance(content, PictureAt):
+            stands_for = twin(panes["A"].recording, pane.recording)
+            content = replace(content, over={**content.over, "twin": stands_for})
+        exhibits[letter.lower()] = replace(exhibit, title=title, content=content)
     is_edited = isinstance(panes["B"].of, Changed)
     return exhibits | (output_exhibit(panes["A"]) if is_edited else {})
 

@@ -141,3 +141,21 @@ def test_it_equals_a_plain_double_loop(name: str, causal: bool, queries: int, ke
         expected.append(sum(counted) / len(counted))
     actual = METRICS[name].compute(weights).tolist()
     assert actual == pytest.approx(expected, abs=1e-5)
+
+
+@every_metric
+@pytest.mark.parametrize("causal", [False, True])
+def test_padding_of_three_times_the_length_changes_nothing(metric: Metric, causal: bool) -> None:
+    weights = random_weights(3, 6, 6, causal)
+    padded = torch.nn.functional.pad(weights, (0, 12, 0, 12))
+    close = {"rtol": 0.0, "atol": 1e-6}
+    torch.testing.assert_close(
+        metric.padded(padded, torch.full((3,), 6)), metric.compute(weights), **close
+    )
+
+
+def test_a_head_that_is_exactly_next_stays_so_with_padding() -> None:
+    weights = torch.zeros(2, 9, 9)
+    for head, n in enumerate((4, 9)):
+        weights[head, range(n), [*range(1, n), n - 1]] = 1.0
+    assert METRICS["next"].padded(weights, torch.tensor([4, 9])).tolist() == [1.0, 1.0]

@@ -6,10 +6,8 @@ import {
   inMap,
   isExact,
   isSmall,
-  placeOf,
   regionAround,
   strongestAlong,
-  tokenOf,
   valueAt,
   wholeWindow,
 } from "../../../../viz/components/head_map/values.js";
@@ -59,15 +57,6 @@ test("a region is the largest around a window that a server sends", () => {
 
 test("a cell outside the map becomes its nearest one", () => {
   assert.deepEqual(inMap({ nRows: 5, nColumns: 7 }, -1, 9), [0, 6]);
-});
-
-test("rows and columns bear tokens of the page's two lines", () => {
-  const map = { header: { sides: { rows: { target: [-1, 0, 1] }, columns: { source: [2, 0] } } } };
-  assert.deepEqual(tokenOf(map, "rows", 1), { side: "target", position: 2 });
-  assert.equal(tokenOf(map, "rows", 5), null);
-  assert.equal(placeOf(map, "columns", { side: "source", position: 0 }), 2);
-  assert.equal(placeOf(map, "columns", { side: "target", position: 0 }), -1);
-  assert.equal(placeOf(map, "rows", { side: "target", position: null }), -1);
 });
 
 test("the strongest cell of a column is in a row that had a choice, where there is one", () => {

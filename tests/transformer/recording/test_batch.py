@@ -1,0 +1,82 @@
+"""A padded batch of texts shows in each head what a text by itself shows."""
+
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+import torch
+
+from tests.conftest import random_checkpoint, tiny
+from tests.transformer.watch.hugging_face import build
+from transformer import decode
+from transformer.config import ModelConfig
+from transformer.decoding.greedy_batch import greedy_batch
+from transformer.hugging_face.model import HuggingFaceConfig, HuggingFaceModel
+from transformer.models import decoder_only, encoder_decoder
+from transformer.models.family import ForcedPass
+from transformer.presets import PRESETS
+from transformer.recording import AttentionCall
+from transformer.recording.ours import calls_of, calls_of_batch
+from transformer.recording.watched import watched_calls
+from transformer.recording.watched_batch import watched_calls_of_batch
+
+SOURCES = ([5, 7, 9, 11, 4, 2], [6, 8, 2], [12, 13, 14, 15, 2])
+TARGETS = ([4, 5, 2], [7, 8, 9, 10, 2], [12, 2])
+
+
+def furthest(batch: dict[str, list[AttentionCall]], alone: dict[str, Any], text: int) -> float:
+    """The largest difference of a weight of one text; a batch has the heads of all."""
+    assert set(batch) == set(alone)
+    differences = [0.0]
+    for kind, calls in alone.items():
+        assert len(calls) == len(batch[kind])
+        for one, several in zip(calls, batch[kind], strict=True):
+            weights = one.weights()
+            n_heads, n_queries, n_keys = weights.shape
+            heads = several.weights()[n_heads * text : n_heads * (text + 1)]
+            assert float(heads[:, :n_queries, n_keys:].sum()) == 0
+            differences.append(float((heads[:, :n_queries, :n_keys] - weights).abs().max()))
+    return max(differences)
+
+
+@pytest.mark.parametrize("name", PRESETS)
+def test_models_of_ours(name: str) -> None:
+    checkpoint = random_checkpoint(tiny(PRESETS[name].config))
+    decodes = checkpoint.family.decodes
+    passes = [
+        checkpoint.family.forced_pass(checkpoint.config, source, target if decodes else None)
+        for source, target in zip(SOURCES, TARGETS, strict=True)
+    ]
+    inputs = list(zip(*(each.inputs for each in passes), strict=True))
+    batch = calls_of_batch(checkpoint, inputs)
+    for text, forced in enumerate(passes):
+        assert furthest(batch, calls_of(checkpoint, forced.inputs), text) < 1e-5
+
+
+def test_greedy_targets_are_those_of_decode() -> None:
+    checkpoint = random_checkpoint(tiny(ModelConfig()))
+    alone = [decode(checkpoint, " ".join(map(str, ids[:-1]))) for ids in SOURCES]
+    sources = [[token.id for token in each.source] for each in alone]
+    targets = [[token.id for token in each.target] for each in alone]
+    assert greedy_batch(checkpoint, sources) == targets
+    assert greedy_batch(checkpoint, sources[1:2]) == targets[1:2]
+
+
+@pytest.mark.parametrize("family", ["BERT", "GPT-2", "Llama", "Gemma-2", "T5", "Marian", "BLOOM"])
+def test_models_that_are_watched(family: str) -> None:
+    model = build(family)
+    writes = bool(model.config.is_encoder_decoder)
+    config: Any = HuggingFaceConfig(family, 50, 40, 1, 2, start_ids=(2,) if writes else ())
+    watched: Any = SimpleNamespace(
+        config=config, model=HuggingFaceModel(model, config), device=torch.device("cpu")
+    )
+    passes: list[ForcedPass] = []
+    for source, target in zip(SOURCES, TARGETS, strict=True):
+        start: Any = SimpleNamespace(bos_id=2)
+        both = encoder_decoder.forced_pass(start, source, target)
+        passes.append(both if writes else decoder_only.forced_pass(start, source, None))
+    batch = watched_calls_of_batch(watched, passes)
+    assert batch
+    for text, forced in enumerate(passes):
+        alone = watched_calls(watched, forced, forced.inputs, len(forced.inputs[0]))
+        assert furthest(batch, alone, text) < 1e-5
