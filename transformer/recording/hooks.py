@@ -18,7 +18,6 @@ from torch import Tensor, nn
 from transformer.checkpoint import Checkpoint
 from transformer.editing.ours import Editing
 from transformer.models.family import Family
-from transformer.recording import sampled
 
 
 class Observer:
@@ -30,7 +29,7 @@ class Observer:
         self.calls: dict[str, list[tuple[Any, ...]]] = defaultdict(list)
         """kind -> module and arguments of one call a layer, in the order in which layers run."""
         self.given: dict[str, list[Tensor]] = defaultdict(list)
-        """kind -> what each of them gave, at some queries."""
+        """kind -> what each of them gave [Q, D], of the first row."""
         self.inputs: dict[str, list[tuple[Any, ...]]] = defaultdict(list)
         self.outputs: dict[str, list[Tensor]] = defaultdict(list)
         self.modules: dict[str, list[nn.Module]] = defaultdict(list)
@@ -87,8 +86,7 @@ def _keep_given(kind: str) -> Any:
     def keep(module: nn.Module, inputs: Any, output: Tensor) -> None:
         observer = _OBSERVER.get()
         if observer is not None and not observer.is_of_batch:
-            queries = sampled(output.size(-2)).to(output.device)
-            observer.given[kind].append(output[0].index_select(-2, queries))
+            observer.given[kind].append(output[0])  # no layer of ours changes it in place
 
     return keep
 

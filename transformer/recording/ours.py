@@ -146,9 +146,12 @@ def _call(
     mask: Tensor | None,
     is_causal: bool,
 ) -> AttentionCall:
-    """The call's arguments without the batch axis, which has one row."""
+    """The call's arguments without the batch axis, which has one row; values: what it gave."""
     projection = vars(module)["projection"]
     bias = projection.bias if isinstance(projection, nn.Linear) else None
+    queries = sampled(q.size(-2))
+    if len(queries) < q.size(-2):
+        values = values.index_select(-2, queries.to(values.device))
     return AttentionCall(
         q=q.squeeze(0),
         k=k.squeeze(0),
@@ -157,7 +160,7 @@ def _call(
         scale=module.scale,
         is_causal=is_causal,
         projection=projection.weight if isinstance(projection, nn.Linear) else None,
-        sample=Sample(sampled(q.size(-2)), values, bias),
+        sample=Sample(queries, values, bias),
     )
 
 
