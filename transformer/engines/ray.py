@@ -15,6 +15,8 @@ import os
 import secrets
 import shutil
 import socket
+import subprocess
+import sys
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -38,6 +40,8 @@ ALWAYS = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_AUTH_MODE": "token"}
 LOOPBACK = {"RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0"}
 """Keeps Ray at 127.0.0.1, which it would replace by the outer address, on purpose. It is read when
 ray is imported."""
+MOST = 120
+"""Seconds until a cluster that takes a connection has said who it is."""
 STORE = 100 * 2**20
 """Bytes of shared memory. Shards and reports are small, and containers have 64 MB of /dev/shm; what
 does not fit there Ray keeps in files."""
@@ -118,7 +122,7 @@ class _Worker:
 
     def _open(self) -> None:
         if self.far:
-            _check_machine(self.marks, _marks(self.job.checkpoint))
+            check_machine(self.marks, _marks(self.job.checkpoint))
         self.work.append(self.job.open())
 
 
@@ -139,14 +143,8 @@ def _code() -> str:
     return total.hexdigest()
 
 
-def _check_machine(here: Mapping[str, str], there: Mapping[str, str]) -> None:
-    from ray._private.authentication.authentication_utils import is_token_auth_enabled
-
-    if not is_token_auth_enabled():
-        raise EngineError(
-            "The cluster asks for no token, so whoever reaches it may run anything on it: start "
-            "Ray on each machine with RAY_AUTH_MODE=token."
-        )
+def check_machine(here: Mapping[str, str], there: Mapping[str, str]) -> None:
+    """Raise EngineError where what is compared of the machine that runs this is another there."""
     for name, value in here.items():
         if there[name] != value:
             raise EngineError(
@@ -158,19 +156,15 @@ def _check_machine(here: Mapping[str, str], there: Mapping[str, str]) -> None:
 @contextmanager
 def _joined(resources: Resources) -> Iterator[Any]:
     """The module ray, joined to the cluster of an address or to a Ray that ends with the job."""
-    host = resources.address.rpartition(":")[0]
+    address = resources.address
+    host = _host(address) if address else ""
     near = host in ("", "127.0.0.1", "localhost")
-    if "://" in resources.address or (resources.address and not host):
-        raise EngineError("--address is HOST:PORT, where a cluster's first machine is joined.")
-    if resources.address and not (os.environ.get(TOKEN) or os.environ.get(TOKEN_FILE)):
-        raise EngineError(
-            f"Set {TOKEN} to the token of the cluster at {resources.address}, or {TOKEN_FILE} to "
-            "the file that has it."
-        )
-    token = {} if resources.address else {TOKEN: _own_token()}
+    token = {} if address else {TOKEN: _own_token()}
     paths = os.pathsep.join([str(PACKAGES), *filter(None, [os.environ.get("PYTHONPATH")])])
     settings = {**ALWAYS, **(LOOPBACK if near else {}), **token, "PYTHONPATH": paths}
     with _environment(settings), _short_folder() as folder:
+        if address:
+            _check_door(address)
         import ray
         from ray._private.ray_constants import ENABLE_RAY_CLUSTER
 
@@ -179,28 +173,95 @@ def _joined(resources: Resources) -> Iterator[Any]:
                 "ray is at work in this process already, with settings of its own: run this "
                 "command in another one."
             )
-        quiet = {"log_to_driver": False, "logging_level": "ERROR"}
-        if resources.address:
-            where: dict[str, Any] = {"address": resources.address}
-        else:
-            where = {
-                "num_cpus": resources.jobs * resources.threads,
-                "include_dashboard": False,
-                "object_store_memory": STORE,
-                "_node_ip_address": "127.0.0.1",
-                "_temp_dir": str(folder),
-            }
+        # Deaths of workers are counted here; Ray would print them among the results, on stdout.
+        ray._private.worker.print_to_stdstream = lambda *_, **__: None
+        own = {
+            "num_cpus": resources.jobs * resources.threads,
+            "include_dashboard": False,
+            "object_store_memory": STORE,
+            "_node_ip_address": "127.0.0.1",
+            "_temp_dir": str(folder),
+        }
+        where: dict[str, Any] = {"address": address} if address else own
         try:
-            try:
-                ray.init(**where, **quiet)
-            except (ray.exceptions.RayError, OSError, RuntimeError, ValueError) as error:
-                place = resources.address or "this machine"
-                raise EngineError(
-                    f"Ray at {place} does not answer: {_first_line(error)}"
-                ) from error
+            with _answering(address or "this machine"):
+                ray.init(**where, log_to_driver=False, logging_level="ERROR")
+            if ray.cluster_resources().get("CPU", 0) < resources.threads:
+                raise EngineError(f"The cluster at {address} has no processor for a job.")
             yield ray
         finally:
             ray.shutdown()
+
+
+@contextmanager
+def _answering(place: str) -> Iterator[None]:
+    """Turn what Ray raises into a sentence that names the place."""
+    from ray.exceptions import RayError
+
+    try:
+        yield
+    except (RayError, OSError, RuntimeError, ValueError) as error:
+        raise EngineError(f"Ray at {place} does not answer: {_first_line(error)}") from error
+
+
+def _host(address: str) -> str:
+    """Return the host of an address. Raises EngineError."""
+    host, _, port = address.rpartition(":")
+    if not host or "/" in host or not port.isdigit():
+        raise EngineError("--address is HOST:PORT, which the machines of the cluster have joined.")
+    if not (os.environ.get(TOKEN) or os.environ.get(TOKEN_FILE)):
+        raise EngineError(
+            f"Set {TOKEN} to the token of the cluster at {address}, or {TOKEN_FILE} to the file "
+            "that has it."
+        )
+    return host
+
+
+KNOCK = """
+import sys
+from ray._raylet import GcsClient
+from ray.exceptions import AuthenticationError
+try:
+    GcsClient(address=sys.argv[1])
+except AuthenticationError:
+    print("locked")
+else:
+    print("open")
+"""
+"""Asks a cluster whether it lets us in: in another process, as one has a token or none."""
+
+
+def _check_door(address: str) -> None:
+    """Raise EngineError unless the cluster there lets in whoever has our token, and nobody else.
+
+    Ray itself tries for minutes.
+    """
+    host, _, port = address.rpartition(":")
+    try:
+        socket.create_connection((host, int(port)), timeout=10).close()
+    except (OSError, OverflowError) as error:
+        raise EngineError(f"Nothing answers at {address}: {error}.") from error
+    stranger = {name: value for name, value in os.environ.items() if name != TOKEN}
+    if _knock(address, stranger | {"RAY_AUTH_MODE": "disabled"}) == "open":
+        raise EngineError(
+            f"What is at {address} asks for no token, so whoever reaches it may run anything "
+            "there: start Ray on each machine with RAY_AUTH_MODE=token."
+        )
+    if _knock(address, os.environ) == "locked":
+        raise EngineError(f"The cluster at {address} has another token than {TOKEN} here.")
+
+
+def _knock(address: str, variables: Mapping[str, str]) -> str:
+    command = [sys.executable, "-c", KNOCK, address]
+    try:
+        done = subprocess.run(
+            command, env=dict(variables), capture_output=True, text=True, timeout=MOST
+        )
+    except subprocess.TimeoutExpired:
+        done = subprocess.CompletedProcess(command, 1, "", "")
+    if done.stdout.strip() not in ("open", "locked"):
+        raise EngineError(f"What is at {address} does not answer as Ray does.")
+    return done.stdout.strip()
 
 
 @cache
