@@ -19,7 +19,9 @@ ROUNDS, SENTENCES = 6, 4
 WORDS = ("bank", "cat", "dog", "teacher", "house", "river", "garden", "window", "door", "child")
 PLACES = ("river", "street", "garden", "mountain", "house", "station", "market", "lake", "tree")
 CARD = """() => {
-    window.facts.card = () => document.querySelector('.tables .title')?.textContent;
+    window.facts.card = () => [...document.querySelectorAll('.st-key-word-card *')]
+        .find((node) => node.shadowRoot)
+        ?.shadowRoot.querySelector('.tables .title')?.textContent;
 }"""
 ROWS = {"first": ("pinned to card painted", 2.0), "next": ("the next pin to its card", None)}
 """The pin of a sentence -> the name of its row, and the goal."""

@@ -6,7 +6,7 @@ from urllib.parse import quote_plus
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.server import DESKTOP, PHONE, becomes
+from tests.browser.server import DESKTOP, PHONE, becomes, painted
 from tests.browser.test_app import parameter, row, visit
 from tests.browser.test_focus import chip
 from transformer import decode, load_checkpoint
@@ -41,6 +41,31 @@ def test_dem_needs_river(page: Page, address: str, name: str) -> None:
     for text in ("Fluss", "dem"):
         chip(page, "target", text).click()
     expect(hidden).to_have_count(0)
+
+
+CLICK = """(text) => {
+    const inside = (name) => [...document.querySelectorAll(`.st-key-${name} *`)]
+        .find((node) => node.shadowRoot).shadowRoot;
+    const chips = [...inside('tokens').querySelectorAll('[data-side="target"]')];
+    chips.find((it) => it.textContent.endsWith(text)).click();
+    return inside('word-card').querySelector('.tables .title')?.textContent ?? null;
+}"""
+
+
+def test_a_pin_opens_its_card_before_the_server_hears_of_it(page: Page, address: str) -> None:
+    """What is read in the click's own task is there whatever the server does."""
+    visit(page, f"{address}/?text={TEXT}&decoding=greedy&kind=cross")
+    chip(page, "target", "dem").hover()
+    expect(page.locator(".word-card")).to_have_attribute("data-cards", "10")
+    clicks = ("dem", "q3", "dem"), ("Fluss", "q3,q4", "Fluss"), ("Fluss", "q3", "dem")
+    for text, pins, word in clicks:
+        assert f"“{word}”" in page.evaluate(CLICK, text)
+        becomes(lambda: parameter(page, "pins"), pins)
+        painted(page)
+        expect(page.locator(".tables .title")).to_contain_text(f"“{word}”")
+    assert page.evaluate(CLICK, "dem") is None
+    becomes(lambda: parameter(page, "pins"), None)
+    expect(page.locator(".tables .title")).to_have_count(0)
 
 
 def test_the_word_that_is_needed_is_hidden_as_an_experiment(page: Page, address: str) -> None:

@@ -62,7 +62,7 @@ def _views(pane: Pane) -> None:
 
 
 def _why(pane: Pane) -> None:
-    why_word(pane, pinned_target(pane), pane.screen.picture == "why")
+    why_word(pane, pinned_target, pane.screen.picture == "why")
     type_right_word(pane, pinned_target(pane))
     of_word(pane, pinned_target(pane))
 

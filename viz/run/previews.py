@@ -3,7 +3,7 @@
 import json
 import secrets
 from collections import deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from os import cpu_count
@@ -12,6 +12,7 @@ from typing import Any, ClassVar, Protocol
 import numpy as np
 
 from transformer import InputError
+from transformer.causes import Evidence
 from viz.components.kit.pack import pack
 from viz.components.kit.picture import NothingLeft, Picture
 from viz.components.kit.sides import twin
@@ -72,6 +73,8 @@ class Ready:
 
     answer: Answer
     drawn: Sequence[Drawn]
+    cards: Callable[[Evidence], bytes] | None = None
+    """Makes the cards of all written words, where the page has a card."""
 
 
 @dataclass(frozen=True)
@@ -101,10 +104,14 @@ class Preview(Study[Pictures]):
     """JSON: the fields of the request that differ, or the edits of the answer beside it."""
 
     def run(self, before: Pictures | None, runner: Runner) -> Iterator[Pictures]:
-        """The pictures. Raises as `make_answer`."""
+        """The pictures, or the cards of all written words. Raises as `make_answer`."""
         changes, drawn, answer = json.loads(self.changes), self.ready.drawn, self.ready.answer
         if changes == WHY:
             _make_causes(answer, runner)
+            causes, cards = at_hand(Causes(answer.request)), self.ready.cards
+            if cards is not None and causes is not None:
+                packed = pack({"keys": ["cards"]}, np.frombuffer(cards(causes), np.uint8))
+                yield Pictures(answer.request, [], {}, packed)
             return
         own = {name: value for name, value in changes.items() if name != BESIDE}
         request = _changed(answer.request, own)
@@ -151,6 +158,8 @@ class LivePreview:
     """The page of the last run that came to its end."""
     is_drawing: bool = False
     """True: a run goes on, and who types is ahead of the page."""
+    cards: Callable[[Evidence], bytes] | None = None
+    """Makes the cards of the run that goes on, as `Ready` has them."""
     newest: Newest = field(default_factory=lambda: Newest(LINE))
     recent: deque[Pictures] = field(default_factory=lambda: deque(maxlen=RECENT))
     """The last that were made: one may have been asked for ahead of a click that did not come."""

@@ -123,9 +123,24 @@ def pinned_target(pane: Pane) -> int | None:
 
     Of a word of several pieces the first one.
     """
-    places = sides(_map(pane))["rows"].get("target", [])
-    rows = [int(pin[1:]) for pin in pane.screen.pins if pin[0] == "q"]
+    places = rows_of_written(pane)
+    rows = pinned_rows(pane)
     return places.index(rows[-1]) if rows and rows[-1] in places else None
+
+
+def pinned_rows(pane: Pane) -> list[int]:
+    """The rows that are pinned, the last one last."""
+    return [int(pin[1:]) for pin in pane.screen.pins if pin[0] == "q"]
+
+
+def rows_of_written(pane: Pane) -> list[int]:
+    """The row of each token that is written, which a pin of it pins; -1: it has none."""
+    return sides(_map(pane))["rows"].get("target", [])
+
+
+def pinning(pane: Pane, row: int) -> Pane:
+    """The pane as it is where nothing but this row is pinned."""
+    return replace(pane, screen=replace(pane.screen, pins=(f"q{row}",)))
 
 
 def pinned_read(pane: Pane) -> int | None:

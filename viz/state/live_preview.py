@@ -6,12 +6,13 @@ session's own, and is answered with the data of every picture. What is entered t
 rerun, which takes over what the preview made.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 from weakref import WeakValueDictionary
 
+from transformer.causes import Evidence
 from viz.components.kit.picture import Picture
 from viz.run.hosts import base_path
 from viz.run.payloads import keep_payload
@@ -50,12 +51,12 @@ def previewed(request: Request, answer: Answer | None) -> Iterator[None]:
         follows = False  # another text is written to its end
     if answer is None or replace(request, text="") != replace(answer.request, text=""):
         follows = False  # the checkpoint that is chosen cannot be opened
-    live.is_drawing, live.drawn = True, [] if follows else None
+    live.is_drawing, live.drawn, live.cards = True, [] if follows else None, None
     try:
         yield
         drawn = live.drawn or []
         leads = any(each.leads for each in drawn)
-        live.ready = Ready(answer, drawn) if answer and leads else None
+        live.ready = Ready(answer, drawn, live.cards) if answer and leads else None
     finally:
         live.is_drawing = False
 
@@ -78,6 +79,14 @@ def preview(
     drawn = _live().drawn
     if drawn is not None:
         drawn.append(Drawn(key, picture, current_theme(), state, leads, of))
+
+
+def preview_cards(cards: Callable[[Evidence], bytes]) -> None:
+    """Let whoever points at a written word have the cards of all, before they pin one.
+
+    cards: called by another thread, where nothing of the session is.
+    """
+    _live().cards = cards
 
 
 def take_preview(request: Request) -> None:

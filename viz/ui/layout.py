@@ -184,7 +184,7 @@ def _arrange(page: Page, pane: Pane) -> None:
 def _card(pane: Pane) -> None:
     """Draw the card of a written word that is pinned, on pages that have no place of their own."""
     if pane.recording.target:
-        why_word(pane, pinned_target(pane))
+        why_word(pane, pinned_target)
 
 
 def _show_growth(pane: Pane, growth: Growth[Any], name: str) -> None:

@@ -44,7 +44,7 @@ _CSS = """
   .st-key-checked { position: fixed; top: 0.6rem; right: 1.5rem; z-index: 999991; width: auto; }
   .st-key-checked button { font-size: 0.875rem; min-height: 2.5rem; padding-inline: 0.5rem; }
   /* It draws nothing, and takes no place. */
-  .st-key-address { position: absolute; }
+  .st-key-address, [data-empty] { position: absolute; }
   /* What has the focus is above what stands beside it, and what a pointer shows is shown then. */
   [role="radio"]:focus-visible { position: relative; z-index: 1; }
   [data-testid="stElementToolbar"]:has(:focus-visible),

@@ -5,7 +5,7 @@ from typing import Any
 import streamlit as st
 
 from transformer.hugging_face.chat import chatting
-from viz.components.token_rows.token_rows import TokenRows, token_rows
+from viz.components.token_rows.token_rows import TITLES, TokenRows, token_rows
 from viz.labels import literal
 from viz.run.payloads import payload_of
 from viz.run.request import Answer
@@ -18,12 +18,6 @@ from viz.ui.header import WIDTHS
 from viz.ui.recording_check import badge, missing, numbering
 from viz.ui.why_word import marks
 
-TITLES = {
-    "source": ("source", "target"),
-    "prompt": ("prompt", "continuation"),
-    "text": ("text", "target"),
-}
-"""The names of the two lines of tokens, by how the model reads."""
 TINT = "log_prob"
 """The tint of written words where none is chosen."""
 

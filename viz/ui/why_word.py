@@ -14,6 +14,7 @@ from viz.app_packages import st
 from viz.components.kit.picture import NothingLeft
 from viz.components.token_rows.token_rows import Mark
 from viz.exhibits.exhibit import Exhibit
+from viz.exhibits.table import Tables
 from viz.figures.causes.verdict_words import verdict_words
 from viz.figures.causes.worth_tables import Origins, worth_tables
 from viz.labels import literal, number
@@ -26,6 +27,7 @@ from viz.state.note import note
 from viz.state.page import Pane
 from viz.state.state import change
 from viz.talks.stage import on_stage
+from viz.ui.causes.word_card import PlaceOf, show_card
 from viz.ui.causes.written_without import written_without
 from viz.ui.progress import grow
 from viz.ui.showing import files_of, show
@@ -53,31 +55,52 @@ def word_exhibits(
     }
 
 
-def why_word(pane: Pane, place: int | None, is_main: bool = False) -> None:
-    """Draw the card, or what opens it. place, is_main: the same."""
-    if place is None or pane.request != pane.answer.request:
+def why_word(pane: Pane, place_of: PlaceOf, is_main: bool = False) -> None:
+    """Draw the card, or what opens it. place_of: what is pinned there; is_main: the same."""
+    place = place_of(pane)
+    if pane.request != pane.answer.request:
         return
     if not _is_open(pane):
-        n = len(word_groups(pane.recording.source))
-        help = f"Each of the {n:d} words of the text is hidden in turn."
-        st.button(TITLE, on_click=change, kwargs={"why": True}, help=help)
+        if place is not None:
+            _offer(pane)
         return
-    card = word_exhibits(pane, place, is_main)["why"]
-    is_new = at_hand(Causes(pane.answer.request)) is None
-    try:
-        work = grow(card.study, lambda evidence: show(card.exhibit(evidence), "why"))
-    except (Refusal, NothingLeft) as reason:
-        note(reason)
+    study, slot = Causes(pane.answer.request), st.container()
+    evidence = at_hand(study)
+    is_new = evidence is None
+    if place is not None and evidence is None:
+        try:
+            work = grow(study, lambda _: None)
+        except (Refusal, NothingLeft) as reason:
+            note(reason)
+            return
+        evidence = work.result() if work.is_whole else None
+    with slot:
+        _show(pane, place_of, is_main, evidence)
+    if place is None or evidence is None:
         return
-    if work.is_whole:
-        if not on_stage():
-            _without_needed(pane, work.result(), place)
-            with files_of(pane, card.exhibit(work.result()), "why"):
-                _hide_buttons(pane, work.result(), place)
-                if not is_main and pane.screen.page == "explore":
-                    _enlarge()
-        if is_new and at_hand(card.study) is not None:
-            st.rerun()  # the tokens above get their marks
+    if not on_stage():
+        _without_needed(pane, evidence, place)
+        with files_of(pane, word_exhibits(pane, place, is_main)["why"].exhibit(evidence), "why"):
+            _hide_buttons(pane, evidence, place)
+            if not is_main and pane.screen.page == "explore":
+                _enlarge()
+    if is_new and at_hand(study) is not None:
+        st.rerun()  # the tokens above get their marks
+
+
+def _offer(pane: Pane) -> None:
+    n = len(word_groups(pane.recording.source))
+    help = f"Each of the {n:d} words of the text is hidden in turn."
+    st.button(TITLE, on_click=change, kwargs={"why": True}, help=help)
+
+
+def _show(pane: Pane, place_of: PlaceOf, is_main: bool, evidence: Evidence | None) -> None:
+    """Draw the card; where nobody pins anything, as on a stage, a table as any other."""
+    place = place_of(pane)
+    if not on_stage():
+        show_card(pane, place_of, partial(_card, pane), evidence)
+    elif evidence is not None and place is not None:
+        show(word_exhibits(pane, place, is_main)["why"].exhibit(evidence), "why")
 
 
 def _enlarge() -> None:
@@ -142,11 +165,15 @@ def _verdict(word: int, evidence: Evidence) -> Exhibit:
 
 
 def _worth(pane: Pane, word: int, is_main: bool, evidence: Evidence) -> Exhibit:
-    recording = pane.recording
-    of_source, of_target = map(_origins, ("source", "target"), (recording.source, recording.target))
-    content = worth_tables(evidence, word, of_source, of_target)
+    content = _card(pane, word, evidence)
     title = visible(f"What “{evidence.target_words[word]}” looks at, and what it needs")
     return Exhibit(title, content, visible(evidence.verdicts[word].text), is_main=is_main)
+
+
+def _card(pane: Pane, word: int, evidence: Evidence) -> Tables:
+    recording = pane.recording
+    of_source, of_target = map(_origins, ("source", "target"), (recording.source, recording.target))
+    return worth_tables(evidence, word, of_source, of_target)
 
 
 def _origins(name: str, tokens: tuple[Token, ...]) -> Origins:

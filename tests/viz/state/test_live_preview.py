@@ -446,12 +446,21 @@ def test_who_points_at_a_written_word_finds_its_card_made(
     monkeypatch.setenv("HEADSCOPE_PUBLIC", "yes" if is_public else "no")
     why = json.dumps(WHY).encode()
     assert at_hand(causes) is None
-    assert post(router, address_of(app), why, b"ahead") == (AS_ENTERED, b"")
+    status, answer = post(router, address_of(app), why, b"ahead")
     assert (at_hand(causes) is None) == is_public
-    if not is_public:
-        monkeypatch.setattr(Causes, "run", lambda *_: pytest.fail("it was there"))
-        pinned = start(text="3 7 2 9 4 4", pins="q1")
-        assert any("looks at" in each.proto.body for each in pinned.get("html"))
+    if is_public:
+        assert (status, answer) == (AS_ENTERED, b"")
+        return
+    monkeypatch.setattr(Causes, "run", lambda *_: pytest.fail("it was there"))
+    _, (packed,) = unpack(answer)
+    cards, _ = unpack(packed.tobytes())
+    assert cards["of"] == unpack(given(app)["tokens"])[0]["nonce"]
+    assert cards["opens"] == {str(row): word for word, row in enumerate(cards["rows"])}
+    pinned = start(text="3 7 2 9 4 4", pins="q1")
+    header, (payload,) = unpack(given(pinned)["word-card"])
+    card = unpack(payload.tobytes())[0]["card"]
+    assert header["pins"] == [1] and "looks at" in json.dumps(card)
+    assert [cards["style"], *cards["cards"][1]] == card
 
 
 def test_a_click_is_taken_over_by_its_run_whatever_was_asked_ahead_after_it(

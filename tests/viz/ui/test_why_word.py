@@ -182,7 +182,8 @@ def test_a_card_that_the_cache_has_let_go_is_not_drawn_for_ever(
         monkeypatch.setattr(CACHE, "most_bytes", most)
         CACHE._drop(study)
         drawn = []
-        monkeypatch.setattr("viz.ui.why_word.show", lambda *_, drawn=drawn, **__: drawn.append(1))
+        put = drawn.append
+        monkeypatch.setattr("viz.ui.why_word.show_card", lambda *at, put=put: put(at))
         app.run()
         assert not app.exception and len(drawn) == n
     assert not list(app.get("error"))

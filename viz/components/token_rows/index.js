@@ -12,7 +12,7 @@ import {
   onToken,
   setPiece,
 } from "../kit/page.js";
-import { aimAt } from "../kit/preview.js";
+import { announcePin } from "../kit/preview.js";
 import { rove, takeKey } from "../kit/roving.js";
 import { showLarge } from "../kit/sight.js";
 import { accepts, tell } from "../kit/sync.js";
@@ -20,8 +20,6 @@ import { unpack } from "../kit/unpack.js";
 import { createAlignment, drawAlignment, pointLines } from "./alignment.js";
 import { createTint, drawTint } from "./tint.js";
 import { followTyping } from "./typing.js";
-
-const WHY = { why: true }; // as viz/run/previews.py: the card of a written word may be asked for
 
 // The signs of tokens, by their classes: the meaning of each.
 const SIGNS = {
@@ -35,11 +33,11 @@ export default mounted("token_rows", create, update);
 function create(root, sync) {
   const typing = followTyping();
   announcePointing(root);
-  root.onclick = ({ target, shiftKey }) => pin(sync, target.closest(".chip"), shiftKey);
+  root.onclick = ({ target, shiftKey }) => pin(view, target.closest(".chip"), shiftKey);
   root.onkeydown = (event) => {
     if (!event.target.closest(".chip")) return; // what is chosen beside the tokens
     if (event.key === "Enter" || event.key === " ") {
-      pin(sync, event.target.closest(".chip"), event.shiftKey);
+      pin(view, event.target.closest(".chip"), event.shiftKey);
       takeKey(event);
     } else rove(event, [...event.target.closest(".tokens").querySelectorAll(".chip")], "row");
   };
@@ -50,7 +48,6 @@ function create(root, sync) {
   const silence = onToken((token) => {
     markPointed(root, token);
     pointLines(view.lines, token);
-    if (token.side === "target" && token.position !== null && token.position >= 0) aimAt(WHY);
   });
   const dispose = () => {
     silence();
@@ -122,9 +119,10 @@ function explain(root) {
 }
 
 // asKey: of a token that is query and key in one.
-function pin(sync, node, asKey) {
+function pin({ sync, nonce }, node, asKey) {
   if (!node) return;
   const { side, position } = node.dataset;
+  announcePin({ of: nonce, side, position: Number(position), asKey });
   tell(sync, "pin", { side, position: Number(position), key: asKey });
   showLarge();
 }

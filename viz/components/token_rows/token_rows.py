@@ -16,6 +16,12 @@ from viz.labels import bare_label, labels
 from viz.theme import Theme
 
 TOKEN_ROWS = Component("token_rows")
+TITLES = {
+    "source": ("source", "target"),
+    "prompt": ("prompt", "continuation"),
+    "text": ("text", "target"),
+}
+"""The names of the two lines of tokens, by how the model reads."""
 Mark = tuple[str, int, str, str]
 """The side and position of a token, the name of its sign, and the sentence that it stands for."""
 

@@ -67,7 +67,7 @@ def draw(pane: Pane) -> None:
 
 def _why(pane: Pane) -> None:
     """The card of the step's word, where it is pinned."""
-    why_word(pane, pinned_step(pane))
+    why_word(pane, pinned_step)
     type_right_word(pane, pinned_step(pane))
     of_word(pane, pinned_step(pane))
 
