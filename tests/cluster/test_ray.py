@@ -26,7 +26,6 @@ from transformer.corpus.shards import missing, shards_of
 from transformer.engines.engine import EngineError, Resources
 from transformer.engines.here import ENGINE as here
 from transformer.engines.ray import ENGINE as engine
-from transformer.engines.ray import check_machine
 
 pytestmark = pytest.mark.skipif(
     find_spec("ray") is None, reason="ray is not installed: sh tests/cluster/install.sh"
@@ -247,8 +246,3 @@ def test_a_cluster_that_asks_for_no_token_is_not_joined(
 @pytest.mark.parametrize("address", ["ray://head:10001", "head", ":6379", "head:"])
 def test_an_address_is_a_host_and_a_port(address: str) -> None:
     assert "HOST:PORT" in refusal(address)
-
-
-def test_a_machine_with_other_versions_is_named() -> None:
-    with pytest.raises(EngineError, match=r"has torch '2\.0', and this machine '2\.13'"):
-        check_machine({"torch": "2.13"}, {"torch": "2.0"})

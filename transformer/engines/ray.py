@@ -10,7 +10,6 @@ Plain actors do what Ray Data would do for a list of shards, without its three a
 imports.
 """
 
-import hashlib
 import os
 import secrets
 import shutil
@@ -27,13 +26,11 @@ from typing import Any
 
 import torch
 
-from transformer.corpus.manifest import versions
 from transformer.corpus.shards import Shard
 from transformer.engines.crew import Death, Report, attempt, do_all
 from transformer.engines.engine import ALONE, Done, EngineError, Job, Resources, Work
+from transformer.engines.machine import check_machine, marks_of
 from transformer.extras import require
-from transformer.fingerprint import fingerprint
-from transformer.refusal import quoted
 
 TOKEN, TOKEN_FILE = "RAY_AUTH_TOKEN", "RAY_AUTH_TOKEN_PATH"
 ALWAYS = {"RAY_USAGE_STATS_ENABLED": "0", "RAY_AUTH_MODE": "token"}
@@ -60,7 +57,7 @@ class Ray:
         self, job: Job, shards: Sequence[Shard], resources: Resources = ALONE
     ) -> Iterator[Done]:
         """Start or join Ray, and give each actor a shard whenever it is ready."""
-        require("cluster", "use --jobs alone")
+        require("cluster", "use --jobs")
         if shards:
             with _joined(resources) as ray:
                 yield from do_all(_Actors(ray, job, resources), shards, resources.jobs)
@@ -77,15 +74,14 @@ class _Actors:
     asked_of: dict[Any, int] = field(default_factory=dict)
 
     def start(self) -> int:
-        far = bool(self.resources.address)
         device = str(getattr(self.job, "device", None) or "")
         kind = self.ray.remote(
             num_cpus=self.resources.threads,
             num_gpus=int(device.startswith("cuda")),
             max_restarts=0,  # another actor takes its place, of which the deaths are counted
         )(_Worker)
-        marks = _marks(self.job.checkpoint if far else None)
-        self.actors.append(kind.remote(self.job, marks, self.resources.threads, far))
+        marks = marks_of(self.job.checkpoint) if self.resources.address else None
+        self.actors.append(kind.remote(self.job, marks, self.resources.threads))
         worker = len(self.actors) - 1
         self.asked_of[self.actors[worker].open.remote()] = worker
         return worker
@@ -109,9 +105,9 @@ class _Actors:
 class _Worker:
     """An actor, in a process of its own."""
 
-    def __init__(self, job: Job, marks: Mapping[str, str], threads: int, far: bool) -> None:
+    def __init__(self, job: Job, marks: Mapping[str, str] | None, threads: int) -> None:
         torch.set_num_threads(threads)
-        self.job, self.marks, self.far = job, marks, far
+        self.job, self.marks = job, marks
         self.work: list[Work] = []
 
     def open(self) -> Report:
@@ -121,36 +117,9 @@ class _Worker:
         return attempt(lambda: self.work[0](shard))
 
     def _open(self) -> None:
-        if self.far:
-            check_machine(self.marks, _marks(self.job.checkpoint))
+        if self.marks is not None:  # other machines
+            check_machine(self.marks, marks_of(self.job.checkpoint))
         self.work.append(self.job.open())
-
-
-def _marks(checkpoint: Path | None) -> dict[str, str]:
-    """Return what has to be the same on all machines; None: this one is the only one."""
-    if checkpoint is None:
-        return {}
-    return {**versions(), "code": _code(), "checkpoint": fingerprint(checkpoint)}
-
-
-@cache
-def _code() -> str:
-    """Return the SHA-256 of our own modules that compute something."""
-    total = hashlib.sha256()
-    room = Path(__file__).parents[1]
-    for file in sorted(room.rglob("*.py")):
-        total.update(f"{file.relative_to(room)}\n".encode() + file.read_bytes())
-    return total.hexdigest()
-
-
-def check_machine(here: Mapping[str, str], there: Mapping[str, str]) -> None:
-    """Raise EngineError where what is compared of the machine that runs this is another there."""
-    for name, value in here.items():
-        if there[name] != value:
-            raise EngineError(
-                f"{socket.gethostname()} has {name} {quoted(there[name], 20)}, and this machine "
-                f"{quoted(value, 20)}: results would differ. Bring both to the same."
-            )
 
 
 @contextmanager

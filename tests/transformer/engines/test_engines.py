@@ -16,6 +16,7 @@ from transformer.corpus.shards import missing, shards_of
 from transformer.engines.crew import attempt
 from transformer.engines.engine import EngineError, Resources
 from transformer.engines.here import ENGINE as here
+from transformer.engines.machine import check_machine, marks_of
 from transformer.engines.processes import ENGINE as processes
 from transformer.inputs import InputError
 
@@ -82,6 +83,15 @@ def test_lines_that_kill_two_workers_are_named(tmp_path: Path) -> None:
 def test_a_model_that_kills_two_workers_is_said(tmp_path: Path) -> None:
     with pytest.raises(EngineError, match="before they had opened"):
         list(processes.run(Lengths(tmp_path, opens=False), SHARDS))
+
+
+def test_a_machine_with_another_version_is_named() -> None:
+    here = marks_of(Path("checkpoints/copy"))
+    check_machine(here, here)
+    with pytest.raises(EngineError, match=r"has torch '2\.0', and this machine"):
+        check_machine(here, here | {"torch": "2.0"})
+    with pytest.raises(EngineError, match="checkpoint"):
+        check_machine(here, marks_of(Path("checkpoints/en-de")))
 
 
 LEFT = ("a", "b", "hang 1", "hang 2", "c")

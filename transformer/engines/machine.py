@@ -1,0 +1,37 @@
+"""Marks of a machine: all those that do shards of a job need the same, or results would differ."""
+
+import hashlib
+import socket
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+
+from transformer.corpus.manifest import versions
+from transformer.engines.engine import EngineError
+from transformer.fingerprint import fingerprint
+from transformer.refusal import quoted
+
+
+def marks_of(checkpoint: Path) -> dict[str, str]:
+    """Return the versions, the code and the weights that a job would run with on this machine."""
+    return {**versions(), "code": _code(), "checkpoint": fingerprint(checkpoint)}
+
+
+@cache
+def _code() -> str:
+    """Return the SHA-256 of our own modules that compute something."""
+    total = hashlib.sha256()
+    room = Path(__file__).parents[1]
+    for file in sorted(room.rglob("*.py")):
+        total.update(f"{file.relative_to(room)}\n".encode() + file.read_bytes())
+    return total.hexdigest()
+
+
+def check_machine(here: Mapping[str, str], there: Mapping[str, str]) -> None:
+    """Raise EngineError where what is compared of the machine that runs this is another there."""
+    for name, value in here.items():
+        if there[name] != value:
+            raise EngineError(
+                f"{socket.gethostname()} has {name} {quoted(there[name], 20)}, and this machine "
+                f"{quoted(value, 20)}: results would differ. Bring both to the same."
+            )
