@@ -24,6 +24,8 @@ from transformer.watch.kinds.attention import Tokens
 
 # isort: split
 from transformer.causes import Evidence, evidence  # needs decoding, which is loaded by now
+from transformer.corpus.survey import survey
+from transformer.corpus.surveyed import Survey
 
 __all__ = [
     "Attention",
@@ -36,6 +38,7 @@ __all__ = [
     "InputError",
     "PositionalEncoding",
     "Recording",
+    "Survey",
     "chatting",
     "decode",
     "evidence",
@@ -43,6 +46,7 @@ __all__ = [
     "load_checkpoint",
     "pairing",
     "record",
+    "survey",
     "translating",
 ]
 

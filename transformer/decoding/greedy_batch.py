@@ -25,7 +25,7 @@ def greedy_batch(checkpoint: Checkpoint, sources: Sequence[Ids]) -> list[list[in
     model, config = checkpoint.model, checkpoint.config
     if not isinstance(model, EncoderDecoder):
         raise ValueError(
-            f"{checkpoint.name} is no encoder-decoder of ours: decode texts one by one."
+            f"{checkpoint.name} is not an encoder-decoder of ours: decode texts one by one."
         )
     batch = padded_batch(sources, config.pad_id, checkpoint.device)
     state, tokens = model.start(batch), model.first(batch)

@@ -1,0 +1,74 @@
+"""python -m transformer survey: parts that are there stay, and another survey is refused."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from transformer.__main__ import main
+from transformer.commands.survey import CSV, JSON
+from transformer.corpus.shards import SIZE, part
+from transformer.corpus.surveyed import Survey
+
+Output = pytest.CaptureFixture[str]
+LINES = [" ".join(str(2 + (i * j) % 10) for j in range(1, 3 + i % 6)) for i in range(SIZE + 5)]
+
+
+def run(*arguments: object) -> int:
+    return main(["survey", *map(str, arguments), "--device", "cpu"])
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    file = tmp_path / "sentences.txt"
+    file.write_text("\n".join(["", "a b", "2 3\t2 3", *LINES]) + "\n")
+    return file
+
+
+def test_it_is_written_said_and_continued(data: Path, tmp_path: Path, capsys: Output) -> None:
+    pytest.importorskip("pyarrow")
+    out = tmp_path / "out"
+    assert run("copy", "--data", data, "--out", out, "--json") == 0
+    printed = capsys.readouterr()
+    result = json.loads(printed.out)
+    assert result["sentences"] == SIZE + 6
+    (left_out,) = result["left_out"]
+    assert left_out.startswith("line 2 ") and left_out in printed.err
+    assert {"all", "decode", "record", "metrics", "write"} == set(result["seconds"])
+    survey = Survey.from_json((out / JSON).read_text())
+    assert [each["kind"] for each in result["heads"]] == [each.kind for each in survey.heads]
+    assert (out / CSV).read_text().startswith("kind,layer,head,number")
+
+    before = [part(out, number).read_bytes() for number in (0, 1)]
+    times = part(out, 0).stat().st_mtime_ns
+    part(out, 1).unlink()
+    assert run("copy", "--data", data, "--out", out) == 0
+    assert [part(out, number).read_bytes() for number in (0, 1)] == before
+    assert part(out, 0).stat().st_mtime_ns == times
+    table = capsys.readouterr().out
+    assert all(f"{each.kind} L{each.layer} H{each.head}" in table for each in survey.heads)
+
+
+def test_another_survey_is_refused(data: Path, tmp_path: Path, capsys: Output) -> None:
+    pytest.importorskip("pyarrow")
+    out, other = tmp_path / "out", tmp_path / "other.txt"
+    assert run("copy", "--data", data, "--out", out) == 0
+    other.write_text("2 3 4\n")
+    for arguments in (
+        ("copy", "--data", other),
+        ("copy", "--data", data, "--batch", 7),
+        ("en-de-small", "--data", data),
+    ):
+        capsys.readouterr()
+        assert run(*arguments, "--out", out) == 1
+        assert capsys.readouterr().err.startswith(f"error: {out} is of ")
+    assert part(out, 1).exists()
+
+
+@pytest.mark.parametrize("lines", ["\n \n", "a b\nc\n"])
+def test_a_file_without_a_sentence_is_refused(lines: str, tmp_path: Path, capsys: Output) -> None:
+    pytest.importorskip("pyarrow")
+    file = tmp_path / "none.txt"
+    file.write_text(lines)
+    assert run("copy", "--data", file, "--out", tmp_path / "out") == 1
+    assert "sentence" in capsys.readouterr().err

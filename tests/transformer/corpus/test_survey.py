@@ -1,0 +1,204 @@
+"""A survey in batches says of every head what recordings of its sentences say, one by one."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from tests.conftest import SENTENCES, random_checkpoint, tiny
+from tests.transformer.hugging_face.saving import save, writer
+from tests.transformer.own_module.test_from_module import copier
+from transformer import Checkpoint, InputError, decode, load_checkpoint, record
+from transformer.analysis.metrics.measure import measure
+from transformer.config import ModelConfig
+from transformer.corpus.batches import BatchAttention, of_recording
+from transformer.corpus.measured import SentenceHeads, columns, measured
+from transformer.corpus.shards import write_part
+from transformer.corpus.summary import summary
+from transformer.corpus.survey import survey
+from transformer.corpus.surveyed import Survey
+from transformer.corpus.surveyor import Portion, Surveyor, counted
+from transformer.corpus.table import Parts, table_of
+from transformer.recording import WeightsCall
+from transformer.token import Token
+
+N = 64
+SHIPPED = ["copy", "en-de", "en-de-small", "everyday", "sentiment", "sentiment-mean", "shakespeare"]
+Heads = dict[tuple[int, str], SentenceHeads]
+
+
+def sentences_of(name: str) -> list[str]:
+    """Of mixed lengths: the longest is more than three times the shortest."""
+    if name == "copy":
+        return [" ".join(str(2 + (i * j) % 10) for j in range(1, 3 + i % 6)) for i in range(N)]
+    return [" ".join([*SENTENCES, *SENTENCES][i : i + 1 + i % 4]) for i in range(N)]
+
+
+@pytest.fixture(scope="module", params=SHIPPED)
+def checkpoint(request: pytest.FixtureRequest) -> Checkpoint:
+    return load_checkpoint(Path("checkpoints") / request.param, "cpu")
+
+
+@pytest.fixture(scope="module")
+def lines(checkpoint: Checkpoint) -> dict[int, str]:
+    return dict(enumerate(sentences_of(checkpoint.name), 1))
+
+
+@pytest.fixture(scope="module")
+def portion(checkpoint: Checkpoint, lines: dict[int, str]) -> Portion:
+    """All in one batch, so that padding is as long as the longest."""
+    return Surveyor(checkpoint, N, counted(checkpoint, lines.values())).survey(lines)
+
+
+def by_place(heads: Sequence[SentenceHeads]) -> Heads:
+    return {(each.sentence, each.kind): each for each in heads}
+
+
+def assert_alike(some: Sequence[SentenceHeads], others: Sequence[SentenceHeads]) -> None:
+    """The same sentences in the same order, and the same numbers but for rounding."""
+    assert [(it.sentence, it.kind) for it in some] == [(it.sentence, it.kind) for it in others]
+    for one, other in zip(some, others, strict=True):
+        assert (one.queries, one.keys, one.n_layers) == (other.queries, other.keys, other.n_layers)
+        for name in ("numbers", "footprint", "peaks"):
+            close: dict[str, Any] = {"rtol": 0, "atol": 1e-5, "equal_nan": True}
+            np.testing.assert_allclose(getattr(one, name), getattr(other, name), **close)
+
+
+def test_a_batch_says_what_recordings_say(
+    checkpoint: Checkpoint, lines: dict[int, str], portion: Portion
+) -> None:
+    batch, counts = by_place(portion.heads), counted(checkpoint, lines.values())
+    assert len({sentence for sentence, _ in batch}) == N and not portion.left_out
+    lengths = [len(each.queries.split(" ")) for each in portion.heads]
+    assert max(lengths) >= 3 * min(lengths)
+    for number, text in [*lines.items()][::4]:
+        target = decode(checkpoint, text).target if checkpoint.family.target == "needed" else None
+        recording = record(checkpoint, text, target)
+        for attention in of_recording(recording):
+            (alone,) = measured(attention, [number], counts)
+            assert_alike([batch[number, attention.kind]], [alone])
+        for kind, attention in recording.attentions.items():
+            numbers = torch.from_numpy(batch[number, kind].numbers)
+            for layer in range(attention.n_layers):
+                rows = numbers[layer * attention.n_heads : (layer + 1) * attention.n_heads]
+                for name, values in measure(attention, layer).items():
+                    close = {"rtol": 0.0, "atol": 1e-5, "equal_nan": True}
+                    column = rows[:, columns().index(name)]
+                    torch.testing.assert_close(column, values, **close)
+
+
+@pytest.mark.parametrize("checkpoint", ["en-de-small", "shakespeare"], indirect=True)
+def test_order_and_members_of_batches_do_not_matter(
+    checkpoint: Checkpoint, lines: dict[int, str], portion: Portion
+) -> None:
+    counts = counted(checkpoint, lines.values())
+    for size in (1, 7):
+        shuffled = {number: lines[number] for number in sorted(lines, key=lambda n: n * 37 % 65)}
+        assert_alike(Surveyor(checkpoint, size, counts).survey(shuffled).heads, portion.heads)
+
+
+@pytest.mark.parametrize("checkpoint", ["en-de-small"], indirect=True)
+def test_parts_alone_make_the_summary_again(portion: Portion, tmp_path: Path) -> None:
+    half = [each for each in portion.heads if each.sentence <= N // 2]
+    rest = [each for each in portion.heads if each.sentence > N // 2]
+    whole = summary(portion.heads)
+    for number, some in enumerate((half, [], rest)):
+        write_part(table_of(some), tmp_path, number)
+    assert summary(Parts(tmp_path)) == whole
+    assert Survey.from_json(whole.to_json()) == whole
+    assert len(whole.to_csv().splitlines()) == 1 + sum(len(it.numbers) for it in whole.heads)
+    write_part(table_of(rest).replace_schema_metadata({}), tmp_path, 9)
+    with pytest.raises(InputError, match="part-00009"):
+        summary(Parts(tmp_path))
+
+
+@pytest.mark.parametrize("checkpoint", ["en-de-small"], indirect=True)
+def test_a_summary_is_of_all_rows(portion: Portion) -> None:
+    peaks: dict[tuple[str, int, int], list[float]] = {}
+    for each in portion.heads:
+        for at, row in enumerate(each.peaks):
+            place = each.kind, at // each.n_heads, at % each.n_heads
+            peaks.setdefault(place, []).extend(row[np.isfinite(row)].tolist())
+    for head in summary(portion.heads).heads:
+        rows = np.array(peaks[head.kind, head.layer, head.head])
+        assert abs(head.strongest[0].weight - rows.max()) < 1e-6
+        sentences = [row.sentence for row in head.strongest]
+        assert len(set(sentences)) == len(sentences) == 5
+        assert head.deciles[0].low <= rows.min() and head.deciles[-1].high >= rows.max() - 1e-4
+        share = (rows < head.deciles[4].high).mean() if len(head.deciles) == 10 else 0.5
+        assert abs(share - 0.5) < 0.05
+        for decile in head.deciles:
+            assert decile.rows
+            for row in decile.rows:
+                assert decile.low - 1e-6 <= row.weight <= decile.high + 1e-6
+        assert abs(sum(head.footprint) - 1) < 1e-4
+        assert head.numbers["entropy"].low <= head.numbers["entropy"].mean  # type: ignore[operator]
+
+
+def planted(rows: Sequence[Sequence[float]], pieces: str, source: bool = True) -> BatchAttention:
+    """One head that has these weights over these tokens; the last one is special."""
+    weights = torch.tensor([rows])
+    ids = {piece: id for id, piece in enumerate(dict.fromkeys(pieces))}
+    tokens = tuple(Token(ids[piece], piece, special=piece == "$") for piece in pieces)
+    nothing = weights.new_empty(1, len(pieces), 0)
+    call = WeightsCall(nothing, nothing, nothing, None, 1.0, False, given=weights)
+    return BatchAttention("encoder_self", False, source, (tokens,), (tokens,), [call])
+
+
+def one_hot(keys: Sequence[int]) -> list[list[float]]:
+    return [[float(key == at) for at in range(len(keys))] for key in keys]
+
+
+@pytest.mark.parametrize(
+    ("role", "keys", "chance"),
+    [
+        ("induction", [4, 5, 2, 1, 2, 5], 1 / 6),  # after the other a, b; c has none
+        ("duplicate", [3, 4, 2, 0, 1, 5], 1 / 6),
+        ("end", [5] * 6, 1 / 6),
+        ("rare", [2] * 6, 1 / 6),
+    ],
+)
+def test_a_planted_head_has_its_role(role: str, keys: list[int], chance: float) -> None:
+    counts = {0: 9, 1: 9, 2: 1, 3: 0}
+    (head,) = measured(planted(one_hot(keys), "abcab$"), [1], counts)
+    numbers = dict(zip(columns(), head.numbers[0].tolist(), strict=True))
+    assert numbers[role] == pytest.approx(1)
+    assert numbers[f"{role}_chance"] == pytest.approx(chance, abs=1e-4)
+    (even,) = measured(planted([[1 / 6] * 6] * 6, "abcab$"), [1], counts)
+    numbers = dict(zip(columns(), even.numbers[0].tolist(), strict=True))
+    assert numbers[role] == pytest.approx(numbers[f"{role}_chance"])
+
+
+def test_watched_models_come_in_batches_where_these_are_right(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    lines = {1: "the cat sat .", 2: "dog", 3: "the dog ran the cat ran .", 4: "", 5: "the cat"}
+    for family in ("Llama", "Marian"):
+        checkpoint = load_checkpoint(save(writer(family), tmp_path / family), "cpu")
+        together, alone = Surveyor(checkpoint), Surveyor(checkpoint)
+        assert together.why_alone == ""
+        alone.why_alone = "for comparison"
+        assert_alike(together.survey(lines).heads, alone.survey(lines).heads)
+
+
+def test_a_module_of_one_s_own_is_read_one_by_one() -> None:
+    surveyor = Surveyor(copier())
+    assert "mask" in surveyor.why_alone
+    heads = surveyor.survey({1: "abc", 2: "d"}).heads
+    assert {each.kind for each in heads} == {"encoder_self", "decoder_self", "cross"}
+
+
+def test_survey_of_sentences_and_targets() -> None:
+    checkpoint = random_checkpoint(tiny(ModelConfig()))
+    result = survey(checkpoint, ["3 4 5 6", "7 8"], ["9 10", "11 12 13"])
+    assert result.n_sentences == 2
+    cross = result.of("cross", 1, 2)
+    assert {row.query_piece for row in cross.strongest} <= {"<s>", "1", "9", "10", "11", "12", "13"}
+    with pytest.raises(InputError, match="Sentence 2"):
+        survey(checkpoint, ["3 4", "what"])
+    with pytest.raises(InputError, match="1 targets"):
+        survey(checkpoint, ["3 4", "5"], ["6"])

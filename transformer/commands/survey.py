@@ -1,0 +1,142 @@
+"""python -m transformer survey: every head over the sentences of a file, a part per shard."""
+
+import json
+import time
+from argparse import ArgumentParser, Namespace
+from collections import Counter
+from pathlib import Path
+
+from tqdm import tqdm
+
+from transformer.commands.arguments import add_checkpoint, positive
+from transformer.commands.command import Command, Result
+from transformer.commands.engine_arguments import add_engine, run_shards
+from transformer.corpus.manifest import begin, manifest_of
+from transformer.corpus.measured import metrics, roles
+from transformer.corpus.shards import SIZE, missing, shards_of
+from transformer.corpus.summary import summary
+from transformer.corpus.survey import SurveyJob
+from transformer.corpus.surveyed import HeadSummary, Survey
+from transformer.corpus.surveyor import BATCH, counted, source_of
+from transformer.corpus.table import VERSION, Parts
+from transformer.extras import require
+from transformer.files.whole_file import write_whole
+from transformer.formats.opening import load_checkpoint
+from transformer.inputs import InputError
+from transformer.training.evaluation.say import say
+from transformer.training.task import read_lines
+
+JSON, CSV = "_survey.json", "_survey.csv"
+"""Files of the summary, beside the parts; what reads the folder as one table passes them over."""
+STAGES = {"decode": "decoding", "record": "recording", "metrics": "metrics", "write": "writing"}
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """Add what `survey` takes."""
+    add_checkpoint(parser)
+    parser.add_argument(
+        "--data",
+        type=Path,
+        required=True,
+        metavar="FILE",
+        help="a sentence per line; a target may follow a tab, else the model writes it greedily",
+    )
+    parser.add_argument(
+        "--out",
+        type=Path,
+        required=True,
+        metavar="FOLDER",
+        help=f"the parts, {JSON} and {CSV}; what is there of the same survey is not done again",
+    )
+    parser.add_argument(
+        "--batch", type=positive, default=BATCH, metavar="N", help="sentences at a time"
+    )
+    add_engine(parser)
+
+
+def run(options: Namespace) -> Result:
+    """Survey what no part has yet, then summarise all parts. Raises Refusal."""
+    require("survey")
+    lines = read_lines(options.data.parent, options.data.name)
+    n_sentences = sum(bool(source_of(line)) for line in lines)
+    if not n_sentences:
+        raise InputError(f"{options.data} has no sentence: write one per line.")
+    folder = options.out.absolute()
+    choices = {"shard": SIZE, "batch": options.batch, "lines": VERSION}
+    begin(folder, manifest_of(options.checkpoint, options.data, choices))
+    left = missing(shards_of(lines), folder)
+    seconds: Counter[str] = Counter()
+    left_out: list[str] = []
+    start = time.monotonic()
+    if left:
+        job = _job(options, lines, folder)
+        n_left = sum(bool(source_of(line)) for shard in left for line in shard.lines)
+        with tqdm(total=n_left, desc="Survey", unit="sentence", dynamic_ncols=True) as bar:
+            bar.set_postfix_str(_shards(0, len(left)))
+            for n, done in enumerate(run_shards(job, left, options, folder), 1):
+                seconds.update(done.seconds)
+                for sentence in done.left_out:
+                    say(sentence)
+                left_out += done.left_out
+                bar.set_postfix_str(_shards(n, len(left)), refresh=False)
+                bar.update(done.lines + len(done.left_out))
+    wall = time.monotonic() - start
+    survey = summary(Parts(folder))
+    if not survey.n_sentences:
+        why = f": {left_out[0]}" if left_out else "."
+        raise InputError(f"{options.data} has no sentence that could be surveyed{why}")
+    write_whole(folder / JSON, survey.to_json().encode())
+    write_whole(folder / CSV, survey.to_csv())
+    return {
+        "written": str(options.out),
+        "sentences": survey.n_sentences,
+        "left_out": left_out,
+        "seconds": {"all": wall, **seconds},
+        "heads": json.loads(survey.to_json())["heads"],
+    }
+
+
+def _job(options: Namespace, lines: list[str], folder: Path) -> SurveyJob:
+    checkpoint = load_checkpoint(options.checkpoint, options.device)  # a bad one is said at once
+    counts = counted(checkpoint, lines)
+    return SurveyJob(options.checkpoint.absolute(), options.device, folder, options.batch, counts)
+
+
+def _shards(n: int, of: int) -> str:
+    return f"shard {n} of {of}"
+
+
+def text(result: Result) -> str:
+    """A table of heads by metric and role, then where the time went."""
+    survey = Survey.from_json(json.dumps({"n_sentences": result["sentences"], **result}))
+    names = [
+        name
+        for name in (*metrics(), *roles())
+        if any(name in head.numbers for head in survey.heads)
+    ]
+    rows = [("head", *names), *(_row(head, names) for head in survey.heads)]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    table = ["  ".join(map(str.rjust, row, widths)) for row in rows]
+    seconds = dict(result["seconds"])
+    wall, work = seconds.pop("all"), sum(seconds.values())
+    shares = ", ".join(
+        f"{STAGES.get(name, name)} {100 * part / work:.0f} %" for name, part in seconds.items()
+    )
+    spent = f" ({wall:.0f} s: {shares})" if work else ""
+    heading = f"Means over {survey.n_sentences:,} sentences{spent}; intervals are in {CSV}."
+    return "\n".join([heading, *table])
+
+
+def _row(head: HeadSummary, names: list[str]) -> tuple[str, ...]:
+    place = f"{head.kind} L{head.layer} H{head.head}"
+    means = (head.numbers.get(name) for name in names)
+    return (place, *("" if each is None else f"{each.mean:.3f}" for each in means))
+
+
+COMMAND = Command(
+    "survey",
+    "survey: what every head does over the sentences of a file, in batches",
+    add_arguments,
+    run,
+    text,
+)

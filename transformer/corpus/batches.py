@@ -1,0 +1,228 @@
+"""Attention of several texts at once, as a survey asks for it: padded, with the axis of texts."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import torch
+from torch import Tensor
+
+from transformer.checkpoint import Checkpoint
+from transformer.inputs import InputError, source_ids
+from transformer.models.family import ForcedPass, Ids
+from transformer.recording import AttentionCall, Recording
+from transformer.recording.ours import calls_of_batch
+from transformer.recording.watched import watched_calls
+from transformer.recording.watched_batch import reads_masks, watched_calls_of_batch
+from transformer.token import Token
+from transformer.vocabulary import source_side
+
+Tokens = tuple[Token, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class BatchAttention:
+    """One kind of attention of several texts; see `transformer.recording.Attention`."""
+
+    kind: str
+    is_cross: bool
+    has_source_keys: bool
+    """True: its keys are the tokens of a source, or of all that a generator reads."""
+    queries: tuple[Tokens, ...]
+    """The tokens of each text's rows, without padding."""
+    keys: tuple[Tokens, ...]
+    calls: Sequence[AttentionCall]
+    """One a layer; its heads are those of all texts, one text after the other."""
+
+    @property
+    def n_heads(self) -> int:
+        return self.calls[0].n_heads // len(self.queries)
+
+    @cached_property
+    def is_same(self) -> bool:
+        """Tell whether queries and keys are the same tokens, in every text."""
+        return self.queries == self.keys
+
+    @cached_property
+    def n_queries(self) -> Tensor:
+        """The queries of each text: [B]."""
+        return torch.tensor([len(each) for each in self.queries])
+
+    @cached_property
+    def n_keys(self) -> Tensor:
+        """The keys of each text: [B]."""
+        return torch.tensor([len(each) for each in self.keys])
+
+    @cached_property
+    def is_query(self) -> Tensor:
+        """bool [B, Q], False at padding."""
+        return torch.arange(self.calls[0].q.size(1)) < self.n_queries[:, None]
+
+    @cached_property
+    def is_key(self) -> Tensor:
+        """bool [B, K], False at padding."""
+        return torch.arange(self.calls[0].k.size(1)) < self.n_keys[:, None]
+
+    def weights(self, layer: int) -> Tensor:
+        """Attention weights of a layer, 0 in rows of padding: [B, H, Q, K], on the CPU."""
+        weights = self.calls[layer].weights().cpu().unflatten(0, (len(self.queries), -1))
+        if bool(self.is_query.all()):
+            return weights
+        return weights.masked_fill(~self.is_query[:, None, :, None], 0.0)
+
+    @cached_property
+    def allowed(self) -> Tensor:
+        """The cells that masks leave open in the first head of the first layer: bool [B, Q, K]."""
+        of_heads = self.calls[0].allowed().cpu().unflatten(0, (len(self.queries), -1))
+        return of_heads[:, 0] & self.is_query[:, :, None] & self.is_key[:, None]
+
+
+def of_recording(recording: Recording) -> list[BatchAttention]:
+    """The attention of one text that was recorded by itself."""
+    return [
+        BatchAttention(
+            kind=kind,
+            is_cross=each.is_cross,
+            has_source_keys=not each.is_decoder or len(recording.attentions) == 1,
+            queries=(each.queries,),
+            keys=(each.keys,),
+            calls=each.calls,
+        )
+        for kind, each in recording.attentions.items()
+    ]
+
+
+@dataclass(frozen=True, eq=False)
+class Text:
+    """One text that a survey reads."""
+
+    sentence: int
+    """Its line in the file, from 1."""
+    target: tuple[int, ...] | None
+    forced: ForcedPass
+
+    @property
+    def n_tokens(self) -> int:
+        """The tokens of the longest argument of its pass."""
+        return max(map(len, self.forced.inputs))
+
+
+MOST_TOKENS = 8192
+MOST_CELLS = 1 << 25
+"""Most padded tokens of a batch, and most cells of one layer's heads: 128 MiB of weights."""
+
+
+def batches(texts: Sequence[Text], size: int, n_heads: int = 16) -> Iterator[list[Text]]:
+    """Group texts of like length, at most `size`; fewer where they are long."""
+    batch: list[Text] = []
+    for text in sorted(texts, key=lambda each: (each.n_tokens, each.sentence)):
+        n, longest = len(batch) + 1, text.n_tokens
+        is_much = n * longest > MOST_TOKENS or n * n_heads * longest**2 > MOST_CELLS
+        if batch and (is_much or n > size):
+            yield batch
+            batch = []
+        batch.append(text)
+    if batch:
+        yield batch
+
+
+class Names:
+    """The tokens of ids, each made once."""
+
+    def __init__(self, checkpoint: Checkpoint) -> None:
+        self._sides = source_side(checkpoint.tokenizer), checkpoint.tokenizer
+        self._tokens: tuple[dict[int, Token], dict[int, Token]] = ({}, {})
+
+    def __call__(self, ids: Ids, is_source: bool) -> Tokens:
+        """Name the tokens of a source, or of what a decoder reads."""
+        side = 0 if is_source else 1
+        tokens, tokenizer = self._tokens[side], self._sides[side]
+        for id in set(ids) - tokens.keys():
+            tokens[id] = tokenizer.token(id)
+        return tuple(tokens[id] for id in ids)
+
+
+def observed(checkpoint: Checkpoint, texts: Sequence[Text], names: Names) -> list[BatchAttention]:
+    """The attention of these texts in one padded pass. Raises InputError."""
+    passes = [each.forced for each in texts]
+    if checkpoint.family.is_watched:
+        kinds = watched_calls_of_batch(checkpoint, passes)
+    else:
+        kinds = calls_of_batch(checkpoint, [*zip(*(each.inputs for each in passes), strict=True)])
+    result = []
+    for kind, calls in kinds.items():
+        rows = [text.forced.rows[kind] for text in texts]
+        inputs = [text.forced.inputs[0] for text in texts]
+        queries = [
+            names(of.queries, of.queries is ids) for of, ids in zip(rows, inputs, strict=True)
+        ]
+        keys = [names(of.keys, of.keys is ids) for of, ids in zip(rows, inputs, strict=True)]
+        result.append(
+            BatchAttention(
+                kind=kind,
+                is_cross=kind == "cross",
+                has_source_keys=rows[0].keys is inputs[0],
+                queries=tuple(queries),
+                keys=tuple(keys),
+                calls=calls,
+            )
+        )
+    return result
+
+
+def why_alone(checkpoint: Checkpoint) -> str:
+    """The reason, in a clause, why texts are observed one by one; empty where batches are right.
+
+    A model that is watched is tried with two texts of different lengths: in a batch, each must
+    show what it shows by itself.
+    """
+    if not checkpoint.family.is_watched:
+        return ""
+    if not reads_masks(checkpoint):
+        return "the model takes no mask of padding"
+    try:
+        return _compared(checkpoint)
+    except Exception as error:  # of a stranger's model, which may not know batches at all
+        first = next(iter(str(error).splitlines()), "") or type(error).__name__
+        return f"a batch of two texts fails ({first[:100]})"
+
+
+PROBES = "a", "a b a c a"
+
+
+def _compared(checkpoint: Checkpoint) -> str:
+    family = checkpoint.family
+    texts: list[Text] = []
+    for n, probe in enumerate(PROBES):
+        ids = _ids(checkpoint, probe)
+        target = ids if family.target == "needed" else None
+        forced = family.forced_pass(checkpoint.config, ids, target)
+        texts.append(Text(n, None, forced))
+    together = {each.kind: each for each in observed(checkpoint, texts, Names(checkpoint))}
+    for n, text in enumerate(texts):
+        inputs = text.forced.inputs
+        alone = watched_calls(checkpoint, text.forced, inputs, len(inputs[0]))
+        if set(alone) != set(together) or not alone:
+            return "its kinds of attention are told apart in one text only"
+        for kind, calls in alone.items():
+            batch = together[kind]
+            n_queries, n_keys = len(batch.queries[n]), len(batch.keys[n])
+            for layer, call in enumerate(calls):
+                weights = call.weights().cpu()
+                if weights.shape != (batch.n_heads, n_queries, n_keys):
+                    return "its attention has other rows or columns than its text has tokens"
+                apart = batch.weights(layer)[n, :, :n_queries, :n_keys] - weights
+                if not float(apart.abs().max()) < FURTHEST:
+                    return "a text shows other weights in a padded batch"
+    return ""
+
+
+def _ids(checkpoint: Checkpoint, probe: str) -> list[int]:
+    try:
+        return source_ids(checkpoint, probe)
+    except InputError:  # a vocabulary without these letters
+        return [checkpoint.config.vocab_size // n for n in range(2, 2 + len(probe.split()))]
+
+
+FURTHEST = 1e-4
+"""Rounding in a batch moves weights by less."""

@@ -1,0 +1,172 @@
+"""The heads of one kind over one sentence, each as a line of numbers."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+from numpy.typing import NDArray
+from torch import Tensor
+
+from transformer.analysis.metrics.measure import metrics_for
+from transformer.analysis.metrics.metric import Metric
+from transformer.corpus.batches import BatchAttention
+from transformer.corpus.roles.role import Role, Sides
+from transformer.discover import discover
+
+SPAN = 8
+N_OFFSETS = 2 * SPAN + 1
+"""Bins of a footprint: key minus query from -8 to 8 places, the outer ones with what is beyond."""
+N_PLACES = 9
+"""Bins of cross-attention: the key's place in its text minus the query's, from -1 to 1."""
+
+Floats = NDArray[np.float32]
+
+
+def metrics() -> dict[str, Metric]:
+    """Name -> metric, all of them."""
+    return discover("transformer.analysis.metrics", "METRIC")
+
+
+def roles() -> dict[str, Role]:
+    """Name -> role, all of them."""
+    return discover("transformer.corpus.roles", "ROLE")
+
+
+@cache
+def columns() -> tuple[str, ...]:
+    """Name the numbers of a line: metrics, roles, and what each role is by chance."""
+    return (*metrics(), *roles(), *(f"{name}_chance" for name in roles()))
+
+
+@dataclass(frozen=True, eq=False)
+class SentenceHeads:
+    """The heads of one kind of attention, N = L * H of them, over one sentence."""
+
+    sentence: int
+    """Its line in the file, from 1."""
+    kind: str
+    n_layers: int
+    queries: str
+    """The pieces along the rows, a space between."""
+    keys: str
+    """The same of the columns."""
+    numbers: Floats
+    """[N, M], by `columns`; not a number where one says nothing of this kind or sentence."""
+    footprint: Floats
+    """[N, N_OFFSETS], shares of the weight; of cross-attention the first N_PLACES."""
+    peaks: Floats
+    """The largest weight of each row [N, Q]; not a number where only one key may be looked at."""
+    peak_keys: NDArray[np.int32]
+    """The key that has it [N, Q]."""
+
+    @property
+    def n_heads(self) -> int:
+        """The heads of a layer."""
+        return len(self.numbers) // self.n_layers
+
+
+def measured(
+    attention: BatchAttention,
+    sentences: Sequence[int],
+    counts: Mapping[int, int] | None = None,
+) -> Iterator[SentenceHeads]:
+    """One kind of attention in a batch: a text each. counts: token of a source -> how often."""
+    cells = _cells(attention, counts)
+    has_choice = attention.allowed.sum(-1) > 1
+    bins = _bins(attention)
+    n_layers = len(attention.calls)
+    layers = [_layer(attention, layer, cells, bins) for layer in range(n_layers)]
+    numbers, footprint, peaks, keys = (
+        torch.stack(each, 1).flatten(1, 2)  # [B, L, H, ...] -> [B, L * H, ...]
+        for each in zip(*layers, strict=True)
+    )
+    peaks = peaks.masked_fill(~has_choice[:, None], torch.nan)
+    for text, sentence in enumerate(sentences):
+        n_queries = len(attention.queries[text])
+        yield SentenceHeads(
+            sentence=sentence,
+            kind=attention.kind,
+            n_layers=n_layers,
+            queries=" ".join(token.piece for token in attention.queries[text]),
+            keys=" ".join(token.piece for token in attention.keys[text]),
+            numbers=numbers[text].numpy(),
+            footprint=footprint[text].numpy(),
+            peaks=peaks[text, :, :n_queries].numpy(),
+            peak_keys=keys[text, :, :n_queries].int().numpy(),
+        )
+
+
+def _layer(
+    attention: BatchAttention, layer: int, cells: Mapping[str, Tensor], bins: Tensor
+) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    """Numbers [B, H, M], footprint [B, H, N_OFFSETS], peaks and their keys [B, H, Q]."""
+    weights = attention.weights(layer)
+    n_texts, n_heads = weights.shape[:2]
+    flat, n_keys = weights.flatten(0, 1), attention.n_keys.repeat_interleave(n_heads)
+    applying = metrics_for(attention.is_same, attention.is_cross)
+    values = weights.new_full((n_texts, n_heads, len(columns())), torch.nan)
+    for m, name in enumerate(columns()):
+        if name in applying:
+            values[..., m] = applying[name].padded(flat, n_keys).view(n_texts, n_heads)
+        elif name in cells:
+            chosen = cells[name].to(weights)  # [B, Q, K]
+            mass = torch.einsum("bhqk,bqk->bh", weights, chosen)
+            values[..., m] = mass / chosen.any(-1).sum(-1)[:, None]
+        elif (role := name.removesuffix("_chance")) in cells:
+            values[..., m] = _chance(attention.allowed, cells[role])[:, None]
+    shares = _shares(weights, bins) / attention.n_queries[:, None, None]
+    peaks, keys = weights.max(-1)
+    return values, shares, peaks, keys
+
+
+def _cells(attention: BatchAttention, counts: Mapping[int, int] | None) -> dict[str, Tensor]:
+    """Role -> bool [B, Q, K], the cells that it looks at and no mask closes."""
+    of_keys = [[token.id for token in each] for each in attention.keys]
+    sides = Sides(
+        queries=_padded([[token.id for token in each] for each in attention.queries], -1),
+        keys=_padded(of_keys, -1),
+        special=_padded([[int(token.special) for token in each] for each in attention.keys], 0) > 0,
+        n_keys=attention.n_keys,
+        counts=None
+        if counts is None or not attention.has_source_keys
+        else _padded([[counts.get(id, 0) for id in ids] for ids in of_keys], 0),
+        is_same=attention.is_same,
+    )
+    allowed = attention.allowed
+    result = {name: role.cells(sides) for name, role in roles().items()}
+    return {name: each & allowed for name, each in result.items() if each is not None}
+
+
+def _chance(allowed: Tensor, cells: Tensor) -> Tensor:
+    """The score of a head that looks at all keys alike: [B]."""
+    shares = cells.sum(-1) / allowed.sum(-1).clamp_min(1)
+    return shares.sum(-1) / cells.any(-1).sum(-1)
+
+
+def _padded(rows: Sequence[Sequence[int]], with_: int) -> Tensor:
+    longest = max(map(len, rows))
+    return torch.tensor([[*row, *[with_] * (longest - len(row))] for row in rows])
+
+
+def _bins(attention: BatchAttention) -> Tensor:
+    """The bin of each cell: [Q, K], or of cross-attention [B, Q, K]."""
+    queries, keys = attention.is_query.size(1), attention.is_key.size(1)
+    if not attention.is_cross:
+        offsets = torch.arange(keys)[None] - torch.arange(queries)[:, None]
+        return offsets.clamp(-SPAN, SPAN) + SPAN
+    rows = (torch.arange(queries) + 0.5)[None] / attention.n_queries[:, None]  # [B, Q]
+    columns = (torch.arange(keys) + 0.5)[None] / attention.n_keys[:, None]  # [B, K]
+    apart = (columns[:, None] - rows[:, :, None]).clamp(-1, 1)
+    return ((apart + 1) / 2 * (N_PLACES - 1)).round().long()
+
+
+def _shares(weights: Tensor, bins: Tensor) -> Tensor:
+    """Weight in each bin: [B, H, Q, K] -> [B, H, N_OFFSETS], not a number in bins that none has."""
+    if bins.dim() == 2:
+        hot = F.one_hot(bins.flatten(), N_OFFSETS).to(weights)  # [Q * K, N]
+        return weights.flatten(2) @ hot
+    hot = F.one_hot(bins.flatten(1), N_PLACES).to(weights)  # [B, Q * K, N]
+    return F.pad(weights.flatten(2) @ hot, (0, N_OFFSETS - N_PLACES), value=torch.nan)

@@ -1,0 +1,71 @@
+"""survey(): what each head of a model does over many sentences."""
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from transformer.checkpoint import Checkpoint
+from transformer.corpus.shards import Shard, write_part
+from transformer.corpus.summary import summary
+from transformer.corpus.surveyed import Survey
+from transformer.corpus.surveyor import BATCH, Surveyor, counted, source_of
+from transformer.corpus.table import table_of
+from transformer.engines.engine import Done, Work
+from transformer.formats.opening import load_checkpoint
+from transformer.inputs import InputError
+
+
+def survey(
+    checkpoint: Checkpoint,
+    sentences: Sequence[str],
+    targets: Sequence[str] | None = None,
+    batch: int = BATCH,
+) -> Survey:
+    """Observe every head over these sentences, and summarise what it does.
+
+    targets: of each sentence, where the model writes any; without them it writes greedily. Batches
+    of sentences are read together where the model takes a mask of padding. Raises InputError where
+    a sentence cannot be read.
+    """
+    if targets is not None and len(targets) != len(sentences):
+        raise InputError(f"There are {len(sentences)} sentences and {len(targets)} targets.")
+    lines = [" ".join(sentence.split()) for sentence in sentences]
+    counts = counted(checkpoint, lines)
+    if targets is not None:
+        pairs = zip(lines, targets, strict=True)
+        lines = [f"{source}\t{' '.join(target.split())}" for source, target in pairs]
+    portion = Surveyor(checkpoint, batch, counts).survey(dict(enumerate(lines, 1)))
+    if portion.left_out:
+        raise InputError(f"Sentence {portion.left_out[0].removeprefix('line ')}")
+    if not portion.heads:
+        raise InputError("There is no sentence to survey: give at least one.")
+    return summary(portion.heads)
+
+
+@dataclass(frozen=True)
+class SurveyJob:
+    """The survey of a file, a shard at a time: each becomes a part in a folder."""
+
+    checkpoint: Path
+    device: str | None
+    folder: Path
+    batch: int = BATCH
+    counts: Mapping[int, int] | None = None
+    """Token of a source -> how often the file has it; see `counted`."""
+
+    def open(self) -> Work:
+        """Open the checkpoint. Raises Refusal."""
+        surveyor = Surveyor(load_checkpoint(self.checkpoint, self.device), self.batch, self.counts)
+
+        def work(shard: Shard) -> Done:
+            lines = dict(enumerate(shard.lines, shard.first + 1))
+            portion = surveyor.survey(lines)
+            start = time.perf_counter()
+            write_part(table_of(portion.heads), self.folder, shard.number)
+            portion.seconds["write"] += time.perf_counter() - start
+            n_lines = sum(bool(source_of(line)) for line in shard.lines) - len(portion.left_out)
+            left_out = tuple(portion.left_out)
+            return Done(shard.number, n_lines, dict(portion.seconds), left_out)
+
+        return work

@@ -1,0 +1,122 @@
+"""A survey as a value: the numbers of each head of a model over many sentences."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from transformer.files.csv_file import csv_bytes
+from transformer.inputs import InputError
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A mean over sentences; 95 % of the means of resampled sentences lie between low and high."""
+
+    mean: float
+    low: float | None
+    """None: of one sentence nothing is known of others."""
+    high: float | None
+    n_sentences: int
+    """The sentences of which it says something."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """One row of a head: a query, and the key that it looks at most."""
+
+    weight: float
+    sentence: int
+    """Its line in the file, from 1."""
+    query: int
+    key: int
+    query_piece: str
+    key_piece: str
+
+
+@dataclass(frozen=True)
+class Decile:
+    """A tenth of a head's rows, by their largest weight, and some of them, drawn at random."""
+
+    low: float
+    high: float
+    rows: tuple[Row, ...]
+
+
+@dataclass(frozen=True)
+class HeadSummary:
+    """One head over all sentences."""
+
+    kind: str
+    layer: int
+    head: int
+    numbers: Mapping[str, Estimate]
+    """Metric or role -> its mean; `<role>_chance` is what the role's keys get by chance."""
+    footprint: tuple[float, ...]
+    """Mean shares of the weight by offset, key minus query, from -8 to 8; of cross-attention by
+    place in the text, from -1 to 1, in nine bins."""
+    deciles: tuple[Decile, ...]
+    """From the flattest rows to the sharpest; one that is no wider than a step is left out."""
+    strongest: tuple[Row, ...]
+    """The sharpest rows, each of another sentence, the first ones of the file among equals."""
+
+
+@dataclass(frozen=True)
+class Survey:
+    """The heads of a model over many sentences."""
+
+    n_sentences: int
+    heads: tuple[HeadSummary, ...]
+
+    def of(self, kind: str, layer: int, head: int) -> HeadSummary:
+        """One of its heads. Raises KeyError."""
+        place = kind, layer, head
+        for each in self.heads:
+            if (each.kind, each.layer, each.head) == place:
+                return each
+        raise KeyError(place)
+
+    def to_json(self) -> str:
+        """Write all of it as JSON, the names of fields as keys; `from_json` reads it again."""
+        return json.dumps(asdict(self), ensure_ascii=False, allow_nan=False)
+
+    @classmethod
+    def from_json(cls, text: str) -> "Survey":
+        """Read what `to_json` wrote. Raises InputError for anything else."""
+        try:
+            value = json.loads(text)
+            return cls(int(value["n_sentences"]), tuple(_head(**each) for each in value["heads"]))
+        except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
+            raise InputError("This is not a survey that the command survey wrote.") from error
+
+    def to_csv(self) -> bytes:
+        """Write a line for each head and number, in UTF-8."""
+        header = ("kind", "layer", "head", "number", "mean", "low", "high", "sentences")
+        return csv_bytes(
+            header,
+            (
+                (*place, *map(_digits, (each.mean, each.low, each.high)), each.n_sentences)
+                for of in self.heads
+                for name, each in of.numbers.items()
+                for place in [(of.kind, of.layer, of.head, name)]
+            ),
+        )
+
+
+def _digits(number: float | None) -> str:
+    return "" if number is None else f"{number:.6g}"
+
+
+def _head(
+    *, numbers: Mapping[str, Any], deciles: Any, strongest: Any, footprint: Any, **place: Any
+) -> HeadSummary:
+    return HeadSummary(
+        **place,
+        numbers={name: Estimate(**each) for name, each in numbers.items()},
+        footprint=tuple(map(float, footprint)),
+        deciles=tuple(
+            Decile(each["low"], each["high"], tuple(Row(**row) for row in each["rows"]))
+            for each in deciles
+        ),
+        strongest=tuple(Row(**row) for row in strongest),
+    )

@@ -1,0 +1,123 @@
+"""Lines of a survey as a table of pyarrow's, and back: a line per sentence and head.
+
+Every row of attention leaves its largest weight and that weight's key, so that quantiles over all
+rows, and the rows at them, can be told from parts alone: no model is run again.
+"""
+
+import importlib
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from transformer.corpus.measured import N_OFFSETS, SentenceHeads, columns
+from transformer.corpus.shards import parquet
+from transformer.extras import require
+from transformer.files.natural_order import natural
+from transformer.inputs import InputError
+from transformer.refusal import quoted
+
+VERSION = 1
+"""The number of this layout; parts of another one are not read."""
+
+
+def table_of(lines: Sequence[SentenceHeads]) -> Any:
+    """Make a pyarrow.Table of them. Raises NotInstalled."""
+    require("survey")
+    arrow: Any = importlib.import_module("pyarrow")
+    n_heads = np.array([len(each.numbers) for each in lines], dtype=np.int64)
+    n_queries = np.array([each.peaks.shape[1] for each in lines], dtype=np.int64)
+    nothing = np.empty((0, len(columns())), np.float32), np.empty((0, N_OFFSETS), np.float32)
+    numbers = np.concatenate([nothing[0], *(each.numbers for each in lines)])
+    footprint = np.concatenate([nothing[1], *(each.footprint for each in lines)])
+    offsets = arrow.array(np.append(0, np.repeat(n_queries, n_heads).cumsum()).astype(np.int32))
+    places = [np.arange(len(each.numbers)) for each in lines]
+    layers = [at // each.n_heads for at, each in zip(places, lines, strict=True)]
+    heads = [at % each.n_heads for at, each in zip(places, lines, strict=True)]
+
+    def words(values: Sequence[str]) -> Any:
+        """The same text in all lines of a sentence and kind: written once."""
+        different = list(dict.fromkeys(values))
+        at = {value: i for i, value in enumerate(different)}
+        codes = np.repeat(np.array([at[value] for value in values], dtype=np.int32), n_heads)
+        return arrow.DictionaryArray.from_arrays(
+            arrow.array(codes), arrow.array(different, arrow.string())
+        )
+
+    def joined(arrays: Sequence[Any], kind: Any) -> Any:
+        return np.concatenate([np.empty(0, kind), *arrays]).astype(kind)
+
+    def rows(name: str, kind: Any) -> Any:
+        flat = joined([getattr(each, name).ravel() for each in lines], kind)
+        return arrow.ListArray.from_arrays(offsets, arrow.array(flat))
+
+    return arrow.table(
+        {
+            "sentence": np.repeat(
+                np.array([each.sentence for each in lines], dtype=np.int64), n_heads
+            ),
+            "kind": words([each.kind for each in lines]),
+            "layer": joined(layers, np.int16),
+            "head": joined(heads, np.int16),
+            **{name: numbers[:, i] for i, name in enumerate(columns())},
+            "footprint": arrow.FixedSizeListArray.from_arrays(
+                arrow.array(footprint.ravel()), N_OFFSETS
+            ),
+            "peaks": rows("peaks", np.float32),
+            "peak_keys": rows("peak_keys", np.int32),
+            "queries": words([each.queries for each in lines]),
+            "keys": words([each.keys for each in lines]),
+        }
+    ).replace_schema_metadata({"headscope_survey": str(VERSION)})
+
+
+class Parts:
+    """The lines of all parts in a folder, in the order of the file; may be gone through again."""
+
+    def __init__(self, folder: Path) -> None:
+        self.files = sorted(folder.glob("part-*.parquet"), key=lambda file: natural(file.name))
+
+    def __iter__(self) -> Iterator[SentenceHeads]:
+        for file in self.files:
+            yield from lines_of(file)
+
+
+def lines_of(file: Path) -> Iterator[SentenceHeads]:
+    """Read a part. Raises InputError for what is none, NotInstalled."""
+    reader = parquet()
+    try:
+        table = reader.read_table(file)
+        version = (table.schema.metadata or {}).get(b"headscope_survey", b"").decode()
+        if version != str(VERSION):
+            raise ValueError(f"version {quoted(version)}")
+        yield from _lines(table)
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise InputError(f"{file} is not a part of a survey that this version reads.") from error
+
+
+def _lines(table: Any) -> Iterator[SentenceHeads]:
+    if not len(table):
+        return
+    texts = {name: table[name].cast("string").to_pylist() for name in ("kind", "queries", "keys")}
+    sentences, layers = table["sentence"].to_numpy(), table["layer"].to_numpy()
+    numbers = np.stack([table[name].to_numpy() for name in columns()], axis=1)
+    footprint = table["footprint"].combine_chunks().flatten().to_numpy().reshape(-1, N_OFFSETS)
+    peaks, keys = (table[name].combine_chunks() for name in ("peaks", "peak_keys"))
+    offsets = peaks.offsets.to_numpy()
+    flat_peaks, flat_keys = peaks.values.to_numpy(zero_copy_only=False), keys.values.to_numpy()
+    kinds = np.array(texts["kind"])
+    starts = np.flatnonzero((np.diff(sentences) != 0) | (kinds[1:] != kinds[:-1])) + 1
+    for first, last in zip([0, *starts], [*starts, len(table)], strict=True):
+        rows = slice(offsets[first], offsets[last])
+        yield SentenceHeads(
+            sentence=int(sentences[first]),
+            kind=str(kinds[first]),
+            n_layers=int(layers[last - 1]) + 1,
+            queries=texts["queries"][first],
+            keys=texts["keys"][first],
+            numbers=numbers[first:last],
+            footprint=footprint[first:last],
+            peaks=flat_peaks[rows].reshape(last - first, -1),
+            peak_keys=flat_keys[rows].reshape(last - first, -1),
+        )
