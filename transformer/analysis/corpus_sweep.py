@@ -1,9 +1,12 @@
 """Every head off on many sentences: a line per sentence and head, then a mean with its interval."""
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import combinations
+from functools import partial
+from itertools import chain, combinations
+from pathlib import Path
+from typing import Any
 
 import torch
 
@@ -12,7 +15,11 @@ from transformer.analysis.sweep import Sweep, sweep
 from transformer.analysis.synergy import pairs_of
 from transformer.analysis.tables.sweep_table import Line, rounded
 from transformer.checkpoint import Checkpoint
+from transformer.corpus.shards import Shard
 from transformer.decoding.decode import decode
+from transformer.engines.engine import Done, Work
+from transformer.formats.opening import load_checkpoint
+from transformer.hugging_face.pairing import pairing
 from transformer.inputs import InputError
 from transformer.refusal import Refusal, quoted
 from transformer.token import Token
@@ -38,6 +45,44 @@ class Worth:
     """The share of sentences in which another token became most probable somewhere."""
 
 
+@dataclass(frozen=True)
+class SweepJob:
+    """Every head off on each sentence of a shard, or some edits two at a time."""
+
+    checkpoint: Path
+    device: str | None = None
+    pair: str = ""
+    """The second text that is read with each sentence; empty: there is none."""
+    number: str = ""
+    """The number that is judged, where a model puts several on a text; empty: the first text's."""
+    together: tuple[str, ...] = ()
+    """The edits that are tried two at a time; none: every head is off by itself."""
+
+    def open(self) -> Work:
+        opened = load_checkpoint(self.checkpoint, self.device)
+        return partial(self.do, pairing(opened, self.pair) if self.pair else opened)
+
+    def do(self, checkpoint: Checkpoint, shard: Shard) -> Done:
+        """Sweep the sentences of a shard; the result has a list for each, by its line's number."""
+        left_out: list[str] = []
+        result: dict[int, list[Any]] = {}
+        for number, source in enumerate(shard.lines, shard.first + 1):
+            if not source:
+                continue
+            try:
+                if self.together:
+                    result[number] = _tried(checkpoint, source, self.together, self.number)
+                else:
+                    result[number] = _singles(checkpoint, number, source, self.pair, self.number)
+            except InputError as error:
+                left_out.append(f"line {number} is left out: {error}")
+        return Done(shard.number, len(result), left_out=tuple(left_out), result=result)
+
+
+Run = Callable[[SweepJob, Sequence[Shard]], Iterator[Done]]
+"""An engine's run."""
+
+
 def sweep_sentences(
     checkpoint: Checkpoint,
     sentences: Sentences,
@@ -45,37 +90,59 @@ def sweep_sentences(
     n_pairs_of: int = 0,
     say: Say = lambda sentence: None,
     pair: str = "",
+    run: Run | None = None,
 ) -> Iterator[list[Line]]:
     """All lines that there are, whenever a sentence is done; those in `before` stay as they are.
 
     n_pairs_of: of so many heads, those that are worth most on average, all pairs follow. A sentence
     that the model cannot read is left out, and that is said. pair: the second text that the
-    checkpoint reads with each. Raises InputError where `before` is of other sentences, of another
-    second text or of other weights.
+    checkpoint reads with each. run: has sentences swept elsewhere, in any order. Raises InputError
+    where `before` is of other sentences, of another second text or of other weights.
     """
     lines = _checked(checkpoint, sentences, before, pair)
     singles = [line for line in lines if line.synergy is None]
     pairs = [line for line in lines if line.synergy is not None]
-    done = {line.sentence for line in singles}
-    for number, source in sentences.items():
-        if number in done:
-            continue
-        try:
-            singles += _singles(checkpoint, number, source, pair, _number_of(singles))
-        except InputError as error:
-            say(f"line {number} is left out: {error}")
+    job = SweepJob(checkpoint.path.absolute(), str(checkpoint.device), pair)
+
+    def here(job: SweepJob, shards: Sequence[Shard]) -> Iterator[Done]:
+        return map(partial(job.do, checkpoint), shards)
+
+    def swept(job: SweepJob, run: Run, shards: Sequence[Shard]) -> Iterator[Mapping[int, Any]]:
+        for done in run(job, shards):
+            for why in done.left_out:
+                say(why)
+            yield done.result
+
+    left = _shards(sentences, {line.sentence for line in singles})
+    while left and not singles:  # the first one decides which number is judged
+        for result in swept(job, here, [left.pop(0)]):
+            singles += chain(*result.values())
+            yield [*singles, *pairs]
+    job = replace(job, number=_number_of(singles))
+    for result in swept(job, run or here, left):
+        singles += chain(*result.values())
         singles.sort(key=lambda line: line.sentence)
         yield [*singles, *pairs]
-    wanted = [each.edits for each in strongest(worths(singles), n_pairs_of)]
+    wanted = tuple(each.edits for each in strongest(worths(singles), n_pairs_of))
     wanted_pairs = {" ".join(two) for two in combinations(wanted, 2)}
     pairs = _of_pairs(pairs, wanted_pairs)
-    there = {line.sentence for line in pairs}
-    for number in dict.fromkeys(line.sentence for line in singles):
-        if wanted_pairs and number not in there:
-            pairs += _pairs(checkpoint, number, sentences[number], wanted, singles)
-            pairs.sort(key=lambda line: line.sentence)
-            yield [*singles, *pairs]
+    there = {line.sentence for line in singles} if wanted_pairs else set()
+    tried = {number: sentences[number] for number in sorted(there)}
+    left = _shards(tried, {line.sentence for line in pairs})
+    for result in swept(
+        replace(job, number=_number_of(singles), together=wanted), run or here, left
+    ):
+        for number, changes in result.items():
+            pairs += _pairs(number, changes, singles)
+        pairs.sort(key=lambda line: line.sentence)
+        yield [*singles, *pairs]
     yield [*singles, *pairs]
+
+
+def _shards(sentences: Sentences, done: Container[int]) -> list[Shard]:
+    """A shard for each sentence that is left: it is a batch by itself."""
+    left = ((number, text) for number, text in sentences.items() if number not in done)
+    return [Shard(i, number - 1, (text,)) for i, (number, text) in enumerate(left)]
 
 
 def worths(lines: Iterable[Line]) -> list[Worth]:
@@ -142,22 +209,30 @@ def _output_text(checkpoint: Checkpoint, sweep: Sweep) -> str:
     return checkpoint.tokenizer.decode([token.id for token in sweep.target])
 
 
-def _pairs(
-    checkpoint: Checkpoint, number: int, source: str, wanted: Sequence[str], singles: Sequence[Line]
-) -> list[Line]:
+Tried = tuple[str, float, int]
+"""Two edits, the change by both at once, and the tokens at which another one is most probable."""
+
+
+def _tried(checkpoint: Checkpoint, source: str, wanted: Sequence[str], number: str) -> list[Tried]:
+    """Try all pairs of edits; none where the sentence lacks one of them."""
     target = judged_target(checkpoint, source)
-    result = replace(sweep(checkpoint, source, target, wanted), number=_number_of(singles))
+    result = replace(sweep(checkpoint, source, target, wanted), number=number)
     if len(result.edits) < len(wanted):
         return []
     *_, tried = pairs_of(checkpoint, result, range(len(wanted)))
+    names = (" ".join(map(str, two)) for two in tried.pairs)
+    changes = map(rounded, tried.together.tolist())
+    return list(zip(names, changes, tried.n_other.tolist(), strict=True))
+
+
+def _pairs(number: int, tried: Sequence[Tried], singles: Sequence[Line]) -> list[Line]:
     own = {line.edits: line for line in singles if line.sentence == number}
-    some = own[wanted[0]]
     lines = []
-    changes, others = tried.together.tolist(), tried.n_other.tolist()
-    for two, change, n_other in zip(tried.pairs, changes, others, strict=True):
-        synergy = rounded(change) - sum(own[str(edit)].change for edit in two)
-        start = (number, source, some.written, some.n_words, some.log_prob, " ".join(map(str, two)))
-        lines.append(Line(*start, rounded(change), n_other, rounded(synergy), some.pair))
+    for edits, change, n_other in tried:
+        synergy = change - sum(own[edit].change for edit in edits.split())
+        some = own[edits.split()[0]]
+        start = (number, some.source, some.written, some.n_words, some.log_prob, edits)
+        lines.append(Line(*start, change, n_other, rounded(synergy), some.pair))
     return lines
 
 

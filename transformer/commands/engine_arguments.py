@@ -31,6 +31,11 @@ def add_engine(parser: ArgumentParser) -> None:
     )
 
 
+def is_elsewhere(options: Namespace) -> bool:
+    """Tell whether shards are to run in other processes than this one."""
+    return options.jobs > 1 or bool(options.address) or options.engine not in (None, "here")
+
+
 def run_shards(
     job: Job, shards: Sequence[Shard], options: Namespace, folder: Path | None = None
 ) -> Iterator[Done]:

@@ -4,8 +4,10 @@ import time
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from collections.abc import Sequence
 from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 
+import torch
 from tqdm import tqdm
 
 from transformer.analysis.corpus_sweep import Worth, strongest, sweep_sentences, worths
@@ -14,6 +16,7 @@ from transformer.analysis.tables.sweep_table import Line, check_place, read, wri
 from transformer.checkpoint import Checkpoint
 from transformer.commands.arguments import add_checkpoint
 from transformer.commands.command import Command, Result, table
+from transformer.commands.engine_arguments import add_engine, is_elsewhere, run_shards
 from transformer.formats.opening import load_checkpoint
 from transformer.hugging_face.pairing import pairing
 from transformer.inputs import InputError
@@ -65,12 +68,16 @@ def add_arguments(parser: ArgumentParser) -> None:
         help="instead: BLEU of the file's first N sentences with each head off, and with each "
         "as the only one of its layer, as Markdown in --out; a line: source, tab, reference",
     )
+    add_engine(parser)
 
 
 def run(options: Namespace) -> Result:
     """Measure what each head is worth, and pairs of them. Raises Refusal."""
+    if options.bleu and is_elsewhere(options):
+        raise InputError("BLEU is computed here: leave out --jobs, --engine and --address.")
     if options.bleu:
         return _bleu(options)
+    torch.set_num_threads(options.threads or 1)  # as engines do, so that all give the same bytes
     if options.out is not None:
         check_place(options.out)
     sentences = _sentences(options.data)
@@ -109,7 +116,8 @@ def _swept(
     try:
         with tqdm(total=len(sentences), desc="Sweep", unit="sentence", dynamic_ncols=True) as bar:
             pair = (options.pair or "").strip()
-            arguments = (checkpoint, sentences, before, options.pairs, leave_out, pair)
+            run = partial(run_shards, options=options) if is_elsewhere(options) else None
+            arguments = (checkpoint, sentences, before, options.pairs, leave_out, pair, run)
             for latest in sweep_sentences(*arguments):
                 bar.n = len({line.sentence for line in latest})
                 bar.refresh()

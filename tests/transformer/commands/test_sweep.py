@@ -108,6 +108,24 @@ def test_a_stopped_sweep_is_continued_to_the_same_bytes(
     assert broken.read_bytes() == whole.read_bytes()
 
 
+def test_another_process_writes_the_same_table(
+    text_folder: Path, data: Path, tmp_path: Path
+) -> None:
+    here, processes = tmp_path / "here.csv", tmp_path / "processes.csv"
+    given = (text_folder, "--data", data, "--pairs", 3, "--out")
+    assert run(*given, here) == 0
+    assert run(*given, processes, "--engine", "processes") == 0
+    assert processes.read_bytes() == here.read_bytes()
+
+
+def test_the_engine_here_is_one_process(text_folder: Path, data: Path, capsys: Output) -> None:
+    for more in (("--jobs", 2), ("--address", "head:6379")):
+        assert run(text_folder, "--data", data, "--engine", "here", *more) == 1
+        assert "leave out --jobs and --address" in capsys.readouterr().err
+    assert run(text_folder, "--data", data, "--bleu", 3, "--jobs", 2) == 1
+    assert "BLEU is computed here" in capsys.readouterr().err
+
+
 def test_a_killed_write_leaves_the_table_that_was_there(
     text_folder: Path, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Output
 ) -> None:
