@@ -4,10 +4,13 @@ import html
 import math
 import re
 from collections.abc import Iterable
+from dataclasses import replace
+from functools import lru_cache
 from typing import SupportsFloat
 
 from transformer.token import Token
 from transformer.visible import visible
+from transformer.words import CONTINUES, word_groups
 
 _KIND_TITLES = {"encoder_self": "Encoder", "decoder_self": "Decoder", "cross": "Cross"}
 _KIND_NAMES = {
@@ -16,6 +19,8 @@ _KIND_NAMES = {
     "cross": "cross-attention",
 }
 
+_BEFORE = Token(0, " a")
+"""A word that another piece may continue."""
 _BYTE = re.compile(r"<0x([0-9A-F]{2})>")
 _MEANS = re.compile(
     r"[\\`*{}\[\]|~$@^&]|<(?!\u2060)"
@@ -64,7 +69,28 @@ def label(token: Token) -> str:
 
 def bare_label(token: Token) -> str:
     """The label without the mark of a space before it."""
-    return label(token).removeprefix("▁") or label(token)
+    return label(token).removeprefix("▁") or label(replace(token, piece=" "))
+
+
+def word_label(token: Token) -> str:
+    """The label where words are shown and not pieces: without the space that begins a word.
+
+    A piece that begins no word has a dot before it, as no other text is there that it continues;
+    those that have a sign of their own, as the ## of WordPiece, keep it.
+    """
+    return label(worded(token))
+
+
+@lru_cache(maxsize=10_000)
+def worded(token: Token) -> Token:
+    """Return the token whose label is the `word_label` of another one."""
+    text = bare_label(token)
+    if token.special or not token.piece or text.startswith(CONTINUES):
+        return token
+    if not token.piece.strip(" ▁"):
+        return replace(token, piece=" ")
+    continues = label(token) == text and len(word_groups((_BEFORE, token))) == 1
+    return replace(token, piece=f"·{text}" if continues else text)
 
 
 def labels(tokens: Iterable[Token]) -> list[str]:

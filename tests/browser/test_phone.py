@@ -179,3 +179,16 @@ def test_a_swipe_across_b_turns_a_with_it_where_they_are_locked(
     views.last.locator(".stage").scroll_into_view_if_needed()
     drag(phone, views.last.locator(".stage"), -150)
     becomes(lambda: (parameter(phone, "head"), parameter(phone, "head_b")), expected)
+
+
+@pytest.mark.parametrize("more", ["", ",+and+my+aunt+went+to+the+city+to+buy+him+some+tea"])
+def test_what_is_chosen_at_the_end_of_a_row_is_whole(phone: Page, address: str, more: str) -> None:
+    """Also below more lines of words than are shown at once."""
+    text = f"The+doctor+told+my+uncle+to+drink+less+coffee+because+he+could+not+sleep{more}."
+    visit(phone, f"{address}/?text={text}")
+    row = phone.locator(".token-rows .tokens.target")
+    for name in ("uncertainty", "lines"):
+        button = row.get_by_role("button", name=name)
+        expect(button).to_be_visible()
+        edge, own = box(row), box(button)
+        assert own["y"] + own["height"] <= edge["y"] + edge["height"] + 1

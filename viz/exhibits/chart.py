@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from transformer.token import Token
 from viz.exhibits.shading import Shading
+from viz.labels import worded
 
 Dash = Literal["solid", "dash", "dot"] | tuple[int, int]
 """A name, or pixels that are drawn and left out."""
@@ -45,6 +46,12 @@ class Axis:
     """Labels and numbers are written; else they are under the pointer alone."""
     ticks: Sequence[tuple[float, str]] = ()
     """Values with their texts; none: round numbers."""
+
+    @property
+    def in_words(self) -> "Axis":
+        """The same with its tokens named as in pictures of words."""
+        names = [each if isinstance(each, str) else worded(each) for each in self.labels]
+        return replace(self, labels=names)
 
 
 @dataclass(frozen=True, eq=False)
@@ -179,6 +186,11 @@ class Chart:
     """A cell is as wide as it is high."""
     instead: str = ""
     """The reason, where there is nothing to see."""
+
+    @property
+    def in_words(self) -> "Chart":
+        """The same with the tokens along its sides named as in pictures of words."""
+        return replace(self, x=self.x.in_words, y=self.y.in_words)
 
     @property
     def size(self) -> tuple[int, int] | None:

@@ -8,7 +8,7 @@ from transformer.token import Token
 from viz.exhibits.chart import Axis, Chart
 from viz.exhibits.shading import differences
 from viz.figures.heat_map import heat_map
-from viz.labels import label, number
+from viz.labels import number, word_label
 
 TITLES = {
     "qk": ("QK", "score before the softmax", "query", "key"),
@@ -37,8 +37,9 @@ def chart(circuit: str, values: Tensor, tokens: Sequence[Token], most_labels: in
 def describe(circuit: str, values: Tensor, tokens: Sequence[Token]) -> str:
     name, what, *_ = TITLES[circuit]
     row, column = divmod(int(values.argmax()), len(tokens))
+    of = f"{word_label(tokens[row])} and {word_label(tokens[column])}"
     return (
         f"{name} circuit between {len(tokens)} tokens, {what}: the largest value is "
-        f"{number(values[row, column], 4)}, of {label(tokens[row])} and {label(tokens[column])}; "
+        f"{number(values[row, column], 4)}, of {of}; "
         f"the smallest is {number(values.min(), 4)}."
     )

@@ -242,10 +242,10 @@ def _exhibits_of(batch: Batch) -> dict[str, Exhibit]:
             make = figures.beside_small if each.which == "combined" else figures.small
             exhibits[f"mask-{number}-{each.which}"] = Exhibit(
                 f"Sentence {number}: {each.title}",
-                figures.chart(each),
+                figures.chart(each).in_words,
                 each.describe(),
                 about="checkpoint",
-                small=make(each) if len(several) > 1 else None,
+                small=make(each).in_words if len(several) > 1 else None,
             )
     return exhibits
 

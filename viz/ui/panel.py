@@ -6,6 +6,7 @@ from transformer import Attention, Recording
 from transformer.analysis.metrics.measure import measure, metrics_of
 from transformer.discover import discover
 from viz.app_packages import st
+from viz.exhibits.chart import Chart
 from viz.exhibits.exhibit import Exhibit
 from viz.state.page import Pane
 from viz.ui.columns import columns
@@ -59,7 +60,10 @@ def view_exhibit(
     """A view of the pane's recording, or of another one, with these choices."""
     view: View = discover("viz.views", "VIEW")[name]
     of = pane.recording if recording is None else recording
-    return Exhibit(view.title, view.content(of, **choices), view.describe(of, **choices))
+    content = view.content(of, **choices)
+    if pane.reading.words and isinstance(content, Chart):
+        content = content.in_words
+    return Exhibit(view.title, content, view.describe(of, **choices))
 
 
 def metric_texts(attention: Attention, layer: int, head: int) -> dict[str, str]:

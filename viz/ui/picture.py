@@ -107,7 +107,7 @@ def _typed(picture: HeadMap | HeadView) -> HeadMap | HeadView | None:
 
 
 def _inside(pane: Pane, reading: Reading) -> PictureAt:
-    cell = CellSteps(pane.selection, pinned_cell(pane), reading.rows)
+    cell = CellSteps(pane.selection, pinned_cell(pane), reading.rows, reading.words)
     on = {"cell": lambda cell: pin_cell(pane, *cell), "turn": lambda n: turn_by(pane, n)}
     typed = replace(cell, cell=None)
     return PictureAt(cell, typed=typed, on=on, key=f"inside{pane.suffix}")

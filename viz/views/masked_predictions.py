@@ -8,7 +8,7 @@ from transformer.recording.decisions import Masked
 from transformer.token import Token
 from viz.exhibits.chart import Chart
 from viz.figures import probability_bars
-from viz.labels import label, percent
+from viz.labels import bare_label, percent
 from viz.views.view import View
 
 REST = "all others"
@@ -37,7 +37,9 @@ def chart(recording: Recording, position: int) -> Chart:
 
 def describe(recording: Recording, position: int) -> str:
     masked = _at(recording, position)
-    best = ", ".join(f"{label(each.token)} {percent(each.prob)}" for each in masked.candidates[:3])
+    best = ", ".join(
+        f"{bare_label(each.token)} {percent(each.prob)}" for each in masked.candidates[:3]
+    )
     return f"In place of the mask at position {position} stand most probably: {best}."
 
 

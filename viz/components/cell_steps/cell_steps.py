@@ -20,7 +20,7 @@ from viz.components.kit.browser import Component, envelope, pieces
 from viz.components.kit.pack import pack
 from viz.components.kit.picture import check_number, known_map
 from viz.components.kit.sync import mountable
-from viz.labels import kind_name, number, percent
+from viz.labels import kind_name, number, percent, worded
 from viz.map_words import capitalised
 from viz.sentence import Wording, sentence, wording
 from viz.theme import Theme
@@ -48,6 +48,8 @@ class CellSteps:
     """Positions of query and key; None: the head's largest weight."""
     rows: Literal["produced", "read"] = "produced"
     """The name of a row of cross-attention, as a Reading has it."""
+    words: bool = False
+    """The names of tokens are those that stand beside pictures of words."""
     component: ClassVar[Component] = CELL_STEPS
 
     def title(self, recording: Recording) -> str:
@@ -58,7 +60,9 @@ class CellSteps:
     def payload(self, recording: Recording, decoding: Decoding | None = None) -> bytes:
         cell, map = self._inside(recording)
         query_token, key_token = map.rows[cell.query], map.columns[cell.key]
-        return pack_cell(cell, query_token, key_token, map.columns, wording(map))
+        names = worded if self.words else _itself
+        keys = [names(token) for token in map.columns]
+        return pack_cell(cell, names(query_token), names(key_token), keys, wording(map))
 
     def maps(self, recording: Recording) -> dict[str, AttentionMap]:
         """The map that the cell is of."""
@@ -86,6 +90,10 @@ class CellSteps:
         check_number("key", key, len(map.columns), kind)
         result = inside(recording, kind, layer, head, query, key)
         return replace(result, layer=map.attention.number(layer)), map
+
+
+def _itself(token: Token) -> Token:
+    return token
 
 
 def pack_cell(

@@ -22,7 +22,7 @@ from viz.components.kit.browser import Component, digest, envelope, pieces, piec
 from viz.components.kit.pack import pack
 from viz.components.kit.picture import check_head
 from viz.components.kit.sync import mountable
-from viz.labels import bare_label, kind_name, label, percent
+from viz.labels import bare_label, kind_name, label, percent, word_label
 from viz.sentence import weight_wording
 from viz.theme import Theme
 
@@ -165,7 +165,7 @@ def pack_player(
         "target": written[len(prompt) :],
         "read": _names(read, of_read, words),
         "ids": [token.id for token in decoding.target],
-        "steps": [_step(step, decoding.vocab_size) for step in decoding.steps],
+        "steps": [_step(step, decoding.vocab_size, words) for step in decoding.steps],
     }
     whose = {
         "layer": layer,
@@ -215,7 +215,7 @@ def merge_columns(weights: NDArray[Any], groups: tuple[Group, ...]) -> NDArray[A
     return merge(torch.from_numpy(np.array(weights)), groups, 1, "sum").numpy().astype("<f4")
 
 
-def _step(step: Step, vocab_size: int) -> dict[str, Any]:
+def _step(step: Step, vocab_size: int, words: bool) -> dict[str, Any]:
     """One step; a chosen token that is not among the best is added below them."""
     ids = [candidate.token.id for candidate in step.candidates]
     candidates, rest = list(step.candidates), step.rest
@@ -223,7 +223,7 @@ def _step(step: Step, vocab_size: int) -> dict[str, Any]:
         candidates.append(step.chosen)
         rest = max(0.0, rest - step.chosen.prob)
     return {
-        "candidates": [_candidate(candidate) for candidate in candidates],
+        "candidates": [_candidate(candidate, words) for candidate in candidates],
         "ids": [candidate.token.id for candidate in candidates],
         "chosen": [candidate.token.id for candidate in candidates].index(step.chosen.token.id),
         "rest": round(rest, 6),
@@ -233,7 +233,8 @@ def _step(step: Step, vocab_size: int) -> dict[str, Any]:
     }
 
 
-def _candidate(candidate: Candidate) -> tuple[str, int, float, str]:
+def _candidate(candidate: Candidate, words: bool) -> tuple[str, int, float, str]:
     token, prob, after = candidate.token, candidate.prob, candidate.after
     text = percent(prob) if after is None else f"{percent(prob)} → {percent(after)}"
-    return label(token), int(token.special), round(prob, 6), text
+    name = word_label(token) if words else label(token)
+    return name, int(token.special), round(prob, 6), text

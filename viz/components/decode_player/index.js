@@ -125,7 +125,7 @@ function update(player, { nonce, palette, step, branches, payload }) {
     arrange(player);
     const entropies = header.steps.map((s) => s.entropy);
     const weights = cross ?? player.own;
-    fillOverview(player.overview, { weights, written: header.target, entropies });
+    fillOverview(player.overview, { weights, written: header.steps.map(chosenOf), entropies });
     layOut(player);
   }
   const isOther = player.header.decoding !== decoding;
@@ -224,9 +224,12 @@ function show(player, step) {
 }
 
 function sentence(header, step) {
-  const { candidates, chosen } = header.steps[step];
-  const [label, , , share] = candidates[chosen];
-  return `Step ${step + 1} of ${header.steps.length}: wrote ${bare([label])}, ${share}`;
+  const [, , , share] = chosenOf(header.steps[step]);
+  return `Step ${step + 1} of ${header.steps.length}: wrote ${bare(header.target[step])}, ${share}`;
+}
+
+function chosenOf({ candidates, chosen }) {
+  return candidates[chosen];
 }
 
 function showCandidates(player, { candidates, chosen, rest, rest_text: restShare, n_rest: nRest }) {

@@ -90,7 +90,8 @@ class HeadMap:
         """
         chosen = {"cell": None if cell is None else list(cell), "pins": list(pins)}
         state = {**chosen, "path": path, "own_scale": own_scale, "asks": asks, "is_off": is_off}
-        return envelope(payload, theme, difference=theme.difference_scale, twin=twin, **state)
+        beside = {} if twin is None else {"twin": twin}
+        return envelope(payload, theme, difference=theme.difference_scale, **state, **beside)
 
     def says(self, recording: Recording, decoding: Decoding | None = None, **state: Any) -> str:
         kind, layer, head = astuple(self.selection)

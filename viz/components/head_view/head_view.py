@@ -102,7 +102,7 @@ class HeadView:
             edits=list(edits),
             off=list(off),
             changes=changes,
-            twin=twin,
+            **({} if twin is None else {"twin": twin}),
             ink=theme.ink,
             colours=theme.head_colours,
         )

@@ -17,7 +17,7 @@ from viz.components.kit.pack import pack
 from viz.components.kit.sync import mountable
 from viz.components.search_tree.entries import Entry, entries_of
 from viz.components.search_tree.layout import layout, shared_chain
-from viz.labels import bare_label, number
+from viz.labels import bare_label, label, number
 from viz.theme import Theme
 
 SEARCH_TREE = Component("search_tree")
@@ -93,7 +93,7 @@ def pack_tree(search: SearchTree, words: bool) -> bytes:
     of_reason = [reasons.setdefault(_reason(entry), len(reasons)) for entry in entries]
     header = {
         "search": name_of(search),
-        "labels": [_label(entry) for entry in entries],
+        "labels": [_label(entry, words) for entry in entries],
         "reasons": list(reasons),
         # The first and the last one stay, so that what is folded has a beginning and an end.
         "fold": chain[1:-1] if len(chain) >= FOLDED else [],
@@ -154,16 +154,14 @@ def _best(entry: Entry) -> float:
     return np.inf if entry.node.hypothesis is None else entry.node.hypothesis
 
 
-def _label(entry: Entry) -> tuple[str, int]:
-    """Return the label without the sign of its space, as every node is by itself, and whether it is
-    special.
-    """
+def _label(entry: Entry, words: bool) -> tuple[str, int]:
+    """Return the label, of a word without the sign of its space, and whether it is special."""
     if entry.token is None:
         return "", 0
-    return _bare(entry.token), int(entry.token.special)
+    return (_bare if words else _piece)(entry.token), int(entry.token.special)
 
 
-_bare = lru_cache(maxsize=10_000)(bare_label)
+_bare, _piece = (lru_cache(maxsize=10_000)(made) for made in (bare_label, label))
 
 
 def _reason(entry: Entry) -> str:

@@ -10,7 +10,7 @@ from transformer.analysis.tables.origins import Side
 from transformer.recording import Recording
 from transformer.token import Token
 from viz.exhibits.chart import Axis, Bars, Chart
-from viz.labels import label, percent
+from viz.labels import percent, word_label
 
 N_TOP = 10
 """Pieces with a row of their own; all others share the last one."""
@@ -79,7 +79,7 @@ def chart(rows: Sequence[Row], position: int, tokens: Sequence[Token]) -> Chart:
         _bars("smoothed target", [row.smoothed for row in rows], 1),
         _bars("prediction", [row.predicted for row in rows], 0),
     ]
-    more = f" at position {position}: {label(target)}"
+    more = f" at position {position}: {word_label(target)}"
     name, height = f"label_smoothing {position}", ROW * len(rows)
     return Chart(name, "Asked for and predicted", more, x, y, marks, height)
 
@@ -101,7 +101,7 @@ def describe(rows: Sequence[Row], position: int, target: Token) -> str:
     own = next(row for row in rows if row.token and row.token.id == target.id)
     best = rows[0]  # the rows are sorted by it; the others together stand last
     return (
-        f"At position {position} the target is {label(target)}: the smoothed target gives it "
+        f"At position {position} the target is {word_label(target)}: the smoothed target gives it "
         f"{percent(own.smoothed)}, the model {percent(own.predicted)}; the likeliest piece is "
-        f"{label(best.token or target)} with {percent(best.predicted)}."
+        f"{word_label(best.token or target)} with {percent(best.predicted)}."
     )

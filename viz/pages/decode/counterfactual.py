@@ -19,7 +19,7 @@ from viz.app_packages import st
 from viz.exhibits.exhibit import Exhibit
 from viz.export import rows_csv
 from viz.figures import needed_rows
-from viz.labels import bare_label, kind_name, kind_title, literal, percent
+from viz.labels import bare_label, kind_name, kind_title, literal, percent, word_label
 from viz.run.batches import Runner
 from viz.run.request import Request, answer
 from viz.run.study import Study
@@ -107,7 +107,7 @@ def other_word(pane: Pane, step: int, at: Step, layer: int, head: int) -> None:
 
 
 def _named(candidate: Candidate) -> str:
-    return visible(f"{bare_label(candidate.token)}, {percent(candidate.prob)}")
+    return visible(f"{word_label(candidate.token)}, {percent(candidate.prob)}")
 
 
 def _choices(pane: Pane, layer: int, head: int) -> dict[str, tuple[Head, ...]]:

@@ -8,7 +8,7 @@ from transformer.recording import Recording
 from transformer.refusal import Refusal
 from viz.app_packages import st
 from viz.components.kit.guarded import guarded
-from viz.labels import label, literal, number
+from viz.labels import literal, number, word_label
 from viz.run.work import at_hand
 from viz.state.branching import Ids, take_all_back, take_back
 from viz.state.limits import charge
@@ -70,7 +70,7 @@ def _price(recording: Recording, ids: Sequence[int]) -> str:
     values = log_probabilities(recording)[start : start + n].tolist()
     tokens = recording.target[start : start + n]
     each = ", ".join(
-        f"{label(it)} {number(value)}" for it, value in zip(tokens, values, strict=True)
+        f"{word_label(it)} {number(value)}" for it, value in zip(tokens, values, strict=True)
     )
     return f"In nats: {each}."
 
