@@ -22,6 +22,7 @@ from transformer.editing.reach import first_layer, kinds_of
 from transformer.editing.references import references
 from transformer.edits.edit import Edit, EditError
 from transformer.inputs import InputError, source_ids
+from transformer.precision import at_least_single
 from transformer.recording import Recording
 from transformer.recording.ours import record
 from transformer.recording.text_vector import angle, cosine
@@ -97,7 +98,7 @@ def _recorded(checkpoint: Checkpoint, output: Output, group: Group) -> Scored:
     if not output.foils:
         return Scored(log_probs[None], best[None])
     every = recording.logits.cpu().double().log_softmax(-1)
-    return Scored(log_probs[None], best[None], every.gather(-1, foils).mT.float())
+    return Scored(log_probs[None], best[None], every.gather(-1, foils).mT.to(log_probs.dtype))
 
 
 def _cosine(*recordings: Recording) -> float:
@@ -113,7 +114,8 @@ def scores_in(recording: Recording, output: Output) -> tuple[Tensor, Tensor]:
     if decided is not None and output.classes:
         logits = decided.logits.cpu().double()
         log_probs = logits.log_softmax(-1) if decided.is_exclusive else logsigmoid(logits)
-        return log_probs.float(), log_probs.argmax(-1, keepdim=True)
+        kept = log_probs.to(at_least_single(decided.logits).dtype)
+        return kept, log_probs.argmax(-1, keepdim=True)
     if output.numbers:
         return torch.tensor([*recording.numbers.values()]), torch.zeros(1, dtype=torch.long)
     if output.vector is not None and recording.vector is not None:
@@ -122,7 +124,8 @@ def scores_in(recording: Recording, output: Output) -> tuple[Tensor, Tensor]:
     ids = torch.tensor([token.id for token in output.words])
     logits = recording.logits[list(output.places)] if output.places else recording.logits
     log_probs = logits.cpu().double().log_softmax(-1)[: len(ids)]
-    return log_probs.gather(-1, ids[:, None])[:, 0].float(), log_probs.argmax(-1)
+    own = log_probs.gather(-1, ids[:, None])[:, 0]
+    return own.to(at_least_single(logits).dtype), log_probs.argmax(-1)
 
 
 @torch.inference_mode()
@@ -134,7 +137,7 @@ def _classified(
 ) -> Scored:
     source = torch.tensor([sources], device=checkpoint.device).expand(len(groups), -1)
     with editing(checkpoint.model, checkpoint.family, Editing((), rows=groups, references=tensors)):
-        log_probs = checkpoint.model(source).float().log_softmax(-1).cpu()
+        log_probs = at_least_single(checkpoint.model(source)).log_softmax(-1).cpu()
     return Scored(log_probs, log_probs.argmax(-1, keepdim=True))
 
 
@@ -164,7 +167,7 @@ def judged(
     model: Any = checkpoint.model
     ids = torch.tensor(targets, device=states.device).mT.repeat(len(states), 1)  # [N T, M]
     parts = [
-        _judged(model.logits(x).float(), some)
+        _judged(at_least_single(model.logits(x)), some)
         for x, some in zip(states.flatten(0, 1).split(CELLS), ids.split(CELLS), strict=True)
     ]
     log_probs, best = (torch.cat(each).cpu() for each in zip(*parts, strict=True))

@@ -12,6 +12,7 @@ from transformer.editing.change import Cells, Change
 from transformer.editing.reach import kinds_of
 from transformer.edits.edit import Edit, EditError, EditKind
 from transformer.edits.spelling import edit_kinds
+from transformer.precision import at_least_single
 from transformer.recording.calls import AttentionCall
 
 Act = tuple[Edit, EditKind]
@@ -124,11 +125,12 @@ class Editor:
             one, z = call.only(head - offset), of_head(head - offset)
             if self.rescores(kind, layer, head):
                 closed = ~one.allowed()[0]
-                before = one.scores()[0].masked_fill(closed, -torch.inf)  # [Q, K]
+                v = at_least_single(one.v[0])
+                before = one.scores_in(v.dtype)[0].masked_fill(closed, -torch.inf)  # [Q, K]
                 after = self.rescored(kind, layer, head, before, one.bias, first)
                 rows = (after != before).any(-1)
                 if bool(rows.any()):
-                    z[rows] = (softmax(after[rows]) @ one.v[0].float()).to(z.dtype)
+                    z[rows] = (softmax(after[rows]) @ v).to(z.dtype)
                     is_cut = after.isinf() & ~closed
                     added.put(head - offset, (after - before).masked_fill(after.isinf(), 0.0), 0.0)
                     is_open.put(head - offset, ~is_cut, True)
@@ -182,7 +184,7 @@ class Editor:
         for edit, each in self.acts(kind, layer, head):
             if each.bias is not None and bias is not None:
                 self.met.add(edit)
-                own = bias[0].float().expand(before.shape)
+                own = bias[0].to(before.dtype).expand(before.shape)
                 after = after + (each.bias(edit, own) - own)
             if each.scores is not None:
                 self.met.add(edit)

@@ -142,11 +142,15 @@ class AttentionCall:
 
     def scores(self) -> Tensor:
         """q k^T * scale + bias, and what edits added, before the mask: [H, Q, K] in float32."""
+        return self.scores_in(torch.float32)
+
+    def scores_in(self, dtype: torch.dtype) -> Tensor:
+        """The same in another precision."""
         n_groups = self.k.size(0)
-        q = self.q.float().unflatten(0, (n_groups, -1)).flatten(1, 2)  # [G, H / G * Q, d_head]
-        products = (q @ self.k.float().mT).view(*self.q.shape[:2], -1).mul_(self.scale)
+        q = self.q.to(dtype).unflatten(0, (n_groups, -1)).flatten(1, 2)  # [G, H / G * Q, d_head]
+        products = (q @ self.k.to(dtype).mT).view(*self.q.shape[:2], -1).mul_(self.scale)
         for addend in (self.bias, self.low, self.added):
-            products = products if addend is None else products + addend.float()
+            products = products if addend is None else products + addend.to(dtype)
         return products
 
     def weights(self) -> Tensor:
@@ -191,7 +195,7 @@ class WeightsCall(AttentionCall):
         shorter: dict[str, Any] = {"given": self.given[:, queries]}
         return replace(super().at(queries), **shorter)
 
-    def scores(self) -> Tensor:
+    def scores_in(self, dtype: torch.dtype) -> Tensor:
         """Raises ValueError."""
         raise ValueError("Here the model computed attention by hand: only its weights are known.")
 
