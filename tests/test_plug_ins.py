@@ -101,6 +101,12 @@ def test_a_command_runs_in_a_shell(found: dict[str, Any]) -> None:
     assert thousands * 1000 == found["format"]["parameters"]
 
 
+def test_an_engine_runs_shards(found: dict[str, Any]) -> None:
+    engine = found["engine"]
+    assert "backwards: the last shard first" in " ".join(engine["help"].split())
+    assert engine["lines"] > 3 and engine["same"]
+
+
 def test_a_task_is_asked_in_a_lesson(found: dict[str, Any]) -> None:
     assert found["task"]["asked"].startswith("Which word does the row ‘")
     assert found["task"]["weights"] == sorted(found["task"]["weights"], reverse=True)

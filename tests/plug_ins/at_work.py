@@ -135,6 +135,17 @@ def shell_command(checkpoint: Checkpoint) -> Any:
     return {"help": command("--help"), "result": json.loads(said)}
 
 
+def engine(checkpoint: Checkpoint) -> Any:
+    data = Path("sentences.txt")
+    data.write_text("3 7 2\n4 9\n5 6 7\n")
+    sweep = ("sweep", str(COPY), "--data", str(data), "--out")
+    for name in ("here", "backwards"):
+        command(*sweep, f"{name}.csv", "--engine", name)
+    here, backwards = (Path(f"{name}.csv").read_text() for name in ("here", "backwards"))
+    n_lines, help = len(here.splitlines()), command("sweep", "--help")
+    return {"help": help, "lines": n_lines, "same": here == backwards}
+
+
 def task(checkpoint: Checkpoint) -> Any:
     lesson = shipped_stories()["a-second-look"]
     exercise = lesson.scenes[0].exercise
@@ -152,6 +163,18 @@ def task(checkpoint: Checkpoint) -> Any:
 
 if __name__ == "__main__":
     copy = load_checkpoint(COPY, "cpu")
-    kinds = (metric, lens, method, edit, family, format, mapping, recipe, shell_command, task)
+    kinds = (
+        metric,
+        lens,
+        method,
+        edit,
+        family,
+        format,
+        mapping,
+        recipe,
+        shell_command,
+        task,
+        engine,
+    )
     print(json.dumps({kind.__name__: kind(copy) for kind in kinds}))
     sys.exit(0)
