@@ -156,7 +156,10 @@ def observed(checkpoint: Checkpoint, texts: Sequence[Text], names: Names) -> lis
         queries = [
             names(of.queries, of.queries is ids) for of, ids in zip(rows, inputs, strict=True)
         ]
-        keys = [names(of.keys, of.keys is ids) for of, ids in zip(rows, inputs, strict=True)]
+        keys = [
+            read if of.keys is of.queries else names(of.keys, of.keys is ids)
+            for of, ids, read in zip(rows, inputs, queries, strict=True)
+        ]
         result.append(
             BatchAttention(
                 kind=kind,

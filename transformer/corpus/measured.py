@@ -22,6 +22,9 @@ N_OFFSETS = 2 * SPAN + 1
 N_PLACES = 9
 """Bins of cross-attention: the key's place in its text minus the query's, from -1 to 1."""
 
+MOST_CELLS = 1 << 22
+"""Cells that are measured at a time, where one layer has no more: 16 MiB of weights."""
+
 Floats = NDArray[np.float32]
 
 
@@ -78,11 +81,14 @@ def measured(
     has_choice = attention.allowed.sum(-1) > 1
     bins = _bins(attention)
     n_layers = len(attention.calls)
-    layers = [_layer(attention, layer, cells, bins) for layer in range(n_layers)]
-    numbers, footprint, peaks, keys = (
-        torch.stack(each, 1).flatten(1, 2)  # [B, L, H, ...] -> [B, L * H, ...]
-        for each in zip(*layers, strict=True)
-    )
+    # A few layers at a time: small products cost their calls, large ones their memory.
+    n_cells = attention.calls[0].n_heads * attention.allowed[0].numel()
+    together = max(1, MOST_CELLS // n_cells)
+    layers = [
+        _layers(attention, range(first, min(n_layers, first + together)), cells, bins)
+        for first in range(0, n_layers, together)
+    ]
+    numbers, footprint, peaks, keys = (torch.cat(each, 1) for each in zip(*layers, strict=True))
     peaks = peaks.masked_fill(~has_choice[:, None], torch.nan)
     for text, sentence in enumerate(sentences):
         n_queries = len(attention.queries[text])
@@ -99,11 +105,14 @@ def measured(
         )
 
 
-def _layer(
-    attention: BatchAttention, layer: int, cells: Mapping[str, Tensor], bins: Tensor
+def _layers(
+    attention: BatchAttention, layers: Sequence[int], cells: Mapping[str, Tensor], bins: Tensor
 ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-    """Numbers [B, H, M], footprint [B, H, N_OFFSETS], peaks and their keys [B, H, Q]."""
-    weights = attention.weights(layer)
+    """Numbers [B, H, M], footprint [B, H, N_OFFSETS], peaks and their keys [B, H, Q].
+
+    The heads are those of all these layers.
+    """
+    weights = torch.cat([attention.weights(layer) for layer in layers], 1)
     n_texts, n_heads = weights.shape[:2]
     flat, n_keys = weights.flatten(0, 1), attention.n_keys.repeat_interleave(n_heads)
     applying = metrics_for(attention.is_same, attention.is_cross)
