@@ -1,6 +1,6 @@
 """Attention of several texts at once, as a survey asks for it: padded, with the axis of texts."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -107,23 +107,39 @@ class Text:
         return max(map(len, self.forced.inputs))
 
 
-MOST_TOKENS = 8192
+MOST_TOKENS = 2048
 MOST_CELLS = 1 << 25
 """Most padded tokens of a batch, and most cells of one layer's heads: 128 MiB of weights."""
 
 
 def batches(texts: Sequence[Text], size: int, n_heads: int = 16) -> Iterator[list[Text]]:
     """Group texts of like length, at most `size`; fewer where they are long."""
-    batch: list[Text] = []
-    for text in sorted(texts, key=lambda each: (each.n_tokens, each.sentence)):
-        n, longest = len(batch) + 1, text.n_tokens
-        is_much = n * longest > MOST_TOKENS or n * n_heads * longest**2 > MOST_CELLS
-        if batch and (is_much or n > size):
-            yield batch
-            batch = []
-        batch.append(text)
-    if batch:
-        yield batch
+    ordered = sorted(texts, key=lambda each: (each.n_tokens, each.sentence))
+    for n in _sizes([each.n_tokens for each in ordered], size, n_heads):
+        yield ordered[:n]
+        del ordered[:n]
+
+
+def of_like_length(ids: Mapping[int, Ids], size: int) -> Iterator[list[int]]:
+    """Group the numbers of texts in the same way, by how many tokens each has."""
+    ordered = sorted(ids, key=lambda number: (len(ids[number]), number))
+    for n in _sizes([len(ids[number]) for number in ordered], size):
+        yield ordered[:n]
+        del ordered[:n]
+
+
+def _sizes(lengths: Sequence[int], size: int, n_heads: int = 0) -> Iterator[int]:
+    """Count the texts of each batch. lengths: ascending; n_heads: whose cells are limited."""
+    n = 0
+    for longest in lengths:
+        rows = n + 1
+        is_much = rows * longest > MOST_TOKENS or rows * n_heads * longest**2 > MOST_CELLS
+        if n and (is_much or rows > size):
+            yield n
+            n = 0
+        n += 1
+    if n:
+        yield n
 
 
 class Names:
