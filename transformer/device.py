@@ -12,7 +12,12 @@ import torch
 from transformer.refusal import Refusal, quoted
 
 PRECISION = "HEADSCOPE_PRECISION"
-_PRECISIONS = {"float16": torch.float16, "float32": torch.float32}
+PRECISIONS = {
+    "float16": torch.float16,
+    "bfloat16": torch.bfloat16,
+    "float32": torch.float32,
+}
+"""The values of HEADSCOPE_PRECISION; bfloat16 grows as large as float32, with fewer digits."""
 _NO_MEMORY = re.compile(
     r"out of memory|can't allocate memory|not enough memory|_ALLOC_FAILED|OUT_OF_MEMORY", re.I
 )
@@ -55,14 +60,17 @@ def choose_device(name: str | None = None) -> torch.device:
 def inference_dtype(device: torch.device) -> torch.dtype:
     """Half precision on CUDA; full precision where half is slow or unsafe.
 
-    HEADSCOPE_PRECISION, float16 or float32, says another one. Raises DeviceError.
+    HEADSCOPE_PRECISION says another one. Raises DeviceError.
     """
+    return asked_dtype() or (torch.float16 if device.type == "cuda" else torch.float32)
+
+
+def asked_dtype() -> torch.dtype | None:
+    """HEADSCOPE_PRECISION: float16, bfloat16 or float32; None: not set. Raises DeviceError."""
     setting = os.environ.get(PRECISION)
-    if setting is None:
-        return torch.float16 if device.type == "cuda" else torch.float32
-    if setting not in _PRECISIONS:
-        raise DeviceError(f"{PRECISION} must be float16 or float32, not {quoted(setting)}.")
-    return _PRECISIONS[setting]
+    if setting is None or setting in PRECISIONS:
+        return None if setting is None else PRECISIONS[setting]
+    raise DeviceError(f"{PRECISION} must be float16, bfloat16 or float32, not {quoted(setting)}.")
 
 
 @contextmanager

@@ -8,6 +8,7 @@ EXTRAS = {
     "app": ("streamlit", "plotly", "pandas", "segno"),
     "cluster": ("pyarrow", "ray"),
     "hf": ("transformers",),
+    "large": ("accelerate",),
     "paper": ("matplotlib",),
     "parquet": ("pyarrow",),
     "scores": ("sacrebleu",),

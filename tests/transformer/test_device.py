@@ -134,7 +134,7 @@ def test_precision_by_a_setting(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HEADSCOPE_PRECISION", "float32")
     assert inference_dtype(cuda) == torch.float32
     monkeypatch.setenv("HEADSCOPE_PRECISION", "double")
-    with pytest.raises(DeviceError, match=r"must be float16 or float32, not 'double'\."):
+    with pytest.raises(DeviceError, match=r"must be float16, bfloat16 or float32, not 'double'\."):
         inference_dtype(cuda)
 
 

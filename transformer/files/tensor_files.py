@@ -1,16 +1,30 @@
 """Sources of tensors: safetensors, one file or several; pickles of weights; memory."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import replace
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
+from types import EllipsisType
 from typing import Any, TypeVar
 
 import torch
+from safetensors import safe_open
 from torch import Tensor
 
 from transformer.checkpoint import CheckpointError
 from transformer.files.foreign_file import place
-from transformer.files.tensors import Stored, TensorSource, floats, list_tensors, open_tensors
+from transformer.files.regular_file import require_regular
+from transformer.files.tensors import (
+    UNMAPPED,
+    Stored,
+    TensorSource,
+    Unread,
+    floats,
+    list_tensors,
+    open_tensors,
+    reading,
+)
 from transformer.files.torch_file import fault_of, outline_of, stored_values
 from transformer.files.twice import contradictions
 from transformer.files.weights import Misfit
@@ -23,6 +37,16 @@ NAMES = {
     **{torch.float8_e4m3fn: "F8_E4M3", torch.float8_e5m2: "F8_E5M2"},
 }
 """The names of types of numbers in safetensors."""
+
+
+@dataclass(frozen=True)
+class Later:
+    """An Unread whose values a function reads."""
+
+    read: Callable[[], Tensor]
+
+    def __getitem__(self, all: EllipsisType, /) -> Tensor:
+        return self.read()
 
 
 class SafetensorsFiles:
@@ -53,15 +77,26 @@ class SafetensorsFiles:
             value: Tensor = opened.get_tensor(name)
             return value
 
-    def saved(self) -> dict[str, Tensor]:
-        """See TensorSource."""
-        weights: dict[str, Tensor] = {}
-        for file, inside in _runs(
-            sorted(self._file_of, key=self._file_of.__getitem__), self._file_of
-        ):
-            with open_tensors(self._folder / file, f"{self._folder.name}: {file}") as opened:
-                weights |= {name: opened.get_tensor(name) for name in inside}
-        return weights
+    @contextmanager
+    def unread(self) -> Iterator[Mapping[str, Unread]]:
+        """See TensorSource; every file is open meanwhile, as its header may be long."""
+        with ExitStack() as stack:
+            opened = {}
+            for file in sorted(set(self._file_of.values())):
+                where = f"{self._folder.name}: {file}"
+                with reading(self._folder / file, where):
+                    require_regular(self._folder / file)
+                    inside = safe_open(self._folder / file, framework="pt", backend=UNMAPPED)
+                    opened[file] = stack.enter_context(inside)
+            yield {
+                name: Later(partial(self._values, opened[file], file, name))
+                for name, file in self._file_of.items()
+            }
+
+    def _values(self, opened: Any, file: str, name: str) -> Tensor:
+        with reading(self._folder / file, f"{self._folder.name}: {file}"):
+            values: Tensor = opened.get_tensor(name)
+            return values
 
 
 class RenamedTensors:
@@ -78,10 +113,11 @@ class RenamedTensors:
         """See TensorSource."""
         return self._source.read(*(self._names[name] for name in names))
 
-    def saved(self) -> dict[str, Tensor]:
+    @contextmanager
+    def unread(self) -> Iterator[Mapping[str, Unread]]:
         """See TensorSource."""
-        values = self._source.saved()
-        return {name: values[was] for name, was in self._names.items()}
+        with self._source.unread() as values:
+            yield {name: values[was] for name, was in self._names.items()}
 
 
 class LoadedTensors:
@@ -114,9 +150,10 @@ class LoadedTensors:
                     )
             yield floats(self.value(name))
 
-    def saved(self) -> dict[str, Tensor]:
-        """All of them, as they were saved. Raises CheckpointError."""
-        return {name: self.value(name) for name in self._tensors}
+    @contextmanager
+    def unread(self) -> Iterator[Mapping[str, Unread]]:
+        """See TensorSource."""
+        yield {name: Later(partial(self.value, name)) for name in self._tensors}
 
     def value(self, name: str) -> Tensor:
         """It as it was saved. Raises CheckpointError."""

@@ -1,9 +1,10 @@
 """The tensors of a checkpoint's files, read one at a time; and what is wrong with one at sight."""
 
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from types import EllipsisType
 from typing import Any, Protocol
 
 import safetensors
@@ -40,6 +41,13 @@ class Stored:
         return n
 
 
+class Unread(Protocol):
+    """A tensor whose values are read each time they are asked for, as `safetensors` slices are."""
+
+    def __getitem__(self, all: EllipsisType, /) -> Tensor:
+        """All of them, as they were saved. Raises CheckpointError."""
+
+
 class TensorSource(Protocol):
     """Tensors by name, wherever they are kept."""
 
@@ -57,8 +65,11 @@ class TensorSource(Protocol):
         Raises CheckpointError; KeyError for a name that is not there.
         """
 
-    def saved(self) -> dict[str, Tensor]:
-        """All of them, as they were saved. Raises CheckpointError."""
+    def unread(self) -> AbstractContextManager[Mapping[str, Unread]]:
+        """All of them by name, none of them read, for the length of a `with`.
+
+        Any thread may ask for values there. Raises CheckpointError.
+        """
 
 
 @dataclass(frozen=True)
@@ -76,10 +87,17 @@ class Health:
 @contextmanager
 def open_tensors(file: Path, where: str) -> Iterator[Any]:
     """The file, called `where` in sentences, read where asked for. Raises CheckpointError."""
-    try:
+    with reading(file, where):
         require_regular(file)
         with safe_open(file, framework="pt", backend=UNMAPPED) as opened:
             yield opened
+
+
+@contextmanager
+def reading(file: Path, where: str) -> Iterator[None]:
+    """Raise CheckpointError in place of what reading a safetensors file raises."""
+    try:
+        yield
     except Misfit as error:
         raise CheckpointError(f"{where} {error}.") from error
     except (safetensors.SafetensorError, OSError, ValueError) as error:

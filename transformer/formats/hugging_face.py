@@ -18,6 +18,7 @@ from transformer.hugging_face.adapters.settings import ADAPTER
 from transformer.hugging_face.chat.templates import TEMPLATES
 from transformer.hugging_face.description import described, described_by_config, vocab_size_of
 from transformer.hugging_face.heads import HuggingFaceHeads
+from transformer.hugging_face.loading.placing import entrance, placed
 from transformer.hugging_face.model import HuggingFaceModel
 from transformer.hugging_face.opening import (
     Examined,
@@ -78,9 +79,13 @@ def load(path: Path, device: torch.device, folder: Path | None = None) -> Checkp
     tokenizer = open_tokenizer(path, vocab_size)
     adapter = None if folder is None else read_adapter(folder, examined.skeleton.model)
     description = _described(path, examined, tokenizer, adapter)
-    model = HuggingFaceModel(open_model(path, examined, device, adapter), description.config)  # type: ignore[arg-type]
-    about, config, family = description.about, description.config, description.family
-    return Checkpoint(path, about, config, family, model, tokenizer, device)
+    skeleton = examined.skeleton
+    placement = placed(path.name, skeleton.model, examined.source.stored, device)
+    inner = open_model(path, examined, placement, adapter)
+    config, family = description.config, description.family
+    about = replace(description.about, notes=(*description.about.notes, *placement.notes))
+    model = HuggingFaceModel(inner, config)  # type: ignore[arg-type]
+    return Checkpoint(path, about, config, family, model, tokenizer, entrance(inner, device))
 
 
 def contents(path: Path, folder: Path | None = None) -> Contents:

@@ -2,13 +2,14 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import torch
 
 from transformer.checkpoint import About, Checkpoint, Description
-from transformer.files.tensor_files import LoadedTensors
+from transformer.files.tensor_files import Later, LoadedTensors
 from transformer.files.weights import Misfit, Tensors, Weights
 from transformer.formats.mappings.mapping import LibraryMapping
 from transformer.formats.renaming import renamed, require_all, require_shapes, their_name
@@ -17,6 +18,7 @@ from transformer.formats.vocabulary_files import find_vocabulary, make_tokenizer
 from transformer.hugging_face.choice import choose
 from transformer.hugging_face.description import described
 from transformer.hugging_face.heads import HuggingFaceHeads
+from transformer.hugging_face.loading.placing import entrance, placed
 from transformer.hugging_face.model import HuggingFaceModel
 from transformer.hugging_face.opening import build_model, config_of
 from transformer.hugging_face.skeleton import Skeleton
@@ -40,11 +42,17 @@ class InLibrary:
     def load(self, path: Path, device: torch.device) -> Checkpoint:
         """Ready to run. path: of the checkpoint. Raises CheckpointError and Misfit."""
         description, config = self.description, self.description.config
-        weights = {name: as_floats(t, self.theirs[name]) for name, t in self.tensors.items()}
-        inner = build_model(path, self.given, type(self.skeleton.model), weights, device)
+        stored = LoadedTensors(self.tensors).stored
+        placement = placed(path.name, self.skeleton.model, stored, device)
+        weights = {
+            name: Later(partial(as_floats, tensor, self.theirs[name]))
+            for name, tensor in self.tensors.items()
+        }
+        inner = build_model(path, self.given, type(self.skeleton.model), weights, placement)
         model = HuggingFaceModel(inner, config)  # type: ignore[arg-type]
+        about = replace(description.about, notes=(*description.about.notes, *placement.notes))
         return Checkpoint(
-            path, description.about, config, description.family, model, self.tokenizer, device
+            path, about, config, description.family, model, self.tokenizer, entrance(inner, device)
         )
 
     def contents(self, file: Path) -> Contents:

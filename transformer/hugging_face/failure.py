@@ -11,6 +11,7 @@ from typing import Any
 from transformer.checkpoint import CONFIG, CheckpointError
 from transformer.extras import require
 from transformer.files.foreign_text import clean, reason, some_of
+from transformer.files.weights import Misfit
 from transformer.hugging_face.rules import read_settings
 
 _OF_A_FIELD = "StrictDataclassFieldValidationError"
@@ -31,7 +32,7 @@ def in_a_sentence(path: Path, what: str) -> Iterator[None]:
         quiet.set_verbosity_error()
         quiet.disable_progress_bar()
         yield
-    except CheckpointError:
+    except (CheckpointError, Misfit):
         raise
     except ImportError as error:
         raise CheckpointError(

@@ -5,25 +5,25 @@ as weights only, and nothing is fetched.
 """
 
 import copy
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import torch
-from torch import Tensor, nn
+from torch import nn
 
 from transformer.checkpoint import CONFIG, CheckpointError
-from transformer.device import inference_dtype
 from transformer.files.foreign_text import some_of
 from transformer.files.json_file import read_json
 from transformer.files.tensor_files import RenamedTensors
-from transformer.files.tensors import TensorSource
+from transformer.files.tensors import TensorSource, Unread
 from transformer.files.wrapping import unwrapped, without_common
 from transformer.hugging_face.adapters.adapter import Adapter
 from transformer.hugging_face.chat.templates import templates_of, without_damaged
 from transformer.hugging_face.choice import choose
 from transformer.hugging_face.failure import building, in_a_sentence, require_vocabulary
+from transformer.hugging_face.loading.checked_values import checked_values
+from transformer.hugging_face.loading.placing import Placement, keep_until_gone
 from transformer.hugging_face.notes import notes_on
 from transformer.hugging_face.refused import (
     require_fit,
@@ -115,47 +115,63 @@ def require_whole(path: Path, examined: Examined) -> None:
 
 
 def build_model(
-    path: Path, config: Any, cls: Any, tensors: Mapping[str, Tensor], device: torch.device
+    path: Path, config: Any, cls: Any, tensors: Mapping[str, Unread], placement: Placement
 ) -> nn.Module:
     """The library's class with just these tensors, which fit it. Raises CheckpointError."""
     with building(path, config):
-        model: nn.Module = cls(config)
-        model.load_state_dict(tensors)
-    return model.requires_grad_(False).eval().to(device, inference_dtype(device))
+        model, report = _filled(cls, config, tensors, placement)
+    _require_taken(path, report, ())
+    return model
 
 
 def open_model(
-    path: Path, examined: Examined, device: torch.device, adapter: Adapter | None = None
+    path: Path, examined: Examined, placement: Placement, adapter: Adapter | None = None
 ) -> nn.Module:
     """The model with its weights, ready to run. Raises CheckpointError."""
     require_whole(path, examined)
     cls, config = type(examined.skeleton.model), copy.deepcopy(examined.config)
     if hasattr(config, "quantization_config"):
         del config.quantization_config  # its weights are whole: `require_whole`
-    saved = examined.source.saved()
-    with in_a_sentence(path, "the weights"):
-        # The values and not the path: the library maps files, and one that is cut meanwhile would
-        # end the process (SIGBUS); and it would add an adapter that lies there, if peft is here.
+    with in_a_sentence(path, "the weights"), examined.source.unread() as unread:
+        values = checked_values(path.name, unread, placement.dtype)
+        model, report = _filled(cls, config, values, placement)
+    _require_taken(path, report, unread_poolers(examined.skeleton))
+    if adapter is not None:
+        adapter.apply(model)
+    return model
+
+
+def _filled(
+    cls: Any, config: Any, tensors: Mapping[str, Unread], placement: Placement
+) -> tuple[nn.Module, dict[str, Any]]:
+    """The model and the library's report. Each tensor is read, made what the model keeps and let
+    go before the next few: there is no second copy, and no random values are ever made.
+
+    The values are given and not the path: the library maps files, and one that is cut meanwhile
+    would end the process (SIGBUS); and it would add an adapter that lies there, if peft is here.
+    """
+    with placement.options() as options:
         model, report = cls.from_pretrained(
             None,
-            state_dict=saved,
+            state_dict=tensors,
             config=config,
-            dtype=torch.float32,
+            dtype=placement.dtype,
             output_loading_info=True,
             ignore_mismatched_sizes=True,  # told by `require_fit`, by name
+            **options,
             **_LOCAL,
         )
-    lacks = {*report["missing_keys"]} - {*unread_poolers(examined.skeleton)}
+        keep_until_gone(model, options.get("offload_folder"))
+    opened: nn.Module = model.requires_grad_(False).eval()
+    return opened if options else opened.to(placement.device), report
+
+
+def _require_taken(path: Path, report: dict[str, Any], unread: Iterable[str]) -> None:
+    """Raise CheckpointError where the library took less than its class asks for."""
+    lacks = {*report["missing_keys"]} - {*unread}
     if report["mismatched_keys"] or lacks or report["error_msgs"]:
         strange = [*sorted(lacks), *sorted(map(str, report["mismatched_keys"]))]
         raise CheckpointError(f"{path.name}: the library does not take {some_of(strange, 3)}.")
-    if adapter is not None:
-        adapter.apply(model)
-    for name, tensor in model.state_dict().items():
-        if tensor.is_floating_point() and not bool(tensor.isfinite().all()):
-            raise CheckpointError(f"{path.name}: {name} holds NaN or infinite values.")
-    opened: nn.Module = model.requires_grad_(False).eval()
-    return opened.to(device, inference_dtype(device))
 
 
 def open_tokenizer(path: Path, vocab_size: int) -> HuggingFaceTokenizer | IdTokenizer:

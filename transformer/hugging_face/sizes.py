@@ -1,6 +1,5 @@
 """Sizes that a folder in Hugging Face's format may say, checked before anything is built."""
 
-import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -39,8 +38,6 @@ LARGEST_READ = 2**28
 """The files that the library reads into memory whole, and the bytes that one may have."""
 LEAST_BYTES = 0.5
 """A parameter takes at least so many in a file, 4 bits; and half of them may be tied."""
-ROOM = 0.8
-"""Share of the machine's memory that a model may fill."""
 
 
 def check_files(path: Path) -> None:
@@ -119,9 +116,9 @@ def check_layers(path: Path, config: Any, n_tensors: int) -> None:
 
 
 def check_size(path: Path, model: Any) -> None:
-    """Before anything is allocated: what the configuration asks for is there, and fits in.
+    """Before anything is allocated: what the configuration asks for is there.
 
-    model: without values.
+    model: without values. Whether it fits in is `placing`'s to say.
     """
     n_parameters = sum(p.numel() for p in model.parameters())
     n_bytes = sum(file.stat().st_size for file in _weights(path))
@@ -133,12 +130,6 @@ def check_size(path: Path, model: Any) -> None:
         raise CheckpointError(
             f"{path.name}: {CONFIG} describes a model of {n_parameters:,} parameters, "
             f"but its files hold {n_bytes:,} bytes."
-        )
-    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    if 4 * n_parameters > ROOM * memory:
-        raise CheckpointError(
-            f"{path.name} has {n_parameters:,} parameters: {4 * n_parameters / 2**30:.0f} GiB in "
-            f"single precision, and this machine has {memory / 2**30:.0f} GiB."
         )
 
 

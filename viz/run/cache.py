@@ -1,21 +1,28 @@
 """The cache of what was made: answers, recordings and packed pictures, for all sessions.
 
-They share one number of bytes. What was not used for longest leaves first, and what was not used
-for an hour leaves as well. Models are apart; what a session shows stays with it besides.
+They share one number of bytes with the models that are open. What was not used for longest leaves
+first, and what was not used for an hour leaves as well; what a session shows stays with it besides.
 """
 
 import sys
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence, Set
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, is_dataclass
 from threading import Lock
-from typing import Any, TypeVar, cast
+from typing import Any, ParamSpec, TypeVar, cast
 
 import numpy as np
 from torch import Tensor, nn
 
+from transformer.checkpoint import Checkpoint
+from transformer.memory import weights_bytes
+from viz.run.keep import Kept
+
+P = ParamSpec("P")
 T = TypeVar("T")
+OTHERS = 4
+"""The part of all bytes, as a divisor, that models leave to what is made with them."""
 LONGEST = 3600.0
 """Seconds for which something is kept that nobody uses."""
 
@@ -36,9 +43,26 @@ class Cache:
     def __init__(self, most_bytes: int, clock: Callable[[], float] = time.monotonic) -> None:
         self.most_bytes = most_bytes
         self.n_bytes = 0
+        self.n_beside = 0
+        """Bytes of the models."""
         self._clock = clock
         self._lock = Lock()
         self._things: OrderedDict[Hashable, _Thing] = OrderedDict()
+
+    @property
+    def room(self) -> int:
+        """Bytes that models leave: a part of all at least, as the model in use cannot leave."""
+        return max(self.most_bytes - self.n_beside, self.most_bytes // OTHERS)
+
+    def drop_of(self, model: nn.Module) -> None:
+        """Drop all that holds a model, or a tensor of it, as a recording holds matrices."""
+        marks = {id(model), *_storages(model)}
+        with self._lock:
+            things = list(self._things.items())
+        held = [name for name, it in things if any(m in marks for m, _ in _walk([name, it.value]))]
+        with self._lock:
+            for name in held:
+                self._drop(name)
 
     def at_hand(self, name: Hashable) -> Any:
         """The thing of this name; None where it is not kept."""
@@ -70,7 +94,7 @@ class Cache:
             self.n_bytes += n_bytes
             while self._things:
                 oldest, thing = next(iter(self._things.items()))
-                if self.n_bytes <= self.most_bytes and now - thing.used <= LONGEST:
+                if self.n_bytes <= self.room and now - thing.used <= LONGEST:
                     break
                 self._drop(oldest)
 
@@ -91,11 +115,19 @@ def bytes_of(value: object, beside: nn.Module | None = None) -> int:
     beside: a model whose parameters and buffers are not counted. Tensors count as much as they
     keep in memory: a view as much as what it is a view of.
     """
-    seen: set[int] = set()
-    if beside is not None:
-        for tensor in (*beside.parameters(), *beside.buffers()):
-            seen.add(tensor.untyped_storage().data_ptr())
-    total, waiting = 0, [value]
+    seen = set() if beside is None else _storages(beside)
+    return sum(n_bytes for _, n_bytes in _walk([value], seen))
+
+
+def _storages(model: nn.Module) -> set[int]:
+    """Marks of all that it has in memory."""
+    tensors = (*model.parameters(), *model.buffers())
+    return {each.untyped_storage().data_ptr() for each in tensors if not each.is_meta}
+
+
+def _walk(waiting: list[object], seen: Set[int] = frozenset()) -> Iterator[tuple[int, int]]:
+    """A mark and the bytes of each thing that is reached, once; not of those whose mark is seen."""
+    seen = set(seen)
     while waiting:
         each = waiting.pop()
         if isinstance(each, Tensor):
@@ -106,9 +138,8 @@ def bytes_of(value: object, beside: nn.Module | None = None) -> int:
         if mark in seen:
             continue
         seen.add(mark)
-        total += n_bytes
+        yield mark, n_bytes
         waiting += _parts(each)
-    return total
 
 
 def _parts(value: object) -> Iterable[Any]:
@@ -125,5 +156,52 @@ def _parts(value: object) -> Iterable[Any]:
     return ()
 
 
-CACHE = Cache(2**30)
+CACHE = Cache(2**31)
 """The server says how many bytes by its setting."""
+
+
+class Models(Kept[P, Checkpoint]):
+    """Checkpoints that are open, the ones used last, as many as the bytes of a cache allow.
+
+    The one that was asked for last stays, however large it is.
+    """
+
+    def __init__(
+        self, make: Callable[P, Checkpoint], expected: Callable[P, int], cache: Cache
+    ) -> None:
+        """expected: says how many bytes a model will have, before it is read."""
+        super().__init__(make, 2**30, "")
+        self._expected, self._cache = expected, cache
+        self._n_bytes: dict[int, int] = {}
+
+    def __call__(self, *args: P.args, **named: P.kwargs) -> Checkpoint:
+        if not self.is_at_hand(*args, **named):
+            self._let_go(self._expected(*args, **named))
+        checkpoint = super().__call__(*args, **named)
+        self._let_go(0, checkpoint)
+        return checkpoint
+
+    def clear(self, *args: Any, **named: Any) -> None:
+        super().clear(*args, **named)
+        self._let_go(0)
+
+    def _let_go(self, expected: int, stays: Checkpoint | None = None) -> None:
+        """Let the oldest go until there is room for as many bytes more."""
+        most = self._cache.most_bytes - self._cache.most_bytes // OTHERS
+        gone: list[Checkpoint] = []
+        with self._lock:
+            made = [(key, it.value) for key, it in self._results.items() if it.is_made]
+            sizes = {id(it.model): self._size(it.model) for _, it in made}
+            self._n_bytes = sizes
+            for key, checkpoint in made:
+                if sum(sizes.values()) + expected <= most or checkpoint is stays:
+                    break
+                del self._results[key]
+                sizes.pop(id(checkpoint.model), None)
+                gone.append(checkpoint)
+            self._cache.n_beside = sum(sizes.values())
+        for each in gone:
+            self._cache.drop_of(each.model)
+
+    def _size(self, model: nn.Module) -> int:
+        return self._n_bytes.get(id(model)) or weights_bytes(model)

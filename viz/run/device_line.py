@@ -35,7 +35,8 @@ _lines: defaultdict[str, DeviceLine] = defaultdict(DeviceLine)
 
 def device_line(model: nn.Module | None = None) -> DeviceLine:
     """The one of the device that a model is on; None: of the device that models are loaded to."""
-    weight = None if model is None else next(model.parameters(), None)
+    weights = () if model is None else model.parameters()
+    weight = next((each for each in weights if not each.is_meta), None)  # others lie on disk
     device = choose_device() if weight is None else weight.device
     with _lock:
         return _lines[str(device)]

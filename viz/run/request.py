@@ -28,12 +28,11 @@ from transformer.device import LostDevice, OutOfMemory
 from transformer.extras import NotInstalled
 from transformer.formats.opening import describe_checkpoint
 from transformer.refusal import Refusal
-from transformer.versions import version_of
+from transformer.versions import size_of, version_of
 from viz.run.batches import Runner, entered
-from viz.run.cache import CACHE, bytes_of
+from viz.run.cache import CACHE, Models, bytes_of
 from viz.run.cpu_instead import device_for, repeated
 from viz.run.device_line import ENTERED
-from viz.run.keep import keep
 from viz.run.settings import runs_templates, threads
 from viz.run.study import Study
 from viz.run.work import finish
@@ -286,8 +285,7 @@ def recording_of_text(request: Request) -> Recording:
     return answer(request).recording
 
 
-@keep(6)
-def _load(path: str, version: int, device: str | None) -> Checkpoint:
+def _make(path: str, version: int, device: str | None) -> Checkpoint:
     torch.set_num_threads(threads())
     checkpoint = load_checkpoint(Path(path), device)
     # Looking for garbage stops everything, and walks all of torch: 187 ms; frozen, 9 ms.
@@ -295,3 +293,6 @@ def _load(path: str, version: int, device: str | None) -> Checkpoint:
     gc.collect()
     gc.freeze()
     return checkpoint
+
+
+_load = Models(_make, lambda path, version, device: size_of(Path(path)), CACHE)

@@ -3,9 +3,8 @@
 import ipaddress
 import os
 
-import torch
-
-from transformer.device import inference_dtype
+from transformer.device import asked_dtype
+from transformer.hugging_face.loading.placing import asked_map, offload_folder
 from transformer.refusal import Refusal, quoted
 from viz.app_packages import draws_pages, st
 
@@ -87,11 +86,11 @@ def runs_templates() -> bool:
 
 
 def memory() -> int:
-    """HEADSCOPE_MEMORY: MiB for answers, recordings and pictures of all sessions together; 1024.
+    """HEADSCOPE_MEMORY: MiB for models, answers, recordings and pictures of all sessions; 2048.
 
-    In bytes. Models are not counted.
+    In bytes.
     """
-    return whole_number("HEADSCOPE_MEMORY", 1024) * 2**20
+    return whole_number("HEADSCOPE_MEMORY", 2048) * 2**20
 
 
 def threads() -> int:
@@ -111,7 +110,9 @@ def check_settings() -> None:
     """Raise Refusal for one that cannot be read, before the server starts."""
     memory()
     threads()
-    inference_dtype(torch.device("cpu"))
+    asked_dtype()
+    asked_map()
+    offload_folder()
     for variable in (CPU_INSTEAD, PUBLIC, TEMPLATES):
         text = os.environ.get(variable, "no")
         if text not in ("yes", "no"):

@@ -9,10 +9,11 @@ import pytest
 import torch
 
 from tests.viz.conftest import random_checkpoint
-from transformer import Recording, decode, record
+from transformer import Checkpoint, Recording, decode, record
+from transformer.memory import weights_bytes
 from viz.components.head_view.head_view import HeadView
 from viz.run import payloads, request, work
-from viz.run.cache import LONGEST, Cache, bytes_of
+from viz.run.cache import LONGEST, Cache, Models, bytes_of
 from viz.run.payloads import keep_payload, payload_of
 from viz.run.request import Answer, Request, answer, size_of_answer
 from viz.run.work import at_hand
@@ -122,3 +123,33 @@ def test_500_long_texts_with_16_hypotheses_stay_below_the_budget(
     assert max(sizes) <= budget < 500 * size_of_answer(first)
     assert at_hand(Request("random", 0, "3 3 " * 20, "beam")) is None
     assert abs(sizes[-1] - sizes[300]) <= size_of_answer(first)
+
+
+def test_models_share_the_bytes_and_the_oldest_is_let_go() -> None:
+    made: list[str] = []
+    opened = {name: random_checkpoint() for name in "abc"}
+    n = weights_bytes(opened["a"].model)
+
+    def make(name: str) -> Checkpoint:
+        made.append(name)
+        return opened[name]
+
+    kept = Cache(4 * n)  # three quarters of it hold three models at most
+    models = Models(make, lambda name: n, kept)
+    kept.put("of a", [opened["a"]], 10)  # holds the model, as an answer does
+    kept.put("text", "text", 10)
+    kept.put("weight", {"w": next(opened["b"].model.parameters())[0]}, 10)
+    models("a")
+    models("b")
+    assert kept.n_beside == 2 * n and kept.room == 2 * n
+    kept.most_bytes = 3 * n  # room for two
+    assert models("a") is opened["a"] and made == ["a", "b"]
+    models("c")
+    assert models.is_at_hand("a") and not models.is_at_hand("b") and kept.n_beside == 2 * n
+    assert kept.at_hand("weight") is None and kept.at_hand("of a") and kept.at_hand("text")
+    kept.most_bytes = n // 2  # the one in use stays, and leaves a quarter to others
+    models("c")
+    assert models.is_at_hand("c") and not models.is_at_hand("a")
+    assert kept.at_hand("of a") is None and kept.room == n // 8
+    models.clear()
+    assert kept.n_beside == 0 and made == ["a", "b", "c"]

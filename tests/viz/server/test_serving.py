@@ -55,7 +55,13 @@ def test_as_many_files_may_be_open_as_the_system_lets(monkeypatch: pytest.Monkey
         ("HEADSCOPE_THREADS", "1.5", "HEADSCOPE_THREADS must be a whole number above 0, not"),
         ("HEADSCOPE_PUBLIC", "true", "HEADSCOPE_PUBLIC must be yes or no, not 'true'."),
         ("HEADSCOPE_CPU_INSTEAD", "1", "HEADSCOPE_CPU_INSTEAD must be yes or no, not '1'."),
-        ("HEADSCOPE_PRECISION", "half", "HEADSCOPE_PRECISION must be float16 or float32, not"),
+        ("HEADSCOPE_PRECISION", "half", "HEADSCOPE_PRECISION must be float16, bfloat16 or"),
+        ("HEADSCOPE_DEVICE_MAP", "all", "HEADSCOPE_DEVICE_MAP must be auto, balanced,"),
+        (
+            "HEADSCOPE_OFFLOAD",
+            "no folder",
+            "HEADSCOPE_OFFLOAD must be a folder, and",
+        ),
     ],
 )
 def test_a_setting_that_cannot_be_read_ends_the_start(

@@ -1,12 +1,15 @@
 """The tensors of a model with its adapter applied, for inspecting: each is computed when read."""
 
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from torch import Tensor
 
-from transformer.files.tensors import Stored, TensorSource
+from transformer.files.tensor_files import Later
+from transformer.files.tensors import Stored, TensorSource, Unread
 from transformer.hugging_face.adapters.adapter import Adapter
 from transformer.hugging_face.opening import Examined
 
@@ -36,9 +39,13 @@ class AdaptedTensors:
             place = self._changed.get(name)
             yield each if place is None else self._adapter.value(place, self._model, each)
 
-    def saved(self) -> dict[str, Tensor]:
+    def _value(self, name: str) -> Tensor:
+        return next(self.read(name))
+
+    @contextmanager
+    def unread(self) -> Iterator[Mapping[str, Unread]]:
         """See TensorSource."""
-        return dict(zip(self._names, self.read(*self._names), strict=True))
+        yield {name: Later(partial(self._value, name)) for name in self._names}
 
 
 def with_adapter(examined: Examined, adapter: Adapter) -> Examined:

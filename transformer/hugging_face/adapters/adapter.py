@@ -61,10 +61,13 @@ class Adapter:
         ]
 
     def apply(self, model: nn.Module) -> None:
-        """Change the model's parameters, in float32. Raises CheckpointError."""
+        """Change the model's parameters, computed in float32. Raises CheckpointError."""
         for name in self.changed:
             weight = model.get_parameter(name).detach()
-            _put(model, name, self.value(name, model, weight))
+            if weight.is_meta:
+                why = f"{clean(name)} of its base lies on disk, where nothing can be added to it"
+                raise refusal(self.settings.folder, why)
+            _put(model, name, self.value(name, model, weight.cpu()).to(weight))
 
     def value(self, name: str, model: nn.Module, base: Tensor) -> Tensor:
         """Return a changed parameter, in float32. base: its value without the adapter."""
