@@ -65,10 +65,12 @@ def changes(
     target: Sequence[Token],
     place: AnotherWord,
     edits: Sequence[Edit],
+    on_step: OnStep | None = None,
 ) -> list[Change]:
     """Each word that is read hidden, each head off, and the strongest arrows cut.
 
-    edits: in force, none of which is a change. Raises InputError, of an edit EditError.
+    edits: in force, none of which is a change. on_step: called between two batches. Raises
+    InputError, of an edit EditError.
     """
     plain = record(checkpoint, text, target, edits)
     hidden = (Edit("hide", side_read(checkpoint), (i,)) for i in range(_n_words(plain.source)))
@@ -76,7 +78,7 @@ def changes(
     groups: dict[Kind, Iterable[Edit]] = {
         "word hidden": hidden,
         "head off": heads_off(checkpoint, output),
-        "arrow cut": _strongest(checkpoint, text, target, place, edits),
+        "arrow cut": _strongest(checkpoint, text, target, place, edits, on_step),
     }
     every = [Change(kind, (it,)) for kind, some in groups.items() for it in some if it not in edits]
     return every[:MOST_RUNS] if checkpoint.family.is_watched else every
@@ -92,6 +94,7 @@ def _strongest(
     target: Sequence[Token],
     place: AnotherWord,
     edits: Sequence[Edit],
+    on_step: OnStep | None,
 ) -> list[Edit]:
     """The arrows whose cuts cost the written word most beyond what they cost the right one.
 
@@ -104,7 +107,7 @@ def _strongest(
     if checkpoint.family.is_watched or edits:
         return _heaviest(checkpoint, text, target, step, edits)
     written, other = (
-        arrows(checkpoint, text, tokens, step)
+        arrows(checkpoint, text, tokens, step, on_step=on_step)
         for tokens in (target[: step + 1], (*place.before, *place.other)[: step + 1])
     )
     worth = [

@@ -180,7 +180,8 @@ class _Search:
 
     def run(self, before: Repairs | None) -> Iterator[Repairs]:
         methods = other_methods(self.method)
-        every = changes(self.checkpoint, self.text, self.target, self.place, self.edits)
+        at = self.checkpoint, self.text, self.target, self.place, self.edits
+        every = changes(*at, self.on_step)
         forecasting = self._forecasting()
         forecasts = forecasting.of(every)
         chosen = self._chosen(forecasts)

@@ -9,8 +9,10 @@ import pytest
 from tests.conftest import random_checkpoint
 from tests.transformer.recording.test_families import CONFIGS, SOURCE, TARGET
 from tests.transformer.watch.hugging_face import build
-from transformer import evidence, load_checkpoint
+from transformer import evidence, load_checkpoint, record
+from transformer.causes.another_word import another_word
 from transformer.causes.arrows import arrows
+from transformer.causes.changes import changes
 from transformer.causes.ladder import ladder
 
 
@@ -53,6 +55,21 @@ def test_arrows_stop_between_two_batches(edits: list[str], monkeypatch: pytest.M
 
     n_arrows = sum(costs.numel() for costs in arrows(checkpoint, SOURCE, TARGET, 2).costs.values())
     assert stops_at_each(run) == -(-(n_arrows + bool(edits)) // 20) > 1
+
+
+def test_a_search_for_repairs_stops_within_its_passes_of_arrows(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(import_module("transformer.causes.arrows"), "ROWS", 20)
+    checkpoint = random_checkpoint(CONFIGS["post-norm"])
+    target = record(checkpoint, SOURCE, TARGET).target
+    place = another_word(checkpoint, target, 2, "9")
+
+    def find(on_step: Callable[[], None]) -> object:
+        return changes(checkpoint, SOURCE, target, place, (), on_step)
+
+    n_arrows = sum(costs.numel() for costs in arrows(checkpoint, SOURCE, TARGET, 2).costs.values())
+    assert stops_at_each(find) == 2 * -(-n_arrows // 20)
 
 
 def test_models_of_others_stop_between_two_runs(tmp_path: Any) -> None:

@@ -50,9 +50,11 @@ function turnTo(view, wanted) {
 // Exact values are asked for once the window rests.
 export function askLater(view) {
   clearTimeout(view.timer);
-  const { map, window: shown, asks } = view;
+  const { map, window: shown, asks, sync } = view;
   if (!asks || isExact(map, shown) || !isSmall(shown)) return;
-  view.timer = setTimeout(() => tell(view.sync, "region", regionAround(map, shown)), SETTLED);
+  const { opened } = sync; // the address may be another by then, which has a region of its own
+  const ask = () => sync.opened === opened && tell(sync, "region", regionAround(map, shown));
+  view.timer = setTimeout(ask, SETTLED);
 }
 
 export function draw(view) {
