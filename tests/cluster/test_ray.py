@@ -3,6 +3,7 @@
 `sh tests/cluster/install.sh` makes the environment that these run in: .venv-cluster.
 """
 
+import json
 import os
 import re
 import secrets
@@ -172,6 +173,18 @@ def test_after_a_kill_of_the_driver_the_rest_is_done_once(tmp_path: Path) -> Non
     assert len(before) == 2 and finish(out, LEFT) == [2, 3, 4]
     after = {file: file.stat().st_mtime_ns for file in out.glob("*.parquet")}
     assert len(after) == 5 and before.items() <= after.items()
+
+
+def test_a_survey_by_ray_is_that_of_one_process(tmp_path: Path) -> None:
+    data = tmp_path / "data.txt"
+    data.write_text("\n".join(f"{2 + i % 8} {2 + i % 7} {2 + i % 5}" for i in range(300)))
+    for name in ("here", "ray"):
+        command = [sys.executable, "-m", "transformer", "survey", "copy", "--data", str(data)]
+        options = ["--out", str(tmp_path / name), "--device", "cpu", "--engine", name, "--json"]
+        done = subprocess.run([*command, *options], cwd=ROOT, capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+        assert json.loads(done.stdout)["sentences"] == 300  # Ray says nothing there
+    assert contents(tmp_path / "ray") == contents(tmp_path / "here") != {}
 
 
 @contextmanager

@@ -4,6 +4,7 @@ import os
 import signal
 import sys
 import threading
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
@@ -20,7 +21,7 @@ from transformer.engines.crew import Death, Report, attempt, do_all
 from transformer.engines.engine import ALONE, Done, EngineError, Job, Resources, Work
 
 PATIENCE = 0.5
-"""Seconds in which a worker that is to end takes its draft away."""
+"""Seconds in which workers that are to end take their drafts away."""
 THREADS = "OMP_NUM_THREADS"
 
 
@@ -76,8 +77,9 @@ class _Processes:
     def end(self) -> None:
         for process in self.at.values():
             process.terminate()
+        last = time.monotonic() + PATIENCE
         for process in self.at.values():
-            process.join(PATIENCE)
+            process.join(max(0, last - time.monotonic()))
             process.kill()
             process.join()
         for end in self.at:

@@ -42,7 +42,7 @@ def test_it_is_written_said_and_continued(data: Path, tmp_path: Path, capsys: Ou
     before = [part(out, number).read_bytes() for number in (0, 1)]
     times = part(out, 0).stat().st_mtime_ns
     part(out, 1).unlink()
-    assert run("copy", "--data", data, "--out", out) == 0
+    assert run("copy", "--data", data, "--out", out, "--engine", "processes") == 0
     assert [part(out, number).read_bytes() for number in (0, 1)] == before
     assert part(out, 0).stat().st_mtime_ns == times
     table = capsys.readouterr().out
