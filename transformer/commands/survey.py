@@ -19,6 +19,7 @@ from transformer.corpus.survey import SurveyJob
 from transformer.corpus.surveyed import HeadSummary, Survey
 from transformer.corpus.surveyor import BATCH, counted, source_of
 from transformer.corpus.table import VERSION, Parts
+from transformer.corpus.trees import ENDING, Tree, read_trees
 from transformer.extras import require
 from transformer.files.whole_file import write_whole
 from transformer.formats.opening import load_checkpoint
@@ -39,7 +40,8 @@ def add_arguments(parser: ArgumentParser) -> None:
         type=Path,
         required=True,
         metavar="FILE",
-        help="a sentence per line; a target may follow a tab, else the model writes it greedily",
+        help="a sentence per line; a target may follow a tab, else the model writes it greedily; "
+        f"or a {ENDING} file, with the trees of its sentences",
     )
     parser.add_argument(
         "--out",
@@ -57,7 +59,8 @@ def add_arguments(parser: ArgumentParser) -> None:
 def run(options: Namespace) -> Result:
     """Survey what no part has yet, then summarise all parts. Raises Refusal."""
     require("survey")
-    lines = read_lines(options.data.parent, options.data.name)
+    trees = read_trees(options.data) if options.data.suffix == ENDING else []
+    lines = [tree.text for tree in trees] or read_lines(options.data.parent, options.data.name)
     n_sentences = sum(bool(source_of(line)) for line in lines)
     if not n_sentences:
         raise InputError(f"{options.data} has no sentence: write one per line.")
@@ -69,7 +72,7 @@ def run(options: Namespace) -> Result:
     left_out: list[str] = []
     start = time.monotonic()
     if left:
-        job = _job(options, lines, folder)
+        job = _job(options, lines, trees, folder)
         n_left = sum(bool(source_of(line)) for shard in left for line in shard.lines)
         with tqdm(total=n_left, desc="Survey", unit="sentence", dynamic_ncols=True) as bar:
             bar.set_postfix_str(_shards(0, len(left)))
@@ -96,10 +99,11 @@ def run(options: Namespace) -> Result:
     }
 
 
-def _job(options: Namespace, lines: list[str], folder: Path) -> SurveyJob:
+def _job(options: Namespace, lines: list[str], trees: list[Tree], folder: Path) -> SurveyJob:
     checkpoint = load_checkpoint(options.checkpoint, options.device)  # a bad one is said at once
     counts = counted(checkpoint, lines)
-    return SurveyJob(options.checkpoint.absolute(), options.device, folder, options.batch, counts)
+    place, of_lines = options.checkpoint.absolute(), dict(enumerate(trees, 1)) or None
+    return SurveyJob(place, options.device, folder, options.batch, counts, of_lines)
 
 
 def _shards(n: int, of: int) -> str:

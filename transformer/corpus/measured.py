@@ -1,7 +1,7 @@
 """The heads of one kind over one sentence, each as a line of numbers."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 
 import numpy as np
@@ -14,6 +14,7 @@ from transformer.analysis.metrics.measure import metrics_for
 from transformer.analysis.metrics.metric import Metric
 from transformer.corpus.batches import BatchAttention
 from transformer.corpus.roles.role import Role, Sides
+from transformer.corpus.trees import Hits, Tree, hits, places_of, spelled
 from transformer.discover import discover
 
 SPAN = 8
@@ -64,6 +65,10 @@ class SentenceHeads:
     """The largest weight of each row [N, Q]; not a number where only one key may be looked at."""
     peak_keys: NDArray[np.int32]
     """The key that has it [N, Q]."""
+    arcs: str = ""
+    """The arcs of its tree, as `transformer.corpus.trees.spelled` has them; empty: none is told."""
+    arc_hits: Hits = field(default_factory=lambda: np.zeros((0, 0), np.uint8))
+    """[N, A], of each arc whether a head looks along it; see `hits` there."""
 
     @property
     def n_heads(self) -> int:
@@ -75,8 +80,12 @@ def measured(
     attention: BatchAttention,
     sentences: Sequence[int],
     counts: Mapping[int, int] | None = None,
+    trees: Mapping[int, Tree] | None = None,
 ) -> Iterator[SentenceHeads]:
-    """One kind of attention in a batch: a text each. counts: token of a source -> how often."""
+    """One kind of attention in a batch: a text each.
+
+    counts: token of a source -> how often; trees: number of a sentence -> its tree.
+    """
     cells = _cells(attention, counts)
     has_choice = attention.allowed.sum(-1) > 1
     bins = _bins(attention)
@@ -90,8 +99,10 @@ def measured(
     ]
     numbers, footprint, peaks, keys = (torch.cat(each, 1) for each in zip(*layers, strict=True))
     peaks = peaks.masked_fill(~has_choice[:, None], torch.nan)
+    arcs_of_texts = _arcs(attention, [(trees or {}).get(sentence) for sentence in sentences])
     for text, sentence in enumerate(sentences):
         n_queries = len(attention.queries[text])
+        arcs, arc_hits = next(arcs_of_texts)
         yield SentenceHeads(
             sentence=sentence,
             kind=attention.kind,
@@ -102,7 +113,25 @@ def measured(
             footprint=footprint[text].numpy(),
             peaks=peaks[text, :, :n_queries].numpy(),
             peak_keys=keys[text, :, :n_queries].int().numpy(),
+            arcs=arcs,
+            arc_hits=arc_hits,
         )
+
+
+def _arcs(attention: BatchAttention, trees: Sequence[Tree | None]) -> Iterator[tuple[str, Hits]]:
+    """Each text's arcs, and which heads look along them; none where that is not told."""
+    layers: list[Tensor] = []
+    for text, tree in enumerate(trees):
+        tokens = attention.keys[text]
+        is_told = attention.is_same and attention.has_source_keys
+        places = places_of(tree, tokens) if tree is not None and is_told else None
+        if tree is None or places is None:
+            yield "", np.zeros((attention.n_heads * len(attention.calls), 0), np.uint8)
+            continue
+        layers = layers or [attention.weights(layer) for layer in range(len(attention.calls))]
+        n = len(tokens)
+        of_layers = [hits(tree, weights[text, :, :n, :n], places) for weights in layers]
+        yield spelled(tree), np.concatenate(of_layers)
 
 
 def _layers(

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from transformer.analysis.bootstrap import interval
 from transformer.corpus.measured import N_PLACES, SentenceHeads, columns
 from transformer.corpus.surveyed import Decile, Estimate, HeadSummary, Row, Survey
+from transformer.corpus.syntax import Tally
 
 N_STRONGEST = 5
 """The strongest rows of a head that are kept, each of another sentence."""
@@ -40,6 +41,7 @@ class _Kind:
         self.least = np.full(n, -np.inf)
         """The weight of the last of the best rows, once there are enough."""
         self.drawn: dict[tuple[int, int], list[tuple[int, Row]]] = {}
+        self.syntax = Tally(n_runs, n)
         self.largest_lot = np.full((n, 10), np.iinfo(np.uint64).max, np.uint64)
         """The lot of the last row of a head's decile, once there are enough."""
 
@@ -52,6 +54,7 @@ class _Kind:
         self.counts[run] += there
         self.footprint += of.footprint
         self.n += 1
+        self.syntax.add(of, run)
         heads, queries = np.nonzero(np.isfinite(of.peaks))
         np.add.at(self.histogram, (heads, _step(of.peaks[heads, queries])), 1)
         if not len(heads):
@@ -112,6 +115,7 @@ def summary(lines: Iterable[SentenceHeads]) -> Survey:
 def _heads(name: str, kind: _Kind) -> Iterable[HeadSummary]:
     n = len(kind.best)
     numbers = _estimates(kind.sums.reshape(len(kind.sums), -1), kind.counts)
+    syntax = kind.syntax.of_heads() or [{}] * n
     per_layer = n // kind.n_layers
     for at in range(n):
         estimates = numbers[at * len(columns()) : (at + 1) * len(columns())]
@@ -129,6 +133,7 @@ def _heads(name: str, kind: _Kind) -> Iterable[HeadSummary]:
             footprint=tuple(float(share) for share in shares),
             deciles=tuple(_deciles(kind, at)),
             strongest=tuple(kind.best[at]),
+            syntax=syntax[at],
         )
 
 

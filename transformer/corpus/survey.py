@@ -11,6 +11,7 @@ from transformer.corpus.summary import summary
 from transformer.corpus.surveyed import Survey
 from transformer.corpus.surveyor import BATCH, Surveyor, counted, source_of
 from transformer.corpus.table import table_of
+from transformer.corpus.trees import Tree
 from transformer.engines.engine import Done, Work
 from transformer.formats.opening import load_checkpoint
 from transformer.inputs import InputError
@@ -53,10 +54,13 @@ class SurveyJob:
     batch: int = BATCH
     counts: Mapping[int, int] | None = None
     """Token of a source -> how often the file has it; see `counted`."""
+    trees: Mapping[int, Tree] | None = None
+    """Number of a line, from 1 -> the tree of its source."""
 
     def open(self) -> Work:
         """Open the checkpoint. Raises Refusal."""
-        surveyor = Surveyor(load_checkpoint(self.checkpoint, self.device), self.batch, self.counts)
+        checkpoint = load_checkpoint(self.checkpoint, self.device)
+        surveyor = Surveyor(checkpoint, self.batch, self.counts, self.trees)
 
         def work(shard: Shard) -> Done:
             lines = dict(enumerate(shard.lines, shard.first + 1))

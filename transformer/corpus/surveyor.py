@@ -20,6 +20,7 @@ from transformer.corpus.batches import (
     why_alone,
 )
 from transformer.corpus.measured import SentenceHeads, measured
+from transformer.corpus.trees import Tree
 from transformer.decoding.decode import decode
 from transformer.decoding.greedy_batch import greedy_batch, takes_batches
 from transformer.device import device_trouble
@@ -86,10 +87,15 @@ class Surveyor:
     """A checkpoint that surveys lines; what it makes of a line depends on no other call."""
 
     def __init__(
-        self, checkpoint: Checkpoint, batch: int = BATCH, counts: Mapping[int, int] | None = None
+        self,
+        checkpoint: Checkpoint,
+        batch: int = BATCH,
+        counts: Mapping[int, int] | None = None,
+        trees: Mapping[int, Tree] | None = None,
     ) -> None:
-        """batch: texts at a time; counts: see `counted`."""
+        """batch: texts at a time; counts: see `counted`; trees: number of a line -> its tree."""
         self._checkpoint, self._batch, self._counts = checkpoint, batch, counts
+        self._trees = trees
         self._names = Names(checkpoint)
         self.why_alone = why_alone(checkpoint)
         """The reason, in a clause, why texts are read one by one; empty: they are not."""
@@ -108,7 +114,7 @@ class Surveyor:
             sentences = [each.sentence for each in batch]
             with portion.timed("metrics"), torch.inference_mode():
                 for attention in attentions:
-                    portion.heads += measured(attention, sentences, self._counts)
+                    portion.heads += measured(attention, sentences, self._counts, self._trees)
         portion.heads.sort(key=lambda each: each.sentence)  # stable: kinds keep their order
         return portion
 

@@ -27,11 +27,9 @@ def table_of(lines: Sequence[SentenceHeads]) -> Any:
     require("survey")
     arrow: Any = importlib.import_module("pyarrow")
     n_heads = np.array([len(each.numbers) for each in lines], dtype=np.int64)
-    n_queries = np.array([each.peaks.shape[1] for each in lines], dtype=np.int64)
     nothing = np.empty((0, len(columns())), np.float32), np.empty((0, N_OFFSETS), np.float32)
     numbers = np.concatenate([nothing[0], *(each.numbers for each in lines)])
     footprint = np.concatenate([nothing[1], *(each.footprint for each in lines)])
-    offsets = arrow.array(np.append(0, np.repeat(n_queries, n_heads).cumsum()).astype(np.int32))
     places = [np.arange(len(each.numbers)) for each in lines]
     layers = [at // each.n_heads for at, each in zip(places, lines, strict=True)]
     heads = [at % each.n_heads for at, each in zip(places, lines, strict=True)]
@@ -49,8 +47,11 @@ def table_of(lines: Sequence[SentenceHeads]) -> Any:
         return np.concatenate([np.empty(0, kind), *arrays]).astype(kind)
 
     def rows(name: str, kind: Any) -> Any:
-        flat = joined([getattr(each, name).ravel() for each in lines], kind)
-        return arrow.ListArray.from_arrays(offsets, arrow.array(flat))
+        values = [getattr(each, name) for each in lines]
+        widths = np.repeat(np.array([each.shape[1] for each in values], dtype=np.int64), n_heads)
+        offsets = np.append(0, widths.cumsum()).astype(np.int32)
+        flat = joined([each.ravel() for each in values], kind)
+        return arrow.ListArray.from_arrays(arrow.array(offsets), arrow.array(flat))
 
     return arrow.table(
         {
@@ -68,6 +69,8 @@ def table_of(lines: Sequence[SentenceHeads]) -> Any:
             "peak_keys": rows("peak_keys", np.int32),
             "queries": words([each.queries for each in lines]),
             "keys": words([each.keys for each in lines]),
+            "arcs": words([each.arcs for each in lines]),
+            "arc_hits": rows("arc_hits", np.uint8),
         }
     ).replace_schema_metadata({"headscope_survey": str(VERSION)})
 
@@ -99,17 +102,23 @@ def lines_of(file: Path) -> Iterator[SentenceHeads]:
 def _lines(table: Any) -> Iterator[SentenceHeads]:
     if not len(table):
         return
-    texts = {name: table[name].cast("string").to_pylist() for name in ("kind", "queries", "keys")}
+    names = ("kind", "queries", "keys", "arcs")
+    texts = {name: table[name].cast("string").to_pylist() for name in names}
     sentences, layers = table["sentence"].to_numpy(), table["layer"].to_numpy()
     numbers = np.stack([table[name].to_numpy() for name in columns()], axis=1)
     footprint = table["footprint"].combine_chunks().flatten().to_numpy().reshape(-1, N_OFFSETS)
-    peaks, keys = (table[name].combine_chunks() for name in ("peaks", "peak_keys"))
-    offsets = peaks.offsets.to_numpy()
-    flat_peaks, flat_keys = peaks.values.to_numpy(zero_copy_only=False), keys.values.to_numpy()
+    lists = {name: table[name].combine_chunks() for name in ("peaks", "peak_keys", "arc_hits")}
+    flat = {name: each.values.to_numpy(zero_copy_only=False) for name, each in lists.items()}
+    offsets = {name: each.offsets.to_numpy() for name, each in lists.items()}
     kinds = np.array(texts["kind"])
     starts = np.flatnonzero((np.diff(sentences) != 0) | (kinds[1:] != kinds[:-1])) + 1
     for first, last in zip([0, *starts], [*starts, len(table)], strict=True):
-        rows = slice(offsets[first], offsets[last])
+        rows = {
+            name: flat[name][at[first] : at[last]].reshape(last - first, -1)
+            if at[first] < at[last]
+            else np.zeros((last - first, 0), flat[name].dtype)
+            for name, at in offsets.items()
+        }
         yield SentenceHeads(
             sentence=int(sentences[first]),
             kind=str(kinds[first]),
@@ -118,6 +127,6 @@ def _lines(table: Any) -> Iterator[SentenceHeads]:
             keys=texts["keys"][first],
             numbers=numbers[first:last],
             footprint=footprint[first:last],
-            peaks=flat_peaks[rows].reshape(last - first, -1),
-            peak_keys=flat_keys[rows].reshape(last - first, -1),
+            arcs=texts["arcs"][first],
+            **rows,
         )

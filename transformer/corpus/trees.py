@@ -1,0 +1,116 @@
+"""Dependency trees of sentences, from CoNLL-U files (Universal Dependencies), and what heads of
+attention say of them: whether a word looks most at its head, or the head at the word."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from transformer.analysis.alignment import words_of_pieces
+from transformer.inputs import InputError
+from transformer.token import Token
+from transformer.training.task import read_lines
+
+ENDING = ".conllu"
+TO_HEAD, TO_DEPENDENT = 1, 2
+"""Bits of a hit: the dependent's row has its largest weight on the head, or the other way round."""
+Hits = NDArray[np.uint8]
+
+
+@dataclass(frozen=True)
+class Tree:
+    """A sentence with its words, each of which but the root hangs on another one."""
+
+    text: str
+    words: tuple[str, ...]
+    heads: tuple[int | None, ...]
+    """The place of each word's head, from 0; None: it is the root."""
+    relations: tuple[str, ...]
+    """The relation to the head, without subtypes: nsubj, det, ..."""
+
+    @property
+    def arcs(self) -> list[tuple[str, int, int]]:
+        """Relation, place of the dependent and place of the head; signs are left out."""
+        arcs = zip(self.relations, range(len(self.words)), self.heads, strict=True)
+        return [(name, at, head) for name, at, head in arcs if head is not None and name != "punct"]
+
+
+def read_trees(file: Path) -> list[Tree]:
+    """Read a CoNLL-U file. Raises InputError where it is none."""
+    trees: list[Tree] = []
+    text, rows = "", list[list[str]]()
+    for number, line in enumerate([*read_lines(file.parent, file.name), ""], 1):
+        if line.startswith("# text = "):
+            text = " ".join(line.removeprefix("# text = ").split())
+        elif line and not line.startswith("#"):
+            cells = line.split("\t")
+            if len(cells) != 10:
+                raise InputError(f"{file}, line {number}: a word has ten columns in CoNLL-U.")
+            if cells[0].isdecimal():  # neither 1-2, a contraction, nor 1.1, which is not said
+                rows.append(cells)
+        elif not line and rows:
+            trees.append(_tree(text or " ".join(row[1] for row in rows), rows, file, number))
+            text, rows = "", []
+    return trees
+
+
+def _tree(text: str, rows: Sequence[Sequence[str]], file: Path, number: int) -> Tree:
+    heads = [int(row[6]) if row[6].isdecimal() else -1 for row in rows]
+    if not all(0 <= head <= len(rows) for head in heads):
+        raise InputError(f"{file}, line {number}: a word of the sentence before has no head.")
+    return Tree(
+        text=text,
+        words=tuple(row[1] for row in rows),
+        heads=tuple(head - 1 if head else None for head in heads),
+        relations=tuple(row[7].partition(":")[0] for row in rows),
+    )
+
+
+def spelled(tree: Tree) -> str:
+    """Spell its arcs: a relation and the head's place minus the dependent's, a space between."""
+    return " ".join(f"{name}:{head - at}" for name, at, head in tree.arcs)
+
+
+def arcs_of(text: str) -> Iterator[tuple[str, int]]:
+    """Read what `spelled` wrote.
+
+    >>> list(arcs_of("det:1 nsubj:2"))
+    [('det', 1), ('nsubj', 2)]
+    """
+    for arc in text.split():
+        name, _, offset = arc.rpartition(":")
+        yield name, int(offset)
+
+
+def places_of(tree: Tree, tokens: Sequence[Token]) -> list[int | None] | None:
+    """Find the word of each token; None where they do not spell the words, as in contractions."""
+    try:
+        return words_of_pieces(tokens, tree.words)
+    except ValueError:
+        return None
+
+
+def hits(tree: Tree, weights: Tensor, places: Sequence[int | None]) -> Hits:
+    """Tell of each arc whether a head's largest weight is on it: [N, Q, K] -> [N, A].
+
+    From pieces to words: the mean of a word's rows, the sum of a word's columns. Words do not count
+    as their own heads, and special tokens are none.
+    """
+    n_words = len(tree.words)
+    member = torch.zeros(n_words, len(places))
+    for at, word in enumerate(places):
+        if word is not None:
+            member[word, at] = 1.0
+    rows = member / member.sum(-1, keepdim=True).clamp_min(1)
+    of_words = rows @ weights @ member.mT  # [N, W, W]
+    of_words.diagonal(dim1=1, dim2=2).fill_(-1)
+    most = of_words.argmax(-1)  # [N, W]
+    arcs = torch.tensor([(at, head) for _, at, head in tree.arcs], dtype=torch.long).view(-1, 2)
+    to_head = most[:, arcs[:, 0]] == arcs[:, 1]
+    to_dependent = most[:, arcs[:, 1]] == arcs[:, 0]
+    bits: Hits = (TO_HEAD * to_head + TO_DEPENDENT * to_dependent).to(torch.uint8).numpy()
+    return bits
