@@ -84,7 +84,8 @@ def run(options: Namespace) -> Result:
                 bar.set_postfix_str(_shards(n, len(left)), refresh=False)
                 bar.update(done.lines + len(done.left_out))
     wall = time.monotonic() - start
-    survey = summary(Parts(folder))
+    parts = Parts(folder)
+    survey = summary(parts, parts.one_by_one)
     if not survey.n_sentences:
         why = f": {left_out[0]}" if left_out else "."
         raise InputError(f"{options.data} has no sentence that could be surveyed{why}")
@@ -93,6 +94,7 @@ def run(options: Namespace) -> Result:
     return {
         "written": str(options.out),
         "sentences": survey.n_sentences,
+        "one_by_one": survey.one_by_one,
         "left_out": left_out,
         "seconds": {"all": wall, **seconds},
         "heads": json.loads(survey.to_json())["heads"],
@@ -127,6 +129,8 @@ def text(result: Result) -> str:
         f"{STAGES.get(name, name)} {100 * part / work:.0f} %" for name, part in seconds.items()
     )
     spent = f" ({wall:.0f} s: {shares})" if work else ""
+    if survey.one_by_one:
+        spent += f", read one by one as {survey.one_by_one}"
     heading = f"Means over {survey.n_sentences:,} sentences{spent}; intervals are in {CSV}."
     return "\n".join([heading, *table])
 

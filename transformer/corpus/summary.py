@@ -90,9 +90,10 @@ class _Kind:
                 self.largest_lot[place] = drawn[-1][0]
 
 
-def summary(lines: Iterable[SentenceHeads]) -> Survey:
+def summary(lines: Iterable[SentenceHeads], one_by_one: str = "") -> Survey:
     """Summarise lines, which are gone through several times: a list, or `Parts`.
 
+    one_by_one: see `Survey`; parts say it themselves.
     Raises ValueError where lines of one kind have different heads.
     """
     sentences = sorted({each.sentence for each in lines})
@@ -109,7 +110,7 @@ def summary(lines: Iterable[SentenceHeads]) -> Survey:
     for each in lines:
         kinds[each.kind].draw(each)
     heads = [head for name, kind in kinds.items() for head in _heads(name, kind)]
-    return Survey(len(sentences), tuple(heads))
+    return Survey(len(sentences), tuple(heads), one_by_one)
 
 
 def _heads(name: str, kind: _Kind) -> Iterable[HeadSummary]:

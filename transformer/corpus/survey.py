@@ -36,12 +36,13 @@ def survey(
     if targets is not None:
         pairs = zip(lines, targets, strict=True)
         lines = [f"{source}\t{' '.join(target.split())}" for source, target in pairs]
-    portion = Surveyor(checkpoint, batch, counts).survey(dict(enumerate(lines, 1)))
+    surveyor = Surveyor(checkpoint, batch, counts)
+    portion = surveyor.survey(dict(enumerate(lines, 1)))
     if portion.left_out:
         raise InputError(f"Sentence {portion.left_out[0].removeprefix('line ')}")
     if not portion.heads:
         raise InputError("There is no sentence to survey: give at least one.")
-    return summary(portion.heads)
+    return summary(portion.heads, surveyor.why_alone)
 
 
 @dataclass(frozen=True)
@@ -66,7 +67,8 @@ class SurveyJob:
             lines = dict(enumerate(shard.lines, shard.first + 1))
             portion = surveyor.survey(lines)
             start = time.perf_counter()
-            write_part(table_of(portion.heads), self.folder, shard.number)
+            table = table_of(portion.heads, surveyor.why_alone)
+            write_part(table, self.folder, shard.number)
             portion.seconds["write"] += time.perf_counter() - start
             n_lines = sum(bool(source_of(line)) for line in shard.lines) - len(portion.left_out)
             left_out = tuple(portion.left_out)

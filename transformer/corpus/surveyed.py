@@ -87,6 +87,8 @@ class Survey:
 
     n_sentences: int
     heads: tuple[HeadSummary, ...]
+    one_by_one: str = ""
+    """The reason, in a clause, why sentences were not read in batches; empty where they were."""
 
     def of(self, kind: str, layer: int, head: int) -> HeadSummary:
         """One of its heads. Raises KeyError."""
@@ -105,7 +107,8 @@ class Survey:
         """Read what `to_json` wrote. Raises InputError for anything else."""
         try:
             value = json.loads(text)
-            return cls(int(value["n_sentences"]), tuple(_head(**each) for each in value["heads"]))
+            heads = tuple(_head(**each) for each in value["heads"])
+            return cls(int(value["n_sentences"]), heads, str(value["one_by_one"]))
         except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
             raise InputError("This is not a survey that the command survey wrote.") from error
 

@@ -20,10 +20,12 @@ from transformer.refusal import quoted
 
 VERSION = 1
 """The number of this layout; parts of another one are not read."""
+LAYOUT, ONE_BY_ONE = "headscope_survey", "one_by_one"
+"""Names of what a part says of itself."""
 
 
-def table_of(lines: Sequence[SentenceHeads]) -> Any:
-    """Make a pyarrow.Table of them. Raises NotInstalled."""
+def table_of(lines: Sequence[SentenceHeads], one_by_one: str = "") -> Any:
+    """Make a pyarrow.Table of them. one_by_one: see `Survey`. Raises NotInstalled."""
     require("survey")
     arrow: Any = importlib.import_module("pyarrow")
     n_heads = np.array([len(each.numbers) for each in lines], dtype=np.int64)
@@ -72,7 +74,7 @@ def table_of(lines: Sequence[SentenceHeads]) -> Any:
             "arcs": words([each.arcs for each in lines]),
             "arc_hits": rows("arc_hits", np.uint8),
         }
-    ).replace_schema_metadata({"headscope_survey": str(VERSION)})
+    ).replace_schema_metadata({LAYOUT: str(VERSION), ONE_BY_ONE: one_by_one})
 
 
 class Parts:
@@ -85,13 +87,21 @@ class Parts:
         for file in self.files:
             yield from lines_of(file)
 
+    @property
+    def one_by_one(self) -> str:
+        """The reason why sentences were not read in batches, as the first part has it."""
+        if not self.files:
+            return ""
+        metadata = parquet().read_schema(self.files[0]).metadata or {}
+        return metadata.get(ONE_BY_ONE.encode(), b"").decode()
+
 
 def lines_of(file: Path) -> Iterator[SentenceHeads]:
     """Read a part. Raises InputError for what is none, NotInstalled."""
     reader = parquet()
     try:
         table = reader.read_table(file)
-        version = (table.schema.metadata or {}).get(b"headscope_survey", b"").decode()
+        version = (table.schema.metadata or {}).get(LAYOUT.encode(), b"").decode()
         if version != str(VERSION):
             raise ValueError(f"version {quoted(version)}")
         yield from _lines(table)

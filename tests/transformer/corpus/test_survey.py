@@ -106,7 +106,8 @@ def test_parts_alone_make_the_summary_again(portion: Portion, tmp_path: Path) ->
     rest = [each for each in portion.heads if each.sentence > N // 2]
     whole = summary(portion.heads)
     for number, some in enumerate((half, [], rest)):
-        write_part(table_of(some), tmp_path, number)
+        write_part(table_of(some, "of a reason"), tmp_path, number)
+    assert Parts(tmp_path).one_by_one == "of a reason"
     assert summary(Parts(tmp_path)) == whole
     assert Survey.from_json(whole.to_json()) == whole
     assert len(whole.to_csv().splitlines()) == 1 + sum(len(it.numbers) for it in whole.heads)
@@ -188,6 +189,7 @@ def test_watched_models_come_in_batches_where_these_are_right(
 def test_a_module_of_one_s_own_is_read_one_by_one() -> None:
     surveyor = Surveyor(copier())
     assert "mask" in surveyor.why_alone
+    assert survey(copier(), ["abc", "d"]).one_by_one == surveyor.why_alone
     heads = surveyor.survey({1: "abc", 2: "d"}).heads
     assert {each.kind for each in heads} == {"encoder_self", "decoder_self", "cross"}
 
