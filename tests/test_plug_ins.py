@@ -101,6 +101,11 @@ def test_a_command_runs_in_a_shell(found: dict[str, Any]) -> None:
     assert thousands * 1000 == found["format"]["parameters"]
 
 
+def test_a_role_is_surveyed(found: dict[str, Any]) -> None:
+    assert found["role"]["middle_chance"] == pytest.approx(1 / 4)
+    assert 0 < found["role"]["middle"] < 1
+
+
 def test_an_engine_runs_shards(found: dict[str, Any]) -> None:
     engine = found["engine"]
     assert "backwards: the last shard first" in " ".join(engine["help"].split())

@@ -11,7 +11,7 @@ import numpy as np
 import torch
 from safetensors.torch import load_file
 
-from transformer import Checkpoint, decode, load_checkpoint, record
+from transformer import Checkpoint, decode, load_checkpoint, record, survey
 from transformer.__main__ import main
 from transformer.analysis.metrics.measure import measure
 from transformer.analysis.reading import Reading, lenses, read
@@ -135,6 +135,11 @@ def shell_command(checkpoint: Checkpoint) -> Any:
     return {"help": command("--help"), "result": json.loads(said)}
 
 
+def role(checkpoint: Checkpoint) -> Any:
+    head = survey(checkpoint, [TEXT]).of("encoder_self", 0, 0)
+    return {name: head.numbers[name].mean for name in ("middle", "middle_chance")}
+
+
 def engine(checkpoint: Checkpoint) -> Any:
     data = Path("sentences.txt")
     data.write_text("3 7 2\n4 9\n5 6 7\n")
@@ -174,6 +179,7 @@ if __name__ == "__main__":
         recipe,
         shell_command,
         task,
+        role,
         engine,
     )
     print(json.dumps({kind.__name__: kind(copy) for kind in kinds}))
