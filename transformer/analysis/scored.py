@@ -114,8 +114,8 @@ def scores_in(recording: Recording, output: Output) -> tuple[Tensor, Tensor]:
     if decided is not None and output.classes:
         logits = decided.logits.cpu().double()
         log_probs = logits.log_softmax(-1) if decided.is_exclusive else logsigmoid(logits)
-        kept = log_probs.to(at_least_single(decided.logits).dtype)
-        return kept, log_probs.argmax(-1, keepdim=True)
+        single = log_probs.to(at_least_single(decided.logits).dtype)
+        return single, log_probs.argmax(-1, keepdim=True)
     if output.numbers:
         return torch.tensor([*recording.numbers.values()]), torch.zeros(1, dtype=torch.long)
     if output.vector is not None and recording.vector is not None:

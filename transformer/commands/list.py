@@ -41,7 +41,7 @@ def _editions(folder: Path, titles: Mapping[str, str]) -> dict[str, str]:
     return {
         name: f"{titles[of]} (the weights that {of} has now)"
         for name, of in folders.items()
-        if of in titles
+        if of is not None and of in titles
     }
 
 

@@ -128,6 +128,20 @@ class SearchTree:
         """The ids of the tokens along the path."""
         return tuple(node.token.id for node in self.path(id) if node.token is not None)
 
+    @cached_property
+    def path_log_probs(self) -> tuple[float, ...]:
+        """The model's own log-probability of the path up to each node, in nats: before any rules
+        that its folder has for writing, which `Score.log_prob` is after.
+        """
+        sums = [0.0]
+        for node in self.nodes[1:]:
+            sums.append(sums[node.parent or 0] + node.log_prob)
+        return tuple(sums)
+
+    def ranks(self, id: int) -> tuple[int, ...]:
+        """The ranks of all hypotheses that end here: samples may be equal."""
+        return tuple(rank for rank, end in enumerate(self.leaves) if end == id)
+
     def depth(self, id: int) -> int:
         """Tokens from the root."""
         return self.nodes[id].score.length
@@ -162,6 +176,7 @@ class SearchTree:
                 "token": None if node.token is None else node.token.id,
                 "piece": None if node.token is None else node.token.piece,
                 "log_prob": node.log_prob,
+                "path": self.path_log_probs[node.id],
                 "sum": node.score.log_prob,
                 "length": node.score.length,
                 "divisor": node.score.divisor,

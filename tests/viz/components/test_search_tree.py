@@ -177,3 +177,22 @@ def test_a_text_without_spaces_is_no_single_word() -> None:
 def test_it_tells_whether_chance_wrote_its_texts(is_drawn: bool) -> None:
     header, _ = unpack(pack_tree(replace(words(), is_drawn=is_drawn), words=True))
     assert header["drawn"] is is_drawn
+
+
+def test_equal_hypotheses_end_at_one_node_with_all_their_ranks() -> None:
+    tree = words()
+    first, other = tree.leaves
+    drawn = replace(tree, leaves=(first, other, first), is_drawn=True)
+    header, (whole, *_) = unpack(pack_tree(drawn, words=True))
+    (place,) = (i for i, row in enumerate(whole.tolist()) if row[4] == 0)
+    assert header["ranks"] == {str(place): [1, 3]}
+    assert unpack(pack_tree(tree, words=True))[0]["ranks"] == {}
+
+
+def test_a_path_is_the_models_own_whatever_rules_make_of_its_score() -> None:
+    tree = words()
+    ruled = [replace(it, score=Score(2 * it.score.log_prob, it.score.length)) for it in tree.nodes]
+    _, (whole, _, numbers) = unpack(pack_tree(replace(tree, nodes=tuple(ruled)), words=True))
+    ends = {row[4]: numbers[i] for i, row in enumerate(whole.tolist()) if row[4] >= 0}
+    own = [float(ends[rank][5]) for rank in (0, 1)]
+    assert own == pytest.approx([-0.95, -1.8]) and ends[0][2] == pytest.approx(-1.9)

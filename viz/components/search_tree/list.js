@@ -1,6 +1,7 @@
 // The same tree on a narrow screen: an indented list, a line for each run of words that nothing parts.
 
 import { directionOf, element, setPiece } from "../kit/page.js";
+import { ranksOf } from "./nodes.js";
 import { briefly, two } from "./readout.js";
 
 const DEEPEST = 6; // steps of indentation
@@ -48,9 +49,10 @@ function lineOf({ nodes }, run, depth) {
   const line = indented(element("div", "line"), depth);
   line.dir = directionOf(run.map((place) => nodes[place].piece));
   for (const place of run) line.append(wordButton(nodes[place]));
-  const { hypothesis, score } = nodes[run.at(-1)];
+  const end = nodes[run.at(-1)];
+  const { hypothesis, score } = end;
   if (hypothesis >= 0) {
-    line.append(element("span", "rank", hypothesis + 1), element("span", "score dim", two(score.total)));
+    line.append(element("span", "rank", ranksOf(end)), element("span", "score dim", two(score.total)));
   }
   return line;
 }

@@ -3,13 +3,14 @@
 // What viz/components/search_tree/search_tree.py packs.
 export function readSearch({ header, arrays: [whole, marks, numbers] }) {
   const { labels, reasons, fold, words, inner, search: name } = header;
-  const { n_left_out: nLeftOut, drawn: bySeed } = header;
+  const { n_left_out: nLeftOut, drawn: bySeed, ranks } = header;
   const nodes = labels.map((piece, place) => {
     const [id, parent, column, row, hypothesis, length, reason] = rowOf(whole, place);
     const [isLiving, isForced] = rowOf(marks, place);
-    const [logProb, total, sum, divisor, coverage] = rowOf(numbers, place);
+    const [logProb, total, sum, divisor, coverage, path] = rowOf(numbers, place);
     return {
-      place, id, parent, column, row, hypothesis, length, piece, isLiving, isForced, logProb,
+      place, id, parent, column, row, hypothesis, length, piece, isLiving, isForced, logProb, path,
+      ranks: ranks[place] ?? [hypothesis + 1], // equal samples end at one node
       score: { total, sum, divisor, coverage },
       reason: reasons[reason],
       children: [],
@@ -59,4 +60,10 @@ export function drawnNodes({ nodes, fold }, isFolded, isBare) {
     if (isShown && !folded.has(place) && !isLeft) drawn.add(place);
   }
   return drawn;
+}
+
+const MOST = 3; // ranks for which there is room at the edge
+
+export function ranksOf({ ranks }) {
+  return ranks.length > MOST ? `${ranks.slice(0, MOST).join(", ")} …` : ranks.join(", ");
 }

@@ -2,6 +2,8 @@
 
 import { element, setPiece } from "../kit/page.js";
 
+const RULED = 1e-3; // nats by which the rules that a folder has for writing change a path; less is rounding
+
 export function createReadout({ branch, zoom, fit, bare }) {
   const text = element("p", "facts");
   const tools = element("div", "tools");
@@ -51,7 +53,7 @@ function factsOf(node) {
   return [piece, ` ${facts(node).join(" · ")}`];
 }
 
-function facts({ logProb, score, reason, hypothesis, isForced, isWritten, isLiving }) {
+function facts({ logProb, path, score, reason, hypothesis, ranks, isForced, isWritten, isLiving }) {
   const { total, sum, divisor, coverage } = score;
   const parts = [
     ...(divisor === 1 ? [] : [`/ ${two(divisor)}`]),
@@ -60,9 +62,11 @@ function facts({ logProb, score, reason, hypothesis, isForced, isWritten, isLivi
   return [
     exactly(logProb),
     `${two(logProb)} nats`,
-    parts.length ? `score ${two(total)} = ${[two(sum), ...parts].join(" ")}` : `path ${two(total)} nats`,
+    `path ${two(path)} nats`,
+    ...(Math.abs(sum - path) > RULED ? [`after the rules ${two(sum)}`] : []),
+    ...(parts.length ? [`score ${two(total)} = ${[two(sum), ...parts].join(" ")}`] : []),
     ...(isForced ? ["forced"] : []),
-    ...(hypothesis >= 0 ? [`hypothesis ${hypothesis + 1}`] : []),
+    ...(hypothesis >= 0 ? [`${ranks.length > 1 ? "hypotheses" : "hypothesis"} ${ranks.join(", ")}`] : []),
     reason ? `dropped: ${reason}` : isWritten ? "written" : isLiving ? "kept" : "left",
   ];
 }

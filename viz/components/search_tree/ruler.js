@@ -1,6 +1,7 @@
 // How wide nodes will be, before the page has laid them out: to ask the page would take it as long
 // again as to paint them.
 
+import { ranksOf } from "./nodes.js";
 import { briefly, two } from "./readout.js";
 
 const [ROOT, PADDING, FOLDED, APART, SPARE] = [9, 6, 18, 6, 2]; // px, as the style has them
@@ -30,6 +31,6 @@ export function createRuler(beside) {
       const ofPiece = Math.min(WIDEST * size, width(label, isWritten ? 600 : 400));
       return ofPiece + (share ? width(share, 400) + APART : 0) + PADDING + SPARE;
     },
-    end: ({ score }) => RANK * size + APART + width(two(score.total), 400) + SPARE,
+    end: (end) => Math.max(RANK * size, width(ranksOf(end), 600) + 0.6 * size) + APART + width(two(end.score.total), 400) + SPARE,
   };
 }

@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, ClassVar
@@ -89,6 +89,7 @@ def pack_tree(search: SearchTree, words: bool) -> bytes:
     places = layout(parents, _children(entries), to_the_edge)
     chain = shared_chain(parents, [entry.is_living for entry in entries])
     scores = [entry.node.score for entry in entries]
+    paths = [search.path_log_probs[entry.node.id] for entry in entries]
     reasons: dict[str, int] = {"": 0}  # those of a step are often the same
     of_reason = [reasons.setdefault(_reason(entry), len(reasons)) for entry in entries]
     header = {
@@ -100,6 +101,7 @@ def pack_tree(search: SearchTree, words: bool) -> bytes:
         "inner": _inner(entries),
         "n_left_out": n_left_out,
         "drawn": search.is_drawn,
+        "ranks": {place: ranks for place, ranks in _ranks(search, entries) if len(ranks) > 1},
         "words": words,
     }
     hypotheses = [entry.node.hypothesis for entry in entries]
@@ -110,10 +112,17 @@ def pack_tree(search: SearchTree, words: bool) -> bytes:
     ]
     marks = [[entry.is_living, entry.node.is_forced] for entry in entries]
     numbers = [
-        [entry.log_prob, score.total, score.log_prob, score.divisor, score.coverage]
-        for entry, score in zip(entries, scores, strict=True)
+        [entry.log_prob, score.total, score.log_prob, score.divisor, score.coverage, path]
+        for entry, score, path in zip(entries, scores, paths, strict=True)
     ]
     return pack(header, np.array(whole, "<i4"), np.array(marks, "|u1"), np.array(numbers, "<f4"))
+
+
+def _ranks(search: SearchTree, entries: Sequence[Entry]) -> Iterator[tuple[str, list[int]]]:
+    """The ranks of the hypotheses that end at each place, from 1 on."""
+    for place, entry in enumerate(entries):
+        if entry.node.hypothesis is not None:
+            yield str(place), [rank + 1 for rank in search.ranks(entry.node.id)]
 
 
 def _children(entries: Sequence[Entry]) -> dict[int, list[int]]:

@@ -3,7 +3,7 @@
 
 import { element, setPiece } from "../kit/page.js";
 import { typeSize } from "../kit/room.js";
-import { drawnNodes } from "./nodes.js";
+import { drawnNodes, ranksOf } from "./nodes.js";
 import { briefly, spoken, two } from "./readout.js";
 import { createRuler } from "./ruler.js";
 
@@ -103,11 +103,12 @@ function foldElement({ fold, words, nodes }) {
   return node;
 }
 
-// The rank of a hypothesis at the right edge, and its score.
-function endElement({ hypothesis, score, isWritten }) {
+// The ranks of a hypothesis at the right edge, and its score.
+function endElement(end) {
+  const { score, isWritten } = end;
   const node = element("div", `finish ${isWritten ? "written" : ""}`);
   node.setAttribute("aria-hidden", "true"); // its node says the same
-  node.append(element("span", "rank", hypothesis + 1), element("span", "score", two(score.total)));
+  node.append(element("span", "rank", ranksOf(end)), element("span", "score", two(score.total)));
   return node;
 }
 

@@ -70,8 +70,10 @@ def _go_on(search: SearchTree, name: str, id: int) -> None:
 def search_csv(search: SearchTree) -> bytes:
     """Every node of a search, a line each, parents first; log-probabilities are in nats.
 
-    log_prob is that of the token alone, given its path; score_log_prob, length_divisor and
-    coverage are the parts of its score. The root, which is no token, is left out.
+    log_prob is that of the token alone, given its path, and path_log_prob that of the path with it,
+    as the model has it; score_log_prob, which is after the rules that a folder has for writing,
+    length_divisor and coverage are the parts of its score. hypothesis: the ranks of all that end
+    there. The root, which is no token, is left out.
     """
     return rows_csv([_row(search, node) for node in search.nodes[1:]])
 
@@ -86,13 +88,14 @@ def _row(search: SearchTree, node: Node) -> dict[str, Any]:
         "id": node.token.id,
         "piece": node.token.piece,
         "log_prob": f"{node.log_prob:.9g}",
+        "path_log_prob": f"{search.path_log_probs[node.id]:.9g}",
         "score": f"{score.total:.9g}",
         "score_log_prob": f"{score.log_prob:.9g}",
         "length": score.length,
         "length_divisor": f"{score.divisor:.9g}",
         "coverage": f"{score.coverage:.9g}",
         "rank": node.rank,
-        "hypothesis": "" if node.hypothesis is None else node.hypothesis,
+        "hypothesis": " ".join(map(str, search.ranks(node.id))),
         "living": int(node.id in search.living),
         "forced": int(node.is_forced),
         "dropped": "" if dropped is None else dropped.why,

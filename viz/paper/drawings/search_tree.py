@@ -30,6 +30,7 @@ class _Node:
     column: int
     row: int
     hypothesis: int
+    ranks: str
     is_living: bool
     is_written: bool
     log_prob: float
@@ -87,8 +88,9 @@ def _nodes(data: Data) -> list[_Node]:
         share = share if place and log_prob > LEAST else ""
         size = width_of(fitted(label, WIDEST, SMALL, True), SMALL, True)
         size += (width_of(f"{share} ", SMALL) if share else 0.0) if place else 3.0
+        ranks = ", ".join(map(str, header["ranks"].get(str(place), [hypothesis + 1])))
         if hypothesis >= 0:
-            size += 3 + width_of(_end(hypothesis, numbers[place][1]), SMALL, True)
+            size += 3 + width_of(_end(ranks, numbers[place][1]), SMALL, True)
         node = _Node(
             place,
             id,
@@ -96,6 +98,7 @@ def _nodes(data: Data) -> list[_Node]:
             column,
             row,
             hypothesis,
+            ranks,
             bool(marks[place][0]),
             place in written,
             log_prob,
@@ -109,8 +112,8 @@ def _nodes(data: Data) -> list[_Node]:
     return nodes
 
 
-def _end(hypothesis: int, score: float) -> str:
-    return f"({hypothesis + 1}) {number(score)}"
+def _end(ranks: str, score: float) -> str:
+    return f"({ranks}) {number(score)}"
 
 
 def _drawn(nodes: Sequence[_Node], fold: Sequence[int], most: int) -> list[_Node]:
@@ -145,6 +148,7 @@ def _fold(node: _Node, text: str) -> _Node:
         node.column,
         node.row,
         -1,
+        "",
         True,
         True,
         0.0,
@@ -240,7 +244,7 @@ def _label(node: _Node, left: float, y: float, colours: dict[str, Any]) -> list[
         "token": node.label,
         "prob": exp(node.log_prob),
         "score": node.score,
-        "hypothesis": "" if node.hypothesis < 0 else node.hypothesis + 1,
+        "hypothesis": "" if node.hypothesis < 0 else node.ranks,
         "dropped": node.reason,
     }
     is_fold = node.is_fold
@@ -249,7 +253,7 @@ def _label(node: _Node, left: float, y: float, colours: dict[str, Any]) -> list[
     marks.append(Words(x, low, label, SMALL, ink, is_bold=bold, facts={} if is_fold else facts))
     if node.hypothesis >= 0:
         x += width_of(label, SMALL, bold) + 3
-        end = _end(node.hypothesis, node.score)
+        end = _end(node.ranks, node.score)
         marks.append(Words(x, low, end, SMALL, _ink(node, colours), is_bold=node.is_written))
     return marks
 
