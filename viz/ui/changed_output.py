@@ -25,6 +25,11 @@ from viz.views.class_probabilities import MOST, ranked
 
 CHANGE = "change of log-probability, in nats"
 WITHOUT, WITH = "without the edits", "with them"
+OF_PICTURES = (
+    "Both are what the model writes by itself; the pictures show the hypothesis that is chosen, as "
+    "the model reads it with the edits."
+)
+"""Said where a branch is judged under edits: the two are other texts."""
 
 
 def output_exhibit(pane: Pane) -> dict[str, Exhibit]:
@@ -40,12 +45,16 @@ def output_exhibit(pane: Pane) -> dict[str, Exhibit]:
 
 def output_of(pane: Pane) -> Words | None:
     """The same as words, whether the pane's own answer is edited or not. Raises Refusal."""
-    request = pane.answer.request.of_search  # a branch is judged: nothing is written of it
+    judged = pane.answer.request
+    request = judged.of_search  # a branch is judged: nothing is written of it
     edits = request.edits or pane.screen.edits
-    if not edits or pane.answer.request != pane.request:  # it is still written, or cannot be read
+    if not edits or judged != pane.request:  # it is still written, or cannot be read
         return None
     plain, edited = (answer(replace(request, edits=each)) for each in ((), edits))
-    return changed_output(plain, edited)
+    words = changed_output(plain, edited)
+    if words is None or not (judged.branch and judged.edits):
+        return words
+    return replace(words, foot=[*words.foot, Span(OF_PICTURES)])
 
 
 def changed_output(before: Answer, after: Answer) -> Words | None:

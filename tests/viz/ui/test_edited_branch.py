@@ -11,6 +11,7 @@ from viz.run.request import Answer
 from viz.screen import choose, parse
 from viz.server.recording_scenes import saved_scene
 from viz.stories.story import Scene
+from viz.ui.changed_output import OF_PICTURES
 
 TEXT, EDIT = "She likes nuts.", "head-off:cross.2.2"
 SEARCH = {"checkpoint": "en-de-small", "text": TEXT, "decoding": "beam"}
@@ -43,9 +44,10 @@ def test_the_output_with_edits_is_what_the_edited_model_writes(
     assert written(edited(plain)) != written(plain)
     _, figures = page_of(parse({**branch, "edits": EDIT}))
     _, wanted = page_of(parse({**SEARCH, "edits": EDIT}))
-    for each in (figures, wanted):
-        assert isinstance(each["output"].content, Words)
-    assert figures["output"].content == wanted["output"].content
+    ours, theirs = figures["output"].content, wanted["output"].content
+    assert isinstance(ours, Words) and isinstance(theirs, Words)
+    assert ours.lines == theirs.lines and list(ours.foot[:-1]) == list(theirs.foot)
+    assert ours.foot[-1].text == OF_PICTURES  # the pictures show another text
 
 
 def test_an_edited_model_that_writes_by_itself_is_forced_to_no_branch(
