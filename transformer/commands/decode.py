@@ -156,7 +156,7 @@ def _texts(file: str) -> Iterator[str]:
         yield from (line.rstrip("\r\n") for line in sys.stdin)
         return
     try:
-        with Path(file).open(encoding="utf-8") as lines:
+        with Path(file).open(encoding="utf-8-sig") as lines:
             yield from (line.rstrip("\r\n") for line in lines)
     except (OSError, UnicodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "it is not text in UTF-8"

@@ -5,6 +5,7 @@ import time
 from argparse import ArgumentParser, Namespace
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 from tqdm import tqdm
 
@@ -20,6 +21,7 @@ from transformer.corpus.surveyed import HeadSummary, Survey
 from transformer.corpus.surveyor import BATCH, counted, source_of
 from transformer.corpus.table import VERSION, Parts
 from transformer.corpus.trees import ENDING, Tree, read_trees
+from transformer.device import choose_device, inference_dtype
 from transformer.extras import require
 from transformer.files.whole_file import write_whole
 from transformer.formats.opening import load_checkpoint
@@ -65,7 +67,7 @@ def run(options: Namespace) -> Result:
     if not n_sentences:
         raise InputError(f"{options.data} has no sentence: write one per line.")
     folder = options.out.absolute()
-    choices = {"shard": SIZE, "batch": options.batch, "lines": VERSION}
+    choices = {"shard": SIZE, "batch": options.batch, "lines": VERSION, **_arithmetic(options)}
     begin(folder, manifest_of(options.checkpoint, options.data, choices))
     left = missing(shards_of(lines), folder)
     seconds: Counter[str] = Counter()
@@ -99,6 +101,13 @@ def run(options: Namespace) -> Result:
         "seconds": {"all": wall, **seconds},
         "heads": json.loads(survey.to_json())["heads"],
     }
+
+
+def _arithmetic(options: Namespace) -> dict[str, Any]:
+    """Return what decides the last digits: parts of several kinds are no one survey."""
+    device = choose_device(options.device)
+    precision = str(inference_dtype(device)).removeprefix("torch.")
+    return {"device": device.type, "precision": precision, "threads": options.threads or 1}
 
 
 def _job(options: Namespace, lines: list[str], trees: list[Tree], folder: Path) -> SurveyJob:

@@ -64,11 +64,15 @@ LARGEST, LARGEST_CARD = 2**32, 2**20
 
 
 def read_text(data: Path | None, name: str, most: int = LARGEST) -> str:
-    """A UTF-8 file of the data folder. most: bytes that are read. Raises TrainingError."""
+    """A UTF-8 file of the data folder, without the mark (BOM) that some editors begin it with.
+
+    most: bytes that are read. Raises TrainingError.
+    """
     if data is None:
         raise TrainingError(f"this recipe needs --data DIR, a folder with {name}.")
     try:
-        return read_regular(data / name, most).decode().replace("\r\n", "\n").replace("\r", "\n")
+        text = read_regular(data / name, most).decode("utf-8-sig")
+        return text.replace("\r\n", "\n").replace("\r", "\n")
     except UnicodeDecodeError as error:
         raise TrainingError(f"{data / name} is not UTF-8: {error}.") from error
     except Misfit as error:

@@ -9,6 +9,7 @@ from transformer.__main__ import main
 from transformer.commands.survey import CSV, JSON
 from transformer.corpus.shards import SIZE, part
 from transformer.corpus.surveyed import Survey
+from transformer.device import PRECISION
 
 Output = pytest.CaptureFixture[str]
 LINES = [" ".join(str(2 + (i * j) % 10) for j in range(1, 3 + i % 6)) for i in range(SIZE + 5)]
@@ -63,6 +64,30 @@ def test_another_survey_is_refused(data: Path, tmp_path: Path, capsys: Output) -
         assert run(*arguments, "--out", out) == 1
         assert capsys.readouterr().err.startswith(f"error: {out} is of ")
     assert part(out, 1).exists()
+
+
+def test_parts_of_another_precision_are_refused(
+    data: Path, tmp_path: Path, capsys: Output, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("pyarrow")
+    out = tmp_path / "out"
+    assert run("copy", "--data", data, "--out", out) == 0
+    part(out, 1).unlink()
+    monkeypatch.setenv(PRECISION, "bfloat16")
+    capsys.readouterr()
+    assert run("copy", "--data", data, "--out", out) == 1
+    assert "precision" in capsys.readouterr().err and not part(out, 1).exists()
+    monkeypatch.delenv(PRECISION)
+    assert run("copy", "--data", data, "--out", out, "--threads", 2) == 1
+    assert "threads" in capsys.readouterr().err
+
+
+def test_the_mark_of_an_editor_is_no_character(tmp_path: Path) -> None:
+    pytest.importorskip("pyarrow")
+    file, out = tmp_path / "bom.txt", tmp_path / "out"
+    file.write_bytes("\ufeffROMEO: speak.\r\n".encode())
+    assert run("shakespeare", "--data", file, "--out", out) == 0
+    assert Survey.from_json((out / JSON).read_text()).n_sentences == 1
 
 
 @pytest.mark.parametrize("lines", ["\n \n", "a b\nc\n"])

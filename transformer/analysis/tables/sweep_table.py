@@ -99,7 +99,7 @@ def _nine_digits(cell: Any) -> Any:
 
 
 def _csv_rows(file: Path) -> list[dict[str, Any]]:
-    with file.open(encoding="utf-8", newline="") as stream:
+    with file.open(encoding="utf-8-sig", newline="") as stream:
         rows = csv.DictReader(stream, strict=True)
         return [{name: of_text(cell) for name, cell in row.items()} for row in rows]
 
