@@ -1,9 +1,10 @@
 """The summary of a survey: each head over all sentences, made of the lines of its parts.
 
-Lines are gone through twice. The first time means are taken and the largest weights of all rows
-counted, in 10,000 steps, so that deciles of all rows are known to .0001; the second time rows of
-each decile are drawn. So no row is lost for having come before the bounds were known, and the same
-lines give the same summary, whoever computed them and in which order parts were finished.
+Sentences are counted, then lines gone through twice. The first time means are taken and the largest
+weights of all rows counted, in 10,000 steps, so that deciles of all rows are known to .0001; the
+second time rows of each decile are drawn. So no row is lost for having come before the bounds were
+known, and the same lines give the same summary, whoever computed them and in which order parts were
+finished.
 """
 
 from collections.abc import Iterable
@@ -17,6 +18,7 @@ from transformer.analysis.bootstrap import interval
 from transformer.corpus.measured import N_PLACES, SentenceHeads, columns
 from transformer.corpus.surveyed import Decile, Estimate, HeadSummary, Row, Survey
 from transformer.corpus.syntax import Tally
+from transformer.inputs import InputError
 
 N_STRONGEST = 5
 """The strongest rows of a head that are kept, each of another sentence."""
@@ -48,7 +50,10 @@ class _Kind:
     def add(self, of: SentenceHeads, run: int) -> None:
         """Take the means of a sentence, and its rows into account."""
         if of.numbers.shape != self.sums.shape[1:]:
-            raise ValueError(f"{of.kind} has other heads in line {of.sentence} than before")
+            raise InputError(
+                f"The model has other heads of {of.kind} in line {of.sentence} than in the lines "
+                "before: survey these lines by themselves."
+            )
         there = np.isfinite(of.numbers)
         self.sums[run] += np.where(there, of.numbers, 0)
         self.counts[run] += there
@@ -94,7 +99,7 @@ def summary(lines: Iterable[SentenceHeads], one_by_one: str = "") -> Survey:
     """Summarise lines, which are gone through several times: a list, or `Parts`.
 
     one_by_one: see `Survey`; parts say it themselves.
-    Raises ValueError where lines of one kind have different heads.
+    Raises InputError where lines of one kind have different heads.
     """
     sentences = sorted({each.sentence for each in lines})
     width = -(-len(sentences) // MOST_GROUPS) or 1

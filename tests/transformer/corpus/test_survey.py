@@ -204,3 +204,17 @@ def test_survey_of_sentences_and_targets() -> None:
         survey(checkpoint, ["3 4", "what"])
     with pytest.raises(InputError, match="1 targets"):
         survey(checkpoint, ["3 4", "5"], ["6"])
+
+
+@pytest.mark.gpu
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device")
+def test_a_survey_on_cuda() -> None:
+    lines = dict(enumerate(sentences_of("en-de"), 1))
+    folder = Path("checkpoints") / "en-de"
+    gpu, cpu = (Surveyor(load_checkpoint(folder, it)).survey(lines) for it in ("cuda", "cpu"))
+    alike = 0
+    for one, other in zip(gpu.heads, cpu.heads, strict=True):
+        if (one.queries, one.keys) == (other.queries, other.keys):  # else it wrote another word
+            alike += 1
+            np.testing.assert_allclose(one.numbers, other.numbers, rtol=0, atol=2e-2)
+    assert alike > 0.9 * len(cpu.heads)
