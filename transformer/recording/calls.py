@@ -1,7 +1,7 @@
 """One layer's call of attention: what its weights are made of, and what it really gave."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import lru_cache
 from typing import Any
 
@@ -88,6 +88,17 @@ class AttentionCall:
         if self.projection is None:
             return None
         return self.projection.detach().mT.unflatten(0, (self.n_heads, -1))
+
+    def on(self, device: torch.device) -> "AttentionCall":
+        """The same call on one device, where a model is divided over several."""
+        here = self.q.device
+        if here.type == device.type and device.index in (None, here.index):
+            return self
+        changed: dict[str, Any] = _moved(self, device)
+        if self.sample is not None:
+            changed["sample"] = replace(self.sample, **_moved(self.sample, device))
+        changed["replaced"] = {head: z.to(device) for head, z in self.replaced.items()}
+        return replace(self, **changed)
 
     def only(self, head: int) -> "AttentionCall":
         """The same call of one head, H = 1: views, so that what is asked of it costs one head."""
@@ -202,6 +213,13 @@ class WeightsCall(AttentionCall):
     def weights(self) -> Tensor:
         """Give them as they were, [H, Q, K] in float32: nothing is put in their place."""
         return self.given.float()
+
+
+def _moved(value: "AttentionCall | Sample", device: torch.device) -> dict[str, Any]:
+    """Its tensors on a device, by field; those of places stay where they are."""
+    named = {each.name: getattr(value, each.name) for each in fields(value)}
+    tensors = {name: it for name, it in named.items() if isinstance(it, Tensor)}
+    return {name: it.to(device) for name, it in tensors.items() if name != "queries"}
 
 
 def _of_heads(tensor: Tensor, part: slice, n_heads: int) -> Tensor:

@@ -205,3 +205,14 @@ def test_the_limit_of_a_container(tmp_path: Path) -> None:
     assert _left_in_container(tmp_path) == [500]
     (tmp_path / "memory.max").write_text("max\n")
     assert not _left_in_container(tmp_path)
+
+
+def test_a_call_of_another_device_comes_to_one(folders: dict[str, Path]) -> None:
+    attention = record(load_checkpoint(folders["float32"], "cpu"), TEXT).attentions["decoder_self"]
+    call = attention.calls[0]
+    assert call.on(torch.device("cpu")) is call
+    moved = call.on(torch.device("meta"))  # the only other device that is everywhere
+    assert call.projection is not None and call.sample is not None and moved.sample is not None
+    assert moved.q.is_meta and moved.v.is_meta and moved.sample.values.is_meta
+    assert moved.projection is not None and moved.projection.is_meta
+    assert (moved.scale, moved.is_causal) == (call.scale, call.is_causal)

@@ -20,7 +20,7 @@ _SPECIAL = re.compile(r"</?(?!unk>)[a-z_]+>|\[(CLS|SEP|PAD|MASK|BOS|EOS)\]|<\|.*
 
 
 class Calls(Sequence[AttentionCall]):
-    """The calls of one kind, each made when it is first asked for."""
+    """The calls of one kind, each made when it is first asked for, on the device of the first."""
 
     def __init__(self, makers: Sequence[Callable[[], AttentionCall]]) -> None:
         self._makers = makers
@@ -38,7 +38,8 @@ class Calls(Sequence[AttentionCall]):
             return tuple(self[each] for each in range(len(self))[layer])
         layer = range(len(self))[layer]
         if layer not in self._made:  # two threads may both make it: the same numbers
-            self._made[layer] = self._makers[layer]()
+            made, first = self._makers[layer](), next(iter(self._made.values()), None)
+            self._made[layer] = made if first is None else made.on(first.q.device)
         return self._made[layer]
 
 
