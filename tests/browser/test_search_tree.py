@@ -35,6 +35,7 @@ def open_tree(page: Page, apps: str, query: str = "") -> Locator:
     painted(page)
     tree = page.locator(TREE)
     expect(tree).to_be_attached()
+    expect(tree.locator(".viewport[data-whole], .list:visible")).to_have_count(1)
     return tree
 
 

@@ -15,6 +15,7 @@ export function createCamera(tree) {
   let start = null;
   node.addEventListener("pointerdown", (event) => {
     camera.isDragged = false;
+    camera.tree.later?.();
     if (event.button === 0) start = [event.clientX - camera.x, event.clientY - camera.y];
   });
   node.addEventListener("pointermove", (event) => {
@@ -30,6 +31,7 @@ export function createCamera(tree) {
     const isAcross = event.shiftKey || Math.abs(event.deltaX) > Math.abs(event.deltaY);
     if (!event.ctrlKey && !isAcross) return; // the page is scrolled
     event.preventDefault();
+    camera.tree.later?.();
     const { left, top } = node.getBoundingClientRect();
     const across = event.deltaX || event.deltaY;
     if (!event.ctrlKey) move(camera, camera.x - across, camera.y);
@@ -40,6 +42,7 @@ export function createCamera(tree) {
 
 // By a factor; the point at (x, y) of the viewport keeps its place.
 export function zoom(camera, factor, x = camera.tree.node.clientWidth / 2, y = 0) {
+  camera.tree.later?.();
   const scale = Math.min(MOST, Math.max(LEAST, camera.scale * factor));
   const by = scale / camera.scale;
   camera.scale = scale;
@@ -50,9 +53,18 @@ export function zoom(camera, factor, x = camera.tree.node.clientWidth / 2, y = 0
 export function fit(camera) {
   const { node, size: [width, height] } = camera.tree;
   const [wide, high] = [node.clientWidth, highest(node)];
-  camera.scale = Math.min(1, Math.max(isOnStage() ? LEGIBLE_ON_WALL : LEGIBLE, Math.min(wide / width, high / height)));
+  camera.scale = Math.min(1, Math.max(least(), Math.min(wide / width, high / height)));
   node.style.height = `${Math.min(high, Math.ceil(height * camera.scale) + 8)}px`;
   move(camera, 0, 0);
+}
+
+// How far from its left a tree is seen at most, in its own pixels, once it is fitted to a width.
+export function reach(width) {
+  return width / least();
+}
+
+function least() {
+  return isOnStage() ? LEGIBLE_ON_WALL : LEGIBLE;
 }
 
 function highest(node) {

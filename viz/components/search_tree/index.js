@@ -6,7 +6,7 @@ import { onRoom } from "../kit/room.js";
 import { hasModifier, takeKey } from "../kit/roving.js";
 import { accepts, hold, tell } from "../kit/sync.js";
 import { unpack } from "../kit/unpack.js";
-import { createCamera, fit, inSight, zoom } from "./camera.js";
+import { createCamera, fit, inSight, reach, zoom } from "./camera.js";
 import { createList, drawList } from "./list.js";
 import { isDrawn, markWritten, readSearch } from "./nodes.js";
 import { createReadout, readOut } from "./readout.js";
@@ -82,6 +82,7 @@ function layOut(view) {
   const isList = root.clientWidth < LISTED;
   if (root.clientWidth && root.clientWidth !== view.width) {
     const isSame = view.width === 0 && root.clientWidth === view.fitted; // only its looks are others
+    const isFitted = !isList && (view.isOther || !isSame);
     view.fitted = root.clientWidth;
     view.width = root.clientWidth;
     tree.node.hidden = isList;
@@ -89,10 +90,10 @@ function layOut(view) {
     root.classList.toggle("listed", isList);
     const start = performance.now();
     if (isList) drawList(list, view);
-    else drawTree(tree, view);
+    else drawTree(tree, view, isFitted ? reach(view.width) : Infinity);
     root.dataset.drawMs = (performance.now() - start).toFixed(1);
     redrawWithFonts(view);
-    if (!isList && (view.isOther || !isSame)) fit(view.camera);
+    if (isFitted) fit(view.camera);
     view.isOther = false;
   }
   view.at = isDrawn(search, view.at, view) ? view.at : view.chosen;
@@ -170,6 +171,7 @@ function arrive(view, place) {
 function walk(view, place) {
   if (place === null || place === undefined) return;
   view.at = place;
+  view.tree.later?.();
   mark(view);
   const node = view.tree.elements.get(place);
   inSight(view.camera, node);

@@ -11,6 +11,7 @@ const SVG = "http://www.w3.org/2000/svg";
 const GAP = 24; // px between columns, for the edges
 const LINE = 1.6; // rows, in sizes of the type
 const LONG = 12; // characters from which on a piece may be wider than there is room for
+const REST = 150; // ms that a page has to paint what is in sight, before nodes that are not are made
 const LOOKS = ["dropped", "living", "written", "end"]; // edges, from below upwards
 
 export function createTree() {
@@ -29,23 +30,35 @@ export function createTree() {
   const nodes = element("div", "nodes");
   world.append(edges, nodes);
   node.append(world);
-  return { node, world, edges, paths, nodes, elements: new Map(), size: [0, 0] };
+  return { node, world, edges, paths, nodes, elements: new Map(), later: null, size: [0, 0] };
 }
 
-export function drawTree(tree, { search, isFolded, isBare }) {
+// within: px from the left to which nodes are made at once; those further to the right are out of
+// sight, and are made once these are painted, or when they are asked for.
+export function drawTree(tree, { search, isFolded, isBare }, within = Infinity) {
   const drawn = drawnNodes(search, isFolded, isBare);
   const shown = search.nodes.filter(({ place }) => drawn.has(place));
-  tree.elements = new Map(shown.map((node) => [node.place, nodeElement(node)]));
   const fold = isFolded && search.fold.length ? foldOf(search) : null;
-  if (fold) tree.elements.set(-1, foldElement(search));
   const all = fold ? [...shown, fold] : shown;
   const ends = shown.filter(({ hypothesis }) => hypothesis >= 0)
     .sort((a, b) => a.hypothesis - b.hypothesis).map((node) => [node, endElement(node)]);
   const ruler = createRuler(tree.node); // before there is anything new whose style it would wait for
-  tree.nodes.replaceChildren(...tree.elements.values(), ...ends.map(([, node]) => node));
-  const boxes = placed(tree, all, ruler);
+  const boxes = placed(all, ruler);
   const right = Math.max(...[...boxes.values()].map(({ x, width }) => x + width)) + GAP;
-  for (const [{ place }, node] of ends) put(node, right, boxes.get(place).y);
+  tree.elements = new Map();
+  tree.nodes.replaceChildren();
+  const make = (nodes) => {
+    for (const node of nodes) tree.elements.set(node.place, node === fold ? foldElement(search) : nodeElement(node));
+    for (const { place } of nodes) put(tree.elements.get(place), boxes.get(place).x, boxes.get(place).y);
+    tree.nodes.append(...nodes.map(({ place }) => tree.elements.get(place)));
+  };
+  const isNear = ({ place }) => boxes.get(place).x <= within;
+  make(all.filter(isNear));
+  makeLater(tree, () => {
+    make(all.filter((node) => !isNear(node)));
+    for (const [{ place }, node] of ends) put(node, right, boxes.get(place).y);
+    tree.nodes.append(...ends.map(([, node]) => node));
+  }, right > within);
   drawEdges(tree, { shown, fold, boxes, right, ends });
   const beyond = Math.max(0, ...ends.map(([node]) => ruler.end(node)));
   const low = Math.max(...[...boxes.values()].map(({ y, height }) => y + height / 2));
@@ -53,6 +66,19 @@ export function drawTree(tree, { search, isFolded, isBare }) {
   tree.edges.setAttribute("width", tree.size[0]);
   tree.edges.setAttribute("height", tree.size[1]);
   Object.assign(tree.world.style, { width: `${tree.size[0]}px`, height: `${tree.size[1]}px` });
+}
+
+function makeLater(tree, make, isLater) {
+  const later = () => {
+    if (tree.later !== later) return; // made already, or of another tree
+    tree.later = null;
+    make();
+    tree.node.dataset.whole = "";
+  };
+  tree.later = later;
+  delete tree.node.dataset.whole;
+  if (isLater) setTimeout(later, REST);
+  else later();
 }
 
 function nodeElement(node) {
@@ -113,7 +139,7 @@ function endElement(end) {
 }
 
 // Rows and columns in which nothing is drawn take no room. Returns place -> { x, y, width, height }.
-function placed(tree, shown, ruler) {
+function placed(shown, ruler) {
   const sizes = new Map(shown.map((node) => [node.place, ruler.node(node)]));
   const widths = new Map();
   for (const { place, column } of shown) {
@@ -130,7 +156,6 @@ function placed(tree, shown, ruler) {
   const height = LINE * typeSize();
   return new Map(shown.map(({ place, column, row }) => {
     const box = { x: lefts.get(column), y: (lines.get(row) + 0.5) * height, width: sizes.get(place), height };
-    put(tree.elements.get(place), box.x, box.y);
     return [place, box];
   }));
 }
@@ -171,6 +196,7 @@ function round(number) {
 
 // One stop for Tab: what was walked to, else what is chosen, else the first word. Returns its place.
 export function markTree(tree, { search, at, chosen }) {
+  if ([at, chosen].some((place) => place !== null && !tree.elements.has(place))) tree.later?.();
   const stops = [at, chosen, ...search.nodes[0].children, -1, 0];
   const stop = stops.find((place) => place !== null && tree.elements.has(place)) ?? null;
   for (const [place, node] of tree.elements) {
