@@ -1,8 +1,10 @@
 """Diverse beam search (Vijayakumar et al. 2018): groups of beams that differ from each other."""
 
+from dataclasses import replace
+
 from torch import Tensor
 
-from transformer.decoding.beam import beam
+from transformer.decoding.beams import BEAM_SIZE, LENGTH_PENALTY, search
 from transformer.decoding.course import Course
 from transformer.decoding.method import Method, Model, Option, Search
 
@@ -23,11 +25,10 @@ def diverse(
     each hypothesis of the groups before that has just written it (section 3, Hamming diversity).
     That counts for the choice alone: scores are those of `beam`.
     """
-    return beam(
-        *(model, source, max_len, beam_size, length_penalty),
-        groups=min(groups, beam_size),
-        diversity=diversity,
-        course=course,
+    n = min(groups, beam_size)
+    sizes = [beam_size // n + (i < beam_size % n) for i in range(n)]
+    return search(
+        *(model, source, max_len, sizes, length_penalty), diversity=diversity, course=course
     )
 
 
@@ -42,10 +43,10 @@ METHOD = Method(
     formula=r"\log p(y \vert x) - \lambda \, n_w",
     source="Vijayakumar et al. 2018",
     options=(
-        Option(
-            *("beam_size", "Beam size", 6, 1, 16),
+        replace(
+            BEAM_SIZE,
+            default=6,
             explain="Hypotheses that are followed at once, in all groups together.",
-            widest=(1, 4096),
         ),
         Option(
             *("groups", "Groups", 3, 1, 16), explain="The groups that avoid each other's words."
@@ -55,11 +56,7 @@ METHOD = Method(
             explain="Nats that a word costs for each time that groups before it wrote it.",
             widest=(0.0, 1e4),
         ),
-        Option(
-            *("length_penalty", "Length penalty", 0.6, 0.0, 2.0),
-            explain="Higher favours longer ones.",
-            widest=(-100.0, 100.0),
-        ),
+        LENGTH_PENALTY,
     ),
     follows="beam_size",
     places=True,

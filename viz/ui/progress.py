@@ -6,6 +6,7 @@ from functools import partial
 from typing import Any
 
 from transformer import InputError
+from transformer.refusal import Refusal
 from viz.app_packages import DeltaGenerator, st
 from viz.labels import literal
 from viz.run.batches import place_in_line
@@ -13,6 +14,7 @@ from viz.run.study import Study, Value
 from viz.run.work import Follower, Work, at_hand, finish, follow, keep_at_hand
 from viz.session_keys import SESSION
 from viz.state.limits import charge, charge_more
+from viz.state.note import note
 from viz.state.page import Pane
 from viz.state.state import session
 
@@ -91,6 +93,17 @@ def whole(study: Study[Value], place: DeltaGenerator, sort: Hashable = None) -> 
     with place.container():
         _watch(now)
     return None
+
+
+def paid(study: Study[Value], place: DeltaGenerator, sort: Hashable = None) -> Value | None:
+    """Its value as `whole` has it, paid for first; where it is refused, a note says why."""
+    try:
+        if at_hand(study) is None:
+            charge(study)
+        return whole(study, place, sort)
+    except Refusal as reason:
+        note(reason)
+        return None
 
 
 def finished_for(study: Study[Value]) -> Value:

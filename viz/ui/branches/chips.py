@@ -5,19 +5,15 @@ from typing import Any
 
 from transformer.analysis.output_change import log_probabilities
 from transformer.recording import Recording
-from transformer.refusal import Refusal
 from viz.app_packages import st
 from viz.components.kit.guarded import guarded
 from viz.labels import literal, number, word_label
-from viz.run.work import at_hand
 from viz.state.branching import Ids, take_all_back, take_back
-from viz.state.limits import charge
-from viz.state.note import note
 from viz.state.page import Pane
 from viz.talks.stage import on_stage
 from viz.ui.branches.correction import correction
 from viz.ui.branches.decisions import decision_text, decisions
-from viz.ui.progress import whole
+from viz.ui.progress import paid
 from viz.ui.showing import show_words
 
 HELP = {
@@ -82,12 +78,6 @@ def _cost(pane: Pane) -> None:
     before = request.unconstrained
     if before == request:
         return
-    try:
-        if at_hand(before) is None:
-            charge(before)
-        plain = whole(before, st.empty(), "before")
-    except Refusal as reason:
-        note(reason)
-        return
+    plain = paid(before, st.empty(), "before")
     if plain is not None and plain.decoding is not None:
         show_words(correction(plain, pane.answer))

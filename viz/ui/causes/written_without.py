@@ -5,15 +5,11 @@ from dataclasses import replace
 from transformer.decoding.decode import decoding_methods
 from transformer.editing.read_words import side_read
 from transformer.edits.edit import Edit
-from transformer.refusal import Refusal
 from viz.app_packages import st
 from viz.labels import literal
 from viz.run.request import Request
-from viz.run.work import at_hand
-from viz.state.limits import charge
-from viz.state.note import note
 from viz.state.page import Pane
-from viz.ui.progress import whole
+from viz.ui.progress import paid
 
 
 def written_without(pane: Pane, place: int, word: str) -> None:
@@ -21,13 +17,7 @@ def written_without(pane: Pane, place: int, word: str) -> None:
     request, decoding = _request(pane, place), pane.answer.decoding
     if request is None or decoding is None:
         return
-    try:
-        if at_hand(request) is None:
-            charge(request)
-        answer = whole(request, st.empty(), "written without")
-    except Refusal as reason:
-        note(reason)
-        return
+    answer = paid(request, st.empty(), "written without")
     if answer is None or answer.decoding is None:
         return
     text = answer.decoding.text
