@@ -174,17 +174,20 @@ def _arrange(page: Page, pane: Pane) -> None:
     elif page.draw is not None:
         page.draw(pane)
         if page.shows == "sentence" and not page.has_card and pane.result is not None:
-            below(_card, pane)
+            below(partial(_card, page), pane)
     else:
         if page.edits == "shown":
             begin_edits(pane)
         show_all(pane, page.exhibits(pane))
 
 
-def _card(pane: Pane) -> None:
-    """Draw the card of a written word that is pinned, on pages that have no place of their own."""
+def _card(page: Page, pane: Pane) -> None:
+    """Draw the card of a written word that is pinned, on pages that have no place of their own.
+
+    A page that tells a story may ask what a head looks at: there no card comes ahead of a pin.
+    """
     if pane.recording.target:
-        why_word(pane, pinned_target)
+        why_word(pane, pinned_target, is_ahead=not page.tells)
 
 
 def _show_growth(pane: Pane, growth: Growth[Any], name: str) -> None:

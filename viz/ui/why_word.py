@@ -55,8 +55,12 @@ def word_exhibits(
     }
 
 
-def why_word(pane: Pane, place_of: PlaceOf, is_main: bool = False) -> None:
-    """Draw the card, or what opens it. place_of: what is pinned there; is_main: the same."""
+def why_word(pane: Pane, place_of: PlaceOf, is_main: bool = False, is_ahead: bool = True) -> None:
+    """Draw the card, or what opens it.
+
+    place_of: what is pinned there. is_main: the same. is_ahead: the cards of all words may be in
+    the browser before one is pinned.
+    """
     place = place_of(pane)
     if pane.request != pane.answer.request:
         return
@@ -75,7 +79,10 @@ def why_word(pane: Pane, place_of: PlaceOf, is_main: bool = False) -> None:
             return
         evidence = work.result() if work.is_whole else None
     with slot:
-        _show(pane, place_of, is_main, evidence)
+        if is_ahead and not on_stage():
+            show_card(pane, place_of, partial(_card, pane), evidence)
+        elif evidence is not None and place is not None:
+            show(word_exhibits(pane, place, is_main)["why"].exhibit(evidence), "why")
     if place is None or evidence is None:
         return
     if not on_stage():
@@ -92,15 +99,6 @@ def _offer(pane: Pane) -> None:
     n = len(word_groups(pane.recording.source))
     help = f"Each of the {n:d} words of the text is hidden in turn."
     st.button(TITLE, on_click=change, kwargs={"why": True}, help=help)
-
-
-def _show(pane: Pane, place_of: PlaceOf, is_main: bool, evidence: Evidence | None) -> None:
-    """Draw the card; where nobody pins anything, as on a stage, a table as any other."""
-    place = place_of(pane)
-    if not on_stage():
-        show_card(pane, place_of, partial(_card, pane), evidence)
-    elif evidence is not None and place is not None:
-        show(word_exhibits(pane, place, is_main)["why"].exhibit(evidence), "why")
 
 
 def _enlarge() -> None:
