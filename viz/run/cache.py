@@ -8,14 +8,16 @@ import sys
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence, Set
+from contextlib import contextmanager
 from dataclasses import dataclass, is_dataclass
 from threading import Lock
-from typing import Any, ParamSpec, TypeVar, cast
+from typing import Any, NamedTuple, ParamSpec, TypeVar, cast
 
 import numpy as np
 from torch import Tensor, nn
 
 from transformer.checkpoint import Checkpoint
+from transformer.inputs import InputError
 from transformer.memory import weights_bytes
 from viz.run.keep import Kept
 
@@ -158,6 +160,31 @@ def _parts(value: object) -> Iterable[Any]:
 
 CACHE = Cache(2**31)
 """The server says how many bytes by its setting."""
+
+
+class _Refused(NamedTuple):
+    request: Hashable
+
+
+def raise_known(request: Hashable) -> None:
+    """Raises InputError where this request was refused before."""
+    if why := CACHE.at_hand(_Refused(request)):
+        raise InputError(why)
+
+
+@contextmanager
+def remembered(request: Hashable) -> Iterator[None]:
+    """Remember why a request is refused: a search that finds nothing is not made again to say so.
+
+    Only of what the request itself says: an InputError of another class may come from elsewhere.
+    """
+    raise_known(request)
+    try:
+        yield
+    except InputError as error:
+        if type(error) is InputError:
+            CACHE.put(_Refused(request), str(error), len(str(error)))
+        raise
 
 
 class Models(Kept[P, Checkpoint]):

@@ -30,7 +30,7 @@ from transformer.formats.opening import describe_checkpoint
 from transformer.refusal import Refusal
 from transformer.versions import size_of, version_of
 from viz.run.batches import Runner, entered
-from viz.run.cache import CACHE, Models, bytes_of
+from viz.run.cache import CACHE, Models, bytes_of, remembered
 from viz.run.cpu_instead import device_for, repeated
 from viz.run.device_line import ENTERED
 from viz.run.settings import runs_templates, threads
@@ -248,7 +248,8 @@ def make_answer(
     recorded, and hears what is written.
     """
     make = partial(_made, request, followed, runner)
-    return repeated(request.checkpoint, request.text, make)
+    with remembered(request):
+        return repeated(request.checkpoint, request.text, make)
 
 
 def _made(request: Request, followed: Answer | None, runner: Runner) -> Answer:

@@ -18,6 +18,7 @@ from transformer.files.foreign_text import clean
 from transformer.hugging_face.chat.chatting import text_read
 from transformer.visible import visible
 from viz.labels import literal
+from viz.run.cache import raise_known
 from viz.run.cpu_instead import why_on_cpu
 from viz.run.request import (
     Answer,
@@ -230,6 +231,7 @@ def _answer(request: Request, place: DeltaGenerator | None) -> Answer | None:
     if request.branch and _paid(request.of_search, place, "search") is None:
         return None
     if at_hand(request) is None:
+        raise_known(request)
         charge(request)
     if streams(request) and _is_watched(request):
         return written_answer(request)
