@@ -102,11 +102,12 @@ def opened(folder: Path) -> dict[str, Any]:
 
     del transformers
     torch.set_num_threads(1)
-    before, began = memory("VmRSS"), time.perf_counter()
+    before, began, cpu = memory("VmRSS"), time.perf_counter(), time.process_time()
     checkpoint = load_checkpoint(folder, "cpu")
-    seconds = time.perf_counter() - began
+    seconds, cpu = time.perf_counter() - began, time.process_time() - cpu
     row = {
         "open_s": seconds,
+        "processor_s": cpu,
         "before_gib": before,
         "now_gib": memory("VmRSS"),
         "most_gib": memory("VmHWM"),
