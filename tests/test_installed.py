@@ -76,6 +76,7 @@ import headscope
 from headscope.__main__ import main
 from headscope.transformer.corpus.shards import write_part
 from headscope.transformer.engines.ray import ENGINE as RAY
+from headscope.transformer.hugging_face.loading.placing import Placement
 
 def refused(call):
     try:
@@ -105,6 +106,7 @@ print(json.dumps({
     "scores": [printed(*sweep, "--bleu", "1")],
     "parquet": [printed(*sweep, "--out", "a.parquet")],
     "cluster": [refused(lambda: list(RAY.run(None, [None])))],
+    "large": [refused(lambda: Placement(None, None, "auto").options().__enter__())],
     "survey": [refused(lambda: write_part(None, Path("parts"), 0))],
     "repository": [printed("train", "en-de"), printed("train", "en-de-small")],
 }))
