@@ -98,6 +98,12 @@ def text(file: Path) -> str:
         return ""
 
 
+def folders_of(processes: list[Path]) -> set[Path]:
+    """The folders of logs and sockets that a local Ray has."""
+    commands = " ".join(text(each / "cmdline") for each in processes)
+    return {Path(each) for each in re.findall(r"/tmp/hs-\w+", commands)}
+
+
 def listening(processes: list[Path]) -> dict[str, str]:
     """Address as the kernel writes it -> the process that listens there."""
     sockets = {}
@@ -135,7 +141,7 @@ def test_a_local_ray_writes_the_same_bytes_at_loopback_and_leaves_nothing(tmp_pa
         processes = of_job(tmp_path)
         addresses = listening(processes)
         commands = [text(each / "cmdline") for each in processes]
-        temporary = {Path(each) for each in re.findall(r"/tmp/hs-\w+", " ".join(commands))}
+        temporary = folders_of(processes)
         logs = [text(file) for each in temporary for file in each.rglob("*") if file.is_file()]
         usage = [file for each in temporary for file in each.rglob("*usage_stats*")]
         process.communicate("\n", timeout=60)
@@ -162,6 +168,7 @@ def test_after_a_kill_of_the_driver_the_rest_is_done_once(tmp_path: Path) -> Non
             assert process.poll() is None
             time.sleep(0.1)
         before = {file: file.stat().st_mtime_ns for file in out.glob("*.parquet")}
+        temporary = folders_of(of_job(tmp_path))
         process.kill()
     left = time.monotonic() + 25  # not the half minute of what was at work
     while any(Path("/proc", pid).exists() for pid in pids):
@@ -170,6 +177,8 @@ def test_after_a_kill_of_the_driver_the_rest_is_done_once(tmp_path: Path) -> Non
     for each in of_job(tmp_path):  # agents of Ray stay for a minute or two
         with suppress(ProcessLookupError):
             os.kill(int(each.name), signal.SIGKILL)
+    for folder in temporary:
+        shutil.rmtree(folder, ignore_errors=True)
     assert len(before) == 2 and finish(out, LEFT) == [2, 3, 4]
     after = {file: file.stat().st_mtime_ns for file in out.glob("*.parquet")}
     assert len(after) == 5 and before.items() <= after.items()
