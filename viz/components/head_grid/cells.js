@@ -7,6 +7,7 @@ import { rankedColumns } from "./order.js";
 import { metricOf, nameOf, spoken } from "./words.js";
 
 const DENSE = 8; // more cells in a row stand closer, and units are left to the legend
+const NAMED = 16; // of more columns, every second or fewer bears its name: they would overlap
 const COLUMN = 6; // more layers of one map each would be a column that runs off the window
 
 // The elements; kept as long as their number stays.
@@ -53,9 +54,12 @@ export function layOut(section, width) {
 function layerRows({ cells, header, thumbnails }) {
   const [nLayers, nHeads] = thumbnails.shape;
   const title = (head) => (header.lens.per_head ? `H${head}` : "all heads");
-  const labels = cells
-    .slice(0, nHeads)
-    .map(({ head }) => named("div", "label", "columnheader", title(head)));
+  const every = Math.ceil(nHeads / NAMED);
+  const labels = cells.slice(0, nHeads).map(({ head }) => {
+    const label = named("div", "label", "columnheader");
+    label.append(element("span", head % every ? "hidden-text" : "", title(head)));
+    return label;
+  });
   const corner = named("div", "label", "columnheader");
   corner.append(element("span", "hidden-text", "layer"));
   const rows = Array.from({ length: nLayers }, (_, layer) =>
