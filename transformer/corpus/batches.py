@@ -71,10 +71,25 @@ class BatchAttention:
         return weights.masked_fill(~self.is_query[:, None, :, None], 0.0)
 
     @cached_property
-    def allowed(self) -> Tensor:
-        """The cells that masks leave open in the first head of the first layer: bool [B, Q, K]."""
-        of_heads = self.calls[0].allowed().cpu().unflatten(0, (len(self.queries), -1))
-        return of_heads[:, 0] & self.is_query[:, :, None] & self.is_key[:, None]
+    def masks(self) -> tuple[tuple[Tensor, tuple[int, ...]], ...]:
+        """The cells that masks leave open, bool [B, Q, K], each with the layers that have them.
+
+        Layers differ where every other one has a window. Of a layer the first head is asked.
+        """
+        different: list[tuple[Tensor, list[int]]] = []
+        for layer, call in enumerate(self.calls):
+            allowed = self._allowed(call)
+            for known, layers in different:
+                if torch.equal(known, allowed):
+                    layers.append(layer)
+                    break
+            else:
+                different.append((allowed, [layer]))
+        return tuple((allowed, tuple(layers)) for allowed, layers in different)
+
+    def _allowed(self, call: AttentionCall) -> Tensor:
+        of_heads = call.allowed().unflatten(0, (len(self.queries), -1))[:, 0].cpu()
+        return of_heads & self.is_query[:, :, None] & self.is_key[:, None]
 
 
 def of_recording(recording: Recording) -> list[BatchAttention]:

@@ -86,19 +86,21 @@ def measured(
 
     counts: token of a source -> how often; trees: number of a sentence -> its tree.
     """
-    cells = _cells(attention, counts)
-    has_choice = attention.allowed.sum(-1) > 1
-    bins = _bins(attention)
+    cells, bins = _cells(attention, counts), _bins(attention)
     n_layers = len(attention.calls)
     # A few layers at a time: small products cost their calls, large ones their memory.
-    n_cells = attention.calls[0].n_heads * attention.allowed[0].numel()
+    n_cells = attention.n_heads * len(sentences) * bins.shape[-2:].numel()
     together = max(1, MOST_CELLS // n_cells)
-    layers = [
-        _layers(attention, range(first, min(n_layers, first + together)), cells, bins)
-        for first in range(0, n_layers, together)
-    ]
-    numbers, footprint, peaks, keys = (torch.cat(each, 1) for each in zip(*layers, strict=True))
-    peaks = peaks.masked_fill(~has_choice[:, None], torch.nan)
+    parts, order = [], list[int]()
+    for allowed, layers in attention.masks:
+        open_cells = {name: each & allowed for name, each in cells.items()}
+        for first in range(0, len(layers), together):
+            some = layers[first : first + together]
+            parts.append(_layers(attention, some, allowed, open_cells, bins))
+            order += some
+    numbers, footprint, peaks, keys = (
+        _in_order(torch.cat(each, 1), order) for each in zip(*parts, strict=True)
+    )
     arcs_of_texts = _arcs(attention, [(trees or {}).get(sentence) for sentence in sentences])
     for text, sentence in enumerate(sentences):
         n_queries = len(attention.queries[text])
@@ -134,12 +136,25 @@ def _arcs(attention: BatchAttention, trees: Sequence[Tree | None]) -> Iterator[t
         yield spelled(tree), np.concatenate(of_layers)
 
 
+def _in_order(values: Tensor, layers: Sequence[int]) -> Tensor:
+    """Sort heads [B, H, ...], of these layers one after the other, by layer."""
+    if list(layers) == sorted(layers):
+        return values
+    at = torch.tensor(layers).argsort()
+    return values.unflatten(1, (len(layers), -1))[:, at].flatten(1, 2)
+
+
 def _layers(
-    attention: BatchAttention, layers: Sequence[int], cells: Mapping[str, Tensor], bins: Tensor
+    attention: BatchAttention,
+    layers: Sequence[int],
+    allowed: Tensor,
+    cells: Mapping[str, Tensor],
+    bins: Tensor,
 ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     """Numbers [B, H, M], footprint [B, H, N_OFFSETS], peaks and their keys [B, H, Q].
 
-    The heads are those of all these layers.
+    The heads are those of all these layers. allowed: the cells that no mask of theirs closes;
+    cells: role -> those of them that it looks at.
     """
     weights = torch.cat([attention.weights(layer) for layer in layers], 1)
     n_texts, n_heads = weights.shape[:2]
@@ -154,14 +169,15 @@ def _layers(
             mass = torch.einsum("bhqk,bqk->bh", weights, chosen)
             values[..., m] = mass / chosen.any(-1).sum(-1)[:, None]
         elif (role := name.removesuffix("_chance")) in cells:
-            values[..., m] = _chance(attention.allowed, cells[role])[:, None]
+            values[..., m] = _chance(allowed, cells[role])[:, None]
     shares = _shares(weights, bins) / attention.n_queries[:, None, None]
     peaks, keys = weights.max(-1)
-    return values, shares, peaks, keys
+    has_choice = allowed.sum(-1) > 1
+    return values, shares, peaks.masked_fill(~has_choice[:, None], torch.nan), keys
 
 
 def _cells(attention: BatchAttention, counts: Mapping[int, int] | None) -> dict[str, Tensor]:
-    """Role -> bool [B, Q, K], the cells that it looks at and no mask closes."""
+    """Role -> bool [B, Q, K], the cells that it looks at where no mask closes them."""
     of_keys = [[token.id for token in each] for each in attention.keys]
     sides = Sides(
         queries=_padded([[token.id for token in each] for each in attention.queries], -1),
@@ -173,9 +189,8 @@ def _cells(attention: BatchAttention, counts: Mapping[int, int] | None) -> dict[
         else _padded([[counts.get(id, 0) for id in ids] for ids in of_keys], 0),
         is_same=attention.is_same,
     )
-    allowed = attention.allowed
     result = {name: role.cells(sides) for name, role in roles().items()}
-    return {name: each & allowed for name, each in result.items() if each is not None}
+    return {name: each for name, each in result.items() if each is not None}
 
 
 def _chance(allowed: Tensor, cells: Tensor) -> Tensor:

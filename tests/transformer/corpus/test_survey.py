@@ -1,6 +1,7 @@
 """A survey in batches says of every head what recordings of its sentences say, one by one."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -171,6 +172,24 @@ def test_a_planted_head_has_its_role(role: str, keys: list[int], chance: float) 
     (even,) = measured(planted([[1 / 6] * 6] * 6, "abcab$"), [1], counts)
     numbers = dict(zip(columns(), even.numbers[0].tolist(), strict=True))
     assert numbers[role] == pytest.approx(numbers[f"{role}_chance"])
+
+
+def test_layers_with_masks_of_their_own() -> None:
+    """A window in every other layer: each layer has the numbers that it has by itself."""
+    one = planted([[1 / 6] * 6] * 6, "abcab$")
+    place = torch.arange(6)
+    is_near = (place[:, None] - place).abs()[None]
+    masks = (is_near <= 2, is_near >= 0, is_near <= 2, is_near == 0)
+    calls = [replace(one.calls[0], mask=mask) for mask in masks]
+    (together,) = measured(replace(one, calls=calls), [1])
+    for layer, call in enumerate(calls):
+        (alone,) = measured(replace(one, calls=[call]), [1])
+        for name in ("numbers", "peaks"):
+            np.testing.assert_array_equal(getattr(together, name)[layer], getattr(alone, name)[0])
+    duplicate = together.numbers[:, columns().index("duplicate_chance")]
+    # The other a, b is three places away: in a window of two places there is none.
+    np.testing.assert_allclose(duplicate, [np.nan, 1 / 6, np.nan, np.nan], rtol=1e-5)
+    assert np.isnan(together.peaks).all(1).tolist() == [False, False, False, True]
 
 
 def test_watched_models_come_in_batches_where_these_are_right(
