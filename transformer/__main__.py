@@ -66,7 +66,9 @@ def _parser() -> ArgumentParser:
         command.add_arguments(own)
         own.add_argument("--device", help="cuda, mps or cpu; chosen when left out")
         own.add_argument(
-            "--threads", type=positive, help="CPU threads; torch chooses when left out"
+            "--threads",
+            type=positive,
+            help="CPU threads; when left out torch chooses, but survey and sweep take one",
         )
         own.add_argument("--json", action="store_true", help="print JSON")
     return parser

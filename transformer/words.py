@@ -114,10 +114,22 @@ def word_at(tokens: Sequence[Token], position: int) -> Word:
 
 
 def word_piece(tokens: Sequence[Token]) -> str:
-    """The pieces of a word joined, bytes as the characters that they spell; one token as it is."""
+    """The pieces of a word joined, bytes as the characters that they spell."""
     if len(tokens) == 1:
-        return tokens[0].piece
+        character = byte_character(tokens[0])
+        return character if character > " " and character.isprintable() else tokens[0].piece
     return "".join(characters(tokens))
+
+
+def byte_character(token: Token) -> str:
+    """The character that a piece of one byte is by itself; "" where it is none.
+
+    >>> byte_character(Token(7, "<0x3E>")), byte_character(Token(8, "<0xE2>"))
+    ('>', '')
+    """
+    byte = None if token.special else _BYTE.fullmatch(token.piece)
+    code = int(byte[1], 16) if byte else 128
+    return chr(code) if code < 128 else ""
 
 
 def words_of(tokens: Sequence[Token]) -> list[str]:

@@ -10,7 +10,7 @@ from typing import SupportsFloat
 
 from transformer.token import Token
 from transformer.visible import visible
-from transformer.words import CONTINUES, word_groups
+from transformer.words import CONTINUES, byte_character, word_groups
 
 _KIND_TITLES = {"encoder_self": "Encoder", "decoder_self": "Decoder", "cross": "Cross"}
 _KIND_NAMES = {
@@ -21,7 +21,6 @@ _KIND_NAMES = {
 
 _BEFORE = Token(0, " a")
 """A word that another piece may continue."""
-_BYTE = re.compile(r"<0x([0-9A-F]{2})>")
 _MEANS = re.compile(
     r"[\\`*{}\[\]|~$@^&]|<(?!\u2060)"
     r"|(?<![^\W_])_|_(?![^\W_])"  # within a word it is text
@@ -60,9 +59,8 @@ def label(token: Token) -> str:
         return "∅"
     if token.piece == " ":
         return visible(" ", "")
-    byte = _BYTE.fullmatch(token.piece)
-    if byte and not token.special and int(byte[1], 16) < 128:
-        return label(Token(token.id, chr(int(byte[1], 16))))
+    if character := byte_character(token):
+        return label(Token(token.id, character))
     spaced = token.piece.startswith(" ")
     return "▁" * spaced + visible(token.piece[spaced:], "")
 

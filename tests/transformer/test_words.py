@@ -75,7 +75,8 @@ def test_bytes_are_the_characters_that_they_spell() -> None:
     tokens = pieces(
         "▁n", *in_bytes("a"), *in_bytes("ï"), "ve", "▁", *in_bytes("😀"), *in_bytes("(")
     )
-    assert words(tokens) == ["▁naïve", "▁😀", "<0x28>"]
+    assert words(tokens) == ["▁naïve", "▁😀", "("]
+    assert words(pieces("<0x0A>")) == ["<0x0A>"]
     assert words(pieces("<0xE2>", "<0x82>", "a", "</s>")) == [
         "\N{REPLACEMENT CHARACTER}",
         "a",

@@ -13,7 +13,7 @@ from transformer.commands.arguments import add_checkpoint, positive
 from transformer.commands.command import Command, Result
 from transformer.commands.engine_arguments import add_engine, run_shards
 from transformer.corpus.manifest import begin, manifest_of
-from transformer.corpus.measured import metrics, roles
+from transformer.corpus.measured import columns, metrics, roles
 from transformer.corpus.shards import SIZE, missing, shards_of
 from transformer.corpus.summary import summary
 from transformer.corpus.survey import SurveyJob
@@ -27,7 +27,7 @@ from transformer.files.whole_file import write_whole
 from transformer.formats.opening import load_checkpoint
 from transformer.inputs import InputError
 from transformer.training.evaluation.say import say
-from transformer.training.task import read_lines
+from transformer.training.task import lines_in
 
 JSON, CSV = "_survey.json", "_survey.csv"
 """Files of the summary, beside the parts; what reads the folder as one table passes them over."""
@@ -62,12 +62,13 @@ def run(options: Namespace) -> Result:
     """Survey what no part has yet, then summarise all parts. Raises Refusal."""
     require("survey")
     trees = read_trees(options.data) if options.data.suffix == ENDING else []
-    lines = [tree.text for tree in trees] or read_lines(options.data.parent, options.data.name)
+    lines = [tree.text for tree in trees] or lines_in(options.data)
     n_sentences = sum(bool(source_of(line)) for line in lines)
     if not n_sentences:
         raise InputError(f"{options.data} has no sentence: write one per line.")
     folder = options.out.absolute()
-    choices = {"shard": SIZE, "batch": options.batch, "lines": VERSION, **_arithmetic(options)}
+    layout = {"lines": VERSION, "columns": list(columns()), "trees": bool(trees)}
+    choices = {"shard": SIZE, "batch": options.batch, **layout, **_arithmetic(options)}
     begin(folder, manifest_of(options.checkpoint, options.data, choices))
     left = missing(shards_of(lines), folder)
     seconds: Counter[str] = Counter()

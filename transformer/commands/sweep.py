@@ -22,7 +22,7 @@ from transformer.hugging_face.pairing import pairing
 from transformer.inputs import InputError
 from transformer.training.evaluation.head_bleu import head_bleu
 from transformer.training.evaluation.say import say
-from transformer.training.task import read_lines
+from transformer.training.task import lines_in
 
 PAUSE = 5.0
 """Seconds between two times that the table is written."""
@@ -137,7 +137,7 @@ def _unit(checkpoint: Checkpoint, source: str) -> str:
 
 def _sentences(file: Path) -> dict[int, str]:
     """Line number from 1 -> its sentence; empty lines are none. Raises Refusal."""
-    lines = read_lines(file.parent, file.name)
+    lines = lines_in(file)
     texts = {i: line.partition("\t")[0].strip() for i, line in enumerate(lines, 1)}
     sentences = {i: text for i, text in texts.items() if text}
     if not sentences:

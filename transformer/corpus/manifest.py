@@ -92,6 +92,9 @@ def _difference(before: object, now: object) -> str:
         return ""
     for name in sorted({*before, *now}):
         if before.get(name) != now.get(name):
+            if isinstance(before.get(name), list) and isinstance(now.get(name), list):
+                one = min({*before[name]} ^ {*now[name]}, default="in another order")
+                return f" ({name}: {quoted(one, 30)} is in one of the two alone)"
             was, value = (quoted(each.get(name), 30) for each in (before, now))
             return f" ({name}: {was}, and {value} now)"
     return ""

@@ -13,7 +13,7 @@ from torch import Tensor
 from transformer.analysis.alignment import words_of_pieces
 from transformer.inputs import InputError
 from transformer.token import Token
-from transformer.training.task import read_lines
+from transformer.training.task import lines_in
 
 ENDING = ".conllu"
 TO_HEAD, TO_DEPENDENT = 1, 2
@@ -43,7 +43,7 @@ def read_trees(file: Path) -> list[Tree]:
     """Read a CoNLL-U file. Raises InputError where it is none."""
     trees: list[Tree] = []
     text, rows = "", list[list[str]]()
-    for number, line in enumerate([*read_lines(file.parent, file.name), ""], 1):
+    for number, line in enumerate([*lines_in(file), ""], 1):
         if line.startswith("# text = "):
             text = " ".join(line.removeprefix("# text = ").split())
         elif line and not line.startswith("#"):

@@ -64,23 +64,38 @@ LARGEST, LARGEST_CARD = 2**32, 2**20
 
 
 def read_text(data: Path | None, name: str, most: int = LARGEST) -> str:
-    """A UTF-8 file of the data folder, without the mark (BOM) that some editors begin it with.
-
-    most: bytes that are read. Raises TrainingError.
-    """
+    """`text_in` a file of the data folder. Raises TrainingError."""
     if data is None:
         raise TrainingError(f"this recipe needs --data DIR, a folder with {name}.")
-    try:
-        text = read_regular(data / name, most).decode("utf-8-sig")
-        return text.replace("\r\n", "\n").replace("\r", "\n")
-    except UnicodeDecodeError as error:
-        raise TrainingError(f"{data / name} is not UTF-8: {error}.") from error
-    except Misfit as error:
-        hint = "" if (data / name).exists() else ": --data must name the folder that holds it"
-        raise TrainingError(f"{data / name} {error}{hint}.") from error
+    if not (data / name).exists():
+        raise TrainingError(f"{data / name} is missing: --data must name the folder that holds it.")
+    return text_in(data / name, most)
 
 
 def read_lines(data: Path | None, name: str) -> list[str]:
+    """`lines_in` a file of the data folder. Raises TrainingError."""
+    return _lines(read_text(data, name))
+
+
+def text_in(file: Path, most: int = LARGEST) -> str:
+    """A file in UTF-8, without the mark (BOM) that some editors begin it with.
+
+    most: bytes that are read. Raises TrainingError.
+    """
+    try:
+        text = read_regular(file, most).decode("utf-8-sig")
+        return text.replace("\r\n", "\n").replace("\r", "\n")
+    except UnicodeDecodeError as error:
+        raise TrainingError(f"{file} is not UTF-8: {error}.") from error
+    except Misfit as error:
+        raise TrainingError(f"{file} {error}.") from error
+
+
+def lines_in(file: Path) -> list[str]:
     """The lines of such a file, without their ends. Raises TrainingError."""
+    return _lines(text_in(file))
+
+
+def _lines(text: str) -> list[str]:
     # Not splitlines(), which would also split at the rarer separators within a sentence.
-    return read_text(data, name).removesuffix("\n").split("\n")
+    return text.removesuffix("\n").split("\n")

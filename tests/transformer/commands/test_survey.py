@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from transformer.__main__ import main
+from transformer.commands import survey
 from transformer.commands.survey import CSV, JSON
 from transformer.corpus.shards import SIZE, part
 from transformer.corpus.surveyed import Survey
@@ -36,8 +37,8 @@ def test_it_is_written_said_and_continued(data: Path, tmp_path: Path, capsys: Ou
     (left_out,) = result["left_out"]
     assert left_out.startswith("line 2 ") and left_out in printed.err
     assert {"all", "decode", "record", "metrics", "write"} == set(result["seconds"])
-    survey = Survey.from_json((out / JSON).read_text())
-    assert [each["kind"] for each in result["heads"]] == [each.kind for each in survey.heads]
+    summary = Survey.from_json((out / JSON).read_text())
+    assert [each["kind"] for each in result["heads"]] == [each.kind for each in summary.heads]
     assert (out / CSV).read_text().startswith("kind,layer,head,number")
 
     before = [part(out, number).read_bytes() for number in (0, 1)]
@@ -47,7 +48,7 @@ def test_it_is_written_said_and_continued(data: Path, tmp_path: Path, capsys: Ou
     assert [part(out, number).read_bytes() for number in (0, 1)] == before
     assert part(out, 0).stat().st_mtime_ns == times
     table = capsys.readouterr().out
-    assert all(f"{each.kind} L{each.layer} H{each.head}" in table for each in survey.heads)
+    assert all(f"{each.kind} L{each.layer} H{each.head}" in table for each in summary.heads)
 
 
 def test_another_survey_is_refused(data: Path, tmp_path: Path, capsys: Output) -> None:
@@ -80,6 +81,31 @@ def test_parts_of_another_precision_are_refused(
     monkeypatch.delenv(PRECISION)
     assert run("copy", "--data", data, "--out", out, "--threads", 2) == 1
     assert "threads" in capsys.readouterr().err
+
+
+def test_parts_of_other_columns_are_refused_at_once(
+    data: Path, tmp_path: Path, capsys: Output, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("pyarrow")
+    out = tmp_path / "out"
+    assert run("copy", "--data", data, "--out", out) == 0
+    monkeypatch.setattr(survey, "columns", lambda: ("entropy", "own"))
+    capsys.readouterr()
+    assert run("copy", "--data", data, "--out", out) == 1
+    assert capsys.readouterr().err.startswith(f"error: {out} is of other options (columns: ")
+
+
+def test_trees_read_as_lines_are_another_survey(tmp_path: Path, capsys: Output) -> None:
+    pytest.importorskip("pyarrow")
+    trees, lines, out = tmp_path / "t.conllu", tmp_path / "t.txt", tmp_path / "out"
+    trees.write_text(
+        "# text = 2 3\n1\t2\t_\tX\t_\t_\t0\troot\t_\t_\n2\t3\t_\tX\t_\t_\t1\tdep\t_\t_\n\n"
+    )
+    lines.write_bytes(trees.read_bytes())
+    assert run("copy", "--data", trees, "--out", out) == 0
+    capsys.readouterr()
+    assert run("copy", "--data", lines, "--out", out) == 1
+    assert "trees" in capsys.readouterr().err
 
 
 def test_the_mark_of_an_editor_is_no_character(tmp_path: Path) -> None:
