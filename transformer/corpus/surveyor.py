@@ -73,14 +73,30 @@ def source_of(line: str) -> str:
 
 
 def counted(checkpoint: Checkpoint, lines: Iterable[str]) -> dict[int, int]:
-    """Count the tokens of all sources: what is rare is said by them. Refused lines have none."""
+    """Count the tokens of all sources, and of continuations that are read with them.
+
+    What is rare is said by them. Refused lines have none.
+    """
     counts: Counter[int] = Counter()
+    family = checkpoint.family
     for line in lines:
         try:
-            counts.update(source_ids(checkpoint, source_of(line)))
+            ids: Ids = source_ids(checkpoint, source_of(line))
+            if family.continues:
+                target = _target(checkpoint, line, len(ids))
+                ids = family.forced_pass(checkpoint.config, ids, target).inputs[0]
+            counts.update(ids)
         except Refusal:
             continue
     return dict(counts)
+
+
+def _target(checkpoint: Checkpoint, line: str, n_source: int) -> list[int] | None:
+    """The target that stands in a line; what writes nothing has none. Raises InputError."""
+    target = line.partition("\t")[2].strip()
+    if not target or checkpoint.family.target == "none":
+        return None
+    return target_ids(checkpoint, target, n_source)
 
 
 class Surveyor:
@@ -136,7 +152,7 @@ class Surveyor:
                 with portion.leaving_out(number):
                     if source := source_of(line):
                         ids = source_ids(checkpoint, source)
-                        targets[number] = self._target(line, len(ids))
+                        targets[number] = _target(checkpoint, line, len(ids))
                         sources[number] = ids
             if checkpoint.family.target == "needed":
                 self._decode(sources, targets, lines, portion)
@@ -146,13 +162,6 @@ class Surveyor:
                 forced = checkpoint.family.forced_pass(checkpoint.config, ids, target)
                 texts.append(Text(number, None if target is None else tuple(target), forced))
         return texts
-
-    def _target(self, line: str, n_source: int) -> list[int] | None:
-        """The target that stands in a line; what writes nothing has none. Raises InputError."""
-        target = line.partition("\t")[2].strip()
-        if not target or self._checkpoint.family.target == "none":
-            return None
-        return target_ids(self._checkpoint, target, n_source)
 
     def _decode(
         self,
