@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from string import ascii_lowercase, ascii_uppercase, digits
 
 import torch
 from torch import Tensor
@@ -207,8 +208,8 @@ def observed(checkpoint: Checkpoint, texts: Sequence[Text], names: Names) -> lis
 def why_alone(checkpoint: Checkpoint) -> str:
     """The reason, in a clause, why texts are observed one by one; empty where batches are right.
 
-    A model that is watched is tried with two texts of different lengths: in a batch, each must
-    show what it shows by itself.
+    A model that is watched is tried with texts of different lengths: in a batch, each must show
+    what it shows by itself.
     """
     if not checkpoint.family.is_watched:
         return ""
@@ -218,17 +219,19 @@ def why_alone(checkpoint: Checkpoint) -> str:
         return _compared(checkpoint)
     except Exception as error:  # of a stranger's model, which may not know batches at all
         first = next(iter(str(error).splitlines()), "") or type(error).__name__
-        return f"a batch of two texts fails ({first[:100]})"
+        return f"a batch of texts fails ({first[:100]})"
 
 
-PROBES = "a", "a b a c a"
+PROBES = 1, 4, 11, 40
+"""Words of the texts that are tried: in one of a few tokens a convolution hardly reaches padding,
+and a layer that reads the best few keys reads them all."""
 
 
 def _compared(checkpoint: Checkpoint) -> str:
     family = checkpoint.family
     texts: list[Text] = []
-    for n, probe in enumerate(PROBES):
-        ids = _ids(checkpoint, probe)
+    for n, n_words in enumerate(PROBES):
+        ids = _ids(checkpoint, n_words)
         target = ids if family.target == "needed" else None
         forced = family.forced_pass(checkpoint.config, ids, target)
         texts.append(Text(n, None, forced))
@@ -251,11 +254,20 @@ def _compared(checkpoint: Checkpoint) -> str:
     return ""
 
 
-def _ids(checkpoint: Checkpoint, probe: str) -> list[int]:
+def _ids(checkpoint: Checkpoint, n_words: int) -> list[int]:
+    """A text of different words, as far as its places last."""
+    config = checkpoint.config
+    most = min(config.max_len, int(getattr(config, "max_target_len", None) or config.max_len))
+    words = [*ascii_lowercase, *digits, *ascii_uppercase][: min(n_words, most)]
     try:
-        return source_ids(checkpoint, probe)
-    except InputError:  # a vocabulary without these letters
-        return [checkpoint.config.vocab_size // n for n in range(2, 2 + len(probe.split()))]
+        ids = source_ids(checkpoint, " ".join(words))
+        if len(ids) <= most and 2 * len({*ids}) > len(ids):  # else letters are all one <unk>
+            return ids
+    except InputError:  # a vocabulary without letters, or more tokens than places
+        pass
+    special = config.vocab_size // 4  # a vocabulary begins with what is special
+    n_others = config.vocab_size - special
+    return [special + 7 * at % n_others for at in range(max(1, min(n_words, most - 1)))]
 
 
 FURTHEST = 1e-4

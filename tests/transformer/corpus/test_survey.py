@@ -1,5 +1,6 @@
 """A survey in batches says of every head what recordings of its sentences say, one by one."""
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -12,6 +13,7 @@ import torch
 from tests.conftest import SENTENCES, random_checkpoint, tiny
 from tests.transformer.hugging_face.saving import save, writer
 from tests.transformer.own_module.test_from_module import copier
+from tests.transformer.watch.models_table import built
 from transformer import Checkpoint, InputError, decode, load_checkpoint, record
 from transformer.analysis.metrics.measure import measure
 from transformer.config import ModelConfig
@@ -203,6 +205,25 @@ def test_watched_models_come_in_batches_where_these_are_right(
         assert together.why_alone == ""
         alone.why_alone = "for comparison"
         assert_alike(together.survey(lines).heads, alone.survey(lines).heads)
+
+
+@pytest.mark.parametrize("family", ["ConvBERT", "DeepSeek-V3.2"])
+def test_a_batch_that_is_wrong_in_longer_texts_only(
+    family: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A convolution over padding; an indexer that picks four keys: short texts do not show it."""
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    save(built(family), tmp_path)
+    assert Surveyor(load_checkpoint(tmp_path, "cpu")).why_alone
+
+
+@pytest.mark.parametrize("checkpoint", ["everyday"], indirect=True)
+def test_a_continuation_is_counted_as_it_is_read(checkpoint: Checkpoint) -> None:
+    """Else all its tokens would be the rarest, however often they come."""
+    line = "the old man\twas happy with the dog and the dog was happy"
+    read = record(checkpoint, *line.split("\t")).attentions["decoder_self"].keys
+    assert counted(checkpoint, [line]) == Counter(token.id for token in read)
+    assert counted(checkpoint, [line, "the old man"])[read[0].id] >= 2
 
 
 def test_a_module_of_one_s_own_is_read_one_by_one() -> None:
