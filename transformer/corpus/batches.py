@@ -80,8 +80,8 @@ class BatchAttention:
         different: list[tuple[Tensor, list[int]]] = []
         for layer, call in enumerate(self.calls):
             allowed = self._allowed(call)
-            for known, layers in different:
-                if torch.equal(known, allowed):
+            for mask, layers in different:
+                if torch.equal(mask, allowed):
                     layers.append(layer)
                     break
             else:

@@ -172,11 +172,13 @@ def _estimates(sums: NDArray[np.float64], counts: NDArray[np.int64]) -> list[Est
 
 
 def _deciles(kind: _Kind, head: int) -> Iterable[Decile]:
+    n_rows = kind.histogram[head].sum()
     for decile in range(10):
         steps = np.flatnonzero((kind.decile[head] == decile) & (kind.histogram[head] > 0))
         if len(steps):
             rows = tuple(row for _, row in kind.drawn.get((head, decile), []))
-            yield Decile(float(steps[0] / STEPS), float((steps[-1] + 1) / STEPS), rows)
+            low, high = float(steps[0] / STEPS), float((steps[-1] + 1) / STEPS)
+            yield Decile(low, high, float(kind.histogram[head, steps].sum() / n_rows), rows)
 
 
 def _row(of: SentenceHeads, head: int, query: int) -> Row:

@@ -32,11 +32,10 @@ def survey(
     if targets is not None and len(targets) != len(sentences):
         raise InputError(f"There are {len(sentences)} sentences and {len(targets)} targets.")
     lines = [" ".join(sentence.split()) for sentence in sentences]
-    counts = counted(checkpoint, lines)
     if targets is not None:
         pairs = zip(lines, targets, strict=True)
         lines = [f"{source}\t{' '.join(target.split())}" for source, target in pairs]
-    surveyor = Surveyor(checkpoint, batch, counts)
+    surveyor = Surveyor(checkpoint, batch, counted(checkpoint, lines))
     portion = surveyor.survey(dict(enumerate(lines, 1)))
     if portion.left_out:
         raise InputError(f"Sentence {portion.left_out[0].removeprefix('line ')}")

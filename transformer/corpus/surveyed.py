@@ -36,10 +36,15 @@ class Row:
 
 @dataclass(frozen=True)
 class Decile:
-    """A tenth of a head's rows, by their largest weight, and some of them, drawn at random."""
+    """Rows of a head whose largest weights are alike, and some of them, drawn at random.
+
+    These are a tenth of its rows, or as many as several tenths where one weight is so frequent.
+    """
 
     low: float
     high: float
+    share: float
+    """The share of the head's rows; those of all its deciles sum to 1."""
     rows: tuple[Row, ...]
 
 
@@ -74,7 +79,7 @@ class HeadSummary:
     """Mean shares of the weight by offset, key minus query, from -8 to 8; of cross-attention by
     place in the text, from -1 to 1, in nine bins."""
     deciles: tuple[Decile, ...]
-    """From the flattest rows to the sharpest; one that is no wider than a step is left out."""
+    """From the flattest rows to the sharpest: ten, or fewer where one holds several tenths."""
     strongest: tuple[Row, ...]
     """The sharpest rows, each of another sentence, the first ones of the file among equals."""
     syntax: Mapping[str, Syntax] = field(default_factory=dict)
@@ -144,7 +149,9 @@ def _head(
         numbers={name: Estimate(**each) for name, each in numbers.items()},
         footprint=tuple(map(float, footprint)),
         deciles=tuple(
-            Decile(each["low"], each["high"], tuple(Row(**row) for row in each["rows"]))
+            Decile(
+                each["low"], each["high"], each["share"], tuple(Row(**row) for row in each["rows"])
+            )
             for each in deciles
         ),
         strongest=tuple(Row(**row) for row in strongest),

@@ -134,8 +134,11 @@ def test_a_summary_is_of_all_rows(portion: Portion) -> None:
         assert head.deciles[0].low <= rows.min() and head.deciles[-1].high >= rows.max() - 1e-4
         share = (rows < head.deciles[4].high).mean() if len(head.deciles) == 10 else 0.5
         assert abs(share - 0.5) < 0.05
+        assert sum(decile.share for decile in head.deciles) == pytest.approx(1)
         for decile in head.deciles:
             assert decile.rows
+            within = (rows >= decile.low - 1e-6) & (rows < decile.high + 1e-6)
+            assert abs(decile.share - within.mean()) < 0.02
             for row in decile.rows:
                 assert decile.low - 1e-6 <= row.weight <= decile.high + 1e-6
         assert abs(sum(head.footprint) - 1) < 1e-4
@@ -223,7 +226,10 @@ def test_a_continuation_is_counted_as_it_is_read(checkpoint: Checkpoint) -> None
     line = "the old man\twas happy with the dog and the dog was happy"
     read = record(checkpoint, *line.split("\t")).attentions["decoder_self"].keys
     assert counted(checkpoint, [line]) == Counter(token.id for token in read)
-    assert counted(checkpoint, [line, "the old man"])[read[0].id] >= 2
+    source, continuation = line.split("\t")
+    head = survey(checkpoint, [source], [continuation]).heads[0]
+    (alone,) = Surveyor(checkpoint, 1, counted(checkpoint, [line])).survey({1: line}).heads
+    assert head.numbers["rare"].mean == pytest.approx(alone.numbers[0, columns().index("rare")])
 
 
 def test_a_module_of_one_s_own_is_read_one_by_one() -> None:
