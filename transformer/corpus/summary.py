@@ -25,6 +25,8 @@ N_STRONGEST = 5
 N_DRAWN = 3
 """Rows that are drawn of each decile."""
 STEPS = 10_000
+COLUMNS = 2048
+"""Means whose intervals are computed at a time: memory is for what is summed, not for copies."""
 MOST_GROUPS = 4096
 """Sentences whose means are resampled one by one; with more of them, runs of sentences are."""
 
@@ -36,7 +38,7 @@ class _Kind:
         n, n_numbers = first.numbers.shape
         self.n_layers = first.n_layers
         self.sums = np.zeros((n_runs, n, n_numbers))
-        self.counts = np.zeros((n_runs, n, n_numbers), np.int64)
+        self.counts = np.zeros((n_runs, n, n_numbers), np.int32)
         self.footprint, self.n = np.zeros(first.footprint.shape), 0
         self.histogram = np.zeros((n, STEPS), np.int64)
         self.best: list[list[Row]] = [[] for _ in range(n)]
@@ -143,19 +145,22 @@ def _heads(name: str, kind: _Kind) -> Iterable[HeadSummary]:
         )
 
 
-def _estimates(sums: NDArray[np.float64], counts: NDArray[np.int64]) -> list[Estimate | None]:
+def _estimates(sums: NDArray[np.float64], counts: NDArray[np.int32]) -> list[Estimate | None]:
     """The mean of each column, with its interval; columns of the same sentences together."""
     n_of = counts.reshape(len(sums), -1)
     result: list[Estimate | None] = [None] * sums.shape[1]
     alike: dict[bytes, list[int]] = {}
     for column in range(sums.shape[1]):
         alike.setdefault(n_of[:, column].tobytes(), []).append(column)
-    for columns_ in alike.values():
+    together = (
+        each[at : at + COLUMNS] for each in alike.values() for at in range(0, len(each), COLUMNS)
+    )
+    for columns_ in together:
         sizes = n_of[:, columns_[0]]
         there = sizes > 0
         if not there.any():
             continue
-        means = sums[there][:, columns_] / sizes[there, None]
+        means = sums[np.flatnonzero(there)[:, None], columns_] / sizes[there, None]
         estimate = interval(torch.from_numpy(means), torch.from_numpy(sizes[there]))
         n_sentences, is_one = int(sizes.sum()), len(means) < 2
         for column, mean, low, high in zip(

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import astuple, replace
 from pathlib import Path
 from typing import Any
 
@@ -117,6 +117,18 @@ def test_parts_alone_make_the_summary_again(portion: Portion, tmp_path: Path) ->
     write_part(table_of(rest).replace_schema_metadata({}), tmp_path, 9)
     with pytest.raises(InputError, match="part-00009"):
         summary(Parts(tmp_path))
+
+
+@pytest.mark.parametrize("checkpoint", ["en-de-small"], indirect=True)
+def test_intervals_do_not_depend_on_how_many_come_at_a_time(
+    portion: Portion, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = summary(portion.heads)
+    monkeypatch.setattr("transformer.corpus.summary.COLUMNS", 50)
+    for one, other in zip(whole.heads, summary(portion.heads).heads, strict=True):
+        assert {*one.numbers} == {*other.numbers}
+        for name, estimate in one.numbers.items():
+            assert astuple(other.numbers[name]) == pytest.approx(astuple(estimate))
 
 
 @pytest.mark.parametrize("checkpoint", ["en-de-small"], indirect=True)
