@@ -108,7 +108,9 @@ def hits(tree: Tree, weights: Tensor, places: Sequence[int | None]) -> Hits:
     rows = member / member.sum(-1, keepdim=True).clamp_min(1)
     of_words = rows @ weights @ member.mT  # [N, W, W]
     of_words.diagonal(dim1=1, dim2=2).fill_(-1)
-    most = of_words.argmax(-1)  # [N, W]
+    largest, most = of_words.max(-1)  # [N, W]
+    # A word that sees no other one, by a mask or for want of tokens, looks at none.
+    most = most.masked_fill(largest <= 0, -1)
     arcs = torch.tensor([(at, head) for _, at, head in tree.arcs], dtype=torch.long).view(-1, 2)
     to_head = most[:, arcs[:, 0]] == arcs[:, 1]
     to_dependent = most[:, arcs[:, 1]] == arcs[:, 0]

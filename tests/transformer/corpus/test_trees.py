@@ -74,6 +74,13 @@ def test_pieces_become_words() -> None:
     assert hits(three, after, [0, 1, 2]).tolist() == [[0, TO_HEAD | TO_DEPENDENT]]
 
 
+def test_a_word_that_sees_no_other_finds_none() -> None:
+    """Under a causal mask, or without tokens: what every head would find says nothing of one."""
+    causal = torch.tensor([[[1.0, 0.0], [0.5, 0.5]]])
+    assert hits(TREE, causal, [0, 1]).tolist() == [[TO_DEPENDENT]]
+    assert hits(TREE, causal, [1, 1]).tolist() == [[0]]
+
+
 def test_a_planted_head_finds_its_relation(tmp_path: Path) -> None:
     """One head looks at the next word always; in a third of the trees the noun is further away."""
     near = Tree("abc", ("a", "b", "c"), (1, 2, None), ("det", "nsubj", "root"))
