@@ -4,10 +4,12 @@ import gc
 import os
 import re
 import traceback
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
 import torch
+from torch import nn
 
 from transformer.refusal import Refusal, quoted
 
@@ -71,6 +73,24 @@ def asked_dtype() -> torch.dtype | None:
     if setting is None or setting in PRECISIONS:
         return None if setting is None else PRECISIONS[setting]
     raise DeviceError(f"{PRECISION} must be float16, bfloat16 or float32, not {quoted(setting)}.")
+
+
+def precision_name(dtype: torch.dtype) -> str:
+    """Name a precision as HEADSCOPE_PRECISION does.
+
+    >>> precision_name(torch.bfloat16)
+    'bfloat16'
+    """
+    return str(dtype).removeprefix("torch.")
+
+
+def precision_of(model: nn.Module) -> str:
+    """Name the precision that most of a model's weights are in; without weights it is float32."""
+    n_of: Counter[torch.dtype] = Counter()
+    for weights in model.parameters():
+        if weights.is_floating_point():
+            n_of[weights.dtype] += weights.numel()
+    return precision_name(n_of.most_common(1)[0][0] if n_of else torch.float32)
 
 
 @contextmanager

@@ -4,24 +4,30 @@ import json
 import time
 from argparse import ArgumentParser, Namespace
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from tqdm import tqdm
 
 from transformer.commands.arguments import add_checkpoint, positive
 from transformer.commands.command import Command, Result
 from transformer.commands.engine_arguments import add_engine, run_shards
-from transformer.corpus.manifest import begin, manifest_of
+from transformer.corpus.manifest import begin, compare, make_folder, manifest_of, options_in
 from transformer.corpus.measured import columns, metrics, roles
-from transformer.corpus.shards import SIZE, missing, shards_of
+from transformer.corpus.shards import SIZE, missing, remove_damaged, shards_of
 from transformer.corpus.summary import summary
-from transformer.corpus.survey import SurveyJob
+from transformer.corpus.survey import SurveyJob, refuse_precision
 from transformer.corpus.surveyed import HeadSummary, Survey
 from transformer.corpus.surveyor import BATCH, counted, source_of
 from transformer.corpus.table import VERSION, Parts
 from transformer.corpus.trees import ENDING, Tree, read_trees
-from transformer.device import choose_device, inference_dtype
+from transformer.device import (
+    asked_dtype,
+    choose_device,
+    inference_dtype,
+    precision_name,
+    precision_of,
+)
 from transformer.extras import require
 from transformer.files.whole_file import write_whole
 from transformer.formats.opening import load_checkpoint
@@ -67,15 +73,29 @@ def run(options: Namespace) -> Result:
     if not n_sentences:
         raise InputError(f"{options.data} has no sentence: write one per line.")
     folder = options.out.absolute()
+    make_folder(folder)
     layout = {"lines": VERSION, "columns": list(columns()), "trees": bool(trees)}
-    choices = {"shard": SIZE, "batch": options.batch, **layout, **_arithmetic(options)}
-    begin(folder, manifest_of(options.checkpoint, options.data, choices))
+    device = choose_device(options.device)
+    # What decides the last digits, too: parts of several kinds are no one survey.
+    arithmetic = {"device": device.type, "threads": options.threads or 1}
+    precision = options_in(folder).get("precision")
+    choices = {"shard": SIZE, "batch": options.batch, **layout, **arithmetic}
+    choices["precision"] = precision or precision_name(inference_dtype(device))
+    manifest = manifest_of(options.checkpoint, options.data, choices)
+    compare(folder, manifest)
+    if precision and (dtype := asked_dtype()):
+        refuse_precision(precision_name(dtype), precision)
+    for file in remove_damaged(shards_of(lines), folder):
+        say(f"{file} was damaged, as by a full disk or a copy that was cut: it is made anew.")
     left = missing(shards_of(lines), folder)
+    for sentence in Parts(folder).left_out:
+        say(sentence)
     seconds: Counter[str] = Counter()
-    left_out: list[str] = []
     start = time.monotonic()
     if left:
-        job = _job(options, lines, trees, folder)
+        job = _job(options, lines, trees, folder, precision)
+        manifest["options"]["precision"] = job.precision
+        begin(folder, manifest)
         n_left = sum(bool(source_of(line)) for shard in left for line in shard.lines)
         with tqdm(total=n_left, desc="Survey", unit="sentence", dynamic_ncols=True) as bar:
             bar.set_postfix_str(_shards(0, len(left)))
@@ -83,14 +103,13 @@ def run(options: Namespace) -> Result:
                 seconds.update(done.seconds)
                 for sentence in done.left_out:
                     say(sentence)
-                left_out += done.left_out
                 bar.set_postfix_str(_shards(n, len(left)), refresh=False)
                 bar.update(done.lines + len(done.left_out))
     wall = time.monotonic() - start
     parts = Parts(folder)
-    survey = summary(parts, parts.one_by_one)
+    survey = replace(summary(parts, parts.one_by_one), left_out=parts.left_out)
     if not survey.n_sentences:
-        why = f": {left_out[0]}" if left_out else "."
+        why = f": {survey.left_out[0]}" if survey.left_out else "."
         raise InputError(f"{options.data} has no sentence that could be surveyed{why}")
     write_whole(folder / JSON, survey.to_json().encode())
     write_whole(folder / CSV, survey.to_csv())
@@ -98,24 +117,22 @@ def run(options: Namespace) -> Result:
         "written": str(options.out),
         "sentences": survey.n_sentences,
         "one_by_one": survey.one_by_one,
-        "left_out": left_out,
+        "left_out": list(survey.left_out),
         "seconds": {"all": wall, **seconds},
         "heads": json.loads(survey.to_json())["heads"],
     }
 
 
-def _arithmetic(options: Namespace) -> dict[str, Any]:
-    """Return what decides the last digits: parts of several kinds are no one survey."""
-    device = choose_device(options.device)
-    precision = str(inference_dtype(device)).removeprefix("torch.")
-    return {"device": device.type, "precision": precision, "threads": options.threads or 1}
-
-
-def _job(options: Namespace, lines: list[str], trees: list[Tree], folder: Path) -> SurveyJob:
+def _job(
+    options: Namespace, lines: list[str], trees: list[Tree], folder: Path, precision: str | None
+) -> SurveyJob:
+    """Make the job. precision: that of the parts which are there; None: there are none yet."""
     checkpoint = load_checkpoint(options.checkpoint, options.device)  # a bad one is said at once
+    opened = precision_of(checkpoint.model)
+    refuse_precision(opened, precision or opened)
     counts = counted(checkpoint, lines)
     place, of_lines = options.checkpoint.absolute(), dict(enumerate(trees, 1)) or None
-    return SurveyJob(place, options.device, folder, options.batch, counts, of_lines)
+    return SurveyJob(place, options.device, folder, options.batch, counts, of_lines, opened)
 
 
 def _shards(n: int, of: int) -> str:

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import os
 from collections.abc import Mapping
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -62,16 +63,47 @@ WORDS = {
 """Entry of a manifest -> what is said where a folder's is another one."""
 
 
+def make_folder(folder: Path) -> None:
+    """Make the folder, where there is none, before anything is computed. Raises InputError."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        why = "" if os.access(folder, os.W_OK | os.X_OK) else "Permission denied"
+    except OSError as error:
+        why = "a file is there" if folder.is_file() else str(error.strerror)
+    if why:
+        raise InputError(
+            f"{folder} cannot be the folder of the parts ({why}): --out must name a folder that "
+            "may be written to, or a new one."
+        )
+
+
+def options_in(folder: Path) -> Mapping[str, Any]:
+    """Return the options that a folder's manifest has; none where there is none, or it is bad."""
+    try:
+        there = read_json(folder / MANIFEST) if (folder / MANIFEST).exists() else None
+    except CheckpointError:
+        return {}  # `begin` says so
+    options = there.get("options") if isinstance(there, dict) else None
+    return options if isinstance(options, dict) else {}
+
+
 def begin(folder: Path, manifest: Mapping[str, Any]) -> None:
     """Write the manifest of a new folder, or compare that of one which is continued.
 
     Raises InputError where parts are there that are of something else, and Unwritten.
     """
+    compare(folder, manifest)
+    file = folder / MANIFEST
+    if not file.exists():
+        write_whole(file, (json.dumps(manifest, indent=2) + "\n").encode())
+
+
+def compare(folder: Path, manifest: Mapping[str, Any]) -> None:
+    """Compare the manifest of a folder, if it has any. Raises InputError as `begin`."""
     file = folder / MANIFEST
     if not file.exists():
         if any(folder.glob("part-*.parquet")):
             raise InputError(f"{folder} has parts and no {MANIFEST}: give --out another name.")
-        write_whole(file, (json.dumps(manifest, indent=2) + "\n").encode())
         return
     try:
         there = read_json(file)

@@ -72,6 +72,29 @@ def missing(shards: Iterable[Shard], folder: Path) -> list[Shard]:
     return [shard for shard in shards if not part(folder, shard.number).exists()]
 
 
+def remove_damaged(shards: Iterable[Shard], folder: Path) -> list[Path]:
+    """Remove the parts of these shards that are cut or no Parquet, and return where they were.
+
+    They are known by their end, which is read alone. Raises Unwritten, NotInstalled.
+    """
+    reader, damaged = parquet(), []
+    for shard in shards:
+        file = part(folder, shard.number)
+        if not file.is_file():
+            continue
+        try:
+            reader.read_schema(file)
+        except (OSError, ValueError) as error:
+            if getattr(error, "errno", None):  # it could not be opened: nothing is known of it
+                raise Unwritten(f"{file} cannot be read: {error}.") from error
+            try:
+                file.unlink()
+            except OSError as trouble:
+                raise Unwritten(f"{file} is damaged: remove it. {trouble.strerror}.") from error
+            damaged.append(file)
+    return damaged
+
+
 def write_part(table: Any, folder: Path, number: int) -> None:
     """Write a shard's part, a pyarrow.Table, whole. Raises Unwritten, NotInstalled.
 

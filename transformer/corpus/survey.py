@@ -12,6 +12,7 @@ from transformer.corpus.surveyed import Survey
 from transformer.corpus.surveyor import BATCH, Surveyor, counted, source_of
 from transformer.corpus.table import table_of
 from transformer.corpus.trees import Tree
+from transformer.device import PRECISION, DeviceError, precision_of
 from transformer.engines.engine import Done, Work
 from transformer.formats.opening import load_checkpoint
 from transformer.inputs import InputError
@@ -44,6 +45,19 @@ def survey(
     return summary(portion.heads, surveyor.why_alone)
 
 
+def refuse_precision(here: str, parts: str) -> None:
+    """Refuse another precision than that of the parts. Raises DeviceError.
+
+    A model may be asked for in another one than before, and where its weights do not fit what is
+    free at the moment, it opens in half precision.
+    """
+    if here != parts:
+        raise DeviceError(
+            f"The model opens in {here} here, and the parts of this survey are in {parts}: set "
+            f"{PRECISION}={parts}, or give --out another name."
+        )
+
+
 @dataclass(frozen=True)
 class SurveyJob:
     """The survey of a file, a shard at a time: each becomes a part in a folder."""
@@ -57,16 +71,21 @@ class SurveyJob:
     trees: Mapping[int, Tree] | None = None
     """Number of a line, from 1 -> the tree of its source."""
 
+    precision: str | None = None
+    """The one that all parts are computed in; see `refuse_precision`."""
+
     def open(self) -> Work:
         """Open the checkpoint. Raises Refusal."""
         checkpoint = load_checkpoint(self.checkpoint, self.device)
+        if self.precision is not None:
+            refuse_precision(precision_of(checkpoint.model), self.precision)
         surveyor = Surveyor(checkpoint, self.batch, self.counts, self.trees)
 
         def work(shard: Shard) -> Done:
             lines = dict(enumerate(shard.lines, shard.first + 1))
             portion = surveyor.survey(lines)
             start = time.perf_counter()
-            table = table_of(portion.heads, surveyor.why_alone)
+            table = table_of(portion.heads, surveyor.why_alone, portion.left_out)
             write_part(table, self.folder, shard.number)
             portion.seconds["write"] += time.perf_counter() - start
             n_lines = sum(bool(source_of(line)) for line in shard.lines) - len(portion.left_out)

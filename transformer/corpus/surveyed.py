@@ -94,6 +94,8 @@ class Survey:
     heads: tuple[HeadSummary, ...]
     one_by_one: str = ""
     """The reason, in a clause, why sentences were not read in batches; empty where they were."""
+    left_out: tuple[str, ...] = ()
+    """Sentences that say which lines were left out, and why."""
 
     def of(self, kind: str, layer: int, head: int) -> HeadSummary:
         """One of its heads. Raises KeyError."""
@@ -113,7 +115,8 @@ class Survey:
         try:
             value = json.loads(text)
             heads = tuple(_head(**each) for each in value["heads"])
-            return cls(int(value["n_sentences"]), heads, str(value["one_by_one"]))
+            left_out = tuple(map(str, value.get("left_out", ())))
+            return cls(int(value["n_sentences"]), heads, str(value["one_by_one"]), left_out)
         except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
             raise InputError("This is not a survey that the command survey wrote.") from error
 

@@ -5,6 +5,7 @@ rows, and the rows at them, can be told from parts alone: no model is run again.
 """
 
 import importlib
+import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -20,12 +21,14 @@ from transformer.refusal import quoted
 
 VERSION = 1
 """The number of this layout; parts of another one are not read."""
-LAYOUT, ONE_BY_ONE = "headscope_survey", "one_by_one"
+LAYOUT, ONE_BY_ONE, LEFT_OUT = "headscope_survey", "one_by_one", "left_out"
 """Names of what a part says of itself."""
 
 
-def table_of(lines: Sequence[SentenceHeads], one_by_one: str = "") -> Any:
-    """Make a pyarrow.Table of them. one_by_one: see `Survey`. Raises NotInstalled."""
+def table_of(
+    lines: Sequence[SentenceHeads], one_by_one: str = "", left_out: Sequence[str] = ()
+) -> Any:
+    """Make a pyarrow.Table of them. one_by_one, left_out: see `Survey`. Raises NotInstalled."""
     require("survey")
     arrow: Any = importlib.import_module("pyarrow")
     n_heads = np.array([len(each.numbers) for each in lines], dtype=np.int64)
@@ -55,6 +58,7 @@ def table_of(lines: Sequence[SentenceHeads], one_by_one: str = "") -> Any:
         flat = joined([each.ravel() for each in values], kind)
         return arrow.ListArray.from_arrays(arrow.array(offsets), arrow.array(flat))
 
+    of_part = {LAYOUT: str(VERSION), ONE_BY_ONE: one_by_one, LEFT_OUT: json.dumps(left_out)}
     return arrow.table(
         {
             "sentence": np.repeat(
@@ -74,7 +78,7 @@ def table_of(lines: Sequence[SentenceHeads], one_by_one: str = "") -> Any:
             "arcs": words([each.arcs for each in lines]),
             "arc_hits": rows("arc_hits", np.uint8),
         }
-    ).replace_schema_metadata({LAYOUT: str(VERSION), ONE_BY_ONE: one_by_one})
+    ).replace_schema_metadata(of_part)
 
 
 class Parts:
@@ -90,10 +94,19 @@ class Parts:
     @property
     def one_by_one(self) -> str:
         """The reason why sentences were not read in batches, as the first part has it."""
-        if not self.files:
-            return ""
-        metadata = parquet().read_schema(self.files[0]).metadata or {}
-        return metadata.get(ONE_BY_ONE.encode(), b"").decode()
+        return _of_part(self.files[0], ONE_BY_ONE) if self.files else ""
+
+    @property
+    def left_out(self) -> tuple[str, ...]:
+        """Sentences that say which lines the parts leave out, and why."""
+        texts = (_of_part(file, LEFT_OUT) for file in self.files)
+        return tuple(sentence for text in texts for sentence in json.loads(text or "[]"))
+
+
+def _of_part(file: Path, name: str) -> str:
+    """Return what a part says of itself under this name; empty where it says nothing."""
+    metadata = parquet().read_schema(file).metadata or {}
+    return str(metadata.get(name.encode(), b"").decode())
 
 
 def lines_of(file: Path) -> Iterator[SentenceHeads]:
@@ -106,7 +119,10 @@ def lines_of(file: Path) -> Iterator[SentenceHeads]:
             raise ValueError(f"version {quoted(version)}")
         yield from _lines(table)
     except (OSError, ValueError, KeyError, TypeError) as error:
-        raise InputError(f"{file} is not a part of a survey that this version reads.") from error
+        raise InputError(
+            f"{file} is not a part of a survey that this version reads: remove it, and the same "
+            "command makes it anew."
+        ) from error
 
 
 def _lines(table: Any) -> Iterator[SentenceHeads]:

@@ -5,12 +5,16 @@ from pathlib import Path
 
 import pytest
 
+from tests.transformer.hugging_face.saving import save, writer
 from transformer.__main__ import main
 from transformer.commands import survey
 from transformer.commands.survey import CSV, JSON
+from transformer.corpus.manifest import MANIFEST
 from transformer.corpus.shards import SIZE, part
+from transformer.corpus.survey import SurveyJob
 from transformer.corpus.surveyed import Survey
-from transformer.device import PRECISION
+from transformer.device import PRECISION, DeviceError
+from transformer.hugging_face.loading import placing
 
 Output = pytest.CaptureFixture[str]
 LINES = [" ".join(str(2 + (i * j) % 10) for j in range(1, 3 + i % 6)) for i in range(SIZE + 5)]
@@ -77,10 +81,82 @@ def test_parts_of_another_precision_are_refused(
     monkeypatch.setenv(PRECISION, "bfloat16")
     capsys.readouterr()
     assert run("copy", "--data", data, "--out", out) == 1
-    assert "precision" in capsys.readouterr().err and not part(out, 1).exists()
+    assert f"{PRECISION}=float32" in capsys.readouterr().err and not part(out, 1).exists()
     monkeypatch.delenv(PRECISION)
     assert run("copy", "--data", data, "--out", out, "--threads", 2) == 1
     assert "threads" in capsys.readouterr().err
+
+
+def test_the_precision_is_that_of_the_opened_model(
+    tmp_path: Path, capsys: Output, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where float32 does not fit what is free at the moment, a model opens in half precision."""
+    pytest.importorskip("pyarrow")
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    model = writer("Llama")
+    n_bytes = 4 * sum(weights.numel() for weights in model.parameters())
+    folder, data, out = save(model, tmp_path / "llama"), tmp_path / "data.txt", tmp_path / "out"
+    data.write_text("the cat\n" * SIZE + "the dog ran .\n")
+    arguments = (folder, "--data", data, "--out", out)
+    assert run(*arguments) == 0
+    monkeypatch.setattr(placing, "free_memory", lambda device: n_bytes)
+    assert run(*arguments) == 0  # nothing is left to do
+    part(out, 1).unlink()
+    capsys.readouterr()
+    assert run(*arguments) == 1
+    assert f"{PRECISION}=float32" in capsys.readouterr().err and not part(out, 1).exists()
+    with pytest.raises(DeviceError, match=f"{PRECISION}=float32"):  # a worker
+        SurveyJob(folder, "cpu", out, precision="float32").open()
+    assert run(*arguments[:-1], tmp_path / "new") == 0
+    manifest = json.loads((tmp_path / "new" / MANIFEST).read_text())
+    assert manifest["options"]["precision"] == "bfloat16"
+
+
+def test_where_nothing_is_left_no_model_is_opened(
+    data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("pyarrow")
+    out = tmp_path / "out"
+    assert run("copy", "--data", data, "--out", out) == 0
+    monkeypatch.delattr(survey, "load_checkpoint")
+    assert run("copy", "--data", data, "--out", out) == 0
+
+
+@pytest.mark.parametrize("size", [0, 3000])
+def test_a_damaged_part_is_made_anew(size: int, data: Path, tmp_path: Path, capsys: Output) -> None:
+    pytest.importorskip("pyarrow")
+    out = tmp_path / "out"
+    assert run("copy", "--data", data, "--out", out) == 0
+    before = part(out, 0).read_bytes()
+    part(out, 0).write_bytes(before[:size])
+    capsys.readouterr()
+    assert run("copy", "--data", data, "--out", out) == 0
+    assert part(out, 0).read_bytes() == before
+    assert str(part(out, 0)) in capsys.readouterr().err
+
+
+def test_reasons_of_lines_stay_with_the_parts(data: Path, tmp_path: Path, capsys: Output) -> None:
+    pytest.importorskip("pyarrow")
+    out = tmp_path / "out"
+    for n in range(3):
+        if n == 2:
+            part(out, 1).unlink()
+        assert run("copy", "--data", data, "--out", out, "--json") == 0
+        printed = capsys.readouterr()
+        (reason,) = json.loads(printed.out)["left_out"]
+        assert reason.startswith("line 2 ") and printed.err.count(reason) == 1
+        assert Survey.from_json((out / JSON).read_text()).left_out == (reason,)
+
+
+def test_no_folder_no_survey(
+    data: Path, tmp_path: Path, capsys: Output, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("pyarrow")
+    monkeypatch.delattr(survey, "load_checkpoint")
+    for out in (data, data / "out"):
+        assert run("copy", "--data", data, "--out", out) == 1
+        error = capsys.readouterr().err
+        assert error.startswith(f"error: {out} ") and "--out must name a folder" in error
 
 
 def test_parts_of_other_columns_are_refused_at_once(

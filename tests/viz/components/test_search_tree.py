@@ -1,5 +1,7 @@
 """The tree of a search: how it is laid out, joined to words, folded, and what is left out."""
 
+import csv
+import io
 import random
 from dataclasses import replace
 from itertools import combinations
@@ -13,6 +15,7 @@ from viz.components.kit.pack import unpack
 from viz.components.search_tree.entries import MOST_PIECES, entries_of
 from viz.components.search_tree.layout import layout, shared_chain
 from viz.components.search_tree.search_tree import FOLDED, MOST, name_of, pack_tree
+from viz.pages.decode.tree import search_csv
 
 EVERY = 10_000
 IDS, MARKS, NUMBERS = 0, 1, 2
@@ -186,6 +189,8 @@ def test_equal_hypotheses_end_at_one_node_with_all_their_ranks() -> None:
     header, (whole, *_) = unpack(pack_tree(drawn, words=True))
     (place,) = (i for i, row in enumerate(whole.tolist()) if row[4] == 0)
     assert header["ranks"] == {str(place): [1, 3]}
+    rows = list(csv.DictReader(io.StringIO(search_csv(drawn).decode())))
+    assert [row["hypothesis"] for row in rows if row["hypothesis"]] == ["1 3", "2"]
     assert unpack(pack_tree(tree, words=True))[0]["ranks"] == {}
 
 

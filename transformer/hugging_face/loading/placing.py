@@ -19,7 +19,13 @@ import torch
 from torch import nn
 
 from transformer.checkpoint import CheckpointError
-from transformer.device import PRECISION, DeviceError, asked_dtype, inference_dtype
+from transformer.device import (
+    PRECISION,
+    DeviceError,
+    asked_dtype,
+    inference_dtype,
+    precision_name,
+)
 from transformer.extras import require
 from transformer.files.tensors import Stored
 from transformer.memory import free_memory, in_gib
@@ -86,15 +92,16 @@ def placed(
     if asked_dtype() is None and dtype == torch.float32 and n * dtype.itemsize > room:
         dtype = _half(stored)
         notes.append(
-            f"In half precision ({_name(dtype)}): its weights take {in_gib(4 * n)} in float32, and "
-            f"{in_gib(free)} were free. {PRECISION}=float32 opens it in float32 all the same."
+            f"In half precision ({precision_name(dtype)}): its weights take {in_gib(4 * n)} in "
+            f"float32, and {in_gib(free)} were free. {PRECISION}=float32 opens it in float32 all "
+            "the same."
         )
     n_bytes = n * dtype.itemsize
     if device_map is None and n_bytes > room:
         if device.type == "cpu" and offload_folder() is None:
             raise CheckpointError(
-                f"{name} takes {in_gib(n_bytes)} in {_name(dtype)}, and {in_gib(free)} of memory "
-                f"are free: {_ways_out(dtype)}."
+                f"{name} takes {in_gib(n_bytes)} in {precision_name(dtype)}, and {in_gib(free)} of "
+                f"memory are free: {_ways_out(dtype)}."
             )
         device_map = "auto"
         notes.append(
@@ -152,7 +159,3 @@ def _half(stored: Mapping[str, Stored]) -> torch.dtype:
 def _ways_out(dtype: torch.dtype) -> str:
     half = f"{PRECISION}=bfloat16 takes half, and " if dtype == torch.float32 else ""
     return f"{half}{OFFLOAD}=FOLDER leaves on disk what does not fit, which is slow"
-
-
-def _name(dtype: torch.dtype) -> str:
-    return str(dtype).removeprefix("torch.")

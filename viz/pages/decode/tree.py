@@ -73,7 +73,7 @@ def search_csv(search: SearchTree) -> bytes:
     log_prob is that of the token alone, given its path, and path_log_prob that of the path with it,
     as the model has it; score_log_prob, which is after the rules that a folder has for writing,
     length_divisor and coverage are the parts of its score. hypothesis: the ranks of all that end
-    there. The root, which is no token, is left out.
+    there, from 1, as the tree names them. The root, which is no token, is left out.
     """
     return rows_csv([_row(search, node) for node in search.nodes[1:]])
 
@@ -95,7 +95,7 @@ def _row(search: SearchTree, node: Node) -> dict[str, Any]:
         "length_divisor": f"{score.divisor:.9g}",
         "coverage": f"{score.coverage:.9g}",
         "rank": node.rank,
-        "hypothesis": " ".join(map(str, search.ranks(node.id))),
+        "hypothesis": " ".join(str(rank + 1) for rank in search.ranks(node.id)),
         "living": int(node.id in search.living),
         "forced": int(node.is_forced),
         "dropped": "" if dropped is None else dropped.why,
