@@ -126,7 +126,7 @@ def _difference(before: object, now: object) -> str:
         if before.get(name) != now.get(name):
             if isinstance(before.get(name), list) and isinstance(now.get(name), list):
                 one = min({*before[name]} ^ {*now[name]}, default="in another order")
-                return f" ({name}: {quoted(one, 30)} is in one of the two alone)"
+                return f" ({name}: {quoted(one, 30)} stands in only one)"
             was, value = (quoted(each.get(name), 30) for each in (before, now))
             return f" ({name}: {was}, and {value} now)"
     return ""

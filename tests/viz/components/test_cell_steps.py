@@ -135,7 +135,7 @@ def test_the_sentence() -> None:
     last = min(cells, key=lambda cell: cell.score)
     said = describe(last, Token(1, "▁Tier"), Token(2, "▁"), weight_wording("encoder_self"))
     assert said.startswith(
-        f"“Tier” looks at “▁” in head 0 of layer 0 ({last.weight:.3f}). Inside: q·k −"
+        f"“Tier” looks at “␣” in head 0 of layer 0 ({last.weight:.3f}). Inside: q·k −"
     )
     assert "rank 6 of 6 scores" in said
 

@@ -38,6 +38,7 @@ COMPONENTS_WITHOUT = {
     "question": "It is asked before its picture may be seen; Explore has that picture.",
     "scene_fit": "It measures a scene.",
     "stage": "It hears the keys of a talk; its scenes are pages.",
+    "word_card": "It is the card ahead of its figure, which follows a pin.",
     "token_rows": "It is the field of the sentence, which a figure's own words repeat.",
 }
 TEXTS = {

@@ -159,13 +159,14 @@ def pack_player(
     source = () if cross is None else decoding.source
     of_source, of_read = (_groups(tokens, words) for tokens in (source, read))
     groups = [of_read] if cross is None else [of_source, of_read]
+    steps = [_step(step, decoding.vocab_size, words) for step in decoding.steps]
     content = {
         "source": _names(source, of_source, words),
         "prompt": written[: len(prompt)],
         "target": written[len(prompt) :],
         "read": _names(read, of_read, words),
         "ids": [token.id for token in decoding.target],
-        "steps": [_step(step, decoding.vocab_size, words) for step in decoding.steps],
+        "steps": steps,
     }
     whose = {
         "layer": layer,
@@ -178,7 +179,8 @@ def pack_player(
         "columns": {"source": of_source, "read": of_read},
     }
     # Another head of the same decoding, or words for pieces, must not move the step that is shown.
-    same = [token.id for token in (*decoding.source, *decoding.target)], content["steps"]
+    numbers = [(step["ids"], [candidate[2:] for candidate in step["candidates"]]) for step in steps]
+    same = [token.id for token in (*decoding.source, *decoding.target)], numbers
     merged = [merge_columns(array, each) for array, each in zip(arrays, groups, strict=True)]
     if so_far is not None:
         merged.append(merge_columns(np.asarray(so_far, "<f4"), of_source))
