@@ -24,6 +24,7 @@ from viz.run.garbage import collect_garbage
 from viz.run.logs import set_up_logs
 from viz.run.metrics import metrics_served
 from viz.run.settings import check_settings, memory
+from viz.server.first_page import first_page_route
 from viz.server.guard import Guard
 from viz.server.shell import Shell
 from viz.server.talk_backup import recorded_route
@@ -87,7 +88,8 @@ def middleware() -> list[Middleware]:
 
 def routes(pages: Callable[[], Mapping[str, Any]] = dict) -> list[BaseRoute]:
     """Addresses beside Streamlit's own. pages: finds those of the app."""
-    return [preview_route(), recorded_route(partial(_record, pages)), *room_routes()]
+    recorded = recorded_route(partial(_record, pages))
+    return [first_page_route(), preview_route(), recorded, *room_routes()]
 
 
 def _record(pages: Callable[[], Mapping[str, Any]], story: str) -> bytes | None:
