@@ -96,7 +96,7 @@ def test_a_machine_with_another_version_is_named() -> None:
 
 LEFT = ("a", "b", "hang 1", "hang 2", "c")
 DRIVER = """
-import sys
+import signal, sys
 from pathlib import Path
 from tests.transformer.engines.jobs import Lengths
 from tests.transformer.engines.test_engines import LEFT
@@ -105,6 +105,8 @@ from transformer.engines.engine import Resources
 from transformer.engines.processes import ENGINE
 
 if __name__ == "__main__":
+    # A shell's job in the background, as this suite may be, has its interrupts ignored.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     folder = Path(sys.argv[1])
     for done in ENGINE.run(Lengths(folder), list(shards_of(LEFT, 1)), Resources(jobs=2)):
         print(done.number, done.result[0], flush=True)

@@ -18,19 +18,19 @@ from pathlib import Path
 from unittest.mock import patch
 import safetensors, safetensors.torch
 from transformer import CheckpointError, load_checkpoint
-from transformer.files import tensor_files, tensors
+from transformer.files import tensor_files
 
-def cut():
+def cut(file):
     assert str(file) not in Path("/proc/self/maps").read_text(), "it is mapped"
     with file.open("r+b") as opened:
         opened.truncate(file.stat().st_size // 2)
 
 class CutWhenItIsOpen:
     def __init__(self, *given, **more):
-        self.inner = opens(*given, **more)
+        self.inner, self.file = opens(*given, **more), file  # threads go on reading the last one
     def __enter__(self):
         self.inner.__enter__()
-        cut()
+        cut(self.file)
         return self.inner
     def __exit__(self, *error):
         return self.inner.__exit__(*error)
@@ -40,20 +40,20 @@ class CutWhenItIsRead(CutWhenItIsOpen):
         self.inner.__enter__()
         return self
     def get_tensor(self, name):
-        cut()
+        cut(self.file)
         return self.inner.get_tensor(name)
     def __getattr__(self, name):
         return getattr(self.inner, name)
 
 def cut_values(*given):
-    cut()
+    cut(file)
     return reads_values(*given)
 
 opens = safetensors.safe_open
 reads_values = tensor_files.stored_values
 while_read = (
     (safetensors.torch, "safe_open", CutWhenItIsOpen),
-    (tensors, "safe_open", CutWhenItIsRead),
+    (tensor_files, "safe_open", CutWhenItIsRead),
     (tensor_files, "stored_values", cut_values),
 )
 for file, place in zip(map(Path, sys.argv[1:]), while_read, strict=True):
