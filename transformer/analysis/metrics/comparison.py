@@ -18,12 +18,22 @@ def jensen_shannon(a: Tensor, b: Tensor) -> float:
 
 def jensen_shannon_of_heads(a: Tensor, b: Tensor) -> Tensor:
     """The same of each of many pairs: [..., Q, K] and [..., Q, K] -> [...] in float64."""
+    divergence = jensen_shannon_of_rows(a, b)
+    counted = divergence.isfinite()
+    return divergence.where(counted, 0.0).sum(-1) / counted.sum(-1)  # 0 / 0 is NaN
+
+
+def jensen_shannon_of_rows(a: Tensor, b: Tensor) -> Tensor:
+    """The same of each row: [..., Q, K] and [..., Q, K] -> [..., Q] in float64.
+
+    A row that may attend to nothing in a or in b is not a number.
+    """
     _require_same_shape(a, b)
     counted = (a.sum(-1) > 0) & (b.sum(-1) > 0)  # [..., Q]
     a, b = a.double(), b.double()
     divergence = _entropy((a + b) / 2) - (_entropy(a) + _entropy(b)) / 2  # [..., Q], bits
     divergence = divergence.clamp(0, 1)  # rounding leaves 0 and 1 by some 1e-17
-    return divergence.where(counted, 0.0).sum(-1) / counted.sum(-1)  # 0 / 0 is NaN
+    return divergence.where(counted, torch.nan)
 
 
 def largest_difference(a: Tensor, b: Tensor) -> float:

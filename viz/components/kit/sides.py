@@ -2,11 +2,11 @@
 
 from collections.abc import Mapping, Sequence
 
-from transformer.analysis.counterparts import counterparts
 from transformer.analysis.merging import Group
 from transformer.analysis.reading import AttentionMap
 from transformer.recording import Recording
 from transformer.token import second_at
+from transformer.two_models.counterparts import counterparts
 
 Side = Mapping[str, int]
 """Side, "source" or "target" -> the position in the model's text of that side's first token."""

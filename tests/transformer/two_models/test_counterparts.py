@@ -2,8 +2,8 @@
 
 import pytest
 
-from transformer.analysis.counterparts import counterparts
 from transformer.token import Token
+from transformer.two_models.counterparts import counterparts
 
 
 def tokens(text: str) -> list[Token]:
