@@ -11,7 +11,7 @@ MODULE ?=
 OPEN ?=
 ADDRESS ?= localhost
 
-.PHONY: run test lint bench train screenshots venv
+.PHONY: run test lint bench train surveys screenshots venv
 
 run: .venv/ready
 ifneq ($(MODULE),)
@@ -40,6 +40,10 @@ bench: .venv/ready-for-tests
 	sh tests/browser/install.sh
 	sh tests/bench/install.sh
 	$(BIN)/python -m tests.bench
+
+# What is kept beside each shipped checkpoint is of its weights: new weights need a new one.
+surveys: .venv/ready
+	for each in checkpoints/*/; do $(BIN)/python -m transformer ship-survey $$each; done
 
 train: .venv/ready
 	$(BIN)/python -m transformer train $(RECIPE) --data $(DATA)

@@ -273,6 +273,7 @@ def test_what_lasts_is_measured_by_a_clock_that_only_goes_on() -> None:
                 if node.attr in NAMED_SO or text.startswith("time."):
                     said[name] = text
     assert said == {
+        "transformer.corpus.shipping": "datetime.now",
         "transformer.hugging_face.chat.render_process": "datetime.now",
         "transformer.hugging_face.chat.rendering": "date.today",
         "viz.paper.crate": "datetime.now",

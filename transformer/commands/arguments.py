@@ -13,6 +13,11 @@ def add_checkpoint(parser: ArgumentParser) -> None:
     parser.add_argument("checkpoint", type=checkpoint, help=help)
 
 
+def add_data(parser: ArgumentParser, help: str, required: bool = True) -> None:
+    """The file of sentences that a command reads."""
+    parser.add_argument("--data", type=Path, required=required, metavar="FILE", help=help)
+
+
 def checkpoint(text: str) -> Path:
     """A folder as it stands, else one of that name among the shipped ones; or two such."""
     if parts := parts_of(Path(text)):

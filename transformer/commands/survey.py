@@ -9,7 +9,7 @@ from pathlib import Path
 
 from tqdm import tqdm
 
-from transformer.commands.arguments import add_checkpoint, positive
+from transformer.commands.arguments import add_checkpoint, add_data, positive
 from transformer.commands.command import Command, Result
 from transformer.commands.engine_arguments import add_engine, run_shards
 from transformer.corpus.manifest import begin, compare, make_folder, manifest_of, options_in
@@ -43,14 +43,11 @@ STAGES = {"decode": "decoding", "record": "recording", "metrics": "metrics", "wr
 def add_arguments(parser: ArgumentParser) -> None:
     """Add what `survey` takes."""
     add_checkpoint(parser)
-    parser.add_argument(
-        "--data",
-        type=Path,
-        required=True,
-        metavar="FILE",
-        help="a sentence per line; a target may follow a tab, else the model writes it greedily; "
-        f"or a {ENDING} file, with the trees of its sentences",
+    help = (
+        "a sentence per line; a target may follow a tab, else the model writes it greedily; "
+        f"or a {ENDING} file, with the trees of its sentences"
     )
+    add_data(parser, help)
     parser.add_argument(
         "--out",
         type=Path,

@@ -14,7 +14,7 @@ from transformer.analysis.corpus_sweep import Worth, strongest, sweep_sentences,
 from transformer.analysis.outputs.output import output_of
 from transformer.analysis.tables.sweep_table import Line, check_place, read, write
 from transformer.checkpoint import Checkpoint
-from transformer.commands.arguments import add_checkpoint
+from transformer.commands.arguments import add_checkpoint, add_data
 from transformer.commands.command import Command, Result, table
 from transformer.commands.engine_arguments import add_engine, is_elsewhere, run_shards
 from transformer.formats.opening import load_checkpoint
@@ -38,13 +38,7 @@ MEASURES = {
 def add_arguments(parser: ArgumentParser) -> None:
     """Add what `sweep` takes."""
     add_checkpoint(parser)
-    parser.add_argument(
-        "--data",
-        type=Path,
-        required=True,
-        metavar="FILE",
-        help="a sentence per line; what follows a tab is left out (--bleu reads it)",
-    )
+    add_data(parser, "a sentence per line; what follows a tab is left out (--bleu reads it)")
     parser.add_argument(
         "--out", type=Path, help="a .csv or .parquet; one that is there is continued"
     )

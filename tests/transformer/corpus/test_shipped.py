@@ -1,0 +1,98 @@
+"""A survey beside a checkpoint: what is written is read again, and only of the same weights."""
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from transformer import load_checkpoint, survey
+from transformer.analysis.corpus_sweep import judged_target
+from transformer.analysis.sweep import sweep
+from transformer.checkpoint import CONFIG, CheckpointError, checkpoints_folder
+from transformer.corpus.shipped import FILE, FOLDER, shipped_survey, write_shipped
+from transformer.corpus.shipping import Gathered, Sentences, sentences_for, shipping
+from transformer.fingerprint import fingerprint
+from transformer.refusal import Refusal
+
+SHIPPED = sorted(file.parents[1] for file in checkpoints_folder().glob(f"*/{FOLDER}/{FILE}"))
+LINES = {n: " ".join(str(2 + (n * at) % 10) for at in range(1, 3 + n % 5)) for n in range(1, 41)}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A checkpoint of its own, with its survey."""
+    folder = tmp_path_factory.mktemp("checkpoints") / "copy"
+    shutil.copytree(checkpoints_folder() / "copy", folder, ignore=shutil.ignore_patterns(FOLDER))
+    *_, gathered = shipping(load_checkpoint(folder, "cpu"), Sentences(LINES, "Of this test."))
+    write_shipped(folder / FOLDER, gathered.shipped, fingerprint(folder))
+    return folder
+
+
+def test_what_is_written_is_read_again(folder: Path) -> None:
+    shipped = shipped_survey(folder)
+    assert shipped is not None and shipped.about == "Of this test."
+    checkpoint = load_checkpoint(folder, "cpu")
+    whole = survey(checkpoint, [*LINES.values()])
+    assert shipped.survey.n_sentences == len(LINES)
+    for head, again in zip(whole.heads, shipped.survey.heads, strict=True):
+        assert {*head.numbers} == {*again.numbers}
+        for name, estimate in head.numbers.items():
+            assert again.numbers[name].mean == pytest.approx(estimate.mean, abs=1e-4)
+        assert [row.key_piece for row in head.strongest] == [
+            row.key_piece for row in again.strongest
+        ]
+        for row in again.strongest:
+            queries, keys = shipped.pieces_of(again.kind, row.sentence)
+            assert (queries[row.query], keys[row.key]) == (row.query_piece, row.key_piece)
+            assert shipped.sentences[row.sentence] == LINES[row.sentence]
+
+
+def test_worth_is_the_mean_change_of_a_token(folder: Path) -> None:
+    shipped, checkpoint = shipped_survey(folder), load_checkpoint(folder, "cpu")
+    assert shipped is not None and shipped.unit == "nats"
+    changes = []
+    for text in LINES.values():
+        of = sweep(checkpoint, text, judged_target(checkpoint, text))
+        at = [str(edit) for edit in of.edits].index("head-off:cross.1.2")
+        changes.append(float(of.totals[at]) / len(of.target))
+    worth = shipped.worth["cross", 1, 2]
+    assert worth.mean == pytest.approx(sum(changes) / len(changes), abs=1e-4)
+    assert worth.n_sentences == len(LINES)
+    assert worth.low is not None and worth.high is not None
+    assert worth.low < worth.mean < worth.high
+
+
+def test_one_that_goes_on_is_as_an_unbroken_one(folder: Path) -> None:
+    checkpoint, sentences = load_checkpoint(folder, "cpu"), Sentences(LINES, "Of this test.")
+    stopped: Gathered = next(shipping(checkpoint, sentences))
+    assert 0 < stopped.n_done < stopped.n_lines
+    *_, whole = shipping(checkpoint, sentences, stopped)
+    write_shipped(folder / "again", whole.shipped, fingerprint(folder))
+    assert (folder / "again" / FILE).read_bytes() == (folder / FOLDER / FILE).read_bytes()
+
+
+def test_one_of_other_weights_is_refused(folder: Path, tmp_path: Path) -> None:
+    other = shutil.copytree(folder, tmp_path / "copy")
+    config = json.loads((other / CONFIG).read_text())
+    (other / CONFIG).write_text(json.dumps(config, indent=1))
+    with pytest.raises(CheckpointError, match="other weights"):
+        shipped_survey(other)
+
+
+@pytest.mark.parametrize("content", ["", "[]", "{}", '{"layout": 1}', '{"layout": 9}'])
+def test_a_damaged_one_is_refused(folder: Path, tmp_path: Path, content: str) -> None:
+    (tmp_path / FILE).write_text(content)
+    with pytest.raises(Refusal):
+        shipped_survey(folder, tmp_path)
+    assert shipped_survey(folder, tmp_path / "nowhere") is None
+
+
+@pytest.mark.parametrize("folder_of", SHIPPED, ids=lambda folder: folder.name)
+def test_shipped_ones_are_of_these_weights(folder_of: Path) -> None:
+    shipped = shipped_survey(folder_of)
+    assert shipped is not None and fingerprint(folder_of) in shipped.about
+    assert (folder_of / FOLDER / FILE).stat().st_size < 200_000
+    sentences = sentences_for(load_checkpoint(folder_of, "cpu")).lines
+    assert {*shipped.sentences.items()} <= {*sentences.items()}
+    assert {(head.kind, head.layer, head.head) for head in shipped.survey.heads} == {*shipped.worth}

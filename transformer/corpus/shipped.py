@@ -1,0 +1,214 @@
+"""A survey that is kept beside a checkpoint: what its heads do, over which sentences, and what each
+head is worth. One JSON file of rounded numbers, and a card in words.
+
+Rows name their sentence, so that pieces stand in the file once a sentence.
+"""
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from transformer.checkpoint import CARD, CheckpointError
+from transformer.corpus.surveyed import Decile, Estimate, HeadSummary, Row, Survey, Syntax
+from transformer.files.foreign_file import read_file
+from transformer.files.json_file import read_json
+from transformer.files.whole_file import write_whole
+from transformer.fingerprint import fingerprint
+
+FOLDER, FILE = "survey", "survey.json"
+LAYOUT = 1
+"""The number of the file's layout; another one is made anew."""
+LARGEST = 2**23
+"""Bytes of a file that are read."""
+N_DRAWN = 2
+"""Rows of a decile that are kept, where the survey drew more."""
+Place = tuple[str, int, int]
+"""A head: its kind, layer and number."""
+
+
+@dataclass(frozen=True, eq=False)
+class ShippedSurvey:
+    """The heads of a checkpoint over sentences that are shipped with it."""
+
+    survey: Survey
+    sentences: Mapping[int, str]
+    """Number of a line -> its text, of the lines that rows name."""
+    targets: Mapping[int, str]
+    """The same of the texts that the model wrote; none where it writes nothing."""
+    pieces: Mapping[int, tuple[str, ...]]
+    """Number of a line -> the pieces of each of its sides, a space between."""
+    sides: Mapping[str, tuple[int, int]]
+    """Kind -> which of these sides stands along its rows, and which along its columns."""
+    worth: Mapping[Place, Estimate]
+    """The mean change of the model's own output when this head alone is off."""
+    unit: str
+    """The unit of worth: "nats", of the log-probability of a token or of a class, "degrees" by
+    which a text's vector turns (below 0), or a number's own "units"."""
+    about: str
+    """The card: whose sentences these are, how many, and when they were read, in Markdown."""
+
+    def pieces_of(self, kind: str, line: int) -> tuple[list[str], list[str]]:
+        """The pieces along rows and columns, of a sentence that a row names. Raises KeyError."""
+        queries, keys = self.sides[kind]
+        of = self.pieces[line]
+        return of[queries].split(" "), of[keys].split(" ")
+
+
+def shipped_survey(checkpoint: Path, place: Path | None = None) -> ShippedSurvey | None:
+    """Read the survey of a checkpoint's folder; None where there is none.
+
+    place: the folder of the survey, where it is another one than that beside the weights. Raises
+    CheckpointError where it is damaged, or of other weights.
+    """
+    folder = place or checkpoint / FOLDER
+    if not (folder / FILE).is_file():
+        return None
+    value = read_json(folder / FILE, LARGEST)
+    again = "make it anew with the command ship-survey"
+    try:
+        if value["layout"] != LAYOUT:
+            raise CheckpointError(f"{folder / FILE} is of another version of Headscope: {again}.")
+        if value["fingerprint"] != fingerprint(checkpoint):
+            raise CheckpointError(
+                f"The survey in {folder} is of other weights than those of {checkpoint.name}: "
+                f"{again}."
+            )
+        card = folder / CARD
+        return _shipped(value, read_file(card, LARGEST).decode() if card.is_file() else "")
+    except (ValueError, TypeError, KeyError, IndexError, AttributeError) as error:
+        raise CheckpointError(f"{folder / FILE} holds no survey: {again}.") from error
+
+
+def write_shipped(folder: Path, shipped: ShippedSurvey, fingerprint: str) -> None:
+    """Write the survey and its card into this folder. Raises Unwritten."""
+    write_whole(folder / CARD, shipped.about.encode())
+    write_whole(folder / FILE, _json(shipped, fingerprint).encode())
+
+
+def _json(shipped: ShippedSurvey, fingerprint: str) -> str:
+    """A line for each head and for each sentence, so that versions can be compared."""
+    survey = shipped.survey
+    start = {
+        "layout": LAYOUT,
+        "fingerprint": fingerprint,
+        "unit": shipped.unit,
+        "sides": shipped.sides,
+        "n_sentences": survey.n_sentences,
+        "one_by_one": survey.one_by_one,
+        "left_out": survey.left_out,
+    }
+    heads = [_spelled(_values(head, shipped.worth)) for head in survey.heads]
+    sentences = [
+        f'"{line}":{_spelled([text, shipped.targets.get(line), *shipped.pieces[line]])}'
+        for line, text in shipped.sentences.items()
+    ]
+    return "".join(
+        (
+            _spelled(start)[:-1],
+            ',\n"heads": [\n',
+            ",\n".join(heads),
+            '\n],\n"sentences": {\n',
+            ",\n".join(sentences),
+            "\n}}\n",
+        )
+    )
+
+
+def _spelled(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+
+
+def _values(head: HeadSummary, worth: Mapping[Place, Estimate]) -> dict[str, Any]:
+    of = worth.get((head.kind, head.layer, head.head))
+    return {
+        "head": [head.kind, head.layer, head.head],
+        "numbers": {name: _estimate(each) for name, each in head.numbers.items()},
+        "footprint": [*map(_rounded, head.footprint)],
+        "deciles": [
+            [
+                _rounded(each.low),
+                _rounded(each.high),
+                _rounded(each.share),
+                _rows(each.rows[:N_DRAWN]),
+            ]
+            for each in head.deciles
+        ],
+        "strongest": _rows(head.strongest),
+        "syntax": {
+            name: [
+                _rounded(each.accuracy),
+                _rounded(each.low),
+                _rounded(each.high),
+                each.direction,
+                each.n_arcs,
+                each.offset,
+                _rounded(each.by_offset),
+            ]
+            for name, each in head.syntax.items()
+        },
+        "worth": None if of is None else _estimate(of),
+    }
+
+
+def _estimate(of: Estimate) -> list[float | int | None]:
+    return [*map(_rounded, (of.mean, of.low, of.high)), of.n_sentences]
+
+
+def _rows(rows: Iterable[Row]) -> list[list[float | int | None]]:
+    return [[round(row.weight, 3), row.sentence, row.query, row.key] for row in rows]
+
+
+def _rounded(number: float | None) -> float | None:
+    return None if number is None else round(number, 4)
+
+
+def _shipped(value: Mapping[str, Any], about: str) -> ShippedSurvey:
+    lines = {int(line): each for line, each in value["sentences"].items()}
+    sides = {str(kind): (int(q), int(k)) for kind, (q, k) in value["sides"].items()}
+    bare = ShippedSurvey(
+        survey=Survey(0, ()),
+        sentences={line: str(text) for line, (text, *_) in lines.items()},
+        targets={
+            line: str(target) for line, (_, target, *_) in lines.items() if target is not None
+        },
+        pieces={line: tuple(map(str, pieces)) for line, (_, _, *pieces) in lines.items()},
+        sides=sides,
+        worth={_place(each): Estimate(*each["worth"]) for each in value["heads"] if each["worth"]},
+        unit=str(value["unit"]),
+        about=about,
+    )
+    heads = tuple(_head(each, bare) for each in value["heads"])
+    left_out = tuple(map(str, value["left_out"]))
+    survey = Survey(int(value["n_sentences"]), heads, str(value["one_by_one"]), left_out)
+    return replace(bare, survey=survey)
+
+
+def _place(value: Mapping[str, Any]) -> Place:
+    kind, layer, head = value["head"]
+    return str(kind), int(layer), int(head)
+
+
+def _head(value: Mapping[str, Any], of: ShippedSurvey) -> HeadSummary:
+    kind, layer, head = _place(value)
+
+    def rows(values: Sequence[Sequence[Any]]) -> tuple[Row, ...]:
+        result = []
+        for weight, line, query, key in values:
+            queries, keys = of.pieces_of(kind, line)
+            result.append(Row(weight, line, query, key, queries[query], keys[key]))
+        return tuple(result)
+
+    return HeadSummary(
+        kind=kind,
+        layer=layer,
+        head=head,
+        numbers={name: Estimate(*each) for name, each in value["numbers"].items()},
+        footprint=tuple(map(float, value["footprint"])),
+        deciles=tuple(
+            Decile(low, high, share, rows(drawn)) for low, high, share, drawn in value["deciles"]
+        ),
+        strongest=rows(value["strongest"]),
+        syntax={name: Syntax(*each) for name, each in value["syntax"].items()},
+    )
