@@ -277,8 +277,8 @@ def test_what_lasts_is_measured_by_a_clock_that_only_goes_on() -> None:
         "transformer.hugging_face.chat.render_process": "datetime.now",
         "transformer.hugging_face.chat.rendering": "date.today",
         "viz.paper.crate": "datetime.now",
-        "viz.run.logs": "time.gmtime",
-        "viz.run.metrics": "time.time",
+        "viz.run.operating.logs": "time.gmtime",
+        "viz.run.operating.metrics": "time.time",
     }
 
 

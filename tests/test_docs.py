@@ -7,6 +7,8 @@ from typing import Any
 
 import torch
 
+import transformer
+import viz
 from tests.transformer.analysis.lenses.given import recording_of, self_attention
 from transformer.analysis.lenses.lens import Lens
 from transformer.analysis.metrics.metric import Metric
@@ -25,10 +27,11 @@ from viz.state.page import Page
 from viz.stories.reading import read_story
 
 ROOT = Path(__file__).parents[1]
-README, ARCHITECTURE, GLOSSARY, EXTENDING, DEPLOY, EVIDENCE = (
+README, CONTRIBUTING, ARCHITECTURE, GLOSSARY, EXTENDING, DEPLOY, EVIDENCE = (
     (ROOT / name).read_text(encoding="utf-8")
     for name in (
         "README.md",
+        "CONTRIBUTING.md",
         "docs/architecture.md",
         "docs/glossary.md",
         "docs/extending.md",
@@ -38,8 +41,8 @@ README, ARCHITECTURE, GLOSSARY, EXTENDING, DEPLOY, EVIDENCE = (
 )
 
 
-def test_the_readme_names_every_file_of_the_first_two_levels() -> None:
-    tree = README.split("## The tree")[1].split("```")[1]
+def test_the_tree_names_every_file_of_the_first_two_levels() -> None:
+    tree = CONTRIBUTING.split("## The tree")[1].split("```")[1]
     named = set(re.findall(r"[\w/]+(?:\.py|/)", tree))
     for room in ("transformer", "viz"):
         for path in sorted((ROOT / room).iterdir()):
@@ -49,7 +52,7 @@ def test_the_readme_names_every_file_of_the_first_two_levels() -> None:
 
 
 def test_paths_in_the_documents_exist() -> None:
-    for text in (README, ARCHITECTURE, EXTENDING, EVIDENCE):
+    for text in (README, CONTRIBUTING, ARCHITECTURE, EXTENDING, EVIDENCE):
         for name in re.findall(r"`((?:tests|transformer|viz|docs)/[\w/.]*)`", text):
             assert (ROOT / name).exists(), name
 
@@ -128,7 +131,7 @@ def test_the_glossary_explains_the_sizes() -> None:
 def test_every_setting_is_documented_with_its_default() -> None:
     rooms = (ROOT / "transformer", ROOT / "viz")
     code = "".join(path.read_text("utf-8") for room in rooms for path in room.rglob("*.py"))
-    rows = dict(re.findall(r"^\| `(HEADSCOPE_\w+)` \|.*\| (.*) \|$", README + DEPLOY, re.M))
+    rows = dict(re.findall(r"^\| `(HEADSCOPE_\w+)` \|.*\| (.*) \|$", DEPLOY, re.M))
     assert set(re.findall(r"HEADSCOPE_[A-Z_]+", code)) == set(rows)
     for each in fields(Limits):
         assert rows[each.metadata["variable"]] == str(each.metadata["usual"])
@@ -159,3 +162,35 @@ def test_evidence_is_explained_with_the_names_and_numbers_of_the_code() -> None:
     assert f"`LEAST` = {LEAST} " in EVIDENCE and f"`MOST_RUNS` = {MOST_RUNS} " in EVIDENCE
     assert f"`{fingerprint(shipped_path('en-de-1'))}`" in EVIDENCE, "measure its table again"
     assert f", {N_SENTENCES}, as greedy" in EVIDENCE
+
+
+def test_every_public_name_stands_in_the_documents() -> None:
+    texts = [README, CONTRIBUTING, *(path.read_text("utf-8") for path in ROOT.glob("docs/**/*.md"))]
+    code = "\n".join(re.findall(r"```python.*?```|`[^`\n]+`", "\n".join(texts), re.S))
+    names = {*transformer.__all__, *viz.__all__}
+    assert {name for name in names if not re.search(rf"\b{name}\b", code)} == set()
+
+
+def test_links_between_the_documents_lead_somewhere() -> None:
+    for path in [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *ROOT.glob("docs/**/*.md")]:
+        for target in re.findall(r"\]\(([^)#\s]+)(?:#[\w-]+)?\)", path.read_text("utf-8")):
+            if ":" not in target and not target.startswith("."):
+                assert (path.parent / target).exists(), f"{path.relative_to(ROOT)}: {target}"
+
+
+def test_the_example_of_the_library_runs() -> None:
+    code = re.search(r"```python\n(.*?)```", (ROOT / "docs/library.md").read_text("utf-8"), re.S)
+    assert code is not None
+    scope: dict[str, Any] = {}
+    exec(code.group(1).replace('"checkpoints/', f'"{ROOT.as_posix()}/checkpoints/'), scope)
+    assert scope["decoding"].text.startswith("Heute")
+    assert scope["recording"].checked.is_right
+
+
+def test_one_version() -> None:
+    versions = [
+        re.findall(r'^version(?: =|:) "?([\d.]+)"?$', (ROOT / name).read_text("utf-8"), re.M)
+        for name in ("pyproject.toml", "CITATION.cff")
+    ]
+    assert versions[0] == versions[1] and len(versions[0]) == 1
+    assert f"## {versions[0][0]}" in (ROOT / "CHANGELOG.md").read_text("utf-8")

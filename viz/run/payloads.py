@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from viz.components.kit.picture import Picture
 from viz.run.batches import Runner
 from viz.run.cache import CACHE
+from viz.run.operating.times import timed
 from viz.run.request import Answer, Request, answer
 from viz.run.study import Study
 
@@ -25,7 +26,12 @@ def payload_of(answer: Answer, picture: Picture) -> bytes:
     """The packed data of a picture of an answer. Raises ValueError as the picture does."""
     # Not finished as others are: an answer that is shown need not be kept any more.
     packed = Packing(answer.request, picture)
-    return CACHE.get(packed, lambda: picture.payload(*answer.parts), len)
+
+    def pack() -> bytes:
+        with timed("packed"):
+            return picture.payload(*answer.parts)
+
+    return CACHE.get(packed, pack, len)
 
 
 def keep_payload(request: Request, picture: Picture, payload: bytes) -> None:

@@ -58,6 +58,11 @@ def logs_texts() -> bool:
     return os.environ.get("HEADSCOPE_LOG_TEXTS") == "yes"
 
 
+def logs_times() -> bool:
+    """HEADSCOPE_TIMES: yes writes into the log how long each part of a page took."""
+    return os.environ.get("HEADSCOPE_TIMES") == "yes"
+
+
 def is_reached_by_others() -> bool:
     """Tell whether the server listens beyond this machine, as Streamlit does by default."""
     if not draws_pages():

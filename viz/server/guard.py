@@ -13,7 +13,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from streamlit.proto.BackMsg_pb2 import BackMsg
 
 from viz.run.hosts import SENTENCE_PAGE, base_path, is_known_host
-from viz.run.metrics import COUNTS
+from viz.run.operating.metrics import COUNTS
 from viz.run.settings import embedding_pages, is_public
 from viz.state.browser import COOKIE, new_cookie
 from viz.state.limits import limits, may_preview

@@ -21,7 +21,7 @@ from viz.painters.words_html import words_html
 from viz.paper.figure import NARROWEST, WIDEST
 from viz.paper.sheet import Sheet
 from viz.run.batches import Runner
-from viz.run.logs import failure
+from viz.run.operating.logs import failure
 from viz.run.request import Answer, answer
 from viz.run.settings import is_public
 from viz.run.study import Study

@@ -21,8 +21,8 @@ from transformer.refusal import Refusal
 from viz.app_packages import load_all
 from viz.run.cache import CACHE
 from viz.run.garbage import collect_garbage
-from viz.run.logs import set_up_logs
-from viz.run.metrics import metrics_served
+from viz.run.operating.logs import set_up_logs
+from viz.run.operating.metrics import metrics_served
 from viz.run.settings import check_settings, memory
 from viz.server.first_page import first_page_route
 from viz.server.guard import Guard

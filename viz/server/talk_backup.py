@@ -16,7 +16,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from viz.run.hosts import base_path
-from viz.run.logs import failure
+from viz.run.operating.logs import failure
 
 _LOG = getLogger(__name__)
 PATH = "recorded"

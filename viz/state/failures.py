@@ -11,8 +11,8 @@ from transformer.refusal import Refusal
 from viz.app_packages import st
 from viz.components.kit.guarded import take_failure
 from viz.run.cpu_instead import relieved
-from viz.run.logs import failure
-from viz.run.metrics import COUNTS
+from viz.run.operating.logs import failure
+from viz.run.operating.metrics import COUNTS
 from viz.screen import Screen, link
 from viz.state.note import fail
 from viz.state.state import current_theme, session

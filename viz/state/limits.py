@@ -15,7 +15,7 @@ from transformer.decoding import decoding_methods
 from transformer.decoding.method import Option
 from transformer.decoding.options import MAX_LEN
 from viz.app_packages import draws_pages, st
-from viz.run.metrics import COUNTS
+from viz.run.operating.metrics import COUNTS
 from viz.run.request import Request, about
 from viz.run.settings import is_public, whole_number
 from viz.state.state import session

@@ -18,6 +18,7 @@ from viz.run.garbage import freeze_modules
 from viz.run.growth import Growth
 from viz.run.keep import SPINNER
 from viz.run.main_module import put_back_main_module
+from viz.run.operating.times import timed, timed_run
 from viz.run.request import Request
 from viz.state.address import open_page, write_address
 from viz.state.checkpoints import at_start, checkpoint_names, open_linked, title
@@ -92,7 +93,13 @@ def _open_checkpoint(page: Page) -> None:
 
 @st.fragment
 def _draw(page: Page, pages: list[str]) -> None:
-    """All but the navigation and the sidebar, which nothing on a page changes.
+    """All but the navigation and the sidebar, which nothing on a page changes."""
+    with timed_run(page.title):
+        _draw_timed(page, pages)
+
+
+def _draw_timed(page: Page, pages: list[str]) -> None:
+    """The header and the page.
 
     A page that fails is left out of the run that follows, which says why below the header:
     nothing that was drawn in part stays.
@@ -107,7 +114,8 @@ def _draw(page: Page, pages: list[str]) -> None:
     try:
         if not open_scene(partial(ask_presenter, page)):
             return
-        request = header(page)
+        with timed("header"):
+            request = header(page)
         say_failed_choice()
     except Exception as error:
         sentence = report(error, failed)
@@ -149,16 +157,17 @@ def _draw_pictures(page: Page, pane: Pane, pane_here: Pane) -> None:
     """
     is_own = pane_here is pane
     if page.shows == "sentence":
-        with st.container():
+        with st.container(), timed("tokens"):
             pane_here = token_row(page, pane_here, previews=is_own)
         with st.container():
             if is_own:
-                experiment(pane, page)
-                branches(pane)
+                with timed("experiment"):
+                    experiment(pane, page)
+                    branches(pane)
         with st.container():
             if not page.tells:
                 tell_story()
-    with st.container(key="page"):
+    with st.container(key="page"), timed("page"):
         _arrange(page, pane_here)
 
 

@@ -16,6 +16,7 @@ from viz.painters.chart_plotly import CONFIG, figure, figure_html
 from viz.painters.table_html import table_html
 from viz.painters.words_html import words_html
 from viz.run.growth import Growth
+from viz.run.operating.times import timed
 from viz.state.checkpoints import caption_of
 from viz.state.failures import Drawing
 from viz.state.live_preview import preview
@@ -43,6 +44,11 @@ def show(exhibit: Exhibit, key: str, **look: Any) -> None:
     """
     if not is_here(exhibit):
         return
+    with timed(key):
+        _show(exhibit, key, look)
+
+
+def _show(exhibit: Exhibit, key: str, look: dict[str, Any]) -> None:
     if exhibit.note:
         note(exhibit.note)
     content = exhibit.small or exhibit.content

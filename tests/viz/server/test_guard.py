@@ -11,7 +11,7 @@ from starlette.testclient import TestClient
 from starlette.websockets import WebSocket, WebSocketDisconnect
 from streamlit.proto.BackMsg_pb2 import BackMsg
 
-from viz.run.metrics import COUNTS
+from viz.run.operating.metrics import COUNTS
 from viz.server.guard import STREAM, Guard
 from viz.state.browser import COOKIE
 

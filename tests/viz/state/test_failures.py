@@ -13,7 +13,7 @@ from streamlit.util import calc_hash
 
 from transformer import InputError
 from transformer.discover import discover
-from viz.run.metrics import COUNTS
+from viz.run.operating.metrics import COUNTS
 from viz.screen import FIRST_PAGE
 from viz.state.failures import report
 

@@ -1,0 +1,1 @@
+"""Logs, metrics and times of a server, for whoever operates it."""
