@@ -3,7 +3,7 @@
 import random
 from collections.abc import Sequence
 
-from transformer.decoding.search_tree import Dropped, Node, Score, SearchTree
+from transformer.decoding.search_tree import MOST_NODES, Dropped, Node, Score, SearchTree
 from transformer.token import Token
 
 
@@ -17,9 +17,11 @@ def random_search(
     """A beam search of so many steps: at each, two candidates for each hypothesis that is followed.
 
     n_shared: steps at the beginning that all hypotheses share. pieces: those of the tokens, as far
-    as they go; others are words with a number. seed: of its probabilities.
+    as they go; others are words with a number. seed: of its probabilities; with another one, the
+    ids of the tokens are others, as those of another text are.
     """
     rng = random.Random(seed)
+    first_id = sum(map(ord, seed)) * MOST_NODES
     nodes = [Node(0, None, None, 0.0, Score(0.0, 0))]
     kept = [0]
 
@@ -27,11 +29,8 @@ def random_search(
         id, before, log_prob = len(nodes), nodes[parent].score, -rng.random() - rank
         piece = pieces[id - 1] if id <= len(pieces) else f"▁w{id}"
         score = Score(before.log_prob + log_prob, before.length + 1)
-        nodes.append(
-            Node(
-                id, parent, Token(id, piece), log_prob, score, rank, dropped, hypothesis=hypothesis
-            )
-        )
+        token = Token(first_id + id, piece)
+        nodes.append(Node(id, parent, token, log_prob, score, rank, dropped, hypothesis=hypothesis))
         return id
 
     for step in range(n_steps):

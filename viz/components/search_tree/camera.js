@@ -10,7 +10,7 @@ const DRAGGED = 4; // px from which a press is a drag
 const EDGE = 16; // px between what is walked to and the edge
 
 export function createCamera(tree) {
-  const camera = { tree, x: 0, y: 0, scale: 1, isDragged: false };
+  const camera = { tree, x: 0, y: 0, scale: 1, seen: [0, 0], isDragged: false };
   const { node } = tree;
   let start = null;
   node.addEventListener("pointerdown", (event) => {
@@ -41,7 +41,7 @@ export function createCamera(tree) {
 }
 
 // By a factor; the point at (x, y) of the viewport keeps its place.
-export function zoom(camera, factor, x = camera.tree.node.clientWidth / 2, y = 0) {
+export function zoom(camera, factor, x = camera.seen[0] / 2, y = 0) {
   camera.tree.later?.();
   const scale = Math.min(MOST, Math.max(LEAST, camera.scale * factor));
   const by = scale / camera.scale;
@@ -49,46 +49,55 @@ export function zoom(camera, factor, x = camera.tree.node.clientWidth / 2, y = 0
   move(camera, x - (x - camera.x) * by, y - (y - camera.y) * by);
 }
 
-// As much of the tree as can be read, from its left: all of it, where it is not much too large.
-export function fit(camera) {
+// As much of the tree as can be read, from its left: all of it, where it is not much too large. room:
+// as roomOf has it, which asks the page and so comes before anything that the page would lay out.
+export function fit(camera, room = roomOf(camera)) {
   const { node, size: [width, height] } = camera.tree;
-  const [wide, high] = [node.clientWidth, highest(node)];
+  const { wide, high } = room;
   camera.scale = Math.min(1, Math.max(least(), Math.min(wide / width, high / height)));
-  node.style.height = `${Math.min(high, Math.ceil(height * camera.scale) + 8)}px`;
+  camera.seen = [wide, Math.round(Math.min(high, Math.ceil(height * camera.scale) + 8))];
+  node.style.height = `${camera.seen[1]}px`;
   move(camera, 0, 0);
 }
 
-// How far from its left a tree is seen at most, in its own pixels, once it is fitted to a width.
-export function reach(width) {
-  return width / least();
+// How much of a window is for the tree: px, of its width and of its height.
+export function roomOf({ tree: { node } }) {
+  return { wide: node.clientWidth, high: isOnStage() ? roomBelow(node) - 60 : SHARE * window.innerHeight };
+}
+
+// How far from its left and top a tree is seen at most, in its own pixels, once it is fitted.
+export function reach({ wide, high }) {
+  return { right: wide / least(), bottom: high / least() };
+}
+
+// The same of a tree that stays as it is.
+export function sightOf({ x, y, scale, seen: [wide, high] }) {
+  return { right: (wide - x) / scale, bottom: (high - y) / scale };
 }
 
 function least() {
   return isOnStage() ? LEGIBLE_ON_WALL : LEGIBLE;
 }
 
-function highest(node) {
-  return isOnStage() ? roomBelow(node) - 60 : SHARE * window.innerHeight;
-}
-
 function move(camera, x, y) {
-  const { node, size: [width, height] } = camera.tree;
+  const { size: [width, height] } = camera.tree;
+  const [wide, high] = camera.seen;
   const within = (at, whole, seen) => Math.min(0, Math.max(Math.min(0, seen - whole), at));
-  camera.x = within(x, width * camera.scale, node.clientWidth);
-  camera.y = within(y, height * camera.scale, node.clientHeight);
+  camera.x = within(x, width * camera.scale, wide);
+  camera.y = within(y, height * camera.scale, high);
   const { x: left, y: top, scale } = camera;
   camera.tree.world.style.transform = `translate(${left}px, ${top}px) scale(${scale})`;
 }
 
 // As little as brings a node into sight.
 export function inSight(camera, { offsetLeft, offsetTop, offsetWidth, offsetHeight }) {
-  const { node } = camera.tree;
+  const [wide, high] = camera.seen;
   const shift = (at, start, size, seen) => {
     const [first, last] = [start * camera.scale + at, (start + size) * camera.scale + at];
     if (first < EDGE) return at + EDGE - first;
     return last > seen - EDGE ? at + seen - EDGE - last : at;
   };
-  const x = shift(camera.x, offsetLeft, offsetWidth, node.clientWidth);
-  const y = shift(camera.y, offsetTop - offsetHeight / 2, offsetHeight, node.clientHeight);
+  const x = shift(camera.x, offsetLeft, offsetWidth, wide);
+  const y = shift(camera.y, offsetTop - offsetHeight / 2, offsetHeight, high);
   move(camera, x, y);
 }

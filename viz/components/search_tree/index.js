@@ -6,7 +6,7 @@ import { onRoom } from "../kit/room.js";
 import { hasModifier, takeKey } from "../kit/roving.js";
 import { accepts, hold, tell } from "../kit/sync.js";
 import { unpack } from "../kit/unpack.js";
-import { createCamera, fit, inSight, reach, zoom } from "./camera.js";
+import { createCamera, fit, inSight, reach, roomOf, sightOf, zoom } from "./camera.js";
 import { createList, drawList } from "./list.js";
 import { isDrawn, markWritten, readSearch } from "./nodes.js";
 import { createReadout, readOut } from "./readout.js";
@@ -45,7 +45,9 @@ function create(root, sync) {
   view.tree.node.addEventListener("focusin", (event) => arrive(view, placeOf(event)));
   view.tree.node.onkeydown = (event) => onKey(view, event);
   const endRoom = onRoom(root, () => view.search && layOut(view));
+  view.complete = () => view.tree.later?.();
   view.dispose = () => {
+    clearTimeout(view.tree.timer);
     endRoom();
     silence();
   };
@@ -89,11 +91,12 @@ function layOut(view) {
     list.hidden = !isList;
     root.classList.toggle("listed", isList);
     const start = performance.now();
+    const room = roomOf(view.camera);
     if (isList) drawList(list, view);
-    else drawTree(tree, view, isFitted ? reach(view.width) : Infinity);
+    else drawTree(tree, view, isFitted ? reach(room) : sightOf(view.camera));
     root.dataset.drawMs = (performance.now() - start).toFixed(1);
     redrawWithFonts(view);
-    if (isFitted) fit(view.camera);
+    if (isFitted) fit(view.camera, room);
     view.isOther = false;
   }
   view.at = isDrawn(search, view.at, view) ? view.at : view.chosen;
@@ -111,8 +114,9 @@ function redrawWithFonts(view) {
 
 function redraw(view, change) {
   Object.assign(view, change);
-  drawTree(view.tree, view);
-  fit(view.camera);
+  const room = roomOf(view.camera);
+  drawTree(view.tree, view, reach(room));
+  fit(view.camera, room);
   mark(view);
 }
 

@@ -14,11 +14,13 @@ export function createRuler(beside) {
   const { fontSize, fontFamily } = getComputedStyle(beside);
   const size = Number.parseFloat(fontSize);
   const known = new Map();
+  let ready = 0; // the weight that the pen has: to give it a font takes longer than to measure
   // Digits are all as wide as a 0 on the page.
   const width = (text, weight) => {
     const key = `${weight} ${text}`;
     if (!known.has(key)) {
-      pen.font = `${weight} ${size}px ${fontFamily}`;
+      if (weight !== ready) pen.font = `${weight} ${size}px ${fontFamily}`;
+      ready = weight;
       known.set(key, pen.measureText(text.replace(/\d/g, "0")).width);
     }
     return known.get(key);

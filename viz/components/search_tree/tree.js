@@ -12,6 +12,7 @@ const GAP = 24; // px between columns, for the edges
 const LINE = 1.6; // rows, in sizes of the type
 const LONG = 12; // characters from which on a piece may be wider than there is room for
 const REST = 150; // ms that a page has to paint what is in sight, before nodes that are not are made
+const PART = 60; // of these, nodes that are made at once
 const LOOKS = ["dropped", "living", "written", "end"]; // edges, from below upwards
 
 export function createTree() {
@@ -30,55 +31,82 @@ export function createTree() {
   const nodes = element("div", "nodes");
   world.append(edges, nodes);
   node.append(world);
-  return { node, world, edges, paths, nodes, elements: new Map(), later: null, size: [0, 0] };
+  return { node, world, edges, paths, nodes, elements: new Map(), marked: [], later: null, timer: 0, size: [0, 0] };
 }
 
-// within: px from the left to which nodes are made at once; those further to the right are out of
-// sight, and are made once these are painted, or when they are asked for.
-export function drawTree(tree, { search, isFolded, isBare }, within = Infinity) {
+// sight: { right, bottom }, px from the left and the top to which nodes are made at once. The others
+// are measured and made once these are painted, or when they are asked for.
+export function drawTree(tree, { search, isFolded, isBare }, sight) {
   const drawn = drawnNodes(search, isFolded, isBare);
   const shown = search.nodes.filter(({ place }) => drawn.has(place));
   const fold = isFolded && search.fold.length ? foldOf(search) : null;
   const all = fold ? [...shown, fold] : shown;
-  const ends = shown.filter(({ hypothesis }) => hypothesis >= 0)
-    .sort((a, b) => a.hypothesis - b.hypothesis).map((node) => [node, endElement(node)]);
+  const ends = shown.filter(({ hypothesis }) => hypothesis >= 0).sort((a, b) => a.hypothesis - b.hypothesis);
   const ruler = createRuler(tree.node); // before there is anything new whose style it would wait for
-  const boxes = placed(all, ruler);
-  const right = Math.max(...[...boxes.values()].map(({ x, width }) => x + width)) + GAP;
-  tree.elements = new Map();
-  tree.nodes.replaceChildren();
-  const make = (nodes) => {
-    for (const node of nodes) tree.elements.set(node.place, node === fold ? foldElement(search) : nodeElement(node));
-    for (const { place } of nodes) put(tree.elements.get(place), boxes.get(place).x, boxes.get(place).y);
-    tree.nodes.append(...nodes.map(({ place }) => tree.elements.get(place)));
+  const places = createPlaces(all, ruler);
+  const { boxes } = places;
+  const isNear = ({ place }) => {
+    const box = boxes.get(place);
+    return box && box.x <= sight.right && box.y - box.height / 2 <= sight.bottom;
   };
-  const isNear = ({ place }) => boxes.get(place).x <= within;
-  make(all.filter(isNear));
-  makeLater(tree, () => {
-    make(all.filter((node) => !isNear(node)));
-    for (const [{ place }, node] of ends) put(node, right, boxes.get(place).y);
-    tree.nodes.append(...ends.map(([, node]) => node));
-  }, right > within);
-  drawEdges(tree, { shown, fold, boxes, right, ends });
-  const beyond = Math.max(0, ...ends.map(([node]) => ruler.end(node)));
-  const low = Math.max(...[...boxes.values()].map(({ y, height }) => y + height / 2));
-  tree.size = [right + beyond, low];
-  tree.edges.setAttribute("width", tree.size[0]);
-  tree.edges.setAttribute("height", tree.size[1]);
-  Object.assign(tree.world.style, { width: `${tree.size[0]}px`, height: `${tree.size[1]}px` });
-}
-
-function makeLater(tree, make, isLater) {
-  const later = () => {
-    if (tree.later !== later) return; // made already, or of another tree
-    tree.later = null;
-    make();
+  const make = (nodes, more = []) => {
+    for (const node of nodes) {
+      const made = node === fold ? foldElement(search) : nodeElement(node);
+      put(made, boxes.get(node.place));
+      tree.elements.set(node.place, made);
+    }
+    tree.nodes.append(...nodes.map(({ place }) => tree.elements.get(place)), ...more);
+  };
+  const layOut = () => {
+    const right = places.right + GAP;
+    drawEdges(tree, { shown, fold, boxes, right, ends });
+    if (!places.isWhole) return (tree.size = [Infinity, places.low]);
+    tree.size = [right + Math.max(0, ...ends.map((node) => ruler.end(node))), places.low];
+    tree.edges.setAttribute("width", tree.size[0]);
+    tree.edges.setAttribute("height", tree.size[1]);
+    return Object.assign(tree.world.style, { width: `${tree.size[0]}px`, height: `${tree.size[1]}px` });
+  };
+  places.upTo(sight.right);
+  const near = all.filter(isNear);
+  const beyond = all.filter((node) => !isNear(node));
+  tree.elements = new Map();
+  tree.marked = [];
+  tree.nodes.replaceChildren();
+  make(near);
+  layOut();
+  const parts = Array.from({ length: Math.ceil(beyond.length / PART) },
+    (_, i) => () => make(beyond.slice(i * PART, (i + 1) * PART)));
+  const finish = () => {
+    const right = places.right + GAP;
+    make([], ends.map((end) => put(endElement(end), { x: right, y: boxes.get(end.place).y })));
     tree.node.dataset.whole = "";
   };
-  tree.later = later;
+  const measure = () => {
+    places.upTo(Infinity);
+    layOut();
+  };
+  makeLater(tree, places.isWhole ? [...parts, finish] : [measure, ...parts, finish], beyond.length > 0);
+}
+
+// Does parts one by one, so that the page stays quick between them; tree.later() does what is left of
+// them at once.
+function makeLater(tree, parts, isLater) {
+  clearTimeout(tree.timer);
   delete tree.node.dataset.whole;
-  if (isLater) setTimeout(later, REST);
-  else later();
+  const left = [...parts];
+  const end = () => {
+    clearTimeout(tree.timer);
+    tree.later = null;
+    while (left.length) left.shift()();
+  };
+  const next = () => {
+    if (left.length < 2) return end();
+    left.shift()();
+    tree.timer = setTimeout(next, 0);
+  };
+  tree.later = end;
+  if (isLater) tree.timer = setTimeout(next, REST);
+  else end();
 }
 
 function nodeElement(node) {
@@ -90,6 +118,7 @@ function nodeElement(node) {
   made.tabIndex = -1;
   made.setAttribute("role", "treeitem");
   made.setAttribute("aria-level", column + 1);
+  made.setAttribute("aria-selected", false);
   made.setAttribute("aria-label", spoken(node));
   if (!place) made.classList.add("root");
   else made.append(...shareElements(logProb), pieceElement(piece));
@@ -125,6 +154,7 @@ function foldElement({ fold, words, nodes }) {
   node.setAttribute("role", "treeitem");
   node.setAttribute("aria-level", nodes[fold[0]].column + 1);
   node.setAttribute("aria-expanded", "false");
+  node.setAttribute("aria-selected", false);
   node.setAttribute("aria-label", `${text} which all hypotheses share; Enter unfolds them`);
   return node;
 }
@@ -138,42 +168,49 @@ function endElement(end) {
   return node;
 }
 
-// Rows and columns in which nothing is drawn take no room. Returns place -> { x, y, width, height }.
-function placed(shown, ruler) {
-  const sizes = new Map(shown.map((node) => [node.place, ruler.node(node)]));
-  const widths = new Map();
-  for (const { place, column } of shown) {
-    widths.set(column, Math.max(widths.get(column) ?? 0, sizes.get(place)));
-  }
-  const lefts = new Map();
-  let left = 0;
-  for (const column of [...widths.keys()].sort((a, b) => a - b)) {
-    lefts.set(column, left);
-    left += widths.get(column) + GAP;
-  }
+// Rows and columns in which nothing is drawn take no room. boxes: place -> { x, y, width, height } of
+// the nodes that were placed: upTo(x) places those of all columns up to x, and of the next one.
+function createPlaces(shown, ruler) {
   const rows = [...new Set(shown.map(({ row }) => row))].sort((a, b) => a - b);
   const lines = new Map(rows.map((row, line) => [row, line]));
   const height = LINE * typeSize();
-  return new Map(shown.map(({ place, column, row }) => {
-    const box = { x: lefts.get(column), y: (lines.get(row) + 0.5) * height, width: sizes.get(place), height };
-    return [place, box];
-  }));
+  const columns = [];
+  for (const node of shown) (columns[node.column] ??= []).push(node);
+  const left = columns.filter(Boolean);
+  const places = { boxes: new Map(), right: 0, low: rows.length * height };
+  let x = 0;
+  places.upTo = (sight) => {
+    for (let isBeyond = false; left.length && !isBeyond; ) {
+      isBeyond = x > sight;
+      const nodes = left.shift();
+      const widths = nodes.map((node) => ruler.node(node));
+      nodes.forEach(({ place, row }, i) => {
+        places.boxes.set(place, { x, y: (lines.get(row) + 0.5) * height, width: widths[i], height });
+      });
+      places.right = x + Math.max(...widths);
+      x = places.right + GAP;
+    }
+    places.isWhole = !left.length;
+  };
+  return places;
 }
 
-function put(node, x, y) {
+function put(node, { x, y }) {
   node.style.left = `${x}px`;
   node.style.top = `${y}px`;
+  return node;
 }
 
 function drawEdges(tree, { shown, fold, boxes, right, ends }) {
   const lines = Object.fromEntries(LOOKS.map((look) => [look, []]));
   const from = (place) => boxes.get(boxes.has(place) ? place : -1);
   for (const node of fold ? [...shown, fold] : shown) {
-    if (node.parent < 0) continue;
+    if (node.parent < 0 || !boxes.has(node.place)) continue;
     const look = node.isWritten ? "written" : node.isLiving ? "living" : "dropped";
     lines[look].push(edge(from(node.parent), boxes.get(node.place)));
   }
-  for (const [{ place }] of ends) {
+  for (const { place } of ends) {
+    if (!boxes.has(place)) continue;
     const { x, y, width } = boxes.get(place);
     lines.end.push(`M${round(x + width + 4)} ${round(y)}H${round(right - 4)}`);
   }
@@ -199,10 +236,16 @@ export function markTree(tree, { search, at, chosen }) {
   if ([at, chosen].some((place) => place !== null && !tree.elements.has(place))) tree.later?.();
   const stops = [at, chosen, ...search.nodes[0].children, -1, 0];
   const stop = stops.find((place) => place !== null && tree.elements.has(place)) ?? null;
-  for (const [place, node] of tree.elements) {
-    node.tabIndex = place === stop ? 0 : -1;
-    node.classList.toggle("chosen", place === chosen);
-    node.setAttribute("aria-selected", place === chosen);
-  }
+  for (const node of tree.marked) mark(node, false, false);
+  const marked = [...new Set([stop, chosen])].filter((place) => tree.elements.has(place));
+  for (const place of marked) mark(tree.elements.get(place), place === stop, place === chosen);
+  tree.marked = marked.map((place) => tree.elements.get(place));
   return stop;
+}
+
+// A node is made unmarked.
+function mark(node, isStop, isChosen) {
+  node.tabIndex = isStop ? 0 : -1;
+  node.classList.toggle("chosen", isChosen);
+  node.setAttribute("aria-selected", isChosen);
 }

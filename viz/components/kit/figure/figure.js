@@ -15,6 +15,7 @@ const FONTS = { caption: 13, link: 11 }; // px
 // caption: what the figure is of. Returns { width, height, background, marks, title, text, link }.
 // ratio: device pixels per CSS pixel of what has pixels.
 export function figureOf(root, view, caption, ratio, isTransparent) {
+  view.complete?.(); // what is made once there is time for it
   const { background, colour, family } = lookOf(root);
   const said = root.querySelector(".sentence:not([hidden]) .said")?.textContent ?? "";
   const marks = whileFigure(root, () => drawnMarks(root, view, ratio));
