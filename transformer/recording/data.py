@@ -162,6 +162,9 @@ class Recording:
     """The calls that ran and were not understood: they are missing from `attentions`."""
     notes: tuple[str, ...] = ()
     """The facts to be known of the pass, in sentences: that dropout took part in it."""
+    last_states: Tensor | None = None
+    """[rows, D]: outputs of the last layer, of which logits are made, a row for each token that it
+    read, in a model of ours that writes. None: they are not kept."""
     hidden: Tensor | None = None
     """[words of the target, words of the source]: `Evidence.hidden`, where somebody put it here;
     None: no pass says it."""

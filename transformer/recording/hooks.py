@@ -34,6 +34,8 @@ class Observer:
         self.outputs: dict[str, list[Tensor]] = defaultdict(list)
         self.modules: dict[str, list[nn.Module]] = defaultdict(list)
         """Role -> whose they are, call by call."""
+        self.states: Tensor | None = None
+        """The outputs of the last layer [T, D], in a model that writes."""
         self.edited: Editing | None = None
 
 

@@ -121,10 +121,14 @@ def _call_of_batch(
 
 def _observe(checkpoint: Checkpoint, inputs: Sequence[Ids]) -> tuple[Observer, Tensor]:
     """Observe one pass: what it left behind, and its logits [T, V] or [C]."""
-    observer = Observer()
+    observer, model = Observer(), checkpoint.model
     with torch.inference_mode(), observing(checkpoint, observer):
-        rows = (torch.tensor([ids], device=checkpoint.device) for ids in inputs)
-        return observer, checkpoint.model(*rows)[0]
+        rows = [torch.tensor([ids], device=checkpoint.device) for ids in inputs]
+        if not isinstance(model, TokenWriter):
+            return observer, model(*rows)[0]
+        states = cast(Any, model).states(*rows)
+        observer.states = states[0]
+        return observer, model.logits(states)[0]
 
 
 def _calls(observer: Observer, kind: str) -> list[AttentionCall]:
@@ -197,6 +201,7 @@ def _write_down(
         positions=MappingProxyType(_positions(checkpoint, observer, forced, tokens)),
         logits=logits[-len(targets) :] if targets else logits,
         classification=_classification(checkpoint, observer, logits),
+        last_states=observer.states,
     )
 
 

@@ -3,7 +3,8 @@
 Layout: MAGIC | u32 length of the JSON | JSON | the arrays, one after the other. There is no pickle
 in it, and a reader believes nothing: every length and shape is compared with the bytes that are
 there before anything is made of it. What whoever has the checkpoint has, too, stays out: W_O and
-its bias, tables of positions, and the encodings and sums that follow from them. So do logits.
+its bias, tables of positions, and the encodings and sums that follow from them. So do logits of a
+writer, which are made anew of its last layer's states.
 """
 
 import json
@@ -19,6 +20,7 @@ from torch import Tensor
 from transformer.checkpoint import Checkpoint
 from transformer.recording.calls import AttentionCall
 from transformer.recording.data import PositionalEncoding, Recording
+from transformer.recording.decisions import PooledClassification
 from transformer.refusal import Refusal
 from transformer.token import Token
 
@@ -59,9 +61,9 @@ class _Arrays:
 def to_bytes(recording: Recording, checkpoint: Checkpoint, mark: str) -> bytes:
     """Return a recording of a model of ours as bytes. mark: the checkpoint's fingerprint.
 
-    Raises WireError for a recording of any other model, and of a classifier.
+    Raises WireError for a recording of any other model.
     """
-    if checkpoint.family.is_watched or recording.classification is not None:
+    if checkpoint.family.is_watched:
         raise WireError(f"Recordings of {checkpoint.name} are not sent: record where it is shown.")
     arrays, texts = _Arrays(), _Texts()
     header = {
@@ -82,6 +84,8 @@ def to_bytes(recording: Recording, checkpoint: Checkpoint, mark: str) -> bytes:
             for side, each in recording.positions.items()
         },
         "vocabulary": recording.logits.size(-1),
+        "states": arrays.add(recording.last_states),
+        "classification": _classification_entry(recording, arrays),
         "texts": texts.entries,
     }
     values = {"header": header, "arrays": arrays.entries}
@@ -112,6 +116,16 @@ def _call_entry(call: AttentionCall, arrays: _Arrays) -> dict[str, Any]:
         "replaced": {str(head): arrays.add(z) for head, z in call.replaced.items()},
         "sample": sample and [arrays.add(sample.queries), arrays.add(sample.values)],
     }
+
+
+def _classification_entry(recording: Recording, arrays: _Arrays) -> list[int | None] | None:
+    """Keep all but the last layer's own weights. Raises WireError for another kind of decision."""
+    result = recording.classification
+    if result is None:
+        return None
+    if not isinstance(result, PooledClassification):
+        raise WireError("A decision that pools no outputs is not sent: record where it is shown.")
+    return [arrays.add(each) for each in (recording.logits, result.outputs, result.real)]
 
 
 def _position_entry(

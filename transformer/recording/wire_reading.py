@@ -13,8 +13,10 @@ from torch import Tensor, nn
 
 from transformer.checkpoint import Checkpoint
 from transformer.editing.ours import places
+from transformer.models.token_model import TokenWriter
 from transformer.recording.calls import AttentionCall, Sample
 from transformer.recording.data import Attention, PositionalEncoding, Recording
+from transformer.recording.decisions import PooledClassification
 from transformer.recording.hooks import Observer, observing
 from transformer.recording.wire import DTYPES, MAGIC, PLAIN, TENSORS, WireError, embedded, tables_of
 from transformer.refusal import quoted
@@ -26,7 +28,9 @@ NOTHING = torch.empty(0, dtype=torch.uint8)
 
 
 def from_bytes(content: bytes, checkpoint: Checkpoint, mark: str) -> Recording:
-    """Return the recording that `to_bytes` sent of the same checkpoint, without its logits [0, V].
+    """Return the recording that `to_bytes` sent of the same checkpoint.
+
+    Its logits are computed anew of its last states; without those it has none [0, V].
 
     Raises WireError for whatever is none, and for one of other weights.
     """
@@ -91,12 +95,53 @@ class _Reader:
             for kind, entry in self.header["attentions"].items()
         }
         positions = {side: self.position(it) for side, it in self.header["positions"].items()}
+        target, decision = self.text(self.header["target"]), self.classification()
+        logits, states = self.logits(len(target), decision)
         return Recording(
             source=self.text(self.header["source"]),
-            target=self.text(self.header["target"]),
+            target=target,
             attentions=MappingProxyType(attentions),
             positions=MappingProxyType(positions),
-            logits=torch.empty(0, _number(self.header["vocabulary"])),
+            logits=logits,
+            classification=decision,
+            last_states=states,
+        )
+
+    @torch.inference_mode()
+    def logits(
+        self, n_target: int, decision: PooledClassification | None
+    ) -> tuple[Tensor, Tensor | None]:
+        """Return logits [T, V], of the same rows in one product as in the pass, and the states."""
+        states, model = self.on_device(self.header["states"]), self.checkpoint.model
+        if decision is not None:
+            return self.on_device(self.header["classification"][0]), None
+        if states is None:
+            return torch.empty(0, _number(self.header["vocabulary"])), None
+        fits = states.dim() == 2 and states.is_floating_point() and len(states) >= n_target
+        if not fits or not isinstance(model, TokenWriter) or states.size(1) != model.config.d_model:
+            raise WireError("The recording has last states that do not fit the model.")
+        weight = next(model.parameters())
+        logits = model.logits(states[None].to(weight.dtype))[0]
+        return logits[-n_target:] if n_target else logits, states
+
+    def classification(self) -> PooledClassification | None:
+        entry = self.header["classification"]
+        if entry is None:
+            return None
+        logits, outputs, real = map(self.tensor, entry)
+        config: Any = self.checkpoint.config
+        classify: Any = self.checkpoint.model.get_submodule(self.checkpoint.family.kept["classify"])
+        weight, bias = (each.detach().float().cpu() for each in (classify.weight, classify.bias))
+        fits = [
+            logits.shape == bias.shape and logits.is_floating_point(),
+            outputs.dim() == 2 and outputs.is_floating_point(),
+            outputs.size(-1) == weight.size(1),
+            real.shape == outputs.shape[:1] and real.dtype == torch.bool,
+        ]
+        if not all(fits):
+            raise WireError("The recording has a decision that does not fit the model.")
+        return PooledClassification(
+            config.classes, logits.float(), config.pooling, outputs, weight, bias, real
         )
 
     def attention(self, kind: str, entry: Any, modules: Sequence[nn.Module]) -> Attention:

@@ -16,10 +16,8 @@ from transformer import (
     InputError,
     Recording,
     chatting,
-    decode,
     load_checkpoint,
     pairing,
-    record,
     translating,
 )
 from transformer.checkpoint import Description, shipped_path
@@ -33,6 +31,8 @@ from viz.run.batches import Runner, entered
 from viz.run.cache import CACHE, Models, bytes_of, remembered
 from viz.run.cpu_instead import device_for, repeated
 from viz.run.device_line import ENTERED
+from viz.run.models.choosing import models_for
+from viz.run.models.task import Task
 from viz.run.settings import runs_templates, threads
 from viz.run.study import Study
 from viz.run.work import finish
@@ -255,28 +255,29 @@ def make_answer(
 def _made(request: Request, followed: Answer | None, runner: Runner) -> Answer:
     checkpoint = open_checkpoint(request)
     started = time.perf_counter()
-    decoding, target = None, None
-    if request.follows is not None:
-        target = (followed or answer(request.follows)).recording.target
-    elif checkpoint.family.decodes and request.method != "none":
-        choices = (runner.hear, request.edits, runner.check, runner.run(checkpoint.model))
-        method, options = _how(request, checkpoint)
-        decoding = decode(checkpoint, request.text, method, *choices, **options)
-        target, decoding = decoding.target, decoding.without_distributions()
-    with runner.turn(checkpoint.model):
-        recording = record(checkpoint, request.text, target, request.edits)
+    task = _task(request, checkpoint, followed)
+    decoding, recording = models_for(checkpoint).run(task, checkpoint, runner)
     return Answer(request, checkpoint, decoding, recording, time.perf_counter() - started)
 
 
-def _how(request: Request, checkpoint: Checkpoint) -> tuple[str, dict[str, Any]]:
-    """The method of a request, and its options and constraints as `decode` takes them.
+def _task(request: Request, checkpoint: Checkpoint, followed: Answer | None) -> Task:
+    """Return what a model is to do for a request.
 
     A branch is judged, whatever method came by it. Raises InputError for tokens that there are not.
     """
+    choices = (request.languages, request.edits, request.pair)
+    task = Task(checkpoint.name, request.text, *choices)
+    if request.follows is not None:
+        target = (followed or answer(request.follows)).recording.target
+        return replace(task, target=tuple(token.id for token in target))
+    if not checkpoint.family.decodes or request.method == "none":
+        return task
     if request.branch:
         ids = constraints_of(checkpoint, 1, request.branch).prefix
-        return "forced", {"target": tuple(map(checkpoint.tokenizer.token, ids))}
-    return request.method, {**dict(request.options), **request.decided}
+        return replace(task, method="forced", target=ids)
+    return replace(
+        task, method=request.method, options=request.options, constraints=request.constraints
+    )
 
 
 def recording_of_text(request: Request) -> Recording:

@@ -9,7 +9,7 @@ from transformer.refusal import Refusal, quoted
 from viz.app_packages import draws_pages, st
 
 PUBLIC, CPU_INSTEAD = "HEADSCOPE_PUBLIC", "HEADSCOPE_CPU_INSTEAD"
-TEMPLATES = "HEADSCOPE_TEMPLATES"
+TEMPLATES, MODELS = "HEADSCOPE_TEMPLATES", "HEADSCOPE_MODELS"
 
 
 def opened_at_start() -> str:
@@ -81,6 +81,35 @@ def uses_cpu_instead() -> bool:
     return os.environ.get(CPU_INSTEAD) == "yes"
 
 
+def models_address() -> str:
+    """HEADSCOPE_MODELS: HOST:PORT of models that answer elsewhere; empty: they run here.
+
+    Raises Refusal.
+    """
+    text = os.environ.get(MODELS, "")
+    host, _, port = text.rpartition(":")
+    is_port = port.isascii() and port.isdigit() and 0 < int(port[:6]) < 2**16
+    if text and not (host and is_port and not set(host) & set("/@ ")):
+        raise Refusal(f"{MODELS} must be HOST:PORT of python -m viz models, not {quoted(text)}.")
+    return text
+
+
+def models_token() -> str:
+    """HEADSCOPE_MODELS_TOKEN: what models elsewhere ask for; empty: nothing.
+
+    Raises Refusal.
+    """
+    text = os.environ.get(f"{MODELS}_TOKEN", "")
+    if not (text.isascii() and text.isprintable() and " " not in text):
+        raise Refusal(f"{MODELS}_TOKEN must be letters and digits without spaces.")
+    return text
+
+
+def runs_here_instead() -> bool:
+    """HEADSCOPE_MODELS_INSTEAD: here lets this process do what models elsewhere do not answer."""
+    return os.environ.get(f"{MODELS}_INSTEAD") == "here"
+
+
 def runs_templates() -> bool:
     """HEADSCOPE_TEMPLATES, yes or no: whether chat templates run, which are programs of a folder.
 
@@ -118,6 +147,10 @@ def check_settings() -> None:
     asked_dtype()
     asked_map()
     offload_folder()
+    models_address()
+    models_token()
+    if (instead := os.environ.get(f"{MODELS}_INSTEAD", "here")) != "here":
+        raise Refusal(f"{MODELS}_INSTEAD must be here, or not be set; it is {quoted(instead)}.")
     for variable in (CPU_INSTEAD, PUBLIC, TEMPLATES):
         text = os.environ.get(variable, "no")
         if text not in ("yes", "no"):

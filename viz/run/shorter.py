@@ -3,9 +3,10 @@
 import time
 from dataclasses import replace
 
-from transformer import record
 from transformer.decoding import decoding_methods
 from viz.run.batches import entered
+from viz.run.models.choosing import models_for
+from viz.run.models.task import Task
 from viz.run.request import Answer, Request, about, keep_answer, open_checkpoint
 from viz.run.work import Work
 
@@ -19,8 +20,10 @@ def part_of(work: Work[Answer]) -> Answer:
     request, draft = work.study, work.draft
     decoding = draft.decoding()
     checkpoint = open_checkpoint(request)
-    with entered.turn(checkpoint.model):
-        recording = record(checkpoint, request.text, decoding.target, request.edits)
+    ids = tuple(token.id for token in decoding.target)
+    choices = (request.languages, request.edits, request.pair)
+    task = Task(checkpoint.name, request.text, *choices, target=ids)
+    _, recording = models_for(checkpoint).run(task, checkpoint, entered)
     shorter = with_length(request, draft.n_tokens)
     part = Answer(shorter, checkpoint, decoding, recording, time.perf_counter() - work.began)
     keep_answer(part)

@@ -11,6 +11,7 @@ import torch
 from transformer import Checkpoint, decode, load_checkpoint, record
 from transformer.analysis.reading import Reading, lenses, read
 from transformer.recording import Recording
+from transformer.recording.decisions import PooledClassification
 from transformer.recording.wire import MAGIC, WireError, to_bytes
 from transformer.recording.wire_reading import from_bytes
 
@@ -68,6 +69,7 @@ def test_what_was_sent_is_equal_to_the_bit(recording: Recording, checkpoint: Che
     for side, positions in recording.positions.items():
         for name in ("embeddings", "encodings", "table", "sum"):
             assert torch.equal(getattr(again.positions[side], name), getattr(positions, name))
+    assert torch.equal(again.logits, recording.logits)
     assert again.checked == recording.checked and again.checked.is_right
 
 
@@ -111,6 +113,20 @@ def test_what_is_no_recording_of_these_weights_is_refused(
     calls[0]["q"] = -1
     with pytest.raises(WireError, match="-1"):
         from_bytes(joined(values, body), checkpoint, MARK)
+
+
+def test_a_decision_is_sent_whole() -> None:
+    for name in ("sentiment", "sentiment-mean"):
+        checkpoint = load_checkpoint(f"checkpoints/{name}", "cpu")
+        recording = record(checkpoint, "A warm and funny film.", edits=("hide:text.2",))
+        again = from_bytes(to_bytes(recording, checkpoint, MARK), checkpoint, MARK)
+        assert torch.equal(again.logits, recording.logits)
+        first, second = recording.classification, again.classification
+        assert isinstance(first, PooledClassification) and isinstance(second, PooledClassification)
+        assert (second.classes, second.pooling) == (first.classes, first.pooling)
+        assert torch.equal(second.probs, first.probs)
+        assert torch.equal(second.contributions(), first.contributions())
+        assert torch.equal(second.taken(), first.taken())
 
 
 def test_what_is_not_sent_says_so(recording: Recording, checkpoint: Checkpoint) -> None:

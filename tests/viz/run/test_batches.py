@@ -9,11 +9,11 @@ import pytest
 
 from tests.transformer.decoding.test_shared_batch import until
 from transformer import Recording
-from viz.run import request as request_module
 from viz.run.batches import Runner, entered
 from viz.run.cache import CACHE
 from viz.run.device_line import PREVIEW, device_line
 from viz.run.line import Line
+from viz.run.models import here as here_module
 from viz.run.request import Answer, make_answer, make_request, recording_of_text
 
 
@@ -43,13 +43,13 @@ def steps(made: Answer, monkeypatch: pytest.MonkeyPatch) -> Iterator[Line]:
 def test_recordings_wait_for_the_device_and_entered_ones_go_first(
     made: Answer, steps: Line, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    order, record = list[str](), request_module.record
+    order, record = list[str](), here_module.record
 
     def recorded(checkpoint: Any, text: str, *more: Any, **named: Any) -> Recording:
         order.append(text)
         return record(checkpoint, text, *more, **named)
 
-    monkeypatch.setattr(request_module, "record", recorded)
+    monkeypatch.setattr(here_module, "record", recorded)
     follows = replace(made.request, method="none", follows=made.request)
     runners = {"3 4": Runner(PREVIEW), "5 6": entered}
     with ThreadPoolExecutor(2) as pool:

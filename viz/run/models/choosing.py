@@ -1,0 +1,57 @@
+"""The place where a checkpoint's model runs, as the operator has it."""
+
+import time
+from dataclasses import dataclass, field
+from threading import Lock
+
+from transformer import Checkpoint
+from transformer.checkpoint import shipped_path
+from viz.run.batches import Runner
+from viz.run.models.elsewhere import Elsewhere
+from viz.run.models.here import HERE
+from viz.run.models.place import Models, ModelsError, Outcome
+from viz.run.models.task import Task
+from viz.run.settings import models_address, models_token, runs_here_instead
+
+RESTS = 10.0
+"""Seconds for which models elsewhere are not asked again, after they did not answer."""
+
+
+def models_for(checkpoint: Checkpoint) -> Models:
+    """Return the place; models of others, and those that were opened by path, run here."""
+    address = models_address()
+    is_shipped = checkpoint.path == shipped_path(checkpoint.name)
+    if not address or checkpoint.family.is_watched or not is_shipped:
+        return HERE
+    there = Elsewhere(address, models_token())
+    return HereInstead(there) if runs_here_instead() else there
+
+
+@dataclass
+class _Rest:
+    """The time until which each place is left alone; by `time.monotonic`, in s."""
+
+    until: dict[str, float] = field(default_factory=dict)
+    lock: Lock = field(default_factory=Lock)
+
+
+_REST = _Rest()
+
+
+@dataclass(frozen=True)
+class HereInstead:
+    """Models elsewhere; while they do not answer, this process."""
+
+    there: Elsewhere
+
+    def run(self, task: Task, checkpoint: Checkpoint, runner: Runner) -> Outcome:
+        """Ask there; what they do not do is done here."""
+        with _REST.lock:
+            is_resting = time.monotonic() < _REST.until.get(self.there.address, 0.0)
+        if not is_resting:
+            try:
+                return self.there.run(task, checkpoint, runner)
+            except ModelsError:
+                with _REST.lock:
+                    _REST.until[self.there.address] = time.monotonic() + RESTS
+        return HERE.run(task, checkpoint, runner)
