@@ -19,8 +19,9 @@ from pathlib import Path
 import pytest
 import yaml
 
+from tests.browser.server import free_port
+from tests.load.viewers import get
 from tests.load.visitor import Visitor
-from tests.test_nginx import free_port, get
 
 ROOT = Path(__file__).parents[1]
 DEPLOY = ROOT / "docs" / "deploy"

@@ -25,6 +25,8 @@ def visible(text: str, plain: str = BETWEEN_WORDS) -> str:
     >>> visible("a\\u202eb c"), visible("a b", ""), visible("a\\u200d")
     ('aU+202Eb c', 'a␣b', 'aU+200D')
     """
+    if text.isprintable() and (" " not in text or " " in plain):
+        return text  # most are: none of its characters hides, and a joiner is not printable
     joined = {i for match in _JOINED.finditer(text) for i in range(*match.span())}
     return "".join(
         each if i in joined or each in plain else _visible_character(each)

@@ -1,17 +1,23 @@
 """python -m tests.load [--sessions N ...] [--seconds S]: how many people the app holds at once.
 
 Prints a table, and the ceiling: the most sessions of whose answers 19 of 20 come within 3 s.
-Each answer is compared with the model's own.
+Each answer is compared with the model's own. With --viewers N each crowd comes to one server, and
+then to N behind nginx; with --address to a server that runs already.
 """
 
 import argparse
 import asyncio
 import os
 import random
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from tests.browser.server import serve
 from tests.load.crowd import enter, type_letters
+from tests.load.viewers import NGINX, behind_nginx
 from tests.load.visitor import sentence
 
 SESSIONS = (1, 5, 20, 50, 100)
@@ -19,45 +25,78 @@ GOAL = 3.0
 """Seconds, of the 95th percentile."""
 
 
-def main(sessions: list[int], seconds: float, typists: int) -> None:
-    """Start a server and let crowds of these sizes in, one after the other."""
-    with serve() as address:
-        print(
-            f"{'sessions':>8} {'runs':>6} {'median':>8} {'p95':>8} {'runs/s':>7} "
-            f"{'wrong':>6} {'MiB':>6} {'load':>5}"
-        )
-        ceiling = 0
-        for n in sessions:
-            found = asyncio.run(enter(address, n, seconds))
+def main(sessions: list[int], seconds: float, typists: int, places: Mapping[str, str]) -> None:
+    """Let crowds of these sizes in at each of these places, one after the other."""
+    print(
+        f"{'viewers':>7} {'sessions':>8} {'runs':>6} {'median':>8} {'p95':>8} {'runs/s':>7} "
+        f"{'CPU/run':>8} {'wrong':>6} {'MiB':>6} {'load':>5}"
+    )
+    ceilings = dict.fromkeys(places, 0)
+    for n in sessions:
+        for place, address in places.items():
+            found = asyncio.run(enter(address, n, seconds, processor=_processor))
             print(
-                f"{n:>8} {len(found.seconds):>6} {found.median * 1e3:>5.0f} ms "
-                f"{found.p95 * 1e3:>5.0f} ms {found.rate:>7.1f} {found.n_wrong:>6} "
+                f"{place:>7} {n:>8} {len(found.seconds):>6} {found.median * 1e3:>5.0f} ms "
+                f"{found.p95 * 1e3:>5.0f} ms {found.rate:>7.1f} "
+                f"{found.busy / len(found.seconds) * 1e3:>5.0f} ms {found.n_wrong:>6} "
                 f"{_resident():>6.0f} {os.getloadavg()[0]:>5.1f}",
                 flush=True,
             )
             if found.p95 <= GOAL and not found.n_wrong:
-                ceiling = n
-        cores = os.cpu_count()
-        print(f"Ceiling: {ceiling} people on {cores} cores, 19 of 20 answers within {GOAL:.0f} s.")
-        for drafts in ("", _long(500)) if typists else ():
-            typed = asyncio.run(type_letters(address, typists, seconds, drafts))
-            beside = ", beside a draft of 500 characters with a beam of 16" if drafts else ""
-            print(
-                f"{typists} type{beside}: {min(typed.per_second):.1f} to "
-                f"{max(typed.per_second):.1f} previews per second, the longest wait "
-                f"{typed.longest:.1f} s, {typed.n_wrong} wrong; "
-                f"{_resident():.0f} MiB",
-                flush=True,
-            )
+                ceilings[place] = n
+    cores = os.cpu_count()
+    for place, ceiling in ceilings.items():
+        print(
+            f"Ceiling, viewers {place}: {ceiling} people on {cores} cores, 19 of 20 answers "
+            f"within {GOAL:.0f} s."
+        )
+    address = list(places.values())[-1]
+    for drafts in ("", _long(500)) if typists else ():
+        typed = asyncio.run(type_letters(address, typists, seconds, drafts))
+        beside = ", beside a draft of 500 characters with a beam of 16" if drafts else ""
+        print(
+            f"{typists} type{beside}: {min(typed.per_second):.1f} to "
+            f"{max(typed.per_second):.1f} previews per second, the longest wait "
+            f"{typed.longest:.1f} s, {typed.n_wrong} wrong; "
+            f"{_resident():.0f} MiB",
+            flush=True,
+        )
+
+
+@contextmanager
+def _places(viewers: int, address: str | None) -> Iterator[dict[str, str]]:
+    """How many viewers there are -> the address of all of them."""
+    with ExitStack() as stack:
+        if address:
+            yield {"there": address}
+            return
+        places = {"1": stack.enter_context(serve())}
+        if viewers > 1:
+            folder = Path(stack.enter_context(TemporaryDirectory()))
+            deployed = stack.enter_context(behind_nginx(folder, viewers))
+            places[str(viewers)] = deployed.address
+        yield places
 
 
 def _resident() -> float:
-    """MiB that the server has in memory, where the system has /proc; else 0."""
-    me = os.getpid()
-    children = Path(f"/proc/{me}/task/{me}/children")
-    pids = children.read_text().split() if children.exists() else []
-    files = (Path(f"/proc/{pid}/statm").read_text() for pid in pids)
+    """MiB that the servers have in memory, where the system has /proc; else 0."""
+    files = (Path(f"/proc/{pid}/statm").read_text() for pid in _children(os.getpid()))
     return sum(int(file.split()[1]) for file in files) * os.sysconf("SC_PAGE_SIZE") / 2**20
+
+
+def _processor() -> float:
+    """Seconds that the servers have computed, nginx included, whatever else the machine does."""
+    stats = (Path(f"/proc/{pid}/stat").read_text() for pid in _children(os.getpid()))
+    fields = (stat.rpartition(")")[2].split() for stat in stats)
+    return sum(int(each[11]) + int(each[12]) for each in fields) / os.sysconf("SC_CLK_TCK")
+
+
+def _children(pid: int) -> Iterator[int]:
+    """Processes that this one has begun, and theirs; none where the system has no /proc."""
+    file = Path(f"/proc/{pid}/task/{pid}/children")
+    for child in map(int, file.read_text().split() if file.exists() else ()):
+        yield child
+        yield from _children(child)
 
 
 def _long(n: int) -> str:
@@ -73,5 +112,10 @@ if __name__ == "__main__":
     parser.add_argument("--sessions", type=int, nargs="*", default=list(SESSIONS))
     parser.add_argument("--seconds", type=float, default=30.0, help="of each crowd")
     parser.add_argument("--typists", type=int, default=20, help="0: nobody types")
+    parser.add_argument("--viewers", type=int, default=1, help="behind nginx, beside one without")
+    parser.add_argument("--address", help="of a server that runs already")
     asked = parser.parse_args()
-    main(asked.sessions, asked.seconds, asked.typists)
+    if asked.viewers > 1 and NGINX is None:
+        sys.exit("nginx is not installed: apt-get install nginx-light, and start this again.")
+    with _places(asked.viewers, asked.address) as places:
+        main(asked.sessions, asked.seconds, asked.typists, places)

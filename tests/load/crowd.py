@@ -3,7 +3,7 @@
 import asyncio
 import random
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from statistics import median, quantiles
@@ -30,6 +30,8 @@ class Entered:
     n_wrong: int
     lasted: float
     """Seconds in which new sentences were entered, until the last answer."""
+    busy: float
+    """Seconds that the servers computed meanwhile; 0 where nobody says it."""
 
     @property
     def p95(self) -> float:
@@ -45,15 +47,24 @@ class Entered:
         return len(self.seconds) / self.lasted
 
 
-async def enter(address: str, n: int, lasts: float, pause: float = PAUSE) -> Entered:
-    """n visitors enter sentences for `lasts` seconds, each after its last answer and a pause."""
+async def enter(
+    address: str,
+    n: int,
+    lasts: float,
+    pause: float = PAUSE,
+    processor: Callable[[], float] = lambda: 0.0,
+) -> Entered:
+    """n visitors enter sentences for `lasts` seconds, each after its last answer and a pause.
+
+    processor: tells how many seconds the servers have computed so far.
+    """
     found: list[tuple[str, Shown, float]] = []
     everybody_is_there = asyncio.Barrier(n + 1)
     ends = [0.0]
 
     async def visits(seed: int) -> None:
         dice = random.Random(f"{n} {seed}")
-        async with Visitor(address, {"checkpoint": CHECKPOINT}) as visitor:
+        async with Visitor(address, {"checkpoint": CHECKPOINT}, _cookie(dice)) as visitor:
             await everybody_is_there.wait()
             await asyncio.sleep(dice.uniform(0, pause))
             while True:  # once in any case
@@ -70,11 +81,11 @@ async def enter(address: str, n: int, lasts: float, pause: float = PAUSE) -> Ent
         started = time.perf_counter()
         ends[0] = started + 3600
         await everybody_is_there.wait()
-        started = time.perf_counter()
+        busy, started = processor(), time.perf_counter()
         ends[0] = started + lasts
-    lasted = time.perf_counter() - started
+    lasted, busy = time.perf_counter() - started, processor() - busy
     n_wrong = sum(shown != expected(text) for text, shown, _ in found)
-    return Entered([seconds for *_, seconds in found], n_wrong, lasted)
+    return Entered([seconds for *_, seconds in found], n_wrong, lasted, busy)
 
 
 @dataclass(frozen=True)
@@ -99,7 +110,7 @@ async def type_letters(address: str, n: int, lasts: float, drafts: str = "") -> 
 
     async def types(place: int) -> None:
         dice = random.Random(f"types {place}")
-        async with Visitor(address, {"checkpoint": CHECKPOINT}) as visitor:
+        async with Visitor(address, {"checkpoint": CHECKPOINT}, _cookie(dice)) as visitor:
             await everybody_is_there.wait()
 
             async def asks(text: str) -> None:
@@ -117,7 +128,7 @@ async def type_letters(address: str, n: int, lasts: float, drafts: str = "") -> 
 
     async def draft() -> None:
         query = {"checkpoint": CHECKPOINT, "options.beam_size": "16", "text": drafts}
-        async with Visitor(address, query) as visitor:
+        async with Visitor(address, query, _cookie(random.Random(drafts))) as visitor:
             await everybody_is_there.wait()
             for i in range(10**6):
                 if time.perf_counter() >= ends[0]:
@@ -136,6 +147,11 @@ async def type_letters(address: str, n: int, lasts: float, drafts: str = "") -> 
     longest = max(b - a for each in times for a, b in zip(each, [*each[1:], ends[0]], strict=True))
     n_wrong = sum(shown != expected(text) for each in seen for _, text, shown in each)
     return Typed([len(each) / lasts for each in seen], longest, n_wrong)
+
+
+def _cookie(dice: random.Random) -> dict[str, str]:
+    """What a browser sends by which a proxy keeps it at one viewer: docs/deploy/nginx.conf."""
+    return {"Cookie": f"viewer={dice.getrandbits(128):032x}"}
 
 
 @cache

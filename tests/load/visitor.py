@@ -6,7 +6,6 @@ import random
 import time
 from dataclasses import dataclass, field
 from http.client import HTTPConnection
-from itertools import count
 from types import TracebackType
 from typing import Any, Self
 from urllib.parse import urlencode, urlsplit
@@ -62,6 +61,8 @@ class Visitor:
     errors: list[str] = field(default_factory=list)
     session: str = ""
     """What the server calls it; a connection that names it goes on with it."""
+    _again: dict[str, float] = field(default_factory=dict)
+    """Parts of the page that ask to be drawn again -> after how many seconds."""
     _page: str = ""
     _fragment: str = ""
     _field: str = ""
@@ -121,10 +122,17 @@ class Visitor:
             connection.close()
 
     async def _run(self, text: str | None = None) -> None:
+        """Until nothing of the page asks to be drawn again, as what waits for its answer does."""
+        self._again.clear()
         await self._ask(text)
-        for _ in count():
-            if self._hear(await asyncio.wait_for(self._socket.recv(), WAIT)):
+        while True:
+            while not self._hear(await asyncio.wait_for(self._socket.recv(), WAIT)):
+                pass
+            if not self._again:
                 return
+            part, seconds = next(iter(self._again.items()))
+            await asyncio.sleep(seconds)
+            await self._ask_for(part)
 
     async def _ask(self, text: str | None = None) -> None:
         message = BackMsg()
@@ -136,6 +144,14 @@ class Visitor:
             state.id, state.string_value = self._field, text
         await self._socket.send(message.SerializeToString())
 
+    async def _ask_for(self, part: str) -> None:
+        """As a browser does by itself."""
+        message = BackMsg()
+        asked = message.rerun_script
+        asked.query_string, asked.page_script_hash = urlencode(self.query), self._page
+        asked.fragment_id, asked.is_auto_rerun = part, True
+        await self._socket.send(message.SerializeToString())
+
     def _hear(self, data: Any) -> bool:
         """Take one message in. Whether it says that the run has come to its end."""
         message = ForwardMsg.FromString(data)
@@ -145,6 +161,17 @@ class Visitor:
             self.session = message.new_session.initialize.session_id
         if kind == "delta" and message.delta.WhichOneof("type") == "new_element":
             self._take(message.delta.new_element, message.delta.fragment_id)
+        if kind == "auto_rerun":
+            self._again[message.auto_rerun.fragment_id] = message.auto_rerun.interval
+        if kind == "stop_auto_rerun":
+            for part in message.stop_auto_rerun.fragment_ids:
+                self._again.pop(part, None)
+        if (
+            kind == "script_finished"
+            and message.script_finished == ForwardMsg.FINISHED_EARLY_FOR_RERUN
+        ):
+            self._again.clear()  # all of the page is drawn next
+            return False
         return kind == "script_finished"
 
     def _take(self, element: Any, fragment: str) -> None:

@@ -260,6 +260,11 @@ def keep_at_hand(work: Work[Any]) -> None:
         CACHE.put(study, value, study.n_bytes(value))
 
 
+def n_going_on() -> int:
+    """Count the studies that go on, of all sessions; several may wait for one."""
+    return len(_going_on)
+
+
 def latest(study: Study[Value]) -> Value | None:
     """Its value as far as it goes now; None where nothing is kept of it."""
     with _lock:

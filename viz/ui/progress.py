@@ -11,7 +11,7 @@ from viz.app_packages import DeltaGenerator, st
 from viz.labels import literal
 from viz.run.batches import place_in_line
 from viz.run.study import Study, Value
-from viz.run.work import Follower, Work, at_hand, finish, follow, keep_at_hand
+from viz.run.work import Follower, Work, at_hand, finish, follow, keep_at_hand, n_going_on
 from viz.session_keys import SESSION
 from viz.state.limits import charge, charge_more
 from viz.state.note import note
@@ -24,6 +24,8 @@ AT_ONCE = 10
 """Texts that a study reads for one run of a visitor: its steps give way to everybody's."""
 PATIENCE, LONG = 0.4, 1.5
 """Seconds in which most studies are done that are short, and for which a page stays as it was."""
+FEW = 4
+"""Studies that go on at once while each of them has the machine: of more, all pages wait longer."""
 LOOK = 0.1
 """Seconds between two looks at what a page waits for."""
 
@@ -77,7 +79,9 @@ def whole(study: Study[Value], place: DeltaGenerator, sort: Hashable = None) -> 
     """Its value once it is whole; None before, and where somebody stopped it.
 
     For a moment the page stays as it was; then it says in its place, which is empty, how far that
-    is, with Stop or Go on, and is drawn anew when all is there. Raises what the study raises.
+    is, with Stop or Go on, and is drawn anew when all is there. A page that is drawn with nothing
+    new costs as much as an answer, so the moment grows with the number of those that wait. Raises
+    what the study raises.
     """
     value = at_hand(study)
     if value is not None:
@@ -85,7 +89,7 @@ def whole(study: Study[Value], place: DeltaGenerator, sort: Hashable = None) -> 
         return value
     now = wait_for(study, sort)
     work = now.work
-    wait(now, place, lambda: time.perf_counter() - work.began >= LONG)
+    wait(now, place, lambda: time.perf_counter() - work.began >= LONG * max(1, n_going_on() / FEW))
     place.empty()
     if work.is_whole or work.error is not None:
         wait_no_longer(sort or type(study))
@@ -128,15 +132,19 @@ def wait(
 
     text: what the place says of a draft.
     """
-    work = now.work
+    work, before = now.work, ""
     while not now.is_over and not is_enough():
         work.ended.wait(LOOK)
         now.look()
         _ = SESSION in st.session_state  # ends this run where another page is asked for
+        words, tell = "", partial(place.caption)
         if text is not None and work.draft is not None:
-            place.text(text(work.draft))
+            words, tell = text(work.draft), partial(place.text)
         elif work.n_before is not None:
-            place.caption(place_in_line(work.n_before))
+            words = place_in_line(work.n_before)
+        if words not in ("", before):  # each is a message to the browser
+            tell(words)
+            before = words
 
 
 def browser_of_session() -> Callable[[], bool]:
