@@ -73,24 +73,30 @@ class BatchAttention:
 
     @cached_property
     def masks(self) -> tuple[tuple[Tensor, tuple[int, ...]], ...]:
-        """The cells that masks leave open, bool [B, Q, K], each with the layers that have them.
+        """The cells that masks leave open, bool [B, Q, K], each with the heads that have them.
 
-        Layers differ where every other one has a window. Of a layer the first head is asked.
+        Heads are numbered over all layers. Layers differ where every other one has a window, and
+        heads of a layer where each has a window of its own.
         """
         different: list[tuple[Tensor, list[int]]] = []
         for layer, call in enumerate(self.calls):
-            allowed = self._allowed(call)
-            for mask, layers in different:
-                if torch.equal(mask, allowed):
-                    layers.append(layer)
-                    break
-            else:
-                different.append((allowed, [layer]))
-        return tuple((allowed, tuple(layers)) for allowed, layers in different)
-
-    def _allowed(self, call: AttentionCall) -> Tensor:
-        of_heads = call.allowed().unflatten(0, (len(self.queries), -1))[:, 0].cpu()
-        return of_heads & self.is_query[:, :, None] & self.is_key[:, None]
+            of_heads = call.allowed().unflatten(0, (len(self.queries), -1)).cpu()
+            first, heads = of_heads[:, 0], range(layer * self.n_heads, (layer + 1) * self.n_heads)
+            is_one = torch.equal(of_heads, first[:, None].expand_as(of_heads))
+            masks = (
+                [(first, [*heads])]
+                if is_one
+                else [(of_heads[:, at], [head]) for at, head in enumerate(heads)]
+            )
+            for mask, some in masks:
+                allowed = mask & self.is_query[:, :, None] & self.is_key[:, None]
+                for other, others in different:
+                    if torch.equal(other, allowed):
+                        others += some
+                        break
+                else:
+                    different.append((allowed, some))
+        return tuple((allowed, tuple(heads)) for allowed, heads in different)
 
 
 def of_recording(recording: Recording) -> list[BatchAttention]:

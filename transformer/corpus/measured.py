@@ -12,7 +12,7 @@ from torch import Tensor
 
 from transformer.analysis.metrics.measure import metrics_for
 from transformer.analysis.metrics.metric import Metric
-from transformer.corpus.batches import BatchAttention
+from transformer.corpus.batches import BatchAttention, Tokens
 from transformer.corpus.roles.role import Role, Sides
 from transformer.corpus.trees import Hits, Tree, hits, places_of, spelled
 from transformer.discover import discover
@@ -39,10 +39,21 @@ def roles() -> dict[str, Role]:
     return discover("transformer.corpus.roles", "ROLE")
 
 
+CHANCE, ABOVE = "_chance", "_above"
+"""Endings of columns: a role's score by chance, and the share of the rest that a head gains."""
+
+
+@cache
+def with_chance() -> tuple[str, ...]:
+    """Name the numbers that are roles: what chance gives stands beside them."""
+    return (*(name for name, metric in metrics().items() if metric.is_role), *roles())
+
+
 @cache
 def columns() -> tuple[str, ...]:
-    """Name the numbers of a line: metrics, roles, and what each role is by chance."""
-    return (*metrics(), *roles(), *(f"{name}_chance" for name in roles()))
+    """Name the numbers of a line: metrics, roles, and how each role stands to chance."""
+    endings = (CHANCE, ABOVE)
+    return (*metrics(), *roles(), *(f"{name}{end}" for end in endings for name in with_chance()))
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,16 +101,17 @@ def measured(
     n_layers = len(attention.calls)
     # A few layers at a time: small products cost their calls, large ones their memory.
     n_cells = attention.n_heads * len(sentences) * bins.shape[-2:].numel()
-    together = max(1, MOST_CELLS // n_cells)
+    together = max(1, MOST_CELLS // n_cells) * attention.n_heads
     parts, order = [], list[int]()
-    for allowed, layers in attention.masks:
+    for allowed, heads in attention.masks:
         open_cells = {name: each & allowed for name, each in cells.items()}
-        for first in range(0, len(layers), together):
-            some = layers[first : first + together]
-            parts.append(_layers(attention, some, allowed, open_cells, bins))
+        for first in range(0, len(heads), together):
+            some = heads[first : first + together]
+            parts.append(_heads(attention, some, allowed, open_cells, bins))
             order += some
+    in_order = torch.tensor(order).argsort()
     numbers, footprint, peaks, keys = (
-        _in_order(torch.cat(each, 1), order) for each in zip(*parts, strict=True)
+        torch.cat(each, 1)[:, in_order] for each in zip(*parts, strict=True)
     )
     arcs_of_texts = _arcs(attention, [(trees or {}).get(sentence) for sentence in sentences])
     for text, sentence in enumerate(sentences):
@@ -122,7 +134,7 @@ def measured(
 
 def _arcs(attention: BatchAttention, trees: Sequence[Tree | None]) -> Iterator[tuple[str, Hits]]:
     """Each text's arcs, and which heads look along them; none where that is not told."""
-    layers: list[Tensor] = []
+    weights: Tensor | None = None
     for text, tree in enumerate(trees):
         tokens = attention.keys[text]
         is_told = attention.is_same and attention.has_source_keys
@@ -130,58 +142,68 @@ def _arcs(attention: BatchAttention, trees: Sequence[Tree | None]) -> Iterator[t
         if tree is None or places is None:
             yield "", np.zeros((attention.n_heads * len(attention.calls), 0), np.uint8)
             continue
-        layers = layers or [attention.weights(layer) for layer in range(len(attention.calls))]
-        n = len(tokens)
-        of_layers = [hits(tree, weights[text, :, :n, :n], places) for weights in layers]
-        yield spelled(tree), np.concatenate(of_layers)
+        n_heads, n = attention.n_heads * len(attention.calls), len(tokens)
+        weights = _weights(attention, range(n_heads)) if weights is None else weights
+        result = np.zeros((n_heads, len(tree.arcs)), np.uint8)
+        for allowed, heads in attention.masks:
+            some = weights[text, list(heads), :n, :n]
+            result[list(heads)] = hits(tree, some, places, allowed[text, :n, :n])
+        yield spelled(tree), result
 
 
-def _in_order(values: Tensor, layers: Sequence[int]) -> Tensor:
-    """Sort heads [B, H, ...], of these layers one after the other, by layer."""
-    if list(layers) == sorted(layers):
-        return values
-    at = torch.tensor(layers).argsort()
-    return values.unflatten(1, (len(layers), -1))[:, at].flatten(1, 2)
+def _weights(attention: BatchAttention, heads: Sequence[int]) -> Tensor:
+    """Weights of heads of several layers: [B, H, Q, K]."""
+    of_layers: dict[int, list[int]] = {}
+    for head in heads:
+        of_layers.setdefault(head // attention.n_heads, []).append(head % attention.n_heads)
+    return torch.cat([attention.weights(layer)[:, some] for layer, some in of_layers.items()], 1)
 
 
-def _layers(
+def _heads(
     attention: BatchAttention,
-    layers: Sequence[int],
+    heads: Sequence[int],
     allowed: Tensor,
     cells: Mapping[str, Tensor],
     bins: Tensor,
 ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     """Numbers [B, H, M], footprint [B, H, N_OFFSETS], peaks and their keys [B, H, Q].
 
-    The heads are those of all these layers. allowed: the cells that no mask of theirs closes;
-    cells: role -> those of them that it looks at.
+    heads: their numbers over all layers. allowed: the cells that no mask of theirs closes; cells:
+    role -> those of them that it looks at.
     """
-    weights = torch.cat([attention.weights(layer) for layer in layers], 1)
+    weights = _weights(attention, heads)
     n_texts, n_heads = weights.shape[:2]
     flat, n_keys = weights.flatten(0, 1), attention.n_keys.repeat_interleave(n_heads)
-    applying = metrics_for(attention.is_same, attention.is_cross)
+    alike = allowed / allowed.sum(-1, keepdim=True).clamp_min(1)  # [B, Q, K]
     values = weights.new_full((n_texts, n_heads, len(columns())), torch.nan)
-    for m, name in enumerate(columns()):
-        if name in applying:
-            values[..., m] = applying[name].padded(flat, n_keys).view(n_texts, n_heads)
-        elif name in cells:
-            chosen = cells[name].to(weights)  # [B, Q, K]
-            mass = torch.einsum("bhqk,bqk->bh", weights, chosen)
-            values[..., m] = mass / chosen.any(-1).sum(-1)[:, None]
-        elif (role := name.removesuffix("_chance")) in cells:
-            values[..., m] = _chance(allowed, cells[role])[:, None]
+    at = {name: m for m, name in enumerate(columns())}
+    for name, metric in metrics_for(attention.is_same, attention.is_cross).items():
+        values[..., at[name]] = metric.padded(flat, n_keys).view(n_texts, n_heads)
+        if metric.is_role:
+            values[..., at[name + CHANCE]] = metric.padded(alike, attention.n_keys)[:, None]
+    for name, of in cells.items():
+        values[..., at[name]] = roles()[name].score(weights, of)
+        values[..., at[name + CHANCE]] = roles()[name].chance(allowed, of)[:, None]
+    for name in with_chance():
+        chance = values[..., at[name + CHANCE]]
+        gain = (values[..., at[name]] - chance) / (1 - chance)
+        values[..., at[name + ABOVE]] = gain.where(chance < NO_CHOICE, torch.nan)
     shares = _shares(weights, bins) / attention.n_queries[:, None, None]
     peaks, keys = weights.max(-1)
     has_choice = allowed.sum(-1) > 1
     return values, shares, peaks.masked_fill(~has_choice[:, None], torch.nan), keys
 
 
+NO_CHOICE = 0.999
+"""A score by chance above which there is hardly anything to gain."""
+
+
 def _cells(attention: BatchAttention, counts: Mapping[int, int] | None) -> dict[str, Tensor]:
     """Role -> bool [B, Q, K], the cells that it looks at where no mask closes them."""
     of_keys = [[token.id for token in each] for each in attention.keys]
     sides = Sides(
-        queries=_padded([[token.id for token in each] for each in attention.queries], -1),
-        keys=_padded(of_keys, -1),
+        queries=_padded([_ids(each) for each in attention.queries], -1),
+        keys=_padded([_ids(each) for each in attention.keys], -1),
         special=_padded([[int(token.special) for token in each] for each in attention.keys], 0) > 0,
         n_keys=attention.n_keys,
         counts=None
@@ -193,10 +215,9 @@ def _cells(attention: BatchAttention, counts: Mapping[int, int] | None) -> dict[
     return {name: each for name, each in result.items() if each is not None}
 
 
-def _chance(allowed: Tensor, cells: Tensor) -> Tensor:
-    """The score of a head that looks at all keys alike: [B]."""
-    shares = cells.sum(-1) / allowed.sum(-1).clamp_min(1)
-    return shares.sum(-1) / cells.any(-1).sum(-1)
+def _ids(tokens: Tokens) -> list[int]:
+    """Ids of tokens, as `Sides` has them."""
+    return [-2 - at if token.unknown else token.id for at, token in enumerate(tokens)]
 
 
 def _padded(rows: Sequence[Sequence[int]], with_: int) -> Tensor:

@@ -5,7 +5,7 @@ Rows name their sentence, so that pieces stand in the file once a sentence.
 """
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -90,6 +90,7 @@ def write_shipped(folder: Path, shipped: ShippedSurvey, fingerprint: str) -> Non
 def _json(shipped: ShippedSurvey, fingerprint: str) -> str:
     """A line for each head and for each sentence, so that versions can be compared."""
     survey = shipped.survey
+    shared = {kind: _shared(survey, kind) for kind in shipped.sides}
     start = {
         "layout": LAYOUT,
         "fingerprint": fingerprint,
@@ -98,8 +99,9 @@ def _json(shipped: ShippedSurvey, fingerprint: str) -> str:
         "n_sentences": survey.n_sentences,
         "one_by_one": survey.one_by_one,
         "left_out": survey.left_out,
+        "shared": shared,
     }
-    heads = [_spelled(_values(head, shipped.worth)) for head in survey.heads]
+    heads = [_spelled(_values(head, shipped.worth, shared[head.kind])) for head in survey.heads]
     sentences = [
         f'"{line}":{_spelled([text, shipped.targets.get(line), *shipped.pieces[line]])}'
         for line, text in shipped.sentences.items()
@@ -120,11 +122,25 @@ def _spelled(value: object) -> str:
     return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
 
 
-def _values(head: HeadSummary, worth: Mapping[Place, Estimate]) -> dict[str, Any]:
+def _shared(survey: Survey, kind: str) -> dict[str, list[float | int | None]]:
+    """The numbers that all heads of a kind have alike, as scores by chance."""
+    first, *others = (head.numbers for head in survey.heads if head.kind == kind)
+    return {
+        name: _estimate(each)
+        for name, each in first.items()
+        if others and all(other.get(name) == each for other in others)
+    }
+
+
+def _values(
+    head: HeadSummary, worth: Mapping[Place, Estimate], shared: Container[str]
+) -> dict[str, Any]:
     of = worth.get((head.kind, head.layer, head.head))
     return {
         "head": [head.kind, head.layer, head.head],
-        "numbers": {name: _estimate(each) for name, each in head.numbers.items()},
+        "numbers": {
+            name: _estimate(each) for name, each in head.numbers.items() if name not in shared
+        },
         "footprint": [*map(_rounded, head.footprint)],
         "deciles": [
             [
@@ -179,7 +195,7 @@ def _shipped(value: Mapping[str, Any], about: str) -> ShippedSurvey:
         unit=str(value["unit"]),
         about=about,
     )
-    heads = tuple(_head(each, bare) for each in value["heads"])
+    heads = tuple(_head(each, bare, value["shared"]) for each in value["heads"])
     left_out = tuple(map(str, value["left_out"]))
     survey = Survey(int(value["n_sentences"]), heads, str(value["one_by_one"]), left_out)
     return replace(bare, survey=survey)
@@ -190,8 +206,9 @@ def _place(value: Mapping[str, Any]) -> Place:
     return str(kind), int(layer), int(head)
 
 
-def _head(value: Mapping[str, Any], of: ShippedSurvey) -> HeadSummary:
+def _head(value: Mapping[str, Any], of: ShippedSurvey, shared: Mapping[str, Any]) -> HeadSummary:
     kind, layer, head = _place(value)
+    numbers = {**value["numbers"], **shared[kind]}
 
     def rows(values: Sequence[Sequence[Any]]) -> tuple[Row, ...]:
         result = []
@@ -204,7 +221,7 @@ def _head(value: Mapping[str, Any], of: ShippedSurvey) -> HeadSummary:
         kind=kind,
         layer=layer,
         head=head,
-        numbers={name: Estimate(*each) for name, each in value["numbers"].items()},
+        numbers={name: Estimate(*each) for name, each in numbers.items()},
         footprint=tuple(map(float, value["footprint"])),
         deciles=tuple(
             Decile(low, high, share, rows(drawn)) for low, high, share, drawn in value["deciles"]

@@ -98,19 +98,22 @@ class Gathered:
 
 
 def shipping(
-    checkpoint: Checkpoint, sentences: Sentences, before: Gathered | None = None
+    checkpoint: Checkpoint,
+    sentences: Sentences,
+    before: Gathered | None = None,
+    batch: int = BATCH,
 ) -> Iterator[Gathered]:
     """Survey sentences and switch every head off on them, a batch after the other.
 
-    before: what an earlier call gave last, of the same sentences; those are not read again. Raises
-    Refusal where the device fails.
+    before: what an earlier call gave last, of the same sentences; those are not read again. batch:
+    sentences at a time. Raises Refusal where the device fails.
     """
     lines = dict(sentences.lines)
-    surveyor = Surveyor(checkpoint, counts=counted(checkpoint, lines.values()))
+    surveyor = Surveyor(checkpoint, batch, counts=counted(checkpoint, lines.values()))
     so_far = before or Gathered(sentences.about, _unit(checkpoint, lines), len(lines))
     left = [n for n in lines if n not in so_far.lines]
-    for first in range(0, len(left), BATCH):
-        some = {n: lines[n] for n in left[first : first + BATCH]}
+    for first in range(0, len(left), batch):
+        some = {n: lines[n] for n in left[first : first + batch]}
         portion = surveyor.survey(some)
         read = {n: source_of(lines[n]) for n in _numbers(so_far.heads, portion.heads)}
         *_, swept = [so_far.swept, *sweep_sentences(checkpoint, read, so_far.swept)]

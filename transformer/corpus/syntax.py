@@ -5,7 +5,7 @@ it (before it, below 0), as a head could do that knows places only (Voita et al.
 Clark et al. 2019, section 4).
 """
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterator
 
 import numpy as np
@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from transformer.analysis.bootstrap import interval
 from transformer.corpus.measured import SentenceHeads
 from transformer.corpus.surveyed import Syntax
-from transformer.corpus.trees import TO_DEPENDENT, TO_HEAD, arcs_of
+from transformer.corpus.trees import BLIND, TO_DEPENDENT, TO_HEAD, arcs_of
 
 LEAST = 20
 """Arcs of a relation below which nothing is said of it."""
@@ -28,46 +28,61 @@ class Tally:
     def __init__(self, n_runs: int, n_heads: int) -> None:
         shape = n_runs, n_heads, len(DIRECTIONS)
         self._hits: dict[str, NDArray[np.int64]] = defaultdict(lambda: np.zeros(shape, np.int64))
-        self._arcs: dict[str, NDArray[np.int64]] = defaultdict(lambda: np.zeros(n_runs, np.int64))
-        self._offsets: dict[str, Counter[int]] = defaultdict(Counter)
+        self._arcs: dict[str, NDArray[np.int64]] = defaultdict(lambda: np.zeros(shape, np.int64))
+        self._offsets: dict[str, dict[int, NDArray[np.int64]]] = defaultdict(
+            lambda: defaultdict(lambda: np.zeros(shape[1:], np.int64))
+        )
 
     def add(self, of: SentenceHeads, run: int) -> None:
-        """Count the arcs of a sentence."""
+        """Count the arcs of a sentence, but for those that a mask hides."""
+        bits = np.array([*DIRECTIONS], np.uint8)
         for at, (name, offset) in enumerate(arcs_of(of.arcs)):
-            self._offsets[name][offset] += 1
-            self._arcs[name][run] += 1
-            for direction, bit in enumerate(DIRECTIONS):
-                self._hits[name][run, :, direction] += (of.arc_hits[:, at] & bit) > 0
+            of_heads = of.arc_hits[:, at, None]
+            is_seen = (of_heads & bits * BLIND) == 0  # [N, 2]
+            self._arcs[name][run] += is_seen
+            self._hits[name][run] += (of_heads & bits) > 0
+            self._offsets[name][offset] += is_seen
 
     def of_heads(self) -> list[dict[str, Syntax]]:
         """Relation -> its numbers, for each head; those with too few arcs are left out."""
         result: list[dict[str, Syntax]] = []
         for name in sorted(self._arcs):
-            if self._arcs[name].sum() < LEAST:
-                continue
             for head, syntax in enumerate(self._of(name)):
                 if head == len(result):
                     result.append({})
-                result[head][name] = syntax
+                if syntax is not None:
+                    result[head][name] = syntax
         return result
 
-    def _of(self, name: str) -> Iterator[Syntax]:
-        there = self._arcs[name] > 0
-        sizes, n_arcs = self._arcs[name][there], int(self._arcs[name].sum())
-        means = self._hits[name][there] / sizes[:, None, None]  # [S, N, 2]
-        estimate = interval(torch.from_numpy(means).flatten(1), torch.from_numpy(sizes))
-        numbers = torch.stack([estimate.mean, estimate.low, estimate.high], -1)
-        offset, n = max(self._offsets[name].items(), key=lambda each: (each[1], -abs(each[0])))
-        for of_head in numbers.unflatten(0, (-1, len(DIRECTIONS))).tolist():
-            best = max(range(len(DIRECTIONS)), key=lambda at: of_head[at][0])
-            mean, low, high = of_head[best]
-            is_one = len(sizes) < 2
+    def _of(self, name: str) -> Iterator[Syntax | None]:
+        arcs, hits = (each[name].reshape(len(each[name]), -1) for each in (self._arcs, self._hits))
+        offsets = sorted(self._offsets[name], key=lambda offset: (abs(offset), offset))
+        n_of = np.stack([self._offsets[name][offset].ravel() for offset in offsets])
+        best, n_best = n_of.argmax(0), n_of.max(0)
+        alike: dict[bytes, list[int]] = defaultdict(list)
+        for column in range(arcs.shape[1]):  # heads that see the same arcs, in one direction
+            alike[arcs[:, column].tobytes()].append(column)
+        numbers = np.full((arcs.shape[1], 3), np.nan)
+        for columns in alike.values():
+            sizes = arcs[:, columns[0]]
+            there = sizes > 0
+            if sizes.sum() >= LEAST:
+                means = hits[there][:, columns] / sizes[there, None]
+                estimate = interval(torch.from_numpy(means), torch.from_numpy(sizes[there]))
+                numbers[columns] = torch.stack([estimate.mean, estimate.low, estimate.high], -1)
+        for of_head in np.arange(arcs.shape[1]).reshape(-1, len(DIRECTIONS)):
+            clear = [at for at in of_head if not np.isnan(numbers[at, 0])]
+            if not clear:
+                yield None
+                continue
+            at = max(clear, key=lambda at: float(numbers[at, 0]))
+            mean, low, high = (None if np.isnan(each) else float(each) for each in numbers[at])
             yield Syntax(
-                accuracy=mean,
-                low=None if is_one else low,
-                high=None if is_one else high,
-                direction=[*DIRECTIONS.values()][best],
-                n_arcs=n_arcs,
-                offset=offset,
-                by_offset=n / n_arcs,
+                accuracy=mean or 0.0,
+                low=low,
+                high=high,
+                direction=[*DIRECTIONS.values()][at % len(DIRECTIONS)],
+                n_arcs=int(arcs[:, at].sum()),
+                offset=offsets[best[at]],
+                by_offset=float(n_best[at] / arcs[:, at].sum()),
             )

@@ -19,7 +19,7 @@ from transformer.files.natural_order import natural
 from transformer.inputs import InputError
 from transformer.refusal import quoted
 
-VERSION = 1
+VERSION = 2
 """The number of this layout; parts of another one are not read."""
 LAYOUT, ONE_BY_ONE, LEFT_OUT = "headscope_survey", "one_by_one", "left_out"
 """Names of what a part says of itself."""

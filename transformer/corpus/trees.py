@@ -18,6 +18,8 @@ from transformer.training.task import lines_in
 ENDING = ".conllu"
 TO_HEAD, TO_DEPENDENT = 1, 2
 """Bits of a hit: the dependent's row has its largest weight on the head, or the other way round."""
+BLIND = 4
+"""Times a bit: a mask hides the head from the dependent, or the other way round."""
 Hits = NDArray[np.uint8]
 
 
@@ -94,11 +96,14 @@ def places_of(tree: Tree, tokens: Sequence[Token]) -> list[int | None] | None:
         return None
 
 
-def hits(tree: Tree, weights: Tensor, places: Sequence[int | None]) -> Hits:
+def hits(
+    tree: Tree, weights: Tensor, places: Sequence[int | None], allowed: Tensor | None = None
+) -> Hits:
     """Tell of each arc whether a head's largest weight is on it: [N, Q, K] -> [N, A].
 
     From pieces to words: the mean of a word's rows, the sum of a word's columns. Words do not count
-    as their own heads, and special tokens are none.
+    as their own heads, and special tokens are none. allowed: the cells that no mask closes [Q, K];
+    None: all. One that sees no other word by a mask has the bit BLIND.
     """
     n_words = len(tree.words)
     member = torch.zeros(n_words, len(places))
@@ -112,7 +117,11 @@ def hits(tree: Tree, weights: Tensor, places: Sequence[int | None]) -> Hits:
     # A word that sees no other one, by a mask or for want of tokens, looks at none.
     most = most.masked_fill(largest <= 0, -1)
     arcs = torch.tensor([(at, head) for _, at, head in tree.arcs], dtype=torch.long).view(-1, 2)
-    to_head = most[:, arcs[:, 0]] == arcs[:, 1]
-    to_dependent = most[:, arcs[:, 1]] == arcs[:, 0]
-    bits: Hits = (TO_HEAD * to_head + TO_DEPENDENT * to_dependent).to(torch.uint8).numpy()
-    return bits
+    dependents, heads = arcs.unbind(-1)
+    is_seen = torch.ones(n_words, n_words, dtype=torch.bool)
+    if allowed is not None:
+        is_seen = member @ allowed.float() @ member.mT > 0
+    bits = TO_HEAD * (most[:, dependents] == heads) + TO_DEPENDENT * (most[:, heads] == dependents)
+    blind = TO_HEAD * ~is_seen[dependents, heads] + TO_DEPENDENT * ~is_seen[heads, dependents]
+    result: Hits = (bits + BLIND * blind).to(torch.uint8).numpy()
+    return result

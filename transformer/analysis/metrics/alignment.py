@@ -33,4 +33,5 @@ METRIC = Metric(
     formula=r"\frac{1}{Q} \sum_i \sum_j A_{ij} \frac{A_{ij}}{\sum_{i'} A_{i'j}}",
     source="both directions agree: Liang et al. 2006",
     cross=True,
+    is_role=True,
 )

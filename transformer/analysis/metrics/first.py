@@ -21,4 +21,5 @@ METRIC = Metric(
     ),
     formula=r"\frac{1}{Q} \sum_i A_{i0}",
     source="Xiao et al. 2023",
+    is_role=True,
 )

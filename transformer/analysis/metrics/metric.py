@@ -41,6 +41,10 @@ class Metric:
     """True: `compute` is told how many keys each head has, too [H]: it would take padding at their
     end, of weight 0, for keys. Rows of padded queries are 0, and no metric counts such rows."""
 
+    is_role: bool = False
+    """True: a head that has much of it plays a role; what chance gives is that of a head that looks
+    at all keys alike. See `transformer.corpus.labels`."""
+
     def padded(self, weights: Tensor, n_keys: Tensor) -> Tensor:
         """The same numbers of texts of a padded batch.
 

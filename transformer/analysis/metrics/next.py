@@ -19,4 +19,5 @@ METRIC = Metric(
     source="Clark et al. 2019, section 3",
     same_sequence=True,
     needs_lengths=True,
+    is_role=True,
 )

@@ -18,4 +18,5 @@ METRIC = Metric(
     formula=r"\frac{1}{Q - 1} \sum_i A_{i,i-1}",
     source="Clark et al. 2019, section 3",
     same_sequence=True,
+    is_role=True,
 )

@@ -16,4 +16,5 @@ METRIC = Metric(
     formula=r"\frac{1}{Q} \sum_i A_{ii}",
     source="Clark et al. 2019, section 3",
     same_sequence=True,
+    is_role=True,
 )

@@ -13,7 +13,7 @@ def after_same_token(sides: Sides) -> Tensor | None:
     same = same_token(sides)
     if same is None:
         return None
-    following = F.pad(same[..., :-1], (1, 0)) & (sides.keys >= 0)[:, None]
+    following = F.pad(same[..., :-1], (1, 0)) & (sides.keys != -1)[:, None]
     return following & ~torch.eye(same.size(1), dtype=torch.bool, device=same.device)
 
 

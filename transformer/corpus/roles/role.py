@@ -3,7 +3,11 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
+import torch
 from torch import Tensor
+
+LEAST = 0.2
+"""The share that a head gains of what chance leaves, where it plays a role."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -11,9 +15,10 @@ class Sides:
     """The tokens of a padded batch along one kind of attention."""
 
     queries: Tensor
-    """Token ids [B, Q], -1 at padding."""
+    """Token ids [B, Q], -1 at padding; below -1 words that the vocabulary lacks, none twice: two of
+    them need not be the same word."""
     keys: Tensor
-    """Token ids [B, K], -1 at padding."""
+    """The same of the keys [B, K]."""
     special: Tensor
     """bool [B, K], True at special tokens, such as the end of a text."""
     n_keys: Tensor
@@ -22,6 +27,21 @@ class Sides:
     """[B, K], how often the sources of the corpus have each key; None where nothing counts them."""
     is_same: bool
     """True: queries and keys are the same tokens."""
+
+
+def mean_weight(weights: Tensor, cells: Tensor) -> Tensor:
+    """The weight on a row's cells, mean over rows that have such: [B, H, Q, K] -> [B, H].
+
+    cells: bool [B, Q, K], which no mask closes.
+    """
+    mass = torch.einsum("bhqk,bqk->bh", weights, cells.to(weights))
+    return mass / cells.any(-1).sum(-1)[:, None]
+
+
+def share_of_keys(allowed: Tensor, cells: Tensor) -> Tensor:
+    """The same of a head that looks at all keys alike: [B]. allowed: open cells [B, Q, K]."""
+    shares = cells.sum(-1) / allowed.sum(-1).clamp_min(1)
+    return shares.sum(-1) / cells.any(-1).sum(-1)
 
 
 @dataclass(frozen=True)
@@ -40,3 +60,9 @@ class Role:
     explain: str
     source: str = ""
     """The publication that it is from."""
+    score: Callable[[Tensor, Tensor], Tensor] = mean_weight
+    """Weights [B, H, Q, K] and those cells that are open [B, Q, K] -> [B, H]."""
+    chance: Callable[[Tensor, Tensor], Tensor] = share_of_keys
+    """All open cells and those of the role, bool [B, Q, K] -> the score of no role [B]."""
+    least: float = LEAST
+    """The share that a head gains of what chance leaves, where it plays it; see `labels`."""

@@ -1,0 +1,139 @@
+"""Heads whose roles are known, and random ones: which labels they get.
+
+python -m tests.planted prints both: each planted head has its label and no other one, and of heads
+with random weights, of all families, at most one in twenty has any.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from random import Random
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor, nn
+
+from tests.conftest import random_checkpoint
+from transformer import Checkpoint, from_module, survey
+from transformer.config import ModelConfig
+from transformer.corpus.labels import Label, labels
+from transformer.corpus.shipped import Place
+
+LETTERS = "abcdefghijkl"
+PIECES = ["</s>", *LETTERS]
+LONGEST = 24
+ROLES = ("previous", "next", "same", "first", "end", "uniform", "duplicate", "induction", "rare")
+"""The role of each planted head, in their order."""
+SHARP = 60.0
+"""The score of a role's keys, where all others have 0: it leaves nothing to them."""
+
+
+class Planted(nn.Module):
+    """A module with one attention, whose heads look where `ROLES` say: nothing is learned.
+
+    Queries and keys are one-hot places beside one-hot tokens.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.values = nn.Embedding(len(PIECES), 4)
+        self.output = nn.Linear(4 * len(ROLES), 2)
+
+    def forward(self, ids: Tensor) -> Tensor:
+        n = ids.size(1)
+        places, tokens = torch.eye(LONGEST)[:n], F.one_hot(ids[0], len(PIECES)).float()
+        no_place, no_token = torch.zeros_like(places), torch.zeros_like(tokens)
+        words = tokens * (ids[0] > 0)[:, None]
+        one_before = F.pad(tokens[:-1], (0, 0, 1, 0))
+        rarity = torch.linspace(0, 40, len(PIECES)).expand_as(tokens)
+        # Role -> what a query asks of a place and of a token, then what a key has of both.
+        heads = {
+            "previous": (places.roll(-1, -1), no_token, places, no_token),
+            "next": (places.roll(1, -1), no_token, places, no_token),
+            "same": (places, no_token, places, no_token),
+            "first": (places[:1].expand_as(places), no_token, places, no_token),
+            "end": (places[-1:].expand_as(places), no_token, places, no_token),
+            "uniform": (no_place, no_token, places, tokens),
+            "duplicate": (-2 * places, words, places, tokens),
+            # The next token follows the query's own place: it is no repetition.
+            "induction": (-2 * (places + places.roll(1, -1)), words, places, one_before),
+            "rare": (no_place, rarity, places, words),
+        }
+        q = torch.stack([torch.cat(heads[role][:2], -1) for role in ROLES])
+        k = torch.stack([torch.cat(heads[role][2:], -1) for role in ROLES])
+        v = self.values(ids[0]).expand(len(ROLES), -1, -1)
+        mixed = F.scaled_dot_product_attention(SHARP * q[None], k[None], v[None], scale=1.0)
+        return self.output(mixed.transpose(1, 2).flatten(2).mean(1))
+
+
+def tokenize(text: str) -> list[int]:
+    return [*map(PIECES.index, text), 0]
+
+
+def planted() -> Checkpoint:
+    """A classifier of letters with these heads."""
+    torch.manual_seed(0)
+    return from_module(Planted(), tokenize, PIECES, "abc", end=0, classes=("a", "b"), max_len=20)
+
+
+def texts(n: int = 200) -> list[str]:
+    """Letters at random, each a quarter less frequent than the one before it."""
+    random, weights = Random(0), [0.75**rank for rank in range(len(LETTERS))]
+    return ["".join(random.choices(LETTERS, weights, k=random.randint(6, 14))) for _ in range(n)]
+
+
+def of_planted() -> dict[str, tuple[Label, ...]]:
+    """Role -> the labels of the head that has it."""
+    of = labels(survey(planted(), texts()))
+    return {ROLES[head]: some for (_, _, head), some in of.items()}
+
+
+BASE = ModelConfig(
+    vocab_size=20, d_model=32, d_ff=32, n_heads=4, n_encoder_layers=2, n_decoder_layers=2,
+    dropout=0.0, max_len=16, eos_id=None,
+)  # fmt: skip
+FAMILIES: Mapping[str, ModelConfig] = {
+    "encoder-decoder": BASE,
+    "encoder-decoder, pre-norm": replace(BASE, norm_order="pre", positions="learned"),
+    "decoder only": replace(BASE, family="decoder_only", n_encoder_layers=0, norm_order="pre"),
+    "classifier": replace(
+        BASE, family="encoder_classifier", n_decoder_layers=0, classes=("a", "b")
+    ),
+}
+"""A model of each family of ours, by what it is."""
+SEEDS = range(3)
+
+
+def of_random() -> Iterator[tuple[str, int, dict[Place, tuple[Label, ...]]]]:
+    """The labels of models with random weights: what each is, its seed, its heads."""
+    random = Random(0)
+    lines = [
+        " ".join(str(random.randint(2, 19)) for _ in range(random.randint(6, 14)))
+        for _ in range(100)
+    ]
+    for name, config in FAMILIES.items():
+        for seed in SEEDS:
+            checkpoint = random_checkpoint(config, seed)
+            targets = lines[::-1] if checkpoint.family.target == "needed" else None
+            yield name, seed, labels(survey(checkpoint, lines, targets))
+
+
+def main() -> None:
+    for role, some in of_planted().items():
+        print(f"planted {role:<10}", ", ".join(map(_spelled, some)) or "no label")
+    n_labelled = n_heads = 0
+    for name, seed, of in of_random():
+        there = {place: some for place, some in of.items() if some}
+        n_labelled, n_heads = n_labelled + len(there), n_heads + len(of)
+        print(f"random  {name}, seed {seed}: {len(there)} of {len(of)} heads")
+        for place, some in there.items():
+            print("       ", *place, ", ".join(map(_spelled, some)))
+    print(f"random  {n_labelled} of {n_heads} heads, {100 * n_labelled / n_heads:.1f} %")
+
+
+def _spelled(label: Label) -> str:
+    return f"{label.role} {label.score:.2f} (chance {label.baseline:.2f}, p {label.p:.1g})"
+
+
+if __name__ == "__main__":
+    torch.set_num_threads(1)
+    main()
