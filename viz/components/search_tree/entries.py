@@ -1,7 +1,8 @@
 """The nodes of a search as they are drawn: tokens, or the words that they make."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from typing import NamedTuple
 
 from transformer.decoding.search_tree import Node, SearchTree
 from transformer.token import Token
@@ -13,8 +14,7 @@ MOST_PIECES = 64
 at each piece."""
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(NamedTuple):
     """One node that is drawn."""
 
     node: Node
@@ -31,8 +31,7 @@ class Entry:
     """The nodes of the word before its last one, by their ids."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Word:
+class _Word(NamedTuple):
     """A word as far as a node has written it."""
 
     tokens: tuple[Token, ...]
@@ -72,19 +71,19 @@ def entries_of(search: SearchTree, words: bool, most: int) -> tuple[list[Entry],
 
 def _word(node: Node, before: _Word, words: bool) -> _Word:
     assert node.token is not None and node.parent is not None
-    whole = (*before.tokens, node.token)
     is_inside = words and 0 < len(before.tokens) < MOST_PIECES
-    if is_inside and not _begins(whole) and len(word_groups(whole)) == 1:
-        log_prob, inner = before.log_prob + node.log_prob, (*before.inner, node.parent)
-        return _Word(whole, before.before, log_prob, inner)
+    if is_inside and not _begins(before.tokens[-1], node.token):
+        whole = (*before.tokens, node.token)
+        if len(word_groups(whole)) == 1:
+            log_prob, inner = before.log_prob + node.log_prob, (*before.inner, node.parent)
+            return _Word(whole, before.before, log_prob, inner)
     return _Word((node.token,), node.parent, node.log_prob)
 
 
-def _begins(tokens: Sequence[Token]) -> bool:
-    """Tell whether the last token plainly begins a word; else the rule of words is asked."""
-    before, last = tokens[-2].piece, tokens[-1]
+def _begins(before: Token, last: Token) -> bool:
+    """Tell whether a token plainly begins a word; else the rule of words is asked."""
     is_spaced = last.piece[:1] in SPACES and len(last.piece) > 1
-    return last.begins is None and is_spaced and before[-1:] not in SPACES
+    return is_spaced and last.begins is None and before.piece[-1:] not in SPACES
 
 
 def _ends(search: SearchTree, spelled: Sequence[_Word]) -> set[int]:
@@ -117,7 +116,7 @@ def _best(entries: list[Entry], most: int) -> list[Entry]:
         if entries[place].is_living or len(chosen) + len(path) <= most:
             chosen.update(path)
     new = {old: place for place, old in enumerate(sorted(chosen))}
-    return [replace(entries[old], parent=new.get(entries[old].parent, -1)) for old in new]
+    return [entries[old]._replace(parent=new.get(entries[old].parent, -1)) for old in new]
 
 
 def _rank(entry: Entry) -> int:

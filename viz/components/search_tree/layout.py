@@ -7,9 +7,11 @@ their outlines allow. Edges never cross.
 
 from collections import deque
 from collections.abc import Mapping, Sequence
+from operator import itemgetter
 
 Place = tuple[int, int]
 """Column and row."""
+first = itemgetter(0)
 
 
 def layout(
@@ -28,38 +30,35 @@ def layout(
     outlines: dict[int, deque[int]] = {}
     for node in reversed(range(len(parents))):
         room = last - columns[node] if node in to_the_edge else 0
-        outlines[node] = _stacked(
-            [outlines.pop(child) for child in order.get(node, ())],
-            below,
-            order.get(node, ()),
-            room,
-        )
+        children = order.get(node, ())
+        if children:
+            outlines[node] = _stacked([outlines.pop(each) for each in children], below, children)
+            outlines[node].extend([0] * (room + 1 - len(outlines[node])))
+        else:
+            outlines[node] = deque([0] * (room + 1))
     rows = [0] * len(parents)
     for node in range(1, len(parents)):
         rows[node] = rows[parents[node]] + below[node]
     return list(zip(columns, rows, strict=True))
 
 
-def _stacked(
-    outlines: list[deque[int]], below: list[int], children: Sequence[int], room: int
-) -> deque[int]:
+def _stacked(outlines: list[deque[int]], below: list[int], children: Sequence[int]) -> deque[int]:
     """Put subtrees below each other, and return the lower outline of all, a row per column.
 
     outlines: of each child, from its own column on and counted from its own row; below: is told how
-    many rows each child is below the first one; room: columns that the node itself keeps free.
+    many rows each child is below the first one.
     """
-    whole: deque[int] = outlines[0] if outlines else deque()
+    whole = outlines[0]
     for child, outline in zip(children[1:], outlines[1:], strict=True):
         # Nothing of a subtree is above its root, so its root's row clears what is above all of it.
-        by = max(whole[column] for column in range(min(len(whole), len(outline)))) + 1
+        by = max(map(first, zip(whole, outline, strict=False))) + 1
         below[child] = by
         for column, row in enumerate(outline):
             if column < len(whole):
                 whole[column] = row + by
             else:
                 whole.append(row + by)
-    whole.extendleft([0])
-    whole.extend([0] * (room + 1 - len(whole)))
+    whole.appendleft(0)
     return whole
 
 

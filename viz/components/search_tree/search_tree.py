@@ -12,6 +12,7 @@ import numpy as np
 from transformer.decoding import Decoding
 from transformer.decoding.search_tree import Dropped, SearchTree
 from transformer.recording import Recording
+from transformer.token import Token
 from viz.components.kit.browser import Component, digest, envelope
 from viz.components.kit.pack import pack
 from viz.components.kit.sync import mountable
@@ -86,10 +87,11 @@ def pack_tree(search: SearchTree, words: bool) -> bytes:
     to_the_edge = frozenset(
         place for place, entry in enumerate(entries) if entry.node.hypothesis is not None
     )
-    places = layout(parents, _children(entries), to_the_edge)
-    chain = shared_chain(parents, [entry.is_living for entry in entries])
     scores = [entry.node.score for entry in entries]
-    paths = [search.path_log_probs[entry.node.id] for entry in entries]
+    totals = [score.total for score in scores]
+    places = layout(parents, _children(entries, totals), to_the_edge)
+    chain = shared_chain(parents, [entry.is_living for entry in entries])
+    path_log_probs = search.path_log_probs
     reasons: dict[str, int] = {"": 0}  # those of a step are often the same
     of_reason = [reasons.setdefault(_reason(entry), len(reasons)) for entry in entries]
     header = {
@@ -104,18 +106,27 @@ def pack_tree(search: SearchTree, words: bool) -> bytes:
         "ranks": {place: ranks for place, ranks in _ranks(search, entries) if len(ranks) > 1},
         "words": words,
     }
-    hypotheses = [entry.node.hypothesis for entry in entries]
-    ranks = [-1 if rank is None else rank for rank in hypotheses]
     whole = [
-        [entry.node.id, entry.parent, *place, rank, entry.node.score.length, reason]
-        for entry, place, rank, reason in zip(entries, places, ranks, of_reason, strict=True)
+        [entry.node.id for entry in entries],
+        parents,
+        *zip(*places, strict=True),
+        [-1 if entry.node.hypothesis is None else entry.node.hypothesis for entry in entries],
+        [score.length for score in scores],
+        of_reason,
     ]
-    marks = [[entry.is_living, entry.node.is_forced] for entry in entries]
+    marks = [[entry.is_living for entry in entries], [entry.node.is_forced for entry in entries]]
     numbers = [
-        [entry.log_prob, score.total, score.log_prob, score.divisor, score.coverage, path]
-        for entry, score, path in zip(entries, scores, paths, strict=True)
+        [entry.log_prob for entry in entries],
+        totals,
+        [score.log_prob for score in scores],
+        [score.divisor for score in scores],
+        [score.coverage for score in scores],
+        [path_log_probs[entry.node.id] for entry in entries],
     ]
-    return pack(header, np.array(whole, "<i4"), np.array(marks, "|u1"), np.array(numbers, "<f4"))
+    # Columns here, rows for the browser.
+    return pack(
+        header, np.array(whole, "<i4").T, np.array(marks, "|u1").T, np.array(numbers, "<f4").T
+    )
 
 
 def _ranks(search: SearchTree, entries: Sequence[Entry]) -> Iterator[tuple[str, list[int]]]:
@@ -125,9 +136,11 @@ def _ranks(search: SearchTree, entries: Sequence[Entry]) -> Iterator[tuple[str, 
             yield str(place), [rank + 1 for rank in search.ranks(entry.node.id)]
 
 
-def _children(entries: Sequence[Entry]) -> dict[int, list[int]]:
+def _children(entries: Sequence[Entry], totals: Sequence[float]) -> dict[int, list[int]]:
     """The children of each entry from top to bottom: of the best hypothesis, which goes straight
     on, then those that soon end, so that they stand near it; equally long ones by their score.
+
+    totals: the score of each entry.
     """
     best, length = [_best(entry) for entry in entries], [1] * len(entries)
     for place in range(len(entries) - 1, 0, -1):
@@ -136,14 +149,15 @@ def _children(entries: Sequence[Entry]) -> dict[int, list[int]]:
         length[parent] = max(length[parent], length[place] + 1)
 
     def rank(place: int) -> tuple[float, ...]:
-        return best[place], -entries[place].node.score.total
+        return best[place], -totals[place]
 
     children: dict[int, list[int]] = {}
     for place, entry in enumerate(entries[1:], 1):
         children.setdefault(entry.parent, []).append(place)
     for each in children.values():
-        each.sort(key=rank)
-        each[1:] = sorted(each[1:], key=lambda place: (length[place], *rank(place)))
+        if len(each) > 1:
+            each.sort(key=rank)
+            each[1:] = sorted(each[1:], key=lambda place: (length[place], *rank(place)))
     return children
 
 
@@ -167,10 +181,13 @@ def _label(entry: Entry, words: bool) -> tuple[str, int]:
     """Return the label, of a word without the sign of its space, and whether it is special."""
     if entry.token is None:
         return "", 0
-    return (_bare if words else _piece)(entry.token), int(entry.token.special)
+    return _text_of(entry.token.piece, entry.token.special, words), int(entry.token.special)
 
 
-_bare, _piece = (lru_cache(maxsize=10_000)(made) for made in (bare_label, label))
+@lru_cache(maxsize=10_000)
+def _text_of(piece: str, special: bool, words: bool) -> str:
+    """The label of a piece, which no id changes: the same of many texts, and quicker to look up."""
+    return (bare_label if words else label)(Token(0, piece, special))
 
 
 def _reason(entry: Entry) -> str:
