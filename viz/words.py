@@ -216,6 +216,13 @@ _ALL = (
         heading="OV circuit",
     ),
     Word(
+        "head_change",
+        "How differently a head looks in two models: the root of the Jensen-Shannon divergence of "
+        "its rows; by itself, of B's head given the states of A.",
+        r"\sqrt{\frac{1}{Q} \sum_i JS(A_i, B_i)}",
+        "a metric: Endres and Schindelin 2003",
+    ),
+    Word(
         "position_dependence",
         "How differently a head looks once positions are changed: the Jensen-Shannon divergence "
         "of its rows from those of the run without edits, mean over queries, in bits.",

@@ -149,7 +149,7 @@ def test_compare_shows_two_heads_and_their_difference(page: Page, address: str) 
     wait_for_figure(page, "head_difference cross L0 H1 cross L2 H4")
     wait_for_map(page, "cross L0 H1")
     wait_for_map(page, "cross L2 H4")
-    divergence = page.get_by_test_id("stMetricValue").first.inner_text()
+    divergence = page.locator("p:has-text('These two heads') strong").nth(1).inner_text()
     assert 0 < float(divergence.split()[0]) < 1
     for title in ("Entropy", "Sharpness", "Mean distance", "On first token"):
         expect(page.get_by_test_id("stTable")).to_contain_text(title)

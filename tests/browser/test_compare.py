@@ -23,6 +23,9 @@ CELL = """() => {
 }"""
 
 
+SNAPSHOTS = ROOT / "checkpoints" / "en-de-small" / "snapshots"
+TWO_HEADS = "p:has-text('These two heads') strong"
+"""The heading, then the divergence, then the largest difference."""
 MEETING = """() => [...document.querySelectorAll('.js-plotly-plot')].flatMap(plot =>
     ['xtick', 'x2tick', 'ytick', 'y2tick'].flatMap(name => {
         const labels = [...plot.querySelectorAll(`.${name} text`)];
@@ -82,7 +85,7 @@ def test_a_model_is_compared_with_itself_changed(page: Page, address: str) -> No
     edit = "head-off:decoder_self.0.1"
     visit(page, f"{address}/?kind=decoder_self&layer=0&head=1&picture=map&edits={edit}")
     page.get_by_role("link", name="Compare both").click()
-    largest = page.get_by_test_id("stMetricValue").nth(1)
+    largest = page.locator(TWO_HEADS).nth(2)
     headings = page.locator("p:has(strong)")
     expect(headings.filter(has_text="B · Decoder L0 H1 (off) with 1 edit").first).to_be_visible()
     expect(largest).to_have_text("0.0000")
@@ -122,7 +125,7 @@ def test_an_arrow_of_b_is_cut_and_shown_before_the_run(page: Page, address: str)
     assert edit.startswith("cut:cross.2.3.1.")
     becomes(lambda: parameter(page, "edits"), edit)
     expect(b).not_to_have_attribute("data-nonce", shown or "")
-    largest = page.get_by_test_id("stMetricValue").nth(1)
+    largest = page.locator(TWO_HEADS).nth(2)
     becomes(lambda: largest.inner_text(), difference(2, edit, kind="cross", head=3))
     page.go_back()
     expect(largest).to_have_text("0.0000")
@@ -221,3 +224,18 @@ def _rows(view: Locator) -> list[str]:
 def _first(view: Locator, rows: list[str]) -> str:
     """The first of its rows that is in sight."""
     return rows[round(view.locator(".box").evaluate(f"box => box.scrollTop / {PITCH}"))]
+
+
+def test_heads_that_changed_stand_first_and_open_in_both(page: Page, address: str) -> None:
+    """Above both pictures and within the window; a click on a head shows it in A and in B."""
+    snapshot = min(SNAPSHOTS.iterdir())
+    link = f"compare?checkpoint=en-de-small&picture=map&checkpoint_b={snapshot}"
+    page.set_viewport_size({"width": 1440, "height": 900})
+    visit(page, f"{address}/{link}")
+    maps = page.locator(".data.map")
+    expect(maps).to_have_count(3)
+    bottom = maps.last.evaluate("map => map.getBoundingClientRect().bottom")
+    assert bottom < page.locator(".head-map").first.bounding_box()["y"] < 900  # type: ignore[index]
+    page.locator(".data.map").first.get_by_role("link").nth(5).click()
+    expect(page.locator('.head-map[data-id="encoder_self L1 H1"]')).to_have_count(2)
+    becomes(lambda: parameter(page, "layer_b"), "1")

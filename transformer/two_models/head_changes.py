@@ -147,12 +147,13 @@ def largest_row(
     first: Attention, second: Attention, place: Place, other: Place | None = None
 ) -> Row | None:
     """The row in which two heads differ most; None where the two read different tokens."""
-    if [*map(len, (first.queries, first.keys))] != [*map(len, (second.queries, second.keys))]:
+    sides = ((first.queries, second.queries), (first.keys, second.keys))
+    if any([it.piece for it in a] != [it.piece for it in b] for a, b in sides):
         return None
-    a, b = first.weights(*place), second.weights(*(other or place))
-    rows = jensen_shannon_of_rows(a, b).nan_to_num(nan=-1.0)
+    x, y = first.weights(*place), second.weights(*(other or place))
+    rows = jensen_shannon_of_rows(x, y).nan_to_num(nan=-1.0)
     query = int(rows.argmax())
-    (x, i), (y, j) = a[query].max(-1), b[query].max(-1)
+    (x, i), (y, j) = x[query].max(-1), y[query].max(-1)
     return Row(query, max(0.0, float(rows[query])), (int(i), float(x)), (int(j), float(y)))
 
 

@@ -11,15 +11,17 @@ from viz.app_packages import pd, st
 from viz.components.kit.sides import twin
 from viz.exhibits.exhibit import Exhibit, PictureAt
 from viz.fields.compare import CompareFields
-from viz.labels import kind_title, literal
+from viz.labels import kind_title, literal, word_label
 from viz.pages.compare.changed import changed, edited
 from viz.pages.compare.derived import ByMethod, Changed, Second
+from viz.pages.compare.heads import draw_heads
+from viz.pages.compare.heads import exhibits as head_exhibits
 from viz.pages.compare.parameter_changes import parameter_changes
 from viz.pages.compare.second import SUFFIX, beside, choose_second, missing, second, with_second
 from viz.paper.record import FigureError
 from viz.state.checkpoints import open_linked, title
 from viz.state.mending import mend_head
-from viz.state.page import Page, Pane
+from viz.state.page import Exhibits, Page, Pane
 from viz.ui.changed_output import output_exhibit
 from viz.ui.columns import below, columns
 from viz.ui.controls import choose_head
@@ -54,14 +56,39 @@ def draw(pane: Pane) -> None:
         changed(pane, panes["B"])
     else:
         say_unchanged(pane.screen)
+    below(partial(_first, panes), pane)
     _pictures(panes)
     below(partial(_differences, panes), pane)
+
+
+def _first(panes: dict[str, Pane], pane: Pane) -> None:
+    """Show what differs before the two pictures: all heads of two runs, then these two heads."""
+    if isinstance(panes["B"].of, Second):
+        draw_heads(panes)
+    recording, first, other = _compared(panes)
+    if why_not(recording, first, other) is not None:
+        return
+    a, b = (it.attention(recording).weights(it.layer, it.head) for it in (first, other))
+    place = (a - b).abs().argmax()
+    query, key = divmod(int(place), a.size(1))
+    names = first.attention(recording)
+    words = (word_label(of).strip() for of in (names.queries[query], names.keys[key]))
+    where = "“{}” to “{}”".format(*words)
+    weights = f"{a[query, key]:.2f} in A, {b[query, key]:.2f} in B"
+    st.markdown(
+        f"**These two heads** · Jensen-Shannon divergence **{jensen_shannon(a, b):.4f} bits** · "
+        f"largest difference of a weight **{largest_difference(a, b):.4f}**: "
+        f"{literal(f'{where}, {weights}')}",
+        help=help_of("jensen_shannon"),
+    )
 
 
 def _differences(panes: dict[str, Pane], pane: Pane) -> None:
     """Show the differences, as pictures and as numbers."""
     is_edited = isinstance(panes["B"].of, Changed)
     recording, first, other = _compared(panes)
+    if is_edited:  # below, since a click on B edits it
+        draw_heads(panes)
     if panes["B"].answer.request.follows is not None:
         st.caption(FORCED)
     elif _are_two(panes) and why_not(recording, first, other) is not None:
@@ -133,7 +160,7 @@ def _heads(panes: dict[str, Pane], name: str) -> dict[str, Exhibit]:
     return exhibits | (output_exhibit(panes["A"]) if is_edited else {})
 
 
-def _exhibits(pane: Pane) -> dict[str, Exhibit]:
+def _exhibits(pane: Pane) -> Exhibits:
     """Both heads, and their difference. Raises Refusal where B is not there."""
     open_linked(pane.screen.of(CompareFields).checkpoint_b)
     if problem := missing(pane):
@@ -142,7 +169,8 @@ def _exhibits(pane: Pane) -> dict[str, Exhibit]:
     name = pane.screen.picture if pane.screen.picture not in OF_ONE else "arrows"
     recording, first, other = _compared(panes)
     views = views_of_page("compare", recording) if why_not(recording, first, other) is None else {}
-    return _heads(panes, name) | {view: _view(view, panes) for view in views}
+    differences = {view: _view(view, panes) for view in views}
+    return _heads(panes, name) | differences | head_exhibits(panes)
 
 
 def _view(name: str, panes: dict[str, Pane]) -> Exhibit:
@@ -169,15 +197,6 @@ def _compared(panes: dict[str, Pane]) -> tuple[Recording, Selection, Selection]:
 
 def _numbers(panes: dict[str, Pane]) -> None:
     recording, *selections = _compared(panes)
-    if why_not(recording, *selections) is None:
-        weights = [s.attention(recording).weights(s.layer, s.head) for s in selections]
-        bits, largest = st.columns(2)
-        bits.metric(
-            "Jensen-Shannon divergence",
-            f"{jensen_shannon(*weights):.4f} bits",
-            help=help_of("jensen_shannon"),
-        )
-        largest.metric("Largest difference of a weight", f"{largest_difference(*weights):.4f}")
     columns = {
         literal(_heading(letter, panes)): metric_texts(s.attention(recording), s.layer, s.head)
         for letter, s in zip(panes, selections, strict=True)

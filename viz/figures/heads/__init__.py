@@ -1,0 +1,1 @@
+"""Figures of all heads of a model, or of two."""
