@@ -65,6 +65,21 @@ class Planted(nn.Module):
         return self.output(mixed.transpose(1, 2).flatten(2).mean(1))
 
 
+WORDS = ("and", "the", "is", "he", "it", "has", "likes", "a", "old", "new", "man", "phone")
+"""As many words as letters, for questions about words; the last ones are rare."""
+
+
+def planted_on_words() -> Checkpoint:
+    """The same heads in a module that reads words."""
+    torch.manual_seed(0)
+
+    def tokenize(text: str) -> list[int]:
+        return [*(1 + WORDS.index(word) for word in text.split()), 0]
+
+    pieces = ["</s>", *(f"▁{word}" for word in WORDS)]
+    return from_module(Planted(), tokenize, pieces, "it is new", end=0, classes=("a", "b"))
+
+
 def tokenize(text: str) -> list[int]:
     return [*map(PIECES.index, text), 0]
 

@@ -1,0 +1,106 @@
+"""Questions of the small grammar, and the heads that answer them."""
+
+import pytest
+
+from tests.planted import ROLES, planted_on_words
+from transformer import InputError, load_checkpoint, record
+from transformer.checkpoint import checkpoints_folder
+from transformer.corpus.ask import Pattern, answers, ask, over
+from transformer.recording import Recording
+
+TEXT = "the old man has the phone and he likes it"
+QUESTIONS = {
+    "Who looks at the previous word?": "previous",
+    "who attends to the word before": "previous",
+    "Which heads look at the previous word in the encoder?": "previous",
+    "who links *he* to *and*?": "previous",
+    "what heads connect “man” with “old”?": "previous",
+    "who links has to man?": "previous",
+    "which head looks at the next word?": "next",
+    "who looks at the following word?": "next",
+    "who links man to has?": "next",
+    "who looks from likes to it?": "next",
+    "from and to he": "next",
+    "he -> likes": "next",
+    "who looks at itself?": "same",
+    "which heads look at the same word": "same",
+    "who links likes to likes?": "same",
+    "Who looks at the first word?": "first",
+    "who links it to the?": "first",
+    "who looks at the start?": "first",
+    "who looks at the end?": "end",
+    "who reads the end token?": "end",
+    "who links it to phone?": "rare",
+    "who looks at phone?": "rare",
+    "who looks at the phone from he?": "rare",
+}
+
+
+@pytest.fixture(scope="module")
+def recording() -> Recording:
+    return record(planted_on_words(), TEXT)
+
+
+@pytest.mark.parametrize("question", QUESTIONS)
+def test_a_planted_head_answers(recording: Recording, question: str) -> None:
+    best, *others = answers(ask(question), recording)
+    assert ROLES[best.head] == QUESTIONS[question]
+    assert best.weight > 0.9 and best.is_largest
+    assert best.margin == best.weight - others[0].weight > 0.2
+    assert len(others) == len(ROLES) - 1
+
+
+def test_an_answer_says_where(recording: Recording) -> None:
+    best, *_ = answers(ask("who links it to phone?"), recording)
+    assert (best.query, best.key) == ((9,), (5,))
+    (anywhere, *_) = answers(ask("where does he look?"), recording)
+    assert anywhere.query == (7,) and anywhere.weight > 0.9
+
+
+def test_other_sentences_say_how_often() -> None:
+    texts = ["the phone is new", "he likes a phone", "the old man has it", "it is a new phone"]
+    *_, of = over(ask("who looks at phone?"), planted_on_words(), texts)
+    rare, first = (of["encoder_self", 0, ROLES.index(role)] for role in ("rare", "first"))
+    assert (rare.n_sentences, rare.n_rows, rare.share) == (3, 13, 1.0)
+    assert first.share == 0.0
+    *_, of = over(ask("who looks at the first word?"), planted_on_words(), texts)
+    assert of["encoder_self", 0, ROLES.index("first")].share == 1.0
+    assert of["encoder_self", 0, ROLES.index("end")].n_sentences == 4
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    [
+        Pattern("it", "phone"),
+        Pattern(key="phone", kind="cross"),
+        Pattern(place="previous"),
+        Pattern("it", place="end", kind="encoder_self"),
+        Pattern("it"),
+    ],
+)
+def test_a_pattern_is_spelled_as_a_question(pattern: Pattern) -> None:
+    assert ask(str(pattern)) == pattern
+
+
+@pytest.mark.parametrize("text", ["", "who?", "what is attention", "who links it", "x" * 5000])
+def test_other_questions_are_refused_with_the_grammar(text: str) -> None:
+    with pytest.raises(InputError, match="who links WORD to WORD"):
+        ask(text)
+
+
+@pytest.mark.parametrize("text", ["who links it to banana?", "who looks at it in the decoder?"])
+def test_what_the_text_lacks_is_said(recording: Recording, text: str) -> None:
+    with pytest.raises(InputError, match="stand in the text"):
+        answers(ask(text), recording)
+
+
+def test_pieces_become_words() -> None:
+    """A word of several pieces: the mean of its rows, the sum of its columns."""
+    checkpoint = load_checkpoint(checkpoints_folder() / "en-de-small", "cpu")
+    recording = record(checkpoint, "The leaves blew away.", "Die Blätter wehten.")
+    attention = recording.attentions["encoder_self"]
+    (leaves,) = {each.query for each in answers(ask("from leaves to away"), recording)}
+    assert len(leaves) > 1
+    for each in answers(ask("from away to leaves in the encoder"), recording):
+        cells = attention.weights(each.layer, each.head)[list(each.query)][:, list(each.key)]
+        assert each.weight == pytest.approx(float(cells.sum(-1).mean()), abs=1e-6)
