@@ -19,7 +19,7 @@ RANKS = (
             "viz.map_words",
             "viz.position_words",
         ),
-        *("viz.formula", "viz.words", "viz.glossary", "viz.screen", "viz.spelling"),
+        *("viz.formula", "viz.word", "viz.words", "viz.glossary", "viz.screen", "viz.spelling"),
         *("viz.choice", "viz.fields", "viz.session_keys"),
         "viz.edit_words",
         "viz.lessons",

@@ -42,7 +42,7 @@ KNOWN = {
     "table_html(content, _theme())": "viz/painters escapes all texts",
     "_summary(patches, pane)": "pieces, classes and kinds by literal, the rest are numbers",
     "f'<a data-state href=\"{address}\">Open on Explore</a>'": "escaped",
-    'f\'<a data-state style="color: inherit" href="{address}">Compare both</a>\'': "escaped",
+    'f\'<a data-state style="{look}" href="{address}">{html.escape(text)}</a>\'': "escaped",
     "f'<a data-state href=\"{address}\">Compare base and adapted</a>'": "escaped",
     "_most(pane.recording, dependence)": "kinds by literal, the rest are numbers",
     "samples_html(cost_samples(), current_theme())": "as above",

@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
-from urllib.parse import unquote
+from urllib.parse import quote, unquote
 
 from transformer.edits import EditError
 from transformer.edits import parse as parse_edit
@@ -18,6 +18,8 @@ from transformer.hugging_face.chat.turns import spell as spell_turn
 
 MOST_EDITS = 200
 """In an address; browsers and servers cut longer ones."""
+MOST_HEADS = 300
+Head = tuple[str, int, int]
 MOST_IDS = 400
 """Tokens of a prefix or a branch in an address: with the phrases below about 7,000 characters, and
 a proxy takes 8,000 (nginx, large_client_header_buffers)."""
@@ -98,6 +100,22 @@ def _write_phrases(phrases: tuple[tuple[int, ...], ...]) -> str:
     return ",".join(map(_write_ids, phrases))
 
 
+def _read_heads(text: str) -> tuple[Head, ...]:
+    return tuple(map(_head, text.split(",")[:MOST_HEADS]))
+
+
+def _head(text: str) -> Head:
+    match = re.fullmatch(r"(.+)\.([0-9]{1,9})\.([0-9]{1,9})", text)
+    if match is None:
+        raise ValueError(f"{text[:20]!r} is not a head, such as cross.2.3")
+    kind, layer, head = match.groups()
+    return unquote(kind), int(layer), int(head)
+
+
+def _write_heads(heads: tuple[Head, ...]) -> str:
+    return ",".join(f"{quote(kind, safe='')}.{layer}.{head}" for kind, layer, head in heads)
+
+
 def _read_edits(text: str) -> tuple[str, ...]:
     """Return the edits that can be read: one that cannot takes no other with it."""
     edits = (_edit(unquote(each)) for each in text.split("/")[:MOST_EDITS])
@@ -147,6 +165,8 @@ NAME = Spelling(_read_name, str)
 WHOLE = Spelling(_read_whole, str)
 NUMBER = Spelling(_read_number, lambda value: repr(float(value)).removesuffix(".0"))
 YES = Spelling(_read_yes, lambda value: "yes")
+HEADS = Spelling(_read_heads, _write_heads)
+"""Heads: kind, layer and number of each."""
 WHOLES = Spelling(_read_wholes, _commas)
 PAIR = Spelling(_read_pair, _commas)
 PINS = Spelling(_read_pins, _commas)

@@ -1,50 +1,9 @@
 """Words that screens explain: one entry each, with its sentence, formula and source."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Literal
 
-Illustration = Literal["", "head", "layer", "row", "extremes", "candidates"]
-"""The subject of a card's small picture, of the sentence on screen where a picture there has it:
-the head; all heads of its layer; the row that is spoken of, as bars; of a metric the heads with the
-least and the most of it; what a step could have written."""
-
-HEADS = (
-    "head_grid",
-    "head_view",
-    "head_map",
-    "cell_steps",
-    "decode_player",
-    "snapshot_player",
-)
-"""Pictures that show heads."""
-
-
-@dataclass(frozen=True)
-class Word:
-    """A word that is explained where it stands."""
-
-    name: str
-    sentence: str
-    """One, which somebody understands who meets the word for the first time."""
-    formula: str = ""
-    """In LaTeX as viz/formula.py reads it; of every quantity."""
-    source: str = ""
-    """Its first definition; of every quantity that is not a name only."""
-    heading: str = ""
-    """The title of its card, where that is not its name."""
-    spellings: tuple[str, ...] = ()
-    """Its other spellings in texts."""
-    stands_in: tuple[str, ...] = ()
-    """The components whose texts underline it; what a page says of it is up to the page."""
-    illustration: Illustration = ""
-
-    @property
-    def title(self) -> str:
-        """The heading of its card."""
-        return self.heading or self.name.replace("_", " ")
-
+from viz.word import HEADS, Word
 
 _ALL = (
     Word(
@@ -125,6 +84,13 @@ _ALL = (
         stands_in=("head_grid", "head_map", "snapshot_player"),
     ),
     Word(
+        "footprint",
+        "Where the weight of a head lies on average: how far the key is from the query, in tokens; "
+        "of cross-attention by the places of both in their texts.",
+        r"f_d = \frac{1}{Q} \sum_i A_{i, i + d}",
+        "after Clark et al. 2019, section 3",
+    ),
+    Word(
         "head",
         "One of several attentions that a layer runs side by side, each with queries, keys and "
         "values of its own. Layers and heads count from 0.",
@@ -133,6 +99,21 @@ _ALL = (
         spellings=("heads",),
         stands_in=HEADS,
         illustration="head",
+    ),
+    Word(
+        "head_label",
+        "What a head does over many sentences: it has a label where its score is surely above what "
+        "is had by chance, after a correction for the number of heads and roles that were tried.",
+        r"p \cdot n < .05",
+        "Pande et al. 2021, section 3; Holm 1979",
+        heading="label of a head",
+    ),
+    Word(
+        "head_worth",
+        "The mean change of a token of the model's own output when this head and no other is off.",
+        r"\frac{1}{T} (\log p(y \vert z^h = 0) - \log p(y))",
+        "Michel et al. 2019",
+        heading="worth of a head",
     ),
     Word(
         "intervention",

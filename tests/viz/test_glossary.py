@@ -12,7 +12,8 @@ from transformer.decoding import decoding_methods
 from transformer.discover import discover
 from viz.formula import FormulaError, mathml
 from viz.glossary import DOCUMENT, cards, first_sentence, spellings_of, with_table, words
-from viz.words import WORDS, Word
+from viz.word import Word
+from viz.words import WORDS
 
 COMPONENTS = Path(__file__).parents[2] / "viz" / "components"
 ASKED = {

@@ -53,6 +53,11 @@ def some_wholes(rng: random.Random) -> tuple[int, ...]:
     return tuple(rng.randrange(10**9) for _ in range(rng.randrange(4)))
 
 
+def some_heads(rng: random.Random) -> tuple[tuple[str, int, int], ...]:
+    kinds = ("cross", "a.b,c", *filter(None, NASTY))
+    return tuple((rng.choice(kinds), *(rng.randrange(99) for _ in "ab")) for _ in range(2))
+
+
 def some_ids(rng: random.Random) -> tuple[int, ...]:
     return tuple(rng.randrange(10**6) for _ in range(rng.randrange(1, 5)))
 
@@ -68,6 +73,7 @@ VALUES: list[tuple[Spelling, Any]] = [
     (spelling.NUMBER, some_number),
     (spelling.YES, lambda rng: True),
     (spelling.WHOLES, some_wholes),
+    (spelling.HEADS, some_heads),
     (spelling.PAIR, lambda rng: (rng.randrange(99), rng.randrange(99))),
     (spelling.PINS, lambda rng: ("q5", f"k{rng.randrange(10**6)}")),
     (spelling.EDITS, lambda rng: some_edits(rng)),
@@ -94,6 +100,7 @@ CHOICES = {
     "tint": ("off", "log_prob", "rank", "entropy"),
     "sweep_over": ("sentence", "sentences"),
     "tool": ("look", "heads", "arrows"),
+    "heads_of": ("all", "one"),
     "role": ("stage", "presenter", "audience"),
 }
 

@@ -73,6 +73,10 @@ class Curve:
     """Pixels across a point's mark; 0: points have none."""
     is_ring: bool = False
     """Marks of points are hollow."""
+    sizes: Sequence[float] = ()
+    """Pixels across the mark of each point, in place of `point`."""
+    names: Sequence[str] = ()
+    """The name of each point: a column of a file."""
     more: Sequence[Sequence[Any]] = ()
     """Further values of each point."""
     fill: Literal["", "before", "stack"] = ""
@@ -184,6 +188,8 @@ class Chart:
     """Words before the names."""
     is_square: bool = False
     """A cell is as wide as it is high."""
+    is_for_choice: bool = False
+    """A click on a screen chooses a point, and a lasso several; else to drag enlarges."""
     instead: str = ""
     """The reason, where there is nothing to see."""
 

@@ -24,7 +24,7 @@ def rows_of(chart: Chart) -> list[Row]:
 
 def _rows(mark: Mark, chart: Chart) -> Iterator[Row]:
     if isinstance(mark, Curve):
-        yield from _points(mark.name, mark.x, mark.y, chart)
+        yield from _points(mark.name, mark.x, mark.y, chart, mark.names)
     elif isinstance(mark, Bars):
         ends = (mark.values, mark.at) if mark.is_level else (mark.at, mark.values)
         yield from _points(mark.name, *ends, chart)
@@ -40,12 +40,15 @@ def _rows(mark: Mark, chart: Chart) -> Iterator[Row]:
             yield named | {_other("state", named): mark.name}
 
 
-def _points(name: str, xs: Numbers, ys: Numbers, chart: Chart) -> Iterator[Row]:
-    """Rows of values along both axes; without the gaps."""
+def _points(
+    name: str, xs: Numbers, ys: Numbers, chart: Chart, names: Sequence[str] = ()
+) -> Iterator[Row]:
+    """Rows of values along both axes; without the gaps. names: of the points."""
     across, up = np.asarray(xs), np.asarray(ys)
     there = np.isfinite(across.astype(np.float64)) & np.isfinite(up.astype(np.float64))
-    for x, y in zip(across[there].tolist(), up[there].tolist(), strict=True):
-        row: Row = {"series": visible(name)}
+    for i in np.flatnonzero(there).tolist():
+        x, y = across[i].item(), up[i].item()
+        row: Row = {"series": visible(name)} | ({"point": visible(names[i])} if names else {})
         for axis, value, usual in ((chart.x, x, "x"), (chart.y, y, "y")):
             if axis.labels:
                 row[_other("place", row)] = value

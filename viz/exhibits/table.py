@@ -55,6 +55,8 @@ class Cell:
     """Shares of 1, one bar below the other, the first one dim."""
     sample: Sample | None = None
     """Stands before the text."""
+    parts: tuple[tuple[int, int], ...] = ()
+    """Parts of the text that stand out, in order: first letter, and the one behind the last."""
     is_marked: bool = False
     is_formula: bool = False
     is_reached: bool = True

@@ -9,6 +9,7 @@ from viz.components.head_grid.head_grid import HeadGrid
 from viz.exhibits.exhibit import Actions, Exhibit, PictureAt
 from viz.state.changing import edited_heads, heads_off, switch_off
 from viz.state.focus import pinned_target, pinned_tokens, turn_to_head
+from viz.state.head_links import at_head
 from viz.state.page import Exhibits, Page, Pane
 from viz.state.state import change
 from viz.ui.causes.head_worth import finish_worth, head_worth, watch_worth
@@ -17,7 +18,7 @@ from viz.ui.causes.of_word import of_word, of_word_exhibits
 from viz.ui.causes.right_word import right_word_exhibits, type_right_word
 from viz.ui.changed_output import output_exhibit
 from viz.ui.columns import below
-from viz.ui.controls import choose_head
+from viz.ui.controls import choose_head, draw_link
 from viz.ui.experiment import experiment_button
 from viz.ui.panel import panel
 from viz.ui.picture import choose_picture, large
@@ -149,10 +150,16 @@ def _large(pane: Pane, exhibits: Mapping[str, Exhibit]) -> None:
         st.caption(UNPINNED)
     if not card:
         show(exhibits["picture"], name)
+        below(_over_sentences, pane)
     if card:
         _why(pane)
     elif not awaits_costs(pane):  # else the study is watched twice
         below(_why, pane)
+
+
+def _over_sentences(pane: Pane) -> None:
+    """A link to what this head does in other sentences."""
+    draw_link("What does this head do?", at_head(pane.screen, astuple(pane.selection)))
 
 
 PAGE = Page(

@@ -76,4 +76,4 @@ def _recording(request: Request, scene: Scene) -> Recording:
     return answer(request).recording
 
 
-PAGE = Page("gallery", "Gallery", "Learn", 8, draw, shows="nothing")
+PAGE = Page("gallery", "Gallery", "Learn", 9, draw, shows="nothing")

@@ -257,4 +257,4 @@ def _show(exhibit: Exhibit) -> None:
     show(exhibit, chart.name, displayModeBar="hover" if chart.y.is_labelled else False)
 
 
-PAGE = Page("masks", "Masks", "Learn", 10, draw, exhibits=_exhibits)
+PAGE = Page("masks", "Masks", "Learn", 11, draw, exhibits=_exhibits)

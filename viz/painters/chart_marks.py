@@ -20,8 +20,8 @@ from viz.theme import Theme
 DASHES: tuple[tuple[float, ...], ...] = ((), (4, 1.5), (1, 1.2), (5, 1.2, 1, 1.2), (2.2, 1.2))
 """Curves are told apart without colour, too: in turn."""
 NAMED: dict[str, tuple[float, ...]] = {"solid": (), "dash": (4.0, 2.0), "dot": (1.0, 1.5)}
-SIDE = 1.8
-"""Points of a mark's side."""
+SIDE, SIDE_PER_PIXEL = 1.8, 0.35
+"""Points of a mark's side, and of one whose size is told in pixels."""
 THICKEST = 1.2
 """Points of a curve's width."""
 PER_PIXEL = 0.5
@@ -49,7 +49,8 @@ def marks_of(chart: Chart, x: Scale, y: Scale, theme: Theme) -> Iterator[sheet.M
     for mark in chart.marks:
         if isinstance(mark, Point):
             facts = _facts("", [mark.x], [mark.y], x, y)
-            yield from _squares(np.stack([x.at([mark.x]), y.at([mark.y])], -1), theme.accent, facts)
+            place = np.stack([x.at([mark.x]), y.at([mark.y])], -1)
+            yield from _squares(place, [SIDE], theme.accent, facts)
 
 
 def dashes_of(chart: Chart) -> list[tuple[Curve, tuple[float, ...]]]:
@@ -86,20 +87,25 @@ def _curve(
     """A line with a gap where a value is missing, and the marks of its points."""
     facts = _facts(curve.name, curve.x, curve.y, x, y)
     points = np.stack([x.at(curve.x), y.at(curve.y)], -1)
-    if curve.width or not curve.point:
+    has_points = bool(curve.point or curve.sizes)
+    if curve.width or not has_points:
         parts = tuple(part for part in _pieces(points) if len(part) > 1)
         if parts:
             thick = min(THICKEST, curve.width)
             yield Line(parts, colour, thick, curve.opacity, dashes, facts=facts)
-    if curve.point:
-        yield from _squares(points, colour, {} if curve.width else facts)
+    if has_points:
+        sides = [SIDE_PER_PIXEL * size for size in curve.sizes] or [SIDE] * len(points)
+        yield from _squares(points, sides, colour, {} if curve.width else facts)
 
 
-def _squares(points: NDArray[Any], colour: str, facts: dict[str, Any]) -> Iterator[sheet.Mark]:
+def _squares(
+    points: NDArray[Any], sides: Sequence[float], colour: str, facts: dict[str, Any]
+) -> Iterator[sheet.Mark]:
     """A mark a point; the first carries the facts of all."""
-    for a, b in points[np.isfinite(points).all(-1)].tolist():
-        yield Box(a - SIDE / 2, b - SIDE / 2, SIDE, SIDE, colour, facts=facts)
-        facts = {}
+    for (a, b), side in zip(points.tolist(), sides, strict=True):
+        if math.isfinite(a) and math.isfinite(b):
+            yield Box(a - side / 2, b - side / 2, side, side, colour, facts=facts)
+            facts = {}
 
 
 def _facts(name: str, xs: Any, ys: Any, x: Scale, y: Scale) -> dict[str, Any]:

@@ -41,6 +41,7 @@ def figure(chart: Chart, theme: Theme) -> "go.Figure":
         "hovermode": _hover_mode(chart),
         "showlegend": chart.has_legend and any(_names(chart)),
         "legend": _legend(chart, theme),
+        "dragmode": "pan" if chart.is_for_choice else "zoom",  # with a lasso no click would choose
         "bargap": 1 - _width_of_bars(chart),
         "shapes": shapes_of(chart, theme),
         "annotations": notes,
@@ -70,7 +71,6 @@ def _looks(theme: Theme) -> dict[str, Any]:
             "font": {"size": FONT_SIZE, "color": theme.text},
             "align": "left",
         },
-        "dragmode": "zoom",
     }
 
 
@@ -111,8 +111,10 @@ def _legend(chart: Chart, theme: Theme) -> dict[str, Any]:
 
 
 def _hover_mode(chart: Chart) -> str:
-    """One hover for all curves of a place; a bar of 0 can be hovered, too."""
-    if any(isinstance(mark, Curve) and mark.name for mark in chart.marks):
+    """One hover for all curves of a place, but points stand for themselves; a bar of 0 can be
+    hovered, too.
+    """
+    if any(isinstance(mark, Curve) and mark.name and not mark.sizes for mark in chart.marks):
         return "x unified"
     return "y" if chart.n_bars and len(chart.marks) == 1 else "closest"
 

@@ -99,7 +99,8 @@ def _at_point(point: Point, is_log: bool, theme: Theme) -> Look:
 
 def _curve(curve: Curve, theme: Theme) -> Look:
     colour = colour_of(curve.ink, theme)
-    parts = ["lines"] * (curve.width > 0) + ["markers"] * (curve.point > 0)
+    has_points = curve.point > 0 or bool(curve.sizes)
+    parts = ["lines"] * (curve.width > 0) + ["markers"] * has_points
     look: Look = {
         **{"type": "scatter", "x": np.asarray(curve.x), "y": np.asarray(curve.y)},
         **{"name": figure_text(curve.name), "mode": "+".join(parts) or "lines"},
@@ -110,8 +111,11 @@ def _curve(curve: Curve, theme: Theme) -> Look:
         look["line"]["dash"] = dash_of(curve.dash)
     if curve.opacity < 1:
         look["opacity"] = curve.opacity
-    if curve.point:
-        look["marker"] = {"size": curve.point} | ({} if curve.width else {"color": colour})
+    if has_points:
+        sizes = list(curve.sizes) or curve.point
+        look["marker"] = {"size": sizes} | ({} if curve.width else {"color": colour})
+    if curve.sizes:  # they may lie on each other
+        look["marker"] |= {"opacity": 0.85, "line": {"width": 1, "color": theme.background}}
     if curve.is_ring:
         look["marker"] |= {"symbol": "circle-open", "line": {"width": 1.5}}
     if curve.fill == "before":

@@ -126,10 +126,21 @@ def _text(cell: Cell, column: Column | None = None) -> str:
         return _interval(cell.interval, column.axis)
     if cell.changes:
         return " · ".join(map(_change, cell.changes))
-    text = _formula(cell.text, cell.is_formula)
+    text = _with_parts(cell) if cell.parts else _formula(cell.text, cell.is_formula)
     text = f"<span>{text}</span>" if column.is_text and text else text
     bars = "".join(f'<span style="width: {100 * share:.1f}%"></span>' for share in cell.bars)
     return f"{_sample(cell.sample)}{text}{_small(cell.small)}{bars}"
+
+
+def _with_parts(cell: Cell) -> str:
+    """The text, with the parts that stand out."""
+    pieces, end = [], 0
+    for start, stop in cell.parts:
+        if start >= end:
+            part = html.escape(cell.text[start:stop])
+            pieces += [html.escape(cell.text[end:start]), f"<b>{part}</b>"]
+            end = stop
+    return "".join([*pieces, html.escape(cell.text[end:])])
 
 
 def _linked(cell: Cell, text: str) -> str:

@@ -73,6 +73,7 @@ _CSS = """
   .data td.text ins { color: var(--accent); text-decoration: underline;
                       text-underline-offset: 3px; }
   .data td.text span { color: var(--dim); }
+  .data td.text b { color: var(--accent); font-weight: 600; }
   .data.wide tbody td:is([class^="s"], [class^="d"]) { min-width: 0.8rem; padding: 0; }
   .data.wide thead th.word { writing-mode: vertical-rl; transform: rotate(180deg);
                              text-align: left; height: auto; max-height: 9rem; padding: 0.35rem 0; }

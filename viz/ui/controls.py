@@ -1,5 +1,6 @@
 """The controls that views and methods declare as data, and the choice of a head."""
 
+import html
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
@@ -10,6 +11,7 @@ from transformer.visible import visible
 from viz.app_packages import st
 from viz.choice import with_entry
 from viz.labels import kind_title, literal
+from viz.screen import Screen, link
 from viz.state.focus import turn_to_head
 from viz.state.limits import offered
 from viz.state.page import Pane, chosen_head
@@ -103,6 +105,14 @@ def _named(control: Control, chosen: Any, usual: Any) -> dict[str, Any]:
         change(controls=with_entry(entries, control.name, None if new in (usual, []) else text))
 
     return widget(control.name, chosen, choose)
+
+
+def draw_link(text: str, screen: Screen) -> None:
+    """Draw a link to another screen of the app, in small type."""
+    look, address = "color: inherit; font-size: 0.875rem", html.escape(link(screen))
+    st.html(
+        f'<a data-state style="{look}" href="{address}">{html.escape(text)}</a>', width="content"
+    )
 
 
 def choose_head(

@@ -1,6 +1,5 @@
 """The strip below the tokens: changes of the model, and what became of its output."""
 
-import html
 from dataclasses import replace
 from typing import Any
 
@@ -13,14 +12,14 @@ from viz.exhibits.words import Line, Span, Words
 from viz.labels import literal, signed
 from viz.painters.words_html import words_html
 from viz.run.request import Answer
-from viz.screen import Screen, link, put
+from viz.screen import Screen, put
 from viz.state.changing import changes, edit, exchange, redo, remove, undo
 from viz.state.page import Page, Pane
 from viz.state.state import change, session, widget
 from viz.talks.stage import on_stage
 from viz.ui.add_edit import add_edit, draw_slider, draw_value
 from viz.ui.changed_output import WITH, WITHOUT, output_of
-from viz.ui.controls import choose_one
+from viz.ui.controls import choose_one, draw_link
 from viz.ui.edit_checks import proof_button
 from viz.ui.showing import show_words
 
@@ -86,10 +85,7 @@ def experiment_button() -> None:
 def _compare(screen: Screen) -> None:
     """A link to the model with the edits, beside the one without."""
     both = put(screen, page="compare", checkpoint_b=None, edited_b=True, same_head=True)
-    address = html.escape(link(both))
-    st.html(
-        f'<a data-state style="color: inherit" href="{address}">Compare both</a>', width="content"
-    )
+    draw_link("Compare both", both)
 
 
 def list_edits(pane: Pane) -> None:

@@ -1,10 +1,12 @@
 """An exhibit on a screen: the one place that draws whatever pages show."""
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from viz.app_packages import DeltaGenerator, st
 from viz.components.head_map.head_map import HeadMap, Region
+from viz.components.kit.guarded import guarded
 from viz.components.kit.picture import NothingLeft
 from viz.components.kit.sync import mountable
 from viz.exhibits.chart import Chart
@@ -63,6 +65,30 @@ def _show(exhibit: Exhibit, key: str, look: dict[str, Any]) -> None:
         show_words(content)
     else:
         show_table(fitting(content))
+
+
+def show_for_choice(
+    exhibit: Exhibit, key: str, choose: Callable[[list[Sequence[Any]]], None]
+) -> None:
+    """Draw a chart whose points are chosen, by a click or a lasso.
+
+    choose: told the further values of the points that were chosen.
+    """
+    content = exhibit.small or exhibit.content
+    if not is_here(exhibit):
+        return
+    if is_printed() or not isinstance(content, Chart):
+        show(exhibit, key)
+        return
+
+    def take() -> None:
+        points = st.session_state[f"figure {key}"]["selection"]["points"]
+        choose([point["customdata"] for point in points])
+
+    look: Any = {"theme": None, "config": CONFIG, "alt": exhibit.says}
+    modes = ("points", "box", "lasso")
+    look |= {"on_select": guarded(take), "selection_mode": modes}
+    st.plotly_chart(figure(content, current_theme()), key=f"figure {key}", **look)
 
 
 def show_all(pane: Pane, exhibits: Exhibits) -> None:

@@ -15,4 +15,4 @@ def draw(pane: Pane) -> None:
         show_lesson(lesson, pane)
 
 
-PAGE = Page("lessons", "Lessons", "Learn", 9, draw, tells=True)
+PAGE = Page("lessons", "Lessons", "Learn", 10, draw, tells=True)

@@ -67,4 +67,4 @@ def _copying(story: Story) -> None:
         st.button("Copy it", help="A story of your own that begins as this one", on_click=copy)
 
 
-PAGE = Page("stories", "Stories", "Learn", 12, draw, shows="nothing")
+PAGE = Page("stories", "Stories", "Learn", 13, draw, shows="nothing")

@@ -56,5 +56,5 @@ def _exhibits(pane: Pane) -> Exhibits:
 
 
 PAGE = Page(
-    "training", "Training", "Model", 7, draw, choices=_choices, pane=_pane, exhibits=_exhibits
+    "training", "Training", "Model", 8, draw, choices=_choices, pane=_pane, exhibits=_exhibits
 )

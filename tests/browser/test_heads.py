@@ -1,0 +1,108 @@
+"""Heads: from the map to a head, a sentence, Explore and back; a lasso; a survey made on screen."""
+
+import re
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.server import ROOT, at_rest, painted, serve
+
+MAP = "[data-testid=stPlotlyChart]"
+HEADS = '[role=region][aria-label="Heads"]'
+
+
+def open_heads(page: Page, address: str, query: str = "checkpoint=en-de") -> None:
+    page.goto(f"{address}/heads?{query}")
+    page.wait_for_selector(f"{HEADS}, [aria-label^='Rows of'], .st-key-page")
+    painted(page)
+
+
+def rows(page: Page) -> int:
+    return page.locator(f"{HEADS} tbody tr").count()
+
+
+def test_a_mark_opens_its_head_and_a_row_its_sentence_and_back(page: Page, address: str) -> None:
+    open_heads(page, address, "checkpoint=en-de&heads_kind=cross")
+    page.locator(f"{MAP} .scatterlayer .point").first.wait_for()
+    at_rest(page)
+    page.locator(f"{MAP} .scatterlayer .point").first.click(force=True)
+    page.wait_for_url(re.compile("heads_of=one"))
+    opened = page.locator("[aria-label^='Rows of Cross']").first
+    opened.wait_for()
+    link = opened.locator("td a").first
+    sentence = link.inner_text()
+    link.click()
+    page.wait_for_url(re.compile("pins=q"))
+    page.locator(".head-view").first.wait_for()
+    painted(page)
+    text = page.get_by_label("Sentence").input_value()
+    assert re.sub(r"\W", "", text) in re.sub(r"\W", "", sentence)
+    page.go_back()
+    opened.wait_for()
+    page.go_back()
+    page.locator(HEADS).wait_for()
+
+
+def test_a_lasso_leaves_the_heads_that_it_is_around(page: Page, address: str) -> None:
+    open_heads(page, address, "checkpoint=en-de&heads_kind=cross")
+    area = page.locator(f"{MAP} .nsewdrag").first
+    area.wait_for()
+    at_rest(page)
+    n = rows(page)
+    page.locator(f"{MAP} .modebar-btn[data-val=lasso]").first.click()
+    box = area.bounding_box()
+    assert box is not None
+    left, top = box["x"] + 2, box["y"] + 2
+    right, bottom = left + 0.5 * box["width"], top + box["height"] - 6
+    page.mouse.move(left, top)
+    page.mouse.down()
+    for x, y in ((right, top), (right, bottom), (left, bottom), (left, top)):
+        page.mouse.move(x, y, steps=6)
+    page.mouse.up()
+    page.wait_for_url(re.compile("heads_among=cross"))
+    expect(page.locator(f"{HEADS} tbody tr")).not_to_have_count(n)
+    assert 0 < rows(page) < n
+    page.get_by_role("button", name="chosen on the maps").click()
+    expect(page.locator(f"{HEADS} tbody tr")).to_have_count(n)
+
+
+def test_the_table_is_searched_and_sorted(page: Page, address: str) -> None:
+    open_heads(page, address, "checkpoint=en-de&heads_order=worth")
+    worths = page.locator(f"{HEADS} tbody td.interval").count()
+    assert worths == 72
+    values = page.locator(f"{HEADS} tbody tr").evaluate_all(
+        "rows => rows.map(row => Number(row.querySelectorAll('td[data-value]')[0].dataset.value))"
+    )
+    assert len(values) == 72
+    page.get_by_label("Find").fill("decoder l1")
+    page.keyboard.press("Enter")
+    expect(page.locator(f"{HEADS} tbody tr")).to_have_count(8)
+
+
+@pytest.fixture
+def unsurveyed(tmp_path: Path) -> Iterator[tuple[str, Path]]:
+    """A server of a checkpoint without a survey, and its folder."""
+    folder = tmp_path / "checkpoints" / "copy"
+    shutil.copytree(ROOT / "checkpoints" / "copy", folder, ignore=shutil.ignore_patterns("survey"))
+    with serve(HEADSCOPE_CHECKPOINTS=str(tmp_path / "checkpoints")) as address:
+        yield address, folder
+
+
+def test_a_survey_is_made_on_screen_stopped_and_gone_on_with(
+    page: Page, unsurveyed: tuple[str, Path]
+) -> None:
+    address, folder = unsurveyed
+    open_heads(page, address, "")
+    page.get_by_role("button", name="Survey its heads").click()
+    page.locator(HEADS).wait_for()
+    page.get_by_role("button", name="Stop").click()
+    page.get_by_role("button", name="Go on").wait_for()
+    assert not (folder / "survey" / "survey.json").exists()
+    page.get_by_role("button", name="Go on").click()
+    expect(page.get_by_role("button", name="Stop")).to_have_count(0, timeout=90_000)
+    expect(page.get_by_role("button", name="Go on")).to_have_count(0)
+    assert (folder / "survey" / "survey.json").exists()
+    assert rows(page) == 24

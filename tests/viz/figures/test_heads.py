@@ -1,0 +1,106 @@
+"""Charts and tables of heads: of the survey that en-de comes with."""
+
+from pathlib import Path
+
+import pytest
+
+from transformer.corpus.atlas import Atlas, place_of
+from transformer.corpus.shipped import shipped_survey
+from viz.exhibits.chart import Curve
+from viz.exhibits.chart_rows import rows_of
+from viz.exhibits.table import Cell, Column, Row, Table
+from viz.figures.heads import footprint, head_map
+from viz.figures.heads.heads_table import heads_table
+from viz.pages.heads.sentences import rows_of as rows_in_sentences
+from viz.painters.chart_plotly import figure
+from viz.painters.chart_sheet import sheet
+from viz.painters.table_html import table_html
+from viz.screen import Screen
+from viz.theme import LIGHT
+
+EN_DE = Path(__file__).parents[3] / "checkpoints" / "en-de"
+
+
+@pytest.fixture(scope="module")
+def atlas() -> Atlas:
+    shipped = shipped_survey(EN_DE)
+    assert shipped is not None
+    return Atlas(shipped)
+
+
+def test_a_map_has_every_head_of_a_kind_once_by_its_name(atlas: Atlas) -> None:
+    chart = head_map.chart(atlas, "cross", "likeness", "likeness")
+    rows = rows_of(chart)
+    assert len(rows) == 24
+    assert {row["point"] for row in rows} == {
+        f"Cross L{layer} H{head}" for layer in range(3) for head in range(8)
+    }
+    traces = figure(chart, LIGHT).data
+    assert sum(len(trace.x) for trace in traces) == 24
+    drawn = [mark for mark in sheet(chart, LIGHT, 240.0).marks if "x" in getattr(mark, "facts", {})]
+    assert sum(len(mark.facts["x"]) for mark in drawn) == 24
+
+
+def test_a_larger_mark_is_of_a_head_that_is_worth_more(atlas: Atlas) -> None:
+    chart = head_map.chart(atlas, "cross", "entropy", "confidence")
+    sizes = {
+        name: size
+        for mark in chart.marks
+        if isinstance(mark, Curve)
+        for name, size in zip(mark.names, mark.sizes, strict=True)
+    }
+    worth = {
+        f"Cross L{layer} H{head}": abs(atlas.shipped.worth["cross", layer, head].mean)
+        for layer in range(3)
+        for head in range(8)
+    }
+    assert sorted(sizes, key=lambda name: sizes[name]) == sorted(
+        worth, key=lambda name: worth[name]
+    )
+
+
+def test_axes_hold_the_numbers_of_the_survey(atlas: Atlas) -> None:
+    rows = rows_of(head_map.chart(atlas, "cross", "entropy", "worth"))
+    row = next(each for each in rows if each["point"] == "Cross L2 H3")
+    estimate = atlas.heads["cross", 2, 3].numbers["entropy"]
+    assert row["Entropy"] == pytest.approx(estimate.mean)
+    assert row["Worth (nats)"] == pytest.approx(atlas.shipped.worth["cross", 2, 3].mean)
+
+
+def test_a_row_marks_its_key_in_the_sentence(atlas: Atlas) -> None:
+    for place in (("cross", 2, 3), ("encoder_self", 0, 0), ("decoder_self", 1, 2)):
+        rows = atlas.heads[place].strongest
+        for row, line in zip(rows, rows_in_sentences(atlas, place, rows, Screen()), strict=True):
+            marked = [line.text[start:end] for start, end in line.parts]
+            assert line.key in marked
+            assert f"q{row.query}" in line.link and f"k{row.key}" in line.link
+
+
+def test_relatives_are_of_the_same_kind_and_the_nearest_first(atlas: Atlas) -> None:
+    near = atlas.relatives(("encoder_self", 0, 0), 5)
+    assert [place[0] for place, _ in near] == ["encoder_self"] * 5
+    assert ("encoder_self", 0, 0) not in dict(near)
+    distances = [distance for _, distance in near]
+    assert distances == sorted(distances)
+
+
+def test_texts_of_a_table_are_escaped_around_what_stands_out() -> None:
+    cell = Cell("a <b> & c", parts=((2, 5),))
+    html = table_html(Table("t", [Column(), Column(is_text=True)], [Row(Cell("x"), [cell])]), LIGHT)
+    assert "a <b>&lt;b&gt;</b> &amp; c" in html
+
+
+def test_the_table_has_a_row_for_each_head_in_the_order_that_is_asked_for(atlas: Atlas) -> None:
+    places = list(atlas.heads)[::-1]
+    table = heads_table(atlas, places, ["worth", "entropy"], ["#"] * len(places), "entropy")
+    assert table.rows[0].head.text == "Cross L2 H7"
+    assert len(table.rows) == 72
+
+
+def test_a_footprint_is_whole(atlas: Atlas) -> None:
+    for head in atlas.survey.heads:
+        chart = footprint.chart(head)
+        assert sum(row["share of the weight"] for row in rows_of(chart)) == pytest.approx(
+            1, abs=0.01
+        )
+        assert place_of(head) in atlas.heads

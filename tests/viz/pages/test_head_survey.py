@@ -1,0 +1,63 @@
+"""A survey of a checkpoint that has none: made step by step, kept on disk where that is allowed."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from transformer.checkpoint import CheckpointError
+from transformer.corpus import shipping
+from viz.pages.heads import surveys
+from viz.pages.heads.surveys import HeadSurvey, atlas_of
+from viz.run.batches import Runner
+from viz.run.request import make_request
+from viz.run.work import finish
+
+COPY = Path(__file__).parents[3] / "checkpoints" / "copy"
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A checkpoint without a survey; of the sentences only the first ones are read."""
+    shutil.copytree(COPY, tmp_path / "copy", ignore=shutil.ignore_patterns("survey"))
+    monkeypatch.setenv("HEADSCOPE_CHECKPOINTS", str(tmp_path))
+
+    def few(checkpoint: object) -> shipping.Sentences:
+        lines = {n: " ".join(str(n * i % 7 + 2) for i in range(1, 6)) for n in range(1, 11)}
+        return shipping.Sentences(lines, "ten lines")
+
+    monkeypatch.setattr(surveys, "sentences_for", few)
+    return tmp_path / "copy"
+
+
+def test_a_survey_is_kept_beside_the_weights_and_read_from_there(folder: Path) -> None:
+    request = make_request("copy", "3 4", "greedy")
+    assert atlas_of(request) is None
+    gathered = finish(HeadSurvey.of(request))
+    atlas = atlas_of(request)
+    assert atlas is not None
+    assert atlas.survey.n_sentences == gathered.n_done == 10
+    assert len(atlas.shipped.worth) == len(atlas.heads) == 24
+
+
+def test_it_goes_on_from_what_there_is(folder: Path) -> None:
+    study = HeadSurvey.of(make_request("copy", "3 4", "greedy"))
+    first, *_ = study.run(None, Runner())
+    assert study.progress(first) == (4, 10)
+    assert [each.n_done for each in study.run(first, Runner())] == [8, 10]
+
+
+def test_what_cannot_be_written_stays_in_memory(folder: Path) -> None:
+    request = make_request("copy", "3 4", "greedy")
+    (folder / "survey").write_text("a file stands in its way")
+    assert finish(HeadSurvey.of(request)).n_done == 10
+    assert atlas_of(request) is None
+
+
+def test_a_survey_of_other_weights_is_refused(folder: Path) -> None:
+    request = make_request("copy", "3 4", "greedy")
+    finish(HeadSurvey.of(request))
+    file = folder / "survey" / "survey.json"
+    file.write_text(file.read_text().replace('"fingerprint":"', '"fingerprint":"0', 1))
+    with pytest.raises(CheckpointError):
+        atlas_of(request)

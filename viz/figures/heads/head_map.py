@@ -1,0 +1,114 @@
+"""All heads of a kind as marks: by likeness of their footprints, or any number against another."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from transformer.corpus.atlas import Atlas, Place, place_of, title_of
+from viz.exhibits.chart import Axis, Chart, Curve, Mark, Point, nothing
+from viz.figures.heads.inks import ink_of
+from viz.figures.heads.names import head_name, label_text, sparkline, text_of
+from viz.labels import kind_name, kind_title, number
+
+LIKENESS = "likeness"
+"""In place of a number: both axes are those of the map by likeness."""
+SMALLEST, LARGEST, USUAL = 7.0, 30.0, 12.0
+"""Pixels across the mark of a head that is worth nothing, of the one that is worth most, and where
+nobody knows."""
+HOVER = "{0}\n{1}\n{2}\n{3}"
+NO_LABEL = "no label"
+HEIGHT = 300
+
+
+def chart(atlas: Atlas, kind: str, x: str, y: str, chosen: Place | None = None) -> Chart:
+    """The heads of a kind; colour: the label, size: what the head is worth to the output."""
+    heads = [place_of(each) for each in atlas.of_kind(kind)]
+    name, title = f"heads {kind}", kind_title(kind)
+    if len(heads) < 2:
+        return nothing(name, title, "There is only one head of this kind: a map needs two.")
+    places = _places(atlas, kind, heads, x, y)
+    sizes = _sizes(atlas, heads)
+    marks: list[Mark] = []
+    for role, some in _by_role(atlas, heads).items():
+        at = [heads.index(place) for place in some]
+        label = atlas.label(some[0])
+        marks.append(
+            Curve(
+                NO_LABEL if label is None else label.title,
+                places[at, 0],
+                places[at, 1],
+                "dim" if label is None else ink_of(role),
+                HOVER,
+                width=0,
+                sizes=[sizes[i] for i in at],
+                names=[head_name(place) for place in some],
+                more=[_card(atlas, place) for place in some],
+            )
+        )
+    if chosen in heads:
+        a, b = places[heads.index(chosen)].tolist()
+        marks.append(Point(a, b, head_name(chosen)))
+    across, up, more = _axes(atlas, kind, x, y)
+    return Chart(name, title, more, across, up, marks, HEIGHT, is_for_choice=True)
+
+
+def describe(atlas: Atlas, kind: str) -> str:
+    """Say how many heads there are, and how many of them have a label."""
+    heads = [place_of(each) for each in atlas.of_kind(kind)]
+    n = sum(atlas.label(place) is not None for place in heads)
+    return f"{len(heads)} heads of {kind_name(kind)}, {n} of them with a label."
+
+
+def spelled(place: Place) -> str:
+    """Its name for whoever asks which marks were chosen."""
+    return ".".join(map(str, place))
+
+
+def _places(atlas: Atlas, kind: str, heads: Sequence[Place], x: str, y: str) -> np.ndarray:
+    if LIKENESS in (x, y):
+        return atlas.likeness[kind].places
+    estimates = [[atlas.number(place, name) for name in (x, y)] for place in heads]
+    return np.array([[np.nan if it is None else it.mean for it in pair] for pair in estimates])
+
+
+def _axes(atlas: Atlas, kind: str, x: str, y: str) -> tuple[Axis, Axis, str]:
+    if LIKENESS in (x, y):
+        stress = number(atlas.likeness[kind].stress, 2)
+        more = f": like footprints are near (stress {stress})"
+        return Axis("", is_labelled=False), Axis("", is_labelled=False), more
+    across, up = (Axis(_with_unit(atlas, name), has_grid=True) for name in (x, y))
+    return across, up, ""
+
+
+def _with_unit(atlas: Atlas, name: str) -> str:
+    """The title of a number, with the unit in which an axis has it."""
+    return f"{title_of(name)} ({atlas.shipped.unit})" if name == "worth" else title_of(name)
+
+
+def _sizes(atlas: Atlas, heads: Sequence[Place]) -> list[float]:
+    worth = [atlas.number(place, "worth") for place in heads]
+    most = max((abs(each.mean) for each in worth if each is not None), default=0.0)
+    if not most:
+        return [USUAL] * len(heads)
+    return [
+        SMALLEST + (LARGEST - SMALLEST) * ((abs(each.mean) / most) ** 0.5 if each else 0.0)
+        for each in worth
+    ]
+
+
+def _by_role(atlas: Atlas, heads: Sequence[Place]) -> dict[str, list[Place]]:
+    """Heads by the role that names them; those without one first, below all others."""
+    result: dict[str, list[Place]] = {}
+    for place in heads:
+        label = atlas.label(place)
+        result.setdefault("" if label is None else label.role, []).append(place)
+    return dict(sorted(result.items()))
+
+
+def _card(atlas: Atlas, place: Place) -> list[str]:
+    """What the pointer is told of a head, and its name for whoever asks which were chosen."""
+    label, worth = atlas.label(place), atlas.number(place, "worth")
+    says = NO_LABEL if label is None else label_text(label)
+    loses = "" if worth is None else f"off: {text_of('worth', worth.mean, atlas.shipped.unit)}"
+    shares = sparkline(atlas.heads[place].footprint)
+    return [head_name(place), says, loses, shares, spelled(place)]

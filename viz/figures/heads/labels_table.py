@@ -1,0 +1,37 @@
+"""The labels of a head with their evidence: score, interval, baseline and corrected p."""
+
+from collections.abc import Sequence
+
+from transformer.corpus.labels import Label
+from viz.exhibits.table import Cell, Column, Row, Table
+from viz.labels import number, percent
+
+COLUMNS = ("label", "score", "95 % interval", "by chance", "p, corrected", "sentences")
+
+
+def labels_table(labels: Sequence[Label]) -> Table:
+    """A row for each label, the surest first."""
+    rows = [
+        Row(
+            Cell(each.title),
+            [
+                Cell(percent(each.score, 0), each.score),
+                Cell(_ends(each)),
+                Cell(percent(each.baseline, 0), each.baseline),
+                Cell(_p(each.p), each.p),
+                Cell(f"{each.n_sentences:,d}", each.n_sentences),
+            ],
+        )
+        for each in labels
+    ]
+    return Table("Labels", [Column(each) for each in COLUMNS], rows)
+
+
+def _ends(label: Label) -> str:
+    if label.low is None or label.high is None:
+        return "of one sentence"
+    return f"{percent(label.low, 0).removesuffix(' %')} to {percent(label.high, 0)}"
+
+
+def _p(p: float) -> str:
+    return "< .0001" if p < 1e-4 else number(p, 4)

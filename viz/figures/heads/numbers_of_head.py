@@ -1,0 +1,36 @@
+"""Every number of a head over its survey: mean, interval, and what is had by chance."""
+
+from transformer.corpus.atlas import Atlas, Place, title_of
+from transformer.corpus.surveyed import Estimate
+from viz.exhibits.table import Cell, Column, Row, Table
+from viz.figures.heads.names import ends_text, text_of
+
+COLUMNS = ("number", "mean", "95 % interval", "by chance")
+
+
+def numbers_of_head(atlas: Atlas, place: Place) -> Table:
+    """A row for each number: what the head is worth first."""
+    rows = []
+    for name in atlas.numbers(place[0]):
+        estimate = atlas.number(place, name)
+        if estimate is not None:
+            chance = atlas.heads[place].numbers.get(f"{name}_chance")
+            rows.append(_row(name, estimate, chance, atlas.shipped.unit))
+    return Table("Numbers", [Column(each) for each in COLUMNS], rows)
+
+
+def _row(name: str, of: Estimate, chance: Estimate | None, unit: str) -> Row:
+    def text(value: float) -> str:
+        return text_of(name, value, unit)
+
+    ends = "of one sentence"
+    if of.low is not None and of.high is not None:
+        ends = ends_text(name, of.low, of.high, unit)
+    return Row(
+        Cell(title_of(name)),
+        [
+            Cell(text(of.mean), of.mean),
+            Cell(ends),
+            None if chance is None else Cell(text(chance.mean), chance.mean),
+        ],
+    )

@@ -1,0 +1,27 @@
+"""The heads whose footprints are most like that of one head."""
+
+from collections.abc import Sequence
+
+from transformer.corpus.atlas import Atlas, Place
+from viz.exhibits.table import Cell, Column, Row, Table
+from viz.figures.heads.names import head_name, sparkline
+from viz.labels import number
+
+
+def relatives_table(
+    atlas: Atlas, near: Sequence[tuple[Place, float]], links: Sequence[str]
+) -> Table:
+    """A row for each, the most alike first."""
+    rows = [
+        Row(
+            Cell(head_name(place), link=link),
+            [
+                Cell(number(distance, 3), distance),
+                Cell(sparkline(atlas.heads[place].footprint)),
+                Cell(" · ".join(label.title for label in atlas.labels.get(place, ()))),
+            ],
+        )
+        for (place, distance), link in zip(near, links, strict=True)
+    ]
+    columns = [Column(), Column("distance"), Column("footprint"), Column("does", is_text=True)]
+    return Table("Relatives", columns, rows)

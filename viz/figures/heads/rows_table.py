@@ -1,0 +1,43 @@
+"""Rows of a head in their sentences: the query, the key and its weight, grouped by decile."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from viz.exhibits.table import Cell, Column, Row, Table
+from viz.labels import number
+
+
+@dataclass(frozen=True)
+class RowInSentence:
+    """A row of a head: where its query looks, in a sentence."""
+
+    weight: float
+    query: str
+    key: str
+    text: str
+    parts: tuple[tuple[int, int], ...]
+    """Parts of the text that are query and key: first letter, and the one behind the last."""
+    link: str
+    """Opens the sentence with this head, where there is a text to open."""
+    group: str = ""
+    """The decile that it is drawn from; empty where rows are not grouped."""
+
+
+def rows_table(name: str, rows: Sequence[RowInSentence]) -> Table:
+    """A line for each row; the first of a group names it."""
+    is_grouped = any(each.group for each in rows)
+    names = ["decile" if is_grouped else "", "weight", "query → key", "sentence"]
+    columns = [Column(each, is_text=each == "sentence") for each in names]
+
+    def row(each: RowInSentence, before: RowInSentence | None) -> Row:
+        is_new = before is None or each.group != before.group
+        cells = [
+            Cell(number(each.weight), each.weight),
+            Cell(f"{each.query} → {each.key}"),
+            Cell(each.text, parts=each.parts, link=each.link),
+        ]
+        head = Cell(each.group if is_new else "")
+        return Row(head, cells, is_first=is_new and before is not None)
+
+    pairs = zip(rows, [None, *rows], strict=False)
+    return Table(name, columns, [row(*each) for each in pairs])

@@ -1,0 +1,200 @@
+"""All heads of a checkpoint: a map of each kind, and a table of those that are chosen there, that a
+search finds, in the order of a column.
+"""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from transformer.corpus.atlas import Atlas, Place
+from viz.app_packages import st
+from viz.exhibits.exhibit import Exhibit
+from viz.fields.heads import HeadsFields
+from viz.figures.heads import head_map
+from viz.figures.heads.head_map import LIKENESS
+from viz.figures.heads.heads_table import heads_table
+from viz.figures.heads.names import head_name
+from viz.labels import kind_title, literal
+from viz.map_words import counted
+from viz.screen import link
+from viz.state.head_links import at_head
+from viz.state.page import Pane
+from viz.state.state import bound, change, session
+from viz.ui.columns import columns
+from viz.ui.controls import choose_one
+from viz.ui.saving import download, for_a_paper
+from viz.ui.showing import show_for_choice, show_with_files
+from viz.ui.words import help_of
+
+ALL, LAYER, LABEL = "all", "layer", "label"
+"""In place of a kind; orders that are no number: of the model, and by the titles of labels."""
+TABLE = "heads"
+_LINK = re.compile(r"\[([^\]]*)\]\(([^)]*)\)")
+"""A link in Markdown, which a card of somebody else's is not read as."""
+SAYS = (
+    "A mark is a head: its colour is what it does, its size what it is worth. A click opens it; "
+    "the lasso above a map lists those that it is drawn around."
+)
+
+
+@dataclass
+class Clearings:
+    """The times that a choice on maps was given up: each begins new maps, without its outline."""
+
+    n: int = 0
+
+
+def choose_maps(pane: Pane, atlas: Atlas) -> None:
+    """Draw the choices of the maps: the kind, and what stands along the axes."""
+    own = pane.screen.of(HeadsFields)
+    look: Any = {"label_visibility": "collapsed"}
+    if len(atlas.kinds) > 1:
+        titles = {ALL: "All kinds"} | {kind: kind_title(kind) for kind in atlas.kinds}
+        choose_one("Heads", "heads_kind", titles, own.heads_kind, **look)
+    numbers = _numbers(atlas, _kinds(pane, atlas))
+    axes = {LIKENESS: "By likeness"} | numbers
+    look |= {"as_list": True, "width": 170}
+    if choose_one("Across", "heads_x", axes, own.heads_x, **look) != LIKENESS:
+        choose_one("Up", "heads_y", numbers, own.heads_y, **look)
+
+
+def exhibits_of_all(pane: Pane, atlas: Atlas) -> dict[str, Exhibit]:
+    """A map of each kind that is seen, and the table of the heads that are listed."""
+    own, kinds = pane.screen.of(HeadsFields), _kinds(pane, atlas)
+    numbers = _numbers(atlas, kinds)
+    x = own.heads_x if own.heads_x in numbers else LIKENESS
+    y = own.heads_y if own.heads_y in numbers else next(iter(numbers))
+    maps = {
+        f"map_{kind}": Exhibit(
+            f"Heads, {kind_title(kind)}",
+            head_map.chart(atlas, kind, x, LIKENESS if x == LIKENESS else y),
+            head_map.describe(atlas, kind),
+            about="checkpoint",
+        )
+        for kind in kinds
+    }
+    places = _places(pane, atlas)
+    links = [link(at_head(pane.screen, place)) for place in places]
+    table = heads_table(atlas, places, list(numbers), links, own.heads_order)
+    text = f"{counted(len(places), 'head', 'heads')} over {atlas.survey.n_sentences:,d} sentences."
+    return maps | {TABLE: Exhibit("Heads", table, text, about="checkpoint")}
+
+
+def all_heads(pane: Pane, atlas: Atlas) -> None:
+    """The maps beside each other, and the table below."""
+    exhibits, n = exhibits_of_all(pane, atlas), session().of(Clearings).n
+    maps = {name: each for name, each in exhibits.items() if name != TABLE}
+    for place, (name, exhibit) in zip(columns(len(maps)), maps.items(), strict=True):
+        with place:
+            show_for_choice(exhibit, f"{name} {n}", partial(_take, name.removeprefix("map_")))
+    _choose_rows(pane, atlas, maps)
+    with show_with_files(pane, exhibits[TABLE], TABLE):
+        download(
+            "Survey as CSV",
+            atlas.survey.to_csv,
+            "headscope-survey.csv",
+            "Every number of every head, with its interval",
+        )
+
+
+def _choose_rows(pane: Pane, atlas: Atlas, maps: Mapping[str, Exhibit]) -> None:
+    """Draw the search, the order, how many heads are listed, and the files of the maps."""
+    own, look = pane.screen.of(HeadsFields), dict[str, Any]()
+    look = {"label_visibility": "collapsed"}
+    with st.container(horizontal=True, vertical_alignment="center", key="heads rows"):
+        find: Any = {"placeholder": "Find a head or what it does", "width": 260}
+        st.text_input("Find", own.heads_find, **look, **find, **bound("heads_find", own.heads_find))
+        numbers = _numbers(atlas, _kinds(pane, atlas))
+        orders = {LAYER: "By layer", LABEL: "By label"}
+        orders |= {name: f"By {title.lower()}" for name, title in numbers.items()}
+        look |= {"as_list": True, "width": 200}
+        choose_one("Sorted", "heads_order", orders, own.heads_order, **look)
+        n, n_all = len(_places(pane, atlas)), len(atlas.heads)
+        st.caption(f"{n:,d} of {counted(n_all, 'head', 'heads')}", width="content")
+        if own.heads_among:
+            text = f"{len(own.heads_among):d} chosen on the maps"
+            st.button(text, icon=":material/close:", help="List all heads again", on_click=_clear)
+        for_a_paper(pane, maps, "paper maps")
+
+
+def _kinds(pane: Pane, atlas: Atlas) -> list[str]:
+    """The kind that is chosen, or all of them."""
+    kind = pane.screen.of(HeadsFields).heads_kind
+    return [kind] if kind in atlas.kinds else list(atlas.kinds)
+
+
+def _numbers(atlas: Atlas, kinds: Iterable[str]) -> dict[str, str]:
+    """Name -> title of the numbers that heads of any of these kinds have."""
+    return {name: title for kind in kinds for name, title in atlas.numbers(kind).items()}
+
+
+def _places(pane: Pane, atlas: Atlas) -> list[Place]:
+    """The heads of these kinds that were chosen and that the search finds, in their order."""
+    own, kinds = pane.screen.of(HeadsFields), _kinds(pane, atlas)
+    wanted = own.heads_find.casefold().split()
+    among = set(own.heads_among) & set(atlas.heads) or set(atlas.heads)
+    places = [
+        place
+        for place in atlas.heads
+        if place in among
+        and place[0] in kinds
+        and all(word in _words(atlas, place) for word in wanted)
+    ]
+    return sorted(places, key=partial(_rank, atlas, own.heads_order))
+
+
+def _words(atlas: Atlas, place: Place) -> str:
+    """Whatever a search looks at."""
+    titles = (label.title for label in atlas.labels.get(place, ()))
+    return " ".join((head_name(place), *titles)).casefold()
+
+
+def _rank(atlas: Atlas, order: str, place: Place) -> tuple[float | str, ...]:
+    """The most of a number first, but of what a head is worth the greatest loss; stable."""
+    if order == LABEL:
+        label = atlas.label(place)
+        return ("~",) if label is None else (label.title, -label.score)
+    if order == LAYER:
+        return ()
+    number = atlas.number(place, order)
+    if number is None:
+        return (1.0, 0.0)
+    return (0.0, number.mean if order == "worth" else -number.mean)
+
+
+def _take(kind: str, chosen: Sequence[Sequence[Any]]) -> None:
+    """Open the head that was clicked; list those that were drawn around, beside other maps'."""
+    places = [_place(str(card[-1])) for card in chosen]
+    if len(places) == 1:
+        _, layer, head = places[0]
+        change(heads_of="one", kind=kind, layer=layer, head=head)
+        return
+    before = session().screen.of(HeadsFields).heads_among
+    change(heads_among=(*(each for each in before if each[0] != kind), *places))
+
+
+def _place(text: str) -> Place:
+    kind, layer, head = text.rsplit(".", 2)
+    return kind, int(layer), int(head)
+
+
+def _clear() -> None:
+    session().of(Clearings).n += 1
+    change(heads_among=())
+
+
+def say_heads(atlas: Atlas) -> None:
+    """Say how many heads have a label, over how many sentences, and what the marks mean."""
+    n = counted(atlas.survey.n_sentences, "sentence", "sentences")
+    n_named = sum(bool(labels) for labels in atlas.labels.values())
+    text = f"{n_named:d} of {counted(len(atlas.heads), 'head', 'heads')} have a label, over {n}."
+    st.caption(f"{text} {literal(SAYS)}", help=help_of("head_label", "head_worth", "footprint"))
+
+
+def say_card(atlas: Atlas) -> None:
+    """Say whose sentences these are, and when they were read."""
+    about = _LINK.sub(r"\1 (\2)", atlas.shipped.about).replace("`", "")
+    for paragraph in about.split("\n\n"):
+        st.caption(literal(" ".join(paragraph.lstrip("# ").split())))

@@ -1,0 +1,111 @@
+"""Heads: all heads of a checkpoint over many sentences, and each by itself."""
+
+from functools import partial
+from typing import Any
+
+from transformer.checkpoint import CheckpointError
+from transformer.corpus.atlas import Atlas
+from transformer.corpus.shipping import Gathered
+from viz.app_packages import st
+from viz.exhibits.exhibit import Exhibit
+from viz.fields.heads import HeadsFields
+from viz.pages.heads.every import all_heads, choose_maps, exhibits_of_all, say_card, say_heads
+from viz.pages.heads.one import exhibits_of_head, links_of, one_head, place_on
+from viz.pages.heads.surveys import HeadSurvey, atlas_of, atlas_so_far
+from viz.run.growth import Growth
+from viz.run.settings import is_public
+from viz.state.note import note, warn
+from viz.state.page import Exhibits, Page, Pane
+from viz.state.state import change, session
+from viz.ui.columns import below
+from viz.ui.controls import choose_head, choose_one
+from viz.ui.progress import grow
+
+TITLES = {"all": "All heads", "one": "One head"}
+NONE = "{name} has no survey of its heads yet: what they do over many sentences is not known."
+ELSEWHERE = "A survey is made on a machine of one's own, by the command survey."
+
+
+def draw(pane: Pane) -> None:
+    """All heads, or one of them; where nothing was surveyed, the way to a survey."""
+    if not pane.is_of_asked_checkpoint:
+        note("The heads are shown once the checkpoint opens.")
+        return
+    try:
+        atlas = atlas_of(pane.request)
+    except CheckpointError as error:
+        warn(error)
+        atlas = None
+    if atlas is not None:
+        _arrange(pane, atlas)
+    elif is_public():
+        note(f"{NONE.format(name=pane.checkpoint.name)} {ELSEWHERE}")
+    elif not pane.screen.of(HeadsFields).heads_survey:
+        note(NONE.format(name=pane.checkpoint.name))
+        look: Any = {"icon": ":material/play_arrow:", "type": "primary"}
+        st.button("Survey its heads", on_click=lambda: change(heads_survey=True), **look)
+    else:
+        grow(HeadSurvey.of(pane.request), lambda gathered: _so_far(pane, gathered))
+
+
+def _so_far(pane: Pane, gathered: Gathered) -> None:
+    """The heads as far as they are surveyed."""
+    if session().screen != pane.screen:
+        st.rerun()  # what was chosen meanwhile is the page's, and this is a part of it
+    _arrange(pane, atlas_so_far(gathered))
+
+
+def _arrange(pane: Pane, atlas: Atlas) -> None:
+    own = pane.screen.of(HeadsFields)
+    with st.container(horizontal=True, vertical_alignment="center", key="heads choices"):
+        look: Any = {"label_visibility": "collapsed"}
+        part = choose_one("Heads of", "heads_of", TITLES, own.heads_of, **look)
+        if part == "one":
+            choose_head(pane, as_list=True)
+            links_of(pane, place_on(pane, atlas))
+        else:
+            choose_maps(pane, atlas)
+    if part == "one":
+        one_head(pane, atlas)
+    else:
+        say_heads(atlas)
+        all_heads(pane, atlas)
+        below(lambda _: say_card(atlas), pane)
+
+
+def _exhibits_of(pane: Pane, atlas: Atlas) -> dict[str, Exhibit]:
+    is_one = pane.screen.of(HeadsFields).heads_of == "one"
+    return exhibits_of_head(pane, atlas) if is_one else exhibits_of_all(pane, atlas)
+
+
+def _exhibits(pane: Pane) -> Exhibits:
+    """Those of the survey in the folder; else of the one that is made, where it is asked for."""
+    if not pane.is_of_asked_checkpoint:
+        return {}
+    atlas = atlas_of(pane.request)
+    if atlas is not None:
+        return _exhibits_of(pane, atlas)
+    if is_public() or not pane.screen.of(HeadsFields).heads_survey:
+        return {}
+    study, names = HeadSurvey.of(pane.request), _names(pane)
+    return {
+        name: Growth(title, study, partial(_exhibit_so_far, pane, name))
+        for name, title in names.items()
+    }
+
+
+def _exhibit_so_far(pane: Pane, name: str, gathered: Gathered) -> Exhibit:
+    return _exhibits_of(pane, atlas_so_far(gathered))[name]
+
+
+def _names(pane: Pane) -> dict[str, str]:
+    """The names and titles of the exhibits of a survey that is made."""
+    own = pane.screen.of(HeadsFields)
+    if own.heads_of == "one":
+        return {"deciles": "Rows by decile", "footprint": "Footprint", "labels": "Labels"}
+    kinds = list(pane.recording.attentions)
+    kinds = [own.heads_kind] if own.heads_kind in kinds else kinds
+    return {f"map_{kind}": "Heads" for kind in kinds} | {"heads": "Heads"}
+
+
+PAGE = Page("heads", "Heads", "Model", 6, draw, shows="checkpoint", exhibits=_exhibits)

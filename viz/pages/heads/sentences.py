@@ -1,0 +1,65 @@
+"""Rows of a head in the sentences of its survey: their text, with query and key marked in it."""
+
+from collections.abc import Iterable, Sequence
+
+from transformer.corpus.atlas import Atlas, Place
+from transformer.corpus.surveyed import Decile
+from transformer.corpus.surveyed import Row as HeadRow
+from viz.figures.heads.rows_table import RowInSentence
+from viz.labels import number
+from viz.screen import Screen, link
+from viz.state.head_links import in_sentence
+
+SPACE = "▁"
+
+
+def rows_of(
+    atlas: Atlas, place: Place, rows: Iterable[HeadRow], screen: Screen, group: str = ""
+) -> list[RowInSentence]:
+    """These rows of a head, each with the address that opens it on Explore."""
+    return [_row(atlas, place, row, screen, group) for row in rows]
+
+
+def group_of(decile: Decile) -> str:
+    """The weights of a decile, and its share of the rows."""
+    return f"{number(decile.low)} to {number(decile.high)}"
+
+
+def _row(atlas: Atlas, place: Place, row: HeadRow, screen: Screen, group: str) -> RowInSentence:
+    shipped, kind = atlas.shipped, place[0]
+    _, keys = shipped.pieces_of(kind, row.sentence)
+    source = shipped.sentences[row.sentence]
+    text, parts = spread(keys, SPACE not in "".join(keys) and " " in source)
+    is_same = shipped.sides[kind][0] == shipped.sides[kind][1]
+    chosen = sorted({row.key, row.query} if is_same else {row.key})
+    marked = tuple(parts[at] for at in chosen if at < len(parts))
+    writes = bool(shipped.targets)
+    address = in_sentence(screen, place, source, (row.query, row.key), writes)
+    pieces = bare(row.query_piece), bare(row.key_piece)
+    return RowInSentence(row.weight, *pieces, text, marked, link(address), group)
+
+
+def bare(piece: str) -> str:
+    """A piece without the mark of a space before it; a space by itself stays visible."""
+    return piece.removeprefix(SPACE) or piece
+
+
+def spread(pieces: Sequence[str], is_apart: bool) -> tuple[str, list[tuple[int, int]]]:
+    """Write pieces as a text, with the letters of each; is_apart: they are words without a mark.
+
+    >>> spread(["▁It", "▁rain", "s", "</s>"], False)
+    ('It rains </s>', [(0, 2), (3, 7), (7, 8), (9, 13)])
+    """
+    text, parts = "", list[tuple[int, int]]()
+    for piece in pieces:
+        if piece == SPACE:  # a space by itself
+            text += " "
+            parts.append((len(text) - 1, len(text)))
+            continue
+        is_special = len(piece) > 2 and piece[0] in "<[" and piece[-1] in ">]"
+        word = bare(piece)
+        if text and not text.endswith(" ") and (piece.startswith(SPACE) or is_apart or is_special):
+            text += " "
+        parts.append((len(text), len(text) + len(word)))
+        text += word
+    return text, parts
