@@ -77,6 +77,7 @@ from headscope.__main__ import main
 from headscope.transformer.corpus.shards import write_part
 from headscope.transformer.engines.ray import ENGINE as RAY
 from headscope.transformer.hugging_face.loading.placing import Placement
+from headscope.viz.server.models.on_ray import Plan, serving
 
 def refused(call):
     try:
@@ -106,6 +107,7 @@ print(json.dumps({
     "scores": [printed(*sweep, "--bleu", "1")],
     "parquet": [printed(*sweep, "--out", "a.parquet")],
     "cluster": [refused(lambda: list(RAY.run(None, [None])))],
+    "serve": [refused(lambda: serving(Plan("127.0.0.1:1")).__enter__())],
     "large": [refused(lambda: Placement(None, None, "auto").options().__enter__())],
     "survey": [refused(lambda: write_part(None, Path("parts"), 0))],
     "repository": [printed("train", "en-de"), printed("train", "en-de-small")],
@@ -272,10 +274,12 @@ def test_without_an_extra_a_sentence_says_what_to_install(target: Path, tmp_path
 def test_what_it_depends_on_is_what_was_tested() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     extras: dict[str, list[str]] = project["optional-dependencies"]
-    cluster = extras.pop("cluster")  # alone, and tested in an environment of its own
+    # Alone, and tested in an environment of its own.
+    cluster = [*extras.pop("cluster"), *extras.pop("serve")]
     tests = (ROOT / "tests/cluster/requirements.txt").read_text().splitlines()
     (ray,) = (Requirement(line).specifier for line in tests if line.startswith("ray=="))
-    assert all(each.version in Requirement(cluster[-1]).specifier for each in ray)
+    for line in cluster[-2:]:
+        assert all(each.version in Requirement(line).specifier for each in ray)
     assert extras.pop("all") == [f"headscope[{','.join(extras)}]"]
     lists = (project["dependencies"], *extras.values())
     asked = dict(re.split("[>~]=", each) for names in lists for each in names)

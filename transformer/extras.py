@@ -12,6 +12,7 @@ EXTRAS = {
     "paper": ("matplotlib",),
     "parquet": ("pyarrow",),
     "scores": ("sacrebleu",),
+    "serve": ("ray",),
     "survey": ("pyarrow",),
     "yaml": ("yaml",),
 }

@@ -8,6 +8,6 @@ own=$(.venv/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib")
 "$base" -m venv --without-pip .venv-cluster
 there=$(.venv-cluster/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')
 echo "$own" > "$there/project.pth"
-# --no-deps: all that ray imports is in .venv, apart from msgpack.
+# --no-deps: all else that they import is in .venv.
 .venv/bin/python -m pip --python .venv-cluster/bin/python --disable-pip-version-check install \
     --quiet --no-deps --requirement tests/cluster/requirements.txt

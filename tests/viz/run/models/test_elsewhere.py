@@ -67,6 +67,10 @@ def assert_equal(one: Answer, two: Answer) -> None:
         assert to_data(one.decoding) == to_data(two.decoding)
         assert one.decoding.source == two.decoding.source
         assert one.decoding.search.nodes == two.decoding.search.nodes
+    assert_same_recording(one, two)
+
+
+def assert_same_recording(one: Answer, two: Answer) -> None:
     first, second = one.recording, two.recording
     assert (first.source, first.target) == (second.source, second.target)
     assert torch.equal(first.logits, second.logits)
