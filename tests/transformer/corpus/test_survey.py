@@ -209,6 +209,80 @@ def test_layers_with_masks_of_their_own() -> None:
     assert np.isnan(together.peaks).all(1).tolist() == [False, False, False, True]
 
 
+def test_heads_with_masks_of_their_own() -> None:
+    """A window in one head of a layer: each head has the numbers that it has by itself."""
+    one = planted([[1 / 6] * 6] * 6, "abcab$")
+    place = torch.arange(6)
+    masks = ((place[:, None] - place).abs()[None] <= most for most in (2, 6, 2))
+    calls = [replace(one.calls[0], mask=mask) for mask in masks]
+    parts = {name: torch.cat([getattr(each, name) for each in calls]) for name in ("q", "k", "v")}
+    weights, mask = (torch.cat([getattr(each, it) for each in calls]) for it in ("given", "mask"))
+    both = replace(calls[0], **parts, given=weights, mask=mask)
+    (together,) = measured(replace(one, calls=[both]), [1])
+    for head, call in enumerate(calls):
+        (alone,) = measured(replace(one, calls=[call]), [1])
+        np.testing.assert_array_equal(together.numbers[head], alone.numbers[0])
+    duplicate = together.numbers[:, columns().index("duplicate_chance")]
+    np.testing.assert_allclose(duplicate, [np.nan, 1 / 6, np.nan], rtol=1e-5)
+
+
+def test_two_unknown_words_are_no_repetition() -> None:
+    one = planted(one_hot([3, 4, 2, 0, 1, 5]), "abcab$")
+    (tokens,) = one.keys
+    unknown = tuple(replace(each, unknown=each.piece == "a") for each in tokens)
+    (head,) = measured(replace(one, keys=(unknown,), queries=(unknown,)), [1], {0: 1, 1: 9, 2: 9})
+    of = dict(zip(columns(), head.numbers[0].tolist(), strict=True))
+    assert of["duplicate"] == pytest.approx(1)  # of the two b alone
+    assert of["duplicate_chance"] == pytest.approx(1 / 6)
+    # Where nothing but what is unknown comes twice, nothing is repeated, and none is the rarest.
+    unknown = tuple(replace(each, unknown=each.piece in "ab") for each in tokens)
+    (head,) = measured(replace(one, keys=(unknown,), queries=(unknown,)), [1], {0: 1, 1: 9, 2: 9})
+    of = dict(zip(columns(), head.numbers[0].tolist(), strict=True))
+    assert np.isnan([of["duplicate"], of["induction"]]).all()
+    assert of["rare"] == pytest.approx(1 / 6)  # of c, which its own row looks at
+
+
+def test_what_chance_leaves() -> None:
+    (head,) = measured(planted([[0.5, 0.5, 0, 0], [0, 0.5, 0.5, 0]] * 2, "abc$"), [1])
+    of = dict(zip(columns(), head.numbers[0].tolist(), strict=True))
+    for role in ("same", "next", "first", "uniform"):
+        score, chance = of[role], of[f"{role}_chance"]
+        assert chance == pytest.approx(1 / 4)
+        assert of[f"{role}_above"] == pytest.approx((score - chance) / (1 - chance), abs=1e-6)
+    assert of["uniform"] == pytest.approx(0.5)  # .25 each of two keys
+
+
+@pytest.mark.parametrize("checkpoint", ["everyday"], indirect=True)
+def test_a_causal_head_has_the_metrics_of_head_vis(checkpoint: Checkpoint) -> None:
+    """The formulas of HeadVis' compute-head-metrics, in loops, over one sentence.
+
+    Two things differ there: weights below .01 do not count for induction, and in "A A" the second
+    A is what followed the first.
+    """
+    line = "the old man was happy and the old dog was happy"
+    attention = record(checkpoint, line, None).attentions["decoder_self"]
+    ids = [token.id for token in attention.keys]
+    (heads,) = Surveyor(checkpoint).survey({1: line}).heads
+    for layer in range(attention.n_layers):
+        for head, of in enumerate(attention.weights(layer).tolist()):
+            n = range(len(ids))
+            repeated = [
+                sum(of[q][p + 1] for p in range(q) if ids[p] == ids[q] and p + 1 < q)
+                for q in n
+                if any(ids[p] == ids[q] and p + 1 < q for p in range(q))
+            ]
+            expected = {
+                "same": sum(of[q][q] for q in n) / len(n),
+                "previous": sum(of[q][q - 1] for q in n[1:]) / (len(n) - 1),
+                "induction": sum(repeated) / len(repeated),
+                "first": sum(of[q][0] for q in n) / len(n),
+                "distance": sum(of[q][k] * (q - k) for q in n for k in range(q)) / len(n),
+            }
+            numbers = heads.numbers[layer * attention.n_heads + head]
+            for name, value in expected.items():
+                assert numbers[columns().index(name)] == pytest.approx(value, abs=1e-5), name
+
+
 def test_watched_models_come_in_batches_where_these_are_right(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -1,6 +1,7 @@
 """Trees of CoNLL-U files: which heads of attention look along their arcs, and by how much more than
 a head that knows places only."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -79,6 +80,22 @@ def test_a_word_that_sees_no_other_finds_none() -> None:
     causal = torch.tensor([[[1.0, 0.0], [0.5, 0.5]]])
     assert hits(TREE, causal, [0, 1]).tolist() == [[TO_DEPENDENT]]
     assert hits(TREE, causal, [1, 1]).tolist() == [[0]]
+
+
+def test_arcs_that_a_mask_hides_are_not_counted() -> None:
+    """A causal head sees nothing after a word: of those before it, it finds all."""
+    after = Tree("ab", ("a", "b"), (1, None), ("det", "root"))
+    before = Tree("ab", ("a", "b"), (None, 0), ("root", "det"))
+    trees = {n: before if n % 2 else after for n in range(1, 61)}
+    rows = [[1.0, 0.0, 0.0], [1.0, 0.0, 0.0], [1.0, 0.0, 0.0]]
+    causal = planted(rows, "ab$")
+    causal = replace(causal, calls=[replace(causal.calls[0], is_causal=True)])
+    lines = [each for number in trees for each in measured(causal, [number], None, trees)]
+    (head,) = summary(lines).heads
+    det = head.syntax["det"]
+    # In either direction 30 arcs are seen, and each is found; most of all have another offset.
+    assert (det.n_arcs, det.accuracy, det.by_offset) == (30, 1.0, 1.0)
+    assert det.offset == (-1 if det.direction == "to head" else 1)
 
 
 def test_a_planted_head_finds_its_relation(tmp_path: Path) -> None:
