@@ -196,6 +196,19 @@ def test_a_survey_by_ray_is_that_of_one_process(tmp_path: Path) -> None:
     assert contents(tmp_path / "ray") == contents(tmp_path / "here") != {}
 
 
+def test_a_sweep_by_ray_is_that_of_one_process(tmp_path: Path) -> None:
+    data, found = tmp_path / "data.txt", []
+    data.write_text("3 7 2 9\n4 4 5\n2 8 6 3 5\n9 1\n")
+    for name in ("here", "ray"):
+        command = [sys.executable, "-m", "transformer", "sweep", "copy", "--data", str(data)]
+        options = ["--device", "cpu", "--engine", name, "--json"]
+        done = subprocess.run([*command, *options], cwd=ROOT, capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+        found.append(json.loads(done.stdout))
+    assert found[0] == found[1]
+    assert len(found[0]["heads"]) == 24
+
+
 @contextmanager
 def cluster(folder: Path, **variables: str) -> Iterator[str]:
     """The address of a Ray with one machine, this one, at loopback."""

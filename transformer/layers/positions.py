@@ -4,10 +4,13 @@ import torch
 from torch import Tensor, nn
 
 from transformer.config import ModelConfig
+from transformer.layers.embedding import normal
 
 
 def sinusoids(max_len: int, d_model: int) -> Tensor:
     """PE(pos, 2i) = sin(pos / 10000^(2i/d_model)), PE(pos, 2i+1) = cos(same) -> [max_len, D]."""
+    if torch.get_default_device().type == "meta":  # as `normal`
+        return torch.empty(max_len, (d_model + 1) // 2 * 2)
     positions = torch.arange(max_len, dtype=torch.float64)[:, None]
     even = torch.arange(0, d_model, 2, dtype=torch.float64)
     angles = positions / 10000 ** (even / d_model)  # [max_len, D/2]
@@ -20,6 +23,8 @@ def sinusoids_in_halves(max_len: int, d_model: int) -> Tensor:
     As tensor2tensor and Marian have it (`inits::sinusoidalPositionEmbeddings`): the wavelengths
     end at 10000 * 2 pi itself, where AIAYN's stop one short of it.
     """
+    if torch.get_default_device().type == "meta":  # as `normal`
+        return torch.empty(max_len, (d_model + 1) // 2 * 2)
     positions = torch.arange(max_len, dtype=torch.float64)[:, None]
     steps = torch.arange(d_model // 2, dtype=torch.float64) / (d_model // 2 - 1)
     angles = positions / 10000**steps  # [max_len, D/2]
@@ -47,7 +52,7 @@ class LearnedPositions(nn.Module):
 
     def __init__(self, max_len: int, d_model: int) -> None:
         super().__init__()
-        self.table = nn.Parameter(nn.init.normal_(torch.empty(max_len, d_model), std=0.02))
+        self.table = nn.Parameter(normal((max_len, d_model), 0.02))
 
     def forward(self, n: int, start: int | Tensor = 0) -> Tensor:
         """The embeddings of positions start .. start+n-1: [n, D]; of rows' own starts [B, n, D]."""
