@@ -269,6 +269,28 @@ def test_a_cluster_does_shards_for_whoever_has_its_token(
     assert contents(tmp_path / "out") == contents(tmp_path / "here") != {}
 
 
+@pytest.mark.parametrize("work", ["survey", "sweep"])
+def test_a_machine_of_another_precision_does_nothing(work: str, tmp_path: Path) -> None:
+    secret = {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": secrets.token_hex(32)}
+    data, out = tmp_path / "data.txt", tmp_path / "out"
+    data.write_text("3 7 2 9\n4 4 5\n")
+    with cluster(tmp_path / "cluster", HEADSCOPE_PRECISION="bfloat16", **secret) as address:
+        command = [sys.executable, "-m", "transformer", work, "copy", "--data", str(data)]
+        options = [
+            "--device",
+            "cpu",
+            "--address",
+            address,
+            *(["--out", str(out)] * (work == "survey")),
+        ]
+        environment = {**os.environ, **secret}
+        done = subprocess.run(
+            [*command, *options], cwd=ROOT, env=environment, capture_output=True, text=True
+        )
+    assert done.returncode and "bfloat16" in done.stderr and "Traceback" not in done.stderr
+    assert not list(out.glob("*.parquet"))
+
+
 def test_a_cluster_that_asks_for_no_token_is_not_joined(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

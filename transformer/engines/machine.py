@@ -7,14 +7,20 @@ from functools import cache
 from pathlib import Path
 
 from transformer.corpus.manifest import versions
+from transformer.device import PRECISION, asked_dtype, precision_name
 from transformer.engines.engine import EngineError
 from transformer.fingerprint import fingerprint
 from transformer.refusal import quoted
 
 
 def marks_of(checkpoint: Path) -> dict[str, str]:
-    """Return the versions, the code and the weights that a job would run with on this machine."""
-    return {**versions(), "code": _code(), "checkpoint": fingerprint(checkpoint)}
+    """Return the versions, the code, the weights and the precision that a job would run with here.
+
+    The precision is that which is asked for. Raises Refusal where that is none.
+    """
+    asked = asked_dtype()
+    own = {"code": _code(), "checkpoint": fingerprint(checkpoint)}
+    return {**versions(), **own, PRECISION: precision_name(asked) if asked else "not set"}
 
 
 @cache

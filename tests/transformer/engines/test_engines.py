@@ -85,13 +85,17 @@ def test_a_model_that_kills_two_workers_is_said(tmp_path: Path) -> None:
         list(processes.run(Lengths(tmp_path, opens=False), SHARDS))
 
 
-def test_a_machine_with_another_version_is_named() -> None:
+def test_a_machine_with_another_version_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("HEADSCOPE_PRECISION", raising=False)
     here = marks_of(Path("checkpoints/copy"))
     check_machine(here, here)
     with pytest.raises(EngineError, match=r"has torch '2\.0', and this machine"):
         check_machine(here, here | {"torch": "2.0"})
     with pytest.raises(EngineError, match="checkpoint"):
         check_machine(here, marks_of(Path("checkpoints/en-de")))
+    monkeypatch.setenv("HEADSCOPE_PRECISION", "bfloat16")
+    with pytest.raises(EngineError, match="has HEADSCOPE_PRECISION 'bfloat16'"):
+        check_machine(here, marks_of(Path("checkpoints/copy")))
 
 
 LEFT = ("a", "b", "hang 1", "hang 2", "c")
