@@ -42,8 +42,10 @@ bench: .venv/ready-for-tests
 	$(BIN)/python -m tests.bench
 
 # What is kept beside each shipped checkpoint is of its weights: new weights need a new one.
+# TREES: a .conllu file of Universal Dependencies, such as en_ewt-ud-dev.conllu.
 surveys: .venv/ready
-	for each in checkpoints/*/; do $(BIN)/python -m transformer ship-survey $$each; done
+	for each in checkpoints/*/; do \
+		$(BIN)/python -m transformer ship-survey $$each $(if $(TREES),--trees "$(TREES)"); done
 
 train: .venv/ready
 	$(BIN)/python -m transformer train $(RECIPE) --data $(DATA)

@@ -9,10 +9,21 @@ from tqdm import tqdm
 from transformer.commands.arguments import add_checkpoint, add_data
 from transformer.commands.command import Command, Result
 from transformer.corpus.shipped import FILE, FOLDER, write_shipped
-from transformer.corpus.shipping import Gathered, sentences_for, sentences_in, shipping, with_card
+from transformer.corpus.shipping import (
+    Gathered,
+    about_of,
+    sentences_for,
+    sentences_in,
+    shipping,
+    with_card,
+    with_relations,
+)
+from transformer.corpus.trees import ENDING, read_trees
 from transformer.fingerprint import fingerprint
 from transformer.formats.opening import load_checkpoint
 from transformer.inputs import InputError
+
+N_TREES = 600
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -23,6 +34,11 @@ def add_arguments(parser: ArgumentParser) -> None:
         "sentences that come with Headscope"
     )
     add_data(parser, help, required=False)
+    help = (
+        f"a {ENDING} file: how well each head finds its relations, over its first {N_TREES:,} "
+        "trees; they are not kept; a file of its name in .md says whose they are"
+    )
+    parser.add_argument("--trees", type=Path, metavar="FILE", help=help)
     help = "the folder of the survey; left out, survey/ in the checkpoint's folder"
     parser.add_argument("--out", type=Path, metavar="FOLDER", help=help)
 
@@ -32,6 +48,7 @@ def run(options: Namespace) -> Result:
     torch.set_num_threads(options.threads or 1)
     checkpoint = load_checkpoint(options.checkpoint, options.device)
     sentences = sentences_in(options.data) if options.data else sentences_for(checkpoint)
+    trees = read_trees(options.trees)[:N_TREES] if options.trees else []
     gathered: Gathered | None = None
     with tqdm(
         total=len(sentences.lines), desc="Survey", unit="sentence", dynamic_ncols=True
@@ -44,8 +61,12 @@ def run(options: Namespace) -> Result:
         raise InputError(f"There is no sentence that this model reads{why}")
     mark = fingerprint(checkpoint.path)
     data = f" --data {options.data.name}" if options.data else ""
-    by = f"`python -m transformer ship-survey {checkpoint.name}{data}`"
-    shipped = with_card(gathered.shipped, checkpoint.name, mark, by)
+    from_trees = f" --trees {options.trees.name}" if trees else ""
+    by = f"`python -m transformer ship-survey {checkpoint.name}{data}{from_trees}`"
+    shipped = gathered.shipped
+    if trees:
+        shipped = with_relations(shipped, checkpoint, trees, about_of(options.trees))
+    shipped = with_card(shipped, checkpoint.name, mark, by)
     folder = options.out or checkpoint.path / FOLDER
     write_shipped(folder, shipped, mark)
     return {

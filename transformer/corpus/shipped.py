@@ -161,8 +161,10 @@ def _values(
                 each.n_arcs,
                 each.offset,
                 _rounded(each.by_offset),
+                each.n_sentences,
             ]
             for name, each in head.syntax.items()
+            if each.accuracy > each.by_offset  # the others say nothing that places do not
         },
         "worth": None if of is None else _estimate(of),
     }

@@ -16,8 +16,9 @@ from transformer.checkpoint import Checkpoint
 from transformer.corpus.measured import SentenceHeads
 from transformer.corpus.shipped import Place, ShippedSurvey
 from transformer.corpus.summary import summary
-from transformer.corpus.surveyed import Estimate, Survey
+from transformer.corpus.surveyed import Estimate, HeadSummary, Survey
 from transformer.corpus.surveyor import BATCH, Surveyor, counted, source_of
+from transformer.corpus.trees import Tree
 from transformer.edits.spelling import parse
 from transformer.inputs import InputError
 from transformer.training.task import lines_in
@@ -54,9 +55,13 @@ def sentences_in(file: Path) -> Sentences:
     lines = {n: line for n, line in enumerate(lines_in(file), 1) if source_of(line)}
     if not lines:
         raise InputError(f"{file} has no sentence: write one per line.")
+    return Sentences(lines, about_of(file))
+
+
+def about_of(file: Path) -> str:
+    """What the file of this name in .md says of it; else its name. Raises InputError."""
     card = file.with_suffix(".md")
-    about = "\n".join(lines_in(card)).strip() if card.is_file() else f"Sentences of `{file.name}`."
-    return Sentences(lines, about)
+    return "\n".join(lines_in(card)).strip() if card.is_file() else f"`{file.name}`."
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,6 +131,30 @@ def shipping(
             one_by_one=surveyor.why_alone,
         )
         yield so_far
+
+
+def with_relations(
+    shipped: ShippedSurvey, checkpoint: Checkpoint, trees: Sequence[Tree], about: str
+) -> ShippedSurvey:
+    """Add how well each head finds the relations of these trees, which are not kept themselves.
+
+    about: whose trees they are, in Markdown. Raises Refusal where the device fails.
+    """
+    surveyor = Surveyor(checkpoint, counts={}, trees=dict(enumerate(trees, 1)))
+    portion = surveyor.survey({n: tree.text for n, tree in enumerate(trees, 1)})
+    of = {_place(head): head.syntax for head in summary(portion.heads).heads}
+    heads = tuple(replace(each, syntax=of.get(_place(each), {})) for each in shipped.survey.heads)
+    if not any(head.syntax for head in heads):
+        return shipped
+    return replace(
+        shipped,
+        survey=replace(shipped.survey, heads=heads),
+        about=f"{shipped.about}\n\nRelations between words: over {len(trees)} trees of {about}",
+    )
+
+
+def _place(head: HeadSummary) -> Place:
+    return head.kind, head.layer, head.head
 
 
 def with_card(shipped: ShippedSurvey, name: str, fingerprint: str, by: str) -> ShippedSurvey:

@@ -64,6 +64,8 @@ class Syntax:
     """The place of the head minus the dependent's that most of the arcs have, in words."""
     by_offset: float
     """The share of arcs that have it: the best that a head does which knows places only."""
+    n_sentences: int = 0
+    """The sentences that have such arcs."""
 
 
 @dataclass(frozen=True)

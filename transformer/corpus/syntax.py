@@ -5,7 +5,7 @@ it (before it, below 0), as a head could do that knows places only (Voita et al.
 Clark et al. 2019, section 4).
 """
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 
 import numpy as np
@@ -29,6 +29,7 @@ class Tally:
         shape = n_runs, n_heads, len(DIRECTIONS)
         self._hits: dict[str, NDArray[np.int64]] = defaultdict(lambda: np.zeros(shape, np.int64))
         self._arcs: dict[str, NDArray[np.int64]] = defaultdict(lambda: np.zeros(shape, np.int64))
+        self._n_sentences: Counter[str] = Counter()
         self._offsets: dict[str, dict[int, NDArray[np.int64]]] = defaultdict(
             lambda: defaultdict(lambda: np.zeros(shape[1:], np.int64))
         )
@@ -42,6 +43,7 @@ class Tally:
             self._arcs[name][run] += is_seen
             self._hits[name][run] += (of_heads & bits) > 0
             self._offsets[name][offset] += is_seen
+        self._n_sentences.update({name for name, _ in arcs_of(of.arcs)})
 
     def of_heads(self) -> list[dict[str, Syntax]]:
         """Relation -> its numbers, for each head; those with too few arcs are left out."""
@@ -85,4 +87,5 @@ class Tally:
                 n_arcs=int(arcs[:, at].sum()),
                 offset=offsets[best[at]],
                 by_offset=float(n_best[at] / arcs[:, at].sum()),
+                n_sentences=self._n_sentences[name],
             )

@@ -57,13 +57,24 @@ def test_the_more_heads_are_asked_the_less_is_said() -> None:
 
 def test_a_relation_is_held_against_the_best_offset() -> None:
     def found(accuracy: float) -> list[str]:
-        syntax = Syntax(accuracy, accuracy - 0.03, accuracy + 0.03, "to head", 400, 1, 0.6)
+        syntax = Syntax(accuracy, accuracy - 0.03, accuracy + 0.03, "to head", 400, 1, 0.6, 300)
         one = HeadSummary("encoder_self", 0, 0, {}, (), (), (), {"det": syntax})
         (some,) = labels(Survey(300, (one,))).values()
         return [label.title for label in some]
 
     assert found(0.8) == ["det, to head"]
     assert found(0.65) == []
+
+
+def test_relations_that_are_left_out_are_tests_too() -> None:
+    """A shipped survey has those alone that are found more often than by the best offset."""
+    syntax = Syntax(0.7, 0.645, 0.755, "to head", 400, 1, 0.6, 300)
+    heads = [
+        HeadSummary("encoder_self", 0, at, {}, (), (), (), {"det": syntax} if not at else {})
+        for at in range(40)
+    ]
+    assert labels(Survey(300, tuple(heads[:1])))["encoder_self", 0, 0]
+    assert not labels(Survey(300, tuple(heads)))["encoder_self", 0, 0]
 
 
 def test_corrected_probabilities() -> None:

@@ -11,7 +11,8 @@ from transformer.analysis.corpus_sweep import judged_target
 from transformer.analysis.sweep import sweep
 from transformer.checkpoint import CONFIG, CheckpointError, checkpoints_folder
 from transformer.corpus.shipped import FILE, FOLDER, shipped_survey, write_shipped
-from transformer.corpus.shipping import Gathered, Sentences, sentences_for, shipping
+from transformer.corpus.shipping import Gathered, Sentences, sentences_for, shipping, with_relations
+from transformer.corpus.trees import Tree
 from transformer.fingerprint import fingerprint
 from transformer.refusal import Refusal
 
@@ -70,6 +71,32 @@ def test_one_that_goes_on_is_as_an_unbroken_one(folder: Path) -> None:
     *_, whole = shipping(checkpoint, sentences, stopped)
     write_shipped(folder / "again", whole.shipped, fingerprint(folder))
     assert (folder / "again" / FILE).read_bytes() == (folder / FOLDER / FILE).read_bytes()
+
+
+def test_relations_of_trees_are_added(folder: Path) -> None:
+    """Trees of numbers, each the head of the one before it: the trees themselves are not kept."""
+    checkpoint, shipped = load_checkpoint(folder, "cpu"), shipped_survey(folder)
+    assert shipped is not None
+    words = [line.split() for line in LINES.values()]
+    trees = [
+        Tree(" ".join(of), tuple(of), (*range(1, len(of)), None), ("dep",) * len(of))
+        for of in words
+    ]
+    more = with_relations(shipped, checkpoint, trees, "this test.")
+    write_shipped(folder / "trees", more, fingerprint(folder))
+    again = shipped_survey(folder, folder / "trees")
+    assert again is not None and "40 trees of this test." in again.about
+    whole = {(it.kind, it.layer, it.head): it.syntax for it in more.survey.heads}
+    assert {kind for (kind, _, _), syntax in whole.items() if syntax} == {"encoder_self"}
+    for head in again.survey.heads:
+        better = {
+            name: of
+            for name, of in whole[head.kind, head.layer, head.head].items()
+            if of.accuracy > of.by_offset
+        }
+        assert {*head.syntax} == {*better}
+        for name, of in better.items():
+            assert head.syntax[name].accuracy == pytest.approx(of.accuracy, abs=1e-4)
 
 
 def test_one_of_other_weights_is_refused(folder: Path, tmp_path: Path) -> None:
