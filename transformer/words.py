@@ -23,6 +23,9 @@ SPACE, CONTINUES = "▁", "##"
 """The sign that begins a word in sentencepiece; the one that WordPiece writes before a piece that
 goes on with one (Schuster and Nakajima 2012)."""
 
+SPACES = " ▁"
+"""The characters that stand for the space before a word."""
+
 _ALONE = "\0"
 _WORD = re.compile(
     r"""

@@ -3,14 +3,14 @@
 import html
 import math
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from typing import SupportsFloat
 
 from transformer.token import Token
 from transformer.visible import visible
-from transformer.words import CONTINUES, byte_character, word_groups
+from transformer.words import CONTINUES, SPACES, byte_character, word_groups, word_piece
 
 _KIND_TITLES = {"encoder_self": "Encoder", "decoder_self": "Decoder", "cross": "Cross"}
 _KIND_NAMES = {
@@ -68,6 +68,17 @@ def label(token: Token) -> str:
 def bare_label(token: Token) -> str:
     """The label without the mark of a space before it."""
     return label(token).removeprefix("▁") or label(replace(token, piece=" "))
+
+
+def word_text(tokens: Sequence[Token]) -> str:
+    """One word as it reads, whatever pieces make it: without the space that begins it.
+
+    >>> word_text([Token(7, "▁"), Token(8, "cher"), Token(9, "ries")]), word_text([Token(7, "▁")])
+    ('cherries', '␣')
+    """
+    if len(tokens) == 1:
+        return bare_label(tokens[0])
+    return visible(word_piece(tokens).strip(SPACES)) or "".join(map(bare_label, tokens))
 
 
 def word_label(token: Token) -> str:

@@ -41,7 +41,8 @@ def token_row(page: Page, pane: Pane, previews: bool = True) -> Pane:
 
 def _tokens(page: Page, pane: Pane, previews: bool) -> Pane:
     answer = pane.answer
-    rows, address = TokenRows(TITLES[answer.checkpoint.family.reads]), preview_address()
+    rows = TokenRows(TITLES[answer.checkpoint.family.reads], pane.reading.words)
+    address = preview_address()
     look: dict[str, Any] = {"pinned": pinned_tokens(pane), "marks": marks(answer)}
     every: dict[str, Any] = {"address": address, "tint": _tint(pane)}
     every["alignment"] = pane.screen.alignment

@@ -16,13 +16,12 @@ from transformer.decoding import Candidate, Decoding, Step
 from transformer.decoding.coverage import received
 from transformer.recording import Recording
 from transformer.token import Token
-from transformer.visible import visible
-from transformer.words import word_groups, word_piece
+from transformer.words import word_groups
 from viz.components.kit.browser import Component, digest, envelope, pieces, pieces_of_words
 from viz.components.kit.pack import pack
 from viz.components.kit.picture import check_head
 from viz.components.kit.sync import mountable
-from viz.labels import bare_label, kind_name, label, percent, word_label
+from viz.labels import bare_label, kind_name, label, percent, word_label, word_text
 from viz.sentence import weight_wording
 from viz.theme import Theme
 
@@ -151,11 +150,7 @@ def pack_player(
             f"{n_source} source, {n_target} target and {n_read} read tokens."
         )
     prompt = decoding.source if cross is None else ()
-    written = pieces_of_words((*prompt, *decoding.target))
-    if words:
-        bare = map(bare_label, (*prompt, *decoding.target))
-        pairs = zip(bare, written, strict=True)
-        written = [(name, special, begins) for name, (_, special, begins) in pairs]
+    written = pieces_of_words((*prompt, *decoding.target), words)
     source = () if cross is None else decoding.source
     of_source, of_read = (_groups(tokens, words) for tokens in (source, read))
     groups = [of_read] if cross is None else [of_source, of_read]
@@ -203,13 +198,8 @@ def _names(tokens: Sequence[Token], groups: Sequence[Group], words: bool) -> lis
     """Label and whether special, for each column; of words without the space before them."""
     if not words:
         return pieces(tokens)
-    return [_name([tokens[i] for i in group]) for group in groups]
-
-
-def _name(word: Sequence[Token]) -> tuple[str, int]:
-    if len(word) == 1:
-        return bare_label(word[0]), int(word[0].special)
-    return visible(word_piece(word)).strip(" ▁"), 0
+    each = ([tokens[i] for i in group] for group in groups)
+    return [(word_text(word), int(word[0].special)) for word in each]
 
 
 def merge_columns(weights: NDArray[Any], groups: tuple[Group, ...]) -> NDArray[Any]:

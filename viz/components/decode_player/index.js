@@ -11,6 +11,7 @@ import {
   markPointed,
   onToken,
   setPiece,
+  setWordPiece,
 } from "../kit/page.js";
 import { createPlayback, follow, move, onPlayerKey, pause } from "../kit/playback.js";
 import { createSentence, saidOf, say } from "../kit/sentence.js";
@@ -184,7 +185,7 @@ function chip(piece, side, position) {
   const node = element("span", "chip");
   if (position >= 0) Object.assign(node.dataset, { side, position });
   node.setAttribute("role", "listitem");
-  setPiece(node, piece);
+  setWordPiece(node, piece);
   return node;
 }
 

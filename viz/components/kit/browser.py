@@ -6,17 +6,18 @@ A component's script is its index.js with all that this imports: one text, no bu
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
+from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from transformer.token import Token
-from transformer.words import word_groups
+from transformer.words import SPACES, word_groups
 from viz.components.kit.modules import Bundle, bundle
 from viz.components.kit.pack import pack
 from viz.glossary import cards
-from viz.labels import label
+from viz.labels import bare_label, label
 from viz.theme import Theme
 
 _FOLDER = Path(__file__).parents[1]
@@ -63,10 +64,20 @@ def pieces(tokens: Iterable[Token]) -> list[tuple[str, int]]:
     return [(label(token), int(token.special)) for token in tokens]
 
 
-def pieces_of_words(tokens: Sequence[Token]) -> list[tuple[str, int, int]]:
-    """The same, and whether a word begins with it."""
-    first = {group[0] for group in word_groups(tokens)}
-    return [(*piece, int(i in first)) for i, piece in enumerate(pieces(tokens))]
+def pieces_of_words(tokens: Sequence[Token], words: bool = False) -> list[tuple[str, int, int]]:
+    """The same, and 1 where a word begins with it, else 0.
+
+    words: they are drawn as the words that they make: without the sign of a space, and with 2 for a
+    piece that is nothing but the space before its word.
+    """
+    groups = word_groups(tokens)
+    begins = {group[0]: 1 for group in groups}
+    if not words:
+        return [(*piece, begins.get(i, 0)) for i, piece in enumerate(pieces(tokens))]
+    for group in groups:
+        spaces = takewhile(lambda i: not tokens[i].piece.strip(SPACES), group[:-1])
+        begins |= dict.fromkeys(spaces, 2)
+    return [(bare_label(it), int(it.special), begins.get(i, 0)) for i, it in enumerate(tokens)]
 
 
 def palette(theme: Theme) -> dict[str, Any]:

@@ -25,6 +25,13 @@ export function setPiece(node, [label, special]) {
   node.append(spaced ? label.slice(1) : label);
 }
 
+// A piece in a row of words: one that is only the space before its word keeps its place, unseen.
+export function setWordPiece(node, piece) {
+  const isSpace = piece[2] === 2;
+  node.classList.toggle("silent", isSpace);
+  setPiece(node, isSpace ? ["", 0] : piece);
+}
+
 const LEFTWARD = /[\p{Script=Hebrew}\p{Script=Arabic}\p{Script=Syriac}\p{Script=Thaana}\p{Script=Nko}\p{Script=Adlam}]/u;
 
 // A row of pieces runs as its sentence does: by the first letter of its words.

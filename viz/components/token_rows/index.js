@@ -10,7 +10,7 @@ import {
   inWords,
   markPointed,
   onToken,
-  setPiece,
+  setWordPiece,
 } from "../kit/page.js";
 import { announcePin } from "../kit/preview.js";
 import { rove, takeKey } from "../kit/roving.js";
@@ -27,6 +27,8 @@ const SIGNS = {
   unneeded: "no written word needs it",
 };
 
+const SEEN = ".chip:not(.silent)";
+
 // Not a picture: nobody copies it as a figure.
 export default mounted("token_rows", create, update);
 
@@ -39,7 +41,7 @@ function create(root, sync) {
     if (event.key === "Enter" || event.key === " ") {
       pin(view, event.target.closest(".chip"), event.shiftKey);
       takeKey(event);
-    } else rove(event, [...event.target.closest(".tokens").querySelectorAll(".chip")], "row");
+    } else rove(event, [...event.target.closest(".tokens").querySelectorAll(SEEN)], "row");
   };
   root.addEventListener("focusin", ({ target: { dataset } }) => {
     if (dataset.position) announceToken(dataset.side, Number(dataset.position));
@@ -142,16 +144,17 @@ function row(side, tokens, title, first = 0) {
   list.dir = directionOf(tokens);
   list.setAttribute("role", "group");
   list.setAttribute("aria-label", `${title}, ${tokens.length} tokens`);
-  const chips = tokens.map((piece, i) => chip(side, piece, first + i, i === 0));
-  list.append(...inWords(tokens, chips));
+  list.append(...inWords(tokens, tokens.map((piece, i) => chip(side, piece, first + i))));
+  const stop = list.querySelector(SEEN);
+  if (stop) stop.tabIndex = 0; // one stop a row; arrow keys go on from there
   return [element("div", "side dim", title), list];
 }
 
-function chip(side, piece, position, isFirst) {
+function chip(side, piece, position) {
   const node = element("span", "chip");
   node.setAttribute("role", "button");
   Object.assign(node.dataset, { side, position });
-  node.tabIndex = isFirst ? 0 : -1; // one stop a row; arrow keys go on from there
-  setPiece(node, piece);
+  node.tabIndex = -1;
+  setWordPiece(node, piece);
   return node;
 }

@@ -12,7 +12,7 @@ from viz.components.kit.pack import pack
 from viz.components.kit.sync import mountable
 from viz.components.token_rows.alignment import LEAST, aligned
 from viz.components.token_rows.certainty import TINTS, Tint, tinted
-from viz.labels import bare_label, labels
+from viz.labels import labels
 from viz.theme import Theme
 
 TOKEN_ROWS = Component("token_rows")
@@ -38,13 +38,15 @@ class TokenRows:
     """The tokens of both sides."""
 
     titles: tuple[str, str] = ("source", "target")
+    words: bool = True
+    """They read as the words that they make, in which a space is no piece of its own."""
     component: ClassVar[Component] = TOKEN_ROWS
 
     def title(self, recording: Recording) -> str:
         return "Tokens"
 
     def payload(self, recording: Recording, decoding: Decoding | None = None) -> bytes:
-        source, target = _pieces(recording.source), _pieces(recording.target)
+        source, target = (self._pieces(each) for each in (recording.source, recording.target))
         pair = {"second": second} if (second := second_at(recording.source)) else {}
         rows = {"source": source, "target": target, "titles": list(self.titles)}
         over = {"certainty": tinted(recording), "tints": TINTS}
@@ -79,10 +81,9 @@ class TokenRows:
         parts = [f"{title}: {' '.join(labels(tokens))}" for title, tokens in sides if tokens]
         return "; ".join(parts) + "."
 
-
-def _pieces(tokens: Sequence[Token]) -> list[tuple[str, int, int]]:
-    """Label, whether special, and whether a word begins with it."""
-    return [
-        (bare_label(token), special, begins)
-        for token, (_, special, begins) in zip(tokens, pieces_of_words(tokens), strict=True)
-    ]
+    def _pieces(self, tokens: Sequence[Token]) -> list[tuple[str, int, int]]:
+        """Read words as pieces_of_words does; where pieces are asked for, each is seen."""
+        pieces = pieces_of_words(tokens, words=True)
+        if self.words:
+            return pieces
+        return [(text, special, min(1, begins)) for text, special, begins in pieces]

@@ -9,7 +9,7 @@ from transformer.visible import visible
 from transformer.words import word_groups, words_of
 from viz.exhibits.shading import rooted
 from viz.exhibits.table import Cell, Column, Legend, Row, Table
-from viz.labels import bare_label, kind_title, number, percent
+from viz.labels import bare_label, kind_title, number, percent, word_text
 
 TITLES = {
     "arrow": "this arrow",
@@ -93,7 +93,7 @@ def _explained(name: str, arrow: Edit, recording: Recording) -> str:
     attention = recording.attentions[arrow.place]
     groups = word_groups(recording.source)
     pieces = next(group for group in groups if arrow.key in group)
-    spelled = " ".join(bare_label(recording.source[i]) for i in pieces)
+    spelled = word_text([recording.source[i] for i in pieces])
     layer, n = attention.number(arrow.layer), attention.n_heads
     head = f"{kind_title(arrow.place)} L{layer} H{arrow.head}"
     weight = percent(_weight(recording, arrow))

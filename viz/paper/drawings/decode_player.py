@@ -45,9 +45,9 @@ def _written(data: Data, step: int, width: float) -> Drawn:
     """Draw the output up to this step, which is marked; what follows is pale."""
     colours, x, y = data.colours, 0.0, NORMAL + 1
     marks: list[Mark] = []
-    for i, (label, *_) in enumerate(data.header["target"]):
-        word = label.replace("▁", "")
-        if x and label.startswith("▁"):
+    for i, (label, _, begins) in enumerate(data.header["target"]):
+        word = "" if begins == 2 and i != step else label.replace("▁", "")
+        if x and begins:
             x += 3
         size = width_of(word, NORMAL, i == step)
         if x + size > width:

@@ -4,7 +4,7 @@ from transformer import Checkpoint
 from transformer.decoding.constraints import constraints_of
 from transformer.inputs import InputError
 from transformer.visible import visible
-from viz.labels import bare_label
+from viz.labels import word_text
 from viz.run.request import Request
 from viz.state.branching import Ids
 
@@ -35,7 +35,7 @@ def decision_text(checkpoint: Checkpoint, name: str, ids: Ids) -> str:
         text = ".".join(map(str, ids))
     else:
         tokens = tuple(map(checkpoint.tokenizer.token, ids))
-        text = checkpoint.tokenizer.decode(ids).strip() or "".join(map(bare_label, tokens))
+        text = checkpoint.tokenizer.decode(ids).strip() or word_text(tokens)
     text = visible(text)
     text = text if len(text) <= MOST_READ else f"{text[: MOST_READ - 1].rstrip()}…"
     return f"{TITLES[name]} “{text}”"

@@ -6,7 +6,7 @@ from transformer.refusal import Refusal
 from transformer.words import word_at
 from viz.components.head_grid.head_grid import WORTH, Worth
 from viz.components.kit.picture import NothingLeft
-from viz.labels import bare_label
+from viz.labels import word_text
 from viz.run.work import at_hand
 from viz.state.focus import pinned_target
 from viz.state.note import note
@@ -26,7 +26,7 @@ def head_worth(pane: Pane, is_live: bool) -> Worth | None:
     if place is None or pane.answer.request.edits or not lenses()[pane.reading.lens].per_head:
         return None
     own = word_at(pane.recording.target, place)
-    word = "".join(map(bare_label, own.tokens))
+    word = word_text(own.tokens)
     sweep = at_hand(HeadsOff(pane.answer.request)) if _is_asked(pane) else None
     if sweep is None:
         return Worth(word) if is_live else None

@@ -16,7 +16,7 @@ from viz.components.kit.picture import NothingLeft
 from viz.exhibits.exhibit import Exhibit
 from viz.figures.causes import arrow_costs, logit_parts, rungs_table
 from viz.figures.causes.logit_parts import Parts
-from viz.labels import bare_label, literal
+from viz.labels import bare_label, literal, word_text
 from viz.run.growth import Growth
 from viz.run.work import finish
 from viz.screen import FIRST_PAGE, choose, link
@@ -85,7 +85,7 @@ def _say_piece(pane: Pane, place: int) -> None:
     tokens = pane.recording.target
     own = word_at(tokens, place).tokens
     if len(own) > 1:
-        word, piece = "".join(map(bare_label, own)), bare_label(tokens[place])
+        word, piece = word_text(own), bare_label(tokens[place])
         st.caption(
             f"“{literal(word)}” has {len(own):d} pieces. The card is of all of them, what "
             f"follows only of “{literal(piece)}”."

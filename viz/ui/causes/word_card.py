@@ -29,7 +29,7 @@ def show_card(pane: Pane, place_of: PlaceOf, card_of: CardOf, evidence: Evidence
 
     evidence: None where it is not known yet: nothing is drawn then.
     """
-    rows = TokenRows(TITLES[pane.answer.checkpoint.family.reads])
+    rows = TokenRows(TITLES[pane.answer.checkpoint.family.reads], pane.reading.words)
     of, theme, place = digest(payload_of(pane.answer, rows)), current_theme(), place_of(pane)
     card = None
     if evidence is not None and place is not None:
