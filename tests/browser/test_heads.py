@@ -106,3 +106,15 @@ def test_a_survey_is_made_on_screen_stopped_and_gone_on_with(
     expect(page.get_by_role("button", name="Go on")).to_have_count(0)
     assert (folder / "survey" / "survey.json").exists()
     assert rows(page) == 24
+
+
+def test_a_question_is_answered_by_heads_that_open_on_explore(page: Page, address: str) -> None:
+    query = (
+        "checkpoint=copy&heads_of=ask&text=3+7+2+9&heads_ask=who+links+7+to+7+in+cross-attention"
+    )
+    page.goto(f"{address}/heads?{query}")
+    head = page.locator('[aria-label="Answers"] th a').first
+    head.wait_for()
+    head.click()
+    page.wait_for_url(re.compile("kind=cross.*pins=q"))
+    page.locator(".head-view").first.wait_for()

@@ -100,7 +100,7 @@ CHOICES = {
     "tint": ("off", "log_prob", "rank", "entropy"),
     "sweep_over": ("sentence", "sentences"),
     "tool": ("look", "heads", "arrows"),
-    "heads_of": ("all", "one"),
+    "heads_of": ("all", "one", "ask"),
     "role": ("stage", "presenter", "audience"),
 }
 

@@ -10,8 +10,8 @@ from viz.spelling import HEADS, NAME, TEXT, YES, one_of
 class HeadsFields:
     """The choices of Heads."""
 
-    heads_of: str = choice(one_of("all", "one"), "all")
-    """All heads, or the one that kind, layer and head name."""
+    heads_of: str = choice(one_of("all", "one", "ask"), "all")
+    """All heads, the one that kind, layer and head name, or those that answer a question."""
     heads_survey: bool = choice(YES, False, CHECKPOINT)
     """A survey is made, of a checkpoint that has none."""
     heads_kind: str | None = choice(NAME, None, CHECKPOINT)

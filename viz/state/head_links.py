@@ -42,6 +42,7 @@ def in_sentence(
         layer=layer,
         head=head,
         pins=(f"q{query}", f"k{key}"),
+        own=screen.own,  # so that a page that is left has no choice to tell
     )
 
 

@@ -53,8 +53,8 @@ _CSS = """
   /* On a large screen, which is far away, all of it is larger. */
   @media (min-width: 1800px) {
     html { font-size: 20px !important; }
-    [class*="st-key-layer"], [class*="st-key-head"],
-    [class*="st-key-layer"] .stSelectbox, [class*="st-key-head"] .stSelectbox {
+    :is([class*="st-key-layer"], [class*="st-key-head"]):not([class*="st-key-heads"]),
+    :is([class*="st-key-layer"], [class*="st-key-head"]):not([class*="st-key-heads"]) .stSelectbox {
       width: 5.2rem !important; flex: none;
     }
     [class*="st-key-kind"], [class*="st-key-decoding"] { min-width: 8.6rem; }

@@ -106,7 +106,7 @@ def _by_role(atlas: Atlas, heads: Sequence[Place]) -> dict[str, list[Place]]:
 
 
 def _card(atlas: Atlas, place: Place) -> list[str]:
-    """What the pointer is told of a head, and its name for whoever asks which were chosen."""
+    """The lines of a head under the pointer, and its name for whoever asks which were chosen."""
     label, worth = atlas.label(place), atlas.number(place, "worth")
     says = NO_LABEL if label is None else label_text(label)
     loses = "" if worth is None else f"off: {text_of('worth', worth.mean, atlas.shipped.unit)}"

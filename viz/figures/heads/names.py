@@ -7,7 +7,7 @@ from transformer.corpus.labels import Label
 from transformer.corpus.measured import metrics
 from viz.labels import kind_title, percent, signed
 
-BLOCKS = " ▁▂▃▄▅▆▇█"
+BLOCKS = "▁▂▃▄▅▆▇█"
 
 
 def head_name(place: Place) -> str:
@@ -37,7 +37,7 @@ def sparkline(shares: Sequence[float]) -> str:
     """A footprint in a line of blocks, its largest share as high as the line.
 
     >>> sparkline([0.0, 0.1, 0.4])
-    ' ▂█'
+    '▁▃█'
     """
     most = max(shares, default=0.0) or 1.0
     return "".join(BLOCKS[round((len(BLOCKS) - 1) * max(0.0, each) / most)] for each in shares)

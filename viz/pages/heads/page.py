@@ -9,6 +9,7 @@ from transformer.corpus.shipping import Gathered
 from viz.app_packages import st
 from viz.exhibits.exhibit import Exhibit
 from viz.fields.heads import HeadsFields
+from viz.pages.heads.asking import ask_heads, exhibits_of_question
 from viz.pages.heads.every import all_heads, choose_maps, exhibits_of_all, say_card, say_heads
 from viz.pages.heads.one import exhibits_of_head, links_of, one_head, place_on
 from viz.pages.heads.surveys import HeadSurvey, atlas_of, atlas_so_far
@@ -21,7 +22,7 @@ from viz.ui.columns import below
 from viz.ui.controls import choose_head, choose_one
 from viz.ui.progress import grow
 
-TITLES = {"all": "All heads", "one": "One head"}
+TITLES = {"all": "All heads", "one": "One head", "ask": "Ask"}
 NONE = "{name} has no survey of its heads yet: what they do over many sentences is not known."
 ELSEWHERE = "A survey is made on a machine of one's own, by the command survey."
 
@@ -30,6 +31,11 @@ def draw(pane: Pane) -> None:
     """All heads, or one of them; where nothing was surveyed, the way to a survey."""
     if not pane.is_of_asked_checkpoint:
         note("The heads are shown once the checkpoint opens.")
+        return
+    if pane.screen.of(HeadsFields).heads_of == "ask":
+        with st.container(key="heads choices"):
+            _choose_part(pane)
+        ask_heads(pane)
         return
     try:
         atlas = atlas_of(pane.request)
@@ -56,10 +62,8 @@ def _so_far(pane: Pane, gathered: Gathered) -> None:
 
 
 def _arrange(pane: Pane, atlas: Atlas) -> None:
-    own = pane.screen.of(HeadsFields)
     with st.container(horizontal=True, vertical_alignment="center", key="heads choices"):
-        look: Any = {"label_visibility": "collapsed"}
-        part = choose_one("Heads of", "heads_of", TITLES, own.heads_of, **look)
+        part = _choose_part(pane)
         if part == "one":
             choose_head(pane, as_list=True)
             links_of(pane, place_on(pane, atlas))
@@ -73,6 +77,11 @@ def _arrange(pane: Pane, atlas: Atlas) -> None:
         below(lambda _: say_card(atlas), pane)
 
 
+def _choose_part(pane: Pane) -> str:
+    own, look = pane.screen.of(HeadsFields), dict[str, Any](label_visibility="collapsed")
+    return choose_one("Heads of", "heads_of", TITLES, own.heads_of, **look)
+
+
 def _exhibits_of(pane: Pane, atlas: Atlas) -> dict[str, Exhibit]:
     is_one = pane.screen.of(HeadsFields).heads_of == "one"
     return exhibits_of_head(pane, atlas) if is_one else exhibits_of_all(pane, atlas)
@@ -82,6 +91,8 @@ def _exhibits(pane: Pane) -> Exhibits:
     """Those of the survey in the folder; else of the one that is made, where it is asked for."""
     if not pane.is_of_asked_checkpoint:
         return {}
+    if pane.screen.of(HeadsFields).heads_of == "ask":
+        return exhibits_of_question(pane)
     atlas = atlas_of(pane.request)
     if atlas is not None:
         return _exhibits_of(pane, atlas)
