@@ -40,10 +40,12 @@ from viz.run.models.frames import (
 from viz.run.models.place import ModelsError, Outcome
 from viz.run.models.task import Task
 
-CONNECT, SILENCE = 5.0, 20.0
+CONNECT, SILENCE = 5.0, 30.0
 """Seconds for a connection, and between two frames, of which there are several a second."""
-PAUSES = (0.2, 1.0)
+PAUSES = (0.2, 0.8, 1.0, 2.0)
 """Seconds before it is tried again: a replica that ended has others beside it, or comes back."""
+DEAD = 2
+"""Times that it is tried again where nothing takes the connection, or says anything."""
 LOOK = 0.1
 """Seconds between two looks, in a pause, at whether somebody still waits."""
 ERRORS: dict[str, type[Refusal]] = {
@@ -72,11 +74,12 @@ class Elsewhere:
         """Send the task, and tell the runner what is heard until the answer is here."""
         mark = mark_of(checkpoint.path, version_of(checkpoint.path))
         with runner.aside():
-            for pause in (*PAUSES, None):
+            for n, pause in enumerate((*PAUSES, None)):
                 try:
                     return self._attempt(task, checkpoint, mark, runner)
                 except BROKEN as error:
-                    if pause is None:
+                    is_dead = isinstance(error, ConnectionRefusedError | TimeoutError)
+                    if pause is None or (n >= DEAD and is_dead):
                         raise self._dead(error) from error
                     _wait(pause, runner)
         raise AssertionError("the last try returns or raises")
