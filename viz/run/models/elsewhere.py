@@ -23,7 +23,6 @@ from transformer.versions import version_of
 from viz.run.batches import Runner
 from viz.run.models.frames import (
     ANSWER,
-    BEAT,
     DRAFT,
     DRAFTS,
     ERROR,
@@ -37,11 +36,12 @@ from viz.run.models.frames import (
     json_of,
     unpacked,
 )
+from viz.run.models.listening import Line
 from viz.run.models.place import ModelsError, Outcome
 from viz.run.models.task import Task
 
-CONNECT, SILENCE = 5.0, 30.0
-"""Seconds for a connection, and between two frames, of which there are several a second."""
+CONNECT = 5.0
+"""Seconds for a connection."""
 PAUSES = (0.2, 0.8, 1.0, 2.0)
 """Seconds before it is tried again: a replica that ended has others beside it, or comes back."""
 DEAD = 2
@@ -90,15 +90,13 @@ class Elsewhere:
         headers = {"Content-Type": KIND, MARK: mark, RANK: str(runner.rank)}
         headers |= {"Authorization": f"Bearer {self.token}"} if self.token else {}
         headers |= {} if runner.hear is None else {DRAFTS: "yes"}
-        try:
-            connection.connect()
-            connection.sock.settimeout(SILENCE)
+        connection.connect()
+        with connection.sock as socket:  # closed, it stops what nobody waits for any more
+            connection.sock = line = Line(socket, runner.check)
             connection.request("POST", PATH, task.to_json().encode(), headers)
             response = connection.getresponse()
             self._check_status(response)
-            return self._heard(response, checkpoint, mark, runner)
-        finally:
-            connection.close()  # which stops what nobody waits for any more
+            return self._heard(response, line, checkpoint, mark, runner)
 
     def _check_status(self, response: HTTPResponse) -> None:
         if response.status == 401:
@@ -112,9 +110,15 @@ class Elsewhere:
             raise self._other(f"It answers with status {response.status:d}")
 
     def _heard(
-        self, response: HTTPResponse, checkpoint: Checkpoint, mark: str, runner: Runner
+        self,
+        response: HTTPResponse,
+        line: Line,
+        checkpoint: Checkpoint,
+        mark: str,
+        runner: Runner,
     ) -> Outcome:
         for kind, content in frames(response.read):
+            line.listening.begin()
             if kind == ANSWER:
                 with self._reading():
                     return unpacked(content, checkpoint, mark)
@@ -128,8 +132,6 @@ class Elsewhere:
                 with self._reading():
                     draft = _written(content, checkpoint)
                 runner.hear(draft)
-            if kind in (BEAT, PLACE) and runner.check is not None:
-                runner.check()
         raise AssertionError("the last frame is an answer or an error")
 
     @contextmanager

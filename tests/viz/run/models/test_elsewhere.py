@@ -1,10 +1,14 @@
 """Models elsewhere answer as those here do, to the bit; what they cannot do is said."""
 
 import json
+import socket
 import threading
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import replace
+from itertools import count
+from threading import Thread
 from typing import Any
 
 import pytest
@@ -17,7 +21,7 @@ from transformer.decoding.constraints import Constraints
 from transformer.decoding.decode import Written
 from transformer.decoding.wire import to_data
 from viz.run.batches import Runner
-from viz.run.models import choosing, elsewhere, frames
+from viz.run.models import choosing, elsewhere, frames, listening
 from viz.run.models.place import ModelsError
 from viz.run.request import Answer, Request, make_answer, make_request, open_checkpoint
 from viz.run.shorter import with_length
@@ -289,6 +293,40 @@ def test_an_answer_that_breaks_off_is_asked_for_again(monkeypatch: pytest.Monkey
         monkeypatch.setenv("HEADSCOPE_MODELS", address)
         assert_equal(answer, make_answer(request))
     assert n[0] == 2
+
+
+@pytest.mark.parametrize(
+    "head", [b"HTTP/1.1 ", b"HTTP/1.1 200 OK\r\n\r\nA" + b"\1" * 4 + b"\0" * 4]
+)
+def test_who_speaks_a_byte_at_a_time_keeps_nobody(
+    head: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Neither in the head nor in a frame: who leaves is gone at once, and who stays has an end."""
+    monkeypatch.setattr(elsewhere, "PAUSES", ())
+    monkeypatch.setattr(listening, "LONGEST", 1.0)
+    with socket.create_server(("127.0.0.1", 0)) as server:
+
+        def drip() -> None:
+            for _ in range(2):
+                with suppress(OSError), server.accept()[0] as line:
+                    line.sendall(head)
+                    while True:
+                        time.sleep(0.1)
+                        line.sendall(b"2")
+
+        Thread(target=drip, daemon=True).start()
+        monkeypatch.setenv("HEADSCOPE_MODELS", f"127.0.0.1:{server.getsockname()[1]}")
+        looks = count()
+
+        def check() -> None:
+            if next(looks) == 4:
+                raise KeyError
+
+        request = make_request("copy", "3 7 4", "greedy")
+        with pytest.raises(KeyError):
+            make_answer(request, runner=Runner(check=check))
+        with pytest.raises(ModelsError, match="too slowly"):
+            make_answer(request)
 
 
 def test_models_that_are_opened_by_path_run_here(
