@@ -59,7 +59,7 @@ def sentences_in(file: Path) -> Sentences:
 
 
 def about_of(file: Path) -> str:
-    """What the file of this name in .md says of it; else its name. Raises InputError."""
+    """Read whose sentences a file has, in the file of its name in .md. Raises InputError."""
     card = file.with_suffix(".md")
     return "\n".join(lines_in(card)).strip() if card.is_file() else f"`{file.name}`."
 
