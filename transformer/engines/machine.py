@@ -18,9 +18,9 @@ def marks_of(checkpoint: Path) -> dict[str, str]:
 
     The precision is that which is asked for. Raises Refusal where that is none.
     """
-    asked = asked_dtype()
+    dtype = asked_dtype()
     own = {"code": _code(), "checkpoint": fingerprint(checkpoint)}
-    return {**versions(), **own, PRECISION: precision_name(asked) if asked else "not set"}
+    return {**versions(), **own, PRECISION: precision_name(dtype) if dtype else "not set"}
 
 
 @cache
