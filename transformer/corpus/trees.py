@@ -2,7 +2,7 @@
 attention say of them: whether a word looks most at its head, or the head at the word."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -33,6 +33,20 @@ class Tree:
     """The place of each word's head, from 0; None: it is the root."""
     relations: tuple[str, ...]
     """The relation to the head, without subtypes: nsubj, det, ..."""
+    contractions: tuple[tuple[int, int, str], ...] = ()
+    """Places of the first and the last of words that are written as one, and how: "am"."""
+
+    @property
+    def written(self) -> list[tuple[str, int | None]]:
+        """The words as they are written, each with its place; None: several are written as one."""
+        result: list[tuple[str, int | None]] = []
+        starts = {first: (last, text) for first, last, text in self.contractions}
+        at = 0
+        while at < len(self.words):
+            last, text = starts.get(at, (at, self.words[at]))
+            result.append((text, at if last == at else None))
+            at = max(at, last) + 1
+        return result
 
     @property
     def arcs(self) -> list[tuple[str, int, int]]:
@@ -44,7 +58,7 @@ class Tree:
 def read_trees(file: Path) -> list[Tree]:
     """Read a CoNLL-U file. Raises InputError where it is none."""
     trees: list[Tree] = []
-    text, rows = "", list[list[str]]()
+    text, rows, joined = "", list[list[str]](), list[tuple[int, int, str]]()
     for number, line in enumerate([*lines_in(file), ""], 1):
         if line.startswith("# text = "):
             text = " ".join(line.removeprefix("# text = ").split())
@@ -54,9 +68,13 @@ def read_trees(file: Path) -> list[Tree]:
                 raise InputError(f"{file}, line {number}: a word has ten columns in CoNLL-U.")
             if cells[0].isdecimal():  # neither 1-2, a contraction, nor 1.1, which is not said
                 rows.append(cells)
+            first, _, last = cells[0].partition("-")
+            if first.isdecimal() and last.isdecimal():
+                joined.append((int(first) - 1, int(last) - 1, cells[1]))
         elif not line and rows:
-            trees.append(_tree(text or " ".join(row[1] for row in rows), rows, file, number))
-            text, rows = "", []
+            tree = _tree(text or " ".join(row[1] for row in rows), rows, file, number)
+            trees.append(replace(tree, contractions=tuple(joined)))
+            text, rows, joined = "", [], []
     return trees
 
 
