@@ -18,7 +18,7 @@ from transformer.files.whole_file import write_whole
 from transformer.fingerprint import fingerprint
 
 FOLDER, FILE = "survey", "survey.json"
-LAYOUT = 1
+LAYOUT = 2
 """The number of the file's layout; another one is made anew."""
 LARGEST = 2**23
 """Bytes of a file that are read."""
@@ -42,10 +42,10 @@ class ShippedSurvey:
     sides: Mapping[str, tuple[int, int]]
     """Kind -> which of these sides stands along its rows, and which along its columns."""
     worth: Mapping[Place, Estimate]
-    """The mean change of the model's own output when this head alone is off."""
+    """The mean loss of the model's own output when this head alone is off: below 0, it harms."""
     unit: str
     """The unit of worth: "nats", of the log-probability of a token or of a class, "degrees" by
-    which a text's vector turns (below 0), or a number's own "units"."""
+    which a text's vector turns, or a number's own "units"."""
     about: str
     """The card: whose sentences these are, how many, and when they were read, in Markdown."""
 

@@ -171,12 +171,15 @@ def with_card(shipped: ShippedSurvey, name: str, fingerprint: str, by: str) -> S
 
 
 def worth_of(lines: Sequence[Line]) -> dict[Place, Estimate]:
-    """The mean change for each head, a token of the output each; sentences count alike."""
-    changes: dict[str, dict[int, float]] = {}
+    """The mean loss without each head, a token of the output each; sentences count alike.
+
+    Lines tell of changes: the loss is 0 less the change, so that a useful head's worth is above 0.
+    """
+    losses: dict[str, dict[int, float]] = {}
     for line in lines:
-        changes.setdefault(line.edits, {})[line.sentence] = line.change / line.n_words
+        losses.setdefault(line.edits, {})[line.sentence] = 0.0 - line.change / line.n_words
     result: dict[Place, Estimate] = {}
-    for edit, of in changes.items():
+    for edit, of in losses.items():
         estimate = interval(torch.tensor([*of.values()], dtype=torch.float64)[:, None])
         mean, low, high = (float(each) for each in (estimate.mean, estimate.low, estimate.high))
         is_one, off = len(of) < 2, parse(edit)

@@ -1,11 +1,13 @@
 """Charts and tables of heads: of the survey that en-de comes with."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from transformer.corpus.atlas import Atlas, place_of
 from transformer.corpus.shipped import shipped_survey
+from transformer.corpus.surveyed import Estimate
 from viz.exhibits.chart import Curve
 from viz.exhibits.chart_rows import rows_of
 from viz.exhibits.table import Cell, Column, Row, Table
@@ -50,13 +52,28 @@ def test_a_larger_mark_is_of_a_head_that_is_worth_more(atlas: Atlas) -> None:
         for name, size in zip(mark.names, mark.sizes, strict=True)
     }
     worth = {
-        f"Cross L{layer} H{head}": abs(atlas.shipped.worth["cross", layer, head].mean)
+        f"Cross L{layer} H{head}": max(0.0, atlas.shipped.worth["cross", layer, head].mean)
         for layer in range(3)
         for head in range(8)
     }
-    assert sorted(sizes, key=lambda name: sizes[name]) == sorted(
-        worth, key=lambda name: worth[name]
+    assert sorted(sizes, key=lambda name: (sizes[name], name)) == sorted(
+        worth, key=lambda name: (worth[name], name)
     )
+
+
+def test_a_head_that_harms_is_a_small_mark(atlas: Atlas) -> None:
+    worth = {("cross", 0, 0): -0.5, ("cross", 0, 1): 0.0, ("cross", 0, 2): 0.1}
+    known = {place: Estimate(mean, None, None, 1) for place, mean in worth.items()}
+    changed = Atlas(replace(atlas.shipped, worth=known))
+    chart = head_map.chart(changed, "cross", "entropy", "worth")
+    sizes = {
+        name: size
+        for mark in chart.marks
+        if isinstance(mark, Curve)
+        for name, size in zip(mark.names, mark.sizes, strict=True)
+    }
+    assert sizes["Cross L0 H0"] == sizes["Cross L0 H1"] == head_map.SMALLEST
+    assert sizes["Cross L0 H2"] == head_map.LARGEST
 
 
 def test_axes_hold_the_numbers_of_the_survey(atlas: Atlas) -> None:

@@ -13,8 +13,8 @@ from viz.labels import kind_name, kind_title, number
 LIKENESS = "likeness"
 """In place of a number: both axes are those of the map by likeness."""
 SMALLEST, LARGEST, USUAL = 7.0, 30.0, 12.0
-"""Pixels across the mark of a head that is worth nothing, of the one that is worth most, and where
-nobody knows."""
+"""Pixels across the mark of a head that is worth nothing or harms, of the one that is worth most,
+and where nobody knows."""
 HOVER = "{0}\n{1}\n{2}\n{3}"
 NO_LABEL = "no label"
 HEIGHT = 300
@@ -87,13 +87,11 @@ def _with_unit(atlas: Atlas, name: str) -> str:
 
 def _sizes(atlas: Atlas, heads: Sequence[Place]) -> list[float]:
     worth = [atlas.number(place, "worth") for place in heads]
-    most = max((abs(each.mean) for each in worth if each is not None), default=0.0)
-    if not most:
+    if not any(worth):
         return [USUAL] * len(heads)
-    return [
-        SMALLEST + (LARGEST - SMALLEST) * ((abs(each.mean) / most) ** 0.5 if each else 0.0)
-        for each in worth
-    ]
+    means = [max(0.0, each.mean) if each else 0.0 for each in worth]
+    most = max(means) or 1.0
+    return [SMALLEST + (LARGEST - SMALLEST) * (mean / most) ** 0.5 for mean in means]
 
 
 def _by_role(atlas: Atlas, heads: Sequence[Place]) -> dict[str, list[Place]]:
@@ -109,6 +107,6 @@ def _card(atlas: Atlas, place: Place) -> list[str]:
     """The lines of a head under the pointer, and its name for whoever asks which were chosen."""
     label, worth = atlas.label(place), atlas.number(place, "worth")
     says = NO_LABEL if label is None else label_text(label)
-    loses = "" if worth is None else f"off: {text_of('worth', worth.mean, atlas.shipped.unit)}"
+    is_worth = "" if worth is None else f"worth: {text_of('worth', worth.mean, atlas.shipped.unit)}"
     shares = sparkline(atlas.heads[place].footprint)
-    return [head_name(place), says, loses, shares, spelled(place)]
+    return [head_name(place), says, is_worth, shares, spelled(place)]

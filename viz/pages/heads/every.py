@@ -152,7 +152,7 @@ def _words(atlas: Atlas, place: Place) -> str:
 
 
 def _rank(atlas: Atlas, order: str, place: Place) -> tuple[float | str, ...]:
-    """The most of a number first, but of what a head is worth the greatest loss; stable."""
+    """The most of a number first; stable."""
     if order == LABEL:
         label = atlas.label(place)
         return ("~",) if label is None else (label.title, -label.score)
@@ -161,7 +161,7 @@ def _rank(atlas: Atlas, order: str, place: Place) -> tuple[float | str, ...]:
     number = atlas.number(place, order)
     if number is None:
         return (1.0, 0.0)
-    return (0.0, number.mean if order == "worth" else -number.mean)
+    return (0.0, -number.mean)
 
 
 def _take(kind: str, chosen: Sequence[Sequence[Any]]) -> None:

@@ -24,10 +24,10 @@ from viz.ui.showing import show
 from viz.ui.words import help_of
 
 MOST_RELATIVES = 5
-OFF = {
-    "nats": "Without this head the log-probability of a token of the output changes by",
+LOSSES = {
+    "nats": "Without this head a token of the output loses, of its log-probability,",
     "degrees": "Without this head the text's vector turns by",
-    "units": "Without this head the number changes by",
+    "units": "Without this head the number loses",
 }
 """By the unit of what a head is worth."""
 NO_LABEL = (
@@ -146,7 +146,7 @@ def _say_worth(atlas: Atlas, place: Place) -> None:
     if worth.low is not None and worth.high is not None:
         text += f" ({ends_text('worth', worth.low, worth.high, unit)})"
     help = help_of("head_worth", "footprint")
-    st.caption(literal(f"{OFF.get(unit, OFF['units'])} {text}."), help=help)
+    st.caption(literal(f"{LOSSES.get(unit, LOSSES['units'])} {text}."), help=help)
 
 
 def links_of(pane: Pane, place: Place) -> None:
