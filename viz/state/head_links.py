@@ -1,4 +1,4 @@
-"""Where a head, a row of it, and its weights are shown: addresses within the app."""
+"""Addresses within the app at which a head, a row of it, and its weights are shown."""
 
 from dataclasses import replace
 

@@ -29,7 +29,7 @@ LOSSES = {
     "degrees": "Without this head the text's vector turns by",
     "units": "Without this head the number loses",
 }
-"""By the unit of what a head is worth."""
+"""Unit of what a head is worth -> the sentence that its number ends."""
 NO_LABEL = (
     "None of the roles that are looked for is far enough from chance. What it does may "
     "be something else, or several things: the sentences say more."
@@ -119,7 +119,7 @@ def _further(exhibits: dict[str, Exhibit]) -> None:
 
 
 def name_of(atlas: Atlas, place: Place) -> str:
-    """What a head does, by the surest of its labels, with score, interval and baseline."""
+    """Say what a head does, by the surest of its labels, with score, interval and baseline."""
     label = atlas.label(place)
     name = head_name(place)
     return f"{name} has no label" if label is None else f"{name}: {label_text(label)}"

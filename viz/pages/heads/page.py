@@ -88,7 +88,7 @@ def _exhibits_of(pane: Pane, atlas: Atlas) -> dict[str, Exhibit]:
 
 
 def _exhibits(pane: Pane) -> Exhibits:
-    """Those of the survey in the folder; else of the one that is made, where it is asked for."""
+    """The heads of the folder's survey; else of the one that is made, where it is asked for."""
     if not pane.is_of_asked_checkpoint:
         return {}
     if pane.screen.of(HeadsFields).heads_of == "ask":
