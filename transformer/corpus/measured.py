@@ -13,6 +13,7 @@ from torch import Tensor
 from transformer.analysis.metrics.measure import metrics_for
 from transformer.analysis.metrics.metric import Metric
 from transformer.corpus.batches import BatchAttention, Tokens
+from transformer.corpus.pieces import joined
 from transformer.corpus.roles.role import Role, Sides
 from transformer.corpus.trees import Hits, Tree, hits, places_of, spelled
 from transformer.discover import discover
@@ -65,7 +66,7 @@ class SentenceHeads:
     kind: str
     n_layers: int
     queries: str
-    """The pieces along the rows, a space between."""
+    """The pieces along the rows, as `transformer.corpus.pieces` writes them."""
     keys: str
     """The same of the columns."""
     numbers: Floats
@@ -121,8 +122,8 @@ def measured(
             sentence=sentence,
             kind=attention.kind,
             n_layers=n_layers,
-            queries=" ".join(token.piece for token in attention.queries[text]),
-            keys=" ".join(token.piece for token in attention.keys[text]),
+            queries=joined(token.piece for token in attention.queries[text]),
+            keys=joined(token.piece for token in attention.keys[text]),
             numbers=numbers[text].numpy(),
             footprint=footprint[text].numpy(),
             peaks=peaks[text, :, :n_queries].numpy(),

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from transformer.checkpoint import CARD, CheckpointError
+from transformer.corpus.pieces import split
 from transformer.corpus.surveyed import Decile, Estimate, HeadSummary, Row, Survey, Syntax
 from transformer.files.foreign_file import read_file
 from transformer.files.json_file import read_json
@@ -38,7 +39,8 @@ class ShippedSurvey:
     targets: Mapping[int, str]
     """The same of the texts that the model wrote; none where it writes nothing."""
     pieces: Mapping[int, tuple[str, ...]]
-    """Number of a line -> the pieces of each of its sides, a space between."""
+    """Number of a line -> the pieces of each of its sides, as `transformer.corpus.pieces` writes
+    them."""
     sides: Mapping[str, tuple[int, int]]
     """Kind -> which of these sides stands along its rows, and which along its columns."""
     worth: Mapping[Place, Estimate]
@@ -53,7 +55,7 @@ class ShippedSurvey:
         """The pieces along rows and columns, of a sentence that a row names. Raises KeyError."""
         queries, keys = self.sides[kind]
         of = self.pieces[line]
-        return of[queries].split(" "), of[keys].split(" ")
+        return split(of[queries]), split(of[keys])
 
 
 def shipped_survey(checkpoint: Path, place: Path | None = None) -> ShippedSurvey | None:

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from transformer.analysis.bootstrap import interval
 from transformer.corpus.measured import N_PLACES, SentenceHeads, columns
+from transformer.corpus.pieces import split
 from transformer.corpus.surveyed import Decile, Estimate, HeadSummary, Row, Survey
 from transformer.corpus.syntax import Tally
 from transformer.inputs import InputError
@@ -188,7 +189,7 @@ def _deciles(kind: _Kind, head: int) -> Iterable[Decile]:
 
 def _row(of: SentenceHeads, head: int, query: int) -> Row:
     key = int(of.peak_keys[head, query])
-    queries, keys = of.queries.split(" "), of.keys.split(" ")
+    queries, keys = split(of.queries), split(of.keys)
     weight = float(of.peaks[head, query])
     return Row(weight, of.sentence, query, key, queries[query], keys[key])
 

@@ -3,6 +3,7 @@
 import json
 import shutil
 from pathlib import Path
+from random import Random
 
 import pytest
 
@@ -10,10 +11,12 @@ from transformer import load_checkpoint, survey
 from transformer.analysis.corpus_sweep import judged_target
 from transformer.analysis.sweep import sweep
 from transformer.checkpoint import CONFIG, CheckpointError, checkpoints_folder
+from transformer.corpus.pieces import joined, split
 from transformer.corpus.shipped import FILE, FOLDER, shipped_survey, write_shipped
 from transformer.corpus.shipping import Gathered, Sentences, sentences_for, shipping, with_relations
 from transformer.corpus.trees import Tree
 from transformer.fingerprint import fingerprint
+from transformer.recording.ours import record
 from transformer.refusal import Refusal
 
 SHIPPED = sorted(file.parents[1] for file in checkpoints_folder().glob(f"*/{FOLDER}/{FILE}"))
@@ -124,3 +127,31 @@ def test_shipped_ones_are_of_these_weights(folder_of: Path) -> None:
     sentences = sentences_for(load_checkpoint(folder_of, "cpu")).lines
     assert {*shipped.sentences.items()} <= {*sentences.items()}
     assert {(head.kind, head.layer, head.head) for head in shipped.survey.heads} == {*shipped.worth}
+
+
+@pytest.mark.parametrize("folder_of", SHIPPED, ids=lambda folder: folder.name)
+def test_rows_name_the_pieces_of_the_model(folder_of: Path) -> None:
+    shipped, checkpoint = shipped_survey(folder_of), load_checkpoint(folder_of, "cpu")
+    assert shipped is not None
+    line = Random(folder_of.name).choice([*shipped.sentences])
+    text, written = shipped.sentences[line], shipped.targets.get(line)
+    needs_target = checkpoint.family.target == "needed"
+    target = written if needs_target else None
+    of_kind = record(checkpoint, text, target).attentions
+    n_rows = 0
+    for head in shipped.survey.heads:
+        attention = of_kind[head.kind]
+        for row in (*head.strongest, *(row for of in head.deciles for row in of.rows)):
+            if row.sentence != line:
+                continue
+            n_rows += 1
+            pieces = attention.queries[row.query].piece, attention.keys[row.key].piece
+            assert (row.query_piece, row.key_piece) == pieces
+            weight = float(attention.weights(head.layer)[head.head, row.query, row.key])
+            assert row.weight == pytest.approx(weight, abs=1e-3)
+    assert n_rows
+
+
+def test_a_piece_may_be_a_space() -> None:
+    pieces = ["a", " ", "b c", "\\", "\\s", "", "▁d"]
+    assert split(joined(pieces)) == pieces

@@ -11,6 +11,8 @@ from viz.screen import Screen, link
 from viz.state.head_links import in_sentence
 
 SPACE = "▁"
+SPACES = SPACE, " "
+"""A space that is a piece by itself; models of characters have the second one."""
 
 
 def rows_of(
@@ -29,7 +31,9 @@ def _row(atlas: Atlas, place: Place, row: HeadRow, screen: Screen, group: str) -
     shipped, kind = atlas.shipped, place[0]
     _, keys = shipped.pieces_of(kind, row.sentence)
     source = shipped.sentences[row.sentence]
-    text, parts = spread(keys, SPACE not in "".join(keys) and " " in source)
+    text, parts = spread(
+        keys, " " in source and not any(space in "".join(keys) for space in SPACES)
+    )
     is_same = shipped.sides[kind][0] == shipped.sides[kind][1]
     chosen = sorted({row.key, row.query} if is_same else {row.key})
     marked = tuple(parts[at] for at in chosen if at < len(parts))
@@ -41,7 +45,7 @@ def _row(atlas: Atlas, place: Place, row: HeadRow, screen: Screen, group: str) -
 
 def bare(piece: str) -> str:
     """A piece without the mark of a space before it; a space by itself stays visible."""
-    return piece.removeprefix(SPACE) or piece
+    return SPACE if piece in SPACES else piece.removeprefix(SPACE)
 
 
 def spread(pieces: Sequence[str], is_apart: bool) -> tuple[str, list[tuple[int, int]]]:
@@ -49,10 +53,12 @@ def spread(pieces: Sequence[str], is_apart: bool) -> tuple[str, list[tuple[int, 
 
     >>> spread(["▁It", "▁rain", "s", "</s>"], False)
     ('It rains </s>', [(0, 2), (3, 7), (7, 8), (9, 13)])
+    >>> spread(["s", "o", ",", " ", "I"], False)
+    ('so, I', [(0, 1), (1, 2), (2, 3), (3, 4), (4, 5)])
     """
     text, parts = "", list[tuple[int, int]]()
     for piece in pieces:
-        if piece == SPACE:  # a space by itself
+        if piece in SPACES:
             text += " "
             parts.append((len(text) - 1, len(text)))
             continue
