@@ -237,7 +237,7 @@ def test_the_command_needs_no_extra(target: Path, desk: Path) -> None:
     said = run(*module, "--help", folder=desk, target=target, blocked=without)
     assert said.startswith("usage: headscope ")
     commands = {*discover("transformer.commands", "COMMAND"), *discover("viz.commands", "COMMAND")}
-    assert commands <= set(re.findall(r"^    ([\w-]+) ", said, re.M))
+    assert commands <= set(re.findall(r"^    ([\w-]+)\s", said, re.M))
     copy = str(target / "headscope" / "checkpoints" / "copy")
     decoding = (*module, "decode", copy, "5 6 7")
     assert run(*decoding, folder=desk, target=target, blocked=without) == "5 6 7\n"

@@ -60,7 +60,7 @@ def draw_heads(panes: dict[str, Pane]) -> None:
     except Refusal as reason:
         note(reason)
         return
-    if changes is None:
+    if changes is None or not changes.kinds:  # none in common: nothing is beside each other
         return
     shapes = {name: growth.exhibit(changes) for name, growth in growths.items()}
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
