@@ -77,12 +77,10 @@ class Pattern:
         """Spell it as a question that `ask` reads as this pattern."""
         place = f"the {PLACES[self.place][0]}" if self.place else ""
         end = next((f" in {name}" for name, kind in KINDS.items() if kind == self.kind), "")
-        key = place or self.key
+        query, key = _spelled(self.query), place or _spelled(self.key)
         if not key:
-            return f"where does {self.query} look{end}?"
-        return (
-            f"who links {self.query} to {key}{end}?" if self.query else f"who looks at {key}{end}?"
-        )
+            return f"where does {query} look{end}?"
+        return f"who links {query} to {key}{end}?" if query else f"who looks at {key}{end}?"
 
 
 @dataclass(frozen=True)
@@ -131,7 +129,13 @@ def ask(text: str) -> Pattern:
 def _word(text: str) -> str:
     """A word without the marks around it, and without “the word” or “the” before it."""
     name = re.sub(r"^the (?:word )?(?=\S)", "", text.strip(), flags=re.IGNORECASE)
-    return name.strip(_MARKS)
+    is_spelled = len(name) > 2 and name[0] == name[-1] == "*"
+    return name.strip(_MARKS) or (name[1:-1] if is_spelled else name)
+
+
+def _spelled(word: str) -> str:
+    """A word as questions have it: in asterisks, where it would be read as something else."""
+    return word if re.fullmatch(r"[\w'’-]*\w", word) and not _place(word) else word and f"*{word}*"
 
 
 def _place(text: str) -> str:
@@ -181,9 +185,9 @@ def over(
     Sentences without the words of the pattern are passed over.
     """
     counts: dict[Place, Frequency] = {}
-    words = [word.casefold() for word in (pattern.query, pattern.key) if word]
+    words = [_bare(word) for word in _of_source(pattern, checkpoint)]
     for text in sentences:
-        if words and not any(word in text.casefold() for word in words):
+        if not all(word in _bare(text) for word in words):
             continue
         try:
             recording = record(checkpoint, text, judged_target(checkpoint, text))
@@ -192,13 +196,20 @@ def over(
             continue
         for kind, cells in of_kinds.items():
             for layer in range(cells.map.n_layers):
-                n_rows, n_largest = cells.counts(layer)
-                for head, n in enumerate(n_largest):
+                for head, (n_rows, n_largest) in enumerate(cells.counts(layer)):
                     of = counts.get((kind, layer, head), Frequency(0, 0, 0))
                     counts[kind, layer, head] = Frequency(
-                        of.n_rows + n_rows, of.n_largest + n, of.n_sentences + 1
+                        of.n_rows + n_rows, of.n_largest + n_largest, of.n_sentences + bool(n_rows)
                     )
         yield dict(counts)
+
+
+def _of_source(pattern: Pattern, checkpoint: Checkpoint) -> list[str]:
+    """The words that only the source can have: those of an output are known when it is written."""
+    words = [word for word in (pattern.query, pattern.key) if word]
+    if pattern.kind == "encoder_self" or not checkpoint.family.decodes:
+        return words
+    return words if checkpoint.family.continues else []
 
 
 @dataclass(frozen=True, eq=False)
@@ -206,20 +217,19 @@ class _Cells:
     """The cells of a map by words that a pattern is about."""
 
     map: AttentionMap
-    are: Tensor
-    """bool [R, C]."""
+    are: tuple[Tensor, ...]
+    """bool [H, R, C] for each layer: none that its mask closes, and of no row without a choice."""
     is_one: bool
     """True: one of them is enough; else a head that does it has weight in every row of them."""
 
     def answers(self, kind: str, layer: int) -> Iterator[Answer]:
         values = self.map.values(layer)
-        chosen = values.masked_fill(~self.are, -1.0)
-        rows = self.are.any(-1)
-        means = values.masked_fill(~self.are, 0.0).sum(-1)[:, rows].mean(-1).tolist()
-        for head, (cell, mean) in enumerate(
-            zip(chosen.flatten(1).argmax(-1).tolist(), means, strict=True)
-        ):
-            row, column = divmod(cell, self.are.size(1))
+        are = self.are[layer]
+        largest = values.masked_fill(~are, -1.0).flatten(1).argmax(-1).tolist()
+        n_rows = are.any(-1).sum(-1)
+        means = (values.masked_fill(~are, 0.0).sum((-2, -1)) / n_rows).tolist()
+        for head in n_rows.nonzero().flatten().tolist():
+            (row, column), mean = divmod(largest[head], are.size(-1)), means[head]
             weight = float(values[head, row, column])
             yield Answer(
                 kind,
@@ -232,12 +242,11 @@ class _Cells:
                 key=self.map.column_groups[column],
             )
 
-    def counts(self, layer: int) -> tuple[int, list[int]]:
-        """The rows that have such cells, and of each head those whose largest weight is there."""
-        rows = self.are.any(-1)
-        most = self.map.values(layer)[:, rows].argmax(-1)  # [H, rows]
-        is_there = self.are[rows].expand(len(most), -1, -1).gather(-1, most[..., None])
-        return int(rows.sum()), is_there.sum((-2, -1)).tolist()
+    def counts(self, layer: int) -> list[tuple[int, int]]:
+        """Count for each head its rows with such cells, and those whose largest weight is there."""
+        are, most = self.are[layer], self.map.values(layer).argmax(-1, keepdim=True)
+        n_rows, n_largest = are.any(-1).sum(-1), are.gather(-1, most).sum((-2, -1))
+        return [*zip(n_rows.tolist(), n_largest.tolist(), strict=True)]
 
 
 def _cells(pattern: Pattern, recording: Recording) -> dict[str, _Cells]:
@@ -251,13 +260,17 @@ def _cells(pattern: Pattern, recording: Recording) -> dict[str, _Cells]:
         is_same = attention.queries == attention.keys
         at = _placed(pattern.place, map, is_same) if pattern.place else columns
         are = rows[:, None] & at
-        if are.any():
-            result[kind] = _Cells(map, are, bool(pattern.query) and not pattern.place)
+        if is_same and pattern.query and _bare(pattern.query) == _bare(pattern.key):
+            are.fill_diagonal_(False)  # a word's own cell is the place “itself”
+        allowed = [map.allowed(layer) for layer in range(map.n_layers)]
+        layers = tuple(are & each & (each.sum(-1, keepdim=True) > 1) for each in allowed)
+        if any(each.any() for each in layers):
+            result[kind] = _Cells(map, layers, bool(pattern.query) and not pattern.place)
     if not result:
         where = f" in attention of the kind {pattern.kind}" if pattern.kind else ""
         raise InputError(
             f"Nothing{where} fits {quoted(str(pattern))}: ask for words that stand in the text and "
-            "that attention of one kind joins."
+            "that attention of one kind joins, or for “itself”, if you mean a word's own place."
         )
     return result
 

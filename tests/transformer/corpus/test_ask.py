@@ -3,12 +3,13 @@
 import pytest
 
 from tests.planted import ROLES, planted_on_words
-from transformer import InputError, load_checkpoint, record
+from transformer import Checkpoint, InputError, load_checkpoint, record
 from transformer.checkpoint import checkpoints_folder
 from transformer.corpus.ask import Pattern, answers, ask, over
 from transformer.recording import Recording
 
 TEXT = "the old man has the phone and he likes it"
+PAIR = ("The leaves blew away.", "Die Blätter wehten.")
 QUESTIONS = {
     "Who looks at the previous word?": "previous",
     "who attends to the word before": "previous",
@@ -24,7 +25,6 @@ QUESTIONS = {
     "he -> likes": "next",
     "who looks at itself?": "same",
     "which heads look at the same word": "same",
-    "who links likes to likes?": "same",
     "Who looks at the first word?": "first",
     "who links it to the?": "first",
     "who looks at the start?": "first",
@@ -76,6 +76,10 @@ def test_other_sentences_say_how_often() -> None:
         Pattern(place="previous"),
         Pattern("it", place="end", kind="encoder_self"),
         Pattern("it"),
+        *(Pattern("it", word) for word in ("first", "End", "itself", ".", "?", '"', "U.S.", "*")),
+        Pattern("?", kind="decoder_self"),
+        Pattern("", "the same"),
+        Pattern("to", "to"),
     ],
 )
 def test_a_pattern_is_spelled_as_a_question(pattern: Pattern) -> None:
@@ -88,10 +92,47 @@ def test_other_questions_are_refused_with_the_grammar(text: str) -> None:
         ask(text)
 
 
-@pytest.mark.parametrize("text", ["who links it to banana?", "who looks at it in the decoder?"])
+@pytest.mark.parametrize(
+    "text",
+    ["who links it to banana?", "who looks at it in the decoder?", "who links likes to likes?"],
+)
 def test_what_the_text_lacks_is_said(recording: Recording, text: str) -> None:
     with pytest.raises(InputError, match="stand in the text"):
         answers(ask(text), recording)
+
+
+def test_a_word_at_both_ends_is_at_two_places() -> None:
+    recording = record(planted_on_words(), "he likes it and he has it")
+    for each in answers(ask("who links he to he?"), recording):
+        assert {each.query, each.key} == {(0,), (4,)}
+    with pytest.raises(InputError, match="itself"):
+        answers(ask("who links likes to likes?"), recording)
+
+
+@pytest.fixture(scope="module")
+def small() -> Checkpoint:
+    return load_checkpoint(checkpoints_folder() / "en-de-small", "cpu")
+
+
+def test_what_a_mask_closes_is_no_answer(small: Checkpoint) -> None:
+    """Nor is a row with one open key, whose weight is 1 whatever the head does."""
+    recording = record(small, *PAIR)
+    with pytest.raises(InputError, match="Nothing"):
+        answers(ask("who looks at the next word in the decoder?"), recording)
+    assert not [*over(ask("who looks at the next word in the decoder?"), small, PAIR[:1])]
+    for place in ("first word", "same word"):
+        assert all(
+            each.query != (0,)
+            for each in answers(ask(f"who looks at the {place} in the decoder?"), recording)
+        )
+    *_, of = over(ask("who looks at weg in the decoder?"), small, PAIR[:1])  # Die … lief weg.
+    assert {each.n_rows for each in of.values()} == {2}  # its own row, and the one behind it
+
+
+def test_words_of_the_output_are_found_on_other_sentences(small: Checkpoint) -> None:
+    for question in ("who looks at Die?", "where does Die look in cross-attention?"):
+        *_, of = over(ask(question), small, PAIR[:1])
+        assert all(each.n_sentences == 1 for each in of.values())
 
 
 def test_pieces_become_words() -> None:

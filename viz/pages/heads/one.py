@@ -25,9 +25,9 @@ from viz.ui.words import help_of
 
 MOST_RELATIVES = 5
 LOSSES = {
-    "nats": "Without this head a token of the output loses, of its log-probability,",
+    "nats": "Without this head the log-probability of a token of the output falls by",
     "degrees": "Without this head the text's vector turns by",
-    "units": "Without this head the number loses",
+    "units": "Without this head the number falls by",
 }
 """Unit of what a head is worth -> the sentence that its number ends."""
 NO_LABEL = (
