@@ -1,9 +1,11 @@
 """Heads whose roles are known, and random ones: which labels they get.
 
-python -m tests.planted prints both: each planted head has its label and no other one, and of heads
-with random weights, of all families, at most one in twenty has any.
+python -m tests.planted prints both: each planted head has its label and no other one, but for the
+one that looks at all keys alike, as random weights do: it has none. Of heads with random weights,
+of each family and beginning of a training, at most one in twenty has any.
 """
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from random import Random
@@ -118,31 +120,56 @@ FAMILIES: Mapping[str, ModelConfig] = {
 SEEDS = range(3)
 
 
-def of_random() -> Iterator[tuple[str, int, dict[Place, tuple[Label, ...]]]]:
-    """The labels of models with random weights: what each is, its seed, its heads."""
+def as_built(model: nn.Module) -> None:
+    """Leave the weights as our models begin: Glorot's."""
+
+
+def normal(model: nn.Module) -> None:
+    """Weights as GPT-2 and Llama begin: scores are so small that all keys are alike."""
+    for parameter in model.parameters():
+        if parameter.dim() == 2:
+            nn.init.normal_(parameter, std=0.02)
+
+
+def sharp(model: nn.Module) -> None:
+    """Scores eight times as large: few keys have most of the weight."""
+    for name, parameter in model.named_parameters():
+        if name.endswith(("query.weight", "key.weight")):
+            parameter.mul_(8**0.5)
+
+
+BEGINNINGS = (as_built, normal, sharp)
+
+
+def of_random() -> Iterator[tuple[str, dict[Place, tuple[Label, ...]]]]:
+    """The labels of models with random weights: what each is, its heads."""
     random = Random(0)
     lines = [
         " ".join(str(random.randint(2, 19)) for _ in range(random.randint(6, 14)))
-        for _ in range(100)
+        for _ in range(60)
     ]
     for name, config in FAMILIES.items():
         for seed in SEEDS:
-            checkpoint = random_checkpoint(config, seed)
-            targets = lines[::-1] if checkpoint.family.target == "needed" else None
-            yield name, seed, labels(survey(checkpoint, lines, targets))
+            for begin in BEGINNINGS:
+                checkpoint = random_checkpoint(config, seed)
+                begin(checkpoint.model)
+                targets = lines[::-1] if checkpoint.family.target == "needed" else None
+                yield f"{name}, {begin.__name__}", labels(survey(checkpoint, lines, targets))
 
 
 def main() -> None:
     for role, some in of_planted().items():
         print(f"planted {role:<10}", ", ".join(map(_spelled, some)) or "no label")
-    n_labelled = n_heads = 0
-    for name, seed, of in of_random():
+    n_labelled, n_heads = Counter[str](), Counter[str]()
+    for name, of in of_random():
         there = {place: some for place, some in of.items() if some}
-        n_labelled, n_heads = n_labelled + len(there), n_heads + len(of)
-        print(f"random  {name}, seed {seed}: {len(there)} of {len(of)} heads")
+        n_labelled[name] += len(there)
+        n_heads[name] += len(of)
         for place, some in there.items():
-            print("       ", *place, ", ".join(map(_spelled, some)))
-    print(f"random  {n_labelled} of {n_heads} heads, {100 * n_labelled / n_heads:.1f} %")
+            print("random ", name, *place, ", ".join(map(_spelled, some)))
+    for name, n in n_heads.items():
+        print(f"random  {name}: {n_labelled[name]} of {n} heads, {n_labelled[name] / n:.1%}")
+    print(f"random  {n_labelled.total()} of {n_heads.total()} heads")
 
 
 def _spelled(label: Label) -> str:

@@ -12,7 +12,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from transformer.corpus.measured import ABOVE, CHANCE, metrics, roles, with_chance
-from transformer.corpus.roles.role import LEAST
 from transformer.corpus.shipped import Place
 from transformer.corpus.surveyed import Estimate, HeadSummary, Survey
 
@@ -81,11 +80,13 @@ def _of_roles(head: HeadSummary) -> list[_Test]:
     place, tests = (head.kind, head.layer, head.head), []
     for name in with_chance():
         declared = roles().get(name) or metrics()[name]
-        least = roles()[name].least if name in roles() else LEAST
+        least = declared.least
         score, chance, above = (head.numbers.get(name + end) for end in ("", CHANCE, ABOVE))
-        if score is None or chance is None or above is None or above.n_sentences < FEWEST:
+        if least is None or score is None or chance is None or above is None:
             continue
-        if score.low is None or score.high is None or above.low is None:
+        if above.n_sentences < FEWEST or above.low is None:
+            continue
+        if score.low is None or score.high is None:
             continue
         label = Label(
             name,

@@ -2,7 +2,7 @@
 
 from torch import Tensor
 
-from transformer.analysis.metrics.metric import Metric, mean_over_queries
+from transformer.analysis.metrics.metric import LEAST_OF_ONE, Metric, mean_over_queries
 
 
 def first(weights: Tensor) -> Tensor:
@@ -22,4 +22,5 @@ METRIC = Metric(
     formula=r"\frac{1}{Q} \sum_i A_{i0}",
     source="Xiao et al. 2023",
     is_role=True,
+    least=LEAST_OF_ONE,
 )

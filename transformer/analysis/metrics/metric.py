@@ -9,6 +9,11 @@ from torch import Tensor
 
 UNDEFINED = "—"
 """The sign of a metric that no query of a head could answer."""
+LEAST = 0.2
+"""The share that a head gains of what chance leaves, where it plays a role."""
+LEAST_OF_ONE = 0.3
+"""The same of a role whose key is one place or token in all sentences: a random head that favours
+it does so in all of them, which no interval over sentences tells."""
 
 
 @dataclass(frozen=True)
@@ -44,6 +49,8 @@ class Metric:
     is_role: bool = False
     """True: a head that has much of it plays a role; what chance gives is that of a head that looks
     at all keys alike. See `transformer.corpus.labels`."""
+    least: float = LEAST
+    """The share that a head gains of what chance leaves, where it plays this role."""
 
     def padded(self, weights: Tensor, n_keys: Tensor) -> Tensor:
         """The same numbers of texts of a padded batch.

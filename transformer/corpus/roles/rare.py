@@ -3,6 +3,7 @@
 import torch
 from torch import Tensor
 
+from transformer.analysis.metrics.metric import LEAST_OF_ONE
 from transformer.corpus.roles.role import Role, Sides
 
 
@@ -26,4 +27,5 @@ ROLE = Role(
         "largest weight."
     ),
     source="Voita et al. 2019, section 5.3",
+    least=LEAST_OF_ONE,
 )

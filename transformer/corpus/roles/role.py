@@ -6,8 +6,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-LEAST = 0.2
-"""The share that a head gains of what chance leaves, where it plays a role."""
+from transformer.analysis.metrics.metric import LEAST
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,5 +63,6 @@ class Role:
     """Weights [B, H, Q, K] and those cells that are open [B, Q, K] -> [B, H]."""
     chance: Callable[[Tensor, Tensor], Tensor] = share_of_keys
     """All open cells and those of the role, bool [B, Q, K] -> the score of no role [B]."""
-    least: float = LEAST
-    """The share that a head gains of what chance leaves, where it plays it; see `labels`."""
+    least: float | None = LEAST
+    """The share that a head gains of what chance leaves, where it plays it; None: it is a number,
+    and no label. See `transformer.corpus.labels`."""
