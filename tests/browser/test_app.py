@@ -238,7 +238,7 @@ def test_the_copy_task_copies(page: Page, address: str) -> None:
 
 def test_the_badge_of_a_recording_opens_its_numbers(page: Page, address: str) -> None:
     visit(page, address)
-    page.get_by_role("button", name=re.compile("^checked: ")).click()
+    page.get_by_role("button", name=re.compile("numbers checked$")).click()
     expect(page.get_by_text(re.compile("^The recorded weights times .* after W_O"))).to_be_visible()
     for said in ("Rows sum to 1.", "Masked cells hold 0."):
         expect(page.get_by_text(said, exact=True)).to_be_visible()
