@@ -2,6 +2,8 @@
 
 from argparse import ArgumentParser, Namespace
 from dataclasses import asdict
+from itertools import islice
+from math import isfinite
 from pathlib import Path
 
 from tqdm import tqdm
@@ -37,12 +39,13 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 def run(options: Namespace) -> Result:
     """Compare both over the file. Raises Refusal."""
-    lines = [line for line in lines_in(options.data) if line.partition("\t")[0].strip()]
+    numbered = enumerate(lines_in(options.data), 1)
+    lines = {n: line for n, line in numbered if line.partition("\t")[0].strip()}
     if not lines:
         raise InputError(f"{options.data} has no sentence: write one per line.")
-    lines = lines[: options.max]
-    sentences = [line.partition("\t")[0] for line in lines]
-    targets = [line.partition("\t")[2].strip() for line in lines]
+    lines = dict(islice(lines.items(), options.max))
+    sentences = [line.partition("\t")[0] for line in lines.values()]
+    targets = [line.partition("\t")[2].strip() for line in lines.values()]
     if any(targets) and not all(targets):
         raise InputError(f"Some lines of {options.data} have a target and others have none.")
     first = load_checkpoint(options.checkpoint, options.device)
@@ -50,7 +53,7 @@ def run(options: Namespace) -> Result:
     comparison = None
     with tqdm(total=len(lines), desc="Changes", unit="sentence", dynamic_ncols=True) as bar:
         for comparison in changing_heads(
-            first, second, sentences, targets if any(targets) else None
+            first, second, sentences, targets if any(targets) else None, list(lines)
         ):
             bar.update(comparison.n_done - bar.n)
     assert comparison is not None
@@ -63,11 +66,14 @@ def run(options: Namespace) -> Result:
 def lines_of(result: ChangedHeads) -> list[str]:
     """The result as it is printed."""
     lines = [_heading(result), "", _row("head", "by itself", "in all", "cosine", "nearest in B")]
-    for head in result.heads[:N_HEADS]:
+    comparable = [head for head in result.heads if isfinite(head.change)]
+    for head in comparable[:N_HEADS]:
         own, total, cosine = (_number(each) for each in (head.own, head.total, head.cosine))
         lines.append(_row(_name(head.kind, head.layer, head.head), own, total, cosine, _near(head)))
-    if len(result.heads) > N_HEADS:
-        lines.append(f"... and {len(result.heads) - N_HEADS} more, by --json or --out.")
+    if len(comparable) > N_HEADS:
+        lines.append(f"... and {len(comparable) - N_HEADS} more, by --json or --out.")
+    if n_alone := len(result.heads) - len(comparable):
+        lines.append(f"B has no head in the place of {n_alone} heads of A; --json has the nearest.")
     if result.vectors is not None:
         lines += ["", f"Cosine of the texts' vectors: {_number(result.vectors)}"]
     if result.n_outputs:

@@ -47,9 +47,12 @@ class HeadChange:
 
     @property
     def change(self) -> float:
-        """The number that heads are ranked by: its own change where it is known, else all of it."""
+        """The number that heads are ranked by: its own change where it is known, else all of it.
+
+        Below any other where B has no head of that place, so that such heads come last.
+        """
         of = self.own or self.total
-        return math.inf if of is None else of.mean
+        return -math.inf if of is None else of.mean
 
     @property
     def is_changed(self) -> bool | None:
@@ -69,7 +72,7 @@ class Flip:
     """A sentence for which the two checkpoints give different outputs."""
 
     sentence: int
-    """Its number, from 1."""
+    """Its number, from 1; of a file its line."""
     source: str
     first: str
     second: str
@@ -196,20 +199,24 @@ def changing_heads(
     second: Checkpoint,
     sentences: Sequence[str],
     targets: Sequence[str] | None = None,
+    numbers: Sequence[int] | None = None,
 ) -> Iterator[Comparison]:
-    """`changed_heads`, a sentence more each time: one comparison, which grows."""
+    """`changed_heads`, a sentence more each time: one comparison, which grows.
+
+    numbers: of the sentences, such as their lines in a file; counted from 1 where left out.
+    """
     if targets is not None and len(targets) != len(sentences):
         raise InputError(f"There are {len(sentences)} sentences and {len(targets)} targets.")
     comparison = Comparison()
     yield comparison
-    for number, (source, outcome) in enumerate(_outcomes(first, second, sentences), 1):
-        comparison.n_done = number
+    for at, (source, outcome) in enumerate(_outcomes(first, second, sentences)):
+        comparison.n_done, number = at + 1, numbers[at] if numbers else at + 1
         try:
             a, b = _decodings(outcome)
             target: Sequence[Token] = () if a is None else a.target
             text = "" if a is None else a.text
             if targets is not None and first.family.decodes:
-                text = " ".join(targets[number - 1].split())
+                text = " ".join(targets[at].split())
                 target = _tokens(first, source, text)
             reading = read_by_both(first, second, source, target, text)
             outputs = ("" if a is None else a.text, "" if b is None else b.text)

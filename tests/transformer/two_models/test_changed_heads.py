@@ -14,8 +14,9 @@ from tests.transformer.watch.hugging_face import build
 from transformer import Checkpoint, InputError, decode, load_checkpoint, record
 from transformer.__main__ import main
 from transformer.analysis.metrics.comparison import jensen_shannon
+from transformer.commands.changes import lines_of
 from transformer.formats.headscope import save_checkpoint
-from transformer.two_models.changed_heads import LEAST, changed_heads
+from transformer.two_models.changed_heads import LEAST, changed_heads, changing_heads
 from transformer.two_models.head_changes import largest_row, read_by_both
 
 LINES = SENTENCES[::6]
@@ -176,3 +177,30 @@ def test_the_command_prints_and_writes(
     assert len(out.read_text().splitlines()) == 37
     assert main([*arguments, "--json"]) == 0
     assert len(json.loads(capsys.readouterr().out)["heads"]) == 36
+
+
+def test_heads_that_b_has_not_come_last(checkpoint: Checkpoint) -> None:
+    large = load_checkpoint(Path("checkpoints/en-de"), "cpu")
+    result = changed_heads(large, checkpoint, LINES[:2])
+    known = [head.total is not None for head in result.heads]
+    assert known == sorted(known, reverse=True) and known.count(False) == 36
+    rows = [line for line in lines_of(result) if " L0 H" in line]
+    assert rows and not any(row.count("not known") > 2 for row in rows)
+
+
+def test_sentences_of_a_file_keep_the_numbers_of_their_lines(
+    checkpoint: Checkpoint,
+    two_heads_changed: Checkpoint,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    plain = changed_heads(checkpoint, two_heads_changed, LINES).flips
+    spread = [7 * n for n in range(1, len(LINES) + 1)]
+    *_, comparison = changing_heads(checkpoint, two_heads_changed, LINES, numbers=spread)
+    flips = comparison.result().flips
+    assert flips and [it.sentence for it in flips] == [7 * it.sentence for it in plain]
+    file = tmp_path / "lines.txt"
+    file.write_text(f"\n\n{LINES[0]}\n\n{'word ' * 5000}\n")
+    names = ("checkpoints/en-de-small", "checkpoints/en-de-small")
+    main(["changes", *names, "--data", str(file), "--json"])
+    assert "line 5 " in json.loads(capsys.readouterr().out)["left_out"][0]
