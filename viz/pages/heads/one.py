@@ -25,9 +25,9 @@ from viz.ui.words import help_of
 
 MOST_RELATIVES = 5
 LOSSES = {
-    "nats": "Without this head the log-probability of a token of the output falls by",
-    "degrees": "Without this head the text's vector turns by",
-    "units": "Without this head the number falls by",
+    "nats": "what the log-probability of a token of the output loses without this head",
+    "degrees": "the angle by which the text's vector turns without this head",
+    "units": "what the number loses without this head",
 }
 """Unit of what a head is worth -> the sentence that its number ends."""
 NO_LABEL = (
@@ -146,7 +146,9 @@ def _say_worth(atlas: Atlas, place: Place) -> None:
     if worth.low is not None and worth.high is not None:
         text += f" ({ends_text('worth', worth.low, worth.high, unit)})"
     help = help_of("head_worth", "footprint")
-    st.caption(literal(f"{LOSSES.get(unit, LOSSES['units'])} {text}."), help=help)
+    harms = "; below 0, it harms" if worth.mean < 0 else ""
+    what = LOSSES.get(unit, LOSSES["units"])
+    st.caption(literal(f"Its worth is {text}: {what}{harms}."), help=help)
 
 
 def links_of(pane: Pane, place: Place) -> None:
