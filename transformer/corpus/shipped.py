@@ -12,6 +12,7 @@ from typing import Any
 
 from transformer.checkpoint import CARD, CheckpointError
 from transformer.corpus.pieces import split
+from transformer.corpus.survey_values import check, check_estimate, count, text
 from transformer.corpus.surveyed import Decile, Estimate, HeadSummary, Row, Survey, Syntax
 from transformer.files.foreign_file import read_file
 from transformer.files.json_file import read_json
@@ -79,7 +80,7 @@ def shipped_survey(checkpoint: Path, place: Path | None = None) -> ShippedSurvey
             )
         card = folder / CARD
         return _shipped(value, read_file(card, LARGEST).decode() if card.is_file() else "")
-    except (ValueError, TypeError, KeyError, IndexError, AttributeError) as error:
+    except (ValueError, TypeError, LookupError, AttributeError, OverflowError) as error:
         raise CheckpointError(f"{folder / FILE} holds no survey: {again}.") from error
 
 
@@ -186,28 +187,31 @@ def _rounded(number: float | None) -> float | None:
 
 def _shipped(value: Mapping[str, Any], about: str) -> ShippedSurvey:
     lines = {int(line): each for line, each in value["sentences"].items()}
-    sides = {str(kind): (int(q), int(k)) for kind, (q, k) in value["sides"].items()}
+    sides = {str(kind): (q, k) for kind, (q, k) in value["sides"].items()}
     bare = ShippedSurvey(
         survey=Survey(0, ()),
-        sentences={line: str(text) for line, (text, *_) in lines.items()},
-        targets={
-            line: str(target) for line, (_, target, *_) in lines.items() if target is not None
-        },
-        pieces={line: tuple(map(str, pieces)) for line, (_, _, *pieces) in lines.items()},
+        sentences={line: source for line, (source, *_) in lines.items()},
+        targets={line: target for line, (_, target, *_) in lines.items() if target is not None},
+        pieces={line: tuple(pieces) for line, (_, _, *pieces) in lines.items()},
         sides=sides,
         worth={_place(each): Estimate(*each["worth"]) for each in value["heads"] if each["worth"]},
-        unit=str(value["unit"]),
+        unit=value["unit"],
         about=about,
     )
     heads = tuple(_head(each, bare, value["shared"]) for each in value["heads"])
-    left_out = tuple(map(str, value["left_out"]))
-    survey = Survey(int(value["n_sentences"]), heads, str(value["one_by_one"]), left_out)
+    survey = Survey(value["n_sentences"], heads, value["one_by_one"], tuple(value["left_out"]))
+    check(survey)
+    for estimate in bare.worth.values():
+        check_estimate(estimate)
+    count(*bare.sentences, *(side for of in sides.values() for side in of))
+    text(bare.unit, *bare.sentences.values(), *bare.targets.values())
+    text(*(side for of in bare.pieces.values() for side in of))
     return replace(bare, survey=survey)
 
 
 def _place(value: Mapping[str, Any]) -> Place:
     kind, layer, head = value["head"]
-    return str(kind), int(layer), int(head)
+    return kind, layer, head
 
 
 def _head(value: Mapping[str, Any], of: ShippedSurvey, shared: Mapping[str, Any]) -> HeadSummary:
@@ -226,7 +230,7 @@ def _head(value: Mapping[str, Any], of: ShippedSurvey, shared: Mapping[str, Any]
         layer=layer,
         head=head,
         numbers={name: Estimate(*each) for name, each in numbers.items()},
-        footprint=tuple(map(float, value["footprint"])),
+        footprint=tuple(value["footprint"]),
         deciles=tuple(
             Decile(low, high, share, rows(drawn)) for low, high, share, drawn in value["deciles"]
         ),

@@ -1,9 +1,12 @@
 """A survey beside a checkpoint: what is written is read again, and only of the same weights."""
 
 import json
+import math
 import shutil
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from random import Random
+from typing import Any
 
 import pytest
 
@@ -117,6 +120,57 @@ def test_a_damaged_one_is_refused(folder: Path, tmp_path: Path, content: str) ->
     with pytest.raises(Refusal):
         shipped_survey(folder, tmp_path)
     assert shipped_survey(folder, tmp_path / "nowhere") is None
+
+
+def of_first(*path: str | int) -> Callable[[Any, object], None]:
+    """Put another value at this path of the first head."""
+
+    def put(survey: Any, value: object) -> None:
+        *where, last = "heads", 0, *path
+        for key in where:
+            survey = survey[key]
+        survey[last] = value
+
+    return put
+
+
+def of_all(name: str) -> Callable[[Any, object], None]:
+    """Put another value in place of one of the survey."""
+    return lambda survey, value: survey.update({name: value})
+
+
+@pytest.mark.parametrize(
+    ("put", "values"),
+    [
+        (of_first("numbers", "previous"), ([None, None, None, 3], ["a", "b", "c", 3])),
+        (of_first("numbers", "previous"), ([math.nan, 0.1, 0.2, 3], [10**400, 0.1, 0.2, 3])),
+        (of_first("numbers", "previous"), ([0.1, None, 0.2, 3], [0.1, 0.2, 0.1, 3], [0.1, 0, 1])),
+        (of_first("footprint"), ([], [0.5, 0.5], [math.nan] * 17, ["x"] * 17, [-0.1] * 17)),
+        (of_first("footprint"), ([0.1] * 9, 3, None)),
+        (of_first("head"), (["encoder_self", 99, 99], ["encoder_self", 0, 1], ["other", 0, 0])),
+        (of_first("head"), (["encoder_self", 0, "0"], ["encoder_self", -1, 0], [None, 0, 0])),
+        (of_first("worth"), (["x", "y", "z", 1], [None, None, None, 1], [1, 2], "abcd")),
+        (of_first("strongest", 0, 0), ("x", None, True)),
+        (of_first("strongest", 0, 2), (-1, 999, 0.5, "0")),
+        (of_first("deciles", 0, 0), ("x", None)),
+        (of_first("syntax"), ({"nsubj": ["a", "b", "c", 1, "d", "e", "f"]},)),
+        (of_first("syntax"), ({"nsubj": [0.5, 0.4, 0.6, "to head", 9, 1.5, 0.1, 3]}, [])),
+        (of_all("heads"), ([], {}, None)),
+        (of_all("n_sentences"), (0, "3", None)),
+        (of_all("unit"), (3, None)),
+        (of_all("left_out"), ([3], None)),
+        (of_all("sides"), ({}, {"encoder_self": [-1, -1]}, {"encoder_self": ["0", "0"]})),
+    ],
+)
+def test_a_value_of_another_kind_is_refused(
+    folder: Path, tmp_path: Path, put: Callable[[Any, object], None], values: Sequence[object]
+) -> None:
+    for value in values:
+        survey = json.loads((folder / FOLDER / FILE).read_text())
+        put(survey, value)
+        (tmp_path / FILE).write_text(json.dumps(survey))
+        with pytest.raises(CheckpointError, match="make it anew"):
+            shipped_survey(folder, tmp_path)
 
 
 @pytest.mark.parametrize("folder_of", SHIPPED, ids=lambda folder: folder.name)
