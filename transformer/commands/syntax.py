@@ -18,6 +18,7 @@ from transformer.corpus.trees import Tree, read_trees
 from transformer.files.whole_file import write_whole
 from transformer.fingerprint import fingerprint
 from transformer.formats.opening import load_checkpoint
+from transformer.inputs import InputError
 
 AT_ONCE = 64
 Best = tuple[str, HeadSummary, Syntax]
@@ -36,20 +37,28 @@ def add_arguments(parser: ArgumentParser) -> None:
     )
     parser.add_argument("--max", type=positive, metavar="N", help="only the first N sentences")
     parser.add_argument("--out", type=Path, help="a .md page, such as docs/syntax.md")
+    parser.add_argument(
+        "--about", default="", help="where the trees are from, and their licence: stands in --out"
+    )
 
 
 def run(options: Namespace) -> Result:
     """Read the trees and both sides. Raises Refusal."""
-    files = [read_trees(file)[: options.max] for file in options.trees[:2]]
+    if len(options.trees) > 2:
+        raise InputError("--trees takes one file, or two: the sources and their translations.")
+    files = [read_trees(file)[: options.max] for file in options.trees]
     checkpoint = load_checkpoint(options.checkpoint, options.device)
     transfers = _transfers(checkpoint, *files) if len(files) == 2 else None
     best = _encoder(checkpoint, *files)
     lines = _lines(checkpoint, best, transfers, len(files[0]))
-    if options.out is not None and transfers is not None:
+    if options.out is not None:
         most = f" --max {options.max}" if options.max else ""
-        command = f"python -m transformer syntax {checkpoint.name} --trees EN DE{most} --out FILE"
-        page = _page(lines, checkpoint, fingerprint(options.checkpoint), command)
-        write_whole(options.out, page.encode())
+        trees = " ".join(file.name for file in options.trees)
+        command = f"python -m transformer syntax {checkpoint.name} --trees {trees}{most} --out FILE"
+        head = HEAD if transfers is None else f"{HEAD}{HEAD_OF_PAIRS}"
+        weights = fingerprint(options.checkpoint)
+        text = head.format(command=command, weights=weights, about=options.about).rstrip()
+        write_whole(options.out, "\n".join([text, HEAD_OF_BEST, *lines, ""]).encode())
     encoder = [
         {"relation": name, "layer": head.layer, "head": head.head, **asdict(of)}
         for name, head, of in best
@@ -141,27 +150,24 @@ def _lines(
     return lines
 
 
-HEAD = """# Syntax on both sides of a translation
+HEAD = """# Syntax of a treebank in heads
 
-`{command}` writes this page, from the weights whose fingerprint is `{weights}`. The trees are those
-of [UD English PUD](https://github.com/UniversalDependencies/UD_English-PUD) and
-[UD German PUD](https://github.com/UniversalDependencies/UD_German-PUD) (CC BY-SA 3.0), the same
-1,000 sentences of news and Wikipedia in both languages; they are not shipped, and nothing was
-trained on them. The model is made to read the German text as its target.
+`{command}` writes this page, from the weights whose fingerprint is `{weights}`.
+{about}
 
 *Share*, in the first table: of all arcs of the relation, those along which the row of the dependent
-has its largest weight on the head (*to head*), or the row of the head on the dependent. In the
-second: of all German words that have the relation, those for which, while they are written, the
-English word with the largest weight has the same relation in the English tree, in sentences where
-some word has it. Beside either stands what a head gets that knows places only: the best fixed
+has its largest weight on the head (*to head*), or the row of the head on the dependent.
+"""
+HEAD_OF_PAIRS = """\
+In the second: of all words of the translation that have the relation, those for which, while they
+are written, the source word with the largest weight has the same relation in its tree, in sentences
+where some word has it. The model is made to read the translation as its target.
+"""
+HEAD_OF_BEST = """Beside it stands what a head gets that knows places only: the best fixed
 offset between the two words, or from the diagonal of the two texts. The best head is the best of
 all for these very sentences, so its share is a little high; its interval resamples sentences.
 Weights say where a head looks, not that the output needs it.
 """
-
-
-def _page(lines: list[str], checkpoint: Checkpoint, weights: str, command: str) -> str:
-    return "\n".join([HEAD.format(command=command, weights=weights), *lines]) + "\n"
 
 
 def _share(value: float | None) -> str:

@@ -99,3 +99,18 @@ def test_the_command_writes_both_tables(tmp_path: Path, capsys: pytest.CaptureFi
     printed = capsys.readouterr().out
     assert "| nsubj | 50 |" in printed and "| root | 50 |" in printed
     assert printed.strip() in out.read_text()
+
+
+def test_a_treebank_of_one_side_has_a_page_and_three_are_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    lines = "1\the\the\tP\t_\t_\t2\tnsubj\t_\t_\n2\tsleeps\ts\tV\t_\t_\t0\troot\t_\t_\n\n"
+    source, out = tmp_path / "mine.conllu", tmp_path / "page.md"
+    source.write_text(LEAST * lines)
+    arguments = ["syntax", "en-de-small", "--device", "cpu", "--out", str(out), "--trees"]
+    assert main([*arguments, str(source), "--about", "Trees of mine, CC0."]) == 0
+    text = out.read_text()
+    assert "Trees of mine, CC0." in text and "mine.conllu" in text and "PUD" not in text
+    assert "| nsubj | 50 |" in text
+    assert main([*arguments, *[str(source)] * 3]) == 1
+    assert "one file, or two" in capsys.readouterr().err
