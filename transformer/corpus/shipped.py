@@ -94,6 +94,7 @@ def _json(shipped: ShippedSurvey, fingerprint: str) -> str:
     """A line for each head and for each sentence, so that versions can be compared."""
     survey = shipped.survey
     shared = {kind: _shared(survey, kind) for kind in shipped.sides}
+    best = _best(survey)
     start = {
         "layout": LAYOUT,
         "fingerprint": fingerprint,
@@ -104,7 +105,9 @@ def _json(shipped: ShippedSurvey, fingerprint: str) -> str:
         "left_out": survey.left_out,
         "shared": shared,
     }
-    heads = [_spelled(_values(head, shipped.worth, shared[head.kind])) for head in survey.heads]
+    heads = [
+        _spelled(_values(head, shipped.worth, shared[head.kind], best)) for head in survey.heads
+    ]
     sentences = [
         f'"{line}":{_spelled([text, shipped.targets.get(line), *shipped.pieces[line]])}'
         for line, text in shipped.sentences.items()
@@ -135,8 +138,22 @@ def _shared(survey: Survey, kind: str) -> dict[str, list[float | int | None]]:
     }
 
 
+def _best(survey: Survey) -> dict[tuple[str, str], HeadSummary]:
+    """Kind and relation -> the head that finds it most often: it says that it was asked for."""
+    result: dict[tuple[str, str], HeadSummary] = {}
+    for head in survey.heads:
+        for name, of in head.syntax.items():
+            before = result.setdefault((head.kind, name), head)
+            if of.accuracy > before.syntax[name].accuracy:
+                result[head.kind, name] = head
+    return result
+
+
 def _values(
-    head: HeadSummary, worth: Mapping[Place, Estimate], shared: Container[str]
+    head: HeadSummary,
+    worth: Mapping[Place, Estimate],
+    shared: Container[str],
+    best: Mapping[tuple[str, str], HeadSummary],
 ) -> dict[str, Any]:
     of = worth.get((head.kind, head.layer, head.head))
     return {
@@ -167,7 +184,8 @@ def _values(
                 each.n_sentences,
             ]
             for name, each in head.syntax.items()
-            if each.accuracy > each.by_offset  # the others say nothing that places do not
+            # The others say nothing that places do not, but that they were asked for.
+            if each.accuracy > each.by_offset or best[head.kind, name] is head
         },
         "worth": None if of is None else _estimate(of),
     }
