@@ -21,6 +21,7 @@ from transformer.corpus.surveyor import BATCH, Surveyor, counted, source_of
 from transformer.corpus.trees import Tree
 from transformer.edits.spelling import parse
 from transformer.inputs import InputError
+from transformer.tokenizer import TokenizerError
 from transformer.training.task import lines_in
 
 ROOM = Path(__file__).parent / "sentences"
@@ -111,7 +112,7 @@ def shipping(
     """Survey sentences and switch every head off on them, a batch after the other.
 
     before: what an earlier call gave last, of the same sentences; those are not read again. batch:
-    sentences at a time. Raises Refusal where the device fails.
+    sentences at a time. Raises Refusal where the device fails, InputError where no line is read.
     """
     lines = dict(sentences.lines)
     surveyor = Surveyor(checkpoint, batch, counts=counted(checkpoint, lines.values()))
@@ -190,9 +191,16 @@ def worth_of(lines: Sequence[Line]) -> dict[Place, Estimate]:
 
 
 def _unit(checkpoint: Checkpoint, lines: Mapping[int, str]) -> str:
+    """The unit of what is judged of the first line that the model reads. Raises InputError."""
+    why: Exception | None = None
     if checkpoint.family.decodes:
         return "nats"
-    return output_of(checkpoint, source_of(next(iter(lines.values()))), None).unit
+    for line in lines.values():
+        try:
+            return output_of(checkpoint, source_of(line), None).unit
+        except (InputError, TokenizerError) as error:
+            why = error
+    raise InputError(f"There is no sentence that this model reads: {why}")
 
 
 def _named(survey: Survey) -> list[int]:

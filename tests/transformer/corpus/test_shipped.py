@@ -19,6 +19,7 @@ from transformer.corpus.shipped import FILE, FOLDER, shipped_survey, write_shipp
 from transformer.corpus.shipping import Gathered, Sentences, sentences_for, shipping, with_relations
 from transformer.corpus.trees import Tree
 from transformer.fingerprint import fingerprint
+from transformer.inputs import InputError
 from transformer.recording.ours import record
 from transformer.refusal import Refusal
 
@@ -95,15 +96,26 @@ def test_relations_of_trees_are_added(folder: Path) -> None:
     assert again is not None and "40 trees of this test." in again.about
     whole = {(it.kind, it.layer, it.head): it.syntax for it in more.survey.heads}
     assert {kind for (kind, _, _), syntax in whole.items() if syntax} == {"encoder_self"}
+    kept = [name for head in again.survey.heads for name in head.syntax]
+    asked = {name for syntax in whole.values() for name in syntax}
+    assert {*kept} == asked  # a relation that no head finds is a test, too
     for head in again.survey.heads:
-        better = {
-            name: of
-            for name, of in whole[head.kind, head.layer, head.head].items()
-            if of.accuracy > of.by_offset
-        }
-        assert {*head.syntax} == {*better}
-        for name, of in better.items():
+        of_head = whole[head.kind, head.layer, head.head]
+        better = {name for name, of in of_head.items() if of.accuracy > of.by_offset}
+        assert better <= {*head.syntax} <= {*of_head}
+        for name in head.syntax:
+            of = of_head[name]
             assert head.syntax[name].accuracy == pytest.approx(of.accuracy, abs=1e-4)
+
+
+def test_the_unit_is_that_of_the_first_line_that_is_read() -> None:
+    checkpoint = load_checkpoint(checkpoints_folder() / "sentiment", "cpu")
+    lines = {1: "good " * 600, 2: "a good film", 3: "a bad film"}
+    *_, gathered = shipping(checkpoint, Sentences(lines, "Of this test."))
+    assert gathered.unit == gathered.shipped.unit == "nats" and gathered.n_done == 3
+    assert [reason.partition(" is")[0] for reason in gathered.left_out] == ["line 1"]
+    with pytest.raises(InputError, match="no sentence"):
+        next(shipping(checkpoint, Sentences({1: lines[1]}, "Of this test.")))
 
 
 def test_one_of_other_weights_is_refused(folder: Path, tmp_path: Path) -> None:

@@ -35,7 +35,7 @@ ROLE = Role(
     explain=(
         "The share of the weight that lies as if all keys had the same: 100 % where they have. "
         "Beside it stands a head that looks at one key. Random weights do it, too, so that "
-        "it is no label."
+        "it is not a label."
     ),
     source="broad attention in Clark et al. 2019, section 3",
     score=overlap,
