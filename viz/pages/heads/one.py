@@ -29,7 +29,7 @@ LOSSES = {
     "degrees": "the angle by which the text's vector turns without this head",
     "units": "what the number loses without this head",
 }
-"""Unit of what a head is worth -> the sentence that its number ends."""
+"""Unit of what a head is worth -> what its number says."""
 NO_LABEL = (
     "None of the roles that are looked for is far enough from chance. What it does may "
     "be something else, or several things: the sentences say more."
