@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from transformer.corpus.atlas import Atlas, place_of
+from transformer.corpus.labels import Label
 from transformer.corpus.shipped import shipped_survey
 from transformer.corpus.surveyed import Estimate
 from viz.exhibits.chart import Curve
@@ -13,6 +14,7 @@ from viz.exhibits.chart_rows import rows_of
 from viz.exhibits.table import Cell, Column, Row, Table
 from viz.figures.heads import footprint, head_map
 from viz.figures.heads.heads_table import heads_table
+from viz.figures.heads.inks import OTHERS, inks_of
 from viz.pages.heads.sentences import rows_of as rows_in_sentences
 from viz.painters.chart_plotly import figure
 from viz.painters.chart_sheet import sheet
@@ -82,6 +84,38 @@ def test_axes_hold_the_numbers_of_the_survey(atlas: Atlas) -> None:
     estimate = atlas.heads["cross", 2, 3].numbers["entropy"]
     assert row["Entropy"] == pytest.approx(estimate.mean)
     assert row["Worth (nats)"] == pytest.approx(atlas.shipped.worth["cross", 2, 3].mean)
+
+
+def test_a_number_that_a_kind_lacks_is_said_in_place_of_an_empty_map(atlas: Atlas) -> None:
+    for kind in ("encoder_self", "decoder_self"):
+        chart = head_map.chart(atlas, kind, "alignment", "worth")
+        assert chart.instead and not chart.marks
+        assert sheet(chart, LIGHT, 240.0).marks
+    assert not head_map.chart(atlas, "cross", "alignment", "worth").instead
+
+
+def labels_of(n: int) -> list[Label]:
+    role = Label("previous", "Previous token", 1.0, 1.0, 1.0, 0.0, 0.0, 20)
+    return [role] + [replace(role, role="r", title=f"r{at}, to head") for at in range(n - 1)]
+
+
+@pytest.mark.parametrize("n", [2, 8, 16, 40])
+def test_no_two_labels_share_a_colour(n: int) -> None:
+    inks = inks_of(labels_of(n))
+    assert len(set(inks.values())) == len(inks) == min(n, len(LIGHT.head_colours))
+    assert (OTHERS in inks) == (n > len(LIGHT.head_colours))
+    others = inks_of(labels_of(1))
+    assert others.items() <= inks.items() or n > len(LIGHT.head_colours)
+
+
+def test_each_label_of_a_map_has_a_mark_of_its_own_name_and_colour(atlas: Atlas) -> None:
+    for kind in atlas.kinds:
+        marks = head_map.chart(atlas, kind, "likeness", "likeness").marks
+        curves = [mark for mark in marks if isinstance(mark, Curve)]
+        assert len({mark.ink for mark in curves}) == len(curves)
+        titles = {mark.name for mark in curves} - {head_map.NO_LABEL}
+        named = (atlas.label(place_of(each)) for each in atlas.of_kind(kind))
+        assert titles == {label.title for label in named if label}
 
 
 def test_a_row_marks_its_key_in_the_sentence(atlas: Atlas) -> None:

@@ -1,12 +1,12 @@
 """All heads of a kind as marks: by likeness of their footprints, or any number against another."""
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 
 import numpy as np
 
 from transformer.corpus.atlas import Atlas, Place, place_of, title_of
 from viz.exhibits.chart import Axis, Chart, Curve, Mark, Point, nothing
-from viz.figures.heads.inks import ink_of
+from viz.figures.heads.inks import OTHERS, inks_of
 from viz.figures.heads.names import head_name, label_text, sparkline, text_of
 from viz.labels import kind_name, kind_title, number
 
@@ -27,17 +27,19 @@ def chart(atlas: Atlas, kind: str, x: str, y: str, chosen: Place | None = None) 
     if len(heads) < 2:
         return nothing(name, title, "There is only one head of this kind: a map needs two.")
     places = _places(atlas, kind, heads, x, y)
+    if np.isnan(places).any(-1).all():
+        return nothing(name, title, _why_nothing(atlas, kind, x, y))
+    inks = inks_of(labels[0] for labels in atlas.labels.values() if labels)
     sizes = _sizes(atlas, heads)
     marks: list[Mark] = []
-    for role, some in _by_role(atlas, heads).items():
+    for label, some in _by_label(atlas, heads, inks).items():
         at = [heads.index(place) for place in some]
-        label = atlas.label(some[0])
         marks.append(
             Curve(
-                NO_LABEL if label is None else label.title,
+                label or NO_LABEL,
                 places[at, 0],
                 places[at, 1],
-                "dim" if label is None else ink_of(role),
+                inks[label] if label else "dim",
                 HOVER,
                 width=0,
                 sizes=[sizes[i] for i in at],
@@ -71,6 +73,16 @@ def _places(atlas: Atlas, kind: str, heads: Sequence[Place], x: str, y: str) -> 
     return np.array([[np.nan if it is None else it.mean for it in pair] for pair in estimates])
 
 
+def _why_nothing(atlas: Atlas, kind: str, x: str, y: str) -> str:
+    """Say which of the numbers the heads of a kind lack."""
+    there = atlas.numbers(kind)
+    lacking = [title_of(each).lower() for each in dict.fromkeys((x, y)) if each not in there]
+    what = " and no ".join(lacking)
+    if not what:
+        return f"No head of {kind_name(kind)} has both numbers: choose another one."
+    return f"Heads of {kind_name(kind)} have no {what}: choose another number."
+
+
 def _axes(atlas: Atlas, kind: str, x: str, y: str) -> tuple[Axis, Axis, str]:
     if LIKENESS in (x, y):
         stress = number(atlas.likeness[kind].stress, 2)
@@ -94,12 +106,15 @@ def _sizes(atlas: Atlas, heads: Sequence[Place]) -> list[float]:
     return [SMALLEST + (LARGEST - SMALLEST) * (mean / most) ** 0.5 for mean in means]
 
 
-def _by_role(atlas: Atlas, heads: Sequence[Place]) -> dict[str, list[Place]]:
-    """Heads by the role that names them; those without one first, below all others."""
+def _by_label(
+    atlas: Atlas, heads: Sequence[Place], titles: Container[str]
+) -> dict[str, list[Place]]:
+    """Heads by the label that names them; those without one first, below all others."""
     result: dict[str, list[Place]] = {}
     for place in heads:
         label = atlas.label(place)
-        result.setdefault("" if label is None else label.role, []).append(place)
+        title = "" if label is None else label.title if label.title in titles else OTHERS
+        result.setdefault(title, []).append(place)
     return dict(sorted(result.items()))
 
 
