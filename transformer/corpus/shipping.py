@@ -39,6 +39,8 @@ class Sentences:
     """Number of a line, from 1 -> a source, or a source, a tab and its target."""
     about: str
     """Their owner and licence, in Markdown."""
+    name: str = ""
+    """The name of their file."""
 
 
 def sentences_for(checkpoint: Checkpoint) -> Sentences:
@@ -56,7 +58,7 @@ def sentences_in(file: Path) -> Sentences:
     lines = {n: line for n, line in enumerate(lines_in(file), 1) if source_of(line)}
     if not lines:
         raise InputError(f"{file} has no sentence: write one per line.")
-    return Sentences(lines, about_of(file))
+    return Sentences(lines, about_of(file), file.name)
 
 
 def about_of(file: Path) -> str:

@@ -5,11 +5,13 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 
 from transformer.analysis.reading import read
+from transformer.corpus.ask import Frequency
+from transformer.corpus.shipping import sentences_for
 from transformer.inputs import InputError
 from viz.exhibits.table import Row, Table
 from viz.pages.heads.asking import NAME, Counted, HeadsAsked, exhibits_of_question
 from viz.run.batches import Runner
-from viz.run.request import answer, make_request
+from viz.run.request import answer, make_request, open_checkpoint
 from viz.screen import Screen, parse, put
 from viz.state.page import Pane
 
@@ -51,6 +53,32 @@ def test_what_cannot_be_asked_is_refused_in_a_sentence(question: str) -> None:
 
 def test_nothing_is_asked_by_an_empty_question() -> None:
     assert exhibits_of_question(pane("  ")) == {}
+
+
+def table(counted: Counted) -> Table:
+    growth = exhibits_of_question(pane("who links Straße to street in cross-attention?"))[NAME]
+    content = growth.exhibit(counted).content
+    assert isinstance(content, Table)
+    return content
+
+
+def test_it_is_said_where_no_other_sentence_has_the_words() -> None:
+    on_way, none = (table(Counted(n, 320, {}, "english.txt")) for n in (319, 320))
+    assert not on_way.foot and len(none.columns) == len(on_way.columns) - 1
+    assert "320 sentences of english.txt" in none.foot
+    place = "cross", 0, 0
+    some = table(Counted(320, 320, {place: Frequency(3, 1, 2)}, "english.txt"))
+    assert not some.foot and len(some.columns) == len(on_way.columns)
+    for each in (on_way, none, some):
+        assert {len(row.cells) + 1 for row in each.rows} == {len(each.columns)}
+
+
+def test_the_heading_says_over_which_sentences_it_was_counted() -> None:
+    request = make_request("copy", "3 4", "greedy")
+    first, *_ = HeadsAsked("copy", request.version, "who looks at zebra?").run(None, Runner())
+    assert first.of == sentences_for(open_checkpoint(request)).name == "copy.txt"
+    heads = [each.small for each in table(Counted(174, 320, {}, "english.txt")).columns]
+    assert "over 174 sentences of english.txt" in heads
 
 
 def test_counts_over_the_survey_go_on_where_they_were_stopped() -> None:

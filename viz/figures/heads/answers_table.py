@@ -9,7 +9,7 @@ from viz.exhibits.table import Cell, Column, Row, Table
 from viz.figures.heads.names import head_name
 from viz.labels import number, percent
 
-COLUMNS = ("", "weight", "before the next", "looks there most", "query → key", "over the survey")
+COLUMNS = ("", "weight", "before the next", "looks there most", "query → key")
 
 
 @dataclass(frozen=True)
@@ -26,14 +26,30 @@ class AnswerRow:
 
 
 def answers_table(
-    rows: Sequence[AnswerRow], counts: Mapping[Place, Frequency], atlas: Atlas | None
+    rows: Sequence[AnswerRow],
+    counts: Mapping[Place, Frequency],
+    atlas: Atlas | None,
+    others: str,
+    are_all: bool,
 ) -> Table:
-    """A row for each head, the strongest first; counts: on other sentences, as far as they are."""
-    columns = [Column(each) for each in COLUMNS] + [Column("does", is_text=True)]
-    return Table("Answers", columns, [_row(each, counts, atlas) for each in rows])
+    """A row for each head, the strongest first.
+
+    counts: on other sentences, as far as they are; others: how many those are, and of which file;
+    are_all: no more follow, so that a sentence says it where none of them has what is asked for.
+    """
+    have_some = any(count.n_rows for count in counts.values())
+    has_counts = have_some or not are_all
+    columns = [Column(each) for each in COLUMNS]
+    columns += [Column("on others", f"over {others}")] * has_counts
+    columns.append(Column("does", is_text=True))
+    cells = [_row(each, counts, atlas, has_counts) for each in rows]
+    foot = "" if has_counts else f"Of {others} none has what is asked for."
+    return Table("Answers", columns, cells, foot=foot)
 
 
-def _row(row: AnswerRow, counts: Mapping[Place, Frequency], atlas: Atlas | None) -> Row:
+def _row(
+    row: AnswerRow, counts: Mapping[Place, Frequency], atlas: Atlas | None, has_counts: bool
+) -> Row:
     of = row.answer
     place = of.kind, of.layer, of.head
     count = counts.get(place)
@@ -44,7 +60,7 @@ def _row(row: AnswerRow, counts: Mapping[Place, Frequency], atlas: Atlas | None)
         Cell(number(of.margin, 3), of.margin),
         Cell("yes" if of.is_largest else "no"),
         Cell(row.words),
-        None if count is None or not count.n_rows else _count(count),
+        *[None if count is None or not count.n_rows else _count(count)] * has_counts,
         Cell(" · ".join(label.title for label in labels) or "its page", link=row.page),
     ]
     return Row(Cell(head_name(place), link=row.on_explore, tip=tip), cells)

@@ -43,11 +43,14 @@ class Counted:
     n_done: int = 0
     n_all: int = 0
     counts: Mapping[Place, Frequency] = field(default_factory=dict)
+    of: str = ""
+    """The name of their file: those that come with us, whichever a survey beside the checkpoint
+    was made of, since that one keeps only some of its own."""
 
 
 @dataclass(frozen=True)
 class HeadsAsked(Study[Counted]):
-    """A question to a checkpoint, over the sentences of its survey."""
+    """A question to a checkpoint, over the sentences that come with us and fit it."""
 
     checkpoint: str
     version: int
@@ -56,8 +59,9 @@ class HeadsAsked(Study[Counted]):
     def run(self, before: Counted | None, runner: Runner) -> Iterator[Counted]:
         checkpoint = open_checkpoint(Request(self.checkpoint, self.version, "", "none"))
         pattern = ask(self.question)
-        texts = [source_of(line) for line in sentences_for(checkpoint).lines.values()]
-        so_far = before or Counted(0, len(texts))
+        sentences = sentences_for(checkpoint)
+        texts = [source_of(line) for line in sentences.lines.values()]
+        so_far = before or Counted(0, len(texts), {}, sentences.name)
         yield so_far
         steps = runner.steps(checkpoint.model)
         for n_done in range(so_far.n_done, len(texts)):
@@ -65,7 +69,7 @@ class HeadsAsked(Study[Counted]):
             for of_text in steps.of(over(pattern, checkpoint, [texts[n_done]])):
                 for place, count in of_text.items():
                     counts[place] = _sum(counts.get(place), count)
-            so_far = Counted(n_done + 1, len(texts), counts)
+            so_far = Counted(n_done + 1, len(texts), counts, sentences.name)
             yield so_far
 
     def progress(self, value: Counted) -> tuple[int, int]:
@@ -123,8 +127,11 @@ def exhibits_of_question(pane: Pane) -> dict[str, Growth[Counted]]:
 
 def _exhibit(pane: Pane, question: str, rows: list[AnswerRow], counted_: Counted) -> Exhibit:
     n = counted(counted_.n_done, "sentence", "sentences")
-    says = f"{question} The heads that do it most in “{pane.request.text}”, and over {n}."
-    return Exhibit(question, answers_table(rows, counted_.counts, _atlas(pane)), says)
+    others = f"{n} of {counted_.of}" if counted_.of else n
+    says = f"{question} The heads that do it most in “{pane.request.text}”, and over {others}."
+    are_all = counted_.n_done == counted_.n_all
+    table = answers_table(rows, counted_.counts, _atlas(pane), others, are_all)
+    return Exhibit(question, table, says)
 
 
 def _atlas(pane: Pane) -> Atlas | None:
