@@ -110,8 +110,9 @@ _ALL = (
     ),
     Word(
         "head_worth",
-        "What a token of the model's own output loses, on average, when this head and no other is "
-        "off; below 0 where the output is more probable without it.",
+        "What a token of the model's own output, or of the given text where the model continues "
+        "it, loses on average when this head and no other is off; below 0 where that is more "
+        "probable without it.",
         r"\frac{1}{T} (\log p(y) - \log p(y \vert z^h = 0))",
         "Michel et al. 2019",
         heading="worth of a head",

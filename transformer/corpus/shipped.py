@@ -38,14 +38,15 @@ class ShippedSurvey:
     sentences: Mapping[int, str]
     """Number of a line -> its text, of the lines that rows name."""
     targets: Mapping[int, str]
-    """The same of the texts that the model wrote; none where it writes nothing."""
+    """The same of the texts that were judged: those that the model wrote, or, of one that continues
+    a text, the given text behind its first piece; none where it writes nothing."""
     pieces: Mapping[int, tuple[str, ...]]
     """Number of a line -> the pieces of each of its sides, as `transformer.corpus.pieces` writes
     them."""
     sides: Mapping[str, tuple[int, int]]
     """Kind -> which of these sides stands along its rows, and which along its columns."""
     worth: Mapping[Place, Estimate]
-    """The mean loss of the model's own output when this head alone is off: below 0, it harms."""
+    """The mean loss of the text that is judged when this head alone is off: below 0, it harms."""
     unit: str
     """The unit of worth: "nats", of the log-probability of a token or of a class, "degrees" by
     which a text's vector turns, or a number's own "units"."""

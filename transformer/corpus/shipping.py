@@ -174,7 +174,7 @@ def with_card(shipped: ShippedSurvey, name: str, fingerprint: str, by: str) -> S
 
 
 def worth_of(lines: Sequence[Line]) -> dict[Place, Estimate]:
-    """The mean loss without each head, a token of the output each; sentences count alike.
+    """The mean loss without each head, for a token that is judged; sentences count alike.
 
     Lines tell of changes: the loss is 0 less the change, so that a useful head's worth is above 0.
     """

@@ -7,10 +7,12 @@ import pytest
 
 from transformer.checkpoint import CheckpointError
 from transformer.corpus import shipping
+from transformer.models.family import Family
 from viz.pages.heads import surveys
+from viz.pages.heads.one import loss_of
 from viz.pages.heads.surveys import HeadSurvey, atlas_of
 from viz.run.batches import Runner
-from viz.run.request import make_request
+from viz.run.request import make_request, open_checkpoint
 from viz.run.work import finish
 
 COPY = Path(__file__).parents[3] / "checkpoints" / "copy"
@@ -61,3 +63,15 @@ def test_a_survey_of_other_weights_is_refused(folder: Path) -> None:
     file.write_text(file.read_text().replace('"fingerprint":"', '"fingerprint":"0', 1))
     with pytest.raises(CheckpointError):
         atlas_of(request)
+
+
+def test_what_a_head_is_worth_to_a_model_that_continues_is_said_of_the_given_text() -> None:
+    words = {name: loss_of(family_of(name), "nats") for name in ("en-de", "shakespeare")}
+    words["sentiment"] = loss_of(family_of("sentiment"), "nats")
+    assert len(set(words.values())) == 3
+    assert "given text" in words["shakespeare"] and "output" in words["en-de"]
+    assert loss_of(family_of("sentiment"), "degrees") == loss_of(family_of("en-de"), "degrees")
+
+
+def family_of(name: str) -> Family:
+    return open_checkpoint(make_request(name, "so good", "none")).family

@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 from transformer.corpus.atlas import Atlas, Place
+from transformer.models.family import Family
 from transformer.training.history import list_snapshots
 from viz.app_packages import st
 from viz.exhibits.exhibit import Exhibit
@@ -25,15 +26,23 @@ from viz.ui.words import help_of
 
 MOST_RELATIVES = 5
 LOSSES = {
-    "nats": "what the log-probability of a token of the output loses without this head",
+    "nats": "what the log-probability of {} loses without this head",
     "degrees": "the angle by which the text's vector turns without this head",
     "units": "what the number loses without this head",
 }
-"""Unit of what a head is worth -> what its number says."""
+"""Unit of what a head is worth -> what its number says of what is judged."""
 NO_LABEL = (
     "None of the roles that are looked for is far enough from chance. What it does may "
     "be something else, or several things: the sentences say more."
 )
+
+
+def loss_of(family: Family, unit: str) -> str:
+    """Say what is lost without a head: models that continue a text are judged by that text."""
+    judged = "a token of the given text" if family.continues else "a token of the output"
+    if not family.decodes:
+        judged = "the output"
+    return LOSSES.get(unit, LOSSES["units"]).format(judged)
 
 
 def place_on(pane: Pane, atlas: Atlas) -> Place:
@@ -99,7 +108,7 @@ def one_head(pane: Pane, atlas: Atlas) -> None:
         _say_name(atlas, place)
         if atlas.labels.get(place):
             show(exhibits["labels"], "labels")
-        _say_worth(atlas, place)
+        _say_worth(atlas, place, pane.checkpoint.family)
         show(exhibits["footprint"], "footprint")
         show(exhibits["numbers"], "numbers")
     with right:
@@ -137,7 +146,7 @@ def _say_name(atlas: Atlas, place: Place) -> None:
         )
 
 
-def _say_worth(atlas: Atlas, place: Place) -> None:
+def _say_worth(atlas: Atlas, place: Place, family: Family) -> None:
     worth = atlas.number(place, "worth")
     if worth is None:
         return
@@ -147,7 +156,7 @@ def _say_worth(atlas: Atlas, place: Place) -> None:
         text += f" ({ends_text('worth', worth.low, worth.high, unit)})"
     help = help_of("head_worth", "footprint")
     harms = "; below 0, it harms" if worth.mean < 0 else ""
-    what = LOSSES.get(unit, LOSSES["units"])
+    what = loss_of(family, unit)
     st.caption(literal(f"Its worth is {text}: {what}{harms}."), help=help)
 
 
