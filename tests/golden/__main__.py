@@ -10,6 +10,7 @@ import torch
 from tests.golden.checkpoints import make_checkpoints
 from tests.golden.files import FILES, write
 from tests.golden.places import places
+from tests.golden.surveys import make_surveys
 
 
 def renew() -> None:
@@ -27,5 +28,6 @@ if __name__ == "__main__":
     torch.set_num_threads(1)
     with TemporaryDirectory() as folder:
         make_checkpoints(Path(folder))
+        make_surveys(Path(folder))
         os.environ["HEADSCOPE_CHECKPOINTS"] = folder
         renew()

@@ -61,6 +61,11 @@ MORE = {
     ),
     "masks": ("checkpoint=everyday&mask_text=She+told", "checkpoint=sentiment"),
     "training": ("topic=heads&checkpoint=en-de-small&text=Tom+lives+in+Boston.",),
+    "heads": (
+        "checkpoint=en-de&heads_kind=cross&heads_find=l3",
+        "checkpoint=en-de&heads_of=one&kind=cross&layer=2&head=3",
+        "checkpoint=en-de&heads_of=ask&heads_ask=who+links+lives+to+Boston&text=Tom+lives+in+Boston.",
+    ),
     "why_attention": ("k=3&r=5",),
 }
 """Beside the places where everything that is drawn is tried: other families, and other choices."""

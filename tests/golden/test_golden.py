@@ -10,6 +10,7 @@ from tests.golden.checkpoints import make_checkpoints
 from tests.golden.files import COMMAND, Golden, file_of, places_and_names, read
 from tests.golden.matching import differences, sheet_differences
 from tests.golden.places import places
+from tests.golden.surveys import make_surveys
 
 HERE = places_and_names()
 MOST = 40
@@ -21,6 +22,7 @@ def stand_ins(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """The checkpoints that the golden files are of, and no other ones."""
     folder = tmp_path_factory.mktemp("golden")
     make_checkpoints(folder)
+    make_surveys(folder)
     logging.disable(logging.WARNING)  # Streamlit misses its server
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("HEADSCOPE_CHECKPOINTS", str(folder))

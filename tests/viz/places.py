@@ -36,6 +36,11 @@ PLACES = {
         "topic=rate&warmup=700",
         "topic=loss&log=yes",
     ),
+    "heads": (
+        "heads_x=confidence&heads_order=worth",
+        "heads_of=one&kind=encoder_self&layer=1&head=2",
+        f"heads_of=ask&heads_ask=who+looks+at+the+previous+word&{TEXT}",
+    ),
     "why_attention": ("n=50&d=128",),
 }
 """Page -> what is chosen there: together, everything that is drawn."""
