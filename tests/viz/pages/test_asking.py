@@ -77,7 +77,7 @@ def test_the_heading_says_over_which_sentences_it_was_counted() -> None:
     request = make_request("copy", "3 4", "greedy")
     first, *_ = HeadsAsked("copy", request.version, "who looks at zebra?").run(None, Runner())
     assert first.of == sentences_for(open_checkpoint(request)).name == "copy.txt"
-    heads = [each.small for each in table(Counted(174, 320, {}, "english.txt")).columns]
+    heads = [each.title for each in table(Counted(174, 320, {}, "english.txt")).columns]
     assert "over 174 sentences of english.txt" in heads
 
 

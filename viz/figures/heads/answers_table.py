@@ -40,7 +40,7 @@ def answers_table(
     have_some = any(count.n_rows for count in counts.values())
     has_counts = have_some or not are_all
     columns = [Column(each) for each in COLUMNS]
-    columns += [Column("on others", f"over {others}")] * has_counts
+    columns += [Column(f"over {others}")] * has_counts
     columns.append(Column("does", is_text=True))
     cells = [_row(each, counts, atlas, has_counts) for each in rows]
     foot = "" if has_counts else f"Of {others} none has what is asked for."
