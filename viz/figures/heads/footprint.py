@@ -15,7 +15,7 @@ def chart(head: HeadSummary) -> Chart:
     name = f"footprint {head.kind} {head.layer} {head.head}"
     if is_cross:
         places = [(2 * i + 1) / n - 1 for i in range(n)]
-        title = "place of the key in its text, less that of the query, as a share of the text"
+        title = "the key's place, less the query's, as shares of the text"
         ends = [(-1.0, "−1"), (-0.5, "−0.5"), (0.0, "0"), (0.5, "+0.5"), (1.0, "+1")]
         x, hover = Axis(title, ticks=ends), "{x:+.2f}: " + SHARE
     else:
