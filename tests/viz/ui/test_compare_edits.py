@@ -20,7 +20,8 @@ EDITED = {"page": "compare", "edited_b": "yes", "same_head": "yes", "kind": "dec
 
 def metrics(app: AppTest) -> list[str]:
     """The Jensen-Shannon divergence and the largest difference, where there are any."""
-    return [each.value for each in app.metric]
+    lines = [each.value for each in app.markdown if each.value.startswith("**These two heads**")]
+    return [number for line in lines for number in re.findall(r"\*\*(\d\S*(?: bits)?)\*\*", line)]
 
 
 def headings(app: AppTest) -> list[str]:

@@ -10,9 +10,9 @@ from transformer.discover import discover
 from transformer.recording import Recording
 
 VIEWS = {
-    "alibi": ["alibi_slopes", "relative_bias"],
-    "relative": ["relative_bias"],
-    "rotary": ["rotary_decay", "rotary_scores", "rotary_waves"],
+    "alibi": ["alibi_slopes", "relative_bias", "joint_map"],
+    "relative": ["relative_bias", "joint_map"],
+    "rotary": ["rotary_decay", "rotary_scores", "rotary_waves", "joint_map"],
 }
 
 

@@ -24,10 +24,12 @@ LAB = "lab"
 def draw(pane: Pane) -> None:
     """One of the views that apply, or the lab, where positions are changed."""
     views, name = views_of_page("positions", pane.recording), pane.screen.view
-    if not views and name != LAB:
+    sentences = schemes(pane.recording)
+    if not sentences and name != LAB:
         note(NONE)
-        return
-    st.markdown("  \n".join(literal(each) for each in schemes(pane.recording)))
+        if not views:
+            return
+    st.markdown("  \n".join(literal(each) for each in sentences))
     titles = {name: view.title for name, view in views.items()} | {LAB: "Lab"}
     with st.container(horizontal=True, vertical_alignment="center"):
         chosen = choose_one("View", "view", titles, name, label_visibility="collapsed")
