@@ -90,8 +90,8 @@ def type_sentence(page: Page, text: str) -> None:
 
 
 def row(page: Page, side: str) -> list[str]:
-    """The pieces of a token row."""
-    page.wait_for_selector(".token-rows .chip")
+    """The pieces of a token row; of words that hide their space, an empty one in its place."""
+    page.wait_for_selector(".token-rows .chip:not(.silent)")
     chips = page.locator(f'.token-rows .chip[data-side="{side}"]')
     return [text.replace("\n", "") for text in chips.all_inner_texts()]
 

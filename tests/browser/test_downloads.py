@@ -36,8 +36,8 @@ PLACES = {
         )
     },
     "compare": {
-        f"checkpoint_b={SNAPSHOT}": (FIGURE, "Changes as CSV"),
-        "edited_b=yes&same_head=yes&edits=head-off:encoder_self.0.1": (FIGURE,),
+        f"checkpoint_b={SNAPSHOT}": (FIGURE, "Heads as CSV", "Changes as CSV"),
+        "edited_b=yes&same_head=yes&edits=head-off:encoder_self.0.1": (FIGURE, "Heads as CSV"),
     },
     "decode": {
         "": (*SEARCH,),

@@ -15,7 +15,9 @@ export function showLarge() {
   const box = large.getBoundingClientRect();
   const least = document.querySelector(HEADER).getBoundingClientRect().bottom;
   const by = wayTo([box.top, bottomOf(large) ?? box.bottom], [least, window.innerHeight - MARGIN]);
-  document.querySelector(SCROLLER).scrollBy({ top: by, behavior: isCalm() ? "auto" : "smooth" });
+  // Whole pixels, so that no part of one leaves the picture's first line below the header.
+  const top = Math.floor(by);
+  document.querySelector(SCROLLER).scrollBy({ top, behavior: isCalm() ? "auto" : "smooth" });
 }
 
 // How far to scroll until a picture is in a window: no further than to its top. Both [top, bottom].
