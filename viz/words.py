@@ -110,9 +110,8 @@ _ALL = (
     ),
     Word(
         "head_worth",
-        "What a token of the model's own output, or of the given text where the model continues "
-        "it, loses on average when this head and no other is off; below 0 where that is more "
-        "probable without it.",
+        "What a token of the output (of the given text, where a model continues it) loses on "
+        "average when this head alone is off; below 0 where the head does harm.",
         r"\frac{1}{T} (\log p(y) - \log p(y \vert z^h = 0))",
         "Michel et al. 2019",
         heading="worth of a head",
