@@ -111,7 +111,7 @@ _ALL = (
     Word(
         "head_worth",
         "What a token of the output (of the given text, where a model continues it) loses on "
-        "average when this head alone is off; below 0 where the head does harm.",
+        "average when only this head is off; below 0 where the head does harm.",
         r"\frac{1}{T} (\log p(y) - \log p(y \vert z^h = 0))",
         "Michel et al. 2019",
         heading="worth of a head",
