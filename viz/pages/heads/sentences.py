@@ -5,6 +5,8 @@ from collections.abc import Iterable, Sequence
 from transformer.corpus.atlas import Atlas, Place
 from transformer.corpus.surveyed import Decile
 from transformer.corpus.surveyed import Row as HeadRow
+from transformer.token import Token
+from transformer.words import word_piece
 from viz.figures.heads.rows_table import RowInSentence
 from viz.labels import number
 from viz.screen import Screen, link
@@ -44,8 +46,12 @@ def _row(atlas: Atlas, place: Place, row: HeadRow, screen: Screen, group: str) -
 
 
 def bare(piece: str) -> str:
-    """A piece without the mark of a space before it; a space by itself stays visible."""
-    return SPACE if piece in SPACES else piece.removeprefix(SPACE)
+    """A piece without the mark of a space before it; a space by itself stays visible.
+
+    >>> bare("▁It"), bare("<0x36>")
+    ('It', '6')
+    """
+    return SPACE if piece in SPACES else word_piece([Token(0, piece)]).removeprefix(SPACE)
 
 
 def spread(pieces: Sequence[str], is_apart: bool) -> tuple[str, list[tuple[int, int]]]:
@@ -55,6 +61,8 @@ def spread(pieces: Sequence[str], is_apart: bool) -> tuple[str, list[tuple[int, 
     ('It rains </s>', [(0, 2), (3, 7), (7, 8), (9, 13)])
     >>> spread(["s", "o", ",", " ", "I"], False)
     ('so, I', [(0, 1), (1, 2), (2, 3), (3, 4), (4, 5)])
+    >>> spread(["▁19", "<0x36>", "2"], False)
+    ('1962', [(0, 2), (2, 3), (3, 4)])
     """
     text, parts = "", list[tuple[int, int]]()
     for piece in pieces:
@@ -62,8 +70,8 @@ def spread(pieces: Sequence[str], is_apart: bool) -> tuple[str, list[tuple[int, 
             text += " "
             parts.append((len(text) - 1, len(text)))
             continue
-        is_special = len(piece) > 2 and piece[0] in "<[" and piece[-1] in ">]"
         word = bare(piece)
+        is_special = len(word) > 2 and word[0] in "<[" and word[-1] in ">]"
         if text and not text.endswith(" ") and (piece.startswith(SPACE) or is_apart or is_special):
             text += " "
         parts.append((len(text), len(text) + len(word)))
