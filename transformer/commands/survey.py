@@ -17,7 +17,8 @@ from transformer.corpus.measured import columns, metrics, roles
 from transformer.corpus.shards import SIZE, missing, remove_damaged, shards_of
 from transformer.corpus.summary import summary
 from transformer.corpus.survey import SurveyJob, refuse_precision
-from transformer.corpus.surveyed import HeadSummary, Survey
+from transformer.corpus.survey_json import read_survey
+from transformer.corpus.surveyed import HeadSummary
 from transformer.corpus.surveyor import BATCH, counted, source_of
 from transformer.corpus.table import VERSION, Parts
 from transformer.corpus.trees import ENDING, Tree, read_trees
@@ -138,7 +139,7 @@ def _shards(n: int, of: int) -> str:
 
 def text(result: Result) -> str:
     """A table of heads by metric and role, then where the time went."""
-    survey = Survey.from_json(json.dumps({"n_sentences": result["sentences"], **result}))
+    survey = read_survey(json.dumps({"n_sentences": result["sentences"], **result}))
     names = [
         name
         for name in (*metrics(), *roles())

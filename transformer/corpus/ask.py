@@ -1,11 +1,9 @@
-"""Questions about heads in a small fixed grammar: “who links it to phone?”.
+"""The heads that answer a question: “who links it to phone?”.
 
-A question becomes a Pattern: a word that looks, a word that is looked at, or a place that is looked
-at, such as the previous word. `answers` ranks the heads of a recording by it, and `over` says how
-often each head does the like on other sentences.
+`answers` ranks the heads of a recording by a pattern, and `over` says how often each head does the
+like on other sentences. `transformer.corpus.questions` reads questions.
 """
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from unicodedata import normalize
@@ -16,6 +14,7 @@ from torch import Tensor
 from transformer.analysis.corpus_sweep import judged_target
 from transformer.analysis.reading import AttentionMap, Reading, read
 from transformer.checkpoint import Checkpoint
+from transformer.corpus.questions import Pattern, words_of
 from transformer.corpus.shipped import Place
 from transformer.inputs import InputError
 from transformer.recording import Recording
@@ -23,64 +22,19 @@ from transformer.recording.ours import record
 from transformer.refusal import Refusal, quoted
 from transformer.token import Token
 
-GRAMMAR = (
-    "who links WORD to WORD? · who looks at WORD? · where does WORD look? · who looks at the "
-    "previous word? (or next, first, same word, or the end) · from WORD to WORD; and at the end, "
-    "where wanted, in the encoder, in the decoder or in cross-attention"
-)
-"""The questions that are understood."""
-PLACES: dict[str, tuple[str, ...]] = {
-    "previous": ("previous", "previous word", "previous one", "word before", "one before"),
-    "next": ("next", "next word", "next one", "word after", "one after", "following word"),
-    "first": ("first", "first word", "beginning", "start"),
-    "same": ("itself", "themselves", "same word", "word itself", "own word", "same"),
-    "end": ("end", "end token", "last token", "end of the text", "end of the sentence"),
-}
-"""Name of a place that is looked at -> how it is asked for, without “the”."""
-KINDS = {
-    "encoder": "encoder_self",
-    "decoder": "decoder_self",
-    "cross-attention": "cross",
-    "cross attention": "cross",
-    "cross": "cross",
-}
-_WHO = r"(?:who|which heads?|what heads?|heads? that)"
-_LOOKS = r"(?:looks? (?:back )?(?:at|to)|attends? to|reads?|sees?)"
-_LINKS = r"(?:links?|connects?|joins?|ties)"
-_QUESTIONS = tuple(
-    re.compile(pattern, re.IGNORECASE)
-    for pattern in (
-        rf"{_WHO} {_LINKS} (?P<query>.+?) (?:to|with|and) (?P<key>.+)",
-        rf"{_WHO} (?:looks?|attends?) from (?P<query>.+?) (?:to|at) (?P<key>.+)",
-        rf"{_WHO} {_LOOKS} (?P<key>.+?)(?: from (?P<query>\S+))?",
-        r"(?:where|what) does (?P<query>.+?) (?:look|attend)(?: at| to)?",
-        r"from (?P<query>.+?) (?:to|at) (?P<key>.+)",
-        r"(?P<query>\S+) (?:->|→|to) (?P<key>\S+)",
-    )
-)
-_IN = re.compile(rf" in (?:the )?({'|'.join(KINDS)})$", re.IGNORECASE)
-_MARKS = "*_\"'“”„‘’`«» "
+CLOSED = "No word there may look at these: a mask closes all of it."
+LEAST_GAIN = 0.1
+"""The share, of what chance leaves, that a head gains which looks there at all."""
 
 
 @dataclass(frozen=True)
-class Pattern:
-    """Something that a head may do, by words. An empty word is any."""
+class Spot:
+    """Cells of one kind of attention: all in which one of these queries meets one of these keys."""
 
-    query: str = ""
-    key: str = ""
-    place: str = ""
-    """One of `PLACES`, in place of a key."""
-    kind: str = ""
-    """The kind of attention; empty: any."""
-
-    def __str__(self) -> str:
-        """Spell it as a question that `ask` reads as this pattern."""
-        place = f"the {PLACES[self.place][0]}" if self.place else ""
-        end = next((f" in {name}" for name, kind in KINDS.items() if kind == self.kind), "")
-        query, key = _spelled(self.query), place or _spelled(self.key)
-        if not key:
-            return f"where does {query} look{end}?"
-        return f"who links {query} to {key}{end}?" if query else f"who looks at {key}{end}?"
+    kind: str
+    queries: tuple[int, ...]
+    """Positions; empty: of every word that is not special."""
+    keys: tuple[int, ...]
 
 
 @dataclass(frozen=True)
@@ -101,56 +55,25 @@ class Answer:
     """Positions of the pieces of the query, where the weight is largest."""
     key: tuple[int, ...]
     """The same of the key."""
+    chance: float
+    """The weight by chance, of a head that looks at all keys alike."""
+
+    @property
+    def looks_there(self) -> bool:
+        """Tell whether it gains more than `LEAST_GAIN` of what chance leaves."""
+        return self.weight > self.chance + LEAST_GAIN * (1 - self.chance)
 
 
-def ask(text: str) -> Pattern:
-    """Read a question. Raises InputError, which says what can be asked.
-
-    >>> ask("Who links *it* to *phone*?")
-    Pattern(query='it', key='phone', place='', kind='')
-    >>> ask("who looks at the previous word in the decoder?").place
-    'previous'
-    """
-    question = " ".join(text.split()).rstrip("?!. ")
-    kind = ""
-    if end := _IN.search(question):
-        kind, question = KINDS[end[1].lower()], question[: end.start()]
-    for pattern in _QUESTIONS:
-        if match := pattern.fullmatch(question):
-            parts = match.groupdict()
-            query, key = (_word(parts.get(side) or "") for side in ("query", "key"))
-            place = _place(parts.get("key") or "")
-            result = Pattern(query, "" if place else key, place, kind)
-            if result.query or result.key or result.place:
-                return result
-    raise InputError(f"The question {quoted(text)} is none of these: {GRAMMAR}.")
-
-
-def _word(text: str) -> str:
-    """A word without the marks around it, and without “the word” or “the” before it."""
-    name = re.sub(r"^the (?:word )?(?=\S)", "", text.strip(), flags=re.IGNORECASE)
-    is_spelled = len(name) > 2 and name[0] == name[-1] == "*"
-    return name.strip(_MARKS) or (name[1:-1] if is_spelled else name)
-
-
-def _spelled(word: str) -> str:
-    """A word as questions have it: in asterisks, where it would be read as something else."""
-    return word if re.fullmatch(r"[\w'’-]*\w", word) and not _place(word) else word and f"*{word}*"
-
-
-def _place(text: str) -> str:
-    """The place that these words ask for; a word in quotes or asterisks is a word."""
-    name = text.strip().lower().removeprefix("the ")
-    return next((place for place, names in PLACES.items() if name in names), "")
-
-
-def answers(pattern: Pattern, recording: Recording) -> list[Answer]:
+def answers(pattern: Pattern, recording: Recording, spot: Spot | None = None) -> list[Answer]:
     """Rank heads by how much they do it, the first first.
 
-    Raises InputError where the text has no such word, or nothing of this kind.
+    spot: where the pattern stands in this text, of words that it may have elsewhere too: then the
+    weight is the sum over its keys, the mean over its queries. Raises InputError where the text has
+    no such word, or nothing of this kind.
     """
     result: list[Answer] = []
-    for kind, cells in _cells(pattern, recording).items():
+    of_kinds = _cells(pattern, recording) if spot is None else _cells_at(spot, recording)
+    for kind, cells in of_kinds.items():
         for layer in range(cells.map.n_layers):
             result += cells.answers(kind, layer)
     result.sort(key=lambda each: -each.weight)
@@ -185,9 +108,9 @@ def over(
     Sentences without the words of the pattern are passed over.
     """
     counts: dict[Place, Frequency] = {}
-    words = [_bare(word) for word in _of_source(pattern, checkpoint)]
+    sides = [[*map(_bare, words_of(word))] for word in _of_source(pattern, checkpoint)]
     for text in sentences:
-        if not all(word in _bare(text) for word in words):
+        if not all(any(word in _bare(text) for word in words) for words in sides):
             continue
         try:
             recording = record(checkpoint, text, judged_target(checkpoint, text))
@@ -226,8 +149,11 @@ class _Cells:
         values = self.map.values(layer)
         are = self.are[layer]
         largest = values.masked_fill(~are, -1.0).flatten(1).argmax(-1).tolist()
-        n_rows = are.any(-1).sum(-1)
-        means = (values.masked_fill(~are, 0.0).sum((-2, -1)) / n_rows).tolist()
+        n_rows, alike = are.any(-1).sum(-1), self._alike(layer)
+        means, chances = (
+            (each.masked_fill(~are, 0.0).sum((-2, -1)) / n_rows).tolist()
+            for each in (values, alike)
+        )
         for head in n_rows.nonzero().flatten().tolist():
             (row, column), mean = divmod(largest[head], are.size(-1)), means[head]
             weight = float(values[head, row, column])
@@ -240,7 +166,14 @@ class _Cells:
                 is_largest=weight >= float(values[head, row].max()),
                 query=self.map.row_groups[row],
                 key=self.map.column_groups[column],
+                chance=float(alike[head, row, column]) if self.is_one else chances[head],
             )
+
+    def _alike(self, layer: int) -> Tensor:
+        """The weights of heads that look at all keys alike: [H, R, C]."""
+        n_pieces = torch.tensor([len(group) for group in self.map.column_groups])
+        open_ = self.map.allowed(layer) * n_pieces
+        return open_ / open_.sum(-1, keepdim=True).clamp_min(1)
 
     def counts(self, layer: int) -> list[tuple[int, int]]:
         """Count for each head its rows with such cells, and those whose largest weight is there."""
@@ -260,11 +193,9 @@ def _cells(pattern: Pattern, recording: Recording) -> dict[str, _Cells]:
         is_same = attention.queries == attention.keys
         at = _placed(pattern.place, map, is_same) if pattern.place else columns
         are = rows[:, None] & at
-        if is_same and pattern.query and _bare(pattern.query) == _bare(pattern.key):
+        if is_same and pattern.query and pattern.key:
             are.fill_diagonal_(False)  # a word's own cell is the place “itself”
-        allowed = [map.allowed(layer) for layer in range(map.n_layers)]
-        layers = tuple(are & each & (each.sum(-1, keepdim=True) > 1) for each in allowed)
-        if any(each.any() for each in layers):
+        if layers := _open(map, are):
             result[kind] = _Cells(map, layers, bool(pattern.query) and not pattern.place)
     if not result:
         where = f" in attention of the kind {pattern.kind}" if pattern.kind else ""
@@ -275,11 +206,35 @@ def _cells(pattern: Pattern, recording: Recording) -> dict[str, _Cells]:
     return result
 
 
+def _cells_at(spot: Spot, recording: Recording) -> dict[str, _Cells]:
+    """The same of a spot."""
+    map = read(recording, spot.kind, Reading(words=True))
+    rows, columns = (
+        torch.tensor([not of.isdisjoint(group) for group in groups])
+        for of, groups in (
+            (set(spot.queries), map.row_groups),
+            (set(spot.keys), map.column_groups),
+        )
+    )
+    rows = rows if spot.queries else _matches(map.rows, "")
+    if layers := _open(map, rows[:, None] & columns):
+        return {spot.kind: _Cells(map, layers, is_one=False)}
+    raise InputError(CLOSED)
+
+
+def _open(map: AttentionMap, are: Tensor) -> tuple[Tensor, ...]:
+    """These cells [R, C] in each layer, without what a mask closes; () where none is left."""
+    allowed = [map.allowed(layer) for layer in range(map.n_layers)]
+    layers = tuple(are & each & (each.sum(-1, keepdim=True) > 1) for each in allowed)
+    return layers if any(each.any() for each in layers) else ()
+
+
 def _matches(words: Sequence[Token], word: str) -> Tensor:
-    """The words that are this one, in any case; any that is not special, where it is empty."""
+    """The words that are one of these, in any case; any that is not special, where it is empty."""
     if not word:
         return torch.tensor([not each.special for each in words])
-    return torch.tensor([_bare(each.piece) == _bare(word) for each in words])
+    of = {_bare(each) for each in words_of(word)}
+    return torch.tensor([_bare(each.piece) in of for each in words])
 
 
 def _bare(word: str) -> str:

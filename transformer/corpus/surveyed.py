@@ -3,10 +3,8 @@
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
-from typing import Any
 
 from transformer.files.csv_file import csv_bytes
-from transformer.inputs import InputError
 
 
 @dataclass(frozen=True)
@@ -108,19 +106,8 @@ class Survey:
         raise KeyError(place)
 
     def to_json(self) -> str:
-        """Write all of it as JSON, the names of fields as keys; `from_json` reads it again."""
+        """Write all of it as JSON, the names of fields as keys; `read_survey` reads it again."""
         return json.dumps(asdict(self), ensure_ascii=False, allow_nan=False)
-
-    @classmethod
-    def from_json(cls, text: str) -> "Survey":
-        """Read what `to_json` wrote. Raises InputError for anything else."""
-        try:
-            value = json.loads(text)
-            heads = tuple(_head(**each) for each in value["heads"])
-            left_out = tuple(map(str, value.get("left_out", ())))
-            return cls(int(value["n_sentences"]), heads, str(value["one_by_one"]), left_out)
-        except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
-            raise InputError("This is not a survey that the command survey wrote.") from error
 
     def to_csv(self) -> bytes:
         """Write a line for each head and number, in UTF-8; `to_json` has all of it."""
@@ -138,27 +125,3 @@ class Survey:
 
 def _digits(number: float | None) -> str:
     return "" if number is None else f"{number:.6g}"
-
-
-def _head(
-    *,
-    numbers: Mapping[str, Any],
-    deciles: Any,
-    strongest: Any,
-    footprint: Any,
-    syntax: Mapping[str, Any],
-    **place: Any,
-) -> HeadSummary:
-    return HeadSummary(
-        **place,
-        numbers={name: Estimate(**each) for name, each in numbers.items()},
-        footprint=tuple(map(float, footprint)),
-        deciles=tuple(
-            Decile(
-                each["low"], each["high"], each["share"], tuple(Row(**row) for row in each["rows"])
-            )
-            for each in deciles
-        ),
-        strongest=tuple(Row(**row) for row in strongest),
-        syntax={name: Syntax(**each) for name, each in syntax.items()},
-    )

@@ -12,7 +12,7 @@ from transformer.commands.survey import CSV, JSON
 from transformer.corpus.manifest import MANIFEST
 from transformer.corpus.shards import SIZE, part
 from transformer.corpus.survey import SurveyJob
-from transformer.corpus.surveyed import Survey
+from transformer.corpus.survey_json import read_survey
 from transformer.device import PRECISION, DeviceError
 from transformer.hugging_face.loading import placing
 
@@ -41,7 +41,7 @@ def test_it_is_written_said_and_continued(data: Path, tmp_path: Path, capsys: Ou
     (left_out,) = result["left_out"]
     assert left_out.startswith("line 2 ") and left_out in printed.err
     assert {"all", "decode", "record", "metrics", "write"} == set(result["seconds"])
-    summary = Survey.from_json((out / JSON).read_text())
+    summary = read_survey((out / JSON).read_text())
     assert [each["kind"] for each in result["heads"]] == [each.kind for each in summary.heads]
     assert (out / CSV).read_text().startswith("kind,layer,head,number")
 
@@ -145,7 +145,7 @@ def test_reasons_of_lines_stay_with_the_parts(data: Path, tmp_path: Path, capsys
         printed = capsys.readouterr()
         (reason,) = json.loads(printed.out)["left_out"]
         assert reason.startswith("line 2 ") and printed.err.count(reason) == 1
-        assert Survey.from_json((out / JSON).read_text()).left_out == (reason,)
+        assert read_survey((out / JSON).read_text()).left_out == (reason,)
 
 
 def test_no_folder_no_survey(
@@ -189,7 +189,7 @@ def test_the_mark_of_an_editor_is_no_character(tmp_path: Path) -> None:
     file, out = tmp_path / "bom.txt", tmp_path / "out"
     file.write_bytes("\ufeffROMEO: speak.\r\n".encode())
     assert run("shakespeare", "--data", file, "--out", out) == 0
-    assert Survey.from_json((out / JSON).read_text()).n_sentences == 1
+    assert read_survey((out / JSON).read_text()).n_sentences == 1
 
 
 @pytest.mark.parametrize("lines", ["\n \n", "a b\nc\n"])

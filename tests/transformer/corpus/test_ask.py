@@ -5,7 +5,8 @@ import pytest
 from tests.planted import ROLES, planted_on_words
 from transformer import Checkpoint, InputError, load_checkpoint, record
 from transformer.checkpoint import checkpoints_folder
-from transformer.corpus.ask import Pattern, answers, ask, over
+from transformer.corpus.ask import Spot, answers, over
+from transformer.corpus.questions import Pattern, ask
 from transformer.recording import Recording
 
 TEXT = "the old man has the phone and he likes it"
@@ -50,6 +51,31 @@ def test_a_planted_head_answers(recording: Recording, question: str) -> None:
     assert len(others) == len(ROLES) - 1
 
 
+def test_several_words_are_joined_by_or(recording: Recording) -> None:
+    """Words with “or” between them: the strongest of their cells."""
+    best, *_ = answers(ask("who links it or he to phone or banana?"), recording)
+    assert ROLES[best.head] == "rare" and best.key == (5,) and best.query in {(7,), (9,)}
+
+
+def test_a_spot_is_one_of_several_places_of_a_word() -> None:
+    """Of two cells of the same words only the one that is meant counts."""
+    recording = record(planted_on_words(), "he likes it and he has it")
+    pattern = ask("who links it to likes?")
+    near, *_ = answers(pattern, recording, Spot("encoder_self", (2,), (1,)))
+    assert ROLES[near.head] == "previous" and (near.query, near.key) == ((2,), (1,))
+    far = answers(pattern, recording, Spot("encoder_self", (6,), (1,)))
+    previous = next(each for each in far if ROLES[each.head] == "previous")
+    assert previous.weight < 0.01 and not previous.looks_there
+    both, *_ = answers(pattern, recording, Spot("encoder_self", (2, 6), (1, 5)))
+    assert ROLES[both.head] == "previous" and both.weight > 0.9
+
+
+def test_a_head_that_looks_at_all_alike_looks_nowhere(recording: Recording) -> None:
+    of = {ROLES[each.head]: each for each in answers(ask("who links it to phone?"), recording)}
+    assert of["rare"].looks_there and not of["uniform"].looks_there
+    assert of["uniform"].weight == pytest.approx(of["uniform"].chance, abs=1e-4)
+
+
 def test_an_answer_says_where(recording: Recording) -> None:
     best, *_ = answers(ask("who links it to phone?"), recording)
     assert (best.query, best.key) == ((9,), (5,))
@@ -80,6 +106,7 @@ def test_other_sentences_say_how_often() -> None:
         Pattern("?", kind="decoder_self"),
         Pattern("", "the same"),
         Pattern("to", "to"),
+        Pattern("it or he", "phone or first or or"),
     ],
 )
 def test_a_pattern_is_spelled_as_a_question(pattern: Pattern) -> None:

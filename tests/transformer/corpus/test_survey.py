@@ -22,7 +22,7 @@ from transformer.corpus.measured import SentenceHeads, columns, measured
 from transformer.corpus.shards import write_part
 from transformer.corpus.summary import summary
 from transformer.corpus.survey import survey
-from transformer.corpus.surveyed import Survey
+from transformer.corpus.survey_json import read_survey
 from transformer.corpus.surveyor import Portion, Surveyor, counted
 from transformer.corpus.table import Parts, table_of
 from transformer.recording import WeightsCall
@@ -112,7 +112,7 @@ def test_parts_alone_make_the_summary_again(portion: Portion, tmp_path: Path) ->
         write_part(table_of(some, "of a reason"), tmp_path, number)
     assert Parts(tmp_path).one_by_one == "of a reason"
     assert summary(Parts(tmp_path)) == whole
-    assert Survey.from_json(whole.to_json()) == whole
+    assert read_survey(whole.to_json()) == whole
     assert len(whole.to_csv().splitlines()) == 1 + sum(len(it.numbers) for it in whole.heads)
     write_part(table_of(rest).replace_schema_metadata({}), tmp_path, 9)
     with pytest.raises(InputError, match=r"part-00009.* remove it"):

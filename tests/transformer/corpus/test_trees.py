@@ -13,7 +13,7 @@ from transformer.__main__ import main
 from transformer.corpus.measured import measured
 from transformer.corpus.shards import write_part
 from transformer.corpus.summary import summary
-from transformer.corpus.surveyed import Survey
+from transformer.corpus.survey_json import read_survey
 from transformer.corpus.table import Parts, table_of
 from transformer.corpus.trees import TO_DEPENDENT, TO_HEAD, Tree, hits, read_trees
 
@@ -116,7 +116,7 @@ def test_a_planted_head_finds_its_relation(tmp_path: Path) -> None:
         assert det.accuracy == pytest.approx(2 / 3) and det.by_offset == pytest.approx(2 / 3)
         assert (det.direction, det.offset) == ("to head", 1)
         assert det.low is not None and det.low < det.accuracy
-        assert Survey.from_json(survey.to_json()) == survey
+        assert read_survey(survey.to_json()) == survey
 
 
 def test_trees_of_a_file_reach_the_summary(tmp_path: Path) -> None:
@@ -125,7 +125,7 @@ def test_trees_of_a_file_reach_the_summary(tmp_path: Path) -> None:
     file.write_text(CONLLU + "\n" + "\n".join([CONLLU.split("\n\n")[1]] * 20))
     command = ("survey", "en-de-small", "--data", str(file), "--out", str(out), "--device", "cpu")
     assert main(command) == 0
-    survey = Survey.from_json((out / "_survey.json").read_text())
+    survey = read_survey((out / "_survey.json").read_text())
     assert survey.n_sentences == 22
     assert {it.kind for it in survey.heads if it.syntax} == {"encoder_self"}
     assert set(survey.heads[0].syntax) == {"nsubj", "obj"}

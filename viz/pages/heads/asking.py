@@ -5,8 +5,9 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 
 from transformer.analysis.reading import read
-from transformer.corpus.ask import GRAMMAR, Answer, Frequency, answers, ask, over
+from transformer.corpus.ask import Answer, Frequency, answers, over
 from transformer.corpus.atlas import Atlas, Place
+from transformer.corpus.questions import GRAMMAR, ask
 from transformer.corpus.shipping import sentences_for
 from transformer.corpus.surveyor import source_of
 from transformer.refusal import Refusal
