@@ -28,6 +28,7 @@ from transformer.training.task import Recipe
 from transformer.watch import module as any_module
 
 torch.set_num_threads(1)
+gc.disable()  # until all tests are collected: none is garbage, and each look is at all of them
 sys.modules["headscope"] = import_module("viz.headscope")  # as in scripts that the app is given
 
 RECORDED: deque[Mapping[str, Attention]] = deque(maxlen=50)
@@ -98,6 +99,7 @@ def pytest_collection_finish() -> None:
     """
     gc.collect()
     gc.freeze()
+    gc.enable()
     for name in list(logging.root.manager.loggerDict):
         if name.startswith("streamlit"):
             logging.getLogger(name).propagate = True
