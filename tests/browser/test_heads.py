@@ -121,3 +121,18 @@ def test_a_question_is_answered_by_heads_that_open_on_explore(page: Page, addres
     head.click()
     page.wait_for_url(re.compile("kind=cross.*pins=q"))
     page.locator(".head-view").first.wait_for()
+
+
+def test_pinned_words_ask_for_heads_on_explore(page: Page, address: str) -> None:
+    """A head of the list opens beside it, with the same words pinned; Back is the head before."""
+    page.goto(f"{address}/?checkpoint=copy&text=3+7+2+9&kind=cross&layer=0&head=0&pins=q1,k1")
+    page.get_by_role("button", name="Which heads link").click()
+    others = page.locator('[aria-label="Answers"] th a:not([href*="layer=0"])')
+    others.first.wait_for()
+    head = others.first.inner_text()
+    layer, number = re.findall(r"\d+", head)
+    others.first.click()
+    page.wait_for_url(re.compile(f"layer={layer}&head={number}.*pins=q1.*asks=there"))
+    page.locator('[aria-label="Answers"]').wait_for()
+    page.go_back()
+    page.wait_for_url(re.compile("layer=0&head=0.*pins=q1.*asks=there"))

@@ -100,6 +100,7 @@ CHOICES = {
     "tint": ("off", "log_prob", "rank", "entropy"),
     "sweep_over": ("sentence", "sentences"),
     "tool": ("look", "heads", "arrows"),
+    "asks": ("there", "back"),
     "heads_of": ("all", "one", "ask"),
     "role": ("stage", "presenter", "audience"),
 }

@@ -7,6 +7,7 @@ from transformer.analysis.reading import Reading, lenses
 from viz.app_packages import st
 from viz.components.head_grid.head_grid import HeadGrid
 from viz.exhibits.exhibit import Actions, Exhibit, PictureAt
+from viz.pages.heads.pinned import answer_pins, ask_of_pins, exhibits_of_pins
 from viz.state.changing import edited_heads, heads_off, switch_off
 from viz.state.focus import pinned_target, pinned_tokens, turn_to_head
 from viz.state.head_links import at_head
@@ -84,6 +85,7 @@ def _exhibits(pane: Pane) -> Exhibits:
     further = right_word_exhibits(pane, place) | of_word_exhibits(pane, place)
     if card := _card(pane):
         return {**card, "grid": pictures["grid"], **changed, **further}
+    further |= exhibits_of_pins(pane)
     return {**pictures, **changed, **word_exhibits(pane, place), **further}
 
 
@@ -158,8 +160,11 @@ def _large(pane: Pane, exhibits: Mapping[str, Exhibit]) -> None:
 
 
 def _over_sentences(pane: Pane) -> None:
-    """A link to what this head does in other sentences."""
-    draw_link("What does this head do?", at_head(pane.screen, astuple(pane.selection)))
+    """A link to what this head does in other sentences, and which heads do what is pinned."""
+    with st.container(horizontal=True, vertical_alignment="center"):
+        draw_link("What does this head do?", at_head(pane.screen, astuple(pane.selection)))
+        ask_of_pins(pane)
+    answer_pins(pane)
 
 
 PAGE = Page(

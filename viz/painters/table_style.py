@@ -68,7 +68,7 @@ _CSS = """
   .data.rows :is(th, td).text { text-align: left; width: 100%; padding-left: 0.8rem; }
   .data.rows td.text > span { display: inline-block; max-width: min(30rem, 60vw);
                               white-space: normal; }
-  .data.rows td a { text-decoration: underline; text-underline-offset: 3px; }
+  .data.rows tbody :is(th, td) a { text-decoration: underline; text-underline-offset: 3px; }
   .data td.text del { color: var(--dim); text-decoration-color: var(--accent); }
   .data td.text ins { color: var(--accent); text-decoration: underline;
                       text-underline-offset: 3px; }

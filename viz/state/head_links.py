@@ -17,6 +17,11 @@ def at_heads(screen: Screen) -> Screen:
     return put(screen, page="heads", heads_of="all")
 
 
+def at_question(screen: Screen, question: str) -> Screen:
+    """The heads that answer a question, of the sentence that is on the Screen."""
+    return put(screen, page="heads", heads_of="ask", heads_ask=question)
+
+
 def on_explore(screen: Screen, place: Place) -> Screen:
     """A head on Explore, in the sentence that is on the Screen."""
     kind, layer, head = place

@@ -1,21 +1,29 @@
 """Questions about heads on screen: the heads that answer, each with its words pinned on Explore."""
 
+import re
+from dataclasses import replace
+from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
 from transformer.analysis.reading import read
-from transformer.corpus.ask import Frequency
+from transformer.corpus.ask import Frequency, answers
+from transformer.corpus.questions import ask
 from transformer.corpus.shipping import sentences_for
 from transformer.inputs import InputError
 from viz.exhibits.table import Row, Table
-from viz.pages.heads.asking import NAME, Counted, HeadsAsked, exhibits_of_question
+from viz.fields.explore import ExploreFields
+from viz.pages.heads.answers import NAME, Counted, HeadsAsked
+from viz.pages.heads.asking import exhibits_of_question
+from viz.pages.heads.pinned import exhibits_of_pins, offers
 from viz.run.batches import Runner
 from viz.run.request import answer, make_request, open_checkpoint
 from viz.screen import Screen, parse, put
 from viz.state.page import Pane
 
 TEXT = "The animal didn't cross the street because it was too tired."
+QUESTION = "who links Straße to street in cross-attention?"
 
 
 def pane(question: str) -> Pane:
@@ -31,7 +39,7 @@ def rows(of: Pane) -> list[Row]:
 
 
 def test_each_head_opens_on_explore_with_both_words_pinned() -> None:
-    shown = pane("who links Straße to street in cross-attention?")
+    shown = pane(QUESTION)
     found = rows(shown)
     assert 0 < len(found) <= 12
     weights = [row.cells[0].value for row in found if row.cells[0]]
@@ -45,6 +53,63 @@ def test_each_head_opens_on_explore_with_both_words_pinned() -> None:
     assert map.columns[int(column[1:])].piece == "street"
 
 
+def test_a_head_that_looks_elsewhere_is_not_listed() -> None:
+    """Of 24 heads of cross-attention a few look from Straße to street; the foot has the others."""
+    shown = pane(QUESTION)
+    every = answers(ask(QUESTION), shown.recording)
+    there = [each for each in every if each.looks_there]
+    assert 0 < len(rows(shown)) == len(there) < len(every)
+    (most,) = re.findall(r"\d\.\d+", table(Counted(), shown).foot)
+    assert float(most) == pytest.approx(every[len(there)].weight, abs=0.006)
+    nobody = table(Counted(), pane("who links didn't to tired in the encoder?"))
+    assert not nobody.rows and re.search(r"\d\.\d+", nobody.foot)
+
+
+def on_explore(**choices: Any) -> Pane:
+    of = pane("")
+    return replace(of, screen=put(of.screen, page="explore", **choices))
+
+
+def place_of(of: Pane, axis: str, word: str) -> int:
+    """The row or column of a word on Explore."""
+    map = read(of.recording, of.selection.kind, of.reading)
+    labels = map.rows if axis == "q" else map.columns
+    return next(at for at, token in enumerate(labels) if token.piece.strip("▁") == word)
+
+
+def test_two_pinned_words_ask_for_the_heads_that_link_them() -> None:
+    of = on_explore(kind="cross", asks="there")
+    of = replace(
+        of,
+        screen=put(
+            of.screen,
+            pins=(f"q{place_of(of, 'q', 'Straße')}", f"k{place_of(of, 'k', 'street')}"),
+        ),
+    )
+    content = exhibits_of_pins(of)[NAME].exhibit(Counted()).content
+    assert isinstance(content, Table)
+    weights, asked = [each.cells[0] for each in content.rows], rows(pane(QUESTION))
+    assert weights == [each.cells[0] for each in asked]
+    for row in content.rows:
+        query = {name: each[0] for name, each in parse_qs(urlsplit(row.head.link).query).items()}
+        screen = parse({"page": "explore", **query})
+        assert screen.pins == of.screen.pins and screen.of(ExploreFields).asks == "there"
+
+
+def test_of_two_words_of_a_text_either_may_look_at_the_other() -> None:
+    """A mask leaves the later of two written words alone to look at the earlier one."""
+    both = on_explore(kind="encoder_self", pins=("q1", "q4"))
+    first, second = (
+        read(both.recording, "encoder_self", both.reading).row_groups[row][:1] for row in (1, 4)
+    )
+    spots = {name: (each.spot.queries, each.spot.keys) for name, each in offers(both).items()}
+    assert spots == {"there": (first, second), "back": (second, first)}
+    causal = offers(on_explore(kind="decoder_self", pins=("q1", "q4")))
+    assert list(causal) == ["back"]
+    assert offers(on_explore(kind="cross", pins=("q1", "q4"))) == {}
+    assert offers(on_explore(kind="cross", pins=("k1",)))["there"].spot.queries == ()
+
+
 @pytest.mark.parametrize("question", ["why?", "who links banana to street?"])
 def test_what_cannot_be_asked_is_refused_in_a_sentence(question: str) -> None:
     with pytest.raises(InputError):
@@ -55,8 +120,8 @@ def test_nothing_is_asked_by_an_empty_question() -> None:
     assert exhibits_of_question(pane("  ")) == {}
 
 
-def table(counted: Counted) -> Table:
-    growth = exhibits_of_question(pane("who links Straße to street in cross-attention?"))[NAME]
+def table(counted: Counted, of: Pane | None = None) -> Table:
+    growth = exhibits_of_question(of or pane(QUESTION))[NAME]
     content = growth.exhibit(counted).content
     assert isinstance(content, Table)
     return content
@@ -64,11 +129,11 @@ def table(counted: Counted) -> Table:
 
 def test_it_is_said_where_no_other_sentence_has_the_words() -> None:
     on_way, none = (table(Counted(n, 320, {}, "english.txt")) for n in (319, 320))
-    assert not on_way.foot and len(none.columns) == len(on_way.columns) - 1
+    assert "english.txt" not in on_way.foot and len(none.columns) == len(on_way.columns) - 1
     assert "320 sentences of english.txt" in none.foot
     place = "cross", 0, 0
     some = table(Counted(320, 320, {place: Frequency(3, 1, 2)}, "english.txt"))
-    assert not some.foot and len(some.columns) == len(on_way.columns)
+    assert some.foot == on_way.foot and len(some.columns) == len(on_way.columns)
     for each in (on_way, none, some):
         assert {len(row.cells) + 1 for row in each.rows} == {len(each.columns)}
 

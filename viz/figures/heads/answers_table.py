@@ -8,6 +8,7 @@ from transformer.corpus.atlas import Atlas, Place
 from viz.exhibits.table import Cell, Column, Row, Table
 from viz.figures.heads.names import head_name
 from viz.labels import number, percent
+from viz.map_words import counted
 
 COLUMNS = ("", "weight", "before the next", "looks there most", "query → key")
 
@@ -25,26 +26,44 @@ class AnswerRow:
     """The address of the head's page."""
 
 
-def answers_table(
-    rows: Sequence[AnswerRow],
-    counts: Mapping[Place, Frequency],
-    atlas: Atlas | None,
-    others: str,
-    are_all: bool,
-) -> Table:
-    """A row for each head, the strongest first.
+@dataclass(frozen=True)
+class Others:
+    """The same heads on other sentences, as far as those are read."""
 
-    counts: on other sentences, as far as they are; others: how many those are, and of which file;
-    are_all: no more follow, so that a sentence says it where none of them has what is asked for.
-    """
-    have_some = any(count.n_rows for count in counts.values())
-    has_counts = have_some or not are_all
+    counts: Mapping[Place, Frequency]
+    name: str
+    """Their number and their file."""
+    are_all: bool
+    """No more follow."""
+
+    @property
+    def have_none(self) -> bool:
+        """None of them has what is asked for."""
+        return self.are_all and not any(count.n_rows for count in self.counts.values())
+
+
+def answers_table(
+    rows: Sequence[AnswerRow], rest: Sequence[Answer], others: Others, atlas: Atlas | None
+) -> Table:
+    """A row for each head, the strongest first. rest: the heads that are not listed."""
+    has_counts = bool(rows) and not others.have_none
     columns = [Column(each) for each in COLUMNS]
-    columns += [Column(f"over {others}")] * has_counts
+    columns += [Column(f"over {others.name}")] * has_counts
     columns.append(Column("does", is_text=True))
-    cells = [_row(each, counts, atlas, has_counts) for each in rows]
-    foot = "" if has_counts else f"Of {others} none has what is asked for."
-    return Table("Answers", columns, cells, foot=foot)
+    cells = [_row(each, others.counts, atlas, has_counts) for each in rows]
+    foot = _rest(rows, rest)
+    if others.have_none:
+        foot.append(f"Of {others.name} none has what is asked for.")
+    return Table("Answers", columns if rows else [Column()], cells, foot=" ".join(foot))
+
+
+def _rest(rows: Sequence[AnswerRow], rest: Sequence[Answer]) -> list[str]:
+    """Say what the heads do that are not listed."""
+    n = sum(each.looks_there for each in rest)
+    if n:
+        return [f"{counted(n, 'more head looks', 'more heads look')} there."]
+    other = "other " if rows else ""
+    return [f"No {other}head puts more than {number(rest[0].weight)} there."] if rest else []
 
 
 def _row(

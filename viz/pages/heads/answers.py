@@ -1,0 +1,139 @@
+"""The heads that answer a question on a sentence, counted on others while somebody looks."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+
+from transformer.analysis.reading import read
+from transformer.corpus.ask import Answer, Frequency, Spot, answers, over
+from transformer.corpus.atlas import Atlas, Place
+from transformer.corpus.questions import Pattern, ask
+from transformer.corpus.shipping import sentences_for
+from transformer.corpus.surveyor import source_of
+from transformer.refusal import Refusal
+from viz.exhibits.exhibit import Exhibit
+from viz.figures.heads.answers_table import AnswerRow, Others, answers_table
+from viz.labels import word_label
+from viz.map_words import counted
+from viz.pages.heads.surveys import atlas_of
+from viz.run.batches import Runner
+from viz.run.growth import Growth
+from viz.run.request import Request, open_checkpoint
+from viz.run.study import Study
+from viz.screen import link, put
+from viz.state.head_links import at_head, on_explore
+from viz.state.page import Pane
+
+MOST_ROWS = 12
+"""Heads that are listed."""
+NAME = "answers"
+
+
+@dataclass(frozen=True, eq=False)
+class Counted:
+    """The rows in which each head does it, of the sentences that were read."""
+
+    n_done: int = 0
+    n_all: int = 0
+    counts: Mapping[Place, Frequency] = field(default_factory=dict)
+    of: str = ""
+    """The name of their file: those that come with us, whichever a survey beside the checkpoint
+    was made of, since that one keeps only some of its own."""
+
+
+@dataclass(frozen=True)
+class HeadsAsked(Study[Counted]):
+    """A question to a checkpoint, over the sentences that come with us and fit it."""
+
+    checkpoint: str
+    version: int
+    question: str
+    """A pattern, spelled: one question has one spelling."""
+
+    def run(self, before: Counted | None, runner: Runner) -> Iterator[Counted]:
+        checkpoint = open_checkpoint(Request(self.checkpoint, self.version, "", "none"))
+        pattern = ask(self.question)
+        sentences = sentences_for(checkpoint)
+        texts = [source_of(line) for line in sentences.lines.values()]
+        so_far = before or Counted(0, len(texts), {}, sentences.name)
+        yield so_far
+        steps = runner.steps(checkpoint.model)
+        for n_done in range(so_far.n_done, len(texts)):
+            counts = dict(so_far.counts)
+            for of_text in steps.of(over(pattern, checkpoint, [texts[n_done]])):
+                for place, count in of_text.items():
+                    counts[place] = _sum(counts.get(place), count)
+            so_far = Counted(n_done + 1, len(texts), counts, sentences.name)
+            yield so_far
+
+    def progress(self, value: Counted) -> tuple[int, int]:
+        return value.n_done, value.n_all
+
+    def n_read(self, value: Counted) -> int:
+        return value.n_done
+
+
+def _sum(first: Frequency | None, second: Frequency) -> Frequency:
+    if first is None:
+        return second
+    return Frequency(
+        first.n_rows + second.n_rows,
+        first.n_largest + second.n_largest,
+        first.n_sentences + second.n_sentences,
+    )
+
+
+def growth_of(pane: Pane, pattern: Pattern, spot: Spot | None = None) -> Growth[Counted]:
+    """The heads that do it on the pane's sentence, with how often they do on others.
+
+    spot: where it is meant; the pins stay there. Raises Refusal.
+    """
+    every = answers(pattern, pane.recording, spot)
+    there = [each for each in every if each.looks_there]
+    pins = None if spot is None else pane.screen.pins
+    rows = [_row(pane, each, pins) for each in there[:MOST_ROWS]]
+    rest = [each for each in every if each not in there[:MOST_ROWS]]
+    request = pane.request
+    study = HeadsAsked(request.checkpoint, request.version, str(pattern))
+    return Growth("Answers", study, partial(_exhibit, pane, str(pattern), rows, rest))
+
+
+def _exhibit(
+    pane: Pane, question: str, rows: list[AnswerRow], rest: Sequence[Answer], counted_: Counted
+) -> Exhibit:
+    n = counted(counted_.n_done, "sentence", "sentences")
+    others = f"{n} of {counted_.of}" if counted_.of else n
+    says = f"{question} The heads that do it most in “{pane.request.text}”, and over {others}."
+    on_others = Others(counted_.counts, others, counted_.n_done == counted_.n_all)
+    table, is_main = answers_table(rows, rest, on_others, _atlas(pane)), pane.screen.page == "heads"
+    return Exhibit(question, table, says, is_main=is_main)
+
+
+def _atlas(pane: Pane) -> Atlas | None:
+    try:
+        return atlas_of(pane.request)
+    except Refusal:
+        return None
+
+
+def _row(pane: Pane, of: Answer, pins: tuple[str, ...] | None) -> AnswerRow:
+    place = of.kind, of.layer, of.head
+    attention = pane.recording.attentions[of.kind]
+    words = (
+        "".join(word_label(tokens[at]).strip("·") for at in positions)
+        for tokens, positions in (
+            (attention.queries, of.query),
+            (attention.keys, of.key),
+        )
+    )
+    pins = _pins(pane, of) if pins is None else pins
+    screen = put(on_explore(pane.screen, place), pins=pins)
+    return AnswerRow(of, " → ".join(words), link(screen), link(at_head(pane.screen, place)))
+
+
+def _pins(pane: Pane, of: Answer) -> tuple[str, ...]:
+    """Both words, as Explore shows them."""
+    map = read(pane.recording, of.kind, pane.reading)
+    row, column = map.row_of(of.query[0]), map.column_of(of.key[0])
+    pins = [f"q{row}"] * (row is not None) + [f"k{column}"] * (column is not None)
+    return tuple(pins)

@@ -1,0 +1,129 @@
+"""The heads that link words which are pinned on Explore, below the picture."""
+
+from dataclasses import dataclass
+
+import torch
+
+from transformer.analysis.reading import AttentionMap, Reading, read
+from transformer.corpus.ask import Spot
+from transformer.corpus.questions import Pattern
+from transformer.refusal import Refusal
+from viz.app_packages import st
+from viz.components.kit.sides import sides
+from viz.fields.explore import ExploreFields
+from viz.labels import bare_label, literal
+from viz.pages.heads.answers import NAME, Counted, growth_of
+from viz.run.growth import Growth
+from viz.state.head_links import at_question
+from viz.state.note import note
+from viz.state.page import Pane
+from viz.state.state import change
+from viz.ui.controls import draw_link
+from viz.ui.showing import show_growth
+
+NONE = "Pin two words, or a cell, to ask which heads link them."
+
+
+@dataclass(frozen=True)
+class Offer:
+    """A question that the pins ask."""
+
+    pattern: Pattern
+    spot: Spot
+
+
+def offers(pane: Pane) -> dict[str, Offer]:
+    """Name of a direction, as `ExploreFields.asks` has it -> its question.
+
+    Rows and columns that are pinned are one question; of two rows of a text that looks at itself,
+    either may look at the other.
+    """
+    map = read(pane.recording, pane.selection.kind, Reading(words=True))
+    on_screen = read(pane.recording, map.kind, pane.reading)
+    rows = _positions(pane, "q", on_screen.row_groups)
+    columns = _positions(pane, "k", on_screen.column_groups)
+    if rows and columns:
+        pairs = {"there": (rows, columns)}
+    elif len(rows) > 1 and not map.attention.is_cross:
+        first, second = rows[0], rows[-1]
+        keys = {row: _as_key(on_screen, row) for row in (first, second)}
+        pairs = {"there": ([first], keys[second]), "back": ([second], keys[first])}
+    elif columns:
+        pairs = {"there": ([], columns)}
+    else:
+        return {}
+    return {name: _offer(map, *pair) for name, pair in pairs.items() if _is_open(map, *pair)}
+
+
+def _positions(pane: Pane, letter: str, groups: tuple[tuple[int, ...], ...]) -> list[int]:
+    """The first position of each row or column that is pinned, in the order of the pins."""
+    places = [int(pin[1:]) for pin in pane.screen.pins if pin[0] == letter]
+    return [groups[place][0] for place in places if place < len(groups)]
+
+
+def _as_key(map: AttentionMap, query: int) -> list[int]:
+    """The position as a key of the token that a row is named by; none where it has no column."""
+    of, row = sides(map), map.row_of(query)
+    for side, rows in of["rows"].items():
+        if row in rows:
+            column = of["columns"].get(side, [])[rows.index(row)]
+            return [map.column_groups[column][0]] if column >= 0 else []
+    return []
+
+
+def _is_open(map: AttentionMap, queries: list[int], keys: list[int]) -> bool:
+    """No mask closes all of it."""
+    allowed = map.attention.allowed(0).any(0)
+    rows = allowed[queries] if queries else allowed
+    return bool(torch.any(rows[:, keys]))
+
+
+def _offer(map: AttentionMap, queries: list[int], keys: list[int]) -> Offer:
+    rows, columns = ([map.row_of(each) for each in queries], [map.column_of(each) for each in keys])
+    words = (
+        " or ".join(dict.fromkeys(bare_label(of[at]) for at in places if at is not None))
+        for of, places in ((map.rows, rows), (map.columns, columns))
+    )
+    query, key = words
+    return Offer(Pattern(query, key, kind=map.kind), Spot(map.kind, tuple(queries), tuple(keys)))
+
+
+def exhibits_of_pins(pane: Pane) -> dict[str, Growth[Counted]]:
+    """The heads that do what the pins ask, where they are asked for."""
+    offer = offers(pane).get(pane.screen.of(ExploreFields).asks or "")
+    return {} if offer is None else {NAME: growth_of(pane, offer.pattern, offer.spot)}
+
+
+def ask_of_pins(pane: Pane) -> None:
+    """Draw a button for each question that the pins ask."""
+    open_, every = pane.screen.of(ExploreFields).asks, offers(pane)
+    if not every:
+        st.caption(NONE)
+    for name, offer in every.items():
+        st.button(
+            literal(_title(offer.pattern)),
+            on_click=change,
+            kwargs={"asks": None if name == open_ else name},
+            icon=f":material/{'expand_less' if name == open_ else 'expand_more'}:",
+            key=f"asks {name}",
+        )
+    if open_ in every:
+        draw_link("Ask in words", at_question(pane.screen, str(every[open_].pattern)))
+
+
+def answer_pins(pane: Pane) -> None:
+    """Draw the heads that answer the question that is open."""
+    try:
+        for growth in exhibits_of_pins(pane).values():
+            show_growth(pane, growth, NAME)
+    except Refusal as reason:
+        note(reason)
+
+
+def _title(pattern: Pattern) -> str:
+    words = [f"“{each}”" for each in (pattern.query, pattern.key) if each]
+    return (
+        f"Which heads link {' to '.join(words)}?"
+        if len(words) > 1
+        else (f"Which heads look at {words[0]}?")
+    )
