@@ -11,6 +11,7 @@ from transformer import CheckpointError
 from transformer.files.foreign_text import clean
 from transformer.refusal import Refusal
 from viz.components.kit.picture import NothingLeft
+from viz.components.tour.tour import tour
 from viz.exhibits.exhibit import Exhibit, PictureAt
 from viz.fields.compare import CompareFields
 from viz.run.cpu_instead import may_repeat
@@ -19,7 +20,8 @@ from viz.run.growth import Growth
 from viz.run.keep import SPINNER
 from viz.run.main_module import put_back_main_module
 from viz.run.operating.times import timed, timed_run
-from viz.run.request import Request
+from viz.run.request import Request, about
+from viz.screen import FIRST_PAGE, Screen, link
 from viz.state.address import open_page, write_address
 from viz.state.checkpoints import at_start, checkpoint_names, open_linked, title
 from viz.state.failures import Drawing, report, say_failed_choice, say_failure
@@ -28,6 +30,7 @@ from viz.state.live_preview import previewed
 from viz.state.mending import mend, mend_head
 from viz.state.note import fail, note, warn
 from viz.state.page import PAGES, Page, Pane
+from viz.state.requests import request_of_page
 from viz.state.state import current_theme, session
 from viz.talks.asking import ask_presenter, is_asked
 from viz.talks.collecting import keep_draft
@@ -114,6 +117,7 @@ def _draw_timed(page: Page, pages: list[str]) -> None:
     try:
         if not open_scene(partial(ask_presenter, page)):
             return
+        _offer_tour(page)
         with timed("header"):
             request = header(page)
         say_failed_choice()
@@ -136,6 +140,18 @@ def _draw_timed(page: Page, pages: list[str]) -> None:
         st.rerun()
     if state.answer is None or state.answer.request == request:
         drawing.good = page.title, state.screen
+
+
+def _offer_tour(page: Page) -> None:
+    """Say what the app is, on the first page, to who has come by no story and no talk."""
+    screen = session().screen
+    is_led = screen.story is not None or screen.role is not None
+    if page.name != FIRST_PAGE or is_led or not checkpoint_names():
+        return
+    description = about(request_of_page(page).checkpoint)
+    if description is not None:
+        links = {name: link(Screen(page=name.lower())) for name in ("Lessons", "Gallery")}
+        tour(description.family, links, current_theme())
 
 
 def _draw_page(page: Page, request: Request) -> None:

@@ -43,6 +43,17 @@ _CSS = """
   /* In the line of the navigation: it takes no place from the pictures. */
   .st-key-checked { position: fixed; top: 0.6rem; right: 1.5rem; z-index: 999991; width: auto; }
   .st-key-checked button { font-size: 0.875rem; min-height: 2.5rem; padding-inline: 0.5rem; }
+  /* So does the line that says what the app is, where there is room beside the navigation. Below
+     each other they stand only until it is known; its place is kept from the first moment on. */
+  .st-key-tour { min-height: 1.75rem; margin-bottom: -0.5rem; }
+  [data-tour="known"] .st-key-tour {
+    position: fixed; top: 0.95rem; right: 11.5rem; z-index: 999991; width: auto; min-height: 0;
+  }
+  @media (min-width: 1280px) {
+    .st-key-tour {
+      position: fixed; top: 0.95rem; right: 11.5rem; z-index: 999991; width: auto; min-height: 0;
+    }
+  }
   /* It draws nothing, and takes no place. */
   .st-key-address, [data-empty] { position: absolute; }
   /* What has the focus is above what stands beside it, and what a pointer shows is shown then. */
@@ -83,6 +94,8 @@ _CSS = """
   .st-key-page .text-lines > p:not(.foot) { font-size: 1.25rem; }
   @media (max-width: 640px) {
     .st-key-checked { right: 0.25rem; }
+    .st-key-tour { min-height: 3.5rem; }
+    [data-tour="known"] .st-key-tour { right: 3.2rem; }
     .st-key-checked button [data-testid="stMarkdownContainer"] {
       position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%);
     }

@@ -1,0 +1,101 @@
+"""The first screen says what it is, and a tour points at the real things of it."""
+
+import pytest
+from playwright.sync_api import Page, ViewportSize, expect
+
+from tests.browser.server import becomes
+from tests.browser.test_accessibility import COLOURS, faults, switch
+from tests.browser.test_app import visit
+from viz.theme import DARK
+
+pytestmark = [pytest.mark.browser, pytest.mark.same_page]
+
+N_STEPS = 6
+PHONE: ViewportSize = {"width": 390, "height": 844}
+
+
+def is_ringed(page: Page) -> bool:
+    """Tell whether what the tour rings is in sight, with the panel beside it and not over it."""
+    ring, panel = (page.locator(f".tour .{name}").bounding_box() for name in ("ring", "panel"))
+    assert ring is not None and panel is not None
+    width, height = page.evaluate("[innerWidth, innerHeight]")
+    in_sight = all(
+        each["y"] >= 0 and each["y"] + each["height"] <= height and each["x"] + 8 < width
+        for each in (ring, panel)
+    )
+    is_beside = any(
+        one[start] + one[size] <= other[start]
+        for start, size in (("x", "width"), ("y", "height"))
+        for one, other in ((ring, panel), (panel, ring))
+    )
+    return ring["width"] > 16 and in_sight and is_beside
+
+
+def begin(page: Page) -> None:
+    """Press the button, as somebody does who reads the line."""
+    page.locator(".tour .start").press("Enter")
+    expect(page.locator(".tour .panel")).to_be_visible()
+
+
+@pytest.mark.parametrize("size", [None, PHONE], ids=["laptop", "phone"])
+def test_each_step_rings_what_is_on_the_screen_and_the_last_leads_on(
+    page: Page, address: str, size: ViewportSize | None
+) -> None:
+    if size is not None:
+        page.set_viewport_size(size)
+    visit(page, address)
+    expect(page.locator(".tour .words")).to_be_visible()
+    expect(page.locator(".token-rows .chip.parted").first).to_be_visible()
+    begin(page)
+    told = []
+    for i in range(N_STEPS):
+        becomes(lambda: is_ringed(page), True)
+        told.append(page.locator(".tour #tour-text").inner_text())
+        if i == 3 and size is None:  # of the sentence on the screen
+            assert "“die”" in told[-1]
+            assert faults(page) == []
+            switch(page, DARK)
+            assert faults(page, COLOURS) == []
+        if i + 1 < N_STEPS:
+            page.keyboard.press("ArrowRight" if i % 2 else "Enter")
+    assert len(set(told)) == N_STEPS
+    page.locator(".tour .more a", has_text="Lessons").click()
+    page.wait_for_url("**/lessons*")
+    expect(page.locator(".tour .panel")).to_have_count(0)
+
+
+def test_escape_ends_it_where_it_began_and_it_is_not_offered_again(
+    page: Page, address: str
+) -> None:
+    visit(page, address)
+    top = page.locator(".head-grid").bounding_box()
+    begin(page)
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("Escape")
+    expect(page.locator(".tour .panel")).to_be_hidden()
+    expect(page.locator(".tour .start")).to_be_focused()
+    expect(page.locator(".tour .words")).to_be_hidden()
+    assert page.locator(".head-grid").bounding_box() == top
+    page.reload()
+    expect(page.locator(".tour .start")).to_be_visible()
+    expect(page.locator(".tour .words")).to_be_hidden()
+    begin(page)  # the button brings it back
+    page.locator(".tour .skip").click()
+
+
+def test_the_address_begins_it_and_tab_leads_out_of_it(page: Page, address: str) -> None:
+    visit(page, f"{address}/#tour")
+    expect(page.locator(".tour .next")).to_be_focused()
+    assert "#" not in page.evaluate("location.href")
+    page.keyboard.press("Tab")
+    expect(page.locator(".tour .panel :focus")).to_have_count(0)
+    expect(page.locator(".tour .panel")).to_be_visible()
+    page.get_by_role("textbox").first.press_sequentially("!")  # the page is as live as ever
+    page.keyboard.press("Escape")
+    expect(page.locator(".tour .panel")).to_be_hidden()
+
+
+@pytest.mark.parametrize("place", ["?story=masks&scene=1&role=stage", "decode", "lessons"])
+def test_no_wall_and_no_other_page_offers_it(page: Page, address: str, place: str) -> None:
+    visit(page, f"{address}/{place}")
+    expect(page.locator(".tour")).to_have_count(0)

@@ -1,0 +1,97 @@
+"""A line that says what the app is, and a tour of a minute that points at what is on screen."""
+
+from dataclasses import asdict, dataclass
+
+from transformer.models.family import Family
+from viz.components.kit.browser import Component, envelope
+from viz.components.kit.pack import pack
+from viz.components.kit.sync import mountable
+from viz.theme import Theme
+
+TOUR = Component("tour")
+_tour = mountable(TOUR)
+READS = {"source": "translates", "prompt": "writes on", "text": "reads"}
+"""The verb for a model and its text, by how it reads."""
+
+
+@dataclass(frozen=True)
+class Step:
+    """A step of the tour: what it points at, and its words."""
+
+    place: str
+    """The name of what it points at (viz/components/tour/places.js)."""
+    title: str
+    text: str
+    """The words of the step; {word} stands for the word that is pointed at."""
+    plain: str = ""
+    """The text where there is no such word."""
+
+
+def introduction(family: Family) -> str:
+    """The app in one line, for who has never heard of it."""
+    does = READS[family.reads]
+    return f"A model {does} as you type. Each square is a head: which word looks at which."
+
+
+def steps(family: Family) -> tuple[Step, ...]:
+    """The tour of the first screen, for a model of this family."""
+    does = READS[family.reads]
+    begin = Step(
+        "sentence",
+        "Type here",
+        f"Change a word: the model {does} again with each letter, and all pictures below follow.",
+    )
+    heads = Step(
+        "head",
+        "Each square is a head",
+        "A head is one way of looking from word to word. In a square, a row is the word that "
+        "looks and a column the word that it looks at; the stronger the colour, the more it "
+        "looks. Click a square to see it large.",
+    )
+    row = Step(
+        "row",
+        "One head, large",
+        "From “{word}” lines go to all words that it looks at: the stronger, the more. Point at "
+        "any word to see only its lines; a click keeps them.",
+        "Lines lead from a word to the words that it looks at: the stronger, the more.",
+    )
+    need = Step(
+        "marked",
+        "To look is not to need",
+        "≠ at “{word}”: the model looks most at one word and needs another. Where that one is "
+        "hidden from it, it would hardly write “{word}”. Click a word of this line to see what it "
+        "needs.",
+        "Click a word of this line: the model is run again with each other word hidden, which "
+        "shows what it really needs. Where that is another word than it looks at, ≠ stands.",
+    )
+    change = Step(
+        "experiment",
+        "Switch a head off",
+        "Press here, then click squares: what these heads see is left out, and you read at once "
+        + ("what the model writes without them." if family.decodes else "what that changes."),
+    )
+    onward = Step(
+        "learn",
+        "Where to go on",
+        "Lessons ask what heads do, and answer. The gallery has sentences in which much happens. "
+        "Underlined words have a card that explains them.",
+    )
+    return (begin, heads, row, *[need] * family.decodes, change, onward)
+
+
+def tour(family: Family, links: dict[str, str], theme: Theme, key: str = "tour") -> None:
+    """Draw the line with the button that begins the tour.
+
+    It stays until the tour was seen or the line closed, once for a browser; then only the button.
+    The tour begins at `#tour` in the address, too. links: title -> link, for the last step.
+    """
+    _tour(
+        envelope(
+            pack({}),
+            theme,
+            line=introduction(family),
+            steps=[asdict(step) for step in steps(family)],
+            links=links,
+        ),
+        key,
+    )
