@@ -5,6 +5,7 @@ import { host } from "../kit/host.js";
 import { applyPalette, element, onToken } from "../kit/page.js";
 import { leave } from "../kit/motion.js";
 import { aimAt, tryFirst } from "../kit/preview.js";
+import { createReading } from "../kit/reading.js";
 import { hasModifier, moveStop, takeKey } from "../kit/roving.js";
 import { onRoom } from "../kit/room.js";
 import { announceSentence, createSentence } from "../kit/sentence.js";
@@ -31,6 +32,7 @@ function create(root, sync) {
   grid.illustrate = (what, name) => illustrate(grid, what, name);
   grid.numbers = element("div", "telling dim");
   grid.legend = element("div", "legend dim");
+  grid.reading = createReading();
   root.replaceChildren(
     grid.sentence.node, grid.toolbar.node, grid.boards, grid.numbers, grid.legend,
   );

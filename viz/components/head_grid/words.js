@@ -2,6 +2,7 @@
 
 import { announceSentence, say, saidOf, textOf } from "../kit/sentence.js";
 import { element, short, within } from "../kit/page.js";
+import { sayReading } from "../kit/reading.js";
 import { lawOf } from "../kit/shade.js";
 import { marker, term } from "../kit/terms.js";
 import { indexOf } from "./order.js";
@@ -76,11 +77,11 @@ export function metricOf(section, name) {
 }
 
 // What the shades mean, how heads are sorted, and which are left out.
-export function explain({ section, legend }) {
+export function explain({ section, legend, reading }) {
   const { shown, header } = section;
-  const scale = shown.show === "maps" ? mapScale(section) : metricScale(section);
-  const parts = [...scale, ...header.notes.map((note) => ` · ${note}`)];
-  legend.replaceChildren(...sorted(section), ...parts);
+  const [scale, lines] = shown.show === "maps" ? mapScale(section) : metricScale(section);
+  legend.replaceChildren(...sorted(section), ...scale, reading.node);
+  sayReading(reading, [...lines, ...header.notes]);
 }
 
 function mapScale(section) {
@@ -88,15 +89,16 @@ function mapScale(section) {
   const { lens, block, masked } = header;
   const ends = [lens.scale === "signed" ? -lens.bound : 0, lens.bound].map(short);
   const [low, high] = own ? [ends[0] === "0" ? "0" : "−", "each head's largest"] : ends;
-  const law = lens.scale === "signed" ? "" : ` · ${lawOf(palette)}`;
   const mark = marker(section.node, { only: [lens.name, "mask"] });
-  const parts = [...mark(`${lens.title} ${low} `), ramp(scale), ` ${high}${law}`];
+  const parts = [...mark(`${lens.title} ${low} `), ramp(scale), ` ${high}`];
+  const lines = ["each square is a head: rows are words that look, columns are words that are looked at"];
+  if (lens.scale !== "signed") lines.push(lawOf(palette));
   if (masked) parts.push(" · ", element("span", "masked"), ...mark(" masked"));
   if (Math.max(...block) > 1) {
     const which = lens.scale === "signed" ? "farthest from 0" : "largest";
-    parts.push(` · a pixel shows the ${which} of ${block[0]} × ${block[1]} cells or more`);
+    lines.push(`a pixel shows the ${which} of ${block[0]} × ${block[1]} cells or more`);
   }
-  return parts;
+  return [parts, lines];
 }
 
 function metricScale(section) {
@@ -104,10 +106,10 @@ function metricScale(section) {
   const { name, title, texts, explain: what } = metric;
   if (metric.bound) {
     const most = short(metric.bound);
-    return [`${title} −${most} `, ramp(section.difference), ` ${most} ${metric.unit} · ${what}`];
+    return [[`${title} −${most} `, ramp(section.difference), ` ${most} ${metric.unit} · ${what}`], []];
   }
   const most = texts[section.ranking(section.shown.show)[0]];
-  return [term(name, title), " 0 ", ramp(section.palette.scale), ` ${most} · ${what}`];
+  return [[term(name, title), " 0 ", ramp(section.palette.scale), ` ${most} · ${what}`], []];
 }
 
 export function sorted(section) {

@@ -3,6 +3,7 @@
 import { ratio } from "../kit/canvas.js";
 import { element, setPiece, short, within } from "../kit/page.js";
 import { OFF, say, saidOf, textOf, unsaid } from "../kit/sentence.js";
+import { sayReading } from "../kit/reading.js";
 import { lawOf } from "../kit/shade.js";
 import { marker } from "../kit/terms.js";
 import { boxOf, cellSize, isCut } from "./frame.js";
@@ -88,10 +89,9 @@ export function explain(view) {
   const ticks = element("span", "ticks");
   for (const value of [low, middle, high]) ticks.append(element("span", "", tick(value)));
   scale.append(element("span", "ramp"), ticks);
-  const law = signed ? "" : ` · ${lawOf(view.palette)}`;
   const mark = marker(view.legend, { only: [...unsaid(header), "mask"] });
   const measure = element("span");
-  measure.append(...mark(`${within(header.lens.title)}${law}`));
+  measure.append(...mark(within(header.lens.title)));
   const parts = [scale, measure];
   if (header.masked) {
     const masked = element("span");
@@ -107,7 +107,9 @@ export function explain(view) {
   }
   view.pooled = element("span");
   parts.push(view.pooled);
-  view.legend.replaceChildren(...parts, view.hint);
+  const lines = ["rows are words that look, columns are words that are looked at", signed ? "" : lawOf(view.palette)];
+  sayReading(view.reading, lines);
+  view.legend.replaceChildren(...parts, view.reading.node, view.hint);
 }
 
 function tick(value) {

@@ -1,6 +1,7 @@
 // What every head map has: two canvases, a title and a legend, and a cursor that keys move.
 
 import { element } from "../kit/page.js";
+import { createReading } from "../kit/reading.js";
 import { isOnStage, typeSize } from "../kit/room.js";
 import { createSentence } from "../kit/sentence.js";
 import { drawLabels, measureFrame } from "./frame.js";
@@ -27,6 +28,7 @@ export function createStage(hint) {
   view.hint = element("span", "hidden-text", hint);
   view.hint.id = "hint";
   view.legend = element("div", "legend dim");
+  view.reading = createReading();
   view.line = element("div", "hidden-text");
   view.line.setAttribute("role", "row");
   view.cell = element("div");

@@ -4,6 +4,7 @@ import { host } from "../kit/host.js";
 import { applyPalette, element, onToken } from "../kit/page.js";
 import { placeOf } from "../kit/place.js";
 import { aimAt, tryFirst } from "../kit/preview.js";
+import { createReading } from "../kit/reading.js";
 import { onRoom } from "../kit/room.js";
 import { hasModifier, takeKey } from "../kit/roving.js";
 import { createSentence } from "../kit/sentence.js";
@@ -52,8 +53,8 @@ function create(root, sync) {
   view.sentence = createSentence(["query", "key"]); // they stand above the columns
   view.illustrate = (what) => illustrate(view, what);
   view.legend = element("div", "legend dim");
-  view.hint = element("div");
-  view.hint.dataset.control = "";
+  view.reading = createReading();
+  view.legend.append(view.reading.node);
   const titles = element("div", "titles dim");
   titles.append(...view.titles);
   root.replaceChildren(view.sentence.node, view.controls.bar, titles, view.box, view.legend);

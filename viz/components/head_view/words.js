@@ -1,9 +1,9 @@
 // What is said of the picture: the sentence above it, and the legend.
 
-import { element } from "../kit/page.js";
+import { sayReading } from "../kit/reading.js";
 import { isOnStage } from "../kit/room.js";
 import { OFF, saidOf, textOf, unsaid } from "../kit/sentence.js";
-import { marked } from "../kit/terms.js";
+import { marker } from "../kit/terms.js";
 import { MAX_LINES, MAX_POINTED, eachOfRow, openToken, valueAt } from "./lines.js";
 import { aimedOf } from "./heads.js";
 import { linesShown } from "./picture.js";
@@ -95,22 +95,25 @@ export function describe(view, heads) {
 
 export function explain(view, heads) {
   const { header, rest } = view.map;
-  const parts = [`opacity: square root of the ${header.lens.title.toLowerCase()}; width: the ${header.lens.title.toLowerCase()}`];
-  if (header.lens.scale === "signed") parts.push(" · dotted: below 0");
-  if (heads.length) parts.push(` · ${drawnOf(view, heads)}`);
-  if (heads.some((head) => view.off.includes(head))) parts.push(" · gray: a head that is off");
-  if (rest) parts.push(` · showing the ${view.map.width} strongest keys per ${header.unit}`);
+  const measure = header.lens.title.toLowerCase();
+  const { unit } = header;
+  const lines = [
+    `a line leads from a ${unit} at the left to a ${unit} that it looks at: the stronger the line, the more it looks`,
+    `opacity: square root of the ${measure}; width: the ${measure}`,
+    header.lens.scale === "signed" ? "dotted: below 0" : "",
+    heads.length ? drawnOf(view, heads) : "",
+    heads.some((head) => view.off.includes(head)) ? "gray: a head that is off" : "",
+    rest ? `showing the ${view.map.width} strongest keys per ${unit}` : "",
+  ];
   const pointed = Math.floor(MAX_POINTED / Math.max(1, heads.length));
-  if (pointed < view.map.width) parts.push(` · hovering shows at most ${pointed} lines per head`);
+  if (pointed < view.map.width) lines.push(`hovering shows at most ${pointed} lines per head`);
   if (!isOnStage() && Math.max(view.map.nRows, view.map.nColumns) * view.pitch > view.height) {
-    parts.push(" · lines are hidden when both ends are scrolled out of view");
+    lines.push("lines are hidden when both ends are scrolled out of view");
   }
-  for (const note of header.notes) parts.push(` · ${note}`);
-  const keys = view.map.header.per_head ? "digits toggle heads, Shift shows only one · " : "";
-  const told = element("div");
-  told.append(...marked(view.root, parts.join(""), { only: unsaid(header) }));
-  view.legend.replaceChildren(told, view.hint);
-  view.hint.textContent = `click pins a ${header.unit}, Escape releases it · ${keys}arrow keys move`;
+  const mark = marker(view.root, { only: unsaid(header) });
+  const keys = header.per_head ? "digits toggle heads, Shift shows only one · " : "";
+  const uses = [`click pins a ${unit}, Escape releases it`, `${keys}arrow keys move`];
+  sayReading(view.reading, [...lines, ...header.notes].map((line) => mark(line)), uses);
 }
 
 // "the 5 strongest of 128 keys per word: 87 % of the attention"
