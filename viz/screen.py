@@ -115,8 +115,8 @@ class Screen:
     """The shade of each head goes up to its own largest weight."""
     column: str = choice(one_of("one", "two"), "one")
     """The width of a figure, in columns of a paper."""
-    heads: tuple[int, ...] | None = choice(WHOLES, None, REQUEST | HEAD)
-    """Heads that are overlaid; () is none at all."""
+    heads: tuple[int, ...] | None = choice(WHOLES, None, CHECKPOINT | HEAD)
+    """Heads that are overlaid, of whatever text; () is none at all."""
     lines: int = choice(WHOLE, 5)
     """The number of strongest lines of each row; 0 is all."""
     pins: tuple[str, ...] = choice(PINS, (), REQUEST | {"kind", "tokens", "special", "between"})

@@ -157,9 +157,11 @@ def test_what_is_chosen_stays_where_the_sentence_stays(page: Page, address: str)
     page.get_by_label("Sentence").click()
     page.keyboard.press("End")
     page.keyboard.type("!")
-    expect(arrows).to_have_attribute("data-pins", "")
-    page.wait_for_url("**text=*")
-    expect(arrows).to_have_attribute("data-pins", "")
+    for is_entered in (False, True):  # pins are of a text's words, heads are the model's
+        expect(arrows).to_have_attribute("data-pins", "")
+        expect(arrows).to_have_attribute("data-heads", "0,1")
+        if not is_entered:
+            page.wait_for_url("**text=*")
 
 
 def test_the_steps_of_decode_follow_every_letter(page: Page, address: str) -> None:

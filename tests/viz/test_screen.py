@@ -189,7 +189,7 @@ def test_a_choice_lets_go_of_what_belonged_to_the_old_one() -> None:
     other_kind = choose(chosen, kind="encoder_self")
     assert (other_kind.pins, other_kind.cell, other_kind.step) == ((), None, 3)
     other_text = choose(chosen, text="It rains.")
-    assert other_text == replace(chosen, text="It rains.", heads=None, pins=(), cell=None, step=0)
+    assert other_text == replace(chosen, text="It rains.", pins=(), cell=None, step=0)
     other_model = choose(chosen, checkpoint="copy")
     assert other_model == Screen(checkpoint="copy", top=5)
     assert choose(chosen, head=3, text=None) == chosen

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from viz.choice import HEAD_B, REQUEST, SECOND, PageFields, choice
+from viz.choice import CHECKPOINT, HEAD_B, REQUEST, SECOND, PageFields, choice
 from viz.spelling import NAME, PAIR, WHOLE, WHOLES, YES
 
 
@@ -22,7 +22,7 @@ class CompareFields:
     kind_b: str | None = choice(NAME, None, SECOND)
     layer_b: int | None = choice(WHOLE, None, SECOND)
     head_b: int | None = choice(WHOLE, None, SECOND)
-    heads_b: tuple[int, ...] | None = choice(WHOLES, None, REQUEST | SECOND | HEAD_B)
+    heads_b: tuple[int, ...] | None = choice(WHOLES, None, CHECKPOINT | SECOND | HEAD_B)
     cell_b: tuple[int, int] | None = choice(PAIR, None, REQUEST | SECOND | {"kind_b"})
 
 

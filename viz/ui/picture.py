@@ -51,6 +51,7 @@ def _arrows(pane: Pane, reading: Reading) -> PictureAt:
     view = HeadView(selection.kind, selection.layer, reading)
     over = {
         "head": selection.head,
+        "heads": heads,
         "lines": screen.lines,
         "tool": screen.tool,
         "cuts": f"cut:{selection.kind}.{selection.layer}",
@@ -68,7 +69,7 @@ def _arrows(pane: Pane, reading: Reading) -> PictureAt:
         add(*(each for head, row, column in lines for each in _cuts(pane, map, head, row, column)))
 
     on: Actions = {"view": change, "turn": _turn(pane, reading), "cut": cut}
-    of_text = {"heads": heads, "pins": screen.pins}
+    of_text = {"pins": screen.pins}
     return PictureAt(view, over, of_text, _typed(view), on, f"arrows{pane.suffix}")
 
 
