@@ -65,6 +65,16 @@ def test_a_classifier_s_heads_move_its_classes(page: Page, address: str) -> None
     expect(page.locator(".data td.text")).to_contain_text(said)
     expect(page.locator(".data td.text:not(:empty)")).to_have_count(4)
 
+    head = page.locator(".data th.word").nth(1)  # a click on it sorts by what changes below it
+    head.get_by_role("link").click()
+    expect(head).to_have_attribute("aria-sort", "ascending")
+    expect(page.locator(".data th[aria-sort]")).to_have_count(1)
+    assert parameter(page, "sweep_sort") == "word 1"
+    changes = sorted(found.changes[:, 1].tolist())
+    cells = page.locator(".data tbody tr td:nth-child(4)")
+    told = cells.evaluate_all("all => all.map(each => Number(each.dataset.value))")
+    assert told == pytest.approx(changes, rel=1e-3)
+
 
 def test_sentences_come_from_a_file(page: Page, address: str) -> None:
     visit(page, f"{address}/experiment?checkpoint=copy&sweep_over=sentences")

@@ -88,6 +88,10 @@ class Column:
     """The ends of a scale that is as wide as the column, for intervals."""
     origin: Mapping[str, str] = field(default_factory=dict)
     """Further columns of a file: the token of the text that it is about."""
+    link: str = ""
+    """Leads to the same table sorted by this column, the smallest value first."""
+    is_sorted: bool = False
+    """The rows are sorted by it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,8 @@
 """The worth of each head to each word: a row a head that is off, a column a word."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from viz.exhibits.shading import Scale, rooted
 from viz.exhibits.table import WIDE, Cell, Change, Column, Legend, Row, Table
@@ -69,6 +70,21 @@ MEASURES = {"degrees": TURNED, "cosine": COSINE, "units": NUMBERS}
 
 
 @dataclass(frozen=True)
+class Order:
+    """The column by which the rows are sorted, and links that lead to the other orders."""
+
+    at: int
+    """0 is the head, layer by layer; 1 the total; then the words."""
+    links: Sequence[str] = ()
+    """A link for each of these columns."""
+
+    def of(self, column: int) -> dict[str, Any]:
+        """The fields of a column that say so."""
+        link = self.links[column] if column < len(self.links) else ""
+        return {"link": link, "is_sorted": column == self.at}
+
+
+@dataclass(frozen=True)
 class HeadOff:
     """One change of the model, and what came of it."""
 
@@ -92,11 +108,13 @@ def sweep_table(
     measure: Measure = WORDS,
     origins: Sequence[Mapping[str, str]] = (),
     total: str = "total",
+    order: Order | None = None,
 ) -> Table:
     """words: of the output, or the classes; origins: the tokens that each is made of.
 
-    total: the heading of what each row does to the whole.
+    total: the heading of what each row does to the whole. order: None where nobody can choose it.
     """
+    by: Callable[[int], dict[str, Any]] = (lambda _: {}) if order is None else order.of
     largest = max((abs(change) for row in rows for change in row.changes), default=0.0)
     decimals = decimals_of(max((row.total for row in rows), key=abs, default=0.0))
     is_titled = len(rows) * len(words) <= TITLED
@@ -118,11 +136,13 @@ def sweep_table(
     return Table(
         "Sweep",
         [
-            Column("off"),
-            Column(total),
+            Column("off", **by(0)),
+            Column(total, **by(1)),
             *(
-                Column(word, is_word=True, origin=origin)
-                for word, origin in zip(words, origins or [{}] * len(words), strict=True)
+                Column(word, is_word=True, origin=origin, **by(i))
+                for i, (word, origin) in enumerate(
+                    zip(words, origins or [{}] * len(words), strict=True), 2
+                )
             ),
             Column(measure.result, is_text=True),
         ],

@@ -83,7 +83,10 @@ def _head(column: Column) -> str:
     names = [name for name in ("word", "text", "marked") if getattr(column, f"is_{name}")]
     look = f' class="{" ".join(names)}"' if names else ""
     span = f' colspan="{column.n_columns}"' if column.n_columns > 1 else ""
-    return f'<th scope="col"{look}{span}>{text}{small}</th>'
+    order = ' aria-sort="ascending"' if column.is_sorted else ""
+    tip = f"Sort by “{column.title}”" if column.link else ""
+    words = _linked(Cell(link=column.link, tip=tip), f"{text}{small}")
+    return f'<th scope="col"{look}{span}{order}>{words}</th>'
 
 
 def _row(row: Row, columns: Sequence[Column], scale: Scale) -> str:

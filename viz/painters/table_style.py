@@ -61,6 +61,8 @@ _CSS = """
   .data.rows th a { color: var(--text); min-height: 24px; }
   .data.rows th a:is(:hover, :focus-visible) { color: var(--accent); text-decoration: underline; }
   .data.rows tbody tr:hover :is(th, td:not([class^="s"], [class^="d"])) { background: var(--grid); }
+  .data.rows thead th[aria-sort] a { color: var(--accent); }
+  .data.rows thead th[aria-sort] a::after { content: " ▾"; }
   .data.rows tr.first > * { border-top: 3px solid var(--grid) !important; }
   .data.rows.few table { min-width: 0; }
   .data.rows.few td:not(:first-child) { padding-left: 1.2rem; }

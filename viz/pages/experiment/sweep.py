@@ -18,14 +18,14 @@ from viz.exhibits.exhibit import Exhibit
 from viz.exhibits.table import Change
 from viz.export import sweep_csv
 from viz.fields.experiment import ExperimentFields
-from viz.figures.sweep_table import CLASSES, MEASURES, WORDS, HeadOff, sweep_table
+from viz.figures.sweep_table import CLASSES, MEASURES, WORDS, HeadOff, Order, sweep_table
 from viz.labels import decimals_of, kind_title, literal, signed
 from viz.pages.experiment.heads import head_name, on_explore
 from viz.pages.experiment.pairs import choose_pairs, numbers_of, pairs, says, second_text
 from viz.pages.experiment.sentences import choose_sentences, means, over_sentences
 from viz.pages.experiment.studies import HeadAblation
 from viz.run.growth import Growth
-from viz.screen import link
+from viz.screen import link, put
 from viz.state.note import note
 from viz.state.page import Pane
 from viz.state.requests import searched
@@ -45,7 +45,8 @@ def sweep_page(pane: Pane) -> None:
         with st.container(horizontal=True, vertical_alignment="center", key="sweep choices"):
             over = _choose_over(pane)
             _choose_kinds(pane)
-            _choose_sort(pane, _columns(searched(pane)) if over == "sentence" else [])
+            if over == "sentences":
+                _choose_sort(pane)
             if over == "sentence":
                 choose_pairs(pane)
         if over == "sentences":
@@ -109,8 +110,7 @@ def sweep_exhibits(pane: Pane) -> dict[str, Growth[Any]]:
     kinds = [own.sweep_kind] if own.sweep_kind in kinds else kinds
     pane = searched(pane)
     words = _columns(pane) if own.sweep_over == "sentence" else []
-    sorts = _sorts(words)
-    sort = own.sweep_sort if own.sweep_sort in sorts else next(iter(sorts))
+    sort = own.sweep_sort if own.sweep_sort in _orders(words) else "change"
     if own.sweep_over == "sentences":
         return {"means": means(pane, kinds, sort)}
     study = HeadAblation(pane.answer.request, second_text(pane))
@@ -127,13 +127,14 @@ def _choose_kinds(pane: Pane) -> None:
         choose_one("Heads", "sweep_kind", titles, choice, label_visibility="collapsed")
 
 
-def _sorts(words: Sequence[str]) -> dict[str, str]:
+def _orders(words: Sequence[str]) -> list[str]:
+    """The orders of the rows, in the order of the columns whose heads choose them."""
+    return ["layer", "change", *(f"word {i}" for i in range(len(words)))]
+
+
+def _choose_sort(pane: Pane) -> None:
+    """Over several sentences: a table of one column has no heads to click."""
     titles = {"change": "By total change", "layer": "By layer"}
-    return titles | {f"word {i}": f"By word {i + 1}: {word}" for i, word in enumerate(words)}
-
-
-def _choose_sort(pane: Pane, words: Sequence[str]) -> None:
-    titles = _sorts(words)
     look: Any = {"width": 220, "label_visibility": "collapsed"}
     choice = pane.screen.of(ExperimentFields).sweep_sort
     choose_one("Sorted", "sweep_sort", titles, choice, as_list=True, **look)
@@ -171,7 +172,10 @@ def _exhibit(
     judged = judged_at(output, pane.recording)
     origins = [together([judged[i] for i in group]) for group in output.groups]
     total = f"most changed: {number}" if number else "total"
-    table = sweep_table(rows, words, measure, origins, total)
+    orders = _orders(words)
+    links = [link(put(pane.screen, sweep_sort=each)) for each in orders]
+    order = Order(orders.index(sort), links)
+    table = sweep_table(rows, words, measure, origins, total, order)
     return Exhibit("Sweep of heads (ablation)", table, text)
 
 
