@@ -8,6 +8,7 @@ from urllib.parse import urlsplit
 from viz.app_packages import segno, st
 from viz.run.hosts import is_known_host
 from viz.run.settings import is_reached_by_others
+from viz.talks.drafts_on_disk import keeps_drafts
 from viz.talks.room_links import rooms_address
 
 AT_HOME = (
@@ -41,6 +42,14 @@ def invitation(code: str) -> Invitation:
     scheme = urlsplit(st.context.url or "").scheme or "http"
     link = f"{scheme}://{host}{rooms_address()}/{code}"
     return Invitation(link, qr_code(link))
+
+
+def who_follows() -> str:
+    """Say before a talk whether phones can follow it, and what to do where they cannot."""
+    why = invitation("").why
+    if not why:
+        return "Phones can follow a talk: q on the wall shows their link."
+    return f"{why} Stories that are put together are kept." if keeps_drafts() else why
 
 
 @lru_cache(maxsize=64)

@@ -14,13 +14,14 @@ from viz.state.mending import mend
 from viz.state.state import change, session
 from viz.stories.reading import MOST_SCENES, one_line
 from viz.stories.story import Scene, Story, bare
+from viz.talks.drafts_on_disk import folder, keeps_drafts
 from viz.talks.story_drafts import DRAFTS
 
 TITLE = "My story"
 ADD = "Add this to a story"
 GONE = (
-    "The story that was put together here is gone: it was in the server's memory only. Open the "
-    "file that it was saved as, on Stories."
+    "The story that was put together here is gone: this server does not have it. Open the file "
+    "that it was saved as, on Stories."
 )
 
 
@@ -63,6 +64,15 @@ def begin(story: Story) -> None:
     """Put this story together from now on."""
     session().of(Draft).code = code = DRAFTS.begin(story, this_browser())
     change(draft=code)
+
+
+def where_kept() -> str:
+    """Say where the story is, and what that is good for."""
+    if not keeps_drafts():
+        return "Kept in the server's memory only: save it, or it is gone once the server ends."
+    if DRAFTS.unkept:
+        return f"It cannot be written to disk ({DRAFTS.unkept}): save it, or a restart loses it."
+    return f"Kept on this machine, in {folder()}: a restart of the server does not lose it."
 
 
 def close() -> None:

@@ -1,15 +1,17 @@
-"""Stories that are being put together: in the server's memory, by a code that the address names.
+"""Stories that are being put together, by a code that the address names.
 
-Who has that code reads the story; the browser that began it changes it. A reload finds a draft
-again, another server does not: a story that is to stay is saved as a file.
+Who has that code reads the story; the browser that began it changes it. They are in the server's
+memory, and at home on disk as well (viz/talks/drafts_on_disk.py), where the next server finds them.
 """
 
 import secrets
 from collections import OrderedDict
 from dataclasses import replace
+from hashlib import sha256
 from threading import Lock
 
 from viz.stories.story import Story
+from viz.talks.drafts_on_disk import draft_on_disk, write_draft
 
 MOST = 300
 """The number of all people's drafts; the one that was touched longest ago leaves first."""
@@ -24,11 +26,13 @@ class Drafts:
         self._most = most
         self._drafts: OrderedDict[str, tuple[Story, str]] = OrderedDict()
         self._lock = Lock()
+        self.unkept = ""
+        """The reason why the last story is not on disk; empty where it is, or is not to be."""
 
     def read(self, code: str | None) -> Story | None:
         """The story of this code, which was used just now."""
         with self._lock:
-            if code is None or code not in self._drafts:
+            if code is None or not self._is_here(code):
                 return None
             self._drafts.move_to_end(code)
             return self._drafts[code][0]
@@ -36,15 +40,13 @@ class Drafts:
     def is_of(self, code: str, browser: str) -> bool:
         """Tell whether this browser began it."""
         draft = self._drafts.get(code)
-        return draft is not None and secrets.compare_digest(draft[1].encode(), browser.encode())
+        return draft is not None and secrets.compare_digest(draft[1], _owner(browser))
 
     def begin(self, story: Story, browser: str) -> str:
         """Keep a story under a new code; only this browser changes it."""
         code = secrets.token_urlsafe(12)
         with self._lock:
             self._put(code, story, browser)
-            while len(self._drafts) > self._most:
-                self._drafts.popitem(last=False)
         return code
 
     def put(self, code: str, story: Story, browser: str) -> bool:
@@ -56,8 +58,25 @@ class Drafts:
         return is_of
 
     def _put(self, code: str, story: Story, browser: str) -> None:
-        self._drafts[code] = (replace(story, name=f"{PREFIX}{code}"), browser)
+        self._take(code, story, _owner(browser))
+        self.unkept = write_draft(code, story, _owner(browser))
+
+    def _take(self, code: str, story: Story, owner: str) -> None:
+        self._drafts[code] = (replace(story, name=f"{PREFIX}{code}"), owner)
         self._drafts.move_to_end(code)
+        while len(self._drafts) > self._most:
+            self._drafts.popitem(last=False)
+
+    def _is_here(self, code: str) -> bool:
+        """Look for it on disk, too, where a server before this one may have left it."""
+        if code not in self._drafts and (draft := draft_on_disk(code)) is not None:
+            self._take(code, *draft)
+        return code in self._drafts
+
+
+def _owner(browser: str) -> str:
+    """The hash that is kept of the secret name of a browser."""
+    return sha256(browser.encode()).hexdigest()
 
 
 DRAFTS = Drafts()

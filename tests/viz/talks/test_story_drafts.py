@@ -82,3 +82,47 @@ def test_a_public_server_opens_no_path(tmp_path: Path, monkeypatch: pytest.Monke
     file.write_text(write_story(STORY), "utf-8")
     monkeypatch.setenv("HEADSCOPE_PUBLIC", "yes")
     assert "Opening paths is off" in (why_not(str(file)) or "")
+
+
+def test_at_home_another_server_finds_the_story_and_who_may_change_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HEADSCOPE_STORIES", str(tmp_path / "stories"))
+    monkeypatch.setenv("HEADSCOPE_PUBLIC", "no")
+    code = Drafts().begin(STORY, ME)
+    files = sorted(tmp_path.rglob("*.*"))
+    assert [each.suffix for each in files] == [".md", ".owner"]
+    assert all(each.stat().st_mode & 0o077 == 0 for each in files)  # nobody else's to read
+    assert ME not in "".join(each.read_text("utf-8") for each in files)
+
+    after = Drafts()
+    assert after.read(code) == replace(STORY, name=f"{PREFIX}{code}")
+    assert not after.put(code, replace(STORY, title="Theirs"), "another browser")
+    monkeypatch.setenv(
+        "HEADSCOPE_PUBLIC", "yes"
+    )  # started anew for phones: it is read, not written
+    assert after.put(code, replace(STORY, title="Later"), ME)
+    third = Drafts().read(code)
+    assert third is not None and third.title == "Mine"
+    assert Drafts().read("../../../etc/pass") is None
+
+
+def test_a_public_server_and_no_write_no_story(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for folder, public in ((str(tmp_path), "yes"), ("no", "no")):
+        monkeypatch.setenv("HEADSCOPE_STORIES", folder)
+        monkeypatch.setenv("HEADSCOPE_PUBLIC", public)
+        Drafts().begin(STORY, ME)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_disk_that_takes_nothing_loses_no_story(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "file").write_text("no folder")
+    monkeypatch.setenv("HEADSCOPE_STORIES", str(tmp_path / "file"))
+    monkeypatch.setenv("HEADSCOPE_PUBLIC", "no")
+    drafts = Drafts()
+    code = drafts.begin(STORY, ME)
+    assert drafts.read(code) is not None and str(tmp_path / "file") in drafts.unkept

@@ -18,7 +18,7 @@ from viz.state.state import change, current_theme, session, widget
 from viz.stories.reading import MOST_SCENES, one_line, plain, trimmed
 from viz.stories.story import Scene, Story
 from viz.stories.writing import write_story
-from viz.talks.collecting import changed
+from viz.talks.collecting import changed, where_kept
 from viz.talks.stories import doubts
 from viz.ui.saving import download
 
@@ -55,7 +55,7 @@ def edit_story(story: Story) -> None:
                 "Save the story as MD", markdown.encode, f"{file_name(story)}.md", "As Markdown"
             )
             save_page(story)
-    st.caption("Kept in the server's memory only: save it, or it is gone once the server ends.")
+    st.caption(literal(where_kept()))
     for doubt in doubts(story, checkpoint_names()):
         warn(doubt)
     _offer_back(story)

@@ -4,6 +4,7 @@ from functools import partial
 
 from viz.app_packages import st
 from viz.components.kit.guarded import guarded
+from viz.labels import literal
 from viz.pages.stories.editor import edit_story
 from viz.pages.stories.links import draw_links
 from viz.pages.stories.opening import open_box
@@ -12,6 +13,7 @@ from viz.state.note import note, warn
 from viz.state.page import Page, Pane
 from viz.state.state import session
 from viz.stories.story import Story
+from viz.talks.audience_link import who_follows
 from viz.talks.collecting import ADD, GONE, anothers, begin, draft
 
 
@@ -27,6 +29,7 @@ def draw(pane: Pane) -> None:
         "shows the audience's link, o all scenes, h all heads, b black, d dark, f full screen, "
         "Esc ends it."
     )
+    st.caption(literal(who_follows()))
     if session().screen.draft is None:
         draw_talks()
         _own()
