@@ -27,7 +27,7 @@ PATIENCE, LONG = 0.4, 1.5
 FEW = 4
 """Studies that go on at once while each of them has the machine: of more, all pages wait longer."""
 LOOK = 0.1
-"""Seconds between two looks at what a page waits for."""
+"""Seconds between two looks at what a page waits for, while few of them wait."""
 
 
 def is_written(pane: Pane, title: str) -> bool:
@@ -80,8 +80,8 @@ def whole(study: Study[Value], place: DeltaGenerator, sort: Hashable = None) -> 
 
     For a moment the page stays as it was; then it says in its place, which is empty, how far that
     is, with Stop or Go on, and is drawn anew when all is there. A page that is drawn with nothing
-    new costs as much as an answer, so the moment grows with the number of those that wait. Raises
-    what the study raises.
+    new costs as much as an answer, so the moment grows with the largest number of those that wait.
+    Raises what the study raises.
     """
     value = at_hand(study)
     if value is not None:
@@ -89,7 +89,7 @@ def whole(study: Study[Value], place: DeltaGenerator, sort: Hashable = None) -> 
         return value
     now = wait_for(study, sort)
     work = now.work
-    wait(now, place, lambda: time.perf_counter() - work.began >= LONG * max(1, n_going_on() / FEW))
+    wait(now, place, long_wait(work))
     place.empty()
     if work.is_whole or work.error is not None:
         wait_no_longer(sort or type(study))
@@ -97,6 +97,22 @@ def whole(study: Study[Value], place: DeltaGenerator, sort: Hashable = None) -> 
     with place.container():
         _watch(now)
     return None
+
+
+def long_wait(work: Work[Any]) -> Callable[[], bool]:
+    """Make what tells whether it takes long, for as many as were waiting with it at most.
+
+    Those that were before it are answered one after the other: by what is left of them, everybody
+    at the end of a line would have waited for long.
+    """
+    crowd = 1.0
+
+    def is_long() -> bool:
+        nonlocal crowd
+        crowd = max(crowd, _crowd())
+        return time.perf_counter() - work.began >= LONG * crowd
+
+    return is_long
 
 
 def paid(study: Study[Value], place: DeltaGenerator, sort: Hashable = None) -> Value | None:
@@ -134,7 +150,7 @@ def wait(
     """
     work, before = now.work, ""
     while not now.is_over and not is_enough():
-        work.ended.wait(LOOK)
+        work.ended.wait(LOOK * _crowd())
         now.look()
         _ = SESSION in st.session_state  # ends this run where another page is asked for
         words, tell = "", partial(place.caption)
@@ -145,6 +161,11 @@ def wait(
         if words not in ("", before):  # each is a message to the browser
             tell(words)
             before = words
+
+
+def _crowd() -> float:
+    """Return how much longer all things take while so many wait: 1 for few."""
+    return max(1.0, n_going_on() / FEW)
 
 
 def browser_of_session() -> Callable[[], bool]:

@@ -11,8 +11,12 @@ from tests.transformer.decoding.test_shared_batch import until
 from tests.viz.ui.test_app import start
 from viz.run import line as line_module
 from viz.run.cache import CACHE
+from viz.run.causes import Causes
 from viz.run.device_line import device_line
+from viz.run.request import make_request
 from viz.run.study import Study
+from viz.run.work import Work
+from viz.ui import progress
 
 TEXT = "6 2 9 4"
 HERE = {"checkpoint": "copy", "text": TEXT, "decoding": "greedy"}
@@ -98,3 +102,20 @@ def test_who_waits_is_told_the_place_and_then_sees_the_result(
     assert not [each.value for each in shown.caption if "next one" in each.value]
     assert not steps.n_waiting
     assert all(isinstance(each, Study) for each in CACHE._things)  # one sort of key
+
+
+def test_who_waits_behind_many_waits_on_when_those_are_answered(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    work = Work(Causes(make_request("copy", TEXT, "greedy")))
+    crowd = [10 * progress.FEW]
+    monkeypatch.setattr(progress, "LONG", 100.0)
+    monkeypatch.setattr(progress, "n_going_on", lambda: crowd[0])
+    is_long = progress.long_wait(work)
+    work.began -= 5 * progress.LONG
+    assert not is_long()
+    crowd = [1]
+    assert not is_long(), "half of the time that ten times as many take"
+    work.began -= 5 * progress.LONG
+    assert is_long()
+    assert progress.long_wait(work)(), "of one who never waited with others"
