@@ -24,6 +24,7 @@ from viz.run.garbage import collect_garbage
 from viz.run.operating.logs import set_up_logs
 from viz.run.operating.metrics import metrics_served
 from viz.run.settings import check_settings, memory
+from viz.server.first_fonts import faces, fonts_route
 from viz.server.first_page import first_page_route
 from viz.server.guard import Guard
 from viz.server.shell import Shell
@@ -82,14 +83,19 @@ def middleware() -> list[Middleware]:
         sys.exit(f"error: {error}")
     return [
         Middleware(Guard),
-        Middleware(Shell, first_picture=lambda: _first.get("picture", ""), waiting=waiting),
+        Middleware(
+            Shell,
+            first_picture=lambda: _first.get("picture", ""),
+            waiting=waiting,
+            fonts=faces(),
+        ),
     ]
 
 
 def routes(pages: Callable[[], Mapping[str, Any]] = dict) -> list[BaseRoute]:
     """Addresses beside Streamlit's own. pages: finds those of the app."""
     recorded = recorded_route(partial(_record, pages))
-    return [first_page_route(), preview_route(), recorded, *room_routes()]
+    return [first_page_route(), fonts_route(), preview_route(), recorded, *room_routes()]
 
 
 def _record(pages: Callable[[], Mapping[str, Any]], story: str) -> bytes | None:

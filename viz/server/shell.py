@@ -6,6 +6,7 @@ On a slow line that is the better part of a minute; a proxy that compresses is n
 
 import asyncio
 import gzip
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
@@ -16,6 +17,8 @@ STATIC, MEDIA = "/static/", "/media/"
 COMPRESSED = ("text/", "application/javascript", "application/json", "image/svg+xml")
 ROOT = b'<div id="root"></div>'
 TITLE = b"<title>Streamlit</title>"
+PRELOADED = re.compile(rb"<link[^>]*as=\"font\"[^>]*>")
+"""Streamlit's typeface, whole."""
 AS_IT_IS = (b"accept-encoding", b"if-modified-since", b"if-none-match")
 """Not asked of Streamlit: its answer is to come whole and not compressed."""
 Header = tuple[bytes, bytes]
@@ -30,6 +33,8 @@ class Shell:
     """HTML of the first screen that is seen until the app draws; empty where there is none."""
     waiting: Callable[[str], str]
     """The same without a picture, for any query."""
+    fonts: str = ""
+    """HTML of the typefaces that come before Streamlit's."""
     files: dict[str, Message] = field(default_factory=dict)
     """The whole answer by the path of a static file."""
 
@@ -61,7 +66,10 @@ class Shell:
             has_picture = scope["path"].endswith("/") and not query
             first = (has_picture and self.first_picture()) or self.waiting(query)
             body = answer["body"].replace(TITLE, b"<title>Headscope</title>")
-            answer = _with_body(answer, body.replace(ROOT, first.encode() + ROOT))
+            if self.fonts:
+                body = PRELOADED.sub(b"", body)
+            before = f"{self.fonts}{first}".encode()
+            answer = _with_body(answer, body.replace(ROOT, before + ROOT))
             if _takes_gzip(scope):
                 answer = _compressed(answer)
         await _send(answer, send)

@@ -1,0 +1,98 @@
+"""The first load: the bytes and the requests that it takes, beside an empty page of Streamlit's."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page
+
+from tests.browser.server import painted, serve
+
+pytestmark = pytest.mark.browser
+
+MOST_BYTES = 900_000
+MOST_MORE_REQUESTS = 45
+"""Beyond an empty page: Streamlit fetches each kind of element, and what it shares with others, as
+a file of its own."""
+DRAWN = ".head-view[data-nonce]"
+
+
+@pytest.fixture(scope="module")
+def empty(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    script = tmp_path_factory.mktemp("empty") / "empty.py"
+    script.write_text("import streamlit as st\nst.write('nothing')\n")
+    with serve(script) as address:
+        yield address
+
+
+@pytest.fixture
+def cold(browser: Browser) -> Iterator[Page]:
+    """A page whose browser keeps nothing yet."""
+    context = browser.new_context()
+    yield context.new_page()
+    context.close()
+
+
+def load(page: Page, address: str, drawn: str) -> dict[str, int]:
+    """Every address that is fetched, with the bytes on the line."""
+    names: dict[str, str] = {}
+    sizes: dict[str, int] = {}
+    browser = page.context.new_cdp_session(page)
+    browser.send("Network.enable")
+    browser.on(
+        "Network.requestWillBeSent", lambda e: names.update({e["requestId"]: e["request"]["url"]})
+    )
+    browser.on(
+        "Network.loadingFinished",
+        lambda e: sizes.update({e["requestId"]: int(e["encodedDataLength"])}),
+    )
+    page.goto(address)
+    page.wait_for_selector(drawn)
+    painted(page)
+    page.evaluate("document.fonts.ready.then(() => true)")
+    page.wait_for_load_state("networkidle")
+    browser.detach()
+    return {names[each]: size for each, size in sizes.items() if names[each].startswith("http")}
+
+
+def whole_typefaces(page: Page, address: str, drawn: str) -> list[str]:
+    return [name for name in load(page, address, drawn) if "/media/" in name and "woff2" in name]
+
+
+def test_the_first_screen_is_light(address: str, empty: str, cold: Page, browser: Browser) -> None:
+    ours = load(cold, address, DRAWN)
+    context = browser.new_context()
+    theirs = load(context.new_page(), empty, '[data-testid="stMarkdownContainer"]')
+    context.close()
+    assert sum(ours.values()) <= MOST_BYTES < sum(theirs.values())
+    assert len(ours) - len(theirs) <= MOST_MORE_REQUESTS
+    assert [name for name in ours if "/media/" in name and "woff2" in name] == []
+
+
+def test_letters_that_the_copies_lack_come_from_the_whole_typeface(
+    address: str, cold: Page
+) -> None:
+    names = whole_typefaces(cold, f"{address}/?checkpoint=copy&text=Жук", DRAWN)
+    assert ["Upright" in name for name in names if "Source" in name] == [True]
+
+
+@pytest.mark.parametrize("icon", ["arrow_forward", "keyboard_double_arrow_right"])
+def test_an_icon_is_one_sign(icon: str, address: str, cold: Page) -> None:
+    load(cold, address, DRAWN)
+    wide, high = cold.evaluate(
+        """(name) => {
+            const node = document.createElement("span");
+            node.style = "font: 20px 'Material Symbols Rounded'; position: fixed; top: 0";
+            node.textContent = name;
+            document.body.append(node);
+            return document.fonts.load("20px 'Material Symbols Rounded'", name)
+                .then(() => [node.offsetWidth, node.offsetHeight]);
+        }""",
+        icon,
+    )
+    assert wide <= 24 and high <= 30
+
+
+def test_the_files_are_small() -> None:
+    folder = Path(__file__).parents[2] / "viz" / "server" / "typefaces"
+    assert 50_000 < sum(file.stat().st_size for file in folder.glob("*.woff2")) < 150_000

@@ -1,0 +1,66 @@
+"""Small copies of the typefaces come first, and hold what we and Streamlit write by ourselves."""
+
+import re
+from pathlib import Path
+
+import pytest
+import streamlit
+from starlette.applications import Starlette
+from starlette.responses import HTMLResponse
+from starlette.testclient import TestClient
+
+from viz.server.first_fonts import AT, FOLDER, faces, fonts_route
+from viz.server.shell import ROOT, Shell
+from viz.server.waiting import waiting
+
+STREAMLIT = Path(streamlit.__file__).parent
+VIZ = Path(__file__).parents[3] / "viz"
+PAGE = '<head><link rel="preload" href="./a.woff2" as="font" /></head><body>{root}</body>'
+
+
+@pytest.fixture
+def client() -> TestClient:
+    app = Starlette(routes=[fonts_route()])
+    app.add_route("/", lambda _: HTMLResponse(PAGE.format(root=ROOT.decode())))
+    return TestClient(Shell(app, lambda: "", waiting, fonts=faces()))
+
+
+def test_every_icon_that_is_named_is_among_the_copies() -> None:
+    files = [*VIZ.rglob("*.py"), *(STREAMLIT / "static" / "static" / "js").glob("*.js")]
+    code = "".join(file.read_text("utf-8") for file in files)
+    icons = set((FOLDER / "icons.txt").read_text("utf-8").split())
+    named = set(re.findall(r":material/([a-z0-9_]+):", code))
+    known_to_nobody = {"star_filled"}  # Streamlit names it, and its own file lacks it
+    assert len(named) > 50
+    assert named - icons <= known_to_nobody, "run .ci/subset_fonts.py again"
+
+
+def test_the_page_asks_for_the_copies_and_no_longer_for_the_whole(client: TestClient) -> None:
+    page = client.get("/", headers={"accept": "text/html"}).text
+    assert "a.woff2" not in page
+    addresses = re.findall(rf'url\("(\./{AT}/[^"]+)"\)', page)
+    assert len(addresses) == 3
+    for address in addresses:
+        answer = client.get(address)
+        assert answer.content.startswith(b"wOF2")
+        assert "immutable" in answer.headers["cache-control"]
+
+
+@pytest.mark.parametrize("name", ["faces.css", "none.woff2", "..%2Fshell.py"])
+def test_nothing_else_is_sent(name: str, client: TestClient) -> None:
+    assert client.get(f"/{AT}/{name}").status_code == 404
+
+
+@pytest.mark.parametrize("letter", ["ß", "ł", "→", "Σ", "√", "⁻", "“"])
+def test_signs_of_our_own_texts_are_in_the_copies(letter: str) -> None:
+    upright = (FOLDER / "faces.css").read_text("utf-8").splitlines()[0]
+    parts = re.findall(r"U\+([0-9A-F]+)(?:-([0-9A-F]+))?", upright)
+    codes = {c for a, b in parts for c in range(int(a, 16), int(b or a, 16) + 1)}
+    assert ord(letter) in codes
+
+
+@pytest.mark.parametrize("letter", ["Ж", "Ω", "い"])
+def test_letters_of_other_scripts_are_left_to_the_whole(letter: str) -> None:
+    css = (FOLDER / "faces.css").read_text("utf-8")
+    parts = re.findall(r"U\+([0-9A-F]+)(?:-([0-9A-F]+))?", css)
+    assert not any(int(a, 16) <= ord(letter) <= int(b or a, 16) for a, b in parts)

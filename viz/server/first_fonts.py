@@ -1,0 +1,48 @@
+"""Typefaces of the first load: small copies of Streamlit's, which come before its own.
+
+A browser asks of several files of one family the last one first, and of it alone where it has the
+character: so Streamlit's whole files are asked for where a sentence has other letters. The copies
+have addresses of their own: another app of Streamlit's at the same port keeps what it has.
+`.ci/subset_fonts.py` makes them.
+"""
+
+from functools import cache
+from pathlib import Path
+
+from starlette.requests import Request
+from starlette.responses import FileResponse, PlainTextResponse, Response
+from starlette.routing import Route
+
+from viz.run.hosts import base_path
+
+FOLDER = Path(__file__).parent / "typefaces"
+AT = "typefaces"
+FOREVER = {"cache-control": "public, max-age=31536000, immutable"}
+"""The address of a file changes with its content."""
+
+_ICONS_ALONE = """
+for (const sheet of document.styleSheets)
+  for (let i = (sheet.href ? sheet.cssRules.length : 0) - 1; i >= 0; i--)
+    if (/^@font-face.*Material Symbols/s.test(sheet.cssRules[i].cssText)) sheet.deleteRule(i);
+"""
+"""Streamlit loads all files of its icons' family as it starts, needed or not: its own is taken out.
+A script in the page waits for the style sheets above it, and Streamlit's for the whole page."""
+
+
+def fonts_route() -> Route:
+    """Return the route of the files."""
+    return Route("/".join(["", *filter(None, (base_path(), AT)), "{name}"]), _send, methods=["GET"])
+
+
+async def _send(request: Request) -> Response:
+    file = FOLDER / f"{request.path_params['name'].removesuffix('.woff2')}.woff2"
+    if file not in FOLDER.glob("*.woff2"):
+        return PlainTextResponse("There is no such typeface.", 404)
+    return FileResponse(file, media_type="font/woff2", headers=FOREVER)
+
+
+@cache
+def faces() -> str:
+    """HTML that says where they are, relative to any page of the app."""
+    rules = (FOLDER / "faces.css").read_text("utf-8").replace('url("', f'url("./{AT}/')
+    return f"<script>{_ICONS_ALONE}</script><style>{rules}</style>"
