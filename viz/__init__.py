@@ -19,6 +19,9 @@ if TYPE_CHECKING:
         head_grid,
         head_map,
         head_view,
+        heads_table,
+        search_tree,
+        word_card,
     )
     from viz.server.exploring import explore
 
@@ -31,6 +34,9 @@ __all__ = [
     "head_grid",
     "head_map",
     "head_view",
+    "heads_table",
+    "search_tree",
+    "word_card",
 ]
 
 

@@ -2,7 +2,15 @@
 
 from viz.notebook.figures import figure
 from viz.notebook.picture import Picture
-from viz.notebook.pictures import cell_steps, decode_player, head_grid, head_map, head_view
+from viz.notebook.pictures import (
+    cell_steps,
+    decode_player,
+    head_grid,
+    head_map,
+    head_view,
+    search_tree,
+)
+from viz.notebook.tables import heads_table, word_card
 
 __all__ = [
     "Picture",
@@ -12,4 +20,7 @@ __all__ = [
     "head_grid",
     "head_map",
     "head_view",
+    "heads_table",
+    "search_tree",
+    "word_card",
 ]

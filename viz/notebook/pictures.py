@@ -20,6 +20,7 @@ from viz.components.head_map.head_map import HeadMap
 from viz.components.head_view.head_view import HeadView
 from viz.components.kit.picture import Picture as Shown
 from viz.components.kit.picture import check_head, check_name, shown_map
+from viz.components.search_tree.search_tree import DecodeTree, pack_tree
 from viz.notebook.picture import Picture, ThemeName, picture
 
 EXACT = 1024
@@ -134,6 +135,22 @@ def decode_player(
     return _page(
         player, recording, player.payload(recording, decoding), {}, theme=theme, height=height
     )
+
+
+def search_tree(
+    decoding: Decoding,
+    words: bool = True,
+    *,
+    theme: ThemeName = "auto",
+    height: int | None = 560,
+) -> Picture:
+    """The search of a decoding as a tree: hypotheses, what was dropped, and why.
+
+    words: whether the pieces of a word are one node. Refuses a text that nothing was searched for.
+    """
+    tree = DecodeTree(words)
+    title, payload = "The search as a tree", pack_tree(decoding.search, words)
+    return picture(tree.component, title, tree.data, payload, theme=theme, height=height)
 
 
 def _page(
