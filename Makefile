@@ -11,7 +11,7 @@ MODULE ?=
 OPEN ?=
 ADDRESS ?= localhost
 
-.PHONY: run test lint bench train surveys screenshots venv
+.PHONY: run test lint bench train surveys screenshots docs fonts venv
 
 run: .venv/ready
 ifneq ($(MODULE),)
@@ -53,6 +53,16 @@ train: .venv/ready
 screenshots: .venv/ready-for-tests
 	sh tests/browser/install.sh
 	$(BIN)/python -m tests.browser.screenshots
+	$(BIN)/python -m tests.browser.film
+
+# A site of README, docs and changes in build/docs, which needs no network.
+docs: .venv/ready-for-docs
+	$(BIN)/python .ci/build_docs.py
+
+# Small copies of Streamlit's typefaces in viz/server/typefaces: where its version changes, or
+# where texts of ours have new signs or icons.
+fonts: .venv/ready-for-docs
+	$(BIN)/python .ci/subset_fonts.py
 
 venv: .venv/ready
 
@@ -63,4 +73,8 @@ venv: .venv/ready
 
 .venv/ready-for-tests: .venv/ready tests/requirements.txt
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r tests/requirements.txt
+	touch $@
+
+.venv/ready-for-docs: .venv/ready docs/requirements.txt
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r docs/requirements.txt
 	touch $@

@@ -1,10 +1,13 @@
 """The documents say what the code is."""
 
+import ast
 import re
+import shlex
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
+import pytest
 import torch
 
 import transformer
@@ -178,13 +181,68 @@ def test_links_between_the_documents_lead_somewhere() -> None:
                 assert (path.parent / target).exists(), f"{path.relative_to(ROOT)}: {target}"
 
 
-def test_the_example_of_the_library_runs() -> None:
-    code = re.search(r"```python\n(.*?)```", (ROOT / "docs/library.md").read_text("utf-8"), re.S)
-    assert code is not None
-    scope: dict[str, Any] = {}
-    exec(code.group(1).replace('"checkpoints/', f'"{ROOT.as_posix()}/checkpoints/'), scope)
-    assert scope["decoding"].text.startswith("Heute")
-    assert scope["recording"].checked.is_right
+def a_model() -> dict[str, Any]:
+    """What examples of "any module" are given."""
+    layer = torch.nn.TransformerEncoderLayer(12, 6, 16, batch_first=True)
+    model = torch.nn.TransformerEncoder(layer, 3, enable_nested_tensor=False).eval()
+    return {"model": model, "inputs": torch.rand(1, 3, 12), "tokens": ["one", "two", "three"]}
+
+
+def a_recording() -> dict[str, Any]:
+    checkpoint = transformer.load_checkpoint(ROOT / "checkpoints" / "en-de", "cpu")
+    text = "She took the phone because it was new."
+    return {"recording": transformer.record(checkpoint, text, "Sie nahm das Telefon.")}
+
+
+EXAMPLES = {
+    "docs/library.md": dict,
+    "docs/how-do-i.md": dict,
+    "docs/evidence.md": dict,
+    "docs/survey.md": a_recording,
+    "docs/models.md": a_model,
+    "README.md": a_model,
+}
+"""Page -> what its examples begin with. Those of docs/extending.md are files, which are tried above
+and by tests/test_plug_ins.py; those of docs/own_model.md by tests/transformer/own_module."""
+
+
+@pytest.mark.parametrize("page", EXAMPLES)
+def test_the_examples_of_a_page_run(
+    page: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """One after the other, as in one session; what an expression gives is something."""
+    (tmp_path / "checkpoints").symlink_to(ROOT / "checkpoints")
+    monkeypatch.chdir(tmp_path)
+    code = re.findall(r"```python\n(.*?)```", (ROOT / page).read_text("utf-8"), re.S)
+    assert code
+    scope = EXAMPLES[page]()
+    for statement in [each for block in code for each in ast.parse(block).body]:
+        if isinstance(statement, ast.Expr):
+            value = eval(compile(ast.Expression(statement.value), page, "eval"), scope)
+            assert value is not None
+        else:
+            exec(compile(ast.Module([statement], []), page, "exec"), scope)
+
+
+def test_pages_with_examples_are_tried() -> None:
+    pages = [ROOT / "README.md", *ROOT.glob("docs/**/*.md")]
+    have = {p.relative_to(ROOT).as_posix() for p in pages if "```python" in p.read_text("utf-8")}
+    assert have == {*EXAMPLES, "docs/extending.md", "docs/own_model.md"}
+
+
+COMMANDS = re.compile(r"`python -m (transformer|viz) ([^`]+)`")
+NO_PARSER_OF_ITS_OWN = ("explore", "figure", "models", "open")
+
+
+@pytest.mark.parametrize("page", ["how-do-i.md"])
+def test_commands_of_a_page_are_read(page: str) -> None:
+    from transformer.__main__ import _parser
+
+    commands = COMMANDS.findall((ROOT / "docs" / page).read_text("utf-8"))
+    assert len(commands) >= 4
+    for _, line in commands:
+        if line.split()[0] not in NO_PARSER_OF_ITS_OWN:
+            _parser().parse_args(shlex.split(line))
 
 
 def test_one_version() -> None:
