@@ -18,7 +18,9 @@ from tests.transformer.watch.models_table import cells, open_and_run
 from transformer import CheckpointError, InputError, decode, load_checkpoint, record
 from transformer.files.wrapping import MODULE, WRAPPERS
 from transformer.formats.opening import describe_checkpoint
+from transformer.hugging_face import choice
 from transformer.hugging_face.kinds import READS_BOTH_WAYS
+from transformer.hugging_face.skeleton import Skeleton
 
 WHOLE, CONFIG = "model.safetensors", "config.json"
 IDS = "5 9 12 33 7"
@@ -59,6 +61,21 @@ def change_tensors(folder: Path, change: Callable[[dict[str, Any]], dict[str, An
     save_file(change(load_file(folder / WHOLE)), folder / WHOLE, {"format": "pt"})
 
 
+@pytest.fixture
+def built_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of a test that changes nothing but names of classes: what each of them asks for stays."""
+    build = choice.build_skeleton
+    built: dict[Any, Skeleton] = {}
+
+    def once(path: Path, cls: Any, config: Any, stored: Any) -> Skeleton:
+        if cls not in built:
+            built[cls] = build(path, cls, config, stored)
+        return built[cls]
+
+    monkeypatch.setattr(choice, "build_skeleton", once)
+
+
+@pytest.mark.usefixtures("built_once")
 @pytest.mark.parametrize("family", FAMILIES)
 def test_the_class_that_was_saved_opens_whatever_the_folder_calls_it(
     family: str, copied: Callable[[str], Path]
