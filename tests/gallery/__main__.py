@@ -12,6 +12,7 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
+from tests.gallery.findings import STORY, left_out, outside
 from tests.gallery.renewing import renewed_story
 from tests.gallery.rules import RULES
 from tests.gallery.seen import Seeing
@@ -31,6 +32,9 @@ def facts(renew: bool) -> int:
             n_left += not (renew and scene.is_whole)
         if renew and again != story:
             (FOLDER / f"{story.name}.md").write_text(write_story(again), encoding="utf-8")
+    for line in left_out():
+        print(f"\n{line}")
+        n_left += 1
     print(f"{n_left} scenes are to be looked at." if n_left else "All facts hold.")
     return n_left
 
@@ -75,3 +79,5 @@ if __name__ == "__main__":
     if asked.data is None:
         raise SystemExit(facts(asked.renew) > 0)
     means(asked.data, asked.checkpoint, asked.only)
+    if re.search(asked.only, STORY):
+        outside(asked.data)
