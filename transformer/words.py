@@ -4,7 +4,7 @@ import codecs
 import re
 import unicodedata
 from collections.abc import Sequence
-from functools import cache
+from functools import cache, lru_cache
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -76,6 +76,12 @@ def word_groups(tokens: Sequence[Token]) -> tuple[tuple[int, ...], ...]:
     A token begins a word where a word of the whole text begins at its first character. Byte
     pieces are read as the characters that they spell together.
     """
+    return _groups(tuple(tokens))
+
+
+@lru_cache(maxsize=512)
+def _groups(tokens: tuple[Token, ...]) -> tuple[tuple[int, ...], ...]:
+    """The same: everything that is drawn of a text asks for its words."""
     is_marked = any(token.begins is not None for token in tokens)
     later = [i for i in (_marked if is_marked else _spelled)(tokens) if i]
     return tuple(tuple(range(a, b)) for a, b in pairwise([0, *later, len(tokens)]) if a < b)

@@ -18,13 +18,17 @@ class Later:
 
     def __init__(self, module: str, *before: str) -> None:
         self._module, self._before = module, before
+        self._imported: Any = None
 
     def __getattr__(self, name: str) -> Any:
+        if self._imported is not None and sys.modules.get(self._module) is self._imported:
+            return getattr(self._imported, name)
         if sys.modules.get(self._module) is None:
             require("app")
         for each in self._before:
             import_module(each)
-        return getattr(import_module(self._module), name)
+        self._imported = import_module(self._module)
+        return getattr(self._imported, name)
 
 
 if TYPE_CHECKING:

@@ -5,6 +5,7 @@ Every picture of heads takes the AttentionMap that this gives, and never asks ho
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from typing import Literal
 from weakref import WeakKeyDictionary
 
@@ -193,8 +194,8 @@ def read(recording: Recording, kind: str, reading: Reading = PLAIN) -> Attention
         kind=kind,
         reading=reading,
         lens=lens,
-        rows=tuple(_name(queries, group, reading.words) for group in rows),
-        columns=tuple(_name(attention.keys, group, reading.words) for group in columns),
+        rows=_names(tuple(queries), rows, reading.words),
+        columns=_names(tuple(attention.keys), columns, reading.words),
         row_groups=rows,
         column_groups=columns,
         is_produced=is_produced,
@@ -230,6 +231,14 @@ def _groups(tokens: Sequence[Token], reading: Reading) -> tuple[Group, ...]:
     if reading.special == "shown":
         return groups
     return tuple(group for group in groups if not tokens[group[0]].special)
+
+
+@lru_cache(maxsize=512)
+def _names(
+    tokens: tuple[Token, ...], groups: tuple[Group, ...], are_words: bool
+) -> tuple[Token, ...]:
+    """A token for each group; maps of one text are read many times for a page."""
+    return tuple(_name(tokens, group, are_words) for group in groups)
 
 
 def _name(tokens: Sequence[Token], group: Group, is_word: bool) -> Token:

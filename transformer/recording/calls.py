@@ -174,9 +174,12 @@ class AttentionCall:
             return weights  # causality leaves a key to every row
         return weights.masked_fill(masked, 0.0)
 
-    def heads_given(self) -> Tensor:
-        """Compute what heads gave before W_O: weights v, or what edits put, [H, Q, d_value]."""
-        weights, v = self.weights(), self.v.float()
+    def heads_given(self, weights: Tensor | None = None) -> Tensor:
+        """Compute what heads gave before W_O: weights v, or what edits put, [H, Q, d_value].
+
+        weights: its weights, where they are computed already.
+        """
+        weights, v = self.weights() if weights is None else weights, self.v.float()
         result = weights.unflatten(0, (v.size(0), -1)).flatten(1, 2) @ v  # [G, H / G * Q, d_value]
         heads = result.view(*weights.shape[:2], -1)
         for head, z in self.replaced.items():

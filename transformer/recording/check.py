@@ -121,9 +121,9 @@ class _Rows:
     masked: float = 0.0
     """The largest weight of a closed cell."""
 
-    def add(self, call: AttentionCall) -> Tensor:
+    def add(self, call: AttentionCall, weights: Tensor) -> Tensor:
         """Some more rows; gives which of them may read anything, bool [H, N]."""
-        weights, allowed = call.weights(), call.allowed()
+        allowed = call.allowed()
         is_read = allowed.any(-1)
         sums = weights.sum(-1)[is_read & weights.isfinite().all(-1)]
         if sums.numel():
@@ -194,10 +194,11 @@ def _compared(call: AttentionCall, rows: _Rows) -> _Compared:
     result = _Compared(why)
     for at in torch.arange(len(queries)).split(_AT_ONCE):
         part = call.at(queries[at].to(call.q.device))
-        is_read = rows.add(part)
+        weights = part.weights()
+        is_read = rows.add(part, weights)
         if sample is None or why:
             continue
-        total, is_scored = part.heads_given(), _is_scored(part)  # [H, N, d_value], [H, N]
+        total, is_scored = part.heads_given(weights), _is_scored(part)  # [H, N, d_value], [H, N]
         if call.projection is not None:
             total = total.transpose(0, 1).flatten(1) @ call.projection.detach().float().mT
             total = total if sample.bias is None else total + sample.bias.float()

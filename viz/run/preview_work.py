@@ -1,5 +1,9 @@
 """The cost of a preview, counted in multiplications and cells: never by a clock."""
 
+from weakref import WeakKeyDictionary
+
+from torch import nn
+
 from viz.run.request import Answer, Request
 
 MOST_WORK = 2**34
@@ -23,9 +27,20 @@ def work_of(answer: Answer) -> int:
     Tokens pass once when the text is recorded, and those that were written once more for each
     hypothesis that was followed.
     """
-    n_weights = sum(weight.numel() for weight in answer.checkpoint.model.parameters())
+    n_weights = _n_weights(answer.checkpoint.model)
     n_read, n_written = len(answer.recording.source), len(answer.recording.target)
     n_followed = (
         0 if answer.decoding is None else int(dict(answer.request.options).get("beam_size", 1))
     )
     return n_weights * (n_read + n_written * (1 + n_followed))
+
+
+_counted: WeakKeyDictionary[nn.Module, int] = WeakKeyDictionary()
+
+
+def _n_weights(model: nn.Module) -> int:
+    """Count once: each run of a page asks."""
+    n = _counted.get(model)
+    if n is None:
+        n = _counted[model] = sum(weight.numel() for weight in model.parameters())
+    return n

@@ -26,13 +26,14 @@ from transformer.device import LostDevice, OutOfMemory
 from transformer.extras import NotInstalled
 from transformer.formats.opening import describe_checkpoint
 from transformer.refusal import Refusal
-from transformer.versions import size_of, version_of
+from transformer.versions import size_of
 from viz.run.batches import Runner, entered
 from viz.run.cache import CACHE, Models, bytes_of, remembered
 from viz.run.cpu_instead import device_for, repeated
 from viz.run.device_line import ENTERED
 from viz.run.models.choosing import models_for
 from viz.run.models.task import Task
+from viz.run.once import place_now
 from viz.run.settings import runs_templates, threads
 from viz.run.study import Study
 from viz.run.work import finish
@@ -155,8 +156,7 @@ def fault_of(checkpoint: str) -> str | None:
 
 
 def _description(checkpoint: str) -> Description | str:
-    path = shipped_path(checkpoint)
-    return _described(path, version_of(path))
+    return _described(*place_now(checkpoint))
 
 
 @lru_cache(maxsize=256)
@@ -180,8 +180,8 @@ def make_request(
     pair: str = "",
 ) -> Request:
     """The request as it stands now, with the version of the weights on disk."""
-    version = version_of(shipped_path(checkpoint))
-    return Request(checkpoint, version, text.strip(), method, options, languages, edits, chat, pair)
+    choices = (method, options, languages, edits, chat, pair)
+    return Request(checkpoint, place_now(checkpoint)[1], text.strip(), *choices)
 
 
 def open_checkpoint(request: Request) -> Checkpoint:

@@ -19,6 +19,7 @@ from transformer.versions import size_of
 from viz.app_packages import st
 from viz.labels import literal
 from viz.run.cpu_instead import repeated
+from viz.run.once import once_a_run
 from viz.run.request import Request, is_loaded, open_checkpoint
 from viz.run.settings import is_public, opened_at_start
 from viz.state.opening import can_open, find, find_at_start, is_checkpoint
@@ -34,6 +35,7 @@ def checkpoint_names() -> list[str]:
     return [*opened, *shipped_names(), *session().opened]
 
 
+@once_a_run
 def shipped_names() -> list[str]:
     """The checkpoints that lie beside the app, or where the operator keeps them."""
     folder = checkpoints_folder()

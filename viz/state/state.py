@@ -65,9 +65,10 @@ def session() -> Session:
     """The session of the person who looks at the page; where no page is drawn, one of its own."""
     if not draws_pages():
         return Session()
-    if is_new():
-        st.session_state[SESSION] = Session()
-    own: Session = st.session_state[SESSION]
+    try:  # looking first whether it is there would cost as much again
+        own: Session = st.session_state[SESSION]
+    except KeyError:
+        own = st.session_state[SESSION] = Session()
     return own
 
 

@@ -19,6 +19,7 @@ from viz.run.garbage import freeze_modules
 from viz.run.growth import Growth
 from viz.run.keep import SPINNER
 from viz.run.main_module import put_back_main_module
+from viz.run.once import one_run
 from viz.run.operating.times import timed, timed_run
 from viz.run.request import Request, about
 from viz.screen import FIRST_PAGE, Screen, link
@@ -97,7 +98,7 @@ def _open_checkpoint(page: Page) -> None:
 @st.fragment
 def _draw(page: Page, pages: list[str]) -> None:
     """All but the navigation and the sidebar, which nothing on a page changes."""
-    with timed_run(page.title):
+    with timed_run(page.title), one_run():
         _draw_timed(page, pages)
 
 
