@@ -79,9 +79,9 @@ def test_keys_walk_along_the_tokens_and_pin_them(page: Page, address: str) -> No
     page.keyboard.press("Enter")
     expect(view).to_have_attribute("data-pins", "q1")  # self-attention: as a query
     page.keyboard.press("Shift+Enter")
-    expect(view).to_have_attribute("data-pins", "q1,k1")
+    expect(view).to_have_attribute("data-pins", "k1")  # the same word, as a key
     page.keyboard.press("Enter")
-    expect(view).to_have_attribute("data-pins", "k1")
+    expect(view).to_have_attribute("data-pins", "")
 
 
 def test_the_same_tokens_stay_pinned_through_another_kind_and_in_pieces(
@@ -98,11 +98,12 @@ def test_the_same_tokens_stay_pinned_through_another_kind_and_in_pieces(
     expect(view).to_have_attribute("data-pins", f"k{street}")
     page.get_by_role("gridcell", name="Encoder L1 H4:").click()
     becomes(lambda: parameter(page, "kind"), "encoder_self")
-    becomes(lambda: parameter(page, "pins"), f"k{street}")
-    expect(view).to_have_attribute("data-pins", f"k{street}")
+    becomes(lambda: parameter(page, "pins"), f"q{street}")
+    expect(view).to_have_attribute("data-pins", f"q{street}")
     painted(page)
-    chip(page, "source", "street").click(modifiers=["Shift"])
-    expect(view).to_have_attribute("data-pins", "")
+    for pins in (f"k{street}", ""):
+        chip(page, "source", "street").click(modifiers=["Shift"])
+        expect(view).to_have_attribute("data-pins", pins)
 
 
 def test_each_head_on_its_own_scale(page: Page, address: str, recording: Recording) -> None:
@@ -142,3 +143,27 @@ def test_a_pin_that_the_map_lacks_is_not_spoken_of(page: Page, address: str) -> 
     visit(page, f"{address}/?picture=map&pins=q999")
     wait_for_map(page, "cross L2 H3")
     expect(page.locator(".head-map .why")).to_have_text("The strongest cell of this head")
+
+
+def test_a_word_of_the_source_is_one_pin_that_looks_and_can_be_turned(
+    page: Page, address: str
+) -> None:
+    """In cross-attention a word of the source is looked at only; in the encoder it looks, too."""
+    visit(page, address)
+    view, turn = page.locator(".head-view[data-nonce]"), page.locator(".head-view .turn")
+    chip(page, "source", "it").click()
+    expect(view).to_have_attribute("data-pins", "k7")
+    expect(turn).to_be_hidden()
+    becomes(lambda: parameter(page, "pins"), "k7")
+    page.get_by_role("gridcell", name="Encoder L1 H2:").click()
+    expect(view).to_have_attribute("data-pins", "q7")
+    turn.click()
+    expect(view).to_have_attribute("data-pins", "k7")
+    becomes(lambda: parameter(page, "pins"), "k7")
+    turn.press("Enter")
+    expect(view).to_have_attribute("data-pins", "q7")
+    turn.click()
+    becomes(lambda: parameter(page, "pins"), "k7")
+    chip(page, "source", "it").click()  # the same word again: released, not pinned twice
+    becomes(lambda: parameter(page, "pins"), None)
+    expect(view).to_have_attribute("data-pins", "")

@@ -38,7 +38,10 @@ def pin(pane: Pane, pins: Sequence[str], **others: Any) -> None:
 
 
 def pin_token(pane: Pane, side: str, position: int, as_key: bool) -> None:
-    """Pin a token of the two lines, or release it; one that is both, as a query unless as_key."""
+    """Pin a token of the two lines, or release it; one that is both, as a query unless as_key.
+
+    One token is pinned once: a click on one that is pinned as a key releases it, too.
+    """
     places_of = sides(_map(pane))
     by_axis = {axis: places_of[axis].get(side, []) for axis in ("rows", "columns")}
     pins = [
@@ -50,8 +53,9 @@ def pin_token(pane: Pane, side: str, position: int, as_key: bool) -> None:
         return
     chosen = pins[-1] if as_key else pins[0]
     before = pane.screen.pins
-    without = [each for each in before if each != chosen]
-    pin(pane, without if chosen in before else [*without, chosen])
+    without = [each for each in before if each not in pins]
+    is_held = chosen in before or (not as_key and len(without) < len(before))
+    pin(pane, without if is_held else [*without, chosen])
 
 
 def pin_cell(pane: Pane, query: int, key: int, **others: Any) -> None:
@@ -191,10 +195,11 @@ def _first(
     for side, places in old[own[0]].items():
         if int(pin[1:]) not in places:
             continue
+        is_turned = own[0] == "columns" and side not in old["rows"]  # it could not be a query
         position = places.index(int(pin[1:]))
         if side in stands_for:
             position = stands_for[side][position]
-        for axis, letter in (own, other):
+        for axis, letter in (other, own) if is_turned else (own, other):
             there = new[axis].get(side, [])
             if 0 <= position < len(there) and there[position] >= 0:
                 return f"{letter}{there[position]}"

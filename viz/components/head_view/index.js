@@ -23,6 +23,7 @@ import { aimAtLine, isolateTokens, link, point } from "./pointing.js";
 import { followSight, resize, scrolled } from "./size.js";
 import { offerStrokes } from "./strokes.js";
 import { arrangeTokens, createTokens, markPins, nodeOf } from "./tokens.js";
+import { createTurn, offerTurn, turned } from "./turn.js";
 import { strongestOf } from "./words.js";
 
 const REST = 300; // ms without a change until the server hears of it
@@ -36,6 +37,8 @@ function create(root, sync) {
     heads: (heads) => change(view, { heads }),
     lines: () => change(view, {}),
   });
+  view.turn = createTurn(() => turn(view));
+  view.controls.bar.lastChild.before(view.turn);
   view.tokens = createTokens({
     point: (id) => point(view, id),
     pin: (id) => change(view, { pins: toggled(view.pins, id) }),
@@ -135,6 +138,14 @@ function change(view, changed) {
   tellLater(view.sync, "view", { heads, pins, lines: controls.wished }, REST);
 }
 
+// The pin that was set last, on the other side.
+function turn(view) {
+  const { pins } = view;
+  const other = turned(view.map.header, pins.at(-1));
+  change(view, { pins: [...pins.slice(0, -1).filter((pin) => pin !== other), other] });
+  (view.turn.hidden ? nodeOf(view.tokens, other) : view.turn).focus();
+}
+
 // Scrolls the box, and nothing else of the page, to a token.
 function showPin(view, id) {
   view.box.scrollTop = openToken(id).place * view.pitch - view.height / 2;
@@ -158,6 +169,7 @@ function redraw(view) {
   view.strongest = strongestOf(view, heads);
   markHeads(view.controls, heads, { chosen: view.head, off: view.off, colourOf: (head) => colourOf(view, head) });
   markPins(view.tokens, view.pins);
+  offerTurn(view.turn, view.map.header, view.pins);
   view.root.dataset.heads = heads.join();
   view.root.dataset.pins = view.pins.join();
   follow(view);
