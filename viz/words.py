@@ -49,8 +49,8 @@ _ALL = (
     ),
     Word(
         "cross",
-        "Each token of the target looks at the source: queries come from the decoder, keys and "
-        "values from the encoder.",
+        "Each token that is written looks at the text that is read: queries come from the "
+        "decoder, which writes, keys and values from the encoder, which reads.",
         r"Q = Y W_Q, \quad K = X W_K",
         "Vaswani et al. 2017, section 3.2.3",
         heading="cross-attention",
@@ -92,8 +92,8 @@ _ALL = (
     ),
     Word(
         "head",
-        "One of several attentions that a layer runs side by side, each with queries, keys and "
-        "values of its own. Layers and heads count from 0.",
+        "One of several ways in which a layer looks from word to word, each with queries, keys "
+        "and values of its own. Layers and heads count from 0.",
         "o^h = A^h V^h",
         "Vaswani et al. 2017, section 3.2.2",
         spellings=("heads",),
@@ -133,8 +133,8 @@ _ALL = (
     ),
     Word(
         "key",
-        "The vector by which a token is found: the better it fits a query, the more that query "
-        "looks at its token. Columns are keys.",
+        "What a token is found by, as a list of numbers: the better it fits a query, the more "
+        "that query looks at its token. Columns are keys.",
         "k_j = x_j W_K",
         "Vaswani et al. 2017, section 3.2",
         spellings=("keys", "looks at"),
@@ -158,8 +158,8 @@ _ALL = (
     ),
     Word(
         "layer",
-        "One stage of the model: attention, then a feed-forward network, each added to what came "
-        "in. Layers and heads count from 0.",
+        "One of the stages that follow each other: tokens look at each other (attention), then a "
+        "feed-forward network works on each by itself. Layers and heads count from 0.",
         source="Vaswani et al. 2017, section 3.1",
         spellings=("layers",),
         stands_in=HEADS,
@@ -167,8 +167,8 @@ _ALL = (
     ),
     Word(
         "mask",
-        "What a query may not look at: the score becomes −∞ and the weight 0. A decoder must not "
-        "see tokens that come later.",
+        "What a query may not look at: the weight there is 0, as the score is made −∞. A decoder "
+        "must not see tokens that come later.",
         "A_{ij} = 0",
         "Vaswani et al. 2017, section 3.2.3",
         spellings=("masked",),
@@ -221,8 +221,8 @@ _ALL = (
     ),
     Word(
         "query",
-        "The vector of the token that looks: it is compared with the key of every token that it "
-        "may look at. Rows are queries.",
+        "What a token looks for, as a list of numbers: it is compared with the key of every token "
+        "that it may look at. Rows are queries.",
         "q_i = x_i W_Q",
         "Vaswani et al. 2017, section 3.2",
         spellings=("queries",),
@@ -241,9 +241,9 @@ _ALL = (
     ),
     Word(
         "scale",
-        "What q·k is multiplied by, so that scores do not grow with the size of a head and the "
-        "softmax stays soft.",
-        r"\frac{1}{\sqrt{d}}",
+        "The number by which q·k is multiplied, so that scores do not grow with the size of a "
+        "head, d_head (d_k in the paper), and the softmax stays soft.",
+        r"\frac{1}{\sqrt{d_k}}",
         "Vaswani et al. 2017, section 3.2.1",
         stands_in=("cell_steps",),
     ),
@@ -269,8 +269,8 @@ _ALL = (
     ),
     Word(
         "value",
-        "The vector that a token hands to every query that looks at it, in proportion to the "
-        "weight.",
+        "What a token hands to those that look at it, as a list of numbers: a query gets the "
+        "values of all tokens, each in proportion to its weight.",
         r"v_j = x_j W_V, \quad o_i = \sum_j A_{ij} v_j",
         "Vaswani et al. 2017, section 3.2",
         spellings=("values",),

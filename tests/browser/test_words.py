@@ -233,3 +233,27 @@ def test_numbers_of_a_head_are_whole_or_left_out(page: Page, address: str) -> No
         page.set_viewport_size({"width": width, "height": 900})
         becomes(lambda: line.evaluate("node => node.scrollHeight <= node.clientHeight + 1"), True)
         assert line.locator(".term:visible").count() >= 1
+
+
+def test_a_word_in_a_card_has_a_card_by_pointer_and_by_keys(page: Page, address: str) -> None:
+    visit(page, address)
+    view = page.locator(".head-view[data-nonce]")
+    card, head = view.locator(".card"), view.locator('.term[data-word="head"]').first
+    head.click()
+    expect(card).to_have_attribute("data-word", "head")
+    expect(card.locator('.term[data-word="head"]')).to_have_count(0)  # it says what that is
+    card.locator('.term[data-word="key"]').click()
+    expect(card).to_have_attribute("data-word", "key")
+    page.keyboard.press("Escape")
+    expect(card).to_be_hidden()
+    head.focus()
+    page.keyboard.press("Enter")
+    expect(card).to_have_attribute("data-word", "head")
+    page.keyboard.press("Tab")
+    inside = card.locator(".term:focus").get_attribute("data-word")
+    assert inside is not None
+    page.keyboard.press("Enter")
+    expect(card).to_have_attribute("data-word", inside)
+    expect(head).to_be_focused()
+    page.keyboard.press("Escape")
+    expect(card).to_be_hidden()

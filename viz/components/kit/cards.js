@@ -1,9 +1,10 @@
 // The card of an underlined word: it opens where somebody points at the word, comes to it by key, or
-// taps it; it goes when they leave, press Escape or touch something else.
+// taps it; it goes when they leave, press Escape or touch something else. Words in it that have cards
+// are underlined, too: a click, or Tab and Enter, shows their card in its place.
 
 import { element } from "./page.js";
 import { hasModifier, placeAfter, takeKey } from "./roving.js";
-import { cardsAt } from "./terms.js";
+import { cardsAt, marked } from "./terms.js";
 
 const SOON = 120; // ms that a pointer rests on a word before its card opens
 const LINGER = 200; // ms in which it may go from the word to the card
@@ -12,7 +13,7 @@ const MARGIN = 8; // px to the window's edge
 
 // view.illustrate(what, name): the small picture of a card as a node; null where there is none.
 export function createCards(root, view) {
-  const cards = { root, view, term: null, by: "", timer: 0 };
+  const cards = { root, view, term: null, name: "", by: "", timer: 0 };
   cards.node = element("div", "card");
   Object.assign(cards.node, { id: "card", popover: "manual" });
   cards.node.setAttribute("role", "tooltip");
@@ -35,8 +36,8 @@ function listen(cards) {
   const events = [
     [root, "pointerover", (event) => isMouse(event) && entered(cards, termOf(event.target))],
     [root, "pointerout", (event) => isMouse(event) && left(cards, event.relatedTarget)],
-    [root, "focusin", ({ target }) => target.matches(".term:focus-visible") && open(cards, target, "key")],
-    [root, "focusout", ({ target }) => target === cards.term && close(cards)],
+    [root, "focusin", ({ target }) => target.matches(".term:focus-visible") && !node.contains(target) && open(cards, target, "key")],
+    [root, "focusout", (event) => focusLeft(cards, event)],
     [root, "click", ({ target }) => termOf(target) && pressed(cards, termOf(target))],
     [root, "keydown", (event) => event.target.matches(".term") && onKey(cards, event)],
     [window, "keydown", (event) => event.key === "Escape" && cards.term && escape(cards, event)],
@@ -48,6 +49,13 @@ function listen(cards) {
   return () => {
     for (const [target, name, heard] of events) target.removeEventListener(name, heard, target === window);
   };
+}
+
+// To the words of the card and back it stays open.
+function focusLeft(cards, { target, relatedTarget }) {
+  const { term, node } = cards;
+  const isOwn = target === term || node.contains(target);
+  if (isOwn && relatedTarget !== term && !node.contains(relatedTarget)) close(cards);
 }
 
 function isMouse({ pointerType }) {
@@ -65,6 +73,7 @@ function isThere(term) {
 function entered(cards, term) {
   if (!term) return;
   clearTimeout(cards.timer);
+  if (cards.node.contains(term)) return;
   if (term === cards.term) return;
   if (cards.term) open(cards, term, "pointer");
   else cards.timer = setTimeout(() => isThere(term) && open(cards, term, "pointer"), SOON);
@@ -78,8 +87,17 @@ function left(cards, to) {
 
 function pressed(cards, term) {
   clearTimeout(cards.timer);
-  if (term === cards.term && cards.by === "press") close(cards);
+  if (cards.node.contains(term)) follow(cards, term);
+  else if (term === cards.term && cards.by === "press") close(cards);
   else open(cards, term, "press");
+}
+
+// The card of a word in the card, in its place.
+function follow(cards, { dataset: { word } }) {
+  const hadFocus = cards.node.contains(cards.root.getRootNode().activeElement);
+  Object.assign(cards, { name: word, by: "press" });
+  if (hadFocus) cards.term.focus();
+  fill(cards);
 }
 
 function touched(cards, path) {
@@ -94,7 +112,13 @@ function escape(cards, event) {
 // Enter opens and closes; arrow keys lead along the words of the picture, of which Tab finds one.
 function onKey(cards, event) {
   if (hasModifier(event)) return;
-  const terms = [...cards.root.querySelectorAll(".term")].filter((each) => each.checkVisibility());
+  if (event.key === "Tab") {
+    tab(cards, event);
+    return;
+  }
+  const isInside = cards.node.contains(event.target);
+  const every = [...(isInside ? cards.node : cards.root).querySelectorAll(".term")];
+  const terms = every.filter((each) => each.checkVisibility() && cards.node.contains(each) === isInside);
   const to = placeAfter(event.key, terms.indexOf(event.target), terms.length, "both");
   if (event.key === "Enter" || event.key === " ") pressed(cards, event.target);
   else if (to !== undefined) terms[to].focus();
@@ -102,9 +126,22 @@ function onKey(cards, event) {
   takeKey(event);
 }
 
+// From the word to those of its card, and from the last of them on.
+function tab({ node, term }, event) {
+  const inside = node.matches(":popover-open") ? [...node.querySelectorAll(".term")] : [];
+  const to = inside[inside.indexOf(event.target) + 1];
+  if (event.shiftKey || (event.target !== term && !inside.includes(event.target))) return;
+  if (!to) {
+    term.focus(); // and on, as Tab does
+    return;
+  }
+  to.focus();
+  takeKey(event);
+}
+
 function open(cards, term, by) {
   clearTimeout(cards.timer);
-  Object.assign(cards, { by });
+  Object.assign(cards, { by, name: term.dataset.word });
   if (cards.term !== term) {
     cards.term?.removeAttribute("aria-describedby");
     cards.term = term;
@@ -116,7 +153,7 @@ function open(cards, term, by) {
 
 function fill(cards) {
   const { node, term, view } = cards;
-  const name = term.dataset.word;
+  const { name } = cards;
   const card = cardsAt(cards.root)?.querySelector(`[data-word="${name}"]`);
   if (!card || !isThere(term)) {
     close(cards);
@@ -124,6 +161,8 @@ function fill(cards) {
   }
   const picture = view.illustrate?.(card.dataset.illustration, name);
   const copy = document.importNode(card, true);
+  const said = copy.querySelector("p");
+  said.replaceChildren(...marked(cards.root, said.textContent, { without: [name] }));
   if (picture) copy.append(picture);
   node.replaceChildren(...copy.childNodes);
   node.dataset.word = name;
@@ -161,6 +200,6 @@ function close(cards) {
   cards.observer.disconnect();
   if (!cards.term) return;
   cards.term.removeAttribute("aria-describedby");
-  Object.assign(cards, { term: null, by: "" });
+  Object.assign(cards, { term: null, name: "", by: "" });
   if (cards.node.isConnected) cards.node.hidePopover();
 }

@@ -10,9 +10,7 @@ from viz.lessons.tasks.score import is_of_paper, scale_lines
 def ask(subject: Subject) -> str:
     n = len(subject.attention.queries) * len(subject.attention.keys)
     call = subject.attention.calls[subject.place.layer]
-    do = (
-        "Divide by √d_head" if is_of_paper(call.q.size(-1), call.scale) else "Multiply by the scale"
-    )
+    do = "Divide by √d_k" if is_of_paper(call.q.size(-1), call.scale) else "Multiply by the scale"
     return f"{do}: what is the standard deviation of all {n:,} scores of {subject.head_name} then?"
 
 

@@ -29,9 +29,9 @@ def is_of_paper(d_head: int, scale: float) -> bool:
 
 
 def scale_lines(d_head: int, scale: float) -> list[tuple[str, str]]:
-    """d_head and its root where the scale is that of the paper; else the scale."""
+    """The d_k of the paper and its root where its scale is used; else the scale."""
     if is_of_paper(d_head, scale):
-        return [("d_head", str(d_head)), ("√d_head", f"{math.sqrt(d_head):.3f}")]
+        return [("d_k", str(d_head)), ("√d_k", f"{math.sqrt(d_head):.3f}")]
     return [("scale of this model", f"{scale:.4f}")]
 
 
