@@ -91,6 +91,24 @@ _CSS = """
     /* The large picture comes first: what a tap on a token or a head changes is in sight. */
     [data-testid="stColumn"]:has(.st-key-grid) { order: 1; }
   }
+  /* In a low window, as at 200 % zoom, the picture comes before what is chosen for it, and the line
+     of the model stands beside the sentence. */
+  @media (max-height: 560px) and (min-width: 641px) {
+    .st-key-tour {
+      position: fixed; top: 0.95rem; right: 11.5rem; z-index: 999991; width: auto; min-height: 0;
+    }
+    [data-testid="stMain"] [data-testid="stHorizontalBlock"]:has(
+      > [data-testid="stColumn"] > * > * > * > [class*="st-key-text"]
+    ) { flex-wrap: nowrap; }
+    [data-testid="stMain"] [data-testid="stColumn"]:has([class*="st-key-text"]),
+    [data-testid="stMain"] [data-testid="stColumn"]:has([class*="st-key-text"]) + * {
+      min-width: 0;
+    }
+    [data-testid="stMain"] [data-testid="stColumn"]:has([class*="st-key-text"]) + *
+    [data-testid="stHorizontalBlock"], [data-testid="stMain"]
+    [data-testid="stColumn"]:has([class*="st-key-text"]) + * .st-key-options { flex-wrap: nowrap; }
+    .st-key-page [data-testid="stColumn"] > * > :has([class*="st-key-picture"]) { order: 1; }
+  }
   .st-key-page .text-lines > p:not(.foot) { font-size: 1.25rem; }
   @media (max-width: 640px) {
     .st-key-checked { right: 0.25rem; }
