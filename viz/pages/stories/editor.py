@@ -19,6 +19,7 @@ from viz.stories.reading import MOST_SCENES, one_line, plain, trimmed
 from viz.stories.story import Scene, Story
 from viz.stories.writing import write_story
 from viz.talks.collecting import changed, where_kept
+from viz.talks.scene_words import screen_words
 from viz.talks.stories import doubts
 from viz.ui.saving import download
 
@@ -81,15 +82,14 @@ def _list(story: Story, at: int) -> str:
     addresses = [link(replace(screen, scene=i + 1)) for i in range(len(story.scenes))]
     items = "".join(
         f'<li><a data-state href="{html.escape(address)}"{current[i == at]}>'
-        f"{escaped(scene.heading)}</a> <small>{html.escape(_page_of(scene))}</small></li>"
+        f"{escaped(scene.heading)}</a> <small>{_shows(scene)}</small></li>"
         for i, (address, scene) in enumerate(zip(addresses, story.scenes, strict=True))
     )
     return f'{_LIST}<nav aria-label="Scenes"><ol class="scenes">{items}</ol></nav>'
 
 
-def _page_of(scene: Scene) -> str:
-    """Name its page, as many scenes may be of one sentence."""
-    return scene.screen.page.replace("_", " ").capitalize()
+def _shows(scene: Scene) -> str:
+    return html.escape(screen_words(scene.screen))
 
 
 def _scene(i: int, scene: Scene, n: int) -> None:
@@ -103,6 +103,7 @@ def _scene(i: int, scene: Scene, n: int) -> None:
         st.html(anchor(scene.screen, "Open"), width="content")
         _button("Up", "arrow_upward", i == 0, partial(_move, i, -1))
         _button("Down", "arrow_downward", i == n - 1, partial(_move, i, 1))
+        _button("Duplicate", "content_copy", n == MOST_SCENES, partial(_duplicate, i))
         _button("Remove", "delete", False, partial(_remove, i))
     for name, title in (("text", "Words"), ("notes", "Speaker's notes")):
         value = getattr(scene, name)
@@ -168,6 +169,11 @@ def _move(i: int, by: int) -> None:
 
     changed(moved)
     change(scene=i + by + 1)
+
+
+def _duplicate(i: int) -> None:
+    changed(lambda story: _with(story, i, story.scenes[i], story.scenes[i]))
+    change(scene=i + 2)
 
 
 def _remove(i: int) -> None:
