@@ -40,3 +40,16 @@ def test_the_first_screen_is_filled_and_nothing_is_below_it(
         assert each["y"] + each["height"] <= size["height"]
         assert each["y"] + each["height"] >= 0.75 * size["height"]
     assert box["width"] >= 0.5 * size["width"]
+
+
+def test_at_200_per_cent_the_picture_is_in_the_first_screen(page: Page, address: str) -> None:
+    page.set_viewport_size({"width": 720, "height": 450})
+    visit(page, address)
+    picture = page.locator(".head-view[data-nonce] .stage")
+    expect(picture).to_have_count(1)
+    painted(page)
+    box = picture.bounding_box()
+    assert box is not None and box["y"] < 0.8 * 450
+    for name in ("checkpoint", "decoding", "options"):  # none is cut for it
+        place = page.locator(f'[class*="st-key-{name}"]').first.bounding_box()
+        assert place is not None and place["width"] >= 40 and place["x"] + place["width"] <= 720

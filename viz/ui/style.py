@@ -104,9 +104,13 @@ _CSS = """
     [data-testid="stMain"] [data-testid="stColumn"]:has([class*="st-key-text"]) + * {
       min-width: 0;
     }
+    [data-testid="stColumn"]:has([class*="st-key-text"]) + * { flex: 0 0 20.5rem !important; }
     [data-testid="stMain"] [data-testid="stColumn"]:has([class*="st-key-text"]) + *
-    [data-testid="stHorizontalBlock"], [data-testid="stMain"]
-    [data-testid="stColumn"]:has([class*="st-key-text"]) + * .st-key-options { flex-wrap: nowrap; }
+    [data-testid="stHorizontalBlock"] { flex-wrap: nowrap; gap: 0.5rem; }
+    [class*="st-key-checkpoint"] { flex: 1 1 6rem; min-width: 6rem; }
+    [class*="st-key-decoding"], [class*="st-key-decoding"] .stSelectbox {
+      width: 8.4rem !important;
+    }
     .st-key-page [data-testid="stColumn"] > * > :has([class*="st-key-picture"]) { order: 1; }
   }
   .st-key-page .text-lines > p:not(.foot) { font-size: 1.25rem; }
