@@ -14,6 +14,7 @@ from viz.figures.heads.numbers_of_head import numbers_of_head
 from viz.figures.heads.relatives_table import relatives_table
 from viz.figures.heads.rows_table import rows_table
 from viz.labels import literal
+from viz.pages.heads.further import circuits_of_head, draw_circuits, draw_training
 from viz.pages.heads.sentences import group_of, rows_of
 from viz.screen import link
 from viz.state.head_links import at_head, in_weights, on_explore, over_training
@@ -117,14 +118,21 @@ def one_head(pane: Pane, atlas: Atlas) -> None:
             "does at its strongest is seldom all that it does. Each sentence opens on Explore."
         )
         show(exhibits["deciles"], "deciles")
-        below(lambda _: _further(exhibits), pane)
     for_a_paper(pane, exhibits, "paper head")
+    below(lambda _: _further(pane, atlas, place, exhibits), pane)
 
 
-def _further(exhibits: dict[str, Exhibit]) -> None:
-    for name in ("strongest", "relatives"):
-        st.markdown(f"**{literal(exhibits[name].title)}**")
-        show(exhibits[name], name)
+def _further(pane: Pane, atlas: Atlas, place: Place, exhibits: dict[str, Exhibit]) -> None:
+    """What follows, without which the rest is drawn: circuits and training take their time."""
+    left, right = columns([6, 8], gap="large")
+    with left:
+        st.markdown(f"**{literal(exhibits['relatives'].title)}**")
+        show(exhibits["relatives"], "relatives")
+        draw_circuits(circuits_of_head(pane, atlas, place), f"Circuits of {head_name(place)}")
+    with right:
+        st.markdown(f"**{literal(exhibits['strongest'].title)}**")
+        show(exhibits["strongest"], "strongest")
+        draw_training(pane, place)
 
 
 def name_of(atlas: Atlas, place: Place) -> str:

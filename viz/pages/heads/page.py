@@ -11,6 +11,7 @@ from viz.exhibits.exhibit import Exhibit
 from viz.fields.heads import HeadsFields
 from viz.pages.heads.asking import ask_heads, exhibits_of_question
 from viz.pages.heads.every import all_heads, choose_maps, exhibits_of_all, say_card, say_heads
+from viz.pages.heads.further import circuits_of_head
 from viz.pages.heads.one import exhibits_of_head, links_of, one_head, place_on
 from viz.pages.heads.surveys import HeadSurvey, atlas_of, atlas_so_far
 from viz.run.growth import Growth
@@ -87,6 +88,12 @@ def _exhibits_of(pane: Pane, atlas: Atlas) -> dict[str, Exhibit]:
     return exhibits_of_head(pane, atlas) if is_one else exhibits_of_all(pane, atlas)
 
 
+def _circuits(pane: Pane, atlas: Atlas) -> Exhibits:
+    if pane.screen.of(HeadsFields).heads_of != "one":
+        return {}
+    return {"circuits": circuits_of_head(pane, atlas, place_on(pane, atlas))}
+
+
 def _exhibits(pane: Pane) -> Exhibits:
     """The heads of the folder's survey; else of the one that is made, where it is asked for."""
     if not pane.is_of_asked_checkpoint:
@@ -95,7 +102,7 @@ def _exhibits(pane: Pane) -> Exhibits:
         return exhibits_of_question(pane)
     atlas = atlas_of(pane.request)
     if atlas is not None:
-        return _exhibits_of(pane, atlas)
+        return {**_exhibits_of(pane, atlas), **_circuits(pane, atlas)}
     if is_public() or not pane.screen.of(HeadsFields).heads_survey:
         return {}
     study, names = HeadSurvey.of(pane.request), _names(pane)

@@ -1,0 +1,46 @@
+"""The heads that one head reads, and those that read it: its composition with others."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from transformer.corpus.atlas import Place
+from transformer.inspection.composition import Composition
+from viz.exhibits.table import Cell, Column, Row, Table
+from viz.figures.heads.names import head_name
+from viz.labels import number
+
+MOST = 5
+"""Rows of each direction."""
+
+
+def circuits_table(
+    name: str,
+    before: Sequence[Composition],
+    after: Sequence[Composition],
+    link_of: Callable[[Place], str],
+    does: Callable[[Place], str],
+) -> Table:
+    """The strongest in each direction. does: a head's labels in words."""
+    rows = [
+        *(_row(each, each.writer, "writes to its", link_of, does) for each in before[:MOST]),
+        *(_row(each, each.reader, "reads it by", link_of, does) for each in after[:MOST]),
+    ]
+    rows = [replace(row, is_first=at == len(before[:MOST]) > 0) for at, row in enumerate(rows)]
+    columns = [Column(), Column(""), Column("strength"), Column("by chance")]
+    return Table(name, [*columns, Column("does", is_text=True)], rows)
+
+
+def _row(
+    of: Composition,
+    other: Place,
+    how: str,
+    link_of: Callable[[Place], str],
+    does: Callable[[Place], str],
+) -> Row:
+    cells = [
+        Cell(f"{how} {of.side}"),
+        Cell(number(of.strength, 3), of.strength),
+        Cell(number(of.chance, 3), of.chance),
+        Cell(does(other)),
+    ]
+    return Row(Cell(head_name(other), link=link_of(other)), cells)

@@ -1,0 +1,92 @@
+"""The circuits of a head with other heads, and how it came about in training."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import partial
+
+from transformer.corpus.atlas import Atlas, Place
+from transformer.inspection.composition import Composition, compositions
+from transformer.refusal import Refusal
+from transformer.training.history import list_snapshots
+from viz.app_packages import st
+from viz.components.kit.picture import NothingLeft
+from viz.exhibits.exhibit import Exhibit
+from viz.figures.heads.circuits_table import circuits_table
+from viz.figures.heads.names import head_name
+from viz.labels import literal
+from viz.pages.inspect.files import inspected
+from viz.pages.training.heads import heads_exhibits
+from viz.run.batches import Runner
+from viz.run.growth import Growth
+from viz.run.study import Study
+from viz.screen import link
+from viz.state.head_links import at_head
+from viz.state.note import note
+from viz.state.page import Pane
+from viz.ui.progress import grow, whole
+from viz.ui.showing import show
+
+EXPLAIN = (
+    "How much of what one head writes another one reads by its queries, keys or values: "
+    "||W_OV W|| / (||W_OV|| ||W||) (Elhage et al. 2021), of the weights only, without norms, "
+    "biases and feed-forward layers."
+)
+Composed = tuple[list[Composition], list[Composition]]
+
+
+@dataclass(frozen=True)
+class HeadCircuits(Study[Composed]):
+    """The composition of a head with all others."""
+
+    checkpoint: str
+    version: int
+    place: Place
+
+    def run(self, before: Composed | None, runner: Runner) -> Iterator[Composed]:
+        yield compositions(inspected((self.checkpoint, self.version)).heads, self.place)
+
+
+def circuits_of_head(pane: Pane, atlas: Atlas, place: Place) -> Growth[Composed]:
+    """The heads that it reads, and that read it."""
+    study = HeadCircuits(pane.request.checkpoint, pane.request.version, place)
+    return Growth("Circuits", study, partial(_exhibit, pane, atlas, place))
+
+
+def _exhibit(pane: Pane, atlas: Atlas, place: Place, composed: Composed) -> Exhibit:
+    title = f"Circuits of {head_name(place)}"
+
+    def link_of(other: Place) -> str:
+        return link(at_head(pane.screen, other))
+
+    def does(other: Place) -> str:
+        return " · ".join(label.title for label in atlas.labels.get(other, ()))
+
+    table = circuits_table(title, *composed, link_of, does)
+    says = f"The heads that {head_name(place)} reads most, and those that read it most."
+    return Exhibit(title, table, says, is_main=False, about="checkpoint")
+
+
+def draw_circuits(growth: Growth[Composed], title: str) -> None:
+    """Draw them as soon as they are computed; a reason, where weights cannot be read."""
+    st.markdown(f"**{literal(title)}**", help=literal(EXPLAIN))
+    try:
+        grow(growth.study, lambda composed: show(growth.exhibit(composed), "circuits"))
+    except Refusal as reason:
+        note(reason)
+
+
+def draw_training(pane: Pane, place: Place) -> None:
+    """Draw the head at each snapshot of its own training, on the sentence that is chosen."""
+    if not pane.is_of_asked_checkpoint or len(list_snapshots(pane.checkpoint.path)) < 2:
+        return
+    growth = heads_exhibits(pane).get("heads")
+    if growth is None:
+        return
+    st.markdown(f"**{literal(f'{head_name(place)} over training')}**")
+    course = whole(growth.study, st.empty())
+    if course is None:
+        return
+    try:
+        show(growth.exhibit(course), "heads")
+    except NothingLeft as reason:
+        note(reason)
