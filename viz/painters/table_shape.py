@@ -33,7 +33,7 @@ def shape_of(table: Entries, width: float) -> Shape:
     rows = table.rows
     high = max(LEAST_ROW, min(ROW, TALLEST / max(1, len(rows))))
     size = SMALL
-    n = max(map(len, [*table.heads, *rows]))
+    n = max(map(len, [*table.heads, *rows]), default=0)  # no rows where a question has no answer
     shaded = [any(i < len(row) and row[i].ground for row in rows) for i in range(n)]
     soft = [i for i in range(n) if any(i < len(row) and row[i].look for row in rows)]
     ways = ((False, True), (True, True), (True, False)) if any(shaded) else ((False, True),)

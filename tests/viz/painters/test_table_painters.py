@@ -121,6 +121,12 @@ def test_a_sheet_has_the_cells_of_the_screen() -> None:
     assert "less likely −2.00" in said and "A click" not in said
 
 
+def test_of_a_table_without_rows_its_foot_is_left() -> None:
+    """As of a question that no head answers."""
+    sheet = table_sheet(Table("a", [Column("")], [], foot="None does."), LIGHT, 200.0)
+    assert words(sheet) == ["None does."]
+
+
 def test_tables_stand_beside_each_other_where_there_is_room() -> None:
     one = Table("a", [Column("a")], [Row(Cell("row"), [])])
     both = Tables([[one, one]])
