@@ -24,6 +24,13 @@ def file_of(is_bold: bool = False) -> Path:
     return Path(matplotlib.get_data_path()) / "fonts" / "ttf" / name
 
 
+def drop_layout(font: Any) -> None:
+    """Drop what joins and shifts letters of a TTFont: cutting it takes longer than all the rest."""
+    for table in ("GDEF", "GPOS", "GSUB", "kern"):
+        if table in font:
+            del font[table]
+
+
 @lru_cache(maxsize=2)
 def _face(is_bold: bool) -> tuple[dict[int, int], Any]:
     """character -> glyph, and the widths of glyphs in units of an em."""

@@ -14,7 +14,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from transformer.extras import require
-from viz.paper.lettering import FAMILY
+from viz.paper.lettering import FAMILY, drop_layout
 from viz.paper.sheet import INCH, Box, Cells, Line, Sheet, Words
 from viz.paper.svg import curve, runs
 
@@ -62,7 +62,7 @@ def _saved(sheet: Sheet, kind: str, metadata: dict[str, Any], **look: Any) -> by
         figure = Figure((sheet.width / INCH, sheet.height / INCH), facecolor=sheet.background)
         _draw(sheet, figure)
         file = io.BytesIO()
-        with _each_glyph_spelled_once():
+        with _each_glyph_spelled_once(), _typefaces_without_layout():
             figure.savefig(file, format=kind, metadata=metadata, facecolor=sheet.background, **look)
     return file.getvalue()
 
@@ -80,6 +80,26 @@ def _each_glyph_spelled_once() -> Iterator[None]:
         yield
     finally:
         helpers.layout = layout
+
+
+@contextmanager
+def _typefaces_without_layout() -> Iterator[None]:
+    """Embed the shapes of glyphs alone: where each stands is decided by then."""
+    from fontTools import subset
+
+    module: Any = subset
+    load = module.load_font
+
+    def loaded(*of: Any, **look: Any) -> Any:
+        font = load(*of, **look)
+        drop_layout(font)
+        return font
+
+    module.load_font = loaded
+    try:
+        yield
+    finally:
+        module.load_font = load
 
 
 def _spelled_once(text: str, glyphs: Iterable[Any]) -> Iterator[Any]:

@@ -13,7 +13,7 @@ from html import escape
 
 import numpy as np
 
-from viz.paper.lettering import FAMILY, file_of, is_leftward
+from viz.paper.lettering import FAMILY, drop_layout, file_of, is_leftward
 from viz.paper.sheet import Box, Cells, Facts, Line, Mark, Sheet, Words
 
 _SHAPING = ["init", "medi", "fina", "isol", "rlig", "liga", "calt", "ccmp", "mark", "mkmk", "locl"]
@@ -73,11 +73,13 @@ def _subset(characters: str, is_bold: bool) -> str:
     from fontTools.ttLib import TTFont
 
     options = subset.Options()
-    options.layout_features = _SHAPING if any(map(_is_shaped, characters)) else []
+    options.layout_features = _SHAPING
     options.hinting, options.notdef_outline = False, True
     options.name_IDs, options.recalc_timestamp = [], False
     options.drop_tables += ["FFTM"]  # when the typeface was saved last
     with TTFont(file_of(is_bold), recalcTimestamp=False) as font:
+        if not any(map(_is_shaped, characters)):
+            drop_layout(font)
         cutter = subset.Subsetter(options)
         cutter.populate(text=characters)
         cutter.subset(font)
