@@ -142,7 +142,7 @@ def search_tree(
     words: bool = True,
     *,
     theme: ThemeName = "auto",
-    height: int | None = 560,
+    height: int | None = None,
 ) -> Picture:
     """The search of a decoding as a tree: hypotheses, what was dropped, and why.
 

@@ -27,6 +27,7 @@ from viz.run.settings import check_settings, memory
 from viz.server.first_fonts import faces, fonts_route
 from viz.server.first_page import first_page_route
 from viz.server.guard import Guard
+from viz.server.scripts import preloading, scripts_route
 from viz.server.shell import Shell
 from viz.server.talk_backup import recorded_route
 from viz.server.waiting import waiting
@@ -87,7 +88,7 @@ def middleware() -> list[Middleware]:
             Shell,
             first_picture=lambda: _first.get("picture", ""),
             waiting=waiting,
-            fonts=faces(),
+            ahead=faces() + preloading(),
         ),
     ]
 
@@ -95,7 +96,8 @@ def middleware() -> list[Middleware]:
 def routes(pages: Callable[[], Mapping[str, Any]] = dict) -> list[BaseRoute]:
     """Addresses beside Streamlit's own. pages: finds those of the app."""
     recorded = recorded_route(partial(_record, pages))
-    return [first_page_route(), fonts_route(), preview_route(), recorded, *room_routes()]
+    first = [first_page_route(), fonts_route(), scripts_route()]
+    return [*first, preview_route(), recorded, *room_routes()]
 
 
 def _record(pages: Callable[[], Mapping[str, Any]], story: str) -> bytes | None:

@@ -33,8 +33,8 @@ class Shell:
     """HTML of the first screen that is seen until the app draws; empty where there is none."""
     waiting: Callable[[str], str]
     """The same without a picture, for any query."""
-    fonts: str = ""
-    """HTML of the typefaces that come before Streamlit's."""
+    ahead: str = ""
+    """HTML of the typefaces that come before Streamlit's, and of what is asked for early."""
     files: dict[str, Message] = field(default_factory=dict)
     """The whole answer by the path of a static file."""
 
@@ -66,9 +66,9 @@ class Shell:
             has_picture = scope["path"].endswith("/") and not query
             first = (has_picture and self.first_picture()) or self.waiting(query)
             body = answer["body"].replace(TITLE, b"<title>Headscope</title>")
-            if self.fonts:
+            if self.ahead:
                 body = PRELOADED.sub(b"", body)
-            before = f"{self.fonts}{first}".encode()
+            before = f"{self.ahead}{first}".encode()
             answer = _with_body(answer, body.replace(ROOT, before + ROOT))
             if _takes_gzip(scope):
                 answer = _compressed(answer)

@@ -22,7 +22,7 @@ PAGE = '<head><link rel="preload" href="./a.woff2" as="font" /></head><body>{roo
 def client() -> TestClient:
     app = Starlette(routes=[fonts_route()])
     app.add_route("/", lambda _: HTMLResponse(PAGE.format(root=ROOT.decode())))
-    return TestClient(Shell(app, lambda: "", waiting, fonts=faces()))
+    return TestClient(Shell(app, lambda: "", waiting, ahead=faces()))
 
 
 def test_every_icon_that_is_named_is_among_the_copies() -> None:

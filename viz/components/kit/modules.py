@@ -58,6 +58,29 @@ def bundle(entry: Path) -> Bundle:
     return Bundle(script, _FOR_READERS_OF_STYLE.sub("", style))
 
 
+@cache
+def shared(entries: tuple[Path, ...]) -> str:
+    """A module of several entries: it exports a function for each, by the name of its folder.
+
+    The text of what they import is there once. Each entry makes all of it anew, as in `bundle`:
+    what a file keeps is of one entry. Raises ModuleError.
+    """
+    modules: dict[Path, _Module] = {}
+    for entry in entries:
+        _collect(entry.resolve(), modules, ())
+    makers = {path: f"make{number}" for number, path in enumerate(modules)}
+    numbers = {path: f"${number}" for number, path in enumerate(modules)}
+    lines = [f"const {makers[path]} = {_maker(module)};" for path, module in modules.items()]
+    for entry in entries:
+        own: dict[Path, _Module] = {}
+        _collect(entry.resolve(), own, ())
+        parts = [f"const {_made(module, makers[path], numbers)}" for path, module in own.items()]
+        default = f"return {numbers[entry.resolve()]}.$default;"
+        head = f"export const {entry.parent.name} = () => {{"
+        lines.append("\n".join([head, *parts, default, "};"]))
+    return "\n".join(lines)
+
+
 def _collect(path: Path, modules: dict[Path, _Module], above: tuple[Path, ...]) -> None:
     """Put a file behind all that it needs."""
     if path in above:
@@ -101,13 +124,22 @@ def _module(path: Path) -> _Module:
 
 
 def _function(module: _Module, numbers: dict[Path, str]) -> str:
-    arguments = ", ".join(f"{{ {', '.join(names)} }}" for names in module.imports.values())
+    return f"// {_name(module.path)}\nconst {_made(module, _maker(module), numbers)}"
+
+
+def _made(module: _Module, maker: str, numbers: dict[Path, str]) -> str:
+    """Name what a module exports: its maker is given what it imports."""
     values = ", ".join(numbers[other] for other in module.imports)
+    return f"{numbers[module.path]} = {maker}({values});"
+
+
+def _maker(module: _Module) -> str:
+    """A function from what a module imports to what it exports."""
+    arguments = ", ".join(f"{{ {', '.join(names)} }}" for names in module.imports.values())
     returned = ["$default"] if "\nconst $default = " in module.body else []
     return (
-        f"// {_name(module.path)}\n"
-        f"const {numbers[module.path]} = (({arguments}) => {{\n{_FOR_READERS.sub('', module.body)}"
-        f"return {{ {', '.join(returned + module.exports)} }};\n}})({values});"
+        f"(({arguments}) => {{\n{_FOR_READERS.sub('', module.body)}"
+        f"return {{ {', '.join(returned + module.exports)} }};\n}})"
     )
 
 

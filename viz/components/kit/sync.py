@@ -15,6 +15,7 @@ from viz.app_packages import st
 from viz.components.kit.browser import Component
 from viz.components.kit.guarded import guarded
 from viz.components.kit.pack import pack, unpack
+from viz.components.kit.scripts import module_of
 from viz.session_keys import HEARD, OPENED, TOKEN, VERSIONS
 
 News = dict[str, Any]
@@ -46,7 +47,7 @@ def mountable(component: Component) -> Callable[..., None]:
 def _registered(component: Component) -> Callable[..., Any]:
     """Tell Streamlit of a component, once."""
     return st.components.v2.component(
-        component.name, html=component.html, css=component.css or None, js=component.js
+        component.name, html=component.html, css=component.css or None, js=module_of(component)
     )
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.node import node
-from viz.components.kit.modules import ModuleError, bundle
+from viz.components.kit.modules import ModuleError, bundle, shared
 
 COMPONENTS = Path(__file__).parents[4] / "viz/components"
 ENTRIES = sorted(COMPONENTS.glob("*/index.js"))
@@ -131,3 +131,21 @@ def test_no_component_reaches_into_another_but_for_what_is_shared() -> None:
         folders = set(re.findall(r'from "\.\./(\w+)/', text))
         shared = {"kit", "head_map"} if file.parent.name == "snapshot_player" else {"kit"}
         assert folders <= shared, file
+
+
+def test_entries_share_text_and_no_state(tmp_path: Path) -> None:
+    (tmp_path / "counter.js").write_text("let n = 0;\nexport function next() { return ++n; }\n")
+    entries = []
+    for name in ("one", "two"):
+        (tmp_path / name).mkdir()
+        entry = written(
+            tmp_path / name,
+            index='import { next } from "../counter.js";\n\nexport default () => next();\n',
+        )
+        entries.append(entry)
+    script = shared(tuple(entries))
+    assert script.count("++n") == 1
+    calls = "const a = one(), b = two();\nconsole.log(a(), a(), b());"
+    code = script.replace("export const", "const") + "\n" + calls
+    ran = subprocess.run([node(), "-"], input=code, capture_output=True, text=True, check=True)
+    assert ran.stdout.split() == ["1", "2", "1"]
