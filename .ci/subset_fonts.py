@@ -104,8 +104,14 @@ def write(name: str, face: tuple[str, str, str], **wanted: object) -> str:
     )
 
 
+def whole() -> set[int]:
+    """All characters that a whole typeface for texts has."""
+    files = (next((STATIC / "media").glob(f"{name}.*")) for name in TEXT_FACES)
+    return {code for file in files for code in TTFont(file).getBestCmap()}
+
+
 def main() -> None:
-    """Write the copies, `faces.css` and `icons.txt`."""
+    """Write the copies, `faces.css`, `icons.txt`, and in `others.txt` what the copies lack."""
     TO.mkdir(exist_ok=True)
     signs = LETTERS | {ord(letter) for letter in texts()}
     rules = [write(name, face, unicodes=signs) for name, face in TEXT_FACES.items()]
@@ -115,6 +121,7 @@ def main() -> None:
     icons = named_icons() & set(known)
     # With signs that no icon's name has: for a space alone a browser would fetch the whole file.
     rules.append(write(name, face, unicodes=ASCII, glyphs=[known[icon] for icon in icons]))
+    (TO / "others.txt").write_text(ranges(whole() - signs - ASCII), "utf-8")
     (TO / "faces.css").write_text("".join(rules), "utf-8")
     (TO / "icons.txt").write_text("".join(f"{icon}\n" for icon in sorted(icons)), "utf-8")
     print(len(signs), "signs,", len(icons), "icons")

@@ -11,7 +11,7 @@ from tests.browser.server import painted, serve
 pytestmark = pytest.mark.browser
 
 MOST_BYTES = 900_000
-MOST_MORE_REQUESTS = 45
+MOST_MORE_REQUESTS = 40
 """Beyond an empty page: Streamlit fetches each kind of element, and what it shares with others, as
 a file of its own."""
 DRAWN = ".head-view[data-nonce]"

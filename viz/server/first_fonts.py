@@ -8,6 +8,7 @@ have addresses of their own: another app of Streamlit's at the same port keeps w
 
 from functools import cache
 from pathlib import Path
+from string import Template
 
 from starlette.requests import Request
 from starlette.responses import FileResponse, PlainTextResponse, Response
@@ -20,13 +21,19 @@ AT = "typefaces"
 FOREVER = {"cache-control": "public, max-age=31536000, immutable"}
 """The address of a file changes with its content."""
 
-_ICONS_ALONE = """
+_BEHIND = Template("""
 for (const sheet of document.styleSheets)
-  for (let i = (sheet.href ? sheet.cssRules.length : 0) - 1; i >= 0; i--)
-    if (/^@font-face.*Material Symbols/s.test(sheet.cssRules[i].cssText)) sheet.deleteRule(i);
-"""
+  for (let i = (sheet.href ? sheet.cssRules.length : 0) - 1; i >= 0; i--) {
+    const text = sheet.cssRules[i].cssText;
+    if (!/^@font-face.*(Material Symbols|Source Sans)/s.test(text)) continue;
+    sheet.deleteRule(i);
+    if (text.includes("Source Sans"))
+      sheet.insertRule(text.replace(/}$$/, "; unicode-range: $others }"), i);
+  }
+""")
 """Streamlit loads all files of its icons' family as it starts, needed or not: its own is taken out.
-A script in the page waits for the style sheets above it, and Streamlit's for the whole page."""
+A browser would load the whole typeface also for a sign that it lacks, as "▁": it is told what is
+there. A script in the page waits for the style sheets above it, and Streamlit's for the page."""
 
 
 def fonts_route() -> Route:
@@ -45,4 +52,5 @@ async def _send(request: Request) -> Response:
 def faces() -> str:
     """HTML that says where they are, relative to any page of the app."""
     rules = (FOLDER / "faces.css").read_text("utf-8").replace('url("', f'url("./{AT}/')
-    return f"<script>{_ICONS_ALONE}</script><style>{rules}</style>"
+    behind = _BEHIND.substitute(others=(FOLDER / "others.txt").read_text("utf-8"))
+    return f"<script>{behind}</script><style>{rules}</style>"
