@@ -16,7 +16,12 @@ from transformer.__main__ import main
 from transformer.analysis.metrics.comparison import jensen_shannon
 from transformer.commands.changes import lines_of
 from transformer.formats.headscope import save_checkpoint
-from transformer.two_models.changed_heads import LEAST, changed_heads, changing_heads
+from transformer.two_models.changed_heads import (
+    LEAST,
+    ChangedHeads,
+    changed_heads,
+    changing_heads,
+)
 from transformer.two_models.head_changes import largest_row, read_by_both
 
 LINES = SENTENCES[::6]
@@ -47,10 +52,13 @@ def two_heads_changed(checkpoint: Checkpoint) -> Checkpoint:
     return result
 
 
-def test_the_two_heads_are_named_and_no_others(
-    checkpoint: Checkpoint, two_heads_changed: Checkpoint
-) -> None:
-    result = changed_heads(checkpoint, two_heads_changed, LINES)
+@pytest.fixture(scope="module")
+def result(checkpoint: Checkpoint, two_heads_changed: Checkpoint) -> ChangedHeads:
+    """Of both over all lines; frozen."""
+    return changed_heads(checkpoint, two_heads_changed, LINES)
+
+
+def test_the_two_heads_are_named_and_no_others(result: ChangedHeads) -> None:
     places = {(head.kind, head.layer, head.head): head for head in result.heads}
     two = {("encoder_self", 0, 1), ("cross", 1, 2)}
     assert {(it.kind, it.layer, it.head) for it in result.changed} == two
@@ -67,9 +75,8 @@ def test_the_two_heads_are_named_and_no_others(
 
 
 def test_sentences_whose_output_flipped_are_listed_with_both(
-    checkpoint: Checkpoint, two_heads_changed: Checkpoint
+    checkpoint: Checkpoint, two_heads_changed: Checkpoint, result: ChangedHeads
 ) -> None:
-    result = changed_heads(checkpoint, two_heads_changed, LINES)
     pairs = [
         [decode(each, line).text for each in (checkpoint, two_heads_changed)] for line in LINES
     ]
@@ -191,14 +198,14 @@ def test_heads_that_b_has_not_come_last(checkpoint: Checkpoint) -> None:
 def test_sentences_of_a_file_keep_the_numbers_of_their_lines(
     checkpoint: Checkpoint,
     two_heads_changed: Checkpoint,
+    result: ChangedHeads,
     tmp_path: Path,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    plain = changed_heads(checkpoint, two_heads_changed, LINES).flips
     spread = [7 * n for n in range(1, len(LINES) + 1)]
     *_, comparison = changing_heads(checkpoint, two_heads_changed, LINES, numbers=spread)
     flips = comparison.result().flips
-    assert flips and [it.sentence for it in flips] == [7 * it.sentence for it in plain]
+    assert flips and [it.sentence for it in flips] == [7 * it.sentence for it in result.flips]
     file = tmp_path / "lines.txt"
     file.write_text(f"\n\n{LINES[0]}\n\n{'word ' * 5000}\n")
     names = ("checkpoints/en-de-small", "checkpoints/en-de-small")
