@@ -8,7 +8,7 @@ head (Holm 1979).
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from transformer.corpus.measured import ABOVE, CHANCE, metrics, roles, with_chance
@@ -53,7 +53,7 @@ class _Test:
 
 def labels(survey: Survey) -> dict[Place, tuple[Label, ...]]:
     """The labels of each head, the clearest first; a head that does nothing so clear has none."""
-    tests = [test for head in survey.heads for test in (*_of_roles(head), *_of_relations(head))]
+    tests = [test for head in survey.heads for test in _tests_of(head)]
     result: dict[Place, list[Label]] = {}
     for head in survey.heads:
         result[head.kind, head.layer, head.head] = []
@@ -76,51 +76,53 @@ def _clearest(label: Label) -> float:
     return -(label.score - label.baseline) / (1 - label.baseline)
 
 
-def _of_roles(head: HeadSummary) -> list[_Test]:
-    place, tests = (head.kind, head.layer, head.head), []
+@dataclass(frozen=True)
+class _Claim:
+    """The gain of a head in one role or relation, before it is tested."""
+
+    name: str
+    title: str
+    score: Estimate
+    baseline: float
+    gain: Estimate
+    """The number that is held against `least`."""
+    least: float
+
+
+def _tests_of(head: HeadSummary) -> Iterator[_Test]:
+    """All tests of a head: of each claim whose interval is known, over enough sentences."""
+    for of in (*_roles(head), *_relations(head)):
+        score, gain = of.score, of.gain
+        if gain.n_sentences < FEWEST or gain.low is None or score.low is None or score.high is None:
+            continue
+        label = Label(
+            of.name,
+            of.title,
+            score.mean,
+            score.low,
+            score.high,
+            of.baseline,
+            tail(gain, of.least),
+            gain.n_sentences,
+        )
+        yield _Test((head.kind, head.layer, head.head), label, gain.low > of.least)
+
+
+def _roles(head: HeadSummary) -> Iterator[_Claim]:
     for name in with_chance():
         declared = roles().get(name) or metrics()[name]
         least = declared.least
         score, chance, above = (head.numbers.get(name + end) for end in ("", CHANCE, ABOVE))
-        if least is None or score is None or chance is None or above is None:
-            continue
-        if above.n_sentences < FEWEST or above.low is None:
-            continue
-        if score.low is None or score.high is None:
-            continue
-        label = Label(
-            name,
-            declared.title,
-            score.mean,
-            score.low,
-            score.high,
-            chance.mean,
-            tail(above, least),
-            above.n_sentences,
-        )
-        tests.append(_Test(place, label, above.low > least))
-    return tests
+        if least is not None and score is not None and chance is not None and above is not None:
+            yield _Claim(name, declared.title, score, chance.mean, above, least)
 
 
-def _of_relations(head: HeadSummary) -> list[_Test]:
-    place, tests = (head.kind, head.layer, head.head), []
+def _relations(head: HeadSummary) -> Iterator[_Claim]:
     for name, of in head.syntax.items():
-        if of.low is None or of.high is None or of.by_offset >= 1 or of.n_sentences < FEWEST:
-            continue
-        least = of.by_offset + OF_RELATION * (1 - of.by_offset)
-        estimate = Estimate(of.accuracy, of.low, of.high, of.n_sentences)
-        label = Label(
-            name,
-            f"{name}, {of.direction}",
-            of.accuracy,
-            of.low,
-            of.high,
-            of.by_offset,
-            tail(estimate, least),
-            of.n_sentences,
-        )
-        tests.append(_Test(place, label, of.low > least))
-    return tests
+        if of.by_offset < 1:
+            least = of.by_offset + OF_RELATION * (1 - of.by_offset)
+            share = Estimate(of.accuracy, of.low, of.high, of.n_sentences)
+            yield _Claim(name, f"{name}, {of.direction}", share, of.by_offset, share, least)
 
 
 def tail(estimate: Estimate, least: float) -> float:

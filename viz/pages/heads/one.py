@@ -123,7 +123,7 @@ def one_head(pane: Pane, atlas: Atlas) -> None:
 
 
 def _further(pane: Pane, atlas: Atlas, place: Place, exhibits: dict[str, Exhibit]) -> None:
-    """What follows, without which the rest is drawn: circuits and training take their time."""
+    """Draw what takes its time, after the rest: circuits, and training."""
     left, right = columns([6, 8], gap="large")
     with left:
         st.markdown(f"**{literal(exhibits['relatives'].title)}**")
