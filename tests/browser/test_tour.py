@@ -68,6 +68,13 @@ def test_escape_ends_it_where_it_began_and_it_is_not_offered_again(
     page: Page, address: str
 ) -> None:
     visit(page, address)
+    for width in (1281, 1400, 1440):  # the line is beside the navigation, or below it
+        page.set_viewport_size({"width": width, "height": 900})
+        line = page.locator(".tour .words").bounding_box()
+        menu = page.get_by_test_id("stTopNavSection").last.bounding_box()
+        assert line is not None and menu is not None
+        is_beside = menu["x"] + menu["width"] <= line["x"]
+        assert is_beside or menu["y"] + menu["height"] <= line["y"], width
     top = page.locator(".head-grid").bounding_box()
     begin(page)
     page.keyboard.press("ArrowRight")

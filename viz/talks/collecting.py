@@ -71,7 +71,10 @@ def where_kept() -> str:
     if not keeps_drafts():
         return "Kept in the server's memory only: save it, or it is gone once the server ends."
     if DRAFTS.unkept:
-        return f"It cannot be written to disk ({DRAFTS.unkept}): save it, or a restart loses it."
+        return (
+            f"The last change is not on disk ({DRAFTS.unkept.rstrip('.')}): a restart loses it, "
+            "unless you save the story."
+        )
     return f"Kept on this machine, in {folder()}: a restart of the server does not lose it."
 
 

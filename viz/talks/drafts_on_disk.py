@@ -39,11 +39,17 @@ def write_draft(code: str, story: Story, owner: str) -> str:
     at = folder()
     if at is None or not keeps_drafts():
         return ""
+    text = write_story(story)
+    try:
+        read_story(text, code)
+    except StoryError as error:  # the file before stays, which can be read
+        return f"it could not be read again: {error}"
     try:
         at.mkdir(parents=True, exist_ok=True, mode=0o700)
         _write(at / f"{code}.owner", owner)
-        _write(at / f"{code}.md", write_story(story))
-        for old in sorted(at.glob("*.md"), key=_age)[:-MOST_FILES]:
+        _write(at / f"{code}.md", text)
+        drafts = (each for each in at.glob("*.md") if _CODE.fullmatch(each.stem))
+        for old in sorted(drafts, key=_age)[:-MOST_FILES]:
             old.unlink(missing_ok=True)
             old.with_suffix(".owner").unlink(missing_ok=True)
     except OSError as error:

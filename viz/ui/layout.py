@@ -152,7 +152,7 @@ def _offer_tour(page: Page) -> None:
     description = about(request_of_page(page).checkpoint)
     if description is not None:
         links = {name: link(Screen(page=name.lower())) for name in ("Lessons", "Gallery")}
-        tour(description.family, links, current_theme())
+        tour(description.about, description.family, links, current_theme())
 
 
 def _draw_page(page: Page, request: Request) -> None:

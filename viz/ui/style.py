@@ -49,7 +49,7 @@ _CSS = """
   [data-tour="known"] .st-key-tour {
     position: fixed; top: 0.95rem; right: 11.5rem; z-index: 999991; width: auto; min-height: 0;
   }
-  @media (min-width: 1280px) {
+  @media (min-width: 1400px) {
     .st-key-tour {
       position: fixed; top: 0.95rem; right: 11.5rem; z-index: 999991; width: auto; min-height: 0;
     }

@@ -32,7 +32,8 @@ def test_the_question_is_all_that_reaches_a_request(tmp_path: Path) -> None:
 
 def test_another_conversation_is_another_question() -> None:
     screen = Screen(stopped=3, pins=("q5",), cell=(1, 2), heads=(1,), step=4)
-    assert choose(screen, turns=(("user", "cat"),)) == Screen(turns=(("user", "cat"),))
+    turns = (("user", "cat"),)
+    assert choose(screen, turns=turns) == Screen(turns=turns, heads=(1,))
 
 
 def test_a_lesson_reads_the_whole_conversation() -> None:

@@ -10,6 +10,7 @@ from viz.stories.reading import LARGEST
 from viz.stories.shipped import shipped_stories
 from viz.stories.story import Scene, Story
 from viz.stories.writing import write_story
+from viz.talks import drafts_on_disk
 from viz.talks.stories import open_story, story_of, why_not
 from viz.talks.story_drafts import DRAFTS, PREFIX, Drafts
 
@@ -126,3 +127,31 @@ def test_a_disk_that_takes_nothing_loses_no_story(
     drafts = Drafts()
     code = drafts.begin(STORY, ME)
     assert drafts.read(code) is not None and str(tmp_path / "file") in drafts.unkept
+
+
+def test_a_story_that_could_not_be_read_again_is_said_and_keeps_the_file_before(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HEADSCOPE_STORIES", str(tmp_path))
+    monkeypatch.setenv("HEADSCOPE_PUBLIC", "no")
+    drafts = Drafts()
+    code = drafts.begin(STORY, ME)
+    drafts.put(code, replace(STORY, scenes=(replace(STORY.scenes[0], notes=r"$\frac{1}{2$"),)), ME)
+    assert "read again" in drafts.unkept
+    before = Drafts().read(code)
+    assert before is not None and before.scenes == STORY.scenes
+    drafts.put(code, STORY, ME)
+    assert drafts.unkept == ""
+
+
+def test_only_drafts_are_cleared_away(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HEADSCOPE_STORIES", str(tmp_path))
+    monkeypatch.setenv("HEADSCOPE_PUBLIC", "no")
+    monkeypatch.setattr(drafts_on_disk, "MOST_FILES", 2)
+    notes = [tmp_path / f"note {i}.md" for i in range(4)]
+    for each in notes:
+        each.write_text("of my own")
+    drafts = Drafts()
+    codes = [drafts.begin(STORY, ME) for _ in range(3)]
+    assert all(each.exists() for each in notes)
+    assert sum((tmp_path / f"{code}.md").exists() for code in codes) == 2

@@ -1,7 +1,9 @@
 """A line that says what the app is, and a tour of a minute that points at what is on screen."""
 
+import re
 from dataclasses import asdict, dataclass
 
+from transformer.checkpoint import About
 from transformer.models.family import Family
 from viz.components.kit.browser import Component, envelope
 from viz.components.kit.pack import pack
@@ -10,8 +12,10 @@ from viz.theme import Theme
 
 TOUR = Component("tour")
 _tour = mountable(TOUR)
-READS = {"source": "translates", "prompt": "writes on", "text": "reads"}
+DOES = {"source": "writes", "prompt": "writes on", "text": "reads"}
 """The verb for a model and its text, by how it reads."""
+_LANGUAGES = re.compile(r"[A-Z]\w+ to [A-Z]\w+")
+"""The title of a translator."""
 
 
 @dataclass(frozen=True)
@@ -27,15 +31,23 @@ class Step:
     """The text where there is no such word."""
 
 
-def introduction(family: Family) -> str:
-    """The app in one line, for who has never heard of it."""
-    does = READS[family.reads]
+def verb(about: About, family: Family) -> str:
+    """What a model does with a text, as far as it says so itself.
+
+    >>> from transformer.models import encoder_decoder
+    >>> verb(About("English to German", "en-de", "bpe"), encoder_decoder.FAMILY)
+    'translates'
+    """
+    return "translates" if _LANGUAGES.match(about.title) else DOES[family.reads]
+
+
+def introduction(does: str) -> str:
+    """The app in one line, for who has never heard of it. does: the model's verb."""
     return f"A model {does} as you type. Each square is a head: which word looks at which."
 
 
-def steps(family: Family) -> tuple[Step, ...]:
-    """The tour of the first screen, for a model of this family."""
-    does = READS[family.reads]
+def steps(does: str, writes: bool) -> tuple[Step, ...]:
+    """The tour of the first screen. does: the model's verb; writes: whether it writes tokens."""
     begin = Step(
         "sentence",
         "Type here",
@@ -68,7 +80,7 @@ def steps(family: Family) -> tuple[Step, ...]:
         "experiment",
         "Switch a head off",
         "Press here, then click squares: what these heads see is left out, and you read at once "
-        + ("what the model writes without them." if family.decodes else "what that changes."),
+        + ("what the model writes without them." if writes else "what that changes."),
     )
     onward = Step(
         "learn",
@@ -76,21 +88,24 @@ def steps(family: Family) -> tuple[Step, ...]:
         "Lessons ask what heads do, and answer. The gallery has sentences in which much happens. "
         "Underlined words have a card that explains them.",
     )
-    return (begin, heads, row, *[need] * family.decodes, change, onward)
+    return (begin, heads, row, *[need] * writes, change, onward)
 
 
-def tour(family: Family, links: dict[str, str], theme: Theme, key: str = "tour") -> None:
+def tour(
+    about: About, family: Family, links: dict[str, str], theme: Theme, key: str = "tour"
+) -> None:
     """Draw the line with the button that begins the tour.
 
     It stays until the tour was seen or the line closed, once for a browser; then only the button.
     The tour begins at `#tour` in the address, too. links: title -> link, for the last step.
     """
+    does = verb(about, family)
     _tour(
         envelope(
             pack({}),
             theme,
-            line=introduction(family),
-            steps=[asdict(step) for step in steps(family)],
+            line=introduction(does),
+            steps=[asdict(step) for step in steps(does, family.decodes)],
             links=links,
         ),
         key,
