@@ -157,6 +157,20 @@ def of_random() -> Iterator[tuple[str, dict[Place, tuple[Label, ...]]]]:
                 yield f"{name}, {begin.__name__}", labels(survey(checkpoint, lines, targets))
 
 
+def of_short_texts() -> dict[tuple[int, Place], tuple[Label, ...]]:
+    """The same of sharp pre-norm models and texts of 3 to 7 tokens, in which chance has much."""
+    random, result = Random(0), {}
+    lines = [
+        " ".join(str(random.randint(2, 19)) for _ in range(random.randint(3, 7))) for _ in range(60)
+    ]
+    for seed in range(6):
+        checkpoint = random_checkpoint(FAMILIES["encoder-decoder, pre-norm"], seed)
+        sharp(checkpoint.model)
+        of = labels(survey(checkpoint, lines, lines[::-1]))
+        result |= {(seed, place): some for place, some in of.items()}
+    return result
+
+
 def main() -> None:
     for role, some in of_planted().items():
         print(f"planted {role:<10}", ", ".join(map(_spelled, some)) or "no label")
@@ -170,6 +184,8 @@ def main() -> None:
     for name, n in n_heads.items():
         print(f"random  {name}: {n_labelled[name]} of {n} heads, {n_labelled[name] / n:.1%}")
     print(f"random  {n_labelled.total()} of {n_heads.total()} heads")
+    short = of_short_texts()
+    print(f"random  short texts: {sum(map(bool, short.values()))} of {len(short)} heads")
 
 
 def _spelled(label: Label) -> str:

@@ -5,8 +5,8 @@ from collections import defaultdict
 
 import pytest
 
-from tests.planted import ROLES, of_planted, of_random
-from transformer.corpus.labels import holm, labels, tail
+from tests.planted import ROLES, of_planted, of_random, of_short_texts
+from transformer.corpus.labels import holm, labels, share_labelled, tail
 from transformer.corpus.surveyed import Estimate, HeadSummary, Survey, Syntax
 
 
@@ -88,3 +88,9 @@ def test_corrected_probabilities() -> None:
     two_errors = Estimate(0.2 + 0.1, 0.3 - 0.0979982, 0.3 + 0.0979982, 9)
     assert tail(two_errors, 0.2) == pytest.approx(0.5 * math.erfc(2 / math.sqrt(2)), rel=1e-4)
     assert tail(Estimate(0.3, 0.3, 0.3, 9), 0.2) == 0 and tail(Estimate(0.1, 0.1, 0.1, 9), 0.2) == 1
+
+
+def test_short_texts_label_at_most_one_random_head_in_twenty() -> None:
+    """There a head that looks at all keys alike has half of the weight on the first one."""
+    of = of_short_texts()
+    assert len(of) == 144 and share_labelled(of) <= 0.05
