@@ -1,7 +1,7 @@
 """The circuits of a head with other heads, and how it came about in training."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 from transformer.corpus.atlas import Atlas, Place
@@ -23,7 +23,7 @@ from viz.screen import link
 from viz.state.head_links import at_head
 from viz.state.note import note
 from viz.state.page import Pane
-from viz.ui.progress import grow, whole
+from viz.ui.progress import grow, paid, whole
 from viz.ui.showing import show
 
 EXPLAIN = (
@@ -79,7 +79,8 @@ def draw_training(pane: Pane, place: Place) -> None:
     """Draw the head at each snapshot of its own training, on the sentence that is chosen."""
     if not pane.is_of_asked_checkpoint or len(list_snapshots(pane.checkpoint.path)) < 2:
         return
-    growth = heads_exhibits(pane).get("heads")
+    result = paid(pane.request, st.empty())  # a page of a checkpoint comes with a token only
+    growth = None if result is None else heads_exhibits(replace(pane, result=result)).get("heads")
     if growth is None:
         return
     st.markdown(f"**{literal(f'{head_name(place)} over training')}**")
