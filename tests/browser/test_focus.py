@@ -162,6 +162,7 @@ def test_a_word_of_the_source_is_one_pin_that_looks_and_can_be_turned(
     becomes(lambda: parameter(page, "pins"), "k7")
     turn.press("Enter")
     expect(view).to_have_attribute("data-pins", "q7")
+    becomes(lambda: parameter(page, "pins"), "q7")
     turn.click()
     becomes(lambda: parameter(page, "pins"), "k7")
     chip(page, "source", "it").click()  # the same word again: released, not pinned twice

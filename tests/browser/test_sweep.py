@@ -66,8 +66,9 @@ def test_a_classifier_s_heads_move_its_classes(page: Page, address: str) -> None
     expect(page.locator(".data td.text:not(:empty)")).to_have_count(4)
 
     head = page.locator(".data th.word").nth(1)  # a click on it sorts by what changes below it
-    head.get_by_role("link").click()
+    head.get_by_role("link").press("Enter")
     expect(head).to_have_attribute("aria-sort", "ascending")
+    expect(head.get_by_role("link")).to_be_focused()
     expect(page.locator(".data th[aria-sort]")).to_have_count(1)
     assert parameter(page, "sweep_sort") == "word 1"
     changes = sorted(found.changes[:, 1].tolist())

@@ -84,8 +84,9 @@ def _head(column: Column) -> str:
     look = f' class="{" ".join(names)}"' if names else ""
     span = f' colspan="{column.n_columns}"' if column.n_columns > 1 else ""
     order = ' aria-sort="ascending"' if column.is_sorted else ""
-    tip = f"Sort by “{column.title}”" if column.link else ""
-    words = _linked(Cell(link=column.link, tip=tip), f"{text}{small}")
+    words = f"{text}{small}"
+    if column.link:
+        words = f'<a data-state href="{html.escape(column.link)}" title="Sort by this">{words}</a>'
     return f'<th scope="col"{look}{span}{order}>{words}</th>'
 
 

@@ -70,9 +70,9 @@ def where_kept() -> str:
     """Say where the story is, and what that is good for."""
     if not keeps_drafts():
         return "Kept in the server's memory only: save it, or it is gone once the server ends."
-    if DRAFTS.unkept:
+    if why := DRAFTS.unkept(session().screen.draft or ""):
         return (
-            f"The last change is not on disk ({DRAFTS.unkept.rstrip('.')}): a restart loses it, "
+            f"The last change is not on disk ({why.rstrip('.')}): a restart loses it, "
             "unless you save the story."
         )
     return f"Kept on this machine, in {folder()}: a restart of the server does not lose it."

@@ -39,11 +39,13 @@ def write_draft(code: str, story: Story, owner: str) -> str:
     at = folder()
     if at is None or not keeps_drafts():
         return ""
+    if not story.scenes:
+        return "it has no scene"
     text = write_story(story)
     try:
         read_story(text, code)
     except StoryError as error:  # the file before stays, which can be read
-        return f"it could not be read again: {error}"
+        return f"it could not be read again, {str(error).removeprefix(f'{code}: ')}"
     try:
         at.mkdir(parents=True, exist_ok=True, mode=0o700)
         _write(at / f"{code}.owner", owner)
@@ -66,6 +68,15 @@ def draft_on_disk(code: str) -> tuple[Story, str] | None:
         text = (at / f"{code}.md").read_text("utf-8")
         return read_story(text, code), (at / f"{code}.owner").read_text("ascii")
     return None
+
+
+def written_at(code: str) -> int:
+    """The time at which a story was written, in nanoseconds; 0 where it is not on disk."""
+    at = folder()
+    with suppress(OSError):
+        if at is not None and _CODE.fullmatch(code):
+            return (at / f"{code}.md").stat().st_mtime_ns
+    return 0
 
 
 def _write(path: Path, text: str) -> None:

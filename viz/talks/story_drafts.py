@@ -11,7 +11,7 @@ from hashlib import sha256
 from threading import Lock
 
 from viz.stories.story import Story
-from viz.talks.drafts_on_disk import draft_on_disk, write_draft
+from viz.talks.drafts_on_disk import draft_on_disk, write_draft, written_at
 
 MOST = 300
 """The number of all people's drafts; the one that was touched longest ago leaves first."""
@@ -26,8 +26,9 @@ class Drafts:
         self._most = most
         self._drafts: OrderedDict[str, tuple[Story, str]] = OrderedDict()
         self._lock = Lock()
-        self.unkept = ""
-        """The reason why the last story is not on disk; empty where it is, or is not to be."""
+        self._unkept: dict[str, str] = {}
+        self._seen: dict[str, int] = {}
+        """Code -> when its file was written, as far as this server knows."""
 
     def read(self, code: str | None) -> Story | None:
         """The story of this code, which was used just now."""
@@ -36,6 +37,10 @@ class Drafts:
                 return None
             self._drafts.move_to_end(code)
             return self._drafts[code][0]
+
+    def unkept(self, code: str) -> str:
+        """Return why a story is not on disk as it is now; empty where it is, or is not to be."""
+        return self._unkept.get(code, "")
 
     def is_of(self, code: str, browser: str) -> bool:
         """Tell whether this browser began it."""
@@ -58,18 +63,22 @@ class Drafts:
         return is_of
 
     def _put(self, code: str, story: Story, browser: str) -> None:
+        self._unkept[code] = write_draft(code, story, _owner(browser))
         self._take(code, story, _owner(browser))
-        self.unkept = write_draft(code, story, _owner(browser))
 
     def _take(self, code: str, story: Story, owner: str) -> None:
         self._drafts[code] = (replace(story, name=f"{PREFIX}{code}"), owner)
+        self._seen[code] = written_at(code)
         self._drafts.move_to_end(code)
         while len(self._drafts) > self._most:
-            self._drafts.popitem(last=False)
+            old, _ = self._drafts.popitem(last=False)
+            self._seen.pop(old, None)
+            self._unkept.pop(old, None)
 
     def _is_here(self, code: str) -> bool:
-        """Look for it on disk, too, where a server before this one may have left it."""
-        if code not in self._drafts and (draft := draft_on_disk(code)) is not None:
+        """Look for it on disk, too, where another server may have left it, or have changed it."""
+        is_known = code in self._drafts and written_at(code) == self._seen.get(code)
+        if not is_known and (draft := draft_on_disk(code)) is not None:
             self._take(code, *draft)
         return code in self._drafts
 

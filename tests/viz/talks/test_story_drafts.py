@@ -126,7 +126,7 @@ def test_a_disk_that_takes_nothing_loses_no_story(
     monkeypatch.setenv("HEADSCOPE_PUBLIC", "no")
     drafts = Drafts()
     code = drafts.begin(STORY, ME)
-    assert drafts.read(code) is not None and str(tmp_path / "file") in drafts.unkept
+    assert drafts.read(code) is not None and str(tmp_path / "file") in drafts.unkept(code)
 
 
 def test_a_story_that_could_not_be_read_again_is_said_and_keeps_the_file_before(
@@ -137,11 +137,13 @@ def test_a_story_that_could_not_be_read_again_is_said_and_keeps_the_file_before(
     drafts = Drafts()
     code = drafts.begin(STORY, ME)
     drafts.put(code, replace(STORY, scenes=(replace(STORY.scenes[0], notes=r"$\frac{1}{2$"),)), ME)
-    assert "read again" in drafts.unkept
+    assert "read again" in drafts.unkept(code) and code not in drafts.unkept(code)
+    other = drafts.begin(STORY, "another browser")  # of its own story, and of no other
+    assert drafts.unkept(other) == "" and drafts.unkept(code)
     before = Drafts().read(code)
     assert before is not None and before.scenes == STORY.scenes
     drafts.put(code, STORY, ME)
-    assert drafts.unkept == ""
+    assert drafts.unkept(code) == ""
 
 
 def test_only_drafts_are_cleared_away(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -155,3 +157,16 @@ def test_only_drafts_are_cleared_away(tmp_path: Path, monkeypatch: pytest.Monkey
     codes = [drafts.begin(STORY, ME) for _ in range(3)]
     assert all(each.exists() for each in notes)
     assert sum((tmp_path / f"{code}.md").exists() for code in codes) == 2
+
+
+def test_two_servers_at_home_lose_nothing_of_each_other(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HEADSCOPE_STORIES", str(tmp_path))
+    monkeypatch.setenv("HEADSCOPE_PUBLIC", "no")
+    one, other = Drafts(), Drafts()
+    code = one.begin(STORY, ME)
+    assert other.read(code) is not None
+    other.put(code, replace(STORY, title="Of the other"), ME)
+    seen = one.read(code)
+    assert seen is not None and seen.title == "Of the other"

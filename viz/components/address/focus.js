@@ -27,6 +27,21 @@ export function beginAtTop() {
   main().scrollTop = 0;
 }
 
+// A table that is sorted is drawn anew: whoever pressed the head of a column is there again.
+export function stayAtColumn(link) {
+  const head = link.closest("thead th");
+  if (!head || link.getRootNode().activeElement !== link) return;
+  const [at, begun] = [head.cellIndex + 1, performance.now()];
+  const go = () => {
+    const isElsewhere = ![link, document.body].includes(document.activeElement);
+    if (isElsewhere || performance.now() - begun > LONGEST) return;
+    const anew = link.isConnected ? null : document.querySelector(`.data thead th:nth-child(${at}) a`);
+    if (anew) anew.focus({ preventScroll: true });
+    else requestAnimationFrame(go);
+  };
+  go();
+}
+
 export function scrolledTo() {
   return main().scrollTop;
 }

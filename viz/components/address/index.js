@@ -6,7 +6,7 @@ import { hasModifier } from "../kit/roving.js";
 import { TYPED } from "../kit/preview.js";
 import { tell } from "../kit/sync.js";
 import { onTheme, shownTheme } from "../kit/theme.js";
-import { beginAtTop, goOnAt, leaveNavigation, scrolledTo, watchFocus } from "./focus.js";
+import { beginAtTop, goOnAt, leaveNavigation, scrolledTo, stayAtColumn, watchFocus } from "./focus.js";
 import { isNews } from "./theme.js";
 
 const APP = '[data-testid="stApp"]';
@@ -60,6 +60,7 @@ function follow(event) {
   const link = event.target.closest?.("a[data-state]");
   if (!link || event.button || hasModifier(event) || event.shiftKey) return;
   event.preventDefault();
+  stayAtColumn(link);
   bar.push({}, "", link.href);
   window.dispatchEvent(new PopStateEvent("popstate"));
 }

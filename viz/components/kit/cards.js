@@ -95,8 +95,8 @@ function pressed(cards, term) {
 // The card of a word in the card, in its place.
 function follow(cards, { dataset: { word } }) {
   const hadFocus = cards.node.contains(cards.root.getRootNode().activeElement);
+  if (hadFocus) cards.term.focus(); // which opens its own card
   Object.assign(cards, { name: word, by: "press" });
-  if (hadFocus) cards.term.focus();
   fill(cards);
 }
 

@@ -32,7 +32,7 @@ class Step:
 
 
 def verb(about: About, family: Family) -> str:
-    """What a model does with a text, as far as it says so itself.
+    """The verb for what this model does with a text, as far as it says so itself.
 
     >>> from transformer.models import encoder_decoder
     >>> verb(About("English to German", "en-de", "bpe"), encoder_decoder.FAMILY)
