@@ -7,11 +7,12 @@ have addresses of their own: another app of Streamlit's at the same port keeps w
 """
 
 from functools import cache
+from hashlib import sha256
 from pathlib import Path
 from string import Template
 
 from starlette.requests import Request
-from starlette.responses import FileResponse, PlainTextResponse, Response
+from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
 from viz.run.hosts import base_path
@@ -20,6 +21,8 @@ FOLDER = Path(__file__).parent / "typefaces"
 AT = "typefaces"
 FOREVER = {"cache-control": "public, max-age=31536000, immutable"}
 """The address of a file changes with its content."""
+ASKED_AGAIN = {"cache-control": "no-cache"}
+"""For the address of another content, as of another version beside this one: the answer is ours."""
 
 _BEHIND = Template("""
 for (const sheet of document.styleSheets)
@@ -41,11 +44,18 @@ def fonts_route() -> Route:
     return Route("/".join(["", *filter(None, (base_path(), AT)), "{name}"]), _send, methods=["GET"])
 
 
+def kept(request: Request, digest: str) -> dict[str, str]:
+    """Say how long a browser keeps an answer. digest: what its address should end in."""
+    return FOREVER if request.url.query == digest else ASKED_AGAIN
+
+
 async def _send(request: Request) -> Response:
     file = FOLDER / f"{request.path_params['name'].removesuffix('.woff2')}.woff2"
     if file not in FOLDER.glob("*.woff2"):
         return PlainTextResponse("There is no such typeface.", 404)
-    return FileResponse(file, media_type="font/woff2", headers=FOREVER)
+    content = file.read_bytes()
+    digest = sha256(content).hexdigest()[:8]  # as .ci/subset_fonts.py writes it
+    return Response(content, media_type="font/woff2", headers=kept(request, digest))
 
 
 @cache

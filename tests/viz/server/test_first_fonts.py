@@ -44,6 +44,8 @@ def test_the_page_asks_for_the_copies_and_no_longer_for_the_whole(client: TestCl
         answer = client.get(address)
         assert answer.content.startswith(b"wOF2")
         assert "immutable" in answer.headers["cache-control"]
+        other = client.get(f"{address}0")
+        assert other.content == answer.content and "immutable" not in other.headers["cache-control"]
 
 
 @pytest.mark.parametrize("name", ["faces.css", "none.woff2", "..%2Fshell.py"])

@@ -46,3 +46,8 @@ def test_the_scripts_of_the_first_screen_are_asked_for_early() -> None:
 
 def test_there_is_no_other_file(client: TestClient) -> None:
     assert client.get(f"/{AT}/none.js").status_code == 404
+
+
+def test_the_address_of_another_content_is_not_kept(client: TestClient) -> None:
+    answer = client.get(f"/{AT}/first.js?12345678")
+    assert answer.status_code == 200 and "immutable" not in answer.headers["cache-control"]
