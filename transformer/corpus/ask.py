@@ -4,6 +4,7 @@
 like on other sentences. `transformer.corpus.questions` reads questions.
 """
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from unicodedata import normalize
@@ -23,6 +24,8 @@ from transformer.refusal import Refusal, quoted
 from transformer.token import Token
 
 CLOSED = "No word there may look at these: a mask closes all of it."
+_SPECIAL = re.compile(r"<.+>|\[.+\]")
+"""Special tokens, as the end: a text has them though it does not spell them."""
 LEAST_GAIN = 0.1
 """The share, of what chance leaves, that a head gains which looks there at all."""
 
@@ -129,7 +132,7 @@ def over(
 
 def _of_source(pattern: Pattern, checkpoint: Checkpoint) -> list[str]:
     """The words that only the source can have: those of an output are known when it is written."""
-    words = [word for word in (pattern.query, pattern.key) if word]
+    words = [word for word in (pattern.query, pattern.key) if word and not _SPECIAL.search(word)]
     if pattern.kind == "encoder_self" or not checkpoint.family.decodes:
         return words
     return words if checkpoint.family.continues else []

@@ -162,6 +162,12 @@ def test_words_of_the_output_are_found_on_other_sentences(small: Checkpoint) -> 
         assert all(each.n_sentences == 1 for each in of.values())
 
 
+def test_every_text_has_its_end(small: Checkpoint) -> None:
+    """It is no word that a text spells."""
+    *_, of = over(ask("who looks at *</s>* in the encoder?"), small, PAIR[:1])
+    assert {each.n_sentences for each in of.values()} == {1}
+
+
 def test_pieces_become_words() -> None:
     """A word of several pieces: the mean of its rows, the sum of its columns."""
     checkpoint = load_checkpoint(checkpoints_folder() / "en-de-small", "cpu")

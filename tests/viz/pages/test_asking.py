@@ -104,6 +104,8 @@ def test_of_two_words_of_a_text_either_may_look_at_the_other() -> None:
     )
     spots = {name: (each.spot.queries, each.spot.keys) for name, each in offers(both).items()}
     assert spots == {"there": (first, second), "back": (second, first)}
+    third = on_explore(kind="encoder_self", pins=("q0", "q1", "q4"))
+    assert offers(third) == offers(both)  # those that were pinned last
     causal = offers(on_explore(kind="decoder_self", pins=("q1", "q4")))
     assert list(causal) == ["back"]
     assert offers(on_explore(kind="cross", pins=("q1", "q4"))) == {}

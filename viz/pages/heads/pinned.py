@@ -35,8 +35,8 @@ class Offer:
 def offers(pane: Pane) -> dict[str, Offer]:
     """Name of a direction, as `ExploreFields.asks` has it -> its question.
 
-    Rows and columns that are pinned are one question; of two rows of a text that looks at itself,
-    either may look at the other.
+    Rows and columns that are pinned are one question; of the two rows that were pinned last, in a
+    text that looks at itself, either may look at the other.
     """
     map = read(pane.recording, pane.selection.kind, Reading(words=True))
     on_screen = read(pane.recording, map.kind, pane.reading)
@@ -45,7 +45,7 @@ def offers(pane: Pane) -> dict[str, Offer]:
     if rows and columns:
         pairs = {"there": (rows, columns)}
     elif len(rows) > 1 and not map.attention.is_cross:
-        first, second = rows[0], rows[-1]
+        first, second = rows[-2:]
         keys = {row: _as_key(on_screen, row) for row in (first, second)}
         pairs = {"there": ([first], keys[second]), "back": ([second], keys[first])}
     elif columns:
