@@ -7,9 +7,10 @@ started for phones: whoever has the code of a story, which cannot be guessed, ma
 import os
 import re
 from contextlib import suppress
+from itertools import islice
 from pathlib import Path
 
-from viz.run.settings import is_public
+from viz.run.settings import is_public, is_reached_by_others
 from viz.stories.reading import read_story
 from viz.stories.story import Story, StoryError
 from viz.stories.writing import write_story
@@ -17,6 +18,7 @@ from viz.stories.writing import write_story
 FOLDER = "HEADSCOPE_STORIES"
 MOST_FILES = 300
 """The one that was written longest ago leaves first."""
+MOST_LISTED = 8
 _CODE = re.compile(r"[A-Za-z0-9_-]{16}")
 
 
@@ -68,6 +70,25 @@ def draft_on_disk(code: str) -> tuple[Story, str] | None:
         text = (at / f"{code}.md").read_text("utf-8")
         return read_story(text, code), (at / f"{code}.owner").read_text("ascii")
     return None
+
+
+def newest_drafts(owner: str) -> list[tuple[str, Story]]:
+    """Code and story of the newest ones that this owner may change, at home.
+
+    Those of others, too, where nobody else reaches the server: another name of this machine is
+    another owner.
+    """
+    at = folder()
+    if at is None or not keeps_drafts():
+        return []
+    files = sorted((it for it in at.glob("*.md") if _CODE.fullmatch(it.stem)), key=_age)
+    read = ((each.stem, draft_on_disk(each.stem)) for each in reversed(files[-MOST_FILES:]))
+    mine = (
+        (code, draft[0])
+        for code, draft in read
+        if draft is not None and (draft[1] == owner or not is_reached_by_others())
+    )
+    return list(islice(mine, MOST_LISTED))
 
 
 def written_at(code: str) -> int:

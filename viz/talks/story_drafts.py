@@ -11,7 +11,13 @@ from hashlib import sha256
 from threading import Lock
 
 from viz.stories.story import Story
-from viz.talks.drafts_on_disk import draft_on_disk, write_draft, written_at
+from viz.talks.drafts_on_disk import (
+    draft_on_disk,
+    keeps_drafts,
+    newest_drafts,
+    write_draft,
+    written_at,
+)
 
 MOST = 300
 """The number of all people's drafts; the one that was touched longest ago leaves first."""
@@ -41,6 +47,10 @@ class Drafts:
     def unkept(self, code: str) -> str:
         """Return why a story is not on disk as it is now; empty where it is, or is not to be."""
         return self._unkept.get(code, "")
+
+    def drafts_of(self, browser: str) -> list[tuple[str, Story]]:
+        """Return code and story of those on disk that this browser may see listed."""
+        return newest_drafts(_owner(browser)) if keeps_drafts() else []
 
     def is_of(self, code: str, browser: str) -> bool:
         """Tell whether this browser began it."""

@@ -170,3 +170,18 @@ def test_two_servers_at_home_lose_nothing_of_each_other(
     other.put(code, replace(STORY, title="Of the other"), ME)
     seen = one.read(code)
     assert seen is not None and seen.title == "Of the other"
+
+
+def test_at_home_the_newest_stories_of_a_browser_are_listed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HEADSCOPE_STORIES", str(tmp_path))
+    monkeypatch.setenv("HEADSCOPE_PUBLIC", "no")
+    monkeypatch.setattr(drafts_on_disk, "is_reached_by_others", lambda: True)
+    code = Drafts().begin(STORY, ME)
+    Drafts().begin(replace(STORY, title="Theirs"), "another browser")
+    assert [(it, story.title) for it, story in Drafts().drafts_of(ME)] == [(code, "Mine")]
+    monkeypatch.setattr(drafts_on_disk, "is_reached_by_others", lambda: False)
+    assert {story.title for _, story in Drafts().drafts_of(ME)} == {"Mine", "Theirs"}
+    monkeypatch.setenv("HEADSCOPE_PUBLIC", "yes")
+    assert Drafts().drafts_of(ME) == []

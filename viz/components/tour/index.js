@@ -111,9 +111,9 @@ function say(tour) {
   const { at, steps } = tour;
   const { title, text, plain, place } = steps[at];
   tour.place = placeOf(place);
-  const { word } = tour.place;
+  const { word, isPlain } = tour.place;
   tour.title.textContent = title;
-  tour.text.textContent = word || !plain ? text.replaceAll("{word}", word) : plain;
+  tour.text.textContent = isPlain && plain ? plain : text.replaceAll("{word}", word);
   const isLast = at === steps.length - 1;
   tour.more.hidden = !isLast;
   if (isLast) tour.more.replaceChildren(...Object.entries(tour.links).map(([name, href]) => linkTo(tour, name, href)));

@@ -1,23 +1,31 @@
 // What the steps of the tour point at: of each, the first that is in sight.
 
 // In the page the last one of these; else the second one, in the component that the first one holds.
+// true: the step has other words there (`plain`), as what it speaks of is not to be seen, or is done.
 const PLACES = {
   sentence: [['[class*="st-key-text"]']],
   head: [[".st-key-grid", '.cell[aria-selected="true"]'], [".st-key-grid"]],
-  row: [[".st-key-arrows", ".rows .token .piece"], [".st-key-map, .st-key-inside", ".sentence"], [".st-key-page"]],
-  marked: [[".st-key-tokens", ".chip.parted"], [".st-key-tokens", ".tokens.target .word"]],
-  experiment: [[".st-key-experiment-on"], [".st-key-experiment"]],
+  row: [
+    [".st-key-arrows", ".rows .token .piece"],
+    [".st-key-map, .st-key-inside", ".sentence", true],
+    [".st-key-page", "", true],
+  ],
+  marked: [[".st-key-tokens", ".chip.parted"], [".st-key-tokens", ".tokens.target .word", true]],
+  experiment: [
+    ['[data-testid="stApp"]:has(.st-key-experiment-on [kind="primary"]) .st-key-experiment', "", true],
+    [".st-key-experiment-on"],
+  ],
   learn: [['[data-testid="stTopNavSection"]'], ['[data-testid="stExpandSidebarButton"]']],
 };
 
-// { node, word }: what is pointed at, and the word that it is; word: empty where it is none, or
-// where it is not what the step is about.
+// { node, word, isPlain }: what is pointed at, its text, and whether the step has other words there.
 export function placeOf(name) {
-  const all = PLACES[name].map(([outer, inner]) => (inner ? within(outer, inner) : [...document.querySelectorAll(outer)].at(-1)));
+  const places = PLACES[name];
+  const all = places.map(([outer, inner]) => (inner ? within(outer, inner) : [...document.querySelectorAll(outer)].at(-1)));
   const at = all.findIndex((node) => node?.checkVisibility());
-  const node = at < 0 ? null : all[at];
-  const isWord = at === 0 && (name === "row" || name === "marked");
-  return { node, word: isWord ? wordOf(node) : "" };
+  if (at < 0) return { node: null, word: "", isPlain: true };
+  const [, inner, isPlain = false] = places[at];
+  return { node: all[at], word: inner && !isPlain ? wordOf(all[at]) : "", isPlain };
 }
 
 function within(outer, inner) {

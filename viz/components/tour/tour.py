@@ -28,7 +28,7 @@ class Step:
     text: str
     """The words of the step; {word} stands for the word that is pointed at."""
     plain: str = ""
-    """The text where there is no such word."""
+    """The text where what it speaks of is not to be seen, or is done already."""
 
 
 def verb(about: About, family: Family) -> str:
@@ -63,9 +63,10 @@ def steps(does: str, writes: bool) -> tuple[Step, ...]:
     row = Step(
         "row",
         "One head, large",
-        "From “{word}” lines go to all words that it looks at: the stronger, the more. Point at "
-        "any word to see only its lines; a click keeps them.",
-        "Lines lead from a word to the words that it looks at: the stronger, the more.",
+        "From “{word}” lines go to all that it looks at: the stronger, the more. Point at "
+        "any of them to see only its lines; a click keeps them.",
+        "The sentence here says the strongest of it in words: what looks at what, and how much, "
+        "from 0 to 1.",
     )
     need = Step(
         "marked",
@@ -81,6 +82,8 @@ def steps(does: str, writes: bool) -> tuple[Step, ...]:
         "Switch a head off",
         "Press here, then click squares: what these heads see is left out, and you read at once "
         + ("what the model writes without them." if writes else "what that changes."),
+        "It is on: click squares, and what these heads see is left out. This line says what that "
+        "changes, and takes it back.",
     )
     onward = Step(
         "learn",

@@ -4,17 +4,20 @@ from functools import partial
 
 from viz.app_packages import st
 from viz.components.kit.guarded import guarded
-from viz.labels import literal
+from viz.labels import escaped, literal
 from viz.pages.stories.editor import edit_story
-from viz.pages.stories.links import draw_links
+from viz.pages.stories.links import anchor, draw_links
 from viz.pages.stories.opening import open_box
 from viz.pages.stories.talks import draw_talks
+from viz.screen import Screen
+from viz.state.browser import this_browser
 from viz.state.note import note, warn
 from viz.state.page import Page, Pane
 from viz.state.state import session
 from viz.stories.story import Story
 from viz.talks.audience_link import who_follows
 from viz.talks.collecting import ADD, GONE, anothers, begin, draft
+from viz.talks.story_drafts import DRAFTS
 
 
 def draw(pane: Pane) -> None:
@@ -58,6 +61,18 @@ def _own() -> None:
             "that every scene fits a wall.\n"
             "3. Give it as a talk, and save it: as Markdown, which opens here again, or as HTML."
         )
+        _list_drafts()
+
+
+def _list_drafts() -> None:
+    """Links to the stories that were put together before, at home."""
+    if not (drafts := DRAFTS.drafts_of(this_browser())):
+        return
+    st.markdown("Go on with a story that is kept on this machine:")
+    for code, story in drafts:
+        n = len(story.scenes)
+        words = f"{escaped(story.title)} ({n} scene{'s' * (n != 1)})"
+        st.html(anchor(Screen("stories", draft=code), words))
 
 
 def _copying(story: Story) -> None:
