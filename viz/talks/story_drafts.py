@@ -54,7 +54,11 @@ class Drafts:
 
     def is_of(self, code: str, browser: str) -> bool:
         """Tell whether this browser began it."""
-        draft = self._drafts.get(code)
+        with self._lock:
+            return self._is_of(code, browser)
+
+    def _is_of(self, code: str, browser: str) -> bool:
+        draft = self._drafts[code] if self._is_here(code) else None
         return draft is not None and secrets.compare_digest(draft[1], _owner(browser))
 
     def begin(self, story: Story, browser: str) -> str:
@@ -67,7 +71,7 @@ class Drafts:
     def put(self, code: str, story: Story, browser: str) -> bool:
         """Keep what has become of a story; False where it is gone, or another browser's."""
         with self._lock:
-            is_of = self.is_of(code, browser)
+            is_of = self._is_of(code, browser)
             if is_of:
                 self._put(code, story, browser)
         return is_of

@@ -96,7 +96,9 @@ def test_at_home_another_server_finds_the_story_and_who_may_change_it(
     assert all(each.stat().st_mode & 0o077 == 0 for each in files)  # nobody else's to read
     assert ME not in "".join(each.read_text("utf-8") for each in files)
 
-    after = Drafts()
+    after = Drafts()  # whatever is asked for first
+    assert Drafts().is_of(code, ME) and not Drafts().is_of(code, "another browser")
+    assert Drafts().put(code, STORY, ME)
     assert after.read(code) == replace(STORY, name=f"{PREFIX}{code}")
     assert not after.put(code, replace(STORY, title="Theirs"), "another browser")
     monkeypatch.setenv(
