@@ -104,7 +104,7 @@ _CSS = """
     [data-testid="stMain"] [data-testid="stColumn"]:has([class*="st-key-text"]) + * {
       min-width: 0;
     }
-    [data-testid="stColumn"]:has([class*="st-key-text"]) + * { flex: 0 0 20.5rem !important; }
+    [data-testid="stColumn"]:has([class*="st-key-text"]) + * { flex: 0 0 21.5rem !important; }
     [data-testid="stMain"] [data-testid="stColumn"]:has([class*="st-key-text"]) + *
     [data-testid="stHorizontalBlock"] { flex-wrap: nowrap; gap: 0.5rem; }
     [class*="st-key-checkpoint"] { flex: 1 1 6rem; min-width: 6rem; }
