@@ -49,6 +49,7 @@ KNOWN = {
     "chart_image(chart, current_theme(), says, share_here())": "an image, and its words escaped",
     "escaped_html": "viz/stories/markdown.py escapes all texts",
     "below": "as above, in viz/talks/story_words.py",
+    "anchor(Screen('stories', draft=code), words)": "a link, escaped",
     "anchor(scene.screen, 'Open')": "a link, escaped",
     "anchor(story.screen_of(1), 'Read it')": "as above",
     "anchor(stage, 'Give it as a talk')": "as above",

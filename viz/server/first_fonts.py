@@ -22,7 +22,7 @@ AT = "typefaces"
 FOREVER = {"cache-control": "public, max-age=31536000, immutable"}
 """The address of a file changes with its content."""
 ASKED_AGAIN = {"cache-control": "no-cache"}
-"""For the address of another content, as of another version beside this one: the answer is ours."""
+"""The answer to the address of another content, as of another version beside this one, is ours."""
 
 _BEHIND = Template("""
 for (const sheet of document.styleSheets)
@@ -44,7 +44,7 @@ def fonts_route() -> Route:
     return Route("/".join(["", *filter(None, (base_path(), AT)), "{name}"]), _send, methods=["GET"])
 
 
-def kept(request: Request, digest: str) -> dict[str, str]:
+def keeping(request: Request, digest: str) -> dict[str, str]:
     """Say how long a browser keeps an answer. digest: what its address should end in."""
     return FOREVER if request.url.query == digest else ASKED_AGAIN
 
@@ -55,7 +55,7 @@ async def _send(request: Request) -> Response:
         return PlainTextResponse("There is no such typeface.", 404)
     content = file.read_bytes()
     digest = sha256(content).hexdigest()[:8]  # as .ci/subset_fonts.py writes it
-    return Response(content, media_type="font/woff2", headers=kept(request, digest))
+    return Response(content, media_type="font/woff2", headers=keeping(request, digest))
 
 
 @cache

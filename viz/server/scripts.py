@@ -9,7 +9,7 @@ from starlette.routing import Route
 
 from viz.components.kit.scripts import AT, SERVED, script_address, script_files
 from viz.run.hosts import base_path
-from viz.server.first_fonts import kept
+from viz.server.first_fonts import keeping
 
 
 def scripts_route() -> Route:
@@ -28,7 +28,7 @@ async def _send(request: Request) -> Response:
     if name not in script_files():
         return PlainTextResponse("There is no such script.", 404)
     digest = script_address(name).partition("?")[2]
-    headers = {**kept(request, digest), "vary": "Accept-Encoding"}
+    headers = {**keeping(request, digest), "vary": "Accept-Encoding"}
     content = script_files()[name]
     if "gzip" in request.headers.get("accept-encoding", ""):
         content, headers["content-encoding"] = _compressed(name), "gzip"

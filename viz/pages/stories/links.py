@@ -5,6 +5,7 @@ import re
 from dataclasses import replace
 
 from viz.app_packages import st
+from viz.labels import escaped
 from viz.run.settings import is_public
 from viz.screen import Screen, link
 from viz.server.recording_scenes import story_file
@@ -13,8 +14,8 @@ from viz.ui.saving import download
 
 
 def anchor(screen: Screen, words: str) -> str:
-    """A link as those of the cards, as HTML; words: of our own."""
-    return f'<a data-state href="{html.escape(link(screen))}">{words}</a>'
+    """A link as those of the cards, as HTML; words: any text, escaped here."""
+    return f'<a data-state href="{html.escape(link(screen))}">{escaped(words)}</a>'
 
 
 def draw_links(story: Story) -> None:

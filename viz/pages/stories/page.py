@@ -4,7 +4,7 @@ from functools import partial
 
 from viz.app_packages import st
 from viz.components.kit.guarded import guarded
-from viz.labels import escaped, literal
+from viz.labels import literal
 from viz.pages.stories.editor import edit_story
 from viz.pages.stories.links import anchor, draw_links
 from viz.pages.stories.opening import open_box
@@ -71,7 +71,7 @@ def _list_drafts() -> None:
     st.markdown("Go on with a story that is kept on this machine:")
     for code, story in drafts:
         n = len(story.scenes)
-        words = f"{escaped(story.title)} ({n} scene{'s' * (n != 1)})"
+        words = f"{story.title} ({n} scene{'s' * (n != 1)})"
         st.html(anchor(Screen("stories", draft=code), words))
 
 

@@ -1,7 +1,7 @@
 """The talks that are shipped: what each is about, its scenes, and what gives it."""
 
 from viz.app_packages import st
-from viz.labels import escaped, literal
+from viz.labels import literal
 from viz.pages.stories.links import anchor, draw_links, save_page
 from viz.stories.markdown import as_html
 from viz.stories.shipped import stories_of
@@ -33,7 +33,7 @@ def draw_talks() -> None:
 def _contents(story: Story) -> str:
     """All headings, each a link that reads it."""
     links = (
-        anchor(story.screen_of(number), escaped(scene.heading))
+        anchor(story.screen_of(number), scene.heading)
         for number, scene in enumerate(story.scenes, 1)
     )
     items = "".join(f"<li>{link}</li>" for link in links)
