@@ -87,7 +87,7 @@ export default function faultsOf(least) {
   const CONTROL = "button, select, input, a[href], [role=radio], [role=button], [role=slider]";
   for (const { node, style, box, clip } of all) {
     if (!node.matches(CONTROL) || isEmpty(box) || isEmpty(clip)) continue; // drawn by its label
-    if (clip.right < Infinity && node.closest(".tokens, .competitors")) continue; // these scroll
+    if (clip.right < Infinity && node.closest(".tokens, .competitors, .data thead")) continue; // these scroll
     const right = Math.min(clip.right, innerWidth);
     if (box.left < Math.max(0, clip.left) - 1 || box.right > right + 1) {
       fault("cut", node, `${Math.round(box.left)} to ${Math.round(box.right)}`);
