@@ -107,8 +107,9 @@ export function explain(view) {
   }
   view.pooled = element("span");
   parts.push(view.pooled);
-  const lines = ["rows are words that look, columns are words that are looked at", signed ? "" : lawOf(view.palette)];
-  sayReading(view.reading, lines);
+  // The titles of the axes say as much on a wall and in a figure, where room is short.
+  const axes = "rows are words that look, columns are words that are looked at";
+  sayReading(view.reading, [signed ? "" : lawOf(view.palette)], [axes]);
   view.legend.replaceChildren(...parts, view.reading.node, view.hint);
 }
 

@@ -18,8 +18,8 @@ export function createReading() {
   return { node, list };
 }
 
-// lines: each a text or nodes; empty ones are left out. uses: those of what people do, which no
-// figure has.
+// lines: each a text or nodes; empty ones are left out. uses: those that no wall and no figure has,
+// such as what people do.
 export function sayReading({ list }, lines, uses = []) {
   const items = [...lines, ...uses].map((line, i) => {
     const item = element("li");
