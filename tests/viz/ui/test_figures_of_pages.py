@@ -39,6 +39,7 @@ COMPONENTS_WITHOUT = {
     "scene_fit": "It measures a scene.",
     "stage": "It hears the keys of a talk; its scenes are pages.",
     "word_card": "It is the card ahead of its figure, which follows a pin.",
+    "tour": "It points at what is there, in words of its own.",
     "token_rows": "It is the field of the sentence, which a figure's own words repeat.",
 }
 TEXTS = {

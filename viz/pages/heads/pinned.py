@@ -1,10 +1,10 @@
 """The heads that link words which are pinned on Explore, below the picture."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 
-from transformer.analysis.reading import AttentionMap, Reading, read
+from transformer.analysis.reading import PLAIN, AttentionMap, Reading, read
 from transformer.corpus.ask import Spot
 from transformer.corpus.questions import Pattern
 from transformer.refusal import Refusal
@@ -39,7 +39,8 @@ def offers(pane: Pane) -> dict[str, Offer]:
     text that looks at itself, either may look at the other.
     """
     map = read(pane.recording, pane.selection.kind, Reading(words=True))
-    on_screen = read(pane.recording, map.kind, pane.reading)
+    # Which words are pinned does not depend on what is read of them, and some lenses refuse.
+    on_screen = read(pane.recording, map.kind, replace(pane.reading, lens=PLAIN.lens))
     rows = _positions(pane, "q", on_screen.row_groups)
     columns = _positions(pane, "k", on_screen.column_groups)
     if rows and columns:
