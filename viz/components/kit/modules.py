@@ -124,7 +124,7 @@ def _module(path: Path) -> _Module:
 
 
 def _function(module: _Module, numbers: dict[Path, str]) -> str:
-    return f"// {_name(module.path)}\nconst {_made(module, _maker(module), numbers)}"
+    return f"const {_made(module, _maker(module), numbers)}"
 
 
 def _made(module: _Module, maker: str, numbers: dict[Path, str]) -> str:
