@@ -98,7 +98,7 @@ export function explain(view, heads) {
   const measure = header.lens.title.toLowerCase();
   const { unit } = header;
   const lines = [
-    `a line leads from a ${unit} at the left to a ${unit} that it looks at: the stronger the line, the more it looks`,
+    `a line leads from a ${unit} to one that it looks at: the stronger the line, the more it looks`,
     `opacity: square root of the ${measure}; width: the ${measure}`,
     header.lens.scale === "signed" ? "dotted: below 0" : "",
     heads.length ? drawnOf(view, heads) : "",
