@@ -1,11 +1,7 @@
 """Lenses against hide: what is known beforehand comes out."""
 
 import random
-import sys
-from collections.abc import Iterator
 from dataclasses import replace
-from importlib import import_module
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,45 +10,37 @@ import torch
 from tests.conftest import SENTENCES, random_checkpoint
 from tests.transformer.recording.test_families import CONFIGS, SOURCE, TARGET
 from transformer import Checkpoint, InputError, decode, evidence, load_checkpoint, record
-from transformer.analysis import lenses
 from transformer.analysis.bootstrap import interval
+from transformer.analysis.lenses.lens import Lens
 from transformer.causes.yardstick import CUT, RANDOM, agreement, yardstick
 from transformer.checkpoint import shipped_path
 from transformer.discover import discover
 from transformer.training.evaluation.stage import stage_pairs
 from transformer.words import word_groups
 
-JUDGE = '''"""A lens that is given its values: a map for each text."""
-
-from transformer.analysis.lenses.lens import Lens
-
-MAPS = {}
-
-
-def compute(recording, kind, layer):
-    return MAPS[tuple(recording.source)].clone()
-
-
-LENS = Lens(
-    "judge", "Judge", "J", "It is told.", "signed", compute, per_head=False, merge="max"
-)
-'''
-
 
 @pytest.fixture
-def judge(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[Any, torch.Tensor]]:
-    """A new file among the lenses: its maps."""
-    (tmp_path / "judge.py").write_text(JUDGE)
-    monkeypatch.setattr(lenses, "__path__", [*lenses.__path__, str(tmp_path)])
-    discover.cache_clear()
-    maps: dict[Any, torch.Tensor] = import_module("transformer.analysis.lenses.judge").MAPS
-    yield maps
-    monkeypatch.undo()
-    discover.cache_clear()
-    del sys.modules["transformer.analysis.lenses.judge"]
+def judge(monkeypatch: pytest.MonkeyPatch) -> dict[Any, torch.Tensor]:
+    """One more lens, which is told its values: its map for each text.
+
+    Among those found already: to find them anew would leave other tests with dead ones.
+    """
+    maps: dict[Any, torch.Tensor] = {}
+    lens = Lens(
+        "judge",
+        "Judge",
+        "J",
+        "It is told.",
+        "signed",
+        lambda recording, kind, layer: maps[tuple(recording.source)].clone(),
+        per_head=False,
+        merge="max",
+    )
+    monkeypatch.setitem(discover("transformer.analysis.lenses", "LENS"), "judge", lens)
+    return maps
 
 
-def test_a_lens_in_a_new_file_that_is_hide_agrees_in_all(
+def test_one_more_lens_that_is_hide_agrees_in_all(
     text_checkpoint: Checkpoint, judge: dict[Any, torch.Tensor]
 ) -> None:
     texts = SENTENCES[:3]
