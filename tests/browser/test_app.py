@@ -16,7 +16,8 @@ FIGURE = "() => [...document.querySelectorAll('.js-plotly-plot')].map(p => p.lay
 TOP = "() => document.querySelector('[data-testid=stMain]').scrollTop"
 """How far the page is scrolled down."""
 
-FOLLOW = """(href) => new Promise((begun) => {
+FOLLOW = """(href) => new Promise((begun, fail) => {
+    setTimeout(() => fail(new Error(`nothing ran for ${href} in 60 s`)), 60000);
     const runs = new MutationObserver(() => runs.disconnect() ?? begun());
     runs.observe(document, { subtree: true, attributeFilter: ["data-test-script-state"] });
     const { send } = WebSocket.prototype;

@@ -5,7 +5,7 @@ from playwright.sync_api import Page, ViewportSize, expect
 
 from tests.browser.server import becomes
 from tests.browser.test_accessibility import COLOURS, faults, switch
-from tests.browser.test_app import visit
+from tests.browser.test_app import open_app, visit
 from viz.theme import DARK
 
 pytestmark = [pytest.mark.browser, pytest.mark.same_page]
@@ -95,7 +95,8 @@ def test_escape_ends_it_where_it_began_and_it_is_not_offered_again(
 
 
 def test_the_address_begins_it_and_tab_leads_out_of_it(page: Page, address: str) -> None:
-    visit(page, f"{address}/#tour")
+    page.goto("about:blank")
+    open_app(page, f"{address}/#tour")
     expect(page.locator(".tour .next")).to_be_focused()
     assert "#" not in page.evaluate("location.href")
     page.keyboard.press("Tab")
