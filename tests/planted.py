@@ -1,14 +1,17 @@
 """Heads whose roles are known, and random ones: which labels they get.
 
 python -m tests.planted prints both: each planted head has its label and no other one, but for the
-one that looks at all keys alike, as random weights do: it has none. Of heads with random weights,
-of each family and beginning of a training, at most one in twenty has any.
+one that looks at all keys alike, as random weights do: it has none. So has each head of a
+cross-attention, of which one looks at the token that it has just read wherever the source has it:
+it copies, and aligns. A head that copies by its values is known by its weights alone. Of heads with
+random weights, of each family and beginning of a training, at most one in twenty has any.
 """
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from random import Random
+from typing import Any
 
 import torch
 import torch.nn.functional as F
@@ -19,6 +22,14 @@ from transformer import Checkpoint, from_module, survey
 from transformer.config import ModelConfig
 from transformer.corpus.labels import Label, labels
 from transformer.corpus.shipped import Place
+from transformer.inspection.circuits import (
+    Ends,
+    Head,
+    Table,
+    copying_score,
+    ov_eigenvalues,
+    through_vocabulary,
+)
 
 LETTERS = "abcdefghijkl"
 PIECES = ["</s>", *LETTERS]
@@ -67,6 +78,58 @@ class Planted(nn.Module):
         return self.output(mixed.transpose(1, 2).flatten(2).mean(1))
 
 
+CROSS_ROLES = ("alignment", "first", "end", "uniform", "rare")
+"""The role of each head of a planted cross-attention, in their order."""
+START = len(PIECES)
+"""The token that a target begins with."""
+
+
+class Heads(nn.Module):
+    """The attention itself: a part of a module has a name, which says that it is cross."""
+
+    def forward(self, q: Tensor, k: Tensor, v: Tensor) -> Tensor:
+        mixed = F.scaled_dot_product_attention(SHARP * q[None], k[None], v[None], scale=1.0)
+        return mixed.transpose(1, 2).flatten(2)
+
+
+class PlantedCross(nn.Module):
+    """A decoder's one attention to its source, whose heads look where `CROSS_ROLES` say.
+
+    It writes the letters of its source in the order of the alphabet.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.cross_attention = Heads()
+        self.values = nn.Embedding(len(PIECES), 4)
+        self.output = nn.Linear(4 * len(CROSS_ROLES), len(PIECES) + 1)
+
+    def forward(self, source: Tensor, target: Tensor) -> Tensor:
+        n = source.size(1)
+        places, one_hot = torch.eye(LONGEST)[:n], torch.eye(len(PIECES) + 1)
+        tokens, read = one_hot[source[0]], one_hot[target[0]]
+        # The source has no start of a target: that looks at the end, which no other token does.
+        read = torch.cat([read[:, :1] + read[:, START:], read[:, 1:]], -1)
+        at, nothing = torch.eye(LONGEST), torch.zeros(len(read), LONGEST)
+        rarity = torch.linspace(0, 40, len(PIECES) + 1).expand_as(read)
+        words = tokens * (source[0] > 0)[:, None]
+        # Role -> what a query asks of a place and of a token, then what a key has of both.
+        heads = {
+            "alignment": (nothing, read, places, tokens),
+            "first": (at[:1].expand_as(nothing), 0 * read, places, tokens),
+            "end": (at[n - 1 : n].expand_as(nothing), 0 * read, places, tokens),
+            "uniform": (nothing, 0 * read, places, tokens),
+            "rare": (nothing, rarity, places, words),
+        }
+        q = torch.stack([torch.cat(heads[role][:2], -1) for role in CROSS_ROLES])
+        k = torch.stack([torch.cat(heads[role][2:], -1) for role in CROSS_ROLES])
+        v = self.values(source[0]).expand(len(CROSS_ROLES), -1, -1)
+        logits = 1e-6 * self.output(self.cross_attention(q, k, v))
+        every = torch.arange(len(PIECES) + 1)
+        is_next = torch.isin(every, source[0]) & (every > (target[0] % START)[:, None])
+        return logits + torch.where(is_next, -every, -100 - every)
+
+
 WORDS = ("and", "the", "is", "he", "it", "has", "likes", "a", "old", "new", "man", "phone")
 """As many words as letters, for questions about words; the last ones are rare."""
 
@@ -102,6 +165,41 @@ def of_planted() -> dict[str, tuple[Label, ...]]:
     """Role -> the labels of the head that has it."""
     of = labels(survey(planted(), texts()))
     return {ROLES[head]: some for (_, _, head), some in of.items()}
+
+
+def of_planted_cross(n: int = 200) -> dict[str, tuple[Label, ...]]:
+    """The same of a cross-attention, over letters of which none comes twice."""
+    torch.manual_seed(0)
+    pieces = [*PIECES, "<s>"]
+    look: Any = {"writes": "target", "start": START, "end": 0, "max_len": 20}
+    checkpoint = from_module(PlantedCross(), tokenize, pieces, "abc", **look)
+    random, sources = Random(0), list[str]()
+    for _ in range(n):
+        some = [each for rank, each in enumerate(LETTERS) if random.random() < 0.95 * 0.9**rank]
+        sources.append("".join(random.sample(some, len(some))) or LETTERS[:6])
+    of = labels(survey(checkpoint, sources))
+    return {CROSS_ROLES[head]: some for (_, _, head), some in of.items()}
+
+
+def copying() -> dict[str, float]:
+    """Copying scores: of a head that writes the token that it reads, of one that takes it away,
+    and of random ones. No sentence tells them apart, as they may look anywhere.
+    """
+    torch.manual_seed(0)
+    n, width = 40, 16
+    table = Table(torch.eye(n, dtype=torch.float64))
+    through = through_vocabulary(Ends(table, table, table, reads_itself=False))
+
+    def score(v: Tensor, o: Tensor) -> float:
+        return copying_score(ov_eigenvalues(Head(v, v, v, o, 1.0), through))
+
+    def random() -> Tensor:
+        return torch.randn(n, width, dtype=torch.float64)
+
+    v = random()
+    others = [score(random(), random().mT) for _ in range(100)]
+    largest = max(others, key=abs)
+    return {"copies": score(v, v.mT), "takes away": score(v, -v.mT), "random": abs(largest)}
 
 
 BASE = ModelConfig(
@@ -172,13 +270,17 @@ def of_short_texts() -> dict[tuple[int, Place], tuple[Label, ...]]:
 
 
 def main() -> None:
-    for role, some in of_planted().items():
-        print(f"planted {role:<10}", ", ".join(map(_spelled, some)) or "no label")
+    for where, of in (("", of_planted()), ("cross, ", of_planted_cross())):
+        for role, some in of.items():
+            name = f"{where}{role}"
+            print(f"planted {name:<16}", ", ".join(map(_spelled, some)) or "no label")
+    for name, score in copying().items():
+        print(f"planted {name:<16} copying score {score:.2f}{' at most' * (name == 'random')}")
     n_labelled, n_heads = Counter[str](), Counter[str]()
-    for name, of in of_random():
-        there = {place: some for place, some in of.items() if some}
+    for name, of_heads in of_random():
+        there = {place: some for place, some in of_heads.items() if some}
         n_labelled[name] += len(there)
-        n_heads[name] += len(of)
+        n_heads[name] += len(of_heads)
         for place, some in there.items():
             print("random ", name, *place, ", ".join(map(_spelled, some)))
     for name, n in n_heads.items():

@@ -5,7 +5,15 @@ from collections import defaultdict
 
 import pytest
 
-from tests.planted import ROLES, of_planted, of_random, of_short_texts
+from tests.planted import (
+    CROSS_ROLES,
+    ROLES,
+    copying,
+    of_planted,
+    of_planted_cross,
+    of_random,
+    of_short_texts,
+)
 from transformer.corpus.labels import holm, labels, share_labelled, tail
 from transformer.corpus.surveyed import Estimate, HeadSummary, Survey, Syntax
 
@@ -20,6 +28,21 @@ def test_planted_heads_have_their_label_and_no_other() -> None:
     for (label,) in filter(None, of.values()):
         assert label.baseline < 0.25 < 0.85 < label.low <= label.score <= label.high
         assert label.p < 1e-6 and label.n_sentences > 100
+
+
+def test_planted_heads_of_cross_attention_have_theirs() -> None:
+    """The one that copies looks at the token that it has read, wherever that is: it aligns."""
+    of = of_planted_cross(60)
+    assert {role: [label.role for label in some] for role, some in of.items()} == {
+        role: [] if role == "uniform" else [role] for role in CROSS_ROLES
+    }
+    assert all(label.p < 0.01 and label.n_sentences == 60 for (label,) in filter(None, of.values()))
+
+
+def test_a_head_that_copies_by_its_values_is_told_from_random_ones() -> None:
+    scores = copying()
+    assert scores["copies"] == pytest.approx(1) and scores["takes away"] == pytest.approx(-1)
+    assert scores["random"] < 0.5
 
 
 def test_random_heads_have_next_to_none() -> None:
