@@ -8,6 +8,7 @@ biases and feed-forward layers are left out.
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from math import sqrt
 from typing import Literal
 
@@ -40,17 +41,12 @@ def compositions(heads: Heads, place: Place) -> tuple[list[Composition], list[Co
 
     Raises CircuitError where its matrices are not to be had.
     """
-    own = _head(heads, place)
-    before = [
-        _composition(other, at, own, place, side)
-        for at, other in _all(heads)
-        for side in _sides(at, place)
-    ]
-    after = [
-        _composition(own, place, other, at, side)
-        for at, other in _all(heads)
-        for side in _sides(place, at)
-    ]
+    own = _Products(_head(heads, place))
+    before, after = list[Composition](), list[Composition]()
+    for at, head in _all(heads):
+        other = _Products(head)
+        before += (_composition(other, at, own, place, side) for side in _sides(at, place))
+        after += (_composition(own, place, other, at, side) for side in _sides(place, at))
     return _sorted(before), _sorted(after)
 
 
@@ -80,21 +76,47 @@ def _sides(writer: Place, reader: Place) -> tuple[Side, ...]:
     return "queries", "keys", "values"
 
 
-def _composition(writer: Head, wrote: Place, reader: Head, reads: Place, side: Side) -> Composition:
-    sides = {
-        "queries": (reader.q, reader.k.mT),
-        "keys": (reader.k, reader.q.mT),
-        "values": (reader.v, reader.o),
-    }
-    first, second = sides[side]
-    size = _norm(writer.v, writer.o) * _norm(first, second)
-    strength = _norm(writer.v, writer.o @ first @ second) / size if size else 0.0
+class _Products:
+    """The products of a head's matrices that norms are made of: a pair of heads has d x d alone."""
+
+    def __init__(self, head: Head) -> None:
+        self._head = head
+        self._sides: dict[Side, tuple[Tensor, Tensor, float]] = {}
+
+    @cached_property
+    def writes(self) -> tuple[Tensor, Tensor, float]:
+        """W_O, W_V^T W_V and ||W_OV||."""
+        v, o = self._head.v, self._head.o
+        square = v.mT @ v
+        return o, square, _root(square, o @ o.mT)
+
+    def reads(self, side: Side) -> tuple[Tensor, Tensor, float]:
+        """Both matrices of the product W that a side reads by: F, S^T S and ||W|| of W = F S^T."""
+        if side not in self._sides:
+            head = self._head
+            first, second = {
+                "queries": (head.q, head.k),
+                "keys": (head.k, head.q),
+                "values": (head.v, head.o.mT),
+            }[side]
+            square = second.mT @ second
+            self._sides[side] = first, square, _root(first.mT @ first, square)
+        return self._sides[side]
+
+
+def _composition(
+    writer: _Products, wrote: Place, reader: _Products, reads: Place, side: Side
+) -> Composition:
+    o, values, written = writer.writes
+    first, second, read = reader.reads(side)
+    between, size = o @ first, written * read
+    strength = _root(values, between @ second @ between.mT) / size if size else 0.0
     return Composition(wrote, reads, side, strength, 1 / sqrt(first.size(0)))
 
 
-def _norm(left: Tensor, right: Tensor) -> float:
-    """The Frobenius norm of left @ right, [D, d] and [d, D], by products of d x d."""
-    return float(torch.sum((left.mT @ left) * (right @ right.mT)).clamp_min(0).sqrt())
+def _root(left: Tensor, right: Tensor) -> float:
+    """||A B|| in the Frobenius norm, of A^T A and B B^T: the root of their elementwise product."""
+    return float(torch.sum(left * right).clamp_min(0).sqrt())
 
 
 def _sorted(some: list[Composition]) -> list[Composition]:
