@@ -59,3 +59,12 @@ def test_the_map_is_the_same_however_often_it_is_made() -> None:
     torch.manual_seed(1)
     between = distances([head(*torch.rand(9).tolist()) for _ in range(8)])
     assert torch.equal(layout(between)[0], layout(between.clone())[0])
+
+
+def test_the_map_is_the_best_that_scikit_learn_finds() -> None:
+    """MDS(metric="precomputed", n_init=400, max_iter=5000, eps=1e-14) of scikit-learn 1.9.1."""
+    footprints = [(8 - abs(i - 3), 1 + i, 2 + i * 5 % 7, 1 + i * i % 5) for i in range(8)]
+    places, stress = layout(distances([head(*map(float, each)) for each in footprints]))
+    assert stress == pytest.approx(0.0789713, abs=1e-6)
+    first = [0.0, 0.1239, 0.1158, 0.1803, 0.1858, 0.2575, 0.2770, 0.3485]
+    assert torch.cdist(places, places)[0].tolist() == pytest.approx(first, abs=2e-4)
