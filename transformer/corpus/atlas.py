@@ -1,10 +1,11 @@
 """The heads of a checkpoint over its survey: what each does, and which are alike."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
 
 from transformer.corpus.labels import Label, labels
@@ -19,10 +20,8 @@ Place = tuple[str, int, int]
 
 @dataclass(frozen=True, eq=False)
 class Likeness:
-    """The heads of one kind by how unlike their footprints are."""
+    """The heads of one kind in a plane, by how unlike their footprints are."""
 
-    distances: NDArray[np.float64]
-    """[N, N], the root of the Jensen-Shannon divergence."""
     places: NDArray[np.float64]
     """[N, 2], their distances in a plane, as far as there is room for them."""
     stress: float
@@ -76,22 +75,28 @@ class Atlas:
         return ({"worth": title_of("worth")} if has_worth else {}) | titles
 
     @cached_property
+    def distances(self) -> Mapping[str, NDArray[np.float64]]:
+        """Kind -> how unlike the footprints of its heads are, [N, N]: those of two kinds have other
+        bins.
+        """
+        return {kind: distances(self.of_kind(kind)).numpy() for kind in self.kinds}
+
+    @cached_property
     def likeness(self) -> Mapping[str, Likeness]:
-        """Kind -> how alike its heads are: heads of two kinds have footprints of other bins."""
-        return {kind: _likeness(self.of_kind(kind)) for kind in self.kinds}
+        """Kind -> its heads in a plane; a map has it, and no page of a head waits for it."""
+        return {kind: _likeness(each) for kind, each in self.distances.items()}
 
     def relatives(self, place: Place, most: int) -> list[tuple[Place, float]]:
         """The heads of its kind whose footprints are most like its own, with their distances."""
         heads = [place_of(each) for each in self.of_kind(place[0])]
-        row = self.likeness[place[0]].distances[heads.index(place)]
+        row = self.distances[place[0]][heads.index(place)]
         near = sorted(zip(heads, row.tolist(), strict=True), key=lambda each: each[1])
         return [each for each in near if each[0] != place][:most]
 
 
-def _likeness(heads: Sequence[HeadSummary]) -> Likeness:
-    between = distances(heads)
-    places, stress = layout(between)
-    return Likeness(between.numpy(), places.numpy(), float(stress))
+def _likeness(between: NDArray[np.float64]) -> Likeness:
+    places, stress = layout(torch.from_numpy(between))
+    return Likeness(places.numpy(), float(stress))
 
 
 def title_of(name: str) -> str:

@@ -3,14 +3,11 @@
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
-from typing import Any
 
 import streamlit as st
 
 from transformer import CheckpointError
 from transformer.files.foreign_text import clean
-from transformer.refusal import Refusal
-from viz.components.kit.picture import NothingLeft
 from viz.components.tour.tour import tour
 from viz.exhibits.exhibit import Exhibit, PictureAt
 from viz.fields.compare import CompareFields
@@ -29,7 +26,7 @@ from viz.state.failures import Drawing, report, say_failed_choice, say_failure
 from viz.state.focus import pinned_target
 from viz.state.live_preview import previewed
 from viz.state.mending import mend, mend_head
-from viz.state.note import fail, note, warn
+from viz.state.note import fail, warn
 from viz.state.page import PAGES, Page, Pane
 from viz.state.requests import request_of_page
 from viz.state.state import current_theme, session
@@ -45,7 +42,7 @@ from viz.ui.header import header, turn_to
 from viz.ui.live_text import drawn
 from viz.ui.provenance import made_with, of_figure, other_weights
 from viz.ui.showing import show as show_exhibit
-from viz.ui.showing import show_all, show_growth
+from viz.ui.showing import show_all, show_growths
 from viz.ui.sidebar import sidebar
 from viz.ui.style import style
 from viz.ui.token_row import token_row
@@ -196,7 +193,7 @@ def _arrange(page: Page, pane: Pane) -> None:
     if isinstance(alone, Exhibit) and isinstance(alone.content, PictureAt):
         show_exhibit(alone, main[0])
     elif isinstance(alone, Growth):
-        _show_growth(pane, alone, main[0])
+        show_growths(pane, lambda _: {main[0]: alone})
     elif page.draw is not None:
         page.draw(pane)
         if page.shows == "sentence" and not page.has_card and pane.result is not None:
@@ -214,11 +211,3 @@ def _card(page: Page, pane: Pane) -> None:
     """
     if pane.recording.target:
         why_word(pane, pinned_target, is_ahead=not page.tells)
-
-
-def _show_growth(pane: Pane, growth: Growth[Any], name: str) -> None:
-    """A main exhibit that takes time, by itself; why there is none."""
-    try:
-        show_growth(pane, growth, name)
-    except (Refusal, NothingLeft) as reason:
-        note(reason)

@@ -1,9 +1,10 @@
 """An exhibit on a screen: the one place that draws whatever pages show."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from transformer.refusal import Refusal
 from viz.app_packages import DeltaGenerator, st
 from viz.components.head_map.head_map import HeadMap, Region
 from viz.components.kit.guarded import guarded
@@ -104,11 +105,20 @@ def show_all(pane: Pane, exhibits: Exhibits) -> None:
 
 def show_growth(pane: Pane, growth: Growth[Any], name: str) -> None:
     """An exhibit as far as its study is; its files once that is whole. Raises what that raises."""
-    if not is_written(pane, growth.title):
+    if growth.about == "text" and not is_written(pane, growth.title):
         return
     work = grow(growth.study, lambda value: show(growth.exhibit(value), name))
     if work.is_whole:
         files_of(pane, growth.exhibit(work.result()), name)
+
+
+def show_growths(pane: Pane, declare: Callable[[Pane], Mapping[str, Growth[Any]]]) -> None:
+    """Exhibits that take time, as a page declares them; a note says why there are none."""
+    try:
+        for name, growth in declare(pane).items():
+            show_growth(pane, growth, name)
+    except (Refusal, NothingLeft) as reason:
+        note(reason)
 
 
 def show_with_files(

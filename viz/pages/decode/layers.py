@@ -10,7 +10,6 @@ from transformer.analysis.output_change import word_log_probabilities
 from transformer.causes.decoder_lens import with_encoder_layers
 from transformer.decoding.decode import decode
 from transformer.decoding.options import MAX_LEN
-from transformer.refusal import Refusal
 from transformer.visible import visible
 from transformer.words import word_groups, words_of
 from viz.app_packages import st
@@ -22,10 +21,9 @@ from viz.run.batches import Runner
 from viz.run.growth import Growth
 from viz.run.request import Request, answer
 from viz.run.study import Study
-from viz.state.note import note
 from viz.state.page import Pane
 from viz.state.state import change
-from viz.ui.showing import show_growth
+from viz.ui.showing import show_growths
 
 TITLE = "Written from each encoder layer"
 HELP = (
@@ -114,11 +112,7 @@ def encoder_layers(pane: Pane) -> None:
         help=literal(why or HELP),
         disabled=why is not None,
     )
-    try:
-        for name, growth in layers_exhibit(pane).items():
-            show_growth(pane, growth, name)
-    except Refusal as reason:
-        note(reason)
+    show_growths(pane, layers_exhibit)
 
 
 def why_not(pane: Pane) -> str | None:

@@ -9,7 +9,6 @@ from transformer.analysis.tables.origins import Side, together
 from transformer.causes.reference import Reference, ReferenceWord, reference
 from transformer.inputs import InputError
 from transformer.recording import Recording
-from transformer.refusal import Refusal
 from transformer.visible import visible
 from transformer.words import word_groups
 from viz.app_packages import st
@@ -24,10 +23,9 @@ from viz.run.growth import Growth
 from viz.run.request import Request, answer
 from viz.run.study import Study
 from viz.state.limits import check_text, may_read
-from viz.state.note import note
 from viz.state.page import Pane
 from viz.state.state import bound
-from viz.ui.showing import show_growth
+from viz.ui.showing import show_growths
 
 TITLE = "Reference, word by word"
 FOOT = (
@@ -80,12 +78,12 @@ def type_reference(pane: Pane) -> None:
         placeholder="A translation, or continuation, to be scored word by word",
         **bound("reference", typed, ""),
     )
-    try:
-        check_text(pane.answer.request.text, typed)
-        for name, growth in reference_exhibit(pane).items():
-            show_growth(pane, growth, name)
-    except (Refusal, NothingLeft) as reason:
-        note(reason)
+    show_growths(pane, _checked)
+
+
+def _checked(pane: Pane) -> dict[str, Growth[Reference]]:
+    check_text(pane.answer.request.text, pane.screen.of(DecodeFields).reference or "")
+    return reference_exhibit(pane)
 
 
 def _exhibit(recording: Recording, scores: Reference) -> Exhibit:

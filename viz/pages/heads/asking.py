@@ -3,19 +3,17 @@
 from dataclasses import replace
 
 from transformer.corpus.questions import GRAMMAR, ask
-from transformer.refusal import Refusal
 from viz.app_packages import st
 from viz.fields.heads import HeadsFields
 from viz.labels import literal
 from viz.pages.heads.answers import NAME, Counted, growth_of
 from viz.run.growth import Growth
 from viz.run.request import answer
-from viz.state.note import note
 from viz.state.page import Pane
 from viz.state.requests import first_example
 from viz.state.state import bound
 from viz.ui.progress import paid
-from viz.ui.showing import show_growth
+from viz.ui.showing import show_growths
 
 EXAMPLE = "who looks at the previous word?"
 
@@ -35,13 +33,7 @@ def ask_heads(pane: Pane) -> None:
     result = paid(pane.request, st.empty())  # a page of a checkpoint comes with a token only
     if result is None:
         return
-    pane = replace(pane, result=result)
-    try:
-        growth = exhibits_of_question(pane)[NAME]
-    except Refusal as reason:
-        note(reason)
-        return
-    show_growth(pane, growth, NAME)
+    show_growths(replace(pane, result=result), exhibits_of_question)
 
 
 def exhibits_of_question(pane: Pane) -> dict[str, Growth[Counted]]:

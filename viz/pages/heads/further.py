@@ -6,7 +6,6 @@ from functools import partial
 
 from transformer.corpus.atlas import Atlas, Place
 from transformer.inspection.composition import Composition, compositions
-from transformer.refusal import Refusal
 from transformer.training.history import list_snapshots
 from viz.app_packages import st
 from viz.components.kit.picture import NothingLeft
@@ -23,8 +22,8 @@ from viz.screen import link
 from viz.state.head_links import at_head
 from viz.state.note import note
 from viz.state.page import Pane
-from viz.ui.progress import grow, paid, whole
-from viz.ui.showing import show
+from viz.ui.progress import paid, whole
+from viz.ui.showing import show, show_growths
 
 EXPLAIN = (
     "How much of what one head writes another one reads by its queries, keys or values: "
@@ -49,7 +48,8 @@ class HeadCircuits(Study[Composed]):
 def circuits_of_head(pane: Pane, atlas: Atlas, place: Place) -> Growth[Composed]:
     """The heads that it reads, and that read it."""
     study = HeadCircuits(pane.request.checkpoint, pane.request.version, place)
-    return Growth("Circuits", study, partial(_exhibit, pane, atlas, place))
+    exhibit = partial(_exhibit, pane, atlas, place)
+    return Growth("Circuits", study, exhibit, is_main=False, about="checkpoint")
 
 
 def _exhibit(pane: Pane, atlas: Atlas, place: Place, composed: Composed) -> Exhibit:
@@ -66,13 +66,11 @@ def _exhibit(pane: Pane, atlas: Atlas, place: Place, composed: Composed) -> Exhi
     return Exhibit(title, table, says, is_main=False, about="checkpoint")
 
 
-def draw_circuits(growth: Growth[Composed], title: str) -> None:
+def draw_circuits(pane: Pane, atlas: Atlas, place: Place) -> None:
     """Draw them as soon as they are computed; a reason, where weights cannot be read."""
+    title = f"Circuits of {head_name(place)}"
     st.markdown(f"**{literal(title)}**", help=literal(EXPLAIN))
-    try:
-        grow(growth.study, lambda composed: show(growth.exhibit(composed), "circuits"))
-    except Refusal as reason:
-        note(reason)
+    show_growths(pane, lambda _: {"circuits": circuits_of_head(pane, atlas, place)})
 
 
 def draw_training(pane: Pane, place: Place) -> None:

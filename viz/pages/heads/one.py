@@ -14,7 +14,7 @@ from viz.figures.heads.numbers_of_head import numbers_of_head
 from viz.figures.heads.relatives_table import relatives_table
 from viz.figures.heads.rows_table import rows_table
 from viz.labels import literal
-from viz.pages.heads.further import circuits_of_head, draw_circuits, draw_training
+from viz.pages.heads.further import draw_circuits, draw_training
 from viz.pages.heads.sentences import group_of, rows_of
 from viz.screen import link
 from viz.state.head_links import at_head, in_weights, on_explore, over_training
@@ -128,7 +128,7 @@ def _further(pane: Pane, atlas: Atlas, place: Place, exhibits: dict[str, Exhibit
     with left:
         st.markdown(f"**{literal(exhibits['relatives'].title)}**")
         show(exhibits["relatives"], "relatives")
-        draw_circuits(circuits_of_head(pane, atlas, place), f"Circuits of {head_name(place)}")
+        draw_circuits(pane, atlas, place)
     with right:
         st.markdown(f"**{literal(exhibits['strongest'].title)}**")
         show(exhibits["strongest"], "strongest")

@@ -7,7 +7,6 @@ import torch
 from transformer.analysis.reading import PLAIN, AttentionMap, Reading, read
 from transformer.corpus.ask import Spot
 from transformer.corpus.questions import Pattern
-from transformer.refusal import Refusal
 from viz.app_packages import st
 from viz.components.kit.sides import sides
 from viz.fields.explore import ExploreFields
@@ -15,11 +14,10 @@ from viz.labels import bare_label, literal
 from viz.pages.heads.answers import NAME, Counted, growth_of
 from viz.run.growth import Growth
 from viz.state.head_links import at_question
-from viz.state.note import note
 from viz.state.page import Pane
 from viz.state.state import change
 from viz.ui.controls import draw_link
-from viz.ui.showing import show_growth
+from viz.ui.showing import show_growths
 
 NONE = "Pin two words, or a cell, to ask which heads link them."
 
@@ -114,11 +112,7 @@ def ask_of_pins(pane: Pane) -> None:
 
 def answer_pins(pane: Pane) -> None:
     """Draw the heads that answer the question that is open."""
-    try:
-        for growth in exhibits_of_pins(pane).values():
-            show_growth(pane, growth, NAME)
-    except Refusal as reason:
-        note(reason)
+    show_growths(pane, exhibits_of_pins)
 
 
 def _title(pattern: Pattern) -> str:
