@@ -136,6 +136,8 @@ class Answer:
     recording: Recording
     seconds: float
     """Decoding and recording together, when it was computed."""
+    instead: str = ""
+    """The reason, in a sentence, why this process did it in place of models elsewhere; or empty."""
 
     @property
     def parts(self) -> tuple[Recording, Decoding | None]:
@@ -185,8 +187,7 @@ def make_request(
 
 
 def open_checkpoint(request: Request) -> Checkpoint:
-    """The loaded model, one per process and device, told its languages, its chat template and its
-    second text.
+    """The loaded model, one per process and device, told its languages, template and second text.
 
     Raises CheckpointError, InputError, DeviceError.
     """
@@ -244,8 +245,7 @@ def make_answer(
 ) -> Answer:
     """Decode first, record once. Raises CheckpointError, InputError or DeviceError.
 
-    followed: what the request follows, where it is at hand. runner: says when it is decoded and
-    recorded, and hears what is written.
+    followed: what it follows, where that is at hand. runner: says when, and hears what is written.
     """
     make = partial(_made, request, followed, runner)
     with remembered(request):
@@ -256,8 +256,8 @@ def _made(request: Request, followed: Answer | None, runner: Runner) -> Answer:
     checkpoint = open_checkpoint(request)
     started = time.perf_counter()
     task = _task(request, checkpoint, followed)
-    decoding, recording = models_for(checkpoint).run(task, checkpoint, runner)
-    return Answer(request, checkpoint, decoding, recording, time.perf_counter() - started)
+    decoding, recording, instead = models_for(checkpoint).run(task, checkpoint, runner)
+    return Answer(request, checkpoint, decoding, recording, time.perf_counter() - started, instead)
 
 
 def _task(request: Request, checkpoint: Checkpoint, followed: Answer | None) -> Task:

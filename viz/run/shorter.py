@@ -23,9 +23,10 @@ def part_of(work: Work[Answer]) -> Answer:
     ids = tuple(token.id for token in decoding.target)
     choices = (request.languages, request.edits, request.pair)
     task = Task(checkpoint.name, request.text, *choices, target=ids)
-    _, recording = models_for(checkpoint).run(task, checkpoint, entered)
+    outcome = models_for(checkpoint).run(task, checkpoint, entered)
     shorter = with_length(request, draft.n_tokens)
-    part = Answer(shorter, checkpoint, decoding, recording, time.perf_counter() - work.began)
+    seconds = time.perf_counter() - work.began
+    part = Answer(shorter, checkpoint, decoding, outcome.recording, seconds, outcome.instead)
     keep_answer(part)
     return part
 

@@ -19,7 +19,6 @@ from transformer.hugging_face.chat.chatting import text_read
 from transformer.visible import visible
 from viz.labels import literal
 from viz.run.cache import raise_known
-from viz.run.cpu_instead import why_on_cpu
 from viz.run.request import (
     Answer,
     Request,
@@ -44,7 +43,7 @@ from viz.state.state import bound, change, session, widget
 from viz.talks.stage import on_stage
 from viz.ui.controls import choose_one, choose_options
 from viz.ui.live_text import written_answer
-from viz.ui.model_notes import say_notes
+from viz.ui.model_notes import say_notes, say_place
 from viz.ui.progress import whole
 from viz.ui.words import help_of
 
@@ -193,8 +192,7 @@ def _settle(request: Request, place: DeltaGenerator | None) -> None:
     is_same = before is not None and before.request.checkpoint == request.checkpoint
     try:
         session().answer = _answer(request, place) or before
-        if why := why_on_cpu(request.checkpoint, request.text):
-            note(why)
+        say_place(request, session().answer)
         if before is not None and is_same and before.request.version != request.version:
             name = title(request.checkpoint)
             note(f"{name} was saved anew since it was shown: this is the new one.")

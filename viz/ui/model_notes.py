@@ -1,4 +1,5 @@
-"""The notes of a checkpoint: what its folder adds to the model, and what takes no part in it."""
+"""The notes of a checkpoint: what its folder adds to the model, and what takes no part in it; and
+the place where an answer was computed, where that is not the usual one."""
 
 import html
 
@@ -6,9 +7,11 @@ from transformer.visible import visible
 from viz.app_packages import st
 from viz.fields.compare import CompareFields
 from viz.labels import literal
-from viz.run.request import about
+from viz.run.cpu_instead import why_on_cpu
+from viz.run.request import Answer, Request, about
 from viz.screen import choose, link
 from viz.state.checkpoints import pair_with
+from viz.state.note import note
 from viz.state.state import session
 
 
@@ -22,6 +25,13 @@ def say_notes(checkpoint: str, prefix: str = "") -> None:
         st.caption(literal(f"{prefix}{notes}"), width="content")
         if pair is not None:  # a note says that there is an adapter
             _compare(*pair)
+
+
+def say_place(request: Request, answer: Answer | None, prefix: str = "") -> None:
+    """Say that the CPU computed it in place of the GPU, or this process in place of others."""
+    of_answer = "" if answer is None else answer.instead
+    for why in filter(None, (why_on_cpu(request.checkpoint, request.text), of_answer)):
+        note(f"{prefix}{why}")
 
 
 def _compare(base: str, adapted: str) -> None:

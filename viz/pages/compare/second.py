@@ -15,7 +15,6 @@ from transformer.visible import visible
 from viz.app_packages import st
 from viz.fields.compare import CompareFields
 from viz.pages.compare.derived import ByMethod, Changed, Second
-from viz.run.cpu_instead import why_on_cpu
 from viz.run.request import Answer, Request, answer, keep_answer, make_request
 from viz.run.work import at_hand
 from viz.screen import put
@@ -26,7 +25,7 @@ from viz.state.limits import charge, check_text
 from viz.state.note import note, warn
 from viz.state.page import Pane
 from viz.state.state import bound, change, session, widget
-from viz.ui.model_notes import say_notes
+from viz.ui.model_notes import say_notes, say_place
 from viz.ui.progress import whole
 
 SAME, EDITED, SUFFIX = "same checkpoint", "A with these edits", "_b"
@@ -74,7 +73,7 @@ def choose_second(first: Pane) -> Pane:
         else:
             result = whole(_request(first, of), place, SUFFIX)
         if result is not None and isinstance(of, Second):
-            _say_how(result.request)
+            _say_how(result)
     except EditError as error:
         without_edit(error, first.screen.edits)
     except Refusal as error:
@@ -84,11 +83,11 @@ def choose_second(first: Pane) -> Pane:
     return replace(first, second=_pane(first, of, result))
 
 
-def _say_how(request: Request) -> None:
-    """Say what B's folder makes of it, that it was written anew, or that the CPU computed it."""
+def _say_how(result: Answer) -> None:
+    """Say what B's folder makes of it, that it was written anew, or where it was computed."""
+    request = result.request
     say_notes(request.checkpoint, "B: ")
-    if why := why_on_cpu(request.checkpoint, request.text):
-        note(f"B: {why}")
+    say_place(request, result, "B: ")
     last = session().of(LastSecond)
     before, last.request = last.request, request
     is_same = before is not None and before.checkpoint == request.checkpoint

@@ -2,6 +2,7 @@
 
 import time
 from dataclasses import dataclass, field
+from logging import getLogger
 from threading import Lock
 
 from transformer import Checkpoint
@@ -9,12 +10,13 @@ from transformer.checkpoint import shipped_path
 from viz.run.batches import Runner
 from viz.run.models.elsewhere import Elsewhere
 from viz.run.models.here import HERE
-from viz.run.models.place import Models, ModelsError, Outcome
+from viz.run.models.place import Models, ModelsError, Outcome, SilentModels
 from viz.run.models.task import Task
 from viz.run.settings import models_address, models_token, runs_here_instead
 
 RESTS = 10.0
 """Seconds for which models elsewhere are not asked again, after they did not answer."""
+_LOG = getLogger(__name__)
 
 
 def models_for(checkpoint: Checkpoint) -> Models:
@@ -29,9 +31,9 @@ def models_for(checkpoint: Checkpoint) -> Models:
 
 @dataclass
 class _Rest:
-    """The time until which each place is left alone; by `time.monotonic`, in s."""
+    """The time until which each place is left alone, by `time.monotonic`, in s; and why it is."""
 
-    until: dict[str, float] = field(default_factory=dict)
+    until: dict[str, tuple[float, str]] = field(default_factory=dict)
     lock: Lock = field(default_factory=Lock)
 
 
@@ -45,13 +47,22 @@ class HereInstead:
     there: Elsewhere
 
     def run(self, task: Task, checkpoint: Checkpoint, runner: Runner) -> Outcome:
-        """Ask there; what they do not do is done here."""
+        """Ask there; what they do not do is done here, and the outcome says why."""
         with _REST.lock:
-            is_resting = time.monotonic() < _REST.until.get(self.there.address, 0.0)
-        if not is_resting:
+            until, why = _REST.until.get(self.there.address, (0.0, ""))
+        if time.monotonic() >= until:
             try:
                 return self.there.run(task, checkpoint, runner)
-            except ModelsError:
+            except ModelsError as error:
+                why = _why_here(error)
+                _LOG.warning("The models at %s did not do a task.", self.there.address)
                 with _REST.lock:
-                    _REST.until[self.there.address] = time.monotonic() + RESTS
-        return HERE.run(task, checkpoint, runner)
+                    _REST.until[self.there.address] = time.monotonic() + RESTS, why
+        return HERE.run(task, checkpoint, runner)._replace(instead=why)
+
+
+def _why_here(error: ModelsError) -> str:
+    """Say why this process computed an answer that was to come from elsewhere."""
+    if isinstance(error, SilentModels):
+        return f"{error.state}: this process computed the answer in their place."
+    return f"{error} This process computed the answer in their place."

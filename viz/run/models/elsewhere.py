@@ -37,7 +37,7 @@ from viz.run.models.frames import (
     unpacked,
 )
 from viz.run.models.listening import Line
-from viz.run.models.place import ModelsError, Outcome
+from viz.run.models.place import ModelsError, Outcome, SilentModels
 from viz.run.models.task import Task
 
 CONNECT = 5.0
@@ -153,12 +153,9 @@ class Elsewhere:
             "Start the same version there by python -m viz models."
         )
 
-    def _dead(self, error: BaseException) -> ModelsError:
+    def _dead(self, error: BaseException) -> SilentModels:
         why = getattr(error, "strerror", None) or str(error).rstrip(".") or type(error).__name__
-        return ModelsError(
-            f"The models at {self.address} do not answer ({quoted(why)}): once they do, the same "
-            "text is answered."
-        )
+        return SilentModels(f"The models at {self.address} do not answer ({quoted(why)})")
 
 
 def _wait(seconds: float, runner: Runner) -> None:

@@ -57,10 +57,9 @@ def frames(read: Callable[[int], bytes]) -> Iterator[tuple[bytes, bytes]]:
 
 def packed(outcome: Outcome, checkpoint: Checkpoint, mark: str) -> bytes:
     """Return a decoding and a recording as the content of an ANSWER. Raises WireError."""
-    decoding, recording = outcome
-    data = None if decoding is None else to_data(decoding)
+    data = None if outcome.decoding is None else to_data(outcome.decoding)
     text = json.dumps(data, separators=(",", ":")).encode()
-    return struct.pack("<I", len(text)) + text + to_bytes(recording, checkpoint, mark)
+    return struct.pack("<I", len(text)) + text + to_bytes(outcome.recording, checkpoint, mark)
 
 
 def unpacked(content: bytes, checkpoint: Checkpoint, mark: str) -> Outcome:
@@ -70,7 +69,7 @@ def unpacked(content: bytes, checkpoint: Checkpoint, mark: str) -> Outcome:
     (length,) = struct.unpack_from("<I", content)
     data = json_of(content[4 : 4 + length])
     decoding = None if data is None else from_data(data, checkpoint)
-    return decoding, from_bytes(content[4 + length :], checkpoint, mark)
+    return Outcome(decoding, from_bytes(content[4 + length :], checkpoint, mark))
 
 
 def draft(text: str, n_tokens: int, decoding: Decoding) -> bytes:

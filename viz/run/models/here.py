@@ -26,7 +26,7 @@ class Here:
             decoding = decode(checkpoint, task.text, task.method, *choices, **options)
             target, decoding = decoding.target, decoding.without_distributions()
         with runner.turn(checkpoint.model):
-            return decoding, record(checkpoint, task.text, target, task.edits)
+            return Outcome(decoding, record(checkpoint, task.text, target, task.edits))
 
 
 def _decided(task: Task) -> dict[str, Any]:
