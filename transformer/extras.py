@@ -31,7 +31,13 @@ def missing(extra: str) -> list[str]:
     >>> missing("app")
     []
     """
-    return [name for name in EXTRAS[extra] if find_spec(name) is None]
+    return [name for name in EXTRAS[extra] if not _is_here(name)]
+
+
+def _is_here(name: str) -> bool:
+    """Tell a package from a mere folder of its name, such as that of Ray's own files in /tmp."""
+    spec = find_spec(name)
+    return spec is not None and spec.origin is not None
 
 
 def require(extra: str, otherwise: str = "") -> None:

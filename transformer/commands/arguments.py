@@ -27,6 +27,13 @@ def checkpoint(text: str) -> Path:
     return shipped if shipped.is_dir() and not Path(text).is_dir() else Path(text)
 
 
+def named_folder(text: str) -> Path:
+    """A folder to write into: not what a shell's empty variable is. Raises ArgumentTypeError."""
+    if not text:
+        raise ArgumentTypeError("must name a folder")
+    return Path(text)
+
+
 def positive(text: str) -> int:
     """A whole number from 1. Raises ArgumentTypeError."""
     number = int(text)

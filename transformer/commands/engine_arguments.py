@@ -1,5 +1,6 @@
 """The engine that a command is asked for: its arguments, and what runs the shards."""
 
+import os
 from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -8,6 +9,7 @@ from transformer.commands.arguments import positive
 from transformer.corpus.shards import Shard, missing
 from transformer.discover import discover
 from transformer.engines.engine import Done, Engine, EngineError, Job, Resources
+from transformer.training.evaluation.say import say
 
 
 def engines() -> dict[str, Engine]:
@@ -36,6 +38,19 @@ def is_elsewhere(options: Namespace) -> bool:
     return options.jobs > 1 or bool(options.address) or options.engine not in (None, "here")
 
 
+def n_jobs(options: Namespace) -> int:
+    """Return the number of processes: on this machine at most one for each of its processors.
+
+    Each has a model of its own: more of them would fill the memory, and save no time.
+    """
+    has_affinity = hasattr(os, "sched_getaffinity")  # a container may have a part of the machine
+    most = len(os.sched_getaffinity(0)) if has_affinity else os.cpu_count() or 1
+    if options.address or options.engine == "here" or options.jobs <= most:
+        return int(options.jobs)
+    say(f"{most} at a time, not {options.jobs}: this machine has no more processors.")
+    return most
+
+
 def run_shards(
     job: Job, shards: Sequence[Shard], options: Namespace, folder: Path | None = None
 ) -> Iterator[Done]:
@@ -44,7 +59,7 @@ def run_shards(
     folder: the parts are written there, which is looked after at the end. Raises Refusal.
     """
     default = "ray" if options.address else "processes" if options.jobs > 1 else "here"
-    resources = Resources(options.jobs, options.threads or 1, options.address)
+    resources = Resources(n_jobs(options), options.threads or 1, options.address)
     yield from engines()[options.engine or default].run(job, shards, resources)
     if folder is not None and (left := missing(shards, folder)):
         raise EngineError(

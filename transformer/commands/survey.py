@@ -9,7 +9,7 @@ from pathlib import Path
 
 from tqdm import tqdm
 
-from transformer.commands.arguments import add_checkpoint, add_data, positive
+from transformer.commands.arguments import add_checkpoint, add_data, named_folder, positive
 from transformer.commands.command import Command, Result
 from transformer.commands.engine_arguments import add_engine, run_shards
 from transformer.corpus.manifest import begin, compare, make_folder, manifest_of, options_in
@@ -51,7 +51,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     add_data(parser, help)
     parser.add_argument(
         "--out",
-        type=Path,
+        type=named_folder,
         required=True,
         metavar="FOLDER",
         help=f"the parts, {JSON} and {CSV}; what is there of the same survey is not done again",
@@ -65,8 +65,9 @@ def add_arguments(parser: ArgumentParser) -> None:
 def run(options: Namespace) -> Result:
     """Survey what no part has yet, then summarise all parts. Raises Refusal."""
     require("survey")
-    trees = read_trees(options.data) if options.data.suffix == ENDING else []
-    lines = [tree.text for tree in trees] or lines_in(options.data)
+    has_trees = options.data.suffix == ENDING
+    trees = read_trees(options.data) if has_trees else []
+    lines = [tree.text for tree in trees] if has_trees else lines_in(options.data)
     n_sentences = sum(bool(source_of(line)) for line in lines)
     if not n_sentences:
         raise InputError(f"{options.data} has no sentence: write one per line.")

@@ -68,8 +68,9 @@ def make_folder(folder: Path) -> None:
     try:
         folder.mkdir(parents=True, exist_ok=True)
         why = "" if os.access(folder, os.W_OK | os.X_OK) else "Permission denied"
-    except OSError as error:
-        why = "a file is there" if folder.is_file() else str(error.strerror)
+    except (OSError, ValueError) as error:
+        is_taken = isinstance(error, FileExistsError)
+        why = "a file is there" if is_taken else getattr(error, "strerror", None) or str(error)
     if why:
         raise InputError(
             f"{folder} cannot be the folder of the parts ({why}): --out must name a folder that "

@@ -7,6 +7,7 @@ rows, and the rows at them, can be told from parts alone: no model is run again.
 import importlib
 import json
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -105,24 +106,32 @@ class Parts:
 
 def _of_part(file: Path, name: str) -> str:
     """Return what a part says of itself under this name; empty where it says nothing."""
-    metadata = parquet().read_schema(file).metadata or {}
-    return str(metadata.get(name.encode(), b"").decode())
+    with _refused(file):
+        metadata = parquet().read_schema(file).metadata or {}
+        return str(metadata.get(name.encode(), b"").decode())
 
 
-def lines_of(file: Path) -> Iterator[SentenceHeads]:
-    """Read a part. Raises InputError for what is none, NotInstalled."""
-    reader = parquet()
+@contextmanager
+def _refused(file: Path) -> Iterator[None]:
+    """Say in a sentence that a file is no part. Raises InputError."""
     try:
-        table = reader.read_table(file)
-        version = (table.schema.metadata or {}).get(LAYOUT.encode(), b"").decode()
-        if version != str(VERSION):
-            raise ValueError(f"version {quoted(version)}")
-        yield from _lines(table)
+        yield
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise InputError(
             f"{file} is not a part of a survey that this version reads: remove it, and the same "
             "command makes it anew."
         ) from error
+
+
+def lines_of(file: Path) -> Iterator[SentenceHeads]:
+    """Read a part. Raises InputError for what is none, NotInstalled."""
+    reader = parquet()
+    with _refused(file):
+        table = reader.read_table(file)
+        version = (table.schema.metadata or {}).get(LAYOUT.encode(), b"").decode()
+        if version != str(VERSION):
+            raise ValueError(f"version {quoted(version)}")
+        yield from _lines(table)
 
 
 def _lines(table: Any) -> Iterator[SentenceHeads]:

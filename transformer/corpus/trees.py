@@ -20,6 +20,8 @@ TO_HEAD, TO_DEPENDENT = 1, 2
 """Bits of a hit: the dependent's row has its largest weight on the head, or the other way round."""
 BLIND = 4
 """Times a bit: a mask hides the head from the dependent, or the other way round."""
+MOST_DIGITS = 10
+"""Of a place in a sentence: Python reads no number of thousands."""
 Hits = NDArray[np.uint8]
 
 
@@ -68,9 +70,11 @@ def read_trees(file: Path) -> list[Tree]:
                 raise InputError(f"{file}, line {number}: a word has ten columns in CoNLL-U.")
             if cells[0].isdecimal():  # neither 1-2, a contraction, nor 1.1, which is not said
                 rows.append(cells)
-            first, _, last = cells[0].partition("-")
-            if first.isdecimal() and last.isdecimal():
-                joined.append((int(first) - 1, int(last) - 1, cells[1]))
+            if any(map(str.isspace, cells[7])):
+                raise InputError(f"{file}, line {number}: a relation has no spaces in CoNLL-U.")
+            first, _, last = map(_number, cells[0].partition("-"))
+            if first is not None and last is not None:
+                joined.append((first - 1, last - 1, cells[1]))
         elif not line and rows:
             tree = _tree(text or " ".join(row[1] for row in rows), rows, file, number)
             trees.append(replace(tree, contractions=tuple(joined)))
@@ -79,8 +83,8 @@ def read_trees(file: Path) -> list[Tree]:
 
 
 def _tree(text: str, rows: Sequence[Sequence[str]], file: Path, number: int) -> Tree:
-    heads = [int(row[6]) if row[6].isdecimal() else -1 for row in rows]
-    if not all(0 <= head <= len(rows) for head in heads):
+    heads = [head for row in rows if (head := _number(row[6])) is not None and head <= len(rows)]
+    if len(heads) < len(rows):
         raise InputError(f"{file}, line {number}: a word of the sentence before has no head.")
     return Tree(
         text=text,
@@ -88,6 +92,11 @@ def _tree(text: str, rows: Sequence[Sequence[str]], file: Path, number: int) -> 
         heads=tuple(head - 1 if head else None for head in heads),
         relations=tuple(row[7].partition(":")[0] for row in rows),
     )
+
+
+def _number(text: str) -> int | None:
+    """Read a place in a sentence; None: it is none."""
+    return int(text) if text.isdecimal() and len(text) < MOST_DIGITS else None
 
 
 def spelled(tree: Tree) -> str:

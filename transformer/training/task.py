@@ -86,7 +86,8 @@ def text_in(file: Path, most: int = LARGEST) -> str:
         text = read_regular(file, most).decode("utf-8-sig")
         return text.replace("\r\n", "\n").replace("\r", "\n")
     except UnicodeDecodeError as error:
-        raise TrainingError(f"{file} is not UTF-8: {error}.") from error
+        byte = f"byte {error.start + 1:,d} is 0x{error.object[error.start]:02x}"
+        raise TrainingError(f"{file} is not UTF-8 ({byte}): save it in that encoding.") from error
     except Misfit as error:
         raise TrainingError(f"{file} {error}.") from error
 

@@ -153,10 +153,28 @@ def test_no_folder_no_survey(
 ) -> None:
     pytest.importorskip("pyarrow")
     monkeypatch.delattr(survey, "load_checkpoint")
-    for out in (data, data / "out"):
+    for out in (data, data / "out", tmp_path / ("a" * 300)):
         assert run("copy", "--data", data, "--out", out) == 1
         error = capsys.readouterr().err
-        assert error.startswith(f"error: {out} ") and "--out must name a folder" in error
+        assert error.startswith(f"error: {str(out)[:40]}") and "--out must name a folder" in error
+    with pytest.raises(SystemExit):
+        run("copy", "--data", data, "--out", "")  # the variable of a shell that is not set
+    assert "must name a folder" in capsys.readouterr().err
+    data = data.rename(tmp_path / "none.conllu")
+    data.write_text("# text = 2 3\n\n")
+    assert run("copy", "--data", data, "--out", tmp_path / "out") == 1
+    assert "has no sentence" in capsys.readouterr().err
+
+
+def test_a_damaged_part_of_no_shard_is_named(data: Path, tmp_path: Path, capsys: Output) -> None:
+    pytest.importorskip("pyarrow")
+    out = tmp_path / "out"
+    out.mkdir()
+    data.write_text("2 3\n")
+    assert run("copy", "--data", data, "--out", out) == 0
+    part(out, 7).write_text("cut")
+    assert run("copy", "--data", data, "--out", out) == 1
+    assert f"error: {part(out, 7)} is not a part" in capsys.readouterr().err
 
 
 def test_parts_of_other_columns_are_refused_at_once(

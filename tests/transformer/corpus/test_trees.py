@@ -57,8 +57,12 @@ def test_a_file_is_read(file: Path) -> None:
     file.write_text("# text = a\n1\ta\tb\n")
     with pytest.raises(InputError, match="line 2"):
         read_trees(file)
-    file.write_text(CONLLU.replace("\t2\tobj", "\t9\tobj"))
-    with pytest.raises(InputError, match="no head"):
+    for head in ("9", "9" * 5000):
+        file.write_text(CONLLU.replace("\t2\tobj", f"\t{head}\tobj"))
+        with pytest.raises(InputError, match="no head"):
+            read_trees(file)
+    file.write_text(CONLLU.replace("\tobj", "\tob j"))
+    with pytest.raises(InputError, match="no spaces"):
         read_trees(file)
 
 
