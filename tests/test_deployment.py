@@ -22,6 +22,7 @@ import yaml
 from tests.browser.server import free_port
 from tests.load.viewers import get
 from tests.load.visitor import Visitor
+from viz.__main__ import _parser
 
 ROOT = Path(__file__).parents[1]
 DEPLOY = ROOT / "docs" / "deploy"
@@ -184,6 +185,42 @@ def test_the_compose_files_name_what_there_is() -> None:
         assert context == ROOT and (context / each["build"]["dockerfile"]).is_file()
     (mounted,) = said["services"]["proxy"]["volumes"]
     assert (DEPLOY / mounted.split(":")[0]).is_file()
+
+
+def test_the_compose_files_of_models_fit_the_viewers() -> None:
+    """The command is one that the program takes, at the place and with the token of viewers."""
+    viewers, more, cuda = (
+        yaml.safe_load((DEPLOY / f"compose{kind}.yaml").read_text())["services"]
+        for kind in ("", ".models", ".models-cuda")
+    )
+    assert set(more) == {"models", *(name for name, each in viewers.items() if "build" in each)}
+    assert (
+        set(cuda) == {"models"} and "networks" not in cuda["models"]
+    )  # one file is laid on another
+    models, token = more.pop("models"), "HEADSCOPE_MODELS_TOKEN"
+    settings = (DEPLOY.parent / "deploy.md").read_text()
+    for each in more.values():
+        own = each["environment"]
+        assert own[token] == models["environment"][token] and not (set(own) - read_by(settings))
+        for command in (models["command"], cuda["models"]["command"]):
+            python, _, module, *arguments = command
+            assert (python, module) == ("python", "viz")
+            options = _parser().parse_args(arguments)
+            host, _, port = options.address.rpartition(":")
+            assert (host, own["HEADSCOPE_MODELS"]) == ("0.0.0.0", f"models:{port}")
+            assert port in models["healthcheck"]["test"][-1]
+    of_image = (DEPLOY / "Dockerfile").read_text()
+    for each in (models, cuda["models"]):
+        assert (DEPLOY / each["build"]["context"]).resolve() == ROOT
+        assert all(f"\nARG {name}=" in of_image for name in each["build"]["args"])
+    assert set(viewers["viewer-1"]["networks"]) == set(models["networks"])
+    hardened = ("read_only", "cap_drop", "security_opt", "tmpfs", "restart")
+    assert all(models[name] == viewers["viewer-1"][name] for name in hardened)
+
+
+def read_by(text: str) -> set[str]:
+    """The settings that a document tells of."""
+    return set(re.findall(r"`(HEADSCOPE_\w+)`", text))
 
 
 async def cut_off(address: str, n: int, of_those_new: int) -> None:
