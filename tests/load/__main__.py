@@ -2,7 +2,8 @@
 
 Prints a table, and the ceiling: the most sessions of whose answers 19 of 20 come within 3 s.
 Each answer is compared with the model's own. With --viewers N each crowd comes to one server, and
-then to N behind nginx; with --address to a server that runs already.
+then to N behind nginx; with --address to a server that runs already. With --replicas N it comes to
+a viewer whose models are N replicas of Ray Serve, of which one is killed half-way.
 """
 
 import argparse
@@ -17,6 +18,7 @@ from tempfile import TemporaryDirectory
 
 from tests.browser.server import serve
 from tests.load.crowd import enter, type_letters
+from tests.load.replicas import PYTHON, Replicas, processes_of, replicas, text_of
 from tests.load.viewers import NGINX, behind_nginx
 from tests.load.visitor import sentence
 
@@ -25,8 +27,18 @@ GOAL = 3.0
 """Seconds, of the 95th percentile."""
 
 
-def main(sessions: list[int], seconds: float, typists: int, places: Mapping[str, str]) -> None:
-    """Let crowds of these sizes in at each of these places, one after the other."""
+def main(
+    sessions: list[int],
+    seconds: float,
+    typists: int,
+    places: Mapping[str, str],
+    models: Replicas | None,
+) -> None:
+    """Let crowds of these sizes in at each of these places, one after the other.
+
+    models: of which one replica is killed while each crowd is there.
+    """
+    half_way = (lambda: None) if models is None else models.kill_one
     print(
         f"{'viewers':>7} {'sessions':>8} {'runs':>6} {'median':>8} {'p95':>8} {'runs/s':>7} "
         f"{'CPU/run':>8} {'wrong':>6} {'MiB':>6} {'load':>5}"
@@ -34,7 +46,7 @@ def main(sessions: list[int], seconds: float, typists: int, places: Mapping[str,
     ceilings = dict.fromkeys(places, 0)
     for n in sessions:
         for place, address in places.items():
-            found = asyncio.run(enter(address, n, seconds, processor=_processor))
+            found = asyncio.run(enter(address, n, seconds, processor=_processor, half_way=half_way))
             print(
                 f"{place:>7} {n:>8} {len(found.seconds):>6} {found.median * 1e3:>5.0f} ms "
                 f"{found.p95 * 1e3:>5.0f} ms {found.rate:>7.1f} "
@@ -80,23 +92,15 @@ def _places(viewers: int, address: str | None) -> Iterator[dict[str, str]]:
 
 def _resident() -> float:
     """MiB that the servers have in memory, where the system has /proc; else 0."""
-    files = (Path(f"/proc/{pid}/statm").read_text() for pid in _children(os.getpid()))
-    return sum(int(file.split()[1]) for file in files) * os.sysconf("SC_PAGE_SIZE") / 2**20
+    files = [text_of(pid, "statm").split() for pid in processes_of(os.getpid())]
+    return sum(int(file[1]) for file in files if file) * os.sysconf("SC_PAGE_SIZE") / 2**20
 
 
 def _processor() -> float:
     """Seconds that the servers have computed, nginx included, whatever else the machine does."""
-    stats = (Path(f"/proc/{pid}/stat").read_text() for pid in _children(os.getpid()))
-    fields = (stat.rpartition(")")[2].split() for stat in stats)
-    return sum(int(each[11]) + int(each[12]) for each in fields) / os.sysconf("SC_CLK_TCK")
-
-
-def _children(pid: int) -> Iterator[int]:
-    """Processes that this one has begun, and theirs; none where the system has no /proc."""
-    file = Path(f"/proc/{pid}/task/{pid}/children")
-    for child in map(int, file.read_text().split() if file.exists() else ()):
-        yield child
-        yield from _children(child)
+    stats = (text_of(pid, "stat") for pid in processes_of(os.getpid()))
+    fields = [stat.rpartition(")")[2].split() for stat in stats]
+    return sum(int(each[11]) + int(each[12]) for each in fields if each) / os.sysconf("SC_CLK_TCK")
 
 
 def _long(n: int) -> str:
@@ -114,8 +118,16 @@ if __name__ == "__main__":
     parser.add_argument("--typists", type=int, default=20, help="0: nobody types")
     parser.add_argument("--viewers", type=int, default=1, help="behind nginx, beside one without")
     parser.add_argument("--address", help="of a server that runs already")
+    parser.add_argument("--replicas", type=int, default=0, help="of models elsewhere")
     asked = parser.parse_args()
     if asked.viewers > 1 and NGINX is None:
         sys.exit("nginx is not installed: apt-get install nginx-light, and start this again.")
-    with _places(asked.viewers, asked.address) as places:
-        main(asked.sessions, asked.seconds, asked.typists, places)
+    if asked.replicas and not PYTHON.exists():
+        sys.exit("Ray is not installed: sh tests/cluster/install.sh, and start this again.")
+    with ExitStack() as stack:
+        models = None
+        if asked.replicas:
+            models = stack.enter_context(replicas(asked.replicas))
+            os.environ["HEADSCOPE_MODELS"] = models.address
+        places = stack.enter_context(_places(asked.viewers, asked.address))
+        main(asked.sessions, asked.seconds, asked.typists, places, models)

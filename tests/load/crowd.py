@@ -53,10 +53,12 @@ async def enter(
     lasts: float,
     pause: float = PAUSE,
     processor: Callable[[], float] = lambda: 0.0,
+    half_way: Callable[[], object] = lambda: None,
 ) -> Entered:
     """n visitors enter sentences for `lasts` seconds, each after its last answer and a pause.
 
-    processor: tells how many seconds the servers have computed so far.
+    processor: tells how many seconds the servers have computed so far. half_way: is called after
+    half of the time.
     """
     found: list[tuple[str, Shown, float]] = []
     everybody_is_there = asyncio.Barrier(n + 1)
@@ -83,6 +85,7 @@ async def enter(
         await everybody_is_there.wait()
         busy, started = processor(), time.perf_counter()
         ends[0] = started + lasts
+        asyncio.get_running_loop().call_later(lasts / 2, half_way)
     lasted, busy = time.perf_counter() - started, processor() - busy
     n_wrong = sum(shown != expected(text) for text, shown, _ in found)
     return Entered([seconds for *_, seconds in found], n_wrong, lasted, busy)

@@ -1,0 +1,64 @@
+"""Models elsewhere on this machine: replicas of Ray Serve, by the environment of tests/cluster."""
+
+import os
+import signal
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from tests.browser.server import free_port
+
+ROOT = Path(__file__).parents[2]
+PYTHON = ROOT / ".venv-cluster/bin/python"
+"""It has Ray, once `sh tests/cluster/install.sh` has run."""
+
+
+@dataclass(frozen=True)
+class Replicas:
+    """What `python -m viz models` has started."""
+
+    address: str
+    pid: int
+
+    def pids(self) -> list[int]:
+        """The processes that have models."""
+        every = processes_of(self.pid)
+        return [each for each in every if "ServeReplica" in text_of(each, "cmdline")]
+
+    def kill_one(self) -> None:
+        """Kill the oldest, whatever it has at work."""
+        os.kill(min(self.pids()), signal.SIGKILL)
+
+
+@contextmanager
+def replicas(n: int) -> Iterator[Replicas]:
+    """n of them, which end with the block."""
+    address = f"127.0.0.1:{free_port()}"
+    command = [str(PYTHON), "-m", "viz", "models", "--replicas", str(n), "--address", address]
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    process = subprocess.Popen(command, cwd=ROOT, **pipes)  # type: ignore[call-overload]
+    try:
+        if address not in process.stdout.readline():
+            raise RuntimeError(process.stderr.read())
+        yield Replicas(address, process.pid)
+    finally:
+        process.terminate()
+        process.wait(60)
+
+
+def processes_of(pid: int) -> Iterator[int]:
+    """Processes that this one has begun, and theirs; none where the system has no /proc."""
+    for task in Path(f"/proc/{pid}/task").glob("*"):
+        for child in map(int, text_of(pid, f"task/{task.name}/children").split()):
+            yield child
+            yield from processes_of(child)
+
+
+def text_of(pid: int, name: str) -> str:
+    """A file that the kernel has of a process; empty where it has ended."""
+    try:
+        return Path(f"/proc/{pid}/{name}").read_text(errors="replace")
+    except OSError:
+        return ""
