@@ -36,7 +36,7 @@ def run(is_quick: bool) -> list[Row]:
 
 
 def _numbers(dice: random.Random) -> str:
-    return " ".join(str(dice.randint(2, 20)) for _ in range(5))
+    return " ".join(str(dice.randint(2, 11)) for _ in range(5))
 
 
 def _row(

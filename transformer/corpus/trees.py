@@ -21,7 +21,7 @@ TO_HEAD, TO_DEPENDENT = 1, 2
 BLIND = 4
 """Times a bit: a mask hides the head from the dependent, or the other way round."""
 MOST_DIGITS = 10
-"""Of a place in a sentence: Python reads no number of thousands."""
+"""Digits of a place in a sentence, at most: Python reads no number of thousands."""
 Hits = NDArray[np.uint8]
 
 
