@@ -1,9 +1,18 @@
 """One server and one browser for all browser tests; a new page, and so a new session, each."""
 
 from collections.abc import Generator, Iterator
+from contextlib import suppress
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Error, Page, expect, sync_playwright
+from playwright.sync_api import (
+    Browser,
+    BrowserContext,
+    Error,
+    Page,
+    TimeoutError,
+    expect,
+    sync_playwright,
+)
 
 from tests.browser.server import APPS, DESKTOP, ROOT, launch, serve
 from transformer import Recording, decode, load_checkpoint, record
@@ -29,6 +38,17 @@ FORGET = "try { localStorage.clear() } catch {}; delete document.documentElement
 OVER = ':popover-open, [role="dialog"]:visible, [role="menu"]:visible'
 REST = 500
 """Milliseconds after which the server has been told of a step, a pin, a letter: of this address."""
+TIMERS = f"""
+const open = new Set(), {{ setTimeout: start, clearTimeout: stop }} = window;
+window.setTimeout = (act, after, ...given) => {{
+    const id = start(() => {{ open.delete(id); act(...given); }}, after);
+    if (after <= {REST}) open.add(id);
+    return id;
+}};
+window.clearTimeout = (id) => {{ open.delete(id); stop(id); }};
+window.isAtRest = () => !open.size;
+"""
+"""So that a page is known to be at rest before that time is over, as most are."""
 FAILED = pytest.StashKey[bool]()
 LONG = ("accessibility", "downloads", "stage", "bench", "words", "live_preview", "injection")
 """Files that take a minute: they begin, so that no worker waits for another one's at the end."""
@@ -74,6 +94,7 @@ def context(browser: Browser) -> BrowserContext:
     """
     context = browser.new_context(viewport=DESKTOP)
     context.set_default_timeout(60_000)
+    context.add_init_script(TIMERS)
     first = context.new_page()
     first.route("**", lambda route: route.fulfill(body=""))
     first.goto("http://127.0.0.1/")
@@ -130,7 +151,8 @@ def tidy(page: Page) -> None:
     page.mouse.move(0, 0)
     expect(page.locator(OVER)).to_have_count(0)
     expect(sidebar).to_be_hidden()
-    page.wait_for_timeout(REST)
+    with suppress(TimeoutError):  # something moves for ever
+        page.wait_for_function("isAtRest()", timeout=REST)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
