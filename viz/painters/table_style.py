@@ -64,6 +64,7 @@ _CSS = """
   .data.rows thead th[aria-sort] a { color: var(--accent); }
   .data.rows thead th[aria-sort] a::after { content: " ▾"; }
   .data.rows tr.first > * { border-top: 3px solid var(--grid) !important; }
+  .data.rows.few { width: fit-content; } /* the frame ends where the few columns do */
   .data.rows.few table { min-width: 0; }
   .data.rows.few td:not(:first-child) { padding-left: 1.2rem; }
 
