@@ -65,6 +65,8 @@ class Screen:
     """The code of the story that is put together."""
     checkpoint: str | None = choice(NAME)
     """The name of a shipped one, or a path."""
+    weights: str | None = choice(NAME, None, CHECKPOINT)
+    """The start of the SHA-256 of a checkpoint that is named by its path, which is another's."""
     made_with: str | None = choice(NAME, None, CHECKPOINT)
     """The start of the SHA-256 of the checkpoint that made a figure; None: of no figure."""
     text: str | None = choice(TEXT)

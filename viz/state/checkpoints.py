@@ -25,6 +25,8 @@ from viz.run.settings import is_public, opened_at_start
 from viz.state.opening import can_open, find, find_at_start, is_checkpoint
 from viz.state.state import session
 
+_opened_here: dict[str, None] = {}
+
 
 def checkpoint_names() -> list[str]:
     """All that may be chosen, whole or damaged, the first being the default.
@@ -76,7 +78,14 @@ def keep_opened(paths: Sequence[Path]) -> str:
     opened = session().opened
     names = [*map(str, at_start()[0]), *opened]
     opened += [str(path) for path in paths if str(path) not in names]
+    if not is_public():  # else one visitor would learn what another has opened
+        _opened_here.update(dict.fromkeys(map(str, paths)))
     return str(paths[0])
+
+
+def opened_before() -> list[str]:
+    """The paths that were opened since the server began, at home, in whatever session."""
+    return [] if is_public() else list(_opened_here)
 
 
 def open_linked(name: str | None) -> str | None:

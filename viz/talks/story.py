@@ -70,7 +70,8 @@ def _text(story: Story, number: int) -> str:
         links.insert(0, _link(story, number - 1, "← Previous"))
     if number < n:
         links.append(_link(story, number + 1, "Next →"))
-    if session().screen != story.screen_of(number):
+    there = story.screen_of(number)
+    if replace(session().screen, weights=there.weights) != there:
         links.append(_link(story, number, "Back to the scene"))
     links.append(f'<a data-state href="{_on_stage()}">Present</a>')
     return (

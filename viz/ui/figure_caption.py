@@ -12,9 +12,9 @@ from viz.labels import number
 from viz.map_words import capitalised, counted, uncapitalised
 from viz.run.request import Request, about
 from viz.state.checkpoints import title
+from viz.state.fingerprints import DIGITS
 from viz.state.page import Pane
 from viz.ui.branches.decisions import decided_texts
-from viz.ui.provenance import DIGITS
 
 _NUMBERED = re.compile(r"\b(L\d|layer \d|H\d|head \d)")
 

@@ -23,10 +23,11 @@ from viz.screen import FIRST_PAGE, Screen, link
 from viz.state.address import open_page, write_address
 from viz.state.checkpoints import at_start, checkpoint_names, open_linked, title
 from viz.state.failures import Drawing, report, say_failed_choice, say_failure
+from viz.state.fingerprints import name_weights, same_weights
 from viz.state.focus import pinned_target
 from viz.state.live_preview import previewed
 from viz.state.mending import mend, mend_head
-from viz.state.note import fail, warn
+from viz.state.note import fail, note, warn
 from viz.state.page import PAGES, Page, Pane
 from viz.state.requests import request_of_page
 from viz.state.state import current_theme, session
@@ -40,7 +41,7 @@ from viz.ui.columns import below
 from viz.ui.experiment import begin_edits, experiment
 from viz.ui.header import header, turn_to
 from viz.ui.live_text import drawn
-from viz.ui.provenance import made_with, of_figure, other_weights
+from viz.ui.provenance import made_with, of_figure, other_path, other_weights
 from viz.ui.showing import show as show_exhibit
 from viz.ui.showing import show_all, show_growths
 from viz.ui.sidebar import sidebar
@@ -77,6 +78,11 @@ def _open_checkpoint(page: Page) -> None:
         name = open_linked(screen.checkpoint)
     except CheckpointError as error:
         name, problem = None, str(error)
+    if name not in checkpoint_names():
+        same = same_weights(screen.weights or screen.made_with)
+        if same is not None:
+            note(f"This link's path leads nowhere here: {title(same)} has the same weights.")
+            name, problem = same, None
     names = checkpoint_names()
     if problem is None and name is not None and names and name not in names:
         last = session().answer
@@ -86,7 +92,7 @@ def _open_checkpoint(page: Page) -> None:
         screen = replace(screen, prefix=(), force=(), forbid=(), branch=())
     mend(made_with(replace(screen, checkpoint=name if name in names else None)))
     if problem:
-        figure = f" {of_figure(screen)}" if screen.made_with else ""
+        figure = f" {of_figure(screen)}" if screen.made_with else other_path(screen)
         fail(f"{problem}{figure}")
     elif why := other_weights(session().screen, names):
         warn(why)
@@ -109,6 +115,7 @@ def _draw_timed(page: Page, pages: list[str]) -> None:
     drawing = session().of(Drawing)
     if drawing.theme != current_theme().name:
         st.rerun()  # what is outside of this fragment, too
+    name_weights()
     write_address(pages, (session().screen.story or "") if page.tells else "")
     state, failed = session(), f"{page.title} could not be drawn"
     sentence, drawing.failed = drawing.failed, None

@@ -21,10 +21,10 @@ from viz.run.payloads import payload_of
 from viz.run.request import Request
 from viz.screen import Screen, put, query
 from viz.state.checkpoints import title
+from viz.state.fingerprints import DIGITS, known_fingerprint
 from viz.state.page import Pane
 from viz.theme import LIGHT, Theme
 from viz.ui.figure_caption import caption
-from viz.ui.provenance import DIGITS, known_fingerprint
 
 
 def figure_of(

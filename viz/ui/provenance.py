@@ -2,33 +2,12 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import lru_cache
 from pathlib import Path
 
-from transformer.checkpoint import shipped_path
 from transformer.files.foreign_text import clean
-from transformer.fingerprint import fingerprint
-from transformer.refusal import Refusal
-from transformer.versions import version_of
 from viz.screen import Screen
 from viz.state.checkpoints import title
-
-DIGITS = 16
-"""The digits of a fingerprint in an address."""
-
-
-def known_fingerprint(checkpoint: str) -> str:
-    """Return a checkpoint's fingerprint; empty where it has no files that can be read."""
-    path = shipped_path(checkpoint)
-    return _fingerprint(path, version_of(path))
-
-
-@lru_cache(maxsize=64)
-def _fingerprint(path: Path, version: int) -> str:
-    try:
-        return fingerprint(path)
-    except Refusal:
-        return ""
+from viz.state.fingerprints import DIGITS, known_fingerprint
 
 
 def made_with(screen: Screen) -> Screen:
@@ -41,6 +20,17 @@ def of_figure(screen: Screen) -> str:
     name = clean(Path(screen.checkpoint or "").name or "a checkpoint without a name")
     begins = clean(screen.made_with or "")
     return f"The figure was made with {name}, whose SHA-256 begins with {begins}."
+
+
+def other_path(screen: Screen) -> str:
+    """Say what opens a link to weights that are nowhere here; empty where it names none."""
+    if screen.weights is None:
+        return ""
+    begins = clean(screen.weights)
+    return (
+        f" None of the checkpoints here has its weights, whose SHA-256 begins with {begins}: open "
+        "yours in the sidebar (»), then this link again."
+    )
 
 
 def other_weights(screen: Screen, names: Sequence[str]) -> str | None:

@@ -20,6 +20,7 @@ from viz.pages.compare.parameter_changes import parameter_changes
 from viz.pages.compare.second import SUFFIX, beside, choose_second, missing, second, with_second
 from viz.paper.record import FigureError
 from viz.state.checkpoints import open_linked, title
+from viz.state.fingerprints import known_fingerprint
 from viz.state.mending import mend_head
 from viz.state.page import Exhibits, Page, Pane
 from viz.ui.changed_output import output_exhibit
@@ -30,7 +31,6 @@ from viz.ui.figure_caption import edited as all_edits
 from viz.ui.figure_caption import known_as
 from viz.ui.panel import metric_texts, view_exhibit
 from viz.ui.picture import choose_picture, large
-from viz.ui.provenance import known_fingerprint
 from viz.ui.reading import choose_reading
 from viz.ui.saving import for_a_paper
 from viz.ui.showing import show, show_with_files

@@ -1,0 +1,76 @@
+"""A link names a checkpoint of one's own by its path and by its weights: another path is no end."""
+
+import shutil
+from pathlib import Path
+from urllib.parse import parse_qsl
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from tests.viz.ui.test_app import EXAMPLE, ROOT, said, start
+from transformer.fingerprint import fingerprint
+from viz.session_keys import SESSION
+from viz.state import checkpoints
+
+SMALL = ROOT / "checkpoints" / "sentiment"
+
+
+def address_of(app: AppTest) -> dict[str, str]:
+    return dict(parse_qsl(app.session_state[SESSION].address.query))
+
+
+def noted(app: AppTest) -> str:
+    return " ".join(each.value.replace("\\", "") for each in app.info)
+
+
+@pytest.fixture
+def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A checkpoint that is not shipped, beside a folder of those that are."""
+    shutil.copytree(ROOT / "checkpoints" / "copy", tmp_path / "shipped" / "copy")
+    monkeypatch.setenv("HEADSCOPE_CHECKPOINTS", str(tmp_path / "shipped"))
+    monkeypatch.setenv("HEADSCOPE_PUBLIC", "no")
+    monkeypatch.setattr(checkpoints, "_opened_here", {})
+    return Path(shutil.copytree(SMALL, tmp_path / "mine" / "films"))
+
+
+def test_the_address_of_a_path_names_the_weights_and_that_of_a_name_does_not(
+    elsewhere: Path,
+) -> None:
+    app = start(checkpoint=str(elsewhere), text="A good film.")
+    assert address_of(app)["weights"] == fingerprint(elsewhere)[:16]
+    assert "weights" not in address_of(start(text=EXAMPLE))
+
+
+def test_the_same_weights_are_shown_where_the_path_is_another(elsewhere: Path) -> None:
+    theirs = {"checkpoint": "/home/somebody/films", "weights": fingerprint(elsewhere)[:16]}
+    begins = theirs["weights"]
+    lost = start(**theirs, text="A good film.")
+    assert begins in said(lost) and "open yours" in said(lost)
+
+    start(checkpoint=str(elsewhere), text="A good film.")  # in another session
+    app = start(**theirs, text="A good film.")
+    assert "films has the same weights" in noted(app) and not said(app)
+    assert address_of(app)["checkpoint"] == str(elsewhere)
+
+    copy = fingerprint(ROOT / "checkpoints" / "copy")[:16]
+    app = start(checkpoint="/home/somebody/digits", weights=copy, text=EXAMPLE)
+    assert "copy has the same weights" in noted(app)
+    assert not app.exception
+
+
+def test_no_visitor_of_a_public_server_learns_what_another_has_opened(
+    elsewhere: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HEADSCOPE_PUBLIC", "yes")
+    monkeypatch.setenv("HEADSCOPE_FOLDERS", str(elsewhere.parent))
+    start(checkpoint=str(elsewhere), text="A good film.")
+    begins = fingerprint(elsewhere)[:16]
+    app = start(checkpoint="/home/somebody/films", weights=begins, text="A good film.")
+    assert begins in said(app) and str(elsewhere.parent) not in said(app)
+    assert not noted(app)
+
+
+@pytest.mark.parametrize("begins", ["", "0", "é" * 16, "z" * 16, "0" * 99, "../../etc"])
+def test_what_is_no_fingerprint_finds_nothing(elsewhere: Path, begins: str) -> None:
+    app = start(checkpoint="/home/somebody/films", weights=begins, text=EXAMPLE)
+    assert not noted(app) and "There is no" in said(app)
