@@ -14,6 +14,9 @@ from viz.stories.shipped import shipped_stories
 from viz.talks.backup_address import recording_of
 
 pytestmark = pytest.mark.browser
+SHAPES = """(all) => new Set(all.filter((each) => each.complete && each.naturalWidth > 0)
+  .map(({ src }) => src)).size"""
+"""The number of different pictures that are there."""
 TALK = shipped_stories()["attention-is-all-you-need"]
 N = len(TALK.scenes)
 NATS = re.compile(r"^Your points cost \d\.\d\d nats$")

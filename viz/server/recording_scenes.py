@@ -22,10 +22,11 @@ from viz.paper.figure import NARROWEST, WIDEST
 from viz.paper.sheet import Sheet
 from viz.run.batches import Runner
 from viz.run.operating.logs import failure
-from viz.run.request import Answer, answer
+from viz.run.request import Answer, Request, answer
 from viz.run.settings import is_public
 from viz.run.study import Study
 from viz.run.work import finish
+from viz.screen import Screen
 from viz.server.typeface import typeface
 from viz.state.checkpoints import shipped_names
 from viz.state.page import PAGES, Page, Pane
@@ -78,19 +79,14 @@ def versions_of(story: Story) -> tuple[int, ...]:
 
 def saved_scene(scene: Scene) -> SavedScene | None:
     """A scene as its page shows it; None where it cannot, which takes no other scene along."""
-    screen = scene.screen
     try:
-        name = screen.checkpoint or shipped_names()[0]
-        text = first_example(name) if screen.text is None else screen.text
-        page, edited = PAGES.get(screen.page), answer(request_of(name, text, screen))
-        result = edited if page is None else answer(request_on(page, name, text, screen))
-        # A click that switches a head off or cuts an arrow has no server that hears it.
-        pane = Pane(replace(screen, text=text, tool="look"), result.request, result)
-        exhibits = () if page is None else _exhibits(page, pane)
+        page, edited, pane = pane_of(scene.screen)
+        result = pane.answer
+        exhibits = () if page is None else exhibits_of(page, pane)
         pictures = [_picture(pane, it) for it in exhibits if isinstance(it.content, PictureAt)]
         is_of_text = page is None or page.shows == "sentence"
         return SavedScene(
-            text if is_of_text else None,
+            pane.screen.text if is_of_text else None,
             result.decoding.text if result.decoding is not None else "",
             (*_question(scene, result), *pictures) if pictures else (),
             () if pictures else tuple(_chart(pane, each) for each in exhibits),
@@ -103,7 +99,25 @@ def saved_scene(scene: Scene) -> SavedScene | None:
         return None
 
 
-def _exhibits(page: Page, pane: Pane) -> Sequence[Exhibit]:
+def request_of_scene(screen: Screen) -> Request:
+    """Return the Request of a scene, with what is changed in the model. Raises Refusal."""
+    name = screen.checkpoint or shipped_names()[0]
+    return request_of(name, first_example(name) if screen.text is None else screen.text, screen)
+
+
+def pane_of(screen: Screen) -> tuple[Page | None, Answer, Pane]:
+    """Return the page of a scene, the answer of the model as it is changed, and what the page
+    gets to show. Raises Refusal.
+    """
+    request = request_of_scene(screen)
+    page, edited, text = PAGES.get(screen.page), answer(request), request.text
+    of_page = request if page is None else request_on(page, request.checkpoint, text, screen)
+    result = edited if page is None else answer(of_page)
+    # A click that switches a head off or cuts an arrow has no server that hears it.
+    return page, edited, Pane(replace(screen, text=text, tool="look"), result.request, result)
+
+
+def exhibits_of(page: Page, pane: Pane) -> Sequence[Exhibit]:
     """Return the exhibits that everybody looks at, as far as they fit beside each other."""
     if page.takes_long:
         return ()

@@ -30,6 +30,7 @@ from viz.server.guard import Guard
 from viz.server.scripts import preloading, scripts_route
 from viz.server.shell import Shell
 from viz.server.talk_backup import recorded_route
+from viz.server.thumbnails import thumbnails_route
 from viz.server.waiting import waiting
 from viz.state.failures import report, say_failure
 from viz.state.limits import limits
@@ -96,8 +97,9 @@ def middleware() -> list[Middleware]:
 def routes(pages: Callable[[], Mapping[str, Any]] = dict) -> list[BaseRoute]:
     """Addresses beside Streamlit's own. pages: finds those of the app."""
     recorded = recorded_route(partial(_record, pages))
+    thumbnails = thumbnails_route(partial(_thumbnail, pages))
     first = [first_page_route(), fonts_route(), scripts_route()]
-    return [*first, preview_route(), recorded, *room_routes()]
+    return [*first, preview_route(), recorded, thumbnails, *room_routes()]
 
 
 def _record(pages: Callable[[], Mapping[str, Any]], story: str) -> bytes | None:
@@ -106,6 +108,14 @@ def _record(pages: Callable[[], Mapping[str, Any]], story: str) -> bytes | None:
 
     PAGES.update(pages())  # nobody may have opened one yet
     return recorded(story)
+
+
+def _thumbnail(pages: Callable[[], Mapping[str, Any]], *query: str) -> bytes | None:
+    from viz.server.scene_picture import thumbnail
+    from viz.state.page import PAGES
+
+    PAGES.update(pages())
+    return thumbnail(*query)
 
 
 def say_fault(error: Exception) -> bool:

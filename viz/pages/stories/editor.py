@@ -1,15 +1,16 @@
 """The story that is put together: its scenes in a list, and one of them to be changed."""
 
-import html
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
 from viz.app_packages import st
+from viz.components.kit.browser import digest
 from viz.components.kit.guarded import guarded
 from viz.components.scene_fit.scene_fit import scene_fit
-from viz.labels import escaped, literal
+from viz.components.scene_list.scene_list import SceneEntry, scene_list
+from viz.labels import literal
 from viz.pages.stories.links import anchor, draw_links, file_name, save_page
 from viz.screen import link
 from viz.state.checkpoints import checkpoint_names
@@ -18,23 +19,14 @@ from viz.state.state import change, current_theme, session, widget
 from viz.stories.reading import MOST_SCENES, one_line, plain, trimmed
 from viz.stories.story import Scene, Story
 from viz.stories.writing import write_story
-from viz.talks.collecting import changed, where_kept
+from viz.talks.collecting import changed, draft, where_kept
 from viz.talks.scene_words import screen_words
 from viz.talks.stories import doubts
+from viz.talks.thumbnail_links import thumbnail_address
 from viz.ui.saving import download
 
 LONGEST = 100_000
 """Characters of a text or of notes."""
-_LIST = """
-<style>
-  .scenes { max-height: 34rem; margin: 0; overflow: auto; }
-  .scenes li { margin: 0; padding: 0.15rem 0; overflow-wrap: anywhere; }
-  .scenes a { color: inherit; text-underline-offset: 3px; }
-  .scenes a:not(:hover, :focus-visible, [aria-current]) { text-decoration: none; }
-  .scenes small { color: var(--dim); font-size: 0.875rem; }
-  .scenes [aria-current] { color: var(--accent); font-weight: 600; }
-</style>
-"""
 
 
 @dataclass
@@ -71,25 +63,25 @@ def edit_story(story: Story) -> None:
     at = story.nearest(session().screen.scene) - 1
     scenes, form = st.columns([1, 2], gap="large")
     with scenes:
-        st.html(_list(story, at))
+        _list(story, at)
     with form:
         _scene(at, story.scenes[at], len(story.scenes))
 
 
-def _list(story: Story, at: int) -> str:
-    """All headings, each a link that opens the scene's form."""
-    screen, current = session().screen, ("", ' aria-current="true"')
-    addresses = [link(replace(screen, scene=i + 1)) for i in range(len(story.scenes))]
-    items = "".join(
-        f'<li><a data-state href="{html.escape(address)}"{current[i == at]}>'
-        f"{escaped(scene.heading)}</a> <small>{_shows(scene)}</small></li>"
-        for i, (address, scene) in enumerate(zip(addresses, story.scenes, strict=True))
-    )
-    return f'{_LIST}<nav aria-label="Scenes"><ol class="scenes">{items}</ol></nav>'
-
-
-def _shows(scene: Scene) -> str:
-    return html.escape(screen_words(scene.screen))
+def _list(story: Story, at: int) -> None:
+    """All scenes, each with a link that opens its form."""
+    screen, theme, code = session().screen, current_theme(), str(session().screen.draft)
+    scenes = [
+        SceneEntry(
+            scene.heading,
+            screen_words(scene.screen),
+            link(replace(screen, scene=i)),
+            thumbnail_address(code, scene.screen, theme.name),
+            f"{digest(repr(scene).encode())} {story.scenes[:i].count(scene)}",
+        )
+        for i, scene in enumerate(story.scenes, 1)
+    ]
+    scene_list(scenes, at, theme, on_order=_order)
 
 
 def _scene(i: int, scene: Scene, n: int) -> None:
@@ -101,8 +93,8 @@ def _scene(i: int, scene: Scene, n: int) -> None:
         )
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         st.html(anchor(scene.screen, "Open"), width="content")
-        _button("Up", "arrow_upward", i == 0, partial(_move, i, -1))
-        _button("Down", "arrow_downward", i == n - 1, partial(_move, i, 1))
+        _button("Up", "arrow_upward", i == 0, partial(_move, i, i - 1))
+        _button("Down", "arrow_downward", i == n - 1, partial(_move, i, i + 1))
         _button("Duplicate", "content_copy", n == MOST_SCENES, partial(_duplicate, i))
         _button("Remove", "delete", False, partial(_remove, i))
     for name, title in (("text", "Words"), ("notes", "Speaker's notes")):
@@ -161,14 +153,27 @@ def _with(story: Story, i: int, *scenes: Scene) -> Story:
     return replace(story, scenes=(*story.scenes[:i], *scenes, *story.scenes[i + 1 :]))
 
 
-def _move(i: int, by: int) -> None:
+def _move(start: int, end: int) -> None:
     def moved(story: Story) -> Story:
-        scenes = list(story.scenes)
-        scenes.insert(i + by, scenes.pop(i))
-        return replace(story, scenes=tuple(scenes))
+        order = list(range(len(story.scenes)))
+        order.insert(end, order.pop(start))
+        return _ordered(story, order)
 
     changed(moved)
-    change(scene=i + by + 1)
+    change(scene=end + 1)
+
+
+def _order(order: Sequence[int]) -> None:
+    """Put the scenes in this order; the one that is open stays so, wherever it is then."""
+    if (before := draft()) is None or len(before.scenes) != len(order):
+        return  # another window has changed it
+    at = before.nearest(session().screen.scene) - 1
+    changed(lambda story: _ordered(story, order))
+    change(scene=order.index(at) + 1)
+
+
+def _ordered(story: Story, order: Sequence[int]) -> Story:
+    return replace(story, scenes=tuple(story.scenes[i] for i in order))
 
 
 def _duplicate(i: int) -> None:

@@ -1,0 +1,71 @@
+"""Scenes in small: a picture for each that has one, for whoever puts the story together."""
+
+from dataclasses import replace
+from xml.etree import ElementTree
+
+import pytest
+
+from tests.viz.server.test_recording_scenes import pages, scene_of
+from viz.server.scene_picture import thumbnail
+from viz.stories.story import Scene, Story
+from viz.talks.story_drafts import DRAFTS
+from viz.talks.thumbnail_links import key_of, thumbnail_address
+
+__all__ = ["pages"]
+SCENES = [
+    "/explore?checkpoint=copy&text=3+8+4&kind=cross&layer=1",
+    "/explore?checkpoint=copy&text=3+8+4&picture=map",
+    "/decode?checkpoint=copy&text=3+8+4&step=1",
+    "/compare?checkpoint=copy&text=3+8+4",
+]
+LARGEST = 60_000
+"""Bytes: a dozen of them are looked at together."""
+
+
+@pytest.fixture(autouse=True)
+def at_home(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HEADSCOPE_STORIES", "no")
+    monkeypatch.setenv("HEADSCOPE_PUBLIC", "no")
+
+
+def begun(*scenes: Scene) -> str:
+    return DRAFTS.begin(Story("", "Mine", "talk", None, "", scenes), "a browser")
+
+
+def test_each_scene_has_another_picture_with_bars_for_words() -> None:
+    scenes = [scene_of(said) for said in SCENES]
+    code = begun(*scenes)
+    pictures = [thumbnail(code, key_of(each.screen), "light") for each in scenes]
+    assert len(set(pictures)) == len(SCENES)
+    for picture in pictures:
+        assert picture is not None and len(picture) < LARGEST
+        tags = [each.tag.rpartition("}")[2] for each in ElementTree.fromstring(picture).iter()]
+        assert "text" not in tags and {"rect", "path", "line"} & set(tags)
+    assert thumbnail(code, key_of(scenes[0].screen), "dark") not in pictures
+
+
+def test_pages_without_a_picture_and_unknown_scenes_have_none() -> None:
+    inspected = scene_of("/inspect?checkpoint=copy")
+    code = begun(inspected)
+    assert thumbnail(code, key_of(inspected.screen), "light") is None
+    assert thumbnail(code, "0" * 16, "light") is None
+    assert thumbnail("no such code", key_of(inspected.screen), "light") is None
+    gone = replace(inspected.screen, page="explore", checkpoint="/nowhere/at/all")
+    assert thumbnail(begun(Scene("", "", gone)), key_of(gone), "light") is None
+
+
+def test_no_model_runs_for_strangers(monkeypatch: pytest.MonkeyPatch) -> None:
+    scene = scene_of("/explore?checkpoint=copy&text=4+9+4+5&picture=map")
+    code = begun(scene)
+    monkeypatch.setenv("HEADSCOPE_PUBLIC", "yes")
+    assert thumbnail(code, key_of(scene.screen), "light") is None
+    monkeypatch.setenv("HEADSCOPE_PUBLIC", "no")
+    at_home = thumbnail(code, key_of(scene.screen), "light")
+    monkeypatch.setenv("HEADSCOPE_PUBLIC", "yes")  # who shows it has its answer already
+    assert thumbnail(code, key_of(scene.screen), "light") == at_home is not None
+
+
+def test_the_address_is_of_what_is_shown() -> None:
+    one, other = (scene_of(said).screen for said in SCENES[:2])
+    assert thumbnail_address("code", one, "light") != thumbnail_address("code", other, "light")
+    assert key_of(one) in thumbnail_address("code", one, "light")

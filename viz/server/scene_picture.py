@@ -1,0 +1,87 @@
+"""A scene in small: the first picture of its page as SVG, as on paper."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from logging import getLogger
+
+from transformer.checkpoint import shipped_path
+from transformer.extras import missing
+from transformer.refusal import Refusal
+from transformer.versions import version_of
+from viz.components.kit.picture import NothingLeft
+from viz.paper.lettering import width_of
+from viz.paper.sheet import Box, Words
+from viz.paper.svg import svg
+from viz.run.batches import Runner
+from viz.run.operating.logs import failure
+from viz.run.settings import is_public
+from viz.run.study import Study
+from viz.run.work import at_hand, finish
+from viz.screen import Screen
+from viz.server.recording_scenes import exhibits_of, pane_of, request_of_scene
+from viz.state.checkpoints import shipped_names
+from viz.talks.story_drafts import DRAFTS
+from viz.talks.thumbnail_links import key_of
+from viz.theme import theme as theme_of
+from viz.ui.printing import figure_of
+
+_LOG = getLogger(__name__)
+INCHES = 3.3
+"""The width that it is drawn for: wide enough that a table has its columns."""
+HIGH = 0.5
+"""The height of the bar that stands for words, of that of their letters."""
+
+
+@dataclass(frozen=True)
+class ScenePicture(Study[bytes]):
+    """The first picture of a scene. version: of the weights that it is made by."""
+
+    screen: Screen
+    theme: str
+    version: int
+
+    def run(self, before: bytes | None, runner: Runner) -> Iterator[bytes]:
+        yield scene_picture(self.screen, self.theme)
+
+
+def thumbnail(code: str, key: str, theme: str) -> bytes | None:
+    """The picture of a scene of a story that is put together, by its key.
+
+    None where there is no such scene or no picture; for strangers, where a model would have to run.
+    """
+    story = DRAFTS.read(code)
+    screens = [scene.screen for scene in story.scenes] if story is not None else []
+    screen = next((each for each in screens if key_of(each) == key), None)
+    if screen is None or missing("paper"):
+        return None
+    if is_public() and at_hand(request_of_scene(screen)) is None:
+        return None
+    version = version_of(shipped_path(screen.checkpoint or shipped_names()[0]))
+    try:
+        return finish(ScenePicture(screen, theme, version)) or None
+    except (Refusal, NothingLeft):
+        return None
+    except Exception as error:
+        _LOG.error("A scene could not be drawn in small: %s", failure(error))
+        return None
+
+
+def scene_picture(screen: Screen, theme: str) -> bytes:
+    """Draw it; empty where the page shows nothing that is made at once. Raises Refusal."""
+    page, _, pane = pane_of(screen)
+    exhibits = exhibits_of(page, pane) if page is not None else ()
+    if not exhibits:
+        return b""
+    first = exhibits[0]
+    sheet = figure_of(pane, first, theme_of(theme)).sheet(INCHES)
+    marks = tuple(_bar(mark) if isinstance(mark, Words) else mark for mark in sheet.marks)
+    return svg(replace(sheet, marks=marks), first.title, "", "")
+
+
+def _bar(words: Words) -> Box:
+    """Nobody could read them in small, and their typeface would be most of the file."""
+    length, high = width_of(words.text, words.size, words.is_bold), words.size * HIGH
+    before = {"start": 0.0, "middle": 0.5, "end": 1.0}[words.anchor] * length
+    if words.is_upward:
+        return Box(words.x - high, words.y + before - length, high, length, words.colour, None)
+    return Box(words.x - before, words.y - high, length, high, words.colour, None)
