@@ -54,6 +54,8 @@ def main(
                 f"{_resident():>6.0f} {os.getloadavg()[0]:>5.1f}",
                 flush=True,
             )
+            if models is not None:
+                print(f"{len(models.killed)} killed so far; replicas now: {len(models.pids())}")
             if found.p95 <= GOAL and not found.n_wrong:
                 ceilings[place] = n
     cores = os.cpu_count()

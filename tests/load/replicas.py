@@ -5,7 +5,7 @@ import signal
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from tests.browser.server import free_port
@@ -21,6 +21,7 @@ class Replicas:
 
     address: str
     pid: int
+    killed: list[int] = field(default_factory=list)
 
     def pids(self) -> list[int]:
         """The processes that have models."""
@@ -29,7 +30,9 @@ class Replicas:
 
     def kill_one(self) -> None:
         """Kill the oldest, whatever it has at work."""
-        os.kill(min(self.pids()), signal.SIGKILL)
+        oldest = min(self.pids())
+        os.kill(oldest, signal.SIGKILL)
+        self.killed.append(oldest)
 
 
 @contextmanager

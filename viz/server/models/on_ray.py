@@ -32,6 +32,8 @@ MOST = 256
 """Tasks of a replica at a time: those that its batch has no room for are told their place."""
 STORE = 200 * 2**20
 """Bytes of shared memory, through which answers of more than 100 kB go."""
+EVERYWHERE = ("0.0.0.0", "[::]")
+"""Hosts that are listened at, and that nobody can ask."""
 QUIET = {"RAY_SERVE_LOG_TO_STDERR": "0"}
 INHERITED = (CPU_INSTEAD, "HEADSCOPE_PRECISION", "HEADSCOPE_LOG_TEXTS")
 """Settings that replicas on other machines have, too."""
@@ -123,7 +125,9 @@ def until_stopped(plan: Plan, tell: Callable[[str], object]) -> None:
             signal.signal(each, lambda *_: over.set())
         n = plan.replicas
         what = "1 replica answers" if n == 1 else f"{n:d} replicas answer"
-        tell(f"{what} at {plan.address}: HEADSCOPE_MODELS={plan.address} python -m viz")
+        host, _, port = plan.address.rpartition(":")
+        place = f"{socket.gethostname() if host in EVERYWHERE else host}:{port}"
+        tell(f"{what} at {plan.address}: HEADSCOPE_MODELS={place} python -m viz")
         while not over.wait(1.0):  # a wait without an end hears no signal on some systems
             pass
 
