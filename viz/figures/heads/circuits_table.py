@@ -26,7 +26,7 @@ def circuits_table(
         *(_row(each, each.reader, "reads it by", link_of, does) for each in after[:MOST]),
     ]
     rows = [replace(row, is_first=at == len(before[:MOST]) > 0) for at, row in enumerate(rows)]
-    columns = [Column(), Column(""), Column("strength"), Column("by chance")]
+    columns = [Column("head"), Column("how"), Column("strength"), Column("by chance")]
     return Table(name, [*columns, Column("does", is_text=True)], rows)
 
 

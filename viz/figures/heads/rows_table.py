@@ -24,9 +24,11 @@ class RowInSentence:
 
 
 def rows_table(name: str, rows: Sequence[RowInSentence]) -> Table:
-    """A line for each row; the first of a group names it."""
+    """A line for each row, headed by its weight; where rows are grouped, the first of a group by
+    the name of that.
+    """
     is_grouped = any(each.group for each in rows)
-    names = ["decile" if is_grouped else "", "weight", "query → key", "sentence"]
+    names = [*["decile"] * is_grouped, "weight", "query → key", "sentence"]
     columns = [Column(each, is_text=each == "sentence") for each in names]
 
     def row(each: RowInSentence, before: RowInSentence | None) -> Row:
@@ -36,6 +38,8 @@ def rows_table(name: str, rows: Sequence[RowInSentence]) -> Table:
             Cell(f"{each.query} → {each.key}"),
             Cell(each.text, parts=each.parts, link=each.link),
         ]
+        if not is_grouped:
+            return Row(cells[0], cells[1:])
         head = Cell(each.group if is_new else "")
         return Row(head, cells, is_first=is_new and before is not None)
 
