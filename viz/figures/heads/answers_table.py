@@ -10,7 +10,7 @@ from viz.figures.heads.names import head_name
 from viz.labels import number, percent
 from viz.map_words import counted
 
-COLUMNS = ("", "weight", "before the next", "looks there most", "query → key")
+COLUMNS = ("head", "weight", "before the next", "looks there most", "query → key")
 
 
 @dataclass(frozen=True)
