@@ -23,5 +23,10 @@ def relatives_table(
         )
         for (place, distance), link in zip(near, links, strict=True)
     ]
-    columns = [Column("head"), Column("distance"), Column("footprint"), Column("does", is_text=True)]
+    columns = [
+        Column("head"),
+        Column("distance"),
+        Column("footprint"),
+        Column("does", is_text=True),
+    ]
     return Table("Relatives", columns, rows)
