@@ -16,6 +16,7 @@ from transformer.decoding.decode import Written
 from transformer.decoding.options import OptionError
 from transformer.decoding.wire import DecodingError, from_data
 from transformer.edits.edit import EditError
+from transformer.files.foreign_text import clean
 from transformer.fingerprint import fingerprint
 from transformer.recording.wire import WireError
 from transformer.refusal import Refusal, quoted
@@ -155,7 +156,7 @@ class Elsewhere:
 
     def _dead(self, error: BaseException) -> SilentModels:
         why = getattr(error, "strerror", None) or str(error).rstrip(".") or type(error).__name__
-        return SilentModels(f"The models at {self.address} do not answer ({quoted(why)})")
+        return SilentModels(f"The models at {self.address} do not answer ({clean(why, 60)})")
 
 
 def _wait(seconds: float, runner: Runner) -> None:
