@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, Generic
 
 from viz.components.kit.picture import NothingLeft
-from viz.exhibits.exhibit import About, Exhibit
+from viz.exhibits.exhibit import Exhibit
 from viz.run.study import Study, Value
 from viz.run.work import finish
 
@@ -22,8 +22,6 @@ class Growth(Generic[Value]):
     """Return the exhibit of a value. Raises NothingLeft where there is nothing to see in it."""
     is_main: bool = True
     """True: everybody looks at it, as at such an exhibit."""
-    about: About = "text"
-    """Only what is of the text waits until that is written."""
 
 
 def finished(exhibits: Mapping[str, Exhibit | Growth[Any]]) -> dict[str, Exhibit]:

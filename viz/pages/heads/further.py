@@ -23,7 +23,7 @@ from viz.state.head_links import at_head
 from viz.state.note import note
 from viz.state.page import Pane
 from viz.ui.progress import paid, whole
-from viz.ui.showing import show, show_growths
+from viz.ui.showing import show, show_with_files
 
 EXPLAIN = (
     "How much of what one head writes another one reads by its queries, keys or values: "
@@ -49,7 +49,7 @@ def circuits_of_head(pane: Pane, atlas: Atlas, place: Place) -> Growth[Composed]
     """The heads that it reads, and that read it."""
     study = HeadCircuits(pane.request.checkpoint, pane.request.version, place)
     exhibit = partial(_exhibit, pane, atlas, place)
-    return Growth("Circuits", study, exhibit, is_main=False, about="checkpoint")
+    return Growth("Circuits", study, exhibit, is_main=False)
 
 
 def _exhibit(pane: Pane, atlas: Atlas, place: Place, composed: Composed) -> Exhibit:
@@ -70,7 +70,10 @@ def draw_circuits(pane: Pane, atlas: Atlas, place: Place) -> None:
     """Draw them as soon as they are computed; a reason, where weights cannot be read."""
     title = f"Circuits of {head_name(place)}"
     st.markdown(f"**{literal(title)}**", help=literal(EXPLAIN))
-    show_growths(pane, lambda _: {"circuits": circuits_of_head(pane, atlas, place)})
+    growth = circuits_of_head(pane, atlas, place)
+    composed = paid(growth.study, st.empty())
+    if composed is not None:
+        show_with_files(pane, growth.exhibit(composed), "circuits")
 
 
 def draw_training(pane: Pane, place: Place) -> None:

@@ -110,14 +110,15 @@ def one_head(pane: Pane, atlas: Atlas) -> None:
         if atlas.labels.get(place):
             show(exhibits["labels"], "labels")
         _say_worth(atlas, place, pane.checkpoint.family)
-        show(exhibits["footprint"], "footprint")
-        show(exhibits["numbers"], "numbers")
     with right:
         st.caption(
             "Rows drawn at random from each tenth of all rows, by their largest weight: what it "
             "does at its strongest is seldom all that it does. Each sentence opens on Explore."
         )
         show(exhibits["deciles"], "deciles")
+    with left:  # a browser takes longest for a chart: the sentences come before it
+        show(exhibits["footprint"], "footprint")
+        show(exhibits["numbers"], "numbers")
     for_a_paper(pane, exhibits, "paper head")
     below(lambda _: _further(pane, atlas, place, exhibits), pane)
 
@@ -128,10 +129,12 @@ def _further(pane: Pane, atlas: Atlas, place: Place, exhibits: dict[str, Exhibit
     with left:
         st.markdown(f"**{literal(exhibits['relatives'].title)}**")
         show(exhibits["relatives"], "relatives")
-        draw_circuits(pane, atlas, place)
     with right:
         st.markdown(f"**{literal(exhibits['strongest'].title)}**")
         show(exhibits["strongest"], "strongest")
+    with left:
+        draw_circuits(pane, atlas, place)
+    with right:
         draw_training(pane, place)
 
 
