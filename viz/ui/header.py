@@ -49,6 +49,9 @@ from viz.ui.words import help_of
 
 WIDTHS = (6, 3.8)
 """The widths of the two columns at the top: of what is read, and of what is chosen."""
+TYPED, CHOSEN = "typed", "chosen"
+"""The places of the sentence and of the checkpoint, which viz/components/address/header_line.js
+keeps in sight."""
 MOST_READ = 600
 """Characters of a text from a chat template that stand on the page; the tokens are all of it."""
 
@@ -80,18 +83,19 @@ def header(page: Page) -> Request:
             show_turns(request.chat)
         sentence, pickers = st.columns(WIDTHS)
         with sentence:
-            with _row():
+            with _row(TYPED):
                 _choose_text(checkpoint, text)
                 if names_of_templates := templates(about(checkpoint), request.chat):
                     choose_template(names_of_templates, request.chat)
                 _offer(examples(checkpoint))
             choose_pair(about(checkpoint), request.pair)
             place = st.empty()
-        with pickers, _row():
+        with pickers, _row(CHOSEN):
             _choose_checkpoint(names, checkpoint)
             _choose_decoding(request)
     elif shows == "checkpoint" and not on_stage():
-        _choose_checkpoint(names, checkpoint, width=320)
+        with st.container(key=CHOSEN):
+            _choose_checkpoint(names, checkpoint, width=320)
     if shows != "nothing" and not on_stage():
         say_notes(checkpoint)
     if shows != "nothing":
@@ -119,8 +123,9 @@ def turn_to(checkpoint: str) -> None:
     change(checkpoint=None if is_first else checkpoint, text=text)
 
 
-def _row() -> DeltaGenerator:
-    return st.container(horizontal=True, vertical_alignment="center", gap="small", wrap=False)
+def _row(key: str) -> DeltaGenerator:
+    look: Any = {"vertical_alignment": "center", "gap": "small", "wrap": False}
+    return st.container(horizontal=True, key=key, **look)
 
 
 def _choose_checkpoint(names: Sequence[str], checkpoint: str, **look: Any) -> None:

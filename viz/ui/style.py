@@ -54,6 +54,31 @@ _CSS = """
       position: fixed; top: 0.95rem; right: 11.5rem; z-index: 999991; width: auto; min-height: 0;
     }
   }
+  /* Once the header is scrolled away, what is typed and the checkpoint stand in that line as well,
+     in front of the one that says what the app is; their places stay as high as they were. */
+  :is(.st-key-typed [class*="st-key-text"], .st-key-chosen [class*="st-key-checkpoint"]) {
+    min-height: 2.5rem;
+  }
+  [data-header="line"] :is(
+    .st-key-typed [class*="st-key-text"], .st-key-chosen [class*="st-key-checkpoint"]
+  ) > * {
+    position: fixed; top: 0.6rem; z-index: 999991; margin: 0;
+    --line: calc(var(--line-right) - var(--line-left));
+    width: calc(var(--line) * 0.36 - 0.25rem) !important;
+    inset-inline-start: calc(var(--line-left) + var(--line) * 0.64 + 0.25rem);
+  }
+  [data-header="line"] .st-key-typed [class*="st-key-text"] > * {
+    width: calc(var(--line) * 0.64 - 0.25rem) !important;
+    inset-inline-start: var(--line-left);
+  }
+  [data-header="line"] [data-testid="stHeader"]:not(:has([data-testid="stTopNav"])) {
+    & [data-testid="stHeaderLogo"] { visibility: hidden; }
+    & [data-testid="stExpandSidebarButton"] { transform: translateX(var(--line-moved)); }
+    & [data-testid="stExpandSidebarButton"]::after { visibility: hidden; }
+  }
+  [data-header="line"]:has(.st-key-typed) .st-key-tour:not(:focus-within) {
+    opacity: 0; pointer-events: none;
+  }
   /* It draws nothing, and takes no place. */
   .st-key-address, [data-empty] { position: absolute; }
   /* What has the focus is above what stands beside it, and what a pointer shows is shown then. */

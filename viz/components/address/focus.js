@@ -62,7 +62,7 @@ export function goOnAt(top) {
   go();
 }
 
-function main() {
+export function main() {
   return document.querySelector('[data-testid="stMain"]');
 }
 

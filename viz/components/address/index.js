@@ -1,5 +1,5 @@
 // The server writes the address of what is chosen, unless somebody goes Back. It draws nothing, and
-// is on every page: so the focus of a page that opens and the theme are looked after here, too.
+// is on every page: so the focus of a page that opens, its header and the theme are looked after here.
 
 import { mounted } from "../kit/mounted.js";
 import { hasModifier } from "../kit/roving.js";
@@ -7,6 +7,7 @@ import { TYPED } from "../kit/preview.js";
 import { tell } from "../kit/sync.js";
 import { onTheme, shownTheme } from "../kit/theme.js";
 import { beginAtTop, goOnAt, leaveNavigation, scrolledTo, stayAtColumn, watchFocus } from "./focus.js";
+import { watchHeader } from "./header_line.js";
 import { isNews } from "./theme.js";
 
 const APP = '[data-testid="stApp"]';
@@ -47,6 +48,7 @@ function begin() {
   window.addEventListener("click", follow);
   window.addEventListener("error", reloadWhenEmpty);
   watchFocus();
+  watchHeader();
   onTheme(tellTheme);
 }
 

@@ -1,0 +1,80 @@
+"""The header of a long page: once it is out of sight, its fields stand in the top line."""
+
+import pytest
+from playwright.sync_api import Page, ViewportSize, expect
+
+from tests.browser.server import DESKTOP, PHONE, becomes, painted
+from tests.browser.test_accessibility import faults
+from tests.browser.test_app import parameter, visit
+
+pytestmark = [pytest.mark.browser, pytest.mark.same_page]
+ZOOMED: ViewportSize = {"width": 720, "height": 450}
+LONG = "The animal didn't cross the street because it was too wide."
+WATCH = """() => {
+  window.shifts = [];
+  const fields = ".st-key-typed, .st-key-chosen";
+  const isOther = ({ node }) => node && !node.closest?.(fields);
+  const names = ({ sources }) => sources.filter(isOther).map(({ node }) => node.className);
+  const add = (list) => window.shifts.push(...list.getEntries().flatMap(names));
+  window.watching = new PerformanceObserver(add);
+  window.watching.observe({ type: "layout-shift" });
+}"""
+SCROLL = """(to) => new Promise((done) => {
+  const main = document.querySelector('[data-testid="stMain"]');
+  const step = () => {
+    const left = to - main.scrollTop;
+    const isThere = Math.abs(left) < 1 || main.scrollTop + main.clientHeight >= main.scrollHeight;
+    if (isThere && !(left < 0)) requestAnimationFrame(() => requestAnimationFrame(done));
+    else {
+      main.scrollTop += Math.sign(left) * Math.min(40, Math.abs(left));
+      requestAnimationFrame(step);
+    }
+  };
+  step();
+})"""
+"""As by a wheel, 40 pixels a frame."""
+FOCUSED = "document.activeElement.closest('[class*=st-key]')?.className ?? ''"
+
+
+@pytest.mark.parametrize("size", [DESKTOP, PHONE, ZOOMED], ids=["laptop", "phone", "zoomed"])
+def test_sentence_and_checkpoint_stay_in_one_line_and_nothing_jumps(
+    page: Page, address: str, size: ViewportSize
+) -> None:
+    page.set_viewport_size(size)
+    visit(page, f"{address}/compare")
+    expect(page.locator(".head-view[data-nonce]")).to_have_count(2)
+    painted(page)
+    sentence = page.get_by_label("Sentence", exact=True)
+    checkpoint = page.get_by_label("Checkpoint", exact=True)
+    order = tabbed(page)
+    page.evaluate(WATCH)
+    page.evaluate(SCROLL, 400)
+    boxes = [each.bounding_box() for each in (sentence, checkpoint)]
+    assert all(box and box["y"] >= 0 and box["y"] + box["height"] <= 60 for box in boxes)
+    assert boxes[0]["x"] + boxes[0]["width"] < boxes[1]["x"]  # type: ignore[index]
+    assert boxes[1]["x"] + boxes[1]["width"] < size["width"]  # type: ignore[index]
+    page.evaluate(SCROLL, 0)
+    box = sentence.bounding_box()
+    assert box and box["y"] > 60
+    assert page.evaluate("window.shifts") == []  # nothing but the two fields
+    page.evaluate(SCROLL, 400)
+    assert tabbed(page) == order
+    page.evaluate(SCROLL, 400)
+    assert faults(page) == []
+    sentence.fill(LONG)
+    sentence.press("Enter")
+    becomes(lambda: parameter(page, "text"), LONG)
+    painted(page)
+    box = sentence.bounding_box()
+    assert box and box["y"] < 60
+    page.evaluate(SCROLL, 0)
+
+
+def tabbed(page: Page) -> list[str]:
+    """The places to which Tab leads from the sentence on."""
+    page.get_by_label("Sentence").focus()
+    places = []
+    for _ in range(3):
+        page.keyboard.press("Tab")
+        places.append(page.evaluate(FOCUSED))
+    return places
