@@ -9,6 +9,7 @@ from tests.fuzz.damage import damaged_bytes, strange_json
 from tests.fuzz.kind import Attempt, Kind
 from transformer import decode, load_checkpoint, record
 from viz.run.models.frames import ANSWER, frame, frames, packed, unpacked
+from viz.run.models.place import Outcome
 
 MARK = "0" * 64
 
@@ -17,7 +18,7 @@ def start(folder: Path) -> Attempt:
     checkpoint = load_checkpoint("checkpoints/copy", "cpu")
     decoding = decode(checkpoint, "3 7 2", "beam", beam_size=2).without_distributions()
     recording = record(checkpoint, "3 7 2", decoding.target)
-    content = packed((decoding, recording), checkpoint, MARK)
+    content = packed(Outcome(decoding, recording), checkpoint, MARK)
     (length,) = struct.unpack_from("<I", content)
     text, rest = content[4 : 4 + length].decode(), content[4 + length :]
 
@@ -28,7 +29,7 @@ def start(folder: Path) -> Attempt:
             data = strange_json(random, text).encode("utf-8", "replace")
             stream = BytesIO(frame(ANSWER, struct.pack("<I", len(data)) + data + rest))
         for _, body in frames(stream.read):
-            again, _ = unpacked(body, checkpoint, MARK)
+            again, _, _ = unpacked(body, checkpoint, MARK)
             if again is not None:
                 assert all(0 <= id < checkpoint.config.vocab_size for id in again.hypotheses[0].ids)
                 assert again.search.path_log_probs and again.search.living
