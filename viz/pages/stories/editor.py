@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
+from transformer.visible import visible
 from viz.app_packages import st
 from viz.components.kit.browser import digest
 from viz.components.kit.guarded import guarded
@@ -73,7 +74,7 @@ def _list(story: Story, at: int) -> None:
     screen, theme, code = session().screen, current_theme(), str(session().screen.draft)
     scenes = [
         SceneEntry(
-            scene.heading,
+            visible(scene.heading),
             screen_words(scene.screen),
             link(replace(screen, scene=i)),
             thumbnail_address(code, scene.screen, theme.name),
