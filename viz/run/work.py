@@ -158,6 +158,8 @@ class Follower(Generic[Value]):
     """True: this session has stopped waiting."""
     why: str = ""
     """The reason why it stopped, where nobody stopped it."""
+    is_asked_on: bool = False
+    """True: the browser asks for its part again and again, until the whole app is drawn."""
     drawing_since: float = 0.0
     """The time when pictures of a part were begun; by `time.perf_counter`, in s."""
     took: float | None = None

@@ -190,7 +190,9 @@ def grow(study: Study[Value], draw: Callable[[Value], None]) -> Work[Value]:
 
 def _watch(now: Follower[Value], draw: Callable[[Value], None] | None = None) -> None:
     """Show how far it is, again and again, and its value where that is drawn as it grows."""
-    is_going = not now.is_over
+    # The page is a part, too: where it is drawn after the end, the browser would ask for ever.
+    is_going = not now.is_over or now.is_asked_on
+    now.is_asked_on = is_going
 
     @st.fragment(run_every=TICK if is_going else None)
     def part() -> None:
@@ -198,6 +200,7 @@ def _watch(now: Follower[Value], draw: Callable[[Value], None] | None = None) ->
         _charge(now)
         is_other = now not in session().studies.values()  # another one goes on in its place
         if is_other or (is_going and now.is_over):
+            now.is_asked_on = False
             st.rerun()
         latest = now.work.latest
         if not now.work.is_whole:
