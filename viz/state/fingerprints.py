@@ -71,18 +71,30 @@ def name_weights() -> None:
         mend(replace(screen, weights=begins))
 
 
-def same_weights(begins: str | None) -> str | None:
+def others_here(checkpoint: str, begins: str | None) -> str:
+    """Return the start of a checkpoint's fingerprint where a link to it names another.
+
+    begins: the start that the link names. Empty where it is that, or not known so soon.
+    """
+    here = "" if begins is None else _within(LONGEST, checkpoint)
+    return "" if begins is None or here.startswith(begins) else here[:DIGITS]
+
+
+def same_weights(*named: str | None) -> str | None:
     """Return which checkpoint that is known here has these weights, by name; it is on offer then.
 
-    begins: the start of a fingerprint. None where none has them, as far as is known so soon.
+    named: starts of fingerprints, the best first. None where no checkpoint has them, as far as is
+    known so soon.
     """
-    if begins is None or not _BEGINS.fullmatch(begins):
+    wanted = [each for each in named if each is not None and _BEGINS.fullmatch(each)]
+    if not wanted:
         return None
     names = list(dict.fromkeys((*checkpoint_names(), *opened_before())))
     for name in names:
         _fingerprint(name)  # all are read beside each other
     until = time.monotonic() + LONGEST
-    matches = (n for n in names if _within(until - time.monotonic(), n).startswith(begins))
+    theirs = {name: _within(until - time.monotonic(), name) for name in names}
+    matches = (n for begins in wanted for n in names if theirs[n].startswith(begins))
     with suppress(CheckpointError):  # it may be gone by now
         return open_linked(next(matches, None))
     return None

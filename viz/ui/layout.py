@@ -23,7 +23,7 @@ from viz.screen import FIRST_PAGE, Screen, link
 from viz.state.address import open_page, write_address
 from viz.state.checkpoints import at_start, checkpoint_names, open_linked, title
 from viz.state.failures import Drawing, report, say_failed_choice, say_failure
-from viz.state.fingerprints import name_weights, same_weights
+from viz.state.fingerprints import name_weights, others_here, same_weights
 from viz.state.focus import pinned_target
 from viz.state.live_preview import previewed
 from viz.state.mending import mend, mend_head
@@ -78,11 +78,8 @@ def _open_checkpoint(page: Page) -> None:
         name = open_linked(screen.checkpoint)
     except CheckpointError as error:
         name, problem = None, str(error)
-    if name not in checkpoint_names():
-        same = same_weights(screen.weights or screen.made_with)
-        if same is not None:
-            note(f"This link's path leads nowhere here: {title(same)} has the same weights.")
-            name, problem = same, None
+    if same := _of_same_weights(screen, name):
+        name, problem = same, None
     names = checkpoint_names()
     if problem is None and name is not None and names and name not in names:
         last = session().answer
@@ -96,6 +93,23 @@ def _open_checkpoint(page: Page) -> None:
         fail(f"{problem}{figure}")
     elif why := other_weights(session().screen, names):
         warn(why)
+
+
+def _of_same_weights(screen: Screen, name: str | None) -> str | None:
+    """Return the checkpoint that a link means by the weights it names, where its path, or what lies
+    there by now, is another's; and say so.
+    """
+    if screen.checkpoint is None:
+        return None
+    why = "This link's path leads nowhere here"
+    if name is not None and name in checkpoint_names():
+        if not others_here(name, screen.weights or screen.made_with):
+            return None
+        why = f"This link's weights are not those of {title(name)} here"
+    same = same_weights(screen.weights, screen.made_with)
+    if same is not None:
+        note(f"{why}: {title(same)} has the same weights.")
+    return same
 
 
 @st.fragment

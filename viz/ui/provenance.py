@@ -7,7 +7,8 @@ from pathlib import Path
 from transformer.files.foreign_text import clean
 from viz.screen import Screen
 from viz.state.checkpoints import title
-from viz.state.fingerprints import DIGITS, known_fingerprint
+from viz.state.fingerprints import DIGITS, known_fingerprint, others_here
+from viz.state.state import session
 
 
 def made_with(screen: Screen) -> Screen:
@@ -34,10 +35,12 @@ def other_path(screen: Screen) -> str:
 
 
 def other_weights(screen: Screen, names: Sequence[str]) -> str | None:
-    """Say why the numbers may not be the figure's; None where they are, or there is no figure."""
+    """Say why the numbers may not be those of the figure or the link; None where they are."""
     checkpoint = screen.checkpoint
-    if screen.made_with is None or checkpoint is None or checkpoint not in names:
+    if checkpoint is None or checkpoint not in names:
         return None
+    if screen.made_with is None:
+        return _others_than_linked(checkpoint)
     fingerprint = known_fingerprint(checkpoint)
     if fingerprint.startswith(screen.made_with):
         return None
@@ -45,4 +48,22 @@ def other_weights(screen: Screen, names: Sequence[str]) -> str | None:
     return (
         f"This figure was made with another {name}: its SHA-256 begins with "
         f"{clean(screen.made_with)}, that of the {name} here with {here}. Numbers may differ."
+    )
+
+
+def _others_than_linked(checkpoint: str) -> str | None:
+    """Say so where the address that was opened names other weights of the checkpoint.
+
+    The Screen's own are those of what is shown: a link that is copied now leads to these.
+    """
+    link = session().arrival
+    if link is None or link.checkpoint != checkpoint or link.weights is None:
+        return None
+    here = others_here(checkpoint, link.weights)
+    if not here:
+        return None
+    name = title(checkpoint)
+    return (
+        f"This link was made with another {name}: its SHA-256 begins with {clean(link.weights)}, "
+        f"that of the {name} here with {here}. Numbers may differ."
     )

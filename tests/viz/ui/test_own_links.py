@@ -23,6 +23,10 @@ def noted(app: AppTest) -> str:
     return " ".join(each.value.replace("\\", "") for each in app.info)
 
 
+def warned(app: AppTest) -> str:
+    return " ".join(each.value.replace("\\", "") for each in app.warning)
+
+
 @pytest.fixture
 def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A checkpoint that is not shipped, beside a folder of those that are."""
@@ -68,6 +72,41 @@ def test_no_visitor_of_a_public_server_learns_what_another_has_opened(
     app = start(checkpoint="/home/somebody/films", weights=begins, text="A good film.")
     assert begins in said(app) and str(elsewhere.parent) not in said(app)
     assert not noted(app)
+
+
+def test_other_weights_at_the_path_of_a_link_are_told(elsewhere: Path) -> None:
+    """What lies at a path may have been trained anew since, or be another machine's."""
+    theirs = {"checkpoint": str(elsewhere), "weights": "0123456789abcdef"}
+    app = start(**theirs, text="A good film.")
+    assert "0123456789abcdef" in warned(app) and fingerprint(elsewhere)[:16] in warned(app)
+    assert address_of(app)["weights"] == fingerprint(elsewhere)[:16]
+    assert not warned(start(checkpoint=str(elsewhere), text="A good film."))
+
+    app = start(checkpoint="copy", weights=theirs["weights"], text=EXAMPLE)
+    assert "0123456789abcdef" in warned(app) and "0123456789abcdef" in warned(app.run())
+
+
+@pytest.mark.parametrize("of", ["weights", "made_with"])
+def test_a_link_to_other_weights_shows_those_that_it_names(elsewhere: Path, of: str) -> None:
+    copy = ROOT / "checkpoints" / "copy"
+    app = start(checkpoint=str(elsewhere), text=EXAMPLE, **{of: fingerprint(copy)[:16]})
+    assert address_of(app)["checkpoint"] == "copy"
+    assert "copy has the same weights" in noted(app) and not warned(app)
+    assert not noted(app.run())
+
+
+def test_a_link_without_a_checkpoint_has_no_path_that_leads_nowhere(elsewhere: Path) -> None:
+    copy = fingerprint(ROOT / "checkpoints" / "copy")[:16]
+    assert not noted(start(weights=copy, text=EXAMPLE))
+
+
+def test_where_nothing_has_the_weights_of_a_link_those_of_its_figure_are_shown(
+    elsewhere: Path,
+) -> None:
+    copy = fingerprint(ROOT / "checkpoints" / "copy")[:16]
+    theirs = {"checkpoint": "/home/somebody/digits", "weights": "0" * 16, "made_with": copy}
+    app = start(**theirs, text=EXAMPLE)
+    assert address_of(app)["checkpoint"] == "copy" and not said(app)
 
 
 @pytest.mark.parametrize("begins", ["", "0", "é" * 16, "z" * 16, "0" * 99, "../../etc"])
