@@ -47,22 +47,21 @@ class HereInstead:
     there: Elsewhere
 
     def run(self, task: Task, checkpoint: Checkpoint, runner: Runner) -> Outcome:
-        """Ask there; what they do not do is done here, and the outcome says why."""
+        """Ask there; what they do not do is done here, and the outcome says why.
+
+        Only silence rests the address: models that refuse a task may well do the next one.
+        """
+        address = self.there.address
         with _REST.lock:
-            until, why = _REST.until.get(self.there.address, (0.0, ""))
+            until, why = _REST.until.get(address, (0.0, ""))
         if time.monotonic() >= until:
             try:
                 return self.there.run(task, checkpoint, runner)
-            except ModelsError as error:
-                why = _why_here(error)
-                _LOG.warning("The models at %s did not do a task.", self.there.address)
+            except SilentModels as error:
+                why = f"{error.state}: this process computed the answer in their place."
                 with _REST.lock:
-                    _REST.until[self.there.address] = time.monotonic() + RESTS, why
+                    _REST.until[address] = time.monotonic() + RESTS, why
+            except ModelsError as error:
+                why = f"{error} This process computed the answer in their place."
+            _LOG.warning("The models at %s did not do a task.", address)
         return HERE.run(task, checkpoint, runner)._replace(instead=why)
-
-
-def _why_here(error: ModelsError) -> str:
-    """Say why this process computed an answer that was to come from elsewhere."""
-    if isinstance(error, SilentModels):
-        return f"{error.state}: this process computed the answer in their place."
-    return f"{error} This process computed the answer in their place."

@@ -242,6 +242,20 @@ def test_a_dead_server_is_a_sentence_and_answers_again(monkeypatch: pytest.Monke
         assert_equal(answer, make_answer(request))
 
 
+def test_a_refused_checkpoint_keeps_no_other_from_there(
+    there: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    own = elsewhere.mark_of
+    monkeypatch.setattr(
+        elsewhere, "mark_of", lambda path, v: "ab" * 32 if path.name == "copy" else own(path, v)
+    )
+    monkeypatch.setenv("HEADSCOPE_MODELS_INSTEAD", "here")
+    assert "other weights of copy" in make_answer(make_request("copy", "3 9", "greedy")).instead
+    heard = is_answered_there(monkeypatch)
+    assert not make_answer(make_request("sentiment", "Good.", "none")).instead
+    assert heard == ["Good."]
+
+
 @pytest.mark.parametrize(
     ("status", "content"),
     [
