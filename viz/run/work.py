@@ -1,8 +1,9 @@
 """Work on a study, once for all sessions that wait for it; it can be stopped, and goes on."""
 
 import time
-from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from math import inf
 from threading import Event, Lock, Thread
@@ -22,10 +23,15 @@ EVERY = 0.1
 
 _lock = Lock()
 _going_on: dict[Study[Any], "Work[Any]"] = {}
+_begins_none: ContextVar[bool] = ContextVar("finish begins none", default=False)
 
 
 class Unwanted(Refusal):
     """Nobody waits any more."""
+
+
+class NotAtHand(LookupError):
+    """A study is not whole that was to be. No Refusal: a page would draw itself without it."""
 
 
 Aside = Callable[[], AbstractContextManager[object]]
@@ -209,8 +215,10 @@ def finish(study: Study[Value], runner: Runner | None = None) -> Value:
 
     runner: of another study, which needs this one; where nobody waits for that one any more, this
     one isn't waited for either, and what `runner.check` raises is raised. Who has the device's
-    place asks for none: it would wait for itself.
+    place asks for none: it would wait for itself. Within `only_at_hand` it raises NotAtHand.
     """
+    if _begins_none.get() and at_hand(study) is None:
+        raise NotAtHand
     follower, is_first = _joined(study)
     follower.seen = inf
     follower.on_wait = runner.on_wait if runner is not None else None
@@ -226,6 +234,16 @@ def finish(study: Study[Value], runner: Runner | None = None) -> Value:
     finally:
         follower.stop()
     return follower.work.result()
+
+
+@contextmanager
+def only_at_hand() -> Iterator[None]:
+    """Let `finish` run nothing in this thread: it raises NotAtHand for what isn't whole."""
+    token = _begins_none.set(True)
+    try:
+        yield
+    finally:
+        _begins_none.reset(token)
 
 
 def _joined(

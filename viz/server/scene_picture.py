@@ -1,6 +1,7 @@
 """A scene in small: the first picture of its page as SVG, as on paper."""
 
 from collections.abc import Iterator
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from logging import getLogger
 
@@ -16,9 +17,9 @@ from viz.run.batches import Runner
 from viz.run.operating.logs import failure
 from viz.run.settings import is_public
 from viz.run.study import Study
-from viz.run.work import at_hand, finish
+from viz.run.work import NotAtHand, finish, only_at_hand
 from viz.screen import Screen
-from viz.server.recording_scenes import exhibits_of, pane_of, request_of_scene
+from viz.server.recording_scenes import exhibits_of, pane_of
 from viz.state.checkpoints import shipped_names
 from viz.talks.story_drafts import DRAFTS
 from viz.talks.thumbnail_links import key_of
@@ -41,25 +42,26 @@ class ScenePicture(Study[bytes]):
     version: int
 
     def run(self, before: bytes | None, runner: Runner) -> Iterator[bytes]:
-        yield scene_picture(self.screen, self.theme)
+        with only_at_hand() if is_public() else nullcontext():
+            made = scene_picture(self.screen, self.theme)
+        yield made
 
 
 def thumbnail(code: str, key: str, theme: str) -> bytes | None:
     """The picture of a scene of a story that is put together, by its key.
 
-    None where there is no such scene or no picture; for strangers, where a model would have to run.
+    None where there is no such scene or no picture; for strangers, where anything of it is not at
+    hand: nobody is charged for a model that runs, and a page may take several answers.
     """
     story = DRAFTS.read(code)
     screens = [scene.screen for scene in story.scenes] if story is not None else []
     screen = next((each for each in screens if key_of(each) == key), None)
     if screen is None or missing("paper"):
         return None
-    if is_public() and at_hand(request_of_scene(screen)) is None:
-        return None
     version = version_of(shipped_path(screen.checkpoint or shipped_names()[0]))
     try:
         return finish(ScenePicture(screen, theme, version)) or None
-    except (Refusal, NothingLeft):
+    except (Refusal, NothingLeft, NotAtHand):
         return None
     except Exception as error:
         _LOG.error("A scene could not be drawn in small: %s", failure(error))

@@ -1,11 +1,18 @@
 """Scenes in small: a picture for each that has one, for whoever puts the story together."""
 
 from dataclasses import replace
+from typing import Any
 from xml.etree import ElementTree
 
 import pytest
 
 from tests.viz.server.test_recording_scenes import pages, scene_of
+from viz.run.cache import CACHE
+from viz.run.models.here import Here
+from viz.run.models.place import Outcome
+from viz.run.models.task import Task
+from viz.run.request import answer
+from viz.server.recording_scenes import request_of_scene, saved_scene
 from viz.server.scene_picture import thumbnail
 from viz.stories.story import Scene, Story
 from viz.talks.story_drafts import DRAFTS
@@ -63,6 +70,27 @@ def test_no_model_runs_for_strangers(monkeypatch: pytest.MonkeyPatch) -> None:
     at_home = thumbnail(code, key_of(scene.screen), "light")
     monkeypatch.setenv("HEADSCOPE_PUBLIC", "yes")  # who shows it has its answer already
     assert thumbnail(code, key_of(scene.screen), "light") == at_home is not None
+
+
+@pytest.mark.parametrize("more", ["", "&edited_b=yes"])
+def test_no_second_model_runs_for_strangers(more: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    CACHE.clear()
+    scene = scene_of(f"/compare?checkpoint=copy&text=5+6+9&edits=head-off:cross.0.1{more}")
+    code = begun(scene)
+    answer(request_of_scene(scene.screen))  # that of the changed model, as on Explore
+    texts, run = [], Here.run
+
+    def ran(here: Here, task: Task, *others: Any) -> Outcome:
+        texts.append(task.text)
+        return run(here, task, *others)
+
+    monkeypatch.setattr(Here, "run", ran)
+    monkeypatch.setenv("HEADSCOPE_PUBLIC", "yes")
+    assert thumbnail(code, key_of(scene.screen), "light") is None and not texts
+    monkeypatch.setenv("HEADSCOPE_PUBLIC", "no")
+    assert saved_scene(scene) is not None and texts  # its page asks for what was missing
+    monkeypatch.setenv("HEADSCOPE_PUBLIC", "yes")
+    assert thumbnail(code, key_of(scene.screen), "light") is not None
 
 
 def test_the_address_is_of_what_is_shown() -> None:
