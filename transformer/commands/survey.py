@@ -70,7 +70,8 @@ def run(options: Namespace) -> Result:
     lines = [tree.text for tree in trees] if has_trees else lines_in(options.data)
     n_sentences = sum(bool(source_of(line)) for line in lines)
     if not n_sentences:
-        raise InputError(f"{options.data} has no sentence: write one per line.")
+        form = "a file of Universal Dependencies has trees" if has_trees else "write one per line"
+        raise InputError(f"{options.data} has no sentence: {form}.")
     folder = options.out.absolute()
     make_folder(folder)
     layout = {"lines": VERSION, "columns": list(columns()), "trees": bool(trees)}

@@ -6,7 +6,6 @@ that another one shows something else. `viz/server/scene_picture.py` draws them,
 
 import asyncio
 from collections.abc import Callable
-from threading import Lock
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -20,19 +19,16 @@ NONE = 204
 KEPT = {"cache-control": "private, max-age=86400"}
 Draw = Callable[[str, str, str], bytes | None]
 """A story's code, a scene's key and the name of a theme -> SVG; None where there is none."""
-_alone = Lock()
 
 
 def thumbnails_route(draw: Draw) -> Route:
     """Return the route where a browser asks for the picture of a scene."""
-
-    def alone(*query: str) -> bytes | None:
-        with _alone:
-            return draw(*query)
+    alone = asyncio.Lock()  # those that wait hold no thread: files are read by the same few
 
     async def answer(request: Request) -> Response:
         query = (request.query_params.get(name, "") for name in ("draft", "of", "theme"))
-        content = await asyncio.to_thread(alone, *query)
+        async with alone:
+            content = await asyncio.to_thread(draw, *query)
         if content is None:
             return Response(status_code=NONE)
         return Response(content, media_type="image/svg+xml", headers=KEPT)

@@ -54,6 +54,8 @@ def circuits_of_head(pane: Pane, atlas: Atlas, place: Place) -> Growth[Composed]
 
 def _exhibit(pane: Pane, atlas: Atlas, place: Place, composed: Composed) -> Exhibit:
     title = f"Circuits of {head_name(place)}"
+    if not any(composed):
+        raise NothingLeft(f"No layer above or below {head_name(place)} reads heads or is read.")
 
     def link_of(other: Place) -> str:
         return link(at_head(pane.screen, other))
@@ -72,8 +74,12 @@ def draw_circuits(pane: Pane, atlas: Atlas, place: Place) -> None:
     st.markdown(f"**{literal(title)}**", help=literal(EXPLAIN))
     growth = circuits_of_head(pane, atlas, place)
     composed = paid(growth.study, st.empty())
-    if composed is not None:
+    if composed is None:
+        return
+    try:
         show_with_files(pane, growth.exhibit(composed), "circuits")
+    except NothingLeft as reason:
+        note(reason)
 
 
 def draw_training(pane: Pane, place: Place) -> None:
