@@ -8,6 +8,7 @@ from tests.browser.test_accessibility import faults
 from tests.browser.test_app import parameter, visit
 
 pytestmark = [pytest.mark.browser, pytest.mark.same_page]
+TABLET: ViewportSize = {"width": 1024, "height": 700}
 ZOOMED: ViewportSize = {"width": 720, "height": 450}
 LONG = "The animal didn't cross the street because it was too wide."
 WATCH = """() => {
@@ -36,7 +37,24 @@ SCROLL = """(to) => new Promise((done) => {
 FOCUSED = "document.activeElement.closest('[class*=st-key]')?.className ?? ''"
 
 
-@pytest.mark.parametrize("size", [DESKTOP, PHONE, ZOOMED], ids=["laptop", "phone", "zoomed"])
+COVERED = """() => [...document.querySelectorAll('[data-testid="stHeader"] button')]
+  .filter((button) => button.checkVisibility({ visibilityProperty: true }))
+  .filter((button) => {
+    const { left, top, width, height } = button.getBoundingClientRect();
+    return !button.contains(document.elementFromPoint(left + width / 2, top + height / 2));
+  }).map((button) => button.ariaLabel ?? button.textContent)"""
+"""The buttons of the line that take the focus though something lies over them."""
+IS_CUT = """(input) => {
+  const context = document.createElement("canvas").getContext("2d");
+  const { font, paddingLeft, paddingRight } = getComputedStyle(input);
+  context.font = font;
+  const room = input.clientWidth - parseFloat(paddingLeft) - parseFloat(paddingRight);
+  return context.measureText("en-de-small").width > room;
+}"""
+SIZES = [DESKTOP, TABLET, PHONE, ZOOMED]
+
+
+@pytest.mark.parametrize("size", SIZES, ids=["laptop", "tablet", "phone", "zoomed"])
 def test_sentence_and_checkpoint_stay_in_one_line_and_nothing_jumps(
     page: Page, address: str, size: ViewportSize
 ) -> None:
@@ -53,6 +71,8 @@ def test_sentence_and_checkpoint_stay_in_one_line_and_nothing_jumps(
     assert all(box and box["y"] >= 0 and box["y"] + box["height"] <= 60 for box in boxes)
     assert boxes[0]["x"] + boxes[0]["width"] < boxes[1]["x"]  # type: ignore[index]
     assert boxes[1]["x"] + boxes[1]["width"] < size["width"]  # type: ignore[index]
+    assert page.evaluate(COVERED) == []
+    assert not checkpoint.evaluate(IS_CUT)
     page.evaluate(SCROLL, 0)
     box = sentence.bounding_box()
     assert box and box["y"] > 60
@@ -67,6 +87,18 @@ def test_sentence_and_checkpoint_stay_in_one_line_and_nothing_jumps(
     painted(page)
     box = sentence.bounding_box()
     assert box and box["y"] < 60
+    page.evaluate(SCROLL, 0)
+
+
+def test_sentence_comes_to_the_line_as_soon_as_the_navigation_covers_it(
+    page: Page, address: str
+) -> None:
+    page.set_viewport_size(DESKTOP)
+    visit(page, f"{address}/compare")
+    expect(page.locator(".head-view[data-nonce]")).to_have_count(2)
+    painted(page)
+    page.evaluate(SCROLL, 60)
+    page.get_by_label("Sentence", exact=True).click(trial=True)  # nothing lies over it
     page.evaluate(SCROLL, 0)
 
 

@@ -41,17 +41,20 @@ _CSS = """
   /* A name that is too long says so. */
   .stSelectbox input { text-overflow: ellipsis; }
   /* In the line of the navigation: it takes no place from the pictures. */
+  html { --beside-checked: 11.5rem; }
   .st-key-checked { position: fixed; top: 0.6rem; right: 1.5rem; z-index: 999991; width: auto; }
   .st-key-checked button { font-size: 0.875rem; min-height: 2.5rem; padding-inline: 0.5rem; }
   /* So does the line that says what the app is, where there is room beside the navigation. Below
      each other they stand only until it is known; its place is kept from the first moment on. */
   .st-key-tour { min-height: 1.75rem; margin-bottom: -0.5rem; }
   [data-tour="known"] .st-key-tour {
-    position: fixed; top: 0.95rem; right: 11.5rem; z-index: 999991; width: auto; min-height: 0;
+    position: fixed; top: 0.95rem; right: var(--beside-checked); z-index: 999991;
+    width: auto; min-height: 0;
   }
   @media (min-width: 1400px) {
     .st-key-tour {
-      position: fixed; top: 0.95rem; right: 11.5rem; z-index: 999991; width: auto; min-height: 0;
+      position: fixed; top: 0.95rem; right: var(--beside-checked); z-index: 999991;
+      width: auto; min-height: 0;
     }
   }
   /* Once the header is scrolled away, what is typed and the checkpoint stand in that line as well,
@@ -64,17 +67,19 @@ _CSS = """
   ) > * {
     position: fixed; top: 0.6rem; z-index: 999991; margin: 0;
     --line: calc(var(--line-right) - var(--line-left));
-    width: calc(var(--line) * 0.36 - 0.25rem) !important;
-    inset-inline-start: calc(var(--line-left) + var(--line) * 0.64 + 0.25rem);
+    /* Where the line is short, the name of a checkpoint can still be told from the next. */
+    --checkpoint: min(var(--line) * 0.52, max(var(--line) * 0.36, 9.5rem));
+    width: calc(var(--checkpoint) - 0.25rem) !important;
+    inset-inline-start: calc(var(--line-right) - var(--checkpoint) + 0.25rem);
   }
   [data-header="line"] .st-key-typed [class*="st-key-text"] > * {
-    width: calc(var(--line) * 0.64 - 0.25rem) !important;
+    width: calc(var(--line) - var(--checkpoint) - 0.25rem) !important;
     inset-inline-start: var(--line-left);
   }
   [data-header="line"] [data-testid="stHeader"]:not(:has([data-testid="stTopNav"])) {
-    & [data-testid="stHeaderLogo"] { visibility: hidden; }
+    & [data-testid="stLogoLink"] { visibility: hidden; }
     & [data-testid="stExpandSidebarButton"] { transform: translateX(var(--line-moved)); }
-    & [data-testid="stExpandSidebarButton"]::after { visibility: hidden; }
+    & [data-testid="stExpandSidebarButton"]::after { display: none; }
   }
   [data-header="line"]:has(.st-key-typed) .st-key-tour:not(:focus-within) {
     opacity: 0; pointer-events: none;
@@ -107,6 +112,12 @@ _CSS = """
       position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%);
     }
   }
+  @media (max-width: 1100px) {
+    html { --beside-checked: 5.5rem; }
+    .st-key-checked button [data-testid="stMarkdownContainer"] {
+      position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%);
+    }
+  }
   @media (max-width: 1000px) {
     [data-testid="stMain"] [data-testid="stHorizontalBlock"] { flex-wrap: wrap; }
     [data-testid="stMain"] [data-testid="stColumn"] { min-width: calc(100% - 1.5rem); }
@@ -120,7 +131,8 @@ _CSS = """
      of the model stands beside the sentence. */
   @media (max-height: 560px) and (min-width: 641px) {
     .st-key-tour {
-      position: fixed; top: 0.95rem; right: 11.5rem; z-index: 999991; width: auto; min-height: 0;
+      position: fixed; top: 0.95rem; right: var(--beside-checked); z-index: 999991;
+      width: auto; min-height: 0;
     }
     [data-testid="stMain"] [data-testid="stHorizontalBlock"]:has(
       > [data-testid="stColumn"] > * > * > * > [class*="st-key-text"]
@@ -140,12 +152,9 @@ _CSS = """
   }
   .st-key-page .text-lines > p:not(.foot) { font-size: 1.25rem; }
   @media (max-width: 640px) {
+    html { --beside-checked: 3.2rem; }
     .st-key-checked { right: 0.25rem; }
     .st-key-tour { min-height: 3.5rem; }
-    [data-tour="known"] .st-key-tour { right: 3.2rem; }
-    .st-key-checked button [data-testid="stMarkdownContainer"] {
-      position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%);
-    }
     [data-testid="stMainBlockContainer"] { padding: 4.2rem 0.75rem 2rem; }
     /* Kind, layer and head of a phone stand in one line. */
     [class*="st-key-kind"] [role="radio"] { padding-inline: 0.6rem; }

@@ -10,7 +10,6 @@ const MENUS = '[data-testid="stTopNav"] > *';
 const OPENS = '[data-testid="stExpandSidebarButton"]'; // the menus, where they are in the sidebar
 const AFTER = ".st-key-checked";
 const GAP = 12; // px between it and what stands beside it
-const FAR = 64; // px above the window: what moves in sight would be seen to jump
 const LEAST = 200; // px that the two can be read in
 
 export function watchHeader() {
@@ -28,9 +27,12 @@ function fold() {
   } else delete dataset.header;
 }
 
+// Below the navigation, which is opaque: what moved in sight would be seen to jump, and what stayed
+// there longer could be neither seen nor clicked.
 function isGone() {
+  const [line] = rectsOf(NAVIGATION);
   const rows = [...document.querySelectorAll(FIELDS)];
-  return rows.length > 0 && rows.every((row) => row.getBoundingClientRect().bottom <= -FAR);
+  return rows.length > 0 && rows.every((row) => row.getBoundingClientRect().bottom <= line?.bottom);
 }
 
 // From where to where in the line, and how far the button of the sidebar moves to make room: it
