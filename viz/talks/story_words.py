@@ -8,6 +8,8 @@ from viz.labels import unmade
 
 def draw_words(escaped_html: str) -> None:
     """Draw what viz/stories/markdown.py makes, and elements of ours around it."""
+    if not escaped_html:  # st.html refuses it, and a scene has no words until somebody writes them
+        return
     if "<math" not in escaped_html:
         st.html(escaped_html)
         return
