@@ -1,10 +1,13 @@
 """Scenes in small: a picture for each that has one, for whoever puts the story together."""
 
+import asyncio
 from dataclasses import replace
+from threading import Event
 from typing import Any
 from xml.etree import ElementTree
 
 import pytest
+from starlette.types import Message
 
 from tests.viz.server.test_recording_scenes import pages, scene_of
 from viz.run.cache import CACHE
@@ -14,6 +17,7 @@ from viz.run.models.task import Task
 from viz.run.request import answer
 from viz.server.recording_scenes import request_of_scene, saved_scene
 from viz.server.scene_picture import thumbnail
+from viz.server.thumbnails import thumbnails_route
 from viz.stories.story import Scene, Story
 from viz.talks.story_drafts import DRAFTS
 from viz.talks.thumbnail_links import key_of, thumbnail_address
@@ -97,3 +101,39 @@ def test_the_address_is_of_what_is_shown() -> None:
     one, other = (scene_of(said).screen for said in SCENES[:2])
     assert thumbnail_address("code", one, "light") != thumbnail_address("code", other, "light")
     assert key_of(one) in thumbnail_address("code", one, "light")
+
+
+def test_who_waits_for_a_picture_holds_no_thread() -> None:
+    """Files of the page are read in the same threads."""
+    go_on, drawn = Event(), list[str]()
+
+    def draw(code: str, key: str, theme: str) -> bytes:
+        drawn.append(key)
+        go_on.wait(20)
+        return b"<svg/>"
+
+    route, statuses = thumbnails_route(draw), list[int]()
+
+    async def receive() -> Message:
+        return {"type": "http.disconnect"}
+
+    async def send(message: Message) -> None:
+        statuses.extend(filter(None, [message.get("status")]))
+
+    async def ask() -> None:
+        scope = {"type": "http", "method": "GET", "path": "/thumbnail", "headers": []}
+        await route.handle({**scope, "query_string": b"draft=x&of=y"}, receive, send)
+
+    async def crowd() -> None:
+        waits = [asyncio.create_task(ask()) for _ in range(40)]  # more than there are threads
+        while not drawn:
+            await asyncio.sleep(0.01)
+        try:
+            await asyncio.wait_for(asyncio.to_thread(int), 10)
+            assert len(drawn) == 1
+        finally:
+            go_on.set()
+        await asyncio.gather(*waits)
+
+    asyncio.run(crowd())
+    assert statuses == [200] * 40

@@ -5,7 +5,6 @@ from dataclasses import replace
 
 from transformer.corpus.atlas import Place
 from transformer.inspection.composition import Composition
-from viz.components.kit.picture import NothingLeft
 from viz.exhibits.table import Cell, Column, Row, Table
 from viz.figures.heads.names import head_name
 from viz.labels import number
@@ -21,12 +20,7 @@ def circuits_table(
     link_of: Callable[[Place], str],
     does: Callable[[Place], str],
 ) -> Table:
-    """The strongest in each direction. does: a head's labels in words.
-
-    Raises NothingLeft where there is none, as in a model of one layer.
-    """
-    if not before and not after:
-        raise NothingLeft("No other head of this model reads this one, or is read by it.")
+    """The strongest in each direction. does: a head's labels in words."""
     rows = [
         *(_row(each, each.writer, "writes to its", link_of, does) for each in before[:MOST]),
         *(_row(each, each.reader, "reads it by", link_of, does) for each in after[:MOST]),
