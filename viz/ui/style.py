@@ -66,14 +66,14 @@ _CSS = """
     .st-key-typed [class*="st-key-text"], .st-key-chosen [class*="st-key-checkpoint"]
   ) > * {
     position: fixed; top: 0.6rem; z-index: 999991; margin: 0;
-    --line: calc(var(--line-right) - var(--line-left));
+    --line-width: calc(var(--line-right) - var(--line-left));
     /* Where the line is short, the name of a checkpoint can still be told from the next. */
-    --checkpoint: min(var(--line) * 0.52, max(var(--line) * 0.36, 9.5rem));
+    --checkpoint: min(var(--line-width) * 0.52, max(var(--line-width) * 0.36, 9.5rem));
     width: calc(var(--checkpoint) - 0.25rem) !important;
     inset-inline-start: calc(var(--line-right) - var(--checkpoint) + 0.25rem);
   }
   [data-header="line"] .st-key-typed [class*="st-key-text"] > * {
-    width: calc(var(--line) - var(--checkpoint) - 0.25rem) !important;
+    width: calc(var(--line-width) - var(--checkpoint) - 0.25rem) !important;
     inset-inline-start: var(--line-left);
   }
   [data-header="line"] [data-testid="stHeader"]:not(:has([data-testid="stTopNav"])) {

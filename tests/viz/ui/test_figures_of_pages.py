@@ -36,6 +36,7 @@ COMPONENTS_WITHOUT = {
     "figure_drop": "It takes figures.",
     "lesson": "It keeps answers and draws nothing.",
     "question": "It is asked before its picture may be seen; Explore has that picture.",
+    "scene_list": "It lists the scenes of a story, each a link to its screen.",
     "scene_fit": "It measures a scene.",
     "stage": "It hears the keys of a talk; its scenes are pages.",
     "word_card": "It is the card ahead of its figure, which follows a pin.",

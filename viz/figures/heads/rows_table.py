@@ -24,24 +24,23 @@ class RowInSentence:
 
 
 def rows_table(name: str, rows: Sequence[RowInSentence]) -> Table:
-    """A line for each row, headed by its weight; where rows are grouped, the first of a group by
-    the name of that.
+    """A line for each row, headed by its query and key; where rows are grouped, the first of a
+    group by the name of that.
     """
     is_grouped = any(each.group for each in rows)
-    names = [*["decile"] * is_grouped, "weight", "query → key", "sentence"]
+    pair = "query → key"  # of a head a file has its name alone: the weight is a cell
+    names = ["decile", "weight", pair] if is_grouped else [pair, "weight"]
+    names.append("sentence")
     columns = [Column(each, is_text=each == "sentence") for each in names]
 
     def row(each: RowInSentence, before: RowInSentence | None) -> Row:
         is_new = before is None or each.group != before.group
-        cells = [
-            Cell(number(each.weight), each.weight),
-            Cell(f"{each.query} → {each.key}"),
-            Cell(each.text, parts=each.parts, link=each.link),
-        ]
+        weight, pair = Cell(number(each.weight), each.weight), Cell(f"{each.query} → {each.key}")
+        text = Cell(each.text, parts=each.parts, link=each.link)
         if not is_grouped:
-            return Row(cells[0], cells[1:])
+            return Row(pair, [weight, text])
         head = Cell(each.group if is_new else "")
-        return Row(head, cells, is_first=is_new and before is not None)
+        return Row(head, [weight, pair, text], is_first=is_new and before is not None)
 
     pairs = zip(rows, [None, *rows], strict=False)
     return Table(name, columns, [row(*each) for each in pairs])
