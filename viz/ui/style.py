@@ -68,12 +68,12 @@ _CSS = """
     position: fixed; top: 0.6rem; z-index: 999991; margin: 0;
     --line-width: calc(var(--line-right) - var(--line-left));
     /* Where the line is short, the name of a checkpoint can still be told from the next. */
-    --checkpoint: min(var(--line-width) * 0.52, max(var(--line-width) * 0.36, 9.5rem));
-    width: calc(var(--checkpoint) - 0.25rem) !important;
-    inset-inline-start: calc(var(--line-right) - var(--checkpoint) + 0.25rem);
+    --checkpoint-width: min(var(--line-width) * 0.52, max(var(--line-width) * 0.36, 9.5rem));
+    width: calc(var(--checkpoint-width) - 0.25rem) !important;
+    inset-inline-start: calc(var(--line-right) - var(--checkpoint-width) + 0.25rem);
   }
   [data-header="line"] .st-key-typed [class*="st-key-text"] > * {
-    width: calc(var(--line-width) - var(--checkpoint) - 0.25rem) !important;
+    width: calc(var(--line-width) - var(--checkpoint-width) - 0.25rem) !important;
     inset-inline-start: var(--line-left);
   }
   [data-header="line"] [data-testid="stHeader"]:not(:has([data-testid="stTopNav"])) {
