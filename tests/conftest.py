@@ -133,6 +133,14 @@ def every_recording_is_kept() -> Iterator[None]:
 
 
 @pytest.fixture(autouse=True)
+def one_thread() -> Iterator[None]:
+    """A command and the app set another number: what comes next is computed on one all the same."""
+    yield
+    if torch.get_num_threads() != 1:
+        torch.set_num_threads(1)
+
+
+@pytest.fixture(autouse=True)
 def no_recording_is_silently_wrong() -> Iterator[None]:
     """Weights times values, through W_O, are what the module gave; or it is said why not known."""
     yield
