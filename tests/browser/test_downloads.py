@@ -60,7 +60,7 @@ PLACES = {
         "inspect=circuits&kind_circuit=encoder_self": (),
         "": ("Modules as CSV",),
     },
-    "heads": {"": ("Survey as CSV", "Table as CSV"), "heads_of=one": ()},
+    "heads": {"": ("Survey as CSV", "Table as CSV"), "heads_of=one": ("Table as CSV",)},
     "masks": {"": ("Masks as CSV",)},
     "training": {
         "": ("Metrics as CSV",),
