@@ -77,7 +77,7 @@ _CSS = """
     inset-inline-start: var(--line-left);
   }
   [data-header="line"] [data-testid="stHeader"]:not(:has([data-testid="stTopNav"])) {
-    & [data-testid="stLogoLink"] { visibility: hidden; }
+    & :is([data-testid="stLogoLink"], [data-testid="stHeaderLogo"]) { visibility: hidden; }
     & [data-testid="stExpandSidebarButton"] { transform: translateX(var(--line-moved)); }
     & [data-testid="stExpandSidebarButton"]::after { display: none; }
   }
