@@ -1,6 +1,7 @@
 """What our training step takes, against plain float32 training of the same batches."""
 
-from collections.abc import Callable
+import os
+from collections.abc import Callable, Sequence
 
 import torch
 import torch.nn.functional as F
@@ -10,6 +11,9 @@ from tests.bench.bench import Bench, Row, paired_ratio
 from transformer.models.encoder_decoder import EncoderDecoder
 from transformer.training.batches import IGNORED, Batch, make_batch
 from transformer.training.recipes.en_de import RECIPE
+from transformer.training.recipes.en_de_long import RECIPE as LONG
+from transformer.training.shares import Shares
+from transformer.training.task import Recipe
 from transformer.training.update import Update
 
 LENGTHS, PAIRS = (6, 9, 12, 18, 30), 5
@@ -18,8 +22,8 @@ LENGTHS, PAIRS = (6, 9, 12, 18, 30), 5
 
 def run(is_quick: bool) -> list[Row]:
     lengths, pairs = (LENGTHS[:1], 1) if is_quick else (LENGTHS, PAIRS)
-    training, batches = RECIPE.training, [*map(_batch, lengths)]
-    update, plain = Update(_model(), training), plain_step(_model())
+    training, batches = RECIPE.training, [_batch(RECIPE, length) for length in lengths]
+    update, plain = Update(_model(RECIPE), training), plain_step(_model(RECIPE))
 
     def ours() -> None:
         for batch in batches:
@@ -31,7 +35,29 @@ def run(is_quick: bool) -> list[Row]:
 
     name = f"training step, {update.precision}, seconds per token"
     baseline = "float32, all pieces in the loss, autograd throughout"
-    return [Row(name, paired_ratio(ours, before, pairs), baseline, goal=0.25)]
+    rows = [Row(name, paired_ratio(ours, before, pairs), baseline, goal=0.25)]
+    return rows if (os.cpu_count() or 1) < 2 else [*rows, _shared(lengths, pairs)]
+
+
+def _shared(lengths: Sequence[int], pairs: int) -> Row:
+    """Two threads, each with half of the rows, against the same two within each product."""
+    batches = [_batch(LONG, length) for length in lengths]
+    own = torch.get_num_threads()
+    torch.set_num_threads(2)
+    update = Update(_model(LONG), LONG.training)
+    shared, within = update.shares, Shares(1)
+
+    def steps(by: Shares) -> Callable[[], None]:
+        def take() -> None:
+            update.shares = by
+            for batch in batches:
+                update(batch, 1.0)
+
+        return take
+
+    ratio = paired_ratio(steps(shared), steps(within), pairs)
+    torch.set_num_threads(own)
+    return Row("training step, rows shared by two threads", ratio, "two threads in each product")
 
 
 def plain_step(model: nn.Module) -> Callable[[Batch], None]:
@@ -53,19 +79,19 @@ def plain_step(model: nn.Module) -> Callable[[Batch], None]:
     return step
 
 
-def _model() -> nn.Module:
+def _model(recipe: Recipe) -> nn.Module:
     torch.manual_seed(0)
-    return EncoderDecoder(RECIPE.model).train()
+    return EncoderDecoder(recipe.model).train()
 
 
-def _batch(length: int) -> Batch:
+def _batch(recipe: Recipe, length: int) -> Batch:
     """Random pieces, common ones more often: the n-th as often as 1/n."""
-    n_pieces = RECIPE.model.vocab_size
+    n_pieces = recipe.model.vocab_size
     random = torch.Generator().manual_seed(length)
-    n_rows = RECIPE.training.tokens_per_batch // (2 * length)
+    n_rows = recipe.training.tokens_per_batch // (2 * length)
     logs = torch.rand(2, n_rows, length, generator=random) * torch.log(torch.tensor(n_pieces))
     source, target = logs.exp().long().clamp(3, n_pieces - 1).tolist()
-    return make_batch(list(zip(source, target, strict=True)), RECIPE.model.pad_id, 1)
+    return make_batch(list(zip(source, target, strict=True)), recipe.model.pad_id, 1)
 
 
 BENCH = Bench("training", run)

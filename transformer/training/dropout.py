@@ -5,6 +5,8 @@ from functools import cache
 import torch
 from torch import Tensor, nn
 
+from transformer.training.randomness import generator
+
 POOL = 1 << 22
 """Values drawn once; a mask is a stretch of them that begins anywhere."""
 
@@ -22,8 +24,8 @@ class PooledDropout(nn.Module):
             return x
         mask = _pool(self.p, x.dtype)
         if x.numel() >= len(mask):
-            return nn.functional.dropout(x, self.p)
-        start = int(torch.randint(len(mask) - x.numel(), ()))
+            return x * _mask(torch.rand(x.shape, generator=generator()), self.p, x.dtype)
+        start = int(torch.randint(len(mask) - x.numel(), (), generator=generator()))
         return x * mask[start : start + x.numel()].view(x.shape)
 
 
@@ -39,4 +41,8 @@ def pool_dropout(model: nn.Module) -> None:
 def _pool(p: float, dtype: torch.dtype) -> Tensor:
     """1 / (1 - p) with probability 1 - p, else 0: [POOL]."""
     random = torch.Generator().manual_seed(1)
-    return (torch.rand(POOL, generator=random) >= p).to(dtype) / (1 - p)
+    return _mask(torch.rand(POOL, generator=random), p, dtype)
+
+
+def _mask(random: Tensor, p: float, dtype: torch.dtype) -> Tensor:
+    return (random >= p).to(dtype) / (1 - p)

@@ -50,12 +50,6 @@ class HalfCopy:
         """Take over the original's weights."""
         torch._foreach_copy_(self.weights, self.original)
 
-    def hand_over(self) -> None:
-        """Move the gradients to the original, in float32."""
-        for original, weight in zip(self.original, self.weights, strict=True):
-            original.grad = None if weight.grad is None else weight.grad.float()
-            weight.grad = None
-
 
 def plain_attention() -> AbstractContextManager[Any]:
     """Softmax written out: the fused attention's backward pass is slow in bfloat16 on a CPU."""

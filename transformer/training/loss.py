@@ -12,10 +12,16 @@ import math
 from typing import Any
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor
 from torch.autograd import Function
 
 from transformer.training.batches import IGNORED
+from transformer.training.randomness import generator
+
+ROWS = 64
+"""Predictions are filled up to a multiple of it: of products of a new shape a CPU's library first
+writes the code, a tenth of a step's time when each batch has another one."""
 
 
 def smoothed_loss(logits: Tensor, targets: Tensor, epsilon: float) -> Tensor:
@@ -35,25 +41,28 @@ def sampled_loss(
     """The same, estimated: states [N, D] meet n_pieces rows or more of the embedding [V, D]."""
     real = targets.ne(IGNORED)
     states, targets = states[real], targets[real]
+    filled = F.pad(states, (0, 0, 0, -len(states) % ROWS))
     pieces, log_counts = chosen_pieces(targets, len(embedding), n_pieces)
     place = torch.full((len(embedding),), -1, device=targets.device)
     place[pieces] = torch.arange(len(pieces), device=targets.device)
-    logits = states @ embedding[pieces].t()
+    logits = (filled @ embedding[pieces].t())[: len(states)]
     return _loss(logits.float(), place[targets], epsilon, log_counts)
 
 
 def chosen_pieces(targets: Tensor, vocab_size: int, n_pieces: int) -> tuple[Tensor, Tensor]:
     """The pieces that a batch is judged by, and the log of how many each stands for: [n], [n].
 
-    Half of n_pieces are the first ones, which are the commonest; the targets come on top; the
-    other half is drawn from the rest.
+    Half of n_pieces are the first ones, which are the commonest; the targets come next; what is
+    left of n_pieces, at least an eighth, is drawn from the rest.
     """
     mask = torch.zeros(vocab_size, dtype=torch.bool, device=targets.device)
     mask[: n_pieces // 2] = True
     mask[targets] = True
     rest = (~mask).nonzero().flatten()
-    drawn = rest[torch.randperm(len(rest), device=rest.device)[: n_pieces - n_pieces // 2]]
-    pieces = torch.cat([mask.nonzero().flatten(), drawn])
+    known = mask.nonzero().flatten()
+    order = torch.randperm(len(rest), device=rest.device, generator=generator())
+    drawn = rest[order[: max(n_pieces - len(known), n_pieces // 8)]]
+    pieces = torch.cat([known, drawn])
     log_counts = torch.zeros(len(pieces), device=targets.device)
     if len(drawn):
         log_counts[-len(drawn) :] = math.log(len(rest) / len(drawn))

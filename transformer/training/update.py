@@ -1,7 +1,7 @@
 """One step of training: a batch's loss, its gradients, and what the optimizer makes of them."""
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from typing import Any
 
 import torch
@@ -14,6 +14,7 @@ from transformer.training.config import TrainingConfig
 from transformer.training.dropout import pool_dropout
 from transformer.training.half import HalfCopy, plain_attention, uses_half
 from transformer.training.loss import sampled_loss, smoothed_loss
+from transformer.training.shares import Shares
 
 ANY_LENGTH = [SDPBackend.FLASH_ATTENTION, SDPBackend.EFFICIENT_ATTENTION, SDPBackend.MATH]
 """Attention on a GPU without cuDNN's, which plans each new shape for 15 ms: batches are all of
@@ -35,11 +36,13 @@ class Update:
             fused=self.device.type != "mps",
         )
         self.half: HalfCopy | None = None
+        self.shares = Shares(1)
         if self.device.type == "cpu":
             pool_dropout(model)
             # Persistent buffers are statistics that a batch norm keeps of what it sees.
-            has_statistics = len(model.state_dict()) > len(list(model.parameters()))
-            self.half = HalfCopy(model) if uses_half() and not has_statistics else None
+            if len(model.state_dict()) == len(list(model.parameters())):
+                self.half = HalfCopy(model) if uses_half() else None
+                self.shares = Shares(torch.get_num_threads())
 
     @property
     def precision(self) -> str:
@@ -58,15 +61,15 @@ class Update:
         return loss.detach()
 
     def _gradients(self, batch: Batch) -> Tensor:
-        if self.half is None:
-            loss = self.loss(self.model, batch)
-            loss.backward()
-            return loss
-        self.half.refresh()
-        with plain_attention():
-            loss = self.loss(self.half.model.train(), batch)
-        loss.backward()
-        self.half.hand_over()
+        if self.half is not None:
+            self.half.refresh()
+        model = self.model if self.half is None else self.half.model.train()
+        with nullcontext() if self.half is None else plain_attention():
+            loss, gradients = self.shares.gradients(
+                lambda rows: self.loss(model, rows), list(model.parameters()), batch
+            )
+        for weight, gradient in zip(self.model.parameters(), gradients, strict=True):
+            weight.grad = None if gradient is None else gradient.float()
         return loss
 
     def loss(self, model: Any, batch: Batch) -> Tensor:

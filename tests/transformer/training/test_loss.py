@@ -51,11 +51,13 @@ def test_the_sampled_loss_is_near_the_whole_one_on_average(targets: Tensor) -> N
 def test_the_pieces_are_the_commonest_the_targets_and_some_that_stand_for_the_rest() -> None:
     targets = torch.tensor([7, 400, 450, 400])
     pieces, log_counts = chosen_pieces(targets, 500, 100)
-    assert len(set(pieces.tolist())) == len(pieces) == 50 + 2 + 50
+    assert len(set(pieces.tolist())) == len(pieces) == 100
     assert set(range(50)) | {400, 450} <= set(pieces.tolist())
     assert float(log_counts.exp().sum()) == pytest.approx(500)
     own = dict(zip(pieces.tolist(), log_counts.tolist(), strict=True))
     assert own[7] == own[400] == own[450] == 0
+    # However many are known, an eighth is drawn.
+    assert len(chosen_pieces(torch.arange(200), 500, 100)[0]) == 200 + 12
 
 
 def _states_and_embedding() -> tuple[Tensor, Tensor]:
