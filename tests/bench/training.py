@@ -12,9 +12,9 @@ from transformer.models.encoder_decoder import EncoderDecoder
 from transformer.training.batches import IGNORED, Batch, make_batch
 from transformer.training.recipes.en_de import RECIPE
 from transformer.training.recipes.en_de_long import RECIPE as LONG
-from transformer.training.shares import Shares
+from transformer.training.step.shares import Shares
+from transformer.training.step.update import Update
 from transformer.training.task import Recipe
-from transformer.training.update import Update
 
 LENGTHS, PAIRS = (6, 9, 12, 18, 30), 5
 """Tokens per sentence, as the recipe's data has them."""

@@ -24,8 +24,8 @@ from transformer.training.batches import Batch
 from transformer.training.schedule import rate, snapshot_steps
 from transformer.training.spread import ADVICE, COLLAPSED, spreads
 from transformer.training.state import load_state, save_state
+from transformer.training.step.update import Update, held_out_loss
 from transformer.training.task import Recipe, Task
-from transformer.training.update import Update, held_out_loss
 from transformer.training.warm_start import start_from
 
 SAVE_SECONDS = 40

@@ -6,8 +6,8 @@ from transformer.checkpoint import CARD
 from transformer.files.whole_file import write_whole
 from transformer.formats.opening import load_checkpoint
 from transformer.training.card import card
-from transformer.training.half import uses_half
 from transformer.training.loop import Run
+from transformer.training.step.half import uses_half
 from transformer.training.task import Recipe, Scores
 
 

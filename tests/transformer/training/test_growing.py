@@ -13,7 +13,7 @@ from transformer.models.encoder_decoder import EncoderDecoder
 from transformer.training.batches import make_batch
 from transformer.training.config import TrainingConfig
 from transformer.training.growing import deepened
-from transformer.training.update import Update
+from transformer.training.step.update import Update
 
 CONFIG = ModelConfig(
     vocab_size=300, d_model=64, d_ff=96, n_heads=4, n_encoder_layers=2, n_decoder_layers=1

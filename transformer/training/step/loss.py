@@ -17,7 +17,7 @@ from torch import Tensor
 from torch.autograd import Function
 
 from transformer.training.batches import IGNORED
-from transformer.training.randomness import generator
+from transformer.training.step.randomness import generator
 
 ROWS = 64
 """Predictions are filled up to a multiple of it: of products of a new shape a CPU's library first
@@ -59,10 +59,10 @@ def chosen_pieces(targets: Tensor, vocab_size: int, n_pieces: int) -> tuple[Tens
     mask[: n_pieces // 2] = True
     mask[targets] = True
     rest = (~mask).nonzero().flatten()
-    known = mask.nonzero().flatten()
+    certain = mask.nonzero().flatten()
     order = torch.randperm(len(rest), device=rest.device, generator=generator())
-    drawn = rest[order[: max(n_pieces - len(known), n_pieces // 8)]]
-    pieces = torch.cat([known, drawn])
+    drawn = rest[order[: max(n_pieces - len(certain), n_pieces // 8)]]
+    pieces = torch.cat([certain, drawn])
     log_counts = torch.zeros(len(pieces), device=targets.device)
     if len(drawn):
         log_counts[-len(drawn) :] = math.log(len(rest) / len(drawn))

@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 
 from transformer.training.batches import Batch
-from transformer.training.randomness import seeded
+from transformer.training.step.randomness import seeded
 
 LEAST = 2500
 """Tokens of a share: with fewer, the threads wait for each other to give their next order."""
@@ -76,5 +76,5 @@ def _share(
 
 
 def _sum(gradients: Sequence[Tensor | None]) -> Tensor | None:
-    given = [each.float() for each in gradients if each is not None]
-    return torch.stack(given).sum(0) if given else None
+    parts = [each.float() for each in gradients if each is not None]
+    return torch.stack(parts).sum(0) if parts else None

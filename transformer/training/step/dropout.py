@@ -5,7 +5,7 @@ from functools import cache
 import torch
 from torch import Tensor, nn
 
-from transformer.training.randomness import generator
+from transformer.training.step.randomness import generator
 
 POOL = 1 << 22
 """Values drawn once; a mask is a stretch of them that begins anywhere."""

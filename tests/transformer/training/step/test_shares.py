@@ -8,13 +8,13 @@ from torch import Tensor
 
 from transformer.config import ModelConfig
 from transformer.models.encoder_decoder import EncoderDecoder
-from transformer.training import shares
 from transformer.training.batches import Batch, make_batch
 from transformer.training.config import TrainingConfig
-from transformer.training.dropout import pool_dropout
-from transformer.training.loss import smoothed_loss
-from transformer.training.shares import Shares
-from transformer.training.update import Update
+from transformer.training.step import shares
+from transformer.training.step.dropout import pool_dropout
+from transformer.training.step.loss import smoothed_loss
+from transformer.training.step.shares import Shares
+from transformer.training.step.update import Update
 
 CONFIG = ModelConfig(
     vocab_size=60, d_model=32, d_ff=64, n_heads=4, n_encoder_layers=1, n_decoder_layers=1

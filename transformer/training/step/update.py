@@ -11,10 +11,10 @@ from torch.optim import AdamW
 
 from transformer.training.batches import Batch
 from transformer.training.config import TrainingConfig
-from transformer.training.dropout import pool_dropout
-from transformer.training.half import HalfCopy, plain_attention, uses_half
-from transformer.training.loss import sampled_loss, smoothed_loss
-from transformer.training.shares import Shares
+from transformer.training.step.dropout import pool_dropout
+from transformer.training.step.half import HalfCopy, plain_attention, uses_half
+from transformer.training.step.loss import sampled_loss, smoothed_loss
+from transformer.training.step.shares import Shares
 
 ANY_LENGTH = [SDPBackend.FLASH_ATTENTION, SDPBackend.EFFICIENT_ATTENTION, SDPBackend.MATH]
 """Attention on a GPU without cuDNN's, which plans each new shape for 15 ms: batches are all of
