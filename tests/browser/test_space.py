@@ -1,17 +1,20 @@
 """Pictures fill their panels, nothing that matters is below the fold, and all of it can be read."""
 
 from pathlib import Path
+from typing import Literal
 
 import pytest
 from playwright.sync_api import Page, ViewportSize, expect
 
-from tests.browser.server import painted
+from tests.browser.server import becomes, painted
 from tests.browser.test_app import visit
 
 pytestmark = [pytest.mark.browser, pytest.mark.same_page]
 
 LAPTOP: ViewportSize = {"width": 1440, "height": 900}
 STAGE: ViewportSize = {"width": 1920, "height": 1080}
+
+SCHEMES: tuple[Literal["light", "dark"], ...] = ("dark", "light")
 
 LEAST = 14
 """Of type, in px."""
@@ -40,6 +43,24 @@ def test_the_first_screen_is_filled_and_nothing_is_below_it(
         assert each["y"] + each["height"] <= size["height"]
         assert each["y"] + each["height"] >= 0.75 * size["height"]
     assert box["width"] >= 0.5 * size["width"]
+
+
+@pytest.mark.parametrize("picture", ["arrows", "map", "inside", "why"])
+def test_nothing_of_explore_has_to_be_scrolled_on_a_laptop(
+    page: Page, address: str, picture: str
+) -> None:
+    page.set_viewport_size(LAPTOP)
+    visit(page, f"{address}/?picture={picture}")
+    foot = page.locator(".st-key-foot")
+    expect(foot).to_contain_text("What does this head do?")
+    expect(page.locator(":is(.head-view, .head-map, .cell-steps)[data-nonce]")).to_have_count(1)
+    painted(page)
+    main = page.get_by_test_id("stMain")
+    for scheme in SCHEMES:
+        page.emulate_media(color_scheme=scheme)
+        becomes(lambda: main.evaluate("node => node.scrollHeight - node.clientHeight"), 0)
+    box = foot.bounding_box()
+    assert box is not None and 0.85 * 900 <= box["y"] + box["height"] <= 900 - 8
 
 
 def test_at_200_per_cent_the_picture_is_in_the_first_screen(page: Page, address: str) -> None:

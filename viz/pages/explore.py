@@ -151,8 +151,11 @@ def _large(pane: Pane, exhibits: Mapping[str, Exhibit]) -> None:
     if name == "why" and pinned_target(pane) is None:
         st.caption(UNPINNED)
     if not card:
-        show(exhibits["picture"], name)
-        below(_over_sentences, pane)
+        place = st.container()
+        below(_over_sentences, pane)  # it comes first: the picture leaves room for it
+        with place:
+            show(exhibits["picture"], name)
+        below(answer_pins, pane)
     if card:
         _why(pane)
     elif not awaits_costs(pane):  # else the study is watched twice
@@ -161,10 +164,9 @@ def _large(pane: Pane, exhibits: Mapping[str, Exhibit]) -> None:
 
 def _over_sentences(pane: Pane) -> None:
     """A link to what this head does in other sentences, and which heads do what is pinned."""
-    with st.container(horizontal=True, vertical_alignment="center"):
+    with st.container(key="foot", horizontal=True, vertical_alignment="center"):
         draw_link("What does this head do?", at_head(pane.screen, astuple(pane.selection)))
         ask_of_pins(pane)
-    answer_pins(pane)
 
 
 PAGE = Page(

@@ -85,7 +85,8 @@ _CSS = """
     opacity: 0; pointer-events: none;
   }
   /* It draws nothing, and takes no place. */
-  .st-key-address, [data-empty] { position: absolute; }
+  .st-key-address, [data-empty],
+  [data-testid="stLayoutWrapper"]:has(> * > [data-empty]:only-child) { position: absolute; }
   /* What has the focus is above what stands beside it, and what a pointer shows is shown then. */
   [role="radio"]:focus-visible { position: relative; z-index: 1; }
   [data-testid="stElementToolbar"]:has(:focus-visible),

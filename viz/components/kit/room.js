@@ -2,6 +2,8 @@
 
 const SCROLLER = '[data-testid="stMain"]';
 const MARGIN = 20; // px below it
+const FOOT = ".st-key-foot"; // a line below a picture in its column, which is to be seen with it
+const GAP = 16; // px between the two
 const NARROW = 1000; // px of a window in which pictures stand below each other, as high as they like
 
 // In px from the top of an element, wherever the page is scrolled to; Infinity where pictures are
@@ -10,7 +12,13 @@ export function roomBelow(node) {
   const scroller = document.querySelector(SCROLLER);
   if (!scroller || isNarrow()) return Infinity;
   const top = node.getBoundingClientRect().top - scroller.getBoundingClientRect().top;
-  return scroller.clientHeight - top - scroller.scrollTop - MARGIN;
+  return scroller.clientHeight - top - scroller.scrollTop - MARGIN - footOf(node);
+}
+
+function footOf(node) {
+  const host = node.getRootNode().host ?? node;
+  const foot = host.closest('[data-testid="stColumn"]')?.querySelector(FOOT);
+  return foot ? foot.offsetHeight + GAP : 0;
 }
 
 // How far an element is from the left and the top of another, in px.
