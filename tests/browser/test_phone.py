@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser, FloatRect, Locator, Page, expect
 
-from tests.browser.server import PHONE, becomes
+from tests.browser.server import PHONE, becomes, painted
 from tests.browser.test_app import parameter, visit
 
 pytestmark = pytest.mark.browser
@@ -49,6 +49,30 @@ def test_no_line_breaks_a_word(phone: Page, address: str) -> None:
         gaps = words.evaluate_all(GAPS)
         assert len(gaps) > 5 and max(len(each) for each in gaps) > 0
         assert not [gap for each in gaps for gap in each if abs(gap) > 0.5], path
+
+
+@pytest.mark.parametrize("height", [844, 664])
+def test_sentence_and_picture_are_on_the_first_screen(
+    phone: Page, address: str, height: int
+) -> None:
+    phone.set_viewport_size({"width": 390, "height": height})
+    visit(phone, address)
+    expect(phone.locator(".tour .words")).to_be_visible()
+    expect(phone.locator(".token-rows .chip.parted").first).to_be_visible()
+    expect(phone.locator(f"{LARGE} .stage")).to_be_visible()
+    painted(phone)
+    assert phone.get_by_test_id("stMain").evaluate("node => node.scrollTop") == 0
+    becomes(lambda: box(phone.locator(f"{LARGE} .sentence"))["y"] < 450, True)
+    third = phone.locator(f"{LARGE} .rows .token").nth(2)
+    assert box(third)["y"] + box(third)["height"] < height - 30
+    bar = phone.locator(f"{LARGE} .bar")  # what is chosen in it comes below
+    assert box(bar)["y"] >= box(phone.locator(f"{LARGE} .box"))["y"] + 200
+    key = phone.locator(".token-rows .key", has_text="looks at another word than it needs")
+    expect(key).to_be_hidden()
+    for is_open in (True, False):
+        phone.locator(".token-rows .marks").tap()
+        expect(key).to_be_visible(visible=is_open)
+    phone.set_viewport_size(PHONE)
 
 
 def come_to(over: Locator) -> None:
@@ -187,8 +211,13 @@ def test_what_is_chosen_at_the_end_of_a_row_is_whole(phone: Page, address: str, 
     text = f"The+doctor+told+my+uncle+to+drink+less+coffee+because+he+could+not+sleep{more}."
     visit(phone, f"{address}/?text={text}")
     row = phone.locator(".token-rows .tokens.target")
+    marks = phone.locator(".token-rows").get_by_role("button", name="marks")
+    expect(marks).to_have_attribute("aria-expanded", "false")
+    expect(row.get_by_role("button", name="uncertainty")).to_be_hidden()
+    marks.tap()
     for name in ("uncertainty", "lines"):
         button = row.get_by_role("button", name=name)
         expect(button).to_be_visible()
         edge, own = box(row), box(button)
         assert own["y"] + own["height"] <= edge["y"] + edge["height"] + 1
+    marks.tap()

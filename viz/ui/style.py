@@ -155,8 +155,12 @@ _CSS = """
   @media (max-width: 640px) {
     html { --beside-checked: 3.2rem; }
     .st-key-checked { right: 0.25rem; }
-    .st-key-tour { min-height: 3.5rem; }
     [data-testid="stMainBlockContainer"] { padding: 4.2rem 0.75rem 2rem; }
+    /* What stands above the picture leaves it the first screen. */
+    [data-testid="stMain"] [data-testid="stVerticalBlock"]:has(> * > .st-key-page, .st-key-tokens),
+    [data-testid="stMain"] [data-testid="stHorizontalBlock"]:has(.st-key-typed, .st-key-layer) {
+      gap: 0.5rem;
+    }
     /* Kind, layer and head of a phone stand in one line. */
     [class*="st-key-kind"] [role="radio"] { padding-inline: 0.6rem; }
     /* An experiment takes a line of controls, and a line for each of its outputs. */

@@ -57,6 +57,7 @@ function create(root, sync) {
     typing.end();
   };
   const view = { root, sync, typing, dispose, name: "off", isAligned: false };
+  view.marks = createMarks(root);
   view.tint = createTint((name) => {
     tell(sync, "tint", name);
     view.name = name;
@@ -84,14 +85,15 @@ function update(view, { nonce, palette, pinned, marks, address, tint, alignment,
   }
   if (accepts(sync, "tint", tint)) view.name = tint;
   if (accepts(sync, "alignment", alignment)) view.isAligned = alignment;
-  Object.assign(view, { palette, pinned, marks });
+  Object.assign(view, { palette, pinned, signs: marks });
   mark(view);
 }
 
 // What stands over the tokens: pins, signs, the tint, and the lines between them.
-function mark({ root, header, palette, pinned, marks, tint, name: measure, lines, isAligned }) {
+function mark(view) {
+  const { root, header, palette, pinned, signs: given, tint, name: measure, lines, isAligned } = view;
   const held = new Set(pinned.map(String));
-  const signs = new Map(marks.map(([side, position, ...sign]) => [`${side},${position}`, sign]));
+  const signs = new Map(given.map(([side, position, ...sign]) => [`${side},${position}`, sign]));
   for (const node of root.querySelectorAll(".chip")) {
     const { side, position } = node.dataset;
     const place = `${side},${position}`;
@@ -103,6 +105,19 @@ function mark({ root, header, palette, pinned, marks, tint, name: measure, lines
   explain(root);
   drawTint(tint, root, header, measure, palette);
   drawAlignment(lines, header, isAligned, pinned);
+  if (root.querySelector(".key")) [...root.querySelectorAll(".side")].at(-1).append(view.marks);
+}
+
+// On a phone what signs mean, and what else may be drawn, is below the words until it is asked for.
+function createMarks(root) {
+  const button = element("button", "marks", "marks");
+  button.type = "button";
+  button.setAttribute("aria-expanded", "false");
+  button.onclick = (event) => {
+    button.setAttribute("aria-expanded", String(root.classList.toggle("open")));
+    event.stopPropagation(); // it is no word
+  };
+  return button;
 }
 
 // At the end of a row, and not below it: the page below keeps its place when signs come.

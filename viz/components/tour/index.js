@@ -13,11 +13,12 @@ export default mounted("tour", create, update);
 function create(root) {
   const tour = { root, steps: [], at: -1, line: element("p", "line dim") };
   tour.words = element("span", "words");
+  tour.further = element("span", "further");
   tour.start = button("start", "Tour", () => begin(tour));
   tour.start.append(element("span", "long", ", 60 s"));
   tour.close = button("close", "×", () => forget(tour));
   tour.close.setAttribute("aria-label", "Close this line");
-  tour.line.append(tour.words, " ", tour.start, tour.close);
+  tour.line.append(tour.words, " ", tour.further, " ", tour.start, tour.close);
   makePanel(tour);
   if (window.top === window) root.append(tour.line, tour.ring, tour.panel); // else it is a figure in a page of others
   const away = new AbortController();
@@ -64,7 +65,7 @@ function button(className, text, act) {
 
 function update(tour, { palette, line, steps, links }) {
   applyPalette(tour.root, palette);
-  tour.words.textContent = line;
+  [tour.words.textContent, tour.further.textContent] = line;
   Object.assign(tour, { steps, links });
   showLine(tour);
   if (tour.at >= 0) say(tour); // the words may be of another model

@@ -41,9 +41,12 @@ def verb(about: About, family: Family) -> str:
     return "translates" if _LANGUAGES.match(about.title) else DOES[family.reads]
 
 
-def introduction(does: str) -> str:
-    """The app in one line, for who has never heard of it. does: the model's verb."""
-    return f"A model {does} as you type. Each square is a head: which word looks at which."
+def introduction(does: str) -> tuple[str, str]:
+    """The app in one line, for who has never heard of it, and what goes on with it where there is
+    room: squares are below the first screen of a phone. does: the model's verb.
+    """
+    line = f"A model {does} as you type."
+    return line, "Each square is a head: which word looks at which."
 
 
 def steps(does: str, writes: bool) -> tuple[Step, ...]:
