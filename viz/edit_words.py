@@ -9,7 +9,7 @@ from transformer.edits import Edit, EditKind, edit_kinds, parse
 from transformer.token import Token
 from transformer.visible import visible
 from transformer.words import words_of
-from viz.labels import bare_label, kind_title, number
+from viz.labels import in_word, kind_title, number
 
 SINGLE = 8
 """Arrows of a row up to which each has a button of its own."""
@@ -122,4 +122,4 @@ def _read_word(number: int, recording: Recording) -> str:
 
 
 def _word(tokens: tuple[Token, ...], place: int) -> str:
-    return bare_label(tokens[place]) if place < len(tokens) else str(place)
+    return in_word(tokens, place) if place < len(tokens) else str(place)

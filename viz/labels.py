@@ -19,6 +19,8 @@ _KIND_NAMES = {
     "cross": "cross-attention",
 }
 
+MOST_OF_WORD = 24
+"""Characters of a word beside its piece."""
 _BEFORE = Token(0, " a")
 """A word that another piece may continue."""
 _MEANS = re.compile(
@@ -79,6 +81,37 @@ def word_text(tokens: Sequence[Token]) -> str:
     if len(tokens) == 1:
         return bare_label(tokens[0])
     return visible(word_piece(tokens).strip(SPACES)) or "".join(map(bare_label, tokens))
+
+
+def in_words(tokens: Sequence[Token]) -> list[str]:
+    """Each piece of a text by the word that it is in: the word itself, or "n in didn't".
+
+    So is a piece called wherever it is named by itself: half a word reads as another word.
+
+    >>> in_words([Token(2, "▁Two"), Token(7, "▁"), Token(8, "cher"), Token(9, "ries")])
+    ['Two', 'space before cherries', 'cher in cherries', 'ries in cherries']
+    """
+    names = [""] * len(tokens)
+    for group in word_groups(tokens):
+        word = word_text([tokens[i] for i in group])
+        for i in group:
+            piece = bare_label(tokens[i])
+            piece = piece.removeprefix(CONTINUES) or piece
+            is_space = len(group) > 1 and not tokens[i].piece.strip(SPACES)
+            whole = word if len(word) <= MOST_OF_WORD else f"{word[: MOST_OF_WORD - 1]}…"
+            where = f"space before {whole}" if is_space else f"{piece} in {whole}"
+            names[i] = word if piece == word else where
+    return names
+
+
+def in_word(tokens: Sequence[Token], position: int) -> str:
+    """The piece of a text at this position, as `in_words` names it."""
+    return in_words(tokens)[position]
+
+
+def in_place(before: Sequence[Token], token: Token) -> str:
+    """The same of a token that could stand behind others, by the word that it would make."""
+    return in_words((*before, token))[-1]
 
 
 def word_label(token: Token) -> str:

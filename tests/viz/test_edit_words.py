@@ -83,4 +83,4 @@ def test_many_arrows_of_a_row_are_one_group(en_de: Checkpoint) -> None:
         *((each,) for each in cuts[:8]),
     ]
     text = edits_text([*map(parse, cuts)], recording)
-    assert text == "16 arrows of “Tier” cut, to “animal”, “did”"
+    assert text == "16 arrows of “Tier” cut, to “animal”, “did in didn't”"

@@ -133,24 +133,29 @@ def head_changes(
 
 @dataclass(frozen=True)
 class Row:
-    """The row of a head that changed most, and what it looks at in both models."""
+    """A row of a head by words: where it changed most, and what it looks at in both models."""
 
     query: int
+    """The word's place in the words of A's queries."""
     divergence: float
     """Jensen-Shannon, in bits."""
     first: tuple[int, float]
-    """The key with the largest weight in A, and that weight."""
+    """The place, in the words of A's keys, of the one with the largest weight in A, and that."""
     second: tuple[int, float]
 
 
 def largest_row(
     first: Attention, second: Attention, place: Place, other: Place | None = None
 ) -> Row | None:
-    """The row in which two heads differ most; None where the two read different tokens."""
-    sides = ((first.queries, second.queries), (first.keys, second.keys))
-    if any([it.piece for it in a] != [it.piece for it in b] for a, b in sides):
+    """The word in whose row two heads differ most: as the pictures have it, the mean of a word's
+    rows, the sum of its columns. None where the two read different words.
+    """
+    try:
+        sides = _Sides(first, second, by_words=True)
+    except InputError:
         return None
-    x, y = first.weights(*place), second.weights(*(other or place))
+    x = sides.first(first.weights(*place)[None])[0]
+    y = sides.second(second.weights(*(other or place))[None])[0]
     rows = jensen_shannon_of_rows(x, y).nan_to_num(nan=-1.0)
     query = int(rows.argmax())
     (x, i), (y, j) = x[query].max(-1), y[query].max(-1)
@@ -158,11 +163,14 @@ def largest_row(
 
 
 class _Sides:
-    """The rows and columns of two attentions: tokens where they are the same, else words."""
+    """The rows and columns of two attentions: tokens where they are the same, else words.
 
-    def __init__(self, first: Attention, second: Attention) -> None:
-        self._rows = _groups(first.queries, second.queries)
-        self._columns = _groups(first.keys, second.keys)
+    by_words: words in either case. Raises InputError where these differ.
+    """
+
+    def __init__(self, first: Attention, second: Attention, by_words: bool = False) -> None:
+        self._rows = _groups(first.queries, second.queries, by_words)
+        self._columns = _groups(first.keys, second.keys, by_words)
 
     def first(self, weights: Tensor) -> Tensor:
         """[H, Q, K] -> [H, rows, columns]."""
@@ -182,10 +190,10 @@ class _Sides:
 
 
 def _groups(
-    first: Sequence[Token], second: Sequence[Token]
+    first: Sequence[Token], second: Sequence[Token], by_words: bool
 ) -> tuple[tuple[Group, ...], tuple[Group, ...]] | None:
     """The words of both; None where they are the same tokens. Raises InputError."""
-    if [token.piece for token in first] == [token.piece for token in second]:
+    if not by_words and [token.piece for token in first] == [token.piece for token in second]:
         return None
     if _spelled(first) != _spelled(second):
         raise InputError(OTHER_WORDS)

@@ -9,7 +9,7 @@ from torch import Tensor
 from transformer.recording import Attention, Recording
 from transformer.token import Token
 from viz.exhibits.shading import rooted
-from viz.labels import bare_label, kind_title
+from viz.labels import in_word, kind_title
 from viz.stories.story import Fact, Scene
 from viz.theme import FONT, Theme
 
@@ -42,7 +42,7 @@ def describe_thumbnail(scene: Scene, recording: Recording) -> str:
 def _fact_text(fact: Fact, recording: Recording) -> str:
     attention = recording.attentions[fact.kind]
     weight = float(attention.weights(fact.layer, fact.head)[fact.query, fact.key])
-    row, column = bare_label(_rows(attention)[fact.query]), bare_label(attention.keys[fact.key])
+    row, column = in_word(_rows(attention), fact.query), in_word(attention.keys, fact.key)
     return f"{kind_title(fact.kind)} L{fact.layer} H{fact.head}: {row} → {column} {weight:.4f}"
 
 

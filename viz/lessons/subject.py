@@ -11,7 +11,7 @@ from transformer.analysis.cell import Cell, inside
 from transformer.checkpoint import Checkpoint
 from transformer.recording import Attention, Recording
 from transformer.token import Token
-from viz.labels import bare_label, kind_name
+from viz.labels import in_words, kind_name
 from viz.lessons.place import Place
 from viz.lessons.riddle import NO_RIDDLE, Riddle, numbered
 
@@ -93,5 +93,5 @@ class Subject:
 
 
 def named(tokens: tuple[Token, ...]) -> tuple[str, ...]:
-    """The words of tokens; where a word comes again, with its number: "the #2"."""
-    return numbered([bare_label(token) for token in tokens])
+    """Tokens by their words; where one comes again, with its number: "the #2"."""
+    return numbered(in_words(tokens))

@@ -13,7 +13,7 @@ from transformer.visible import visible
 from transformer.words import words_of
 from viz.app_packages import st
 from viz.components.kit.guarded import guarded
-from viz.labels import bare_label, kind_title, literal
+from viz.labels import in_words, kind_title, literal
 from viz.state.changing import add
 from viz.state.focus import pinned_cell
 from viz.state.note import warn
@@ -153,8 +153,7 @@ def _numbers(kind: EditKind, place: str, pane: Pane, key: str) -> list[str]:
 def _offered(attention: Attention) -> dict[str, dict[str, str]]:
     """Name of a number -> what it may be, as it is spelled, with its title."""
     rows = attention.produced or attention.queries
-    words = {"query": [bare_label(token) for token in rows]}
-    words["key"] = [bare_label(token) for token in attention.keys]
+    words = {"query": in_words(rows), "key": in_words(attention.keys)}
     titles: Mapping[str, Sequence[str]] = {
         "layer": [f"L{attention.number(i)}" for i in range(attention.n_layers)],
         "head": [f"H{i}" for i in range(attention.n_heads)],

@@ -6,7 +6,7 @@ from transformer.analysis.joint_map import JointMap, joint_map
 from transformer.analysis.selection import Selection
 from transformer.recording import Recording
 from viz.exhibits.chart import Axis, Chart, Curve, Point, nothing
-from viz.labels import word_label
+from viz.labels import in_words
 from viz.views.view import HeadChoice, View
 
 HEIGHT = 420
@@ -24,9 +24,9 @@ def chart(recording: Recording, selection: Selection) -> Chart:
     of = _map(recording, selection)
     if of is None:
         return nothing(name, title, WHY_NOT)
-    keys = [word_label(token).strip() for token in attention.keys]
+    keys = in_words(attention.keys)
     produced = attention.produced if attention.is_cross else None
-    queries = [word_label(token).strip() for token in produced or attention.queries]
+    queries = in_words(produced or attention.queries)
     firsts = [keys[int(at)] if at >= 0 else "nothing" for at in of.first]
     near, far = _lines(of, True), _lines(of, False)
     lines = [

@@ -8,7 +8,7 @@ from transformer.analysis.tables.origins import Side
 from transformer.recording import Recording
 from transformer.recording.decisions import PooledClassification
 from viz.exhibits.chart import Axis, Bars, Chart, Ink, Rule
-from viz.labels import percent, signed, word_label
+from viz.labels import in_word, percent, signed
 from viz.views.class_probabilities import predicted
 from viz.views.view import Choice, View
 
@@ -92,7 +92,7 @@ def describe(recording: Recording, shown: str) -> str:
     top = int(won.argmax())
     return (
         f"Of {d_model} dimensions {int(won[top])} have their largest value at "
-        f"{word_label(recording.source[top])}; no position has more. "
+        f"{in_word(recording.source, top)}; no position has more. "
         f"{int(won.gt(0).sum())} of {n_positions} positions gave something."
     )
 
@@ -104,7 +104,7 @@ def _contributions_text(recording: Recording, pooled: PooledClassification) -> s
     return (
         f"The contributions of {n_positions} positions add up to {signed(total, 3)}; with the bias "
         f"of {signed(bias, 3)} they are {words}, {signed(total + bias, 3)}. The largest is "
-        f"{signed(added[top], 3)}, of {word_label(recording.source[top])}."
+        f"{signed(added[top], 3)}, of {in_word(recording.source, top)}."
     )
 
 

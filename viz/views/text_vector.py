@@ -4,7 +4,7 @@ from transformer.analysis.tables.origins import Side
 from transformer.recording import Recording
 from transformer.recording.text_vector import TextVector, cosine
 from viz.exhibits.chart import Axis, Bars, Chart
-from viz.labels import number, word_label
+from viz.labels import in_word, number
 from viz.views.view import View
 
 
@@ -36,7 +36,7 @@ def describe(recording: Recording) -> str:
     size = f"{vector.values.numel():,} numbers, {vector.pooling.title}"
     of = "" if vector.is_named else " (its folder names no pooling)"
     top = max(range(len(values)), key=lambda i: values[i])
-    closest, length = word_label(recording.source[top]), number(vector.values.norm())
+    closest, length = in_word(recording.source, top), number(vector.values.norm())
     return (
         f"The text's vector has {size}{of}; its length is {length}. Closest to "
         f"{_compared(recording)} is the vector of {closest}, with a cosine of {values[top]:.4f}."

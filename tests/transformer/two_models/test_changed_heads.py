@@ -13,6 +13,7 @@ from tests.conftest import SENTENCES
 from tests.transformer.watch.hugging_face import build
 from transformer import Checkpoint, InputError, decode, load_checkpoint, record
 from transformer.__main__ import main
+from transformer.analysis.merging import merge
 from transformer.analysis.metrics.comparison import jensen_shannon
 from transformer.commands.changes import lines_of
 from transformer.formats.headscope import save_checkpoint
@@ -23,6 +24,7 @@ from transformer.two_models.changed_heads import (
     changing_heads,
 )
 from transformer.two_models.head_changes import largest_row, read_by_both
+from transformer.words import word_groups
 
 LINES = SENTENCES[::6]
 
@@ -113,14 +115,34 @@ def test_the_largest_row_is_that_of_the_two_maps(
     a, b = (each.attentions["encoder_self"] for each in (reading.first, reading.second))
     row = largest_row(a, b, (0, 1))
     assert row is not None
-    x, y = a.weights(0, 1), b.weights(0, 1)
+    root = _root_by_rows(a.weights(0, 1), b.weights(0, 1))
+    assert float(reading.kinds[0].total[0, 1]) == pytest.approx(root, abs=1e-6)
+    words = word_groups(a.queries)
+    assert len(words) < len(a.queries)  # the row is that of a word, as pictures have it
+    x, y = (merge(merge(of.weights(0, 1), words, -1, "sum"), words, -2, "mean") for of in (a, b))
     by_row = [jensen_shannon(x[i : i + 1], y[i : i + 1]) for i in range(len(x))]
     assert row.query == max(range(len(x)), key=lambda i: by_row[i])
     assert row.divergence == pytest.approx(max(by_row))
     key, weight = row.first
     assert key == int(x[row.query].argmax()) and weight == pytest.approx(float(x[row.query, key]))
-    root = torch.tensor(by_row).mean().sqrt()
-    assert float(reading.kinds[0].total[0, 1]) == pytest.approx(float(root), abs=1e-6)
+
+
+def _root_by_rows(x: torch.Tensor, y: torch.Tensor) -> float:
+    by_row = [jensen_shannon(x[i : i + 1], y[i : i + 1]) for i in range(len(x))]
+    return float(torch.tensor(by_row).mean().sqrt())
+
+
+def test_the_largest_row_is_known_where_tokens_differ(checkpoint: Checkpoint) -> None:
+    """Their words are the same; where these differ too, there is none."""
+    large = load_checkpoint(Path("checkpoints/en-de"), "cpu")
+    decoding = decode(checkpoint, LINES[0])
+    reading = read_by_both(checkpoint, large, LINES[0], decoding.target, decoding.text)
+    for kind, attention in reading.first.attentions.items():
+        other = reading.second.attentions[kind]
+        row = largest_row(attention, other, (0, 1))
+        assert row is not None and 0 <= row.query < len(word_groups(attention.queries))
+    shorter = record(large, LINES[1], decode(large, LINES[1]).target)
+    assert largest_row(attention, shorter.attentions[kind], (0, 1)) is None
 
 
 def test_other_tokens_are_compared_by_words(checkpoint: Checkpoint) -> None:

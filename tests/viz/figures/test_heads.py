@@ -123,7 +123,9 @@ def test_a_row_marks_its_key_in_the_sentence(atlas: Atlas) -> None:
         rows = atlas.heads[place].strongest
         for row, line in zip(rows, rows_in_sentences(atlas, place, rows, Screen()), strict=True):
             marked = [line.text[start:end] for start, end in line.parts]
-            assert line.key in marked
+            piece, _, word = line.key.partition(" in ")
+            assert piece in marked and word in line.text
+            assert line.origin["key_word"] == (word or piece)
             assert f"q{row.query}" in line.link and f"k{row.key}" in line.link
 
 

@@ -73,7 +73,7 @@ def test_a_small_vocabulary_leaves_no_others() -> None:
 
 def test_the_description_says_both_probabilities(log_probs: torch.Tensor) -> None:
     rows = label_smoothing.rows(3, smoothed_target(3, 40, 0.2), log_probs, piece)
-    said = label_smoothing.describe(rows, POSITION, piece(3))
+    said = label_smoothing.describe(rows, POSITION, tuple(piece(3) for _ in range(POSITION + 1)))
     assert percent(0.8 + 0.2 / 40) in said
     assert percent(float(log_probs[3].exp())) in said
 

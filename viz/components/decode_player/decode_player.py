@@ -21,7 +21,7 @@ from viz.components.kit.browser import Component, digest, envelope, pieces, piec
 from viz.components.kit.pack import pack
 from viz.components.kit.picture import check_head
 from viz.components.kit.sync import mountable
-from viz.labels import bare_label, kind_name, label, percent, word_label, word_text
+from viz.labels import in_word, kind_name, label, percent, word_label, word_text
 from viz.sentence import weight_wording
 from viz.theme import Theme
 
@@ -86,9 +86,9 @@ class DecodePlayer:
         looks = f"{kind_name(kind)}, L{self._number(recording)}, {whose}"
         now = min(state.get("step", 0), len(steps) - 1)
         return (
-            f"Step {now + 1} of {len(steps)} writes {_choice(steps[now])}. The least sure is step "
-            f"{least + 1}, {_choice(steps[least])}. The map has the weights of {looks}, a row per "
-            "step."
+            f"Step {now + 1} of {len(steps)} writes {_choice(decoding, now)}. The least sure is "
+            f"step {least + 1}, {_choice(decoding, least)}. The map has the weights of {looks}, a "
+            "row per step."
         )
 
     def _number(self, recording: Recording) -> int:
@@ -115,8 +115,9 @@ def looks_at_source(recording: Recording) -> bool:
     return cross is not None and cross.keys == recording.source
 
 
-def _choice(step: Step) -> str:
-    return f"“{bare_label(step.chosen.token)}” with {percent(step.chosen.prob)}"
+def _choice(decoding: Decoding, step: int) -> str:
+    word = in_word(decoding.target, step)
+    return f"“{word}” with {percent(decoding.steps[step].chosen.prob)}"
 
 
 def pack_player(

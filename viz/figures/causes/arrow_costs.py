@@ -10,12 +10,11 @@ from transformer.causes.arrows import Arrows
 from transformer.causes.forecast import Forecast
 from transformer.edits import Edit
 from transformer.recording import Attention, Recording
-from transformer.visible import visible
 from viz.exhibits.chart import Axis, Chart, Grid
 from viz.exhibits.shading import differences, rooted
 from viz.exhibits.table import Cell, Column, Row, Table
 from viz.figures.heat_map import heat_map
-from viz.labels import bare_label, kind_name, kind_title, number, percent
+from viz.labels import in_word, kind_name, kind_title, number, percent
 
 HOLDS = 1e-4
 """Nats up to which the identity of a forecast holds, in any precision of weights."""
@@ -28,7 +27,7 @@ N_STRONGEST = 8
 
 def chart(arrows: Arrows, recording: Recording, kind: str) -> Chart:
     """A line for each head of a kind of attention, a column for each key that the row sees."""
-    attention, token = recording.attentions[kind], recording.target[arrows.step]
+    attention, token = recording.attentions[kind], in_word(recording.target, arrows.step)
     layers = [layer for place, layer in arrows.costs if place == kind]
     costs = torch.cat([arrows.costs[kind, layer] for layer in layers])  # [L * H, K]
     n_keys = costs.size(1)
@@ -38,7 +37,7 @@ def chart(arrows: Arrows, recording: Recording, kind: str) -> Chart:
     names = [_head(attention, layer, head) for layer in layers for head in range(attention.n_heads)]
     drawn = heat_map(
         f"arrow-costs {kind}",
-        (f"“{bare_label(token)}”", f": each arrow of {kind_name(kind)} cut{_if_forecast(arrows)}"),
+        (f"“{token}”", f": each arrow of {kind_name(kind)} cut{_if_forecast(arrows)}"),
         costs,
         Axis("head", labels=names, origins=[sides.query(arrows.query)] * len(names)),
         Axis("key", labels=keys, origins=sides.keys[:n_keys]),
@@ -69,7 +68,7 @@ def badge(arrows: Arrows) -> str:
 
 def describe(arrows: Arrows, recording: Recording) -> str:
     """Say which arrow is worth most, and beside it the largest weight."""
-    token = f"“{bare_label(recording.target[arrows.step])}”"
+    token = f"“{in_word(recording.target, arrows.step)}”"
     strongest = arrows.strongest(1)
     if not strongest:
         return f"No arrow of the row that writes {token} can be cut: it sees only one key."
@@ -97,7 +96,7 @@ def strongest_table(
     strongest = arrows.strongest(N_STRONGEST)
     largest = max((abs(cost) for cost, _ in strongest), default=0.0)
     return Table(
-        f"The arrows that “{visible(bare_label(recording.target[arrows.step]))}” needs most",
+        f"The arrows that “{in_word(recording.target, arrows.step)}” needs most",
         [Column("cut"), *_columns(arrows, exact), Column("weight")],
         [
             _row([cost, *_of(exact, edit)], edit, recording, largest, address(edit))
@@ -134,7 +133,7 @@ def _row(
 def _name(recording: Recording, edit: Edit) -> str:
     attention = recording.attentions[edit.place]
     head = _head(attention, edit.layer, edit.head)
-    return f"{kind_title(edit.place)} {head} → {bare_label(attention.keys[edit.key])}"
+    return f"{kind_title(edit.place)} {head} → {in_word(attention.keys, edit.key)}"
 
 
 def _head(attention: Attention, layer: int, head: int) -> str:

@@ -12,7 +12,7 @@ from viz.exhibits.shading import rooted
 from viz.exhibits.table import WIDE, Cell, Column, Legend, Row, Table, Tables
 from viz.exhibits.words import Line, Span, Words
 from viz.figures.causes.worth_tables import Origins
-from viz.labels import number, percent, signed
+from viz.labels import number, percent, signed, word_label
 
 LEAST = 0.05
 """Nats below which a cell has a shade, and no number."""
@@ -47,7 +47,7 @@ def right_word(contrast: Contrast, vocab_size: int, way: Pruning | None = None) 
     if len(contrast.pieces) > 1:
         foot.append(Span("Ranks of its pieces, each after those before it:"))
         foot += [
-            Span(f"{visible(it.token.piece)} {it.rank:,}", value=it.rank, measure=RANK)
+            Span(f"{word_label(it.token)} {it.rank:,}", value=it.rank, measure=RANK)
             for it in contrast.pieces
         ]
     lines = [Line(line)]

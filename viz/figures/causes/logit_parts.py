@@ -4,12 +4,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from transformer.causes.direct import BIASES, FEED_FORWARD, INPUT, Direct, Name
-from transformer.token import Token
-from transformer.visible import visible
 from viz.exhibits.chart import Axis, Bars, Chart, Ink
 from viz.exhibits.shading import even
 from viz.exhibits.table import Cell, Column, Legend, Row, Table
-from viz.labels import bare_label, kind_title, number, signed
+from viz.labels import kind_title, number, signed
 
 MOST_BARS = 14
 """Parts with a bar of their own; all others share one."""
@@ -28,11 +26,9 @@ class Parts:
 
     logit: Direct
     lead: Direct
-    runner_up: Token
-
-    @property
-    def token(self) -> str:
-        return bare_label(self.logit.token)
+    token: str
+    """The token in words."""
+    runner_up: str
 
     @property
     def error(self) -> float:
@@ -55,7 +51,7 @@ def chart(parts: Parts) -> Chart:
     more = [[amount] for amount in logits]
     texts = list(map(signed, amounts))
     bars = Bars("", range(len(lines)), amounts, inks, hover, is_level=True, texts=texts, more=more)
-    of = f" over “{bare_label(parts.runner_up)}”, {number(parts.lead.logit)}: its direct parts"
+    of = f" over “{parts.runner_up}”, {number(parts.lead.logit)}: its direct parts"
     room = MARGIN * (max(0.0, *amounts) - min(0.0, *amounts))
     ends = (min(0.0, *amounts) - room, max(0.0, *amounts) + room)
     x = Axis("logit", ends=ends)
@@ -82,7 +78,7 @@ def parts_table(parts: Parts, n_heads: int) -> Table:
         "Direct logit attribution",
         [Column("part"), *(Column(f"H{head}") for head in range(n_heads)), Column("whole")],
         rows,
-        title=f"The lead of “{visible(parts.token)}” over “{visible(bare_label(parts.runner_up))}”",
+        title=f"The lead of “{parts.token}” over “{parts.runner_up}”",
         legend=Legend("signed", *ends, "What each part adds to it directly."),
         foot=foot(parts),
     )
@@ -112,7 +108,7 @@ def describe(parts: Parts) -> str:
     ]
     text = (
         f"The logit of “{parts.token}” is the sum of {len(parts.logit.parts)} parts. Its lead over "
-        f"“{bare_label(parts.runner_up)}” is {signed(parts.lead.logit)}"
+        f"“{parts.runner_up}” is {signed(parts.lead.logit)}"
     )
     text += f": {', and '.join(sides)}." if sides else "."
     return f"{text} {LAST_LAYER}" if parts.logit.last_layer_only else text

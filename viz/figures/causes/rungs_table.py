@@ -9,7 +9,7 @@ from transformer.visible import visible
 from transformer.words import word_groups, words_of
 from viz.exhibits.shading import rooted
 from viz.exhibits.table import Cell, Column, Legend, Row, Table
-from viz.labels import bare_label, kind_title, number, percent, word_text
+from viz.labels import in_word, kind_title, number, percent, word_text
 
 TITLES = {
     "arrow": "this arrow",
@@ -69,8 +69,8 @@ def _names(rungs: Sequence[Rung], recording: Recording) -> tuple[str, str, str]:
     step = cut.query - (len(attention.queries) - len(recording.target))
     groups = word_groups(recording.source)
     word = next(i for i, group in enumerate(groups) if cut.key in group)
-    piece = bare_label(recording.source[cut.key])
-    return bare_label(recording.target[step]), visible(words_of(recording.source)[word]), piece
+    piece = in_word(recording.source, cut.key)
+    return in_word(recording.target, step), visible(words_of(recording.source)[word]), piece
 
 
 def _row(
@@ -99,7 +99,7 @@ def _explained(name: str, arrow: Edit, recording: Recording) -> str:
     weight = percent(_weight(recording, arrow))
     n_all = n * attention.n_layers
     return {
-        "arrow": f"{head}: {bare_label(recording.source[arrow.key])}, weight {weight}",
+        "arrow": f"{head}: {in_word(recording.source, arrow.key)}, weight {weight}",
         "word in this head": f"{head}: {spelled}",
         "head": f"{head} is off, whatever it looks at",
         "layer": f"L{layer}, {n} heads: {spelled}",

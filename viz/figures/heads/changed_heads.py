@@ -3,12 +3,14 @@
 import math
 from collections.abc import Callable, Sequence
 
+from transformer.analysis.tables.origins import Columns, Side
 from transformer.recording import Attention
 from transformer.two_models.head_changes import KindChanges, Place, Row
+from transformer.words import word_groups
 from viz.exhibits.table import Cell, Column, Legend, Table, Tables
 from viz.exhibits.table import Row as TableRow
 from viz.figures.dependence_tables import dependence_table
-from viz.labels import kind_title, word_label
+from viz.labels import kind_title, word_text
 
 SAME = 5e-4
 """A change that is 0.000: the head does the same."""
@@ -135,13 +137,28 @@ def _name(of: Attention, place: Place) -> str:
 
 
 def _words(row: Row | None, of: Attention) -> str:
-    """The row's token, and what it looks at in A and in B."""
-    if row is None or row.divergence < SAME**2:
+    """The row's word, and what it looks at in A and in B."""
+    if row is None:
         return ""
-    keys, query = [word_label(token).strip() for token in of.keys], of.queries[row.query]
+    if row.divergence < SAME**2:
+        return "only within words"
+    queries, keys = (
+        [word_text([tokens[i] for i in group]) for group in word_groups(tokens)]
+        for tokens in (of.queries, of.keys)
+    )
     (a, before), (b, after) = row.first, row.second
     looks = f"A “{keys[a]}” {before:.2f}, B “{keys[b]}” {after:.2f}"
-    return f"“{word_label(query).strip()}”: {looks}"
+    return f"“{queries[row.query]}”: {looks}"
+
+
+def row_columns(row: Row, of: Attention) -> Columns:
+    """The row's word and what it looks at in A and in B, as columns of a file."""
+    query, keys = Side("query", of.queries), word_groups(of.keys)
+    looks = [
+        Side(f"key_{name}", of.keys).at(keys[place]) | {f"weight_{name}": f"{weight:.6g}"}
+        for name, (place, weight) in (("a", row.first), ("b", row.second))
+    ]
+    return query.at(word_groups(of.queries)[row.query]) | looks[0] | looks[1]
 
 
 def _nearest(kind: KindChanges, place: Place, link: Link) -> Cell:

@@ -1,7 +1,7 @@
 """Rows of a head in their sentences: the query, the key and its weight, grouped by decile."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 from viz.exhibits.table import Cell, Column, Row, Table
 from viz.labels import number
@@ -21,6 +21,8 @@ class RowInSentence:
     """Opens the sentence with this head, where there is a text to open."""
     group: str = ""
     """The decile that it is drawn from; empty where rows are not grouped."""
+    origin: Mapping[str, str] = field(default_factory=dict)
+    """Position, piece and word of query and key, for a file."""
 
 
 def rows_table(name: str, rows: Sequence[RowInSentence]) -> Table:
@@ -38,9 +40,10 @@ def rows_table(name: str, rows: Sequence[RowInSentence]) -> Table:
         weight, pair = Cell(number(each.weight), each.weight), Cell(f"{each.query} → {each.key}")
         text = Cell(each.text, parts=each.parts, link=each.link)
         if not is_grouped:
-            return Row(pair, [weight, text])
+            return Row(pair, [weight, text], origin=each.origin)
         head = Cell(each.group if is_new else "")
-        return Row(head, [weight, pair, text], is_first=is_new and before is not None)
+        is_first = is_new and before is not None
+        return Row(head, [weight, pair, text], is_first, each.origin)
 
     pairs = zip(rows, [None, *rows], strict=False)
     return Table(name, columns, [row(*each) for each in pairs])

@@ -10,7 +10,7 @@ from transformer.analysis.tables.origins import Side
 from transformer.recording import Recording
 from transformer.token import Token
 from viz.exhibits.chart import Axis, Bars, Chart
-from viz.labels import percent, word_label
+from viz.labels import in_place, in_word, percent
 
 N_TOP = 10
 """Pieces with a row of their own; all others share the last one."""
@@ -62,7 +62,7 @@ def rows(
 
 def chart(rows: Sequence[Row], position: int, tokens: Sequence[Token]) -> Chart:
     """Two bars per piece, with their numbers beside them. tokens: of the target."""
-    target, origin = tokens[position], Side("target", tokens).at([position])
+    origin = Side("target", tokens).at([position])
     # Room on the right for the number beside the longest bar.
     x = Axis(
         "probability",
@@ -79,7 +79,7 @@ def chart(rows: Sequence[Row], position: int, tokens: Sequence[Token]) -> Chart:
         _bars("smoothed target", [row.smoothed for row in rows], 1),
         _bars("prediction", [row.predicted for row in rows], 0),
     ]
-    more = f" at position {position}: {word_label(target)}"
+    more = f" at position {position}: {in_word(tokens, position)}"
     name, height = f"label_smoothing {position}", ROW * len(rows)
     return Chart(name, "Asked for and predicted", more, x, y, marks, height)
 
@@ -97,11 +97,13 @@ def _bars(name: str, probs: list[float], series: int) -> Bars:
     )
 
 
-def describe(rows: Sequence[Row], position: int, target: Token) -> str:
+def describe(rows: Sequence[Row], position: int, tokens: Sequence[Token]) -> str:
+    target = tokens[position]
     own = next(row for row in rows if row.token and row.token.id == target.id)
     best = rows[0]  # the rows are sorted by it; the others together stand last
+    likeliest = in_place(tokens[:position], best.token or target)
     return (
-        f"At position {position} the target is {word_label(target)}: the smoothed target gives it "
-        f"{percent(own.smoothed)}, the model {percent(own.predicted)}; the likeliest piece is "
-        f"{word_label(best.token or target)} with {percent(best.predicted)}."
+        f"At position {position} the target is {in_word(tokens, position)}: the smoothed target "
+        f"gives it {percent(own.smoothed)}, the model {percent(own.predicted)}; the likeliest "
+        f"piece is {likeliest} with {percent(best.predicted)}."
     )

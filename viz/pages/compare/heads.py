@@ -11,6 +11,7 @@ from viz.app_packages import st
 from viz.exhibits.exhibit import Exhibit
 from viz.export import rows_csv
 from viz.figures.heads import changed_heads
+from viz.figures.heads.changed_heads import row_columns
 from viz.labels import kind_title, literal
 from viz.pages.compare.both import Changes, HeadsOfBoth
 from viz.pages.compare.derived import ByMethod, Changed
@@ -139,5 +140,7 @@ def _rows(panes: dict[str, Pane], changes: Changes) -> list[dict[str, object]]:
         }
         nearest = {"nearest": f"L{other[0]} H{other[1]}", "to_nearest": distance}
         where = {"kind": name, "layer": place[0], "head": place[1], "change": value}
-        rows.append({**where, **numbers, **nearest})
+        row = changes.rows.get((name, *place))
+        tokens = {} if row is None else row_columns(row, panes["A"].recording.attentions[name])
+        rows.append({**where, **numbers, **nearest, **tokens})
     return rows

@@ -11,7 +11,7 @@ from viz.app_packages import pd, st
 from viz.components.kit.sides import twin
 from viz.exhibits.exhibit import Exhibit, PictureAt
 from viz.fields.compare import CompareFields
-from viz.labels import kind_title, literal, word_label
+from viz.labels import in_word, kind_title, literal
 from viz.pages.compare.changed import changed, edited
 from viz.pages.compare.derived import ByMethod, Changed, Second
 from viz.pages.compare.heads import draw_heads
@@ -72,7 +72,7 @@ def _first(panes: dict[str, Pane], pane: Pane) -> None:
     place = (a - b).abs().argmax()
     query, key = divmod(int(place), a.size(1))
     names = first.attention(recording)
-    words = (word_label(of).strip() for of in (names.queries[query], names.keys[key]))
+    words = (in_word(names.queries, query), in_word(names.keys, key))
     where = "“{}” to “{}”".format(*words)
     weights = f"{a[query, key]:.2f} in A, {b[query, key]:.2f} in B"
     st.markdown(

@@ -5,6 +5,7 @@ The search begins when its button is pressed; what it found stays until somethin
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from transformer.analysis.needed import Needed, needed
@@ -19,7 +20,7 @@ from viz.app_packages import st
 from viz.exhibits.exhibit import Exhibit
 from viz.export import rows_csv
 from viz.figures import needed_rows
-from viz.labels import bare_label, kind_name, kind_title, literal, percent, word_label
+from viz.labels import in_place, in_word, kind_name, kind_title, literal, percent
 from viz.run.batches import Runner
 from viz.run.request import Request, answer
 from viz.run.study import Study
@@ -93,11 +94,13 @@ def other_word(pane: Pane, step: int, at: Step, layer: int, head: int) -> None:
             )
             return
         top, *others = at.candidates
+        before = pane.recording.target[:step]
         choices = _choices(pane, layer, head)
         if not others:
             return
         with st.container(horizontal=True, vertical_alignment="bottom"):
-            wanted = st.selectbox("Word", others, format_func=_named, key="needed word", width=240)
+            named: Any = {"format_func": partial(_named, before)}
+            wanted = st.selectbox("Word", others, **named, key="needed word", width=240)
             chosen = st.selectbox("Heads that may look elsewhere", choices, width=300)
             heads = choices[chosen]
             search = AnotherWord(pane.answer.request, step, wanted.token.id, heads)
@@ -106,8 +109,8 @@ def other_word(pane: Pane, step: int, at: Step, layer: int, head: int) -> None:
             _answer(pane, top, search)
 
 
-def _named(candidate: Candidate) -> str:
-    return visible(f"{word_label(candidate.token)}, {percent(candidate.prob)}")
+def _named(before: Sequence[Token], candidate: Candidate) -> str:
+    return visible(f"{in_place(before, candidate.token)}, {percent(candidate.prob)}")
 
 
 def _choices(pane: Pane, layer: int, head: int) -> dict[str, tuple[Head, ...]]:
@@ -130,8 +133,9 @@ def _ask(search: AnotherWord) -> None:
 
 
 def _answer(pane: Pane, top: Candidate, search: AnotherWord) -> None:
+    before = pane.recording.target[: search.step]
     try:
-        result = grow(search, lambda result: _show(result, pane, top)).latest
+        result = grow(search, lambda result: _show(result, pane, before, top.token)).latest
     except Refusal as error:
         note(error)
         return
@@ -148,10 +152,10 @@ def _answer(pane: Pane, top: Candidate, search: AnotherWord) -> None:
             for_a_paper(pane, {"needed": _exhibit(needs, pane)}, "paper needed")
 
 
-def _show(result: Outcome, pane: Pane, top: Candidate) -> None:
+def _show(result: Outcome, pane: Pane, before: Sequence[Token], top: Token) -> None:
     needs = result.needs
-    word, other = bare_label(needs.token), bare_label(top.token)
-    n, before, after = len(needs.rows), needs.before.probability, needs.after.probability
+    word, other = (in_place(before, token) for token in (needs.token, top))
+    n, was, now = len(needs.rows), needs.before.probability, needs.after.probability
     if not needs.reached:
         st.markdown(
             f"Nothing was found for these heads to look at that makes “{literal(word)}” the most "
@@ -165,7 +169,7 @@ def _show(result: Outcome, pane: Pane, top: Candidate) -> None:
     st.markdown(
         f"To write “{literal(word)}” in place of “{literal(other)}”, {heads} would have to look "
         f"elsewhere, {needs.divergence:.2f} nats in all; checked by a run: "
-        f"{literal(percent(after))}, before {literal(percent(before))}. {_written(result)}"
+        f"{literal(percent(now))}, before {literal(percent(was))}. {_written(result)}"
     )
     show(_exhibit(needs, pane), TITLE)
 
@@ -195,7 +199,7 @@ def _seen(needs: Needed, names: Sequence[str], keys: Sequence[Token]) -> str:
     """The figure in words: where each head looks most, now and then."""
     sentences = []
     for name, row in zip(names[:MOST_SAID], needs.rows, strict=False):
-        now, then = (bare_label(keys[int(each.argmax())]) for each in (row.before, row.after))
+        now, then = (in_word(keys, int(each.argmax())) for each in (row.before, row.after))
         shares = (percent(float(each.max())) for each in (row.before, row.after))
         sentences.append(
             "{} looks most at “{}” ({}), needed “{}” ({})".format(

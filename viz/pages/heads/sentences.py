@@ -2,13 +2,14 @@
 
 from collections.abc import Iterable, Sequence
 
+from transformer.analysis.tables.origins import Side
 from transformer.corpus.atlas import Atlas, Place
 from transformer.corpus.surveyed import Decile
 from transformer.corpus.surveyed import Row as HeadRow
 from transformer.token import Token
-from transformer.words import word_piece
+from transformer.words import begins_word, word_piece
 from viz.figures.heads.rows_table import RowInSentence
-from viz.labels import number
+from viz.labels import in_word, number
 from viz.screen import Screen, link
 from viz.state.head_links import in_sentence
 
@@ -31,18 +32,41 @@ def group_of(decile: Decile) -> str:
 
 def _row(atlas: Atlas, place: Place, row: HeadRow, screen: Screen, group: str) -> RowInSentence:
     shipped, kind = atlas.shipped, place[0]
-    _, keys = shipped.pieces_of(kind, row.sentence)
+    queries, keys = shipped.pieces_of(kind, row.sentence)
     source = shipped.sentences[row.sentence]
-    text, parts = spread(
-        keys, " " in source and not any(space in "".join(keys) for space in SPACES)
-    )
+    is_apart = " " in source and not any(space in "".join(keys) for space in SPACES)
+    text, parts = spread(keys, is_apart)
     is_same = shipped.sides[kind][0] == shipped.sides[kind][1]
     chosen = sorted({row.key, row.query} if is_same else {row.key})
     marked = tuple(parts[at] for at in chosen if at < len(parts))
     writes = bool(shipped.targets)
     address = in_sentence(screen, place, source, (row.query, row.key), writes)
-    pieces = bare(row.query_piece), bare(row.key_piece)
-    return RowInSentence(row.weight, *pieces, text, marked, link(address), group)
+    sides = tokens_of(queries, is_apart), tokens_of(keys, is_apart)
+    query, key = (in_word(side, at) for side, at in zip(sides, (row.query, row.key), strict=True))
+    origin = Side("query", sides[0]).at([row.query]) | Side("key", sides[1]).at([row.key])
+    return RowInSentence(row.weight, query, key, text, marked, link(address), group, origin)
+
+
+def tokens_of(pieces: Sequence[str], is_apart: bool) -> tuple[Token, ...]:
+    """Pieces as tokens, whose words can be told: a survey keeps no more of them.
+
+    is_apart: as in `spread`. Their ids are none, as a number is a word where its id is the same.
+    """
+    has_marks = any(not begins_word(piece) for piece in pieces)
+    return tuple(
+        Token(
+            -1,
+            piece,
+            special=is_special(piece),
+            begins=True if is_apart else begins_word(piece) if has_marks else None,
+        )
+        for piece in pieces
+    )
+
+
+def is_special(piece: str) -> bool:
+    """Tell whether a piece reads as the start, the end and the like: no byte does."""
+    return len(piece) > 2 and piece[0] in "<[" and piece[-1] in ">]" and bare(piece) == piece
 
 
 def bare(piece: str) -> str:
@@ -71,8 +95,8 @@ def spread(pieces: Sequence[str], is_apart: bool) -> tuple[str, list[tuple[int, 
             parts.append((len(text) - 1, len(text)))
             continue
         word = bare(piece)
-        is_special = len(word) > 2 and word[0] in "<[" and word[-1] in ">]"
-        if text and not text.endswith(" ") and (piece.startswith(SPACE) or is_apart or is_special):
+        is_alone = piece.startswith(SPACE) or is_apart or is_special(piece)
+        if text and not text.endswith(" ") and is_alone:
             text += " "
         parts.append((len(text), len(text) + len(word)))
         text += word

@@ -9,7 +9,7 @@ from transformer.edits import Edit, parse
 from transformer.token import Token
 from transformer.visible import visible
 from viz.app_packages import st
-from viz.labels import bare_label
+from viz.labels import in_words
 from viz.state.changing import edit
 from viz.state.page import Pane
 from viz.state.state import bound_entry, session, widget
@@ -119,7 +119,7 @@ def _word(title: str, name: str, tokens: tuple[Token, ...], usual: int) -> int:
     text = dict(session().screen.controls).get(name, "")
     chosen = int(text) if text.isdecimal() and len(text) < 9 else usual
     chosen = chosen if chosen < len(tokens) else usual
-    names = {str(i): f"{i} {bare_label(token)}" for i, token in enumerate(tokens)}
+    names = {str(i): f"{i} {word}" for i, word in enumerate(in_words(tokens))}
     look: Any = {"format_func": lambda i: visible(names[i]), "width": 140}
     look |= bound_entry("controls", name, str(chosen), str(usual))
     st.selectbox(title, names, chosen, **look)

@@ -23,7 +23,7 @@ from viz.app_packages import st
 from viz.components.kit.picture import NothingLeft
 from viz.exhibits.exhibit import Exhibit
 from viz.figures.score_split import Part, score_split
-from viz.labels import bare_label, kind_title, literal, number
+from viz.labels import in_word, in_words, kind_title, literal, number
 from viz.run.batches import Runner
 from viz.run.growth import Growth
 from viz.run.request import Request, answer
@@ -114,7 +114,7 @@ def _exhibit(pane: Pane, terms: Result) -> Exhibit:
     query, key = _cell(pane)
     attention = pane.selection.attention(pane.recording)
     named = {
-        CONTENT: (bare_label(attention.queries[query]), bare_label(attention.keys[key])),
+        CONTENT: (in_word(attention.queries, query), in_word(attention.keys, key)),
         POSITION: (f"position {query}", f"position {key}"),
     }
     allowed, sides = attention.allowed(0, pane.selection.head), Sides(attention)
@@ -168,7 +168,7 @@ def _cell(pane: Pane) -> tuple[int, int]:
 
 
 def _choose(title: str, tokens: Sequence[Token], chosen: int, choose: Any) -> None:
-    names = [f"{i} {bare_label(token)}" for i, token in enumerate(tokens)]
+    names = [f"{i} {word}" for i, word in enumerate(in_words(tokens))]
     callback = widget(f"term {title}", chosen, choose)
     look: Any = {"format_func": lambda i: visible(names[i]), "width": 140}
     look["label_visibility"] = "collapsed"

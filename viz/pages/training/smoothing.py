@@ -15,7 +15,7 @@ from viz.export import rows_csv
 from viz.fields.training import TrainingFields
 from viz.figures.training import label_smoothing, smoothing_parts
 from viz.figures.training.smoothing_parts import LARGEST, STEP, Parts
-from viz.labels import word_label
+from viz.labels import in_words
 from viz.state.note import note
 from viz.state.page import Pane
 from viz.state.state import bound
@@ -100,7 +100,7 @@ class At:
         return Exhibit(
             "Label smoothing",
             label_smoothing.chart(rows, self.position, self.pane.recording.target).in_words,
-            label_smoothing.describe(rows, self.position, self.target),
+            label_smoothing.describe(rows, self.position, self.pane.recording.target),
         )
 
     @property
@@ -119,7 +119,7 @@ def _at(pane: Pane) -> At:
 
 
 def _choose_position(pane: Pane) -> None:
-    titles = {t: f"{t} · {word_label(token)}" for t, token in enumerate(pane.recording.target)}
+    titles = {t: f"{t} · {it}" for t, it in enumerate(in_words(pane.recording.target))}
     chosen = pane.screen.of(TrainingFields).position
     choose_one("Target position", "position", titles, chosen, as_list=True, width=180)
 

@@ -7,7 +7,7 @@ from transformer.analysis.output_change import log_probabilities
 from transformer.recording import Recording
 from viz.app_packages import st
 from viz.components.kit.guarded import guarded
-from viz.labels import literal, number, word_label
+from viz.labels import in_words, literal, number
 from viz.state.branching import Ids, take_all_back, take_back
 from viz.state.page import Pane
 from viz.talks.stage import on_stage
@@ -65,10 +65,8 @@ def _price(recording: Recording, ids: Sequence[int]) -> str:
     if start is None or n > MOST_PRICED:
         return ""
     values = log_probabilities(recording)[start : start + n].tolist()
-    tokens = recording.target[start : start + n]
-    each = ", ".join(
-        f"{word_label(it)} {number(value)}" for it, value in zip(tokens, values, strict=True)
-    )
+    words = in_words(recording.target)[start : start + n]
+    each = ", ".join(f"{it} {number(value)}" for it, value in zip(words, values, strict=True))
     return f"In nats: {each}."
 
 

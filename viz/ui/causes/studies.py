@@ -16,6 +16,7 @@ from transformer.inputs import InputError
 from viz.components.kit.picture import NothingLeft
 from viz.figures.causes.arrow_costs import N_STRONGEST
 from viz.figures.causes.logit_parts import Parts
+from viz.labels import in_place, in_word
 from viz.run.batches import Runner
 from viz.run.request import Request, answer
 from viz.run.study import Study
@@ -96,12 +97,13 @@ class LogitParts(Study[Parts]):
         plain = answer(self.request, runner)
         recording = plain.recording
         at = self.request.text, recording.target, self.step
-        others = recording.logits[-len(recording.target) :][self.step].float().cpu().clone()
-        others[recording.target[self.step].id] = -torch.inf
-        runner_up = plain.checkpoint.tokenizer.token(int(others.argmax()))
+        logits = recording.logits[-len(recording.target) :][self.step].float().cpu().clone()
+        logits[recording.target[self.step].id] = -torch.inf
+        runner_up = plain.checkpoint.tokenizer.token(int(logits.argmax()))
         with runner.steps(plain.checkpoint.model).one(), in_a_sentence():
             logit, lead = (direct(plain.checkpoint, *at, it) for it in (None, runner_up.id))
-        yield Parts(logit, lead, runner_up)
+        token = in_word(recording.target, self.step)
+        yield Parts(logit, lead, token, in_place(recording.target[: self.step], runner_up))
 
     def n_read(self, value: Parts) -> int:
         return 2
