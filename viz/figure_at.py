@@ -18,11 +18,15 @@ from viz.paper.table import KINDS as TABLES
 from viz.run.request import answer
 from viz.screen import Screen, parse, unread
 from viz.state.checkpoints import shipped_names
+from viz.state.fingerprints import meant
 from viz.state.opening import find
 from viz.state.page import Page, Pane
 from viz.state.requests import first_example, request_on
 from viz.theme import theme as theme_of
 from viz.ui.printing import figure_of
+
+LONGEST = 60.0
+"""Seconds that the weights of an address are looked for: nobody looks at a page meanwhile."""
 
 
 def save_figure(options: Namespace) -> str:
@@ -77,6 +81,7 @@ def _endings(*kinds: str) -> str:
 
 def page_of(screen: Screen) -> tuple[Pane, Mapping[str, Exhibit]]:
     """Return the pane of an address, and its figures. Raises Refusal in a sentence."""
+    screen = meant(screen, LONGEST)
     page, name = _page(screen.page), _checkpoint(screen.checkpoint)
     text = first_example(name) if screen.text is None else screen.text
     request = request_on(page, name, text, screen)

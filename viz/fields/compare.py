@@ -11,6 +11,8 @@ class CompareFields:
     """The choices of Compare; those of a head are named as A's, with "_b"."""
 
     checkpoint_b: str | None = choice(NAME)
+    weights_b: str | None = choice(NAME, None, frozenset(("checkpoint_b",)))
+    """The start of its SHA-256, as `weights` is of A's."""
     edited_b: bool = choice(YES, False)
     """True: B is A with `edits`, where it is no other checkpoint."""
     method_b: str | None = choice(NAME)

@@ -29,6 +29,7 @@ from viz.run.work import finish
 from viz.screen import Screen
 from viz.server.typeface import typeface
 from viz.state.checkpoints import shipped_names
+from viz.state.fingerprints import meant
 from viz.state.page import PAGES, Page, Pane
 from viz.state.requests import first_example, request_of, request_on
 from viz.stories.asking import asked_of, payload_of
@@ -73,7 +74,7 @@ def recorded(name: str) -> bytes | None:
 
 def versions_of(story: Story) -> tuple[int, ...]:
     """Return the versions of the weights on disk that make the scenes."""
-    names = (each.screen.checkpoint or shipped_names()[0] for each in story.scenes)
+    names = (meant(each.screen).checkpoint or shipped_names()[0] for each in story.scenes)
     return tuple(version_of(shipped_path(name)) for name in names)
 
 
@@ -109,6 +110,7 @@ def pane_of(screen: Screen) -> tuple[Page | None, Answer, Pane]:
     """Return the page of a scene, the answer of the model as it is changed, and what the page
     gets to show. Raises Refusal.
     """
+    screen = meant(screen)
     request = request_of_scene(screen)
     page, edited, text = PAGES.get(screen.page), answer(request), request.text
     of_page = request if page is None else request_on(page, request.checkpoint, text, screen)

@@ -21,6 +21,7 @@ from viz.run.work import NotAtHand, finish, only_at_hand
 from viz.screen import Screen
 from viz.server.recording_scenes import exhibits_of, pane_of
 from viz.state.checkpoints import shipped_names
+from viz.state.fingerprints import meant
 from viz.talks.story_drafts import DRAFTS
 from viz.talks.thumbnail_links import key_of
 from viz.theme import theme as theme_of
@@ -58,6 +59,7 @@ def thumbnail(code: str, key: str, theme: str) -> bytes | None:
     screen = next((each for each in screens if key_of(each) == key), None)
     if screen is None or missing("paper"):
         return None
+    screen = meant(screen)
     version = version_of(shipped_path(screen.checkpoint or shipped_names()[0]))
     try:
         return finish(ScenePicture(screen, theme, version)) or None

@@ -4,7 +4,7 @@ What somebody opened belongs to the session; the address names its path too, so 
 it again on a machine that has it.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from functools import lru_cache
 from logging import getLogger
 from pathlib import Path
@@ -86,6 +86,16 @@ def keep_opened(paths: Sequence[Path]) -> str:
 def opened_before() -> list[str]:
     """The paths that were opened since the server began, at home, in whatever session."""
     return [] if is_public() else list(_opened_here)
+
+
+def is_here(name: str, names: Collection[str]) -> bool:
+    """Tell whether a checkpoint is one of those that may be chosen, or lies at its path."""
+    if name in names or edition_of(name) in names:
+        return True
+    try:
+        return Path(name).is_absolute() and bool(find(name, may_fetch=False))
+    except CheckpointError:
+        return False
 
 
 def open_linked(name: str | None) -> str | None:

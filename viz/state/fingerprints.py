@@ -3,17 +3,18 @@
 import re
 import time
 from concurrent.futures import Future
-from contextlib import suppress
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 from threading import Thread
 
-from transformer.checkpoint import CheckpointError, shipped_path
+from transformer.checkpoint import shipped_path
 from transformer.fingerprint import fingerprint
 from transformer.refusal import Refusal
 from transformer.versions import version_of
-from viz.state.checkpoints import checkpoint_names, open_linked, opened_before
+from viz.fields.compare import CompareFields
+from viz.screen import Screen, put
+from viz.state.checkpoints import checkpoint_names, is_here, opened_before
 from viz.state.mending import mend
 from viz.state.state import session
 
@@ -60,41 +61,68 @@ def _within(seconds: float, checkpoint: str) -> str:
 
 
 def name_weights() -> None:
-    """Let the address of a checkpoint that was opened by its path name its weights, too: the path
-    is that of this machine alone.
+    """Let the address of checkpoints that were opened by their paths name their weights, too: a
+    path is that of this machine alone.
     """
     screen = session().screen
-    name = screen.checkpoint
+    own = screen.of(CompareFields)
+    screen = replace(screen, weights=_begins_of(screen.checkpoint, screen.weights))
+    mend(put(screen, weights_b=_begins_of(own.checkpoint_b, own.weights_b)))
+
+
+def _begins_of(name: str | None, before: str | None) -> str | None:
     if name is None or not Path(name).is_absolute():
-        mend(replace(screen, weights=None))
-    elif begins := _within(PATIENCE, name)[:DIGITS]:
-        mend(replace(screen, weights=begins))
+        return None
+    return _within(PATIENCE, name)[:DIGITS] or before
 
 
-def others_here(checkpoint: str, begins: str | None) -> str:
+def unnamed(screen: Screen) -> Screen:
+    """The same screen without the weights of its checkpoints, which an address is given later."""
+    return put(replace(screen, weights=None), weights_b=None)
+
+
+def meant(screen: Screen, seconds: float = LONGEST) -> Screen:
+    """The screen with the checkpoints that its address means: those of the weights it names, where
+    what lies at their paths is others, or nothing.
+
+    seconds: how long fingerprints are waited for.
+    """
+    own = screen.of(CompareFields)
+    first = meant_by(screen.checkpoint, screen.weights, screen.made_with, seconds=seconds)
+    second = meant_by(own.checkpoint_b, own.weights_b, seconds=seconds)
+    screen = screen if first == screen.checkpoint else replace(screen, checkpoint=first)
+    return screen if second == own.checkpoint_b else put(screen, checkpoint_b=second)
+
+
+def meant_by(name: str | None, *named: str | None, seconds: float = LONGEST) -> str | None:
+    """Return the checkpoint that is meant by a name or path and by starts of its fingerprint, the
+    best first: the name itself where no other has these weights, as far as is known so soon.
+    """
+    begins = next(filter(None, named), None)
+    if name is None or begins is None:
+        return name
+    if is_here(name, checkpoint_names()) and not others_here(name, begins, seconds):
+        return name
+    return _same_weights(seconds, *named) or name
+
+
+def others_here(checkpoint: str, begins: str | None, seconds: float = LONGEST) -> str:
     """Return the start of a checkpoint's fingerprint where a link to it names another.
 
     begins: the start that the link names. Empty where it is that, or not known so soon.
     """
-    here = "" if begins is None else _within(LONGEST, checkpoint)
+    here = "" if begins is None else _within(seconds, checkpoint)
     return "" if begins is None or here.startswith(begins) else here[:DIGITS]
 
 
-def same_weights(*named: str | None) -> str | None:
-    """Return which checkpoint that is known here has these weights, by name; it is on offer then.
-
-    named: starts of fingerprints, the best first. None where no checkpoint has them, as far as is
-    known so soon.
-    """
+def _same_weights(seconds: float, *named: str | None) -> str | None:
+    """Return which checkpoint that is known here has these weights, by name or path; None: none."""
     wanted = [each for each in named if each is not None and _BEGINS.fullmatch(each)]
     if not wanted:
         return None
     names = list(dict.fromkeys((*checkpoint_names(), *opened_before())))
     for name in names:
         _fingerprint(name)  # all are read beside each other
-    until = time.monotonic() + LONGEST
+    until = time.monotonic() + seconds
     theirs = {name: _within(until - time.monotonic(), name) for name in names}
-    matches = (n for begins in wanted for n in names if theirs[n].startswith(begins))
-    with suppress(CheckpointError):  # it may be gone by now
-        return open_linked(next(matches, None))
-    return None
+    return next((n for begins in wanted for n in names if theirs[n].startswith(begins)), None)

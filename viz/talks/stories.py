@@ -4,12 +4,13 @@ from collections.abc import Collection
 from functools import lru_cache
 from pathlib import Path
 
-from transformer.checkpoint import edition_of
 from transformer.files.foreign_file import read_file
 from transformer.files.foreign_text import clean
 from transformer.refusal import Refusal
 from viz.fields.compare import CompareFields
-from viz.state.opening import OFF, can_open, check_allowed, find
+from viz.state.checkpoints import is_here
+from viz.state.fingerprints import meant_by
+from viz.state.opening import OFF, can_open, check_allowed
 from viz.stories.reading import LARGEST, read_story
 from viz.stories.shipped import shipped_stories
 from viz.stories.story import Story, StoryError
@@ -66,15 +67,17 @@ def doubts(story: Story, names: Collection[str]) -> list[str]:
     names: names and paths of the checkpoints that may be chosen. Another may be opened later.
     """
     screens = [scene.screen for scene in story.scenes]
-    used = {story.checkpoint, *(each.checkpoint for each in screens)}
-    used |= {each.of(CompareFields).checkpoint_b for each in screens}
+    of_b = [each.of(CompareFields) for each in screens]
+    named = {(each.checkpoint, each.weights, each.made_with) for each in screens}
+    named |= {(each.checkpoint_b, each.weights_b, None) for each in of_b}
+    used = {story.checkpoint, *(meant_by(*each) for each in named)}
     seen, file = dict[str, str](), clean(Path(story.name).name)
     for each in story.names:
         line = f"line {each.line}" if is_draft(story) else f"{file}: line {each.line}"
         name = clean(each.name, 80)
         if each.sort == "host":
             seen.setdefault(each.name, f"{line}: scenes open here, and not at {name}.")
-        elif each.name in used and not _is_there(each.name, names):
+        elif each.name in used and not is_here(each.name, names):
             why = f"there is no checkpoint {name} here. Open it before the talk"
             seen.setdefault(each.name, f"{line}: {why}, or other weights are shown.")
     return list(seen.values())
@@ -83,15 +86,6 @@ def doubts(story: Story, names: Collection[str]) -> list[str]:
 def is_draft(story: Story) -> bool:
     """Tell whether it is put together here, and no file."""
     return story.name.startswith(PREFIX)
-
-
-def _is_there(name: str, names: Collection[str]) -> bool:
-    if name in names or edition_of(name) in names:
-        return True
-    try:
-        return Path(name).is_absolute() and bool(find(name, may_fetch=False))
-    except Refusal:
-        return False
 
 
 def _from_path(name: str) -> Story:

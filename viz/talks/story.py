@@ -8,6 +8,7 @@ from viz.app_packages import st
 from viz.labels import escaped
 from viz.screen import link
 from viz.state.checkpoints import checkpoint_names
+from viz.state.fingerprints import meant, unnamed
 from viz.state.note import warn
 from viz.state.state import change, session
 from viz.stories.markdown import as_html
@@ -70,8 +71,8 @@ def _text(story: Story, number: int) -> str:
         links.insert(0, _link(story, number - 1, "← Previous"))
     if number < n:
         links.append(_link(story, number + 1, "Next →"))
-    there = story.screen_of(number)
-    if replace(session().screen, weights=there.weights) != there:
+    there = meant(story.screen_of(number))
+    if unnamed(session().screen) != unnamed(there):
         links.append(_link(story, number, "Back to the scene"))
     links.append(f'<a data-state href="{_on_stage()}">Present</a>')
     return (

@@ -21,9 +21,9 @@ from viz.run.operating.times import timed, timed_run
 from viz.run.request import Request, about
 from viz.screen import FIRST_PAGE, Screen, link
 from viz.state.address import open_page, write_address
-from viz.state.checkpoints import at_start, checkpoint_names, open_linked, title
+from viz.state.checkpoints import at_start, checkpoint_names, is_here, open_linked, title
 from viz.state.failures import Drawing, report, say_failed_choice, say_failure
-from viz.state.fingerprints import name_weights, others_here, same_weights
+from viz.state.fingerprints import meant, name_weights
 from viz.state.focus import pinned_target
 from viz.state.live_preview import previewed
 from viz.state.mending import mend, mend_head
@@ -73,13 +73,11 @@ def _open_checkpoint(page: Page) -> None:
     if refused := session().of(Dropped).refused:
         session().of(Dropped).refused = ""
         fail(refused)
-    problem, screen = at_start()[1], session().screen
+    problem, screen = at_start()[1], _meant(session().screen)
     try:
         name = open_linked(screen.checkpoint)
     except CheckpointError as error:
         name, problem = None, str(error)
-    if same := _of_same_weights(screen, name):
-        name, problem = same, None
     names = checkpoint_names()
     if problem is None and name is not None and names and name not in names:
         last = session().answer
@@ -95,21 +93,19 @@ def _open_checkpoint(page: Page) -> None:
         warn(why)
 
 
-def _of_same_weights(screen: Screen, name: str | None) -> str | None:
-    """Return the checkpoint that a link means by the weights it names, where its path, or what lies
-    there by now, is another's; and say so.
+def _meant(screen: Screen) -> Screen:
+    """The screen with the checkpoints that its link means by the weights it names, where a path, or
+    what lies there by now, is another's; and say so.
     """
-    if screen.checkpoint is None:
-        return None
-    why = "This link's path leads nowhere here"
-    if name is not None and name in checkpoint_names():
-        if not others_here(name, screen.weights or screen.made_with):
-            return None
-        why = f"This link's weights are not those of {title(name)} here"
-    same = same_weights(screen.weights, screen.made_with)
-    if same is not None:
-        note(f"{why}: {title(same)} has the same weights.")
-    return same
+    result, names = meant(screen), checkpoint_names()
+    both = [(each.checkpoint, each.of(CompareFields).checkpoint_b) for each in (screen, result)]
+    for name, same in zip(*both, strict=True):
+        if name is not None and same is not None and name != same:
+            why = "This link's path leads nowhere here"
+            if is_here(name, names):
+                why = f"This link's weights are not those of {title(name)} here"
+            note(f"{why}: {title(same)} has the same weights.")
+    return result
 
 
 @st.fragment

@@ -5,6 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from transformer.files.foreign_text import clean
+from viz.fields.compare import CompareFields
 from viz.screen import Screen
 from viz.state.checkpoints import title
 from viz.state.fingerprints import DIGITS, known_fingerprint, others_here
@@ -40,7 +41,7 @@ def other_weights(screen: Screen, names: Sequence[str]) -> str | None:
     if checkpoint is None or checkpoint not in names:
         return None
     if screen.made_with is None:
-        return _others_than_linked(checkpoint)
+        return _others_than_linked(screen)
     fingerprint = known_fingerprint(checkpoint)
     if fingerprint.startswith(screen.made_with):
         return None
@@ -51,19 +52,28 @@ def other_weights(screen: Screen, names: Sequence[str]) -> str | None:
     )
 
 
-def _others_than_linked(checkpoint: str) -> str | None:
-    """Say so where the address that was opened names other weights of the checkpoint.
+def _others_than_linked(screen: Screen) -> str | None:
+    """Say so where the address that was opened names other weights of a checkpoint.
 
     The Screen's own are those of what is shown: a link that is copied now leads to these.
     """
     link = session().arrival
-    if link is None or link.checkpoint != checkpoint or link.weights is None:
+    if link is None:
         return None
-    here = others_here(checkpoint, link.weights)
-    if not here:
-        return None
-    name = title(checkpoint)
-    return (
-        f"This link was made with another {name}: its SHA-256 begins with {clean(link.weights)}, "
-        f"that of the {name} here with {here}. Numbers may differ."
-    )
+    own, linked = (_named(each) for each in (screen, link))
+    for (checkpoint, _), (name, begins) in zip(own, linked, strict=True):
+        if checkpoint is None or name != checkpoint or begins is None:
+            continue
+        if here := others_here(checkpoint, begins):
+            known_as = title(checkpoint)
+            return (
+                f"This link was made with another {known_as}: its SHA-256 begins with "
+                f"{clean(begins)}, that of the {known_as} here with {here}. Numbers may differ."
+            )
+    return None
+
+
+def _named(screen: Screen) -> tuple[tuple[str | None, str | None], ...]:
+    """The checkpoints and the starts of their fingerprints."""
+    own = screen.of(CompareFields)
+    return (screen.checkpoint, screen.weights), (own.checkpoint_b, own.weights_b)

@@ -1,6 +1,7 @@
 """A link names a checkpoint of one's own by its path and by its weights: another path is no end."""
 
 import shutil
+from dataclasses import replace
 from pathlib import Path
 from urllib.parse import parse_qsl
 
@@ -8,9 +9,23 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from tests.viz.ui.test_app import EXAMPLE, ROOT, said, start
+from transformer import CheckpointError
+from transformer.discover import discover
 from transformer.fingerprint import fingerprint
+from viz.fields.compare import CompareFields
+from viz.figure_at import page_of
+from viz.screen import parse
+from viz.server.recording_scenes import saved_scene
+from viz.server.scene_picture import thumbnail
 from viz.session_keys import SESSION
 from viz.state import checkpoints
+from viz.state.page import PAGES
+from viz.stories.reading import read_story
+from viz.stories.story import Scene, Story
+from viz.stories.writing import write_story
+from viz.talks.stories import doubts
+from viz.talks.story_drafts import DRAFTS
+from viz.talks.thumbnail_links import key_of
 
 SMALL = ROOT / "checkpoints" / "sentiment"
 
@@ -113,3 +128,76 @@ def test_where_nothing_has_the_weights_of_a_link_those_of_its_figure_are_shown(
 def test_what_is_no_fingerprint_finds_nothing(elsewhere: Path, begins: str) -> None:
     app = start(checkpoint="/home/somebody/films", weights=begins, text=EXAMPLE)
     assert not noted(app) and "There is no" in said(app)
+
+
+@pytest.fixture
+def lost(elsewhere: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
+    """The address of another machine's path to weights that somebody has opened here."""
+    monkeypatch.setenv("HEADSCOPE_STORIES", "no")
+    for name, page in discover("viz.pages", "PAGE").items():  # as in an app that has been opened
+        monkeypatch.setitem(PAGES, name, page)
+    monkeypatch.setitem(checkpoints._opened_here, str(elsewhere), None)
+    begins = fingerprint(elsewhere)[:16]
+    return {"checkpoint": "/home/somebody/films", "weights": begins, "text": "A good film."}
+
+
+def test_a_scene_of_another_path_is_saved_and_pictured_and_is_where_it_leads(
+    lost: dict[str, str],
+) -> None:
+    scene = Scene("One", "Words.", parse({"page": "explore", **lost}))
+    story = Story("", "Mine", "talk", None, "", (scene, scene))
+    assert saved_scene(scene) is not None
+    code = DRAFTS.begin(story, "a browser")
+    assert thumbnail(code, key_of(scene.screen), "light")
+
+    app = start(**lost, story=f"draft-{code}", scene="1")
+    assert not said(app) and "films has the same weights" in noted(app)
+    assert "Back to the scene" not in strip_of(app)
+    bad = lost | {"text": "A bad film."}
+    assert "Back to the scene" in strip_of(start(**bad, story=f"draft-{code}", scene="1"))
+
+    unknown = replace(scene, screen=replace(scene.screen, weights="0" * 16))
+    assert saved_scene(unknown) is None
+
+
+def strip_of(app: AppTest) -> str:
+    return " ".join(str(each.proto) for each in app.get("html"))
+
+
+def test_no_doubt_is_said_of_a_story_whose_weights_are_here(lost: dict[str, str]) -> None:
+    def doubts_of(**query: str) -> str:
+        scene = Scene("One", "Words.", parse({"page": "explore", **lost, **query}))
+        text = write_story(Story("", "Mine", "talk", None, "", (scene,)))
+        return " ".join(doubts(read_story(text, "talk.md"), ["copy"]))
+
+    assert not doubts_of()
+    assert lost["checkpoint"] in doubts_of(weights="0" * 16)
+    b = {"checkpoint": "copy", "checkpoint_b": lost["checkpoint"], "page": "compare"}
+    assert not doubts_of(**b, weights_b=lost["weights"])
+    assert lost["checkpoint"] in doubts_of(**b, weights_b="0" * 16)
+
+
+def test_a_figure_of_another_path_is_that_of_the_same_weights(lost: dict[str, str]) -> None:
+    pane, figures = page_of(parse({"page": "explore", **lost}))
+    assert Path(pane.request.checkpoint).name == "films" and figures
+    with pytest.raises(CheckpointError):
+        page_of(parse({"page": "explore", **lost, "weights": "0" * 16}))
+
+
+def test_the_second_checkpoint_is_named_by_its_weights_too(
+    lost: dict[str, str], elsewhere: Path
+) -> None:
+    copied = shutil.copytree(elsewhere, elsewhere.parent / "others")
+    config = copied / "config.json"
+    config.write_text(config.read_text().replace("films", "movies"))
+    query = {"page": "compare", "checkpoint": str(copied), "text": "A good film."}
+    app = start(**query, checkpoint_b=str(elsewhere))
+    assert address_of(app)["weights_b"] == lost["weights"]
+
+    b = {"checkpoint_b": lost["checkpoint"], "weights_b": lost["weights"]}
+    app = start(**query, **b)
+    assert address_of(app)["checkpoint_b"] == str(elsewhere)
+    assert "films has the same weights" in noted(app)
+    pane, figures = page_of(parse({**query, **b}))
+    assert pane.screen.of(CompareFields).checkpoint_b == str(elsewhere)
+    assert {"a", "b"} <= set(figures)

@@ -19,7 +19,7 @@ from viz.run.request import Answer, Request, answer, keep_answer, make_request
 from viz.run.work import at_hand
 from viz.screen import put
 from viz.state.changing import without_edit
-from viz.state.checkpoints import checkpoint_names, load, open_linked, title
+from viz.state.checkpoints import checkpoint_names, is_here, load, open_linked, title
 from viz.state.focus import moved
 from viz.state.limits import charge, check_text
 from viz.state.note import note, warn
@@ -99,9 +99,9 @@ def _say_how(result: Answer) -> None:
 
 def missing(first: Pane) -> str | None:
     """Say that the choice for B is not there, or not any more; None where it is."""
-    if first.screen.of(CompareFields).checkpoint_b in (None, *checkpoint_names()):
+    name = first.screen.of(CompareFields).checkpoint_b
+    if name is None or is_here(name, checkpoint_names()):
         return None
-    name = first.screen.of(CompareFields).checkpoint_b or ""
     before = session().of(LastSecond).request
     if before is not None and before.checkpoint == name:
         return f"{Path(name).name} is not here any more."
@@ -200,8 +200,8 @@ def beside(first: Recording, second: Recording) -> Recording:
 def _name(first: Pane) -> str | None:
     """Return the checkpoint that was chosen for B; None: the same as that of A."""
     name = first.screen.of(CompareFields).checkpoint_b
-    is_other = name in checkpoint_names() and name != first.answer.request.checkpoint
-    return name if is_other else None
+    is_same = name is None or name == first.answer.request.checkpoint
+    return name if name and not is_same and is_here(name, checkpoint_names()) else None
 
 
 def derived(first: Pane) -> Second | Changed | ByMethod | None:
