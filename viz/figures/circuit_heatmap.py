@@ -31,7 +31,7 @@ def chart(circuit: str, values: Tensor, tokens: Sequence[Token], most_labels: in
         Axis(columns, labels=tokens, most_labels=most_labels),
         differences("score" if circuit == "qk" else "logit", float(values.abs().amax()) or 1.0),
         is_square=True,
-    )
+    ).in_words
 
 
 def describe(circuit: str, values: Tensor, tokens: Sequence[Token]) -> str:

@@ -24,4 +24,5 @@ def chart(needed: Needed, names: Sequence[str], keys: Sequence[Token], sides: Si
     queries = [sides.query(row.edit.query) for row in needed.rows for _ in ("now", "needed")]
     lines = Axis("head", labels=labels, origins=queries)
     columns, hover = Axis("key", labels=keys, origins=sides.keys), "{y}, {x}: {z:.4f}"
-    return heat_map("needed-rows", ("", TITLE), values, lines, columns, weights(), hover)
+    chart = heat_map("needed-rows", ("", TITLE), values, lines, columns, weights(), hover)
+    return chart.in_words

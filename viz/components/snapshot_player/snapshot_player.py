@@ -14,7 +14,7 @@ from torch import Tensor
 from transformer.analysis.blocks import block_within, located
 from transformer.analysis.metrics.measure import metrics_of
 from transformer.analysis.metrics.metric import Metric
-from transformer.analysis.reading import AttentionMap, read
+from transformer.analysis.reading import AttentionMap, Reading, read
 from transformer.analysis.selection import Selection
 from transformer.recording import Recording
 from transformer.training.snapshots import Course, even_value, roles
@@ -46,6 +46,8 @@ class SnapshotPlayer:
 
     selection: Selection
     metric: str
+    words: bool = False
+    """The pieces of a word are one row and one column."""
     component: ClassVar[Component] = SNAPSHOT_PLAYER
 
     @property
@@ -56,11 +58,11 @@ class SnapshotPlayer:
     def payload(self, course: Course, history: Iterable[Mapping[str, float]] = ()) -> bytes:
         """history: rows as `training_rows` gives them."""
         metric = metrics_of(course.attentions(self.selection.kind)[-1])[self.metric]
-        return pack_snapshots(course, self.selection, metric, history)
+        return pack_snapshots(course, self.selection, metric, history, self.words)
 
     def maps(self, recording: Recording) -> dict[str, AttentionMap]:
         """The map of the same text: its tokens are those of all snapshots."""
-        return {self.selection.kind: read(recording, self.selection.kind)}
+        return {self.selection.kind: _read(recording, self.selection.kind, self.words)}
 
     def data(self, payload: bytes, theme: Theme, *, place: int = 0) -> bytes:
         """place: the snapshot that is shown, counted from 0."""
@@ -69,7 +71,7 @@ class SnapshotPlayer:
     def says(self, course: Course, place: int = -1) -> str:
         """Describe the snapshot at this place; the last, where none is named."""
         kind, layer, head = astuple(self.selection)
-        text = describe_map(read(course.recordings[place], kind), layer, head)
+        text = describe_map(_read(course.recordings[place], kind, self.words), layer, head)
         n, number = len(course.steps), place % len(course.steps) + 1
         metric = metrics_of(course.attentions(kind)[-1])[self.metric]
         return (
@@ -83,19 +85,22 @@ def pack_snapshots(
     selection: Selection,
     metric: Metric,
     history: Iterable[Mapping[str, float]] = (),
+    words: bool = False,
 ) -> bytes:
     """One head at every snapshot, the others small, and one metric of them all.
 
-    history: rows as `training_rows` gives them.
+    history: rows as `training_rows` gives them. words: rows and columns are words.
     Arrays: values f4 [N, R, C] of the head, NaN where masked; thumbnails u1 [N, T, R', C'] of T
     heads; their metric f4 [N, T]; losses f4 [M, 2], rows of (step, value), one array for each of
     LOSSES. Where R * C is more than 128 * 128, values are the largest of blocks of cells, and
     one array more follows: which cell of its block each is, u2 [N, R, C].
     """
-    maps = [read(recording, selection.kind) for recording in course.recordings]
+    maps = [_read(recording, selection.kind, words) for recording in course.recordings]
     heads = _heads(maps[-1], selection)
     layers = [layer for layer, _ in heads]
-    values, allowed = course.weights(selection.kind, *_place(selection)), _allowed(maps, selection)
+    allowed = _allowed(maps, selection)
+    values = torch.stack([map.values(*_place(selection)) for map in maps])
+    values = values.masked_fill(~allowed, torch.nan)
     block = block_within(len(maps[-1].rows), len(maps[-1].columns), MAX_CELLS)
     largest, places = located(values, allowed, block)
     numbers = course.measured(selection.kind)[metric.name]  # [N, L, H]
@@ -117,6 +122,10 @@ def pack_snapshots(
     if block != (1, 1):
         arrays.append(places.numpy().astype(np.uint16))
     return pack(header, *arrays)
+
+
+def _read(recording: Recording, kind: str, words: bool) -> AttentionMap:
+    return read(recording, kind, Reading(words=words))
 
 
 def _place(selection: Selection) -> tuple[int, int]:

@@ -48,7 +48,7 @@ def chart(arrows: Arrows, recording: Recording, kind: str) -> Chart:
         replace(mark, more=weights.numpy()[..., None]) if isinstance(mark, Grid) else mark
         for mark in drawn.marks
     ]
-    return replace(drawn, marks=marks)
+    return replace(drawn, marks=marks).in_words
 
 
 def _if_forecast(arrows: Arrows) -> str:

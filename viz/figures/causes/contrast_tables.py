@@ -46,9 +46,11 @@ def right_word(contrast: Contrast, vocab_size: int, way: Pruning | None = None) 
     ]
     if len(contrast.pieces) > 1:
         foot.append(Span("Ranks of its pieces, each after those before it:"))
+        *some, last = (f"{word_label(it.token)} {it.rank:,}" for it in contrast.pieces)
+        names = [*(f"{it}," for it in some), f"{last}."]
         foot += [
-            Span(f"{word_label(it.token)} {it.rank:,}", value=it.rank, measure=RANK)
-            for it in contrast.pieces
+            Span(name, value=it.rank, measure=RANK)
+            for name, it in zip(names, contrast.pieces, strict=True)
         ]
     lines = [Line(line)]
     if way is not None:

@@ -42,7 +42,7 @@ HOW_KEPT = (
     "`checkpoint-1000`, … with `save_steps`."
 )
 EXPLAIN = (
-    "Every snapshot reads the same sentence{target}: a cell is the same pair of tokens at each "
+    "Every snapshot reads the same sentence{target}: a cell is the same place in it at each "
     "step. Weights are exact, on the scale 0 to 1; maps of more than {cells} × {cells} cells show "
     "the largest of each block. A head takes on its role at the first snapshot after which its "
     "metric stays closer to its final value than to its first (a dot on each curve). If the metric "
@@ -141,7 +141,8 @@ def _exhibit(pane: Pane, study: HeadsOverSteps, course: Course) -> Exhibit:
     if len(steps) < 2:
         raise NothingLeft("Fewer than two snapshots can be shown.")
     step = steps[-1] if wanted is None else min(steps, key=lambda each: abs(each - wanted))
-    place, player = list(steps).index(step), SnapshotPlayer(pane.selection, _metric(pane).name)
+    place = list(steps).index(step)
+    player = SnapshotPlayer(pane.selection, _metric(pane).name, pane.reading.words)
 
     def move(place: int) -> None:
         chosen = steps[min(place, len(steps) - 1)]
