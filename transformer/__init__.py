@@ -3,6 +3,9 @@
 >>> from transformer import decode, load_checkpoint, record
 """
 
+from transformer import interrupt  # noqa: F401  torch alone takes a second, in which Ctrl-C is heard
+
+# isort: split
 from collections.abc import Iterable, Sequence
 from typing import Any, overload
 

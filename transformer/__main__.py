@@ -13,6 +13,7 @@ from transformer.commands.arguments import positive
 from transformer.commands.command import Command
 from transformer.device import device_trouble
 from transformer.discover import discover
+from transformer.interrupt import STOPPED, raise_again
 from transformer.refusal import LONGEST, Refusal
 
 
@@ -22,6 +23,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if options.threads:
         torch.set_num_threads(options.threads)
     command: Command = options.command
+    raise_again()
     try:
         with device_trouble():
             result = command.run(options)
@@ -30,7 +32,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 1
     except KeyboardInterrupt:
         print("stopped; the same command goes on from here.", file=sys.stderr)
-        return 130
+        return STOPPED
     if not result:  # it was printed on the way
         return 0
     return _print(json.dumps(result, ensure_ascii=False) if options.json else command.text(result))

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from transformer.__main__ import main as run_command
 from transformer.commands.command import Command
 from transformer.discover import discover
+from transformer.interrupt import STOPPED, raise_again
 from transformer.refusal import Refusal
 from viz.commands.app import add_place, open_app
 
@@ -19,11 +20,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options = _parser().parse_args(words)
     command: Command | None = options.command
     sys.argv = ["headscope"]
+    raise_again()
     try:
         result = command.run(options) if command else open_app(options)
     except Refusal as error:
         print(f"error: {error}", file=sys.stderr)
         return 1
+    except KeyboardInterrupt:
+        return STOPPED
     if command and result:
         print(command.text(result))
     return 0

@@ -4,6 +4,8 @@ import csv
 import json
 import os
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +16,7 @@ from transformer.__main__ import main
 from transformer.training.loop import Run
 from transformer.training.task import TrainingError, read_lines, read_text
 
+ROOT = Path(__file__).parents[3]
 Output = pytest.CaptureFixture[str]
 
 
@@ -31,6 +34,28 @@ def test_decode(text_folder: Path, capsys: Output) -> None:
     assert len(beam["hypotheses"]) == 3
     assert main(["decode", str(text_folder), SENTENCES[0]]) == 0
     assert capsys.readouterr().out == result["text"] + "\n"
+
+
+STARTS = """
+import os, runpy, signal, sys
+
+class Stops:
+    def find_spec(self, name, path=None, target=None):
+        if name == "torch.nn":  # as Ctrl-C does it, at a moment that is known
+            os.kill(os.getpid(), signal.SIGINT)
+
+sys.meta_path.insert(0, Stops())
+sys.orig_argv = ["python", "-m", "NAME"]
+runpy.run_module("NAME", run_name="__main__", alter_sys=True)
+"""
+"""`python -m NAME` that is stopped while it imports."""
+
+
+@pytest.mark.parametrize("name", ["transformer", "viz"])
+def test_what_is_stopped_while_it_is_imported_ends_without_a_word(name: str) -> None:
+    code = STARTS.replace("NAME", name)
+    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, cwd=ROOT)
+    assert (ended.returncode, ended.stdout, ended.stderr) == (130, b"", b"")
 
 
 def test_decode_many(text_folder: Path, tmp_path: Path, capsys: Output) -> None:
