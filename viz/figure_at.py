@@ -2,6 +2,7 @@
 
 from argparse import Namespace
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 from transformer.checkpoint import CheckpointError, edition_of
@@ -50,7 +51,7 @@ def save_figure(options: Namespace) -> str:
         figure = figure_of(pane, figures[name], theme_of(options.theme), options.width, name)
     except ValueError as error:  # what a picture says that cannot show what is asked
         raise FigureError(str(error)) from error
-    width = options.width
+    width, figure = options.width, replace(figure, is_slide=options.slide)
     content = crate(figure, width) if kind == "zip" else figure.file(kind, width)
     if options.data:
         made = _numbers(pane, figure, options.width, of_data)

@@ -115,8 +115,8 @@ class Screen:
     path: bool = choice(YES, False)
     own_scale: bool = choice(YES, False)
     """The shade of each head goes up to its own largest weight."""
-    column: str = choice(one_of("one", "two"), "one")
-    """The width of a figure, in columns of a paper."""
+    column: str = choice(one_of("one", "two", "slide"), "one")
+    """The width of a figure, in columns of a paper, or a slide."""
     heads: tuple[int, ...] | None = choice(WHOLES, None, CHECKPOINT | HEAD)
     """Heads that are overlaid, of whatever text; () is none at all."""
     lines: int = choice(WHOLE, 5)

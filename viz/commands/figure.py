@@ -16,6 +16,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--width", type=float, help="in inches: 3.3 is a column of a paper, 6.9 two"
     )
+    parser.add_argument("--slide", action="store_true", help="fill a slide of 16:9, 13.33 in wide")
     parser.add_argument("--theme", choices=("light", "dark"), default="light", help="its colours")
     parser.add_argument(
         "--picture",

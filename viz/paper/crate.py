@@ -57,7 +57,8 @@ def command(figure: Figure, inches: float) -> str:
     of = f" --picture {quote(figure.picture)}" if figure.picture else ""
     address = quote(figure.record.link)
     look = f" --theme {figure.theme}" if figure.theme != "light" else ""
-    return f"python -m viz figure {address}{of} --width {inches:g}{look} --out figure.pdf"
+    size = "--slide" if figure.is_slide else f"--width {inches:g}"
+    return f"python -m viz figure {address}{of} {size}{look} --out figure.pdf"
 
 
 def _requirements(figure: Figure) -> str:

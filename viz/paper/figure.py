@@ -11,6 +11,7 @@ from viz.paper.origins import Maps
 from viz.paper.printed import pdf, png
 from viz.paper.record import FigureError, Record
 from viz.paper.sheet import INCH, Line, Mark, Sheet, Words, moved
+from viz.paper.slide import slide
 from viz.paper.svg import svg
 from viz.paper.table import rows, table
 
@@ -41,6 +42,8 @@ class Figure:
     """Recorded numbers by names of files: more than the figure shows."""
     rows: Callable[[], Sequence[Mapping[str, Any]]] | None = None
     """The numbers of its content, a row each; None: those of the marks that are drawn."""
+    is_slide: bool = False
+    """It fills a slide of 16:9, and no width is asked."""
     maps: Callable[[], Maps] = dict
     """The maps whose cells are drawn: they say which tokens a cell is of."""
 
@@ -62,7 +65,10 @@ class Figure:
         return table(of, kind)
 
     def sheet(self, inches: float) -> Sheet:
-        """Draw it at this width, with a margin around it."""
+        """Draw it at this width, with a margin around it; a slide as large as slides are."""
+        return slide(self._sheet) if self.is_slide else self._sheet(inches)
+
+    def _sheet(self, inches: float) -> Sheet:
         inner = self.draw(inches * INCH - 2 * MARGIN)
         foot = _foot(inner)
         size = (inner.width + 2 * MARGIN, inner.height + len(foot) * LINE + 2 * MARGIN)

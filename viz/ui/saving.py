@@ -1,6 +1,7 @@
 """Files of a picture, made when they are asked for."""
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 
 from transformer.analysis.selection import Selection
 from transformer.analysis.tables.heads_file import alignment_text, metrics_csv
@@ -13,7 +14,8 @@ from viz.export import attention_csv, recording_npz
 from viz.labels import literal
 from viz.notebook import head_map
 from viz.paper.crate import crate
-from viz.paper.figure import COLUMN, PAGE
+from viz.paper.figure import COLUMN, PAGE, Figure
+from viz.paper.slide import WIDE
 from viz.state.page import Pane
 from viz.state.state import current_theme
 from viz.talks.collecting import add_button
@@ -45,14 +47,21 @@ def download(
 
 
 def paper_files(pane: Pane, figures: Mapping[str, Exhibit], key: str = "") -> None:
-    """A page's pictures as figures for a paper, in light colours, as wide as one column or two."""
+    """A page's pictures as figures for a paper, in light colours, as wide as one column or two, or
+    as slides.
+    """
     try:
         require("paper")
     except NotInstalled as error:
         st.caption(literal(f"No figures for a paper: {error}"))
         return
-    titles = {"one": f"One column, {COLUMN} in", "two": f"Two columns, {PAGE} in"}
-    width = {"one": COLUMN, "two": PAGE}[choose_one("Width", "column", titles, pane.screen.column)]
+    titles = {
+        "one": f"One column, {COLUMN} in",
+        "two": f"Two columns, {PAGE} in",
+        "slide": f"Slide 16:9, {WIDE:.2f} in",
+    }
+    widths = {"one": COLUMN, "two": PAGE, "slide": None}
+    width = widths[choose_one("Width", "column", titles, pane.screen.column)]
     for name, exhibit in figures.items():
         st.caption(literal(exhibit.title))
         with st.container(horizontal=True, gap="small"):
@@ -67,18 +76,24 @@ def for_a_paper(pane: Pane, figures: Mapping[str, Exhibit], key: str) -> None:
             paper_files(pane, figures, key)
 
 
-def _figure_files(pane: Pane, exhibit: Exhibit, name: str, width: float, key: str) -> None:
-    def make(kind: str) -> bytes:
-        return figure_of(pane, exhibit, name=name).file(kind, width)
+def _figure_files(pane: Pane, exhibit: Exhibit, name: str, width: float | None, key: str) -> None:
+    """width: in inches; None: a slide."""
 
-    file, explain = f"headscope-{name}", "For a paper; it opens the app where it was made"
+    def figure() -> Figure:
+        return replace(figure_of(pane, exhibit, name=name), is_slide=width is None)
+
+    def make(kind: str) -> bytes:
+        return figure().file(kind, width)
+
+    where = "a paper" if width else "a slide"
+    file, explain = f"headscope-{name}", f"For {where}; it opens the app where it was made"
     key = f"{name} {key}"
     download("Figure as PDF", lambda: make("pdf"), f"{file}.pdf", explain, f"pdf {key}")
     download("Figure as SVG", lambda: make("svg"), f"{file}.svg", explain, f"svg {key}")
     download("Figure as PNG", lambda: make("png"), f"{file}.png", explain, f"png {key}")
     download(
         "Figure as ZIP",
-        lambda: crate(figure_of(pane, exhibit, name=name), width),
+        lambda: crate(figure(), width),
         f"{file}.zip",
         "A crate of the figure, its numbers, and all that makes it again",
         f"zip {key}",

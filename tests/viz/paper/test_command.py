@@ -46,6 +46,21 @@ def test_a_figure_has_the_numbers_of_its_address_and_leads_back_there(
         np.testing.assert_allclose(np.array(values.split(), float), expected, rtol=1e-5, atol=1e-7)
 
 
+@pytest.mark.parametrize("more", ["", "&picture=arrows", "&picture=inside"])
+def test_a_slide_is_filled_by_the_same_numbers_in_letters_for_a_wall(
+    tmp_path: Path, more: str
+) -> None:
+    tree = ElementTree.parse(saved(tmp_path, ADDRESS + more, "--slide")).getroot()
+    assert (tree.get("width"), tree.get("height")) == ("960pt", "540pt")
+    paper = ElementTree.parse(saved(tmp_path, ADDRESS + more)).getroot()
+    texts = [[node for node in each.iter() if node.tag.endswith("}text")] for each in (tree, paper)]
+    assert [node.text for node in texts[0]] == [node.text for node in texts[1]]
+    assert min(float(node.get("font-size", "0")) for node in texts[0]) >= 11
+    large = [float(node.get("font-size", "0")) for node in texts[0]]
+    small = [float(node.get("font-size", "0")) for node in texts[1]]
+    assert len({round(a / b, 2) for a, b in zip(large, small, strict=True)}) == 1
+
+
 def test_edits_of_an_address_are_in_its_figure(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
