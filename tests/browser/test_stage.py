@@ -298,6 +298,32 @@ def test_the_keys_of_a_talk_that_its_link_has_started_are_heard(page: Page, addr
         expect(heading(page)).to_have_text(expected)
 
 
+def test_a_mouse_left_lying_points_at_nothing_in_a_scene_that_keys_bring(
+    page: Page, address: str
+) -> None:
+    resize(page, WALL)
+    open_app(page, f"{address}/?story={TALK.name}&scene=1&role=stage")
+    word = page.locator(".head-view[data-nonce] .rows .token .piece").nth(3)
+    expect(word).to_be_visible()
+    painted(page)
+    box = word.bounding_box()
+    assert box is not None
+    x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+    pointed = page.locator(".head-view .rows .token.active")
+    for step in (0, 4):
+        page.mouse.move(x + step, y)
+    expect(pointed).to_have_count(1)
+    expect(page.locator(".head-view .legend")).not_to_contain_text("square root")
+    for key, scene in (("ArrowRight", TALK.scenes[1]), ("ArrowLeft", TALK.scenes[0])):
+        page.keyboard.press(key)
+        expect(heading(page)).to_have_text(scene.heading)
+    expect(word).to_be_visible()
+    painted(page)
+    expect(pointed).to_have_count(0)
+    page.mouse.move(x + 8, y)
+    expect(pointed).to_have_count(1)
+
+
 def test_people_guess_and_the_answer_is_that_of_the_sentence_on_screen(
     page: Page, address: str
 ) -> None:

@@ -99,7 +99,7 @@ export function explain(view, heads) {
   const { unit } = header;
   const lines = [
     `a line leads from a ${unit} to one that it looks at: the stronger the line, the more it looks`,
-    `opacity: square root of the ${measure}; width: the ${measure}`,
+    isOnStage() ? "" : `opacity: square root of the ${measure}; width: the ${measure}`,
     header.lens.scale === "signed" ? "dotted: below 0" : "",
     heads.length ? drawnOf(view, heads) : "",
     heads.some((head) => view.off.includes(head)) ? "gray: a head that is off" : "",

@@ -8,6 +8,7 @@ import { showCovers } from "./covers.js";
 import { isFrame, placeInTalk } from "./going.js";
 import { showRoom } from "./presenter.js";
 import { expectScene, isCut, keep, standIn } from "./recorded.js";
+import { restPointer } from "./resting.js";
 import { giveUp, goThere, lead, underway } from "./together.js";
 import { turn } from "./turning.js";
 
@@ -91,6 +92,8 @@ export function look(talk) {
   if (role === null) giveUp(talk.together); // the talk is left, wherever it was on its way to
   else if (isLost(talk)) follow(talk.going);
   if (role !== "stage") return;
+  if (scene !== talk.rested) restPointer();
+  talk.rested = scene;
   if (isShown(scene)) keep(talk.recorded, talk.address); // beside a talk that has begun
   standIn(talk.recorded, { scene, isTold: talk.isTold, theme: shownTheme(), goAgain: () => follow(location.href) });
 }
