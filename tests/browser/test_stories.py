@@ -42,10 +42,12 @@ def test_screens_become_a_story_that_is_saved_and_opened(
     theirs.get_by_role("button", name="Remove").click()
     is_headed(theirs.get_by_label("Heading of scene 1"), "9 9")
     theirs.close()
-    visit(page, f"{address}/stories?draft={code}")
+    page.evaluate("window.since = 'the start'")
+    to_stories.click()
     first, second = page.get_by_label("Heading of scene 1"), page.get_by_label("Heading of scene 2")
     scenes = page.get_by_role("navigation", name="Scenes").get_by_role("link")
     is_headed(first, "3 7 2")
+    assert page.evaluate("window.since") == "the start"  # in this tab, and nothing is loaded anew
     page.get_by_role("button", name="Down").click()
     is_headed(second, "3 7 2")  # its form goes along
     expect(scenes).to_have_text(["9 9", "3 7 2"])

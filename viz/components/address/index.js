@@ -11,6 +11,7 @@ import { watchHeader } from "./header_line.js";
 import { isNews } from "./theme.js";
 
 const APP = '[data-testid="stApp"]';
+const LINKS = 'a[data-state], [data-testid="stToast"] a[href^="./"]'; // Streamlit opens others in a tab
 
 // Not a picture: nobody copies it as a figure.
 export default mounted("address", create, update);
@@ -59,7 +60,7 @@ function tellTheme() {
 
 // A link to another state of the app needs no page loaded anew: it is gone to as by Forward.
 function follow(event) {
-  const link = event.target.closest?.("a[data-state]");
+  const link = event.target.closest?.(LINKS);
   if (!link || event.button || hasModifier(event) || event.shiftKey) return;
   event.preventDefault();
   stayAtColumn(link);

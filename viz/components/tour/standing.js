@@ -12,6 +12,7 @@ const ROUND = 4; // px of the ring around what it rings
 // Into the upper part of the page, where a panel below has room.
 export function bringIntoSight(node) {
   const scroller = document.querySelector(SCROLLER);
+  if (node && !scroller?.contains(hostOf(node))) scroller?.scrollTo({ top: 0, behavior: "instant" }); // the navigation is whole there
   if (!node || !scroller?.contains(hostOf(node))) return;
   const { top, bottom } = node.getBoundingClientRect();
   const least = document.querySelector(HEADER)?.getBoundingClientRect().bottom ?? 0;
