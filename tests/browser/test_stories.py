@@ -32,6 +32,10 @@ def test_screens_become_a_story_that_is_saved_and_opened(
     expect(page.get_by_text("Added as scene 2")).to_be_visible()
     to_stories = page.get_by_test_id("stToast").get_by_role("link", name="Stories")
     expect(to_stories).to_have_attribute("href", f"./stories?draft={code}")
+    page.evaluate("window.since = 'the start'")
+    to_stories.click()  # while it is there
+    is_headed(page.get_by_label("Heading of scene 1"), "3 7 2")
+    assert page.evaluate("window.since") == "the start"  # in this tab, and nothing is loaded anew
 
     assert page.context.browser is not None
     theirs = page.context.browser.new_page()  # of somebody who was sent the link
@@ -42,12 +46,10 @@ def test_screens_become_a_story_that_is_saved_and_opened(
     theirs.get_by_role("button", name="Remove").click()
     is_headed(theirs.get_by_label("Heading of scene 1"), "9 9")
     theirs.close()
-    page.evaluate("window.since = 'the start'")
-    to_stories.click()
+    visit(page, f"{address}/stories?draft={code}")
     first, second = page.get_by_label("Heading of scene 1"), page.get_by_label("Heading of scene 2")
     scenes = page.get_by_role("navigation", name="Scenes").get_by_role("link")
     is_headed(first, "3 7 2")
-    assert page.evaluate("window.since") == "the start"  # in this tab, and nothing is loaded anew
     page.get_by_role("button", name="Down").click()
     is_headed(second, "3 7 2")  # its form goes along
     expect(scenes).to_have_text(["9 9", "3 7 2"])
