@@ -76,10 +76,11 @@ def _enlarged(mark: Mark, times: float) -> Mark:
         parts = tuple(tuple((times * x, times * y) for x, y in part) for part in mark.parts)
         dashes = tuple(times * each for each in mark.dashes)
         return replace(mark, parts=parts, thick=times * mark.thick, dashes=dashes)
-    at = {"x": times * mark.x, "y": times * mark.y}
+    x, y = times * mark.x, times * mark.y
     if isinstance(mark, Words):
-        return replace(mark, **at, size=times * mark.size)
-    size = {"width": times * mark.width, "height": times * mark.height}
+        return replace(mark, x=x, y=y, size=times * mark.size)
+    width, height = times * mark.width, times * mark.height
     if isinstance(mark, Box):
-        return replace(mark, **at, **size, thick=times * mark.thick)
-    return replace(mark, **at, **size)
+        thick = times * mark.thick
+        return replace(mark, x=x, y=y, width=width, height=height, thick=thick)
+    return replace(mark, x=x, y=y, width=width, height=height)
