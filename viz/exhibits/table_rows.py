@@ -8,7 +8,9 @@ from viz.exhibits.table import Cell, Table, Tables
 
 
 def cells_of(content: Table | Tables) -> list[dict[str, Any]]:
-    """A row for each cell that stands for a number; of several tables with the table's title."""
+    """A row for each cell that stands for a number, the head of a row, too, where that has one; of
+    several tables with the table's title.
+    """
     if isinstance(content, Table):
         return list(_cells(content))
     return [{"table": visible(table.title)} | row for table in content for row in _cells(table)]
@@ -16,7 +18,7 @@ def cells_of(content: Table | Tables) -> list[dict[str, Any]]:
 
 def _cells(table: Table) -> Iterator[dict[str, Any]]:
     for row in table.rows:
-        for cell, column in zip(row.cells, table.above[1:], strict=True):
+        for cell, column in zip((row.head, *row.cells), table.above, strict=True):
             if cell is not None and cell.value is not None:
                 named = {"row": _plain(row.head), "column": visible(column.title)}
                 yield {**named, **row.origin, **column.origin, "value": cell.value}

@@ -33,7 +33,7 @@ def means_table(means: Sequence[MeanOff], unit: str = "nats") -> Table:
         cells = [
             Cell(signed(each.mean, n), each.mean),
             Cell(_ends(each, n)),
-            Cell(percent(each.share_other, 0)),
+            Cell(percent(each.share_other, 0), each.share_other),
             Cell(interval=(each.low, each.mean, each.high)),
         ]
         return Row(Cell(each.title, link=each.address), cells)

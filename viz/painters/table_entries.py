@@ -45,7 +45,7 @@ def entries_of(table: Table, theme: Theme) -> Entries:
 
     rows = [
         [
-            Entry(_lines(row.head.plain, row.head.small), is_head=True),
+            Entry(_lines(row.head.plain, row.head.small), value=_value(row.head), is_head=True),
             *(entry(cell, column) for cell, column in zip(row.cells, columns, strict=True)),
         ]
         for row in table.rows
@@ -66,11 +66,16 @@ def _entry(cell: Cell, column: Column, table: Table, theme: Theme) -> Entry:
     return Entry(
         _lines(_text(cell), cell.small),
         None if cell.shade is None else ground_at(cell.shade, table.scale, theme),
-        None if cell.value is None else float(f"{cell.value:.6g}"),  # as the screen has it
+        _value(cell),
         is_marked=cell.is_marked,
         span=_span(cell, column),
         look="text" if column.is_text else "span" if column.axis else "",
     )
+
+
+def _value(cell: Cell) -> float | None:
+    """As the screen has it."""
+    return None if cell.value is None else float(f"{cell.value:.6g}")
 
 
 def _text(cell: Cell) -> str:
