@@ -74,7 +74,7 @@ def _entry(cell: Cell, column: Column, table: Table, theme: Theme) -> Entry:
 
 
 def _value(cell: Cell) -> float | None:
-    """As the screen has it."""
+    """Return its number with the digits that the screen has."""
     return None if cell.value is None else float(f"{cell.value:.6g}")
 
 
