@@ -1,35 +1,44 @@
 """A scene in small: the first picture of its page as SVG, as on paper."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from logging import getLogger
+from zlib import crc32
 
 from transformer.checkpoint import shipped_path
 from transformer.extras import missing
+from transformer.recording import Recording
 from transformer.refusal import Refusal
 from transformer.versions import version_of
 from viz.components.kit.picture import NothingLeft
+from viz.labels import bare_label
 from viz.paper.lettering import width_of
-from viz.paper.sheet import Box, Words
+from viz.paper.sheet import Box, Sheet, Words
 from viz.paper.svg import svg
 from viz.run.batches import Runner
 from viz.run.operating.logs import failure
 from viz.run.settings import is_public
 from viz.run.study import Study
 from viz.run.work import NotAtHand, finish, only_at_hand
-from viz.screen import Screen
+from viz.screen import FIRST_PAGE, Screen
 from viz.server.recording_scenes import exhibits_of, pane_of
 from viz.state.checkpoints import shipped_names
 from viz.state.fingerprints import meant
+from viz.state.page import Pane
 from viz.talks.story_drafts import DRAFTS
 from viz.talks.thumbnail_links import key_of
+from viz.theme import Theme
 from viz.theme import theme as theme_of
 from viz.ui.printing import figure_of
 
 _LOG = getLogger(__name__)
 INCHES = 3.3
 """The width that it is drawn for: wide enough that a table has its columns."""
+SHORT = 3
+"""Letters of a word whose bar says nothing by its length: its colour does."""
+TRACK = 6.0
+"""Points: how high the lines below a head are that say which one it is."""
 HIGH = 0.5
 """The height of the bar that stands for words, of that of their letters."""
 
@@ -76,16 +85,55 @@ def scene_picture(screen: Screen, theme: str) -> bytes:
     exhibits = exhibits_of(page, pane) if page is not None else ()
     if not exhibits:
         return b""
-    first = exhibits[0]
-    sheet = figure_of(pane, first, theme_of(theme)).sheet(INCHES)
-    marks = tuple(_bar(mark) if isinstance(mark, Words) else mark for mark in sheet.marks)
-    return svg(replace(sheet, marks=marks), first.title, "", "")
+    first, look = exhibits[0], theme_of(theme)
+    sheet = figure_of(pane, first, look).sheet(INCHES)
+    colours = {word: _colour(word, look) for word in _short_words(pane.recording)}
+    bars = [_bar(mark, colours) if isinstance(mark, Words) else mark for mark in sheet.marks]
+    if page is None or page.name != FIRST_PAGE:
+        return svg(replace(sheet, marks=tuple(bars)), first.title, "", "")
+    tracks = _tracks(pane, sheet, look)
+    drawn = replace(sheet, height=sheet.height + 2 * TRACK, marks=(*bars, *tracks))
+    return svg(drawn, first.title, "", "")
 
 
-def _bar(words: Words) -> Box:
+def _short_words(recording: Recording) -> set[str]:
+    """Return those whose bars would be as long as any other's, such as digits."""
+    tokens = [
+        token
+        for attention in recording.attentions.values()
+        for token in (*attention.queries, *attention.keys)
+    ]
+    words = {bare_label(token) for token in tokens}
+    return {word for word in words if 0 < len(word) <= SHORT}
+
+
+def _colour(word: str, theme: Theme) -> str:
+    return theme.head_colours[crc32(word.encode(errors="replace")) % len(theme.head_colours)]
+
+
+def _bar(words: Words, colours: Mapping[str, str]) -> Box:
     """Nobody could read them in small, and their typeface would be most of the file."""
     length, high = width_of(words.text, words.size, words.is_bold), words.size * HIGH
     before = {"start": 0.0, "middle": 0.5, "end": 1.0}[words.anchor] * length
+    colour = colours.get(words.text.strip(), words.colour)
     if words.is_upward:
-        return Box(words.x - high, words.y + before - length, high, length, words.colour, None)
-    return Box(words.x - before, words.y - high, length, high, words.colour, None)
+        return Box(words.x - high, words.y + before - length, high, length, colour, None)
+    return Box(words.x - before, words.y - high, length, high, colour, None)
+
+
+def _tracks(pane: Pane, sheet: Sheet, theme: Theme) -> list[Box]:
+    """Which kind of attention, layer and head it is: of each a track, and the place on it."""
+    selection, kinds = pane.selection, list(pane.recording.attentions)
+    attention = selection.attention(pane.recording)
+    places = (
+        (kinds.index(selection.kind), len(kinds)),
+        (selection.layer, attention.n_layers),
+        (selection.head, attention.n_heads),
+    )
+    wide = sheet.width / len(places) - TRACK
+    marks = []
+    for i, (at, n) in enumerate(places):
+        x, y = TRACK / 2 + i * (wide + TRACK), sheet.height + TRACK / 2
+        marks.append(Box(x, y, wide, TRACK, theme.grid, None))
+        marks.append(Box(x + wide * at / n, y, wide / n, TRACK, theme.accent, None))
+    return marks

@@ -21,6 +21,7 @@ from viz.server.thumbnails import thumbnails_route
 from viz.stories.story import Scene, Story
 from viz.talks.story_drafts import DRAFTS
 from viz.talks.thumbnail_links import key_of, thumbnail_address
+from viz.theme import LIGHT
 
 __all__ = ["pages"]
 SCENES = [
@@ -53,6 +54,19 @@ def test_each_scene_has_another_picture_with_bars_for_words() -> None:
         tags = [each.tag.rpartition("}")[2] for each in ElementTree.fromstring(picture).iter()]
         assert "text" not in tags and {"rect", "path", "line"} & set(tags)
     assert thumbnail(code, key_of(scenes[0].screen), "dark") not in pictures
+
+
+def test_scenes_of_short_words_and_of_other_heads_can_be_told_apart() -> None:
+    """Digits have bars of one length, and heads that copy draw the same lines."""
+    start = "/explore?checkpoint=copy&kind=cross&layer=1&head=0"
+    texts = [scene_of(f"{start}&text={text}") for text in ("3+8+4", "5+6+9", "5+6+9&head=1")]
+    code = begun(*texts)
+    files = [thumbnail(code, key_of(each.screen), "light") or b"" for each in texts]
+    nodes = [list(ElementTree.fromstring(each).iter()) for each in files]
+    bars = [{node.get("fill") for node in each} & set(LIGHT.head_colours) for each in nodes]
+    assert all(bars) and bars[0] != bars[1] == bars[2]
+    chosen = [[n.get("x") for n in each if n.get("fill") == LIGHT.accent] for each in nodes]
+    assert chosen[0] == chosen[1] != chosen[2]
 
 
 def test_pages_without_a_picture_and_unknown_scenes_have_none() -> None:

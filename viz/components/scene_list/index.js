@@ -49,7 +49,9 @@ function itemOf(view) {
   grip.setAttribute("aria-hidden", "true"); // the buttons beside the form do the same
   grip.onpointerdown = (event) => hold(view, item, event);
   const [frame, words] = [element("span", "picture"), element("span", "words")];
-  frame.append(item.picture);
+  const none = element("span", "none", "no picture");
+  none.title = "This page has none in small, or its checkpoint is not here";
+  frame.append(item.picture, none);
   frame.onclick = () => item.link.click();
   words.append(item.link, " ", item.shows);
   item.link.onclick = (event) => {
