@@ -5,7 +5,6 @@ The search begins when its button is pressed; what it found stays until somethin
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 from transformer.analysis.needed import Needed, needed
@@ -99,8 +98,13 @@ def other_word(pane: Pane, step: int, at: Step, layer: int, head: int) -> None:
         if not others:
             return
         with st.container(horizontal=True, vertical_alignment="bottom"):
-            named: Any = {"format_func": partial(_named, before)}
-            wanted = st.selectbox("Word", others, **named, key="needed word", width=240)
+            wanted = st.selectbox(
+                "Word",
+                others,
+                format_func=lambda it: visible(_named(before, it)),
+                key="needed word",
+                width=240,
+            )
             chosen = st.selectbox("Heads that may look elsewhere", choices, width=300)
             heads = choices[chosen]
             search = AnotherWord(pane.answer.request, step, wanted.token.id, heads)
@@ -110,7 +114,7 @@ def other_word(pane: Pane, step: int, at: Step, layer: int, head: int) -> None:
 
 
 def _named(before: Sequence[Token], candidate: Candidate) -> str:
-    return visible(f"{in_place(before, candidate.token)}, {percent(candidate.prob)}")
+    return f"{in_place(before, candidate.token)}, {percent(candidate.prob)}"
 
 
 def _choices(pane: Pane, layer: int, head: int) -> dict[str, tuple[Head, ...]]:
