@@ -114,6 +114,8 @@ def _colour(word: str, theme: Theme) -> str:
 def _bar(words: Words, colours: Mapping[str, str]) -> Box:
     """Nobody could read them in small, and their typeface would be most of the file."""
     length, high = width_of(words.text, words.size, words.is_bold), words.size * HIGH
+    if words.text.strip() in colours:  # by which it is told apart: as much of it as there is room
+        length, high = max(length, words.size), words.size
     before = {"start": 0.0, "middle": 0.5, "end": 1.0}[words.anchor] * length
     colour = colours.get(words.text.strip(), words.colour)
     if words.is_upward:
