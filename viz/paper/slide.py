@@ -17,7 +17,7 @@ NARROW, BROAD = 3.3, 6.9
 """Inches: the least and the most that it is drawn for."""
 STEPS = 4
 MOST = 4.0
-"""How many times as large it becomes at most: words of three letters are no headline."""
+"""It becomes at most so many times as large: words of three letters are no headline."""
 
 
 def slide(draw: Callable[[float], Sheet]) -> Sheet:
