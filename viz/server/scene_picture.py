@@ -124,7 +124,7 @@ def _bar(words: Words, colours: Mapping[str, str]) -> Box:
 
 
 def _tracks(pane: Pane, sheet: Sheet, theme: Theme) -> list[Box]:
-    """Which kind of attention, layer and head it is: of each a track, and the place on it."""
+    """Say kind of attention, layer and head: a track for each, and the place on it."""
     selection, kinds = pane.selection, list(pane.recording.attentions)
     attention = selection.attention(pane.recording)
     places = (
