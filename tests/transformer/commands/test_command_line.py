@@ -44,6 +44,7 @@ class Stops:
         if name == "torch.nn":  # as Ctrl-C does it, at a moment that is known
             os.kill(os.getpid(), signal.SIGINT)
 
+signal.signal(signal.SIGINT, signal.default_int_handler)  # what runs behind a shell ignores it
 sys.meta_path.insert(0, Stops())
 sys.orig_argv = ["python", "-m", "NAME"]
 runpy.run_module("NAME", run_name="__main__", alter_sys=True)
@@ -54,7 +55,7 @@ runpy.run_module("NAME", run_name="__main__", alter_sys=True)
 @pytest.mark.parametrize("name", ["transformer", "viz"])
 def test_what_is_stopped_while_it_is_imported_ends_without_a_word(name: str) -> None:
     code = STARTS.replace("NAME", name)
-    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, cwd=ROOT)
+    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, cwd=ROOT, timeout=90)
     assert (ended.returncode, ended.stdout, ended.stderr) == (130, b"", b"")
 
 
