@@ -140,7 +140,7 @@ def _words(row: Row | None, of: Attention) -> str:
     """The row's word, and what it looks at in A and in B."""
     if row is None:
         return ""
-    if row.divergence < SAME**2:
+    if is_still(row):
         return "only within words"
     queries, keys = (
         [word_text([tokens[i] for i in group]) for group in word_groups(tokens)]
@@ -149,6 +149,11 @@ def _words(row: Row | None, of: Attention) -> str:
     (a, before), (b, after) = row.first, row.second
     looks = f"A “{keys[a]}” {before:.2f}, B “{keys[b]}” {after:.2f}"
     return f"“{queries[row.query]}”: {looks}"
+
+
+def is_still(row: Row) -> bool:
+    """Tell whether no row of the head changed: it is the first of many alike then."""
+    return row.divergence < SAME**2
 
 
 def row_columns(row: Row, of: Attention) -> Columns:

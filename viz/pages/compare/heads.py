@@ -11,7 +11,7 @@ from viz.app_packages import st
 from viz.exhibits.exhibit import Exhibit
 from viz.export import rows_csv
 from viz.figures.heads import changed_heads
-from viz.figures.heads.changed_heads import row_columns
+from viz.figures.heads.changed_heads import is_still, row_columns
 from viz.labels import kind_title, literal
 from viz.pages.compare.both import Changes, HeadsOfBoth
 from viz.pages.compare.derived import ByMethod, Changed
@@ -141,6 +141,7 @@ def _rows(panes: dict[str, Pane], changes: Changes) -> list[dict[str, object]]:
         nearest = {"nearest": f"L{other[0]} H{other[1]}", "to_nearest": distance}
         where = {"kind": name, "layer": place[0], "head": place[1], "change": value}
         row = changes.rows.get((name, *place))
-        tokens = {} if row is None else row_columns(row, panes["A"].recording.attentions[name])
-        rows.append({**where, **numbers, **nearest, **tokens})
+        if row is not None and not is_still(row):
+            nearest |= row_columns(row, panes["A"].recording.attentions[name])
+        rows.append({**where, **numbers, **nearest})
     return rows
