@@ -45,7 +45,7 @@ def test_the_first_screen_is_filled_and_nothing_is_below_it(
     assert box["width"] >= 0.5 * size["width"]
 
 
-@pytest.mark.parametrize("picture", ["arrows", "map", "inside", "why"])
+@pytest.mark.parametrize("picture", ["arrows", "map", "why"])
 def test_nothing_of_explore_has_to_be_scrolled_on_a_laptop(
     page: Page, address: str, picture: str
 ) -> None:
@@ -53,7 +53,7 @@ def test_nothing_of_explore_has_to_be_scrolled_on_a_laptop(
     visit(page, f"{address}/?picture={picture}")
     foot = page.locator(".st-key-foot")
     expect(foot).to_contain_text("What does this head do?")
-    expect(page.locator(":is(.head-view, .head-map, .cell-steps)[data-nonce]")).to_have_count(1)
+    expect(page.locator(":is(.head-view, .head-map)[data-nonce]")).to_have_count(1)
     painted(page)
     main = page.get_by_test_id("stMain")
     for scheme in SCHEMES:

@@ -2,7 +2,6 @@
 
 import { host } from "../kit/host.js";
 import { applyPalette, decimals, element } from "../kit/page.js";
-import { isNarrow, isOnStage, onRoom, roomBelow } from "../kit/room.js";
 import { placeAfter, rove, takeKey } from "../kit/roving.js";
 import { createSentence, saidOf, say } from "../kit/sentence.js";
 import { onSwipe } from "../kit/swipe.js";
@@ -58,10 +57,8 @@ function listen(cell) {
   for (const left of ["pointerleave", "focusout"]) competitors.addEventListener(left, () => speak(cell, null));
   const observer = new ResizeObserver(() => draw(cell));
   observer.observe(root);
-  const endRoom = onRoom(root, () => fit(cell));
   cell.redraw = () => draw(cell);
   cell.dispose = () => {
-    endRoom();
     observer.disconnect();
     cell.line.end();
   };
@@ -158,16 +155,8 @@ function spoken(cell, group, d) {
   return `dimension ${d}: ${numbers.join(", ")}`;
 }
 
-// Its lines stand closer where all of them would not be seen at once; on a wall they do in any case.
-function fit({ header, root }) {
-  if (!header || isNarrow() || isOnStage()) return;
-  root.classList.remove("close");
-  root.classList.toggle("close", root.offsetHeight > roomBelow(root));
-}
-
 function draw(cell) {
   if (!cell.header || !cell.root.clientWidth) return; // not shown; the observer calls again
-  fit(cell);
   const { stages, colours, header } = cell;
   drawKeys(cell);
   const dot = { value: header.dot, pale: true };
