@@ -1,6 +1,7 @@
 // A whole story in a page of its own: one scene at a time, by the keys of a talk.
 
 import { isInUse } from "../components/kit/keyed.js";
+import { restPointer } from "../components/stage/resting.js";
 import { mounted } from "./mounting.js";
 
 const STEPS = { ArrowRight: 1, ArrowDown: 1, PageDown: 1, " ": 1, ArrowLeft: -1, ArrowUp: -1, PageUp: -1 };
@@ -41,6 +42,7 @@ export default function story(draws, { themes, components, scenes }) {
     document.querySelector(".around output").textContent = `${at + 1} / ${sections.length}`;
     history.replaceState(null, "", `#${at + 1}`);
     overview.hidden = blank.hidden = true;
+    restPointer();
     paint();
   }
 
