@@ -38,7 +38,7 @@ class Shares:
         """
         parts = self._parts(batch)
         if len(parts) == 1:
-            return _share(loss, weights, batch, 1.0)
+            return _share(loss, weights, parts[0], 1.0)
         seeds = torch.randint(1 << 62, (len(parts),)).tolist()
 
         def work(part: Batch, seed: int) -> tuple[Tensor, Gradients]:
@@ -52,7 +52,8 @@ class Shares:
         n = max(1, min(self.n_threads, batch.n_tokens // LEAST, len(batch.target_output)))
         targets = batch.target_output.tensor_split(n)
         inputs = zip(*(ids.tensor_split(n) for ids in batch.inputs), strict=True)
-        return [Batch(*part) for part in zip(inputs, targets, strict=True)]
+        parts = [Batch(*part) for part in zip(inputs, targets, strict=True)]
+        return [part for part in parts if part.n_targets] or [batch]  # of nothing there is no mean
 
     def _threads(self) -> ThreadPoolExecutor:
         if self.pool is None:

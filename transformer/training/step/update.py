@@ -64,11 +64,12 @@ class Update:
         if self.half is not None:
             self.half.refresh()
         model = self.model if self.half is None else self.half.model.train()
+        weights, own = (_trained(each) for each in (model, self.model))
         with nullcontext() if self.half is None else plain_attention():
             loss, gradients = self.shares.gradients(
-                lambda rows: self.loss(model, rows), list(model.parameters()), batch
+                lambda rows: self.loss(model, rows), weights, batch
             )
-        for weight, gradient in zip(self.model.parameters(), gradients, strict=True):
+        for weight, gradient in zip(own, gradients, strict=True):
             weight.grad = None if gradient is None else gradient.float()
         return loss
 
@@ -83,6 +84,11 @@ class Update:
             states = model.read(model.start(batch.inputs[0]), batch.inputs[1])
         table, n = model.embedding.weight, training.loss_pieces
         return sampled_loss(states.flatten(0, -2), table, targets, training.label_smoothing, n)
+
+
+def _trained(model: nn.Module) -> list[nn.Parameter]:
+    """The weights that are not frozen."""
+    return [each for each in model.parameters() if each.requires_grad]
 
 
 @torch.no_grad()

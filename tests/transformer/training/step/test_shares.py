@@ -8,7 +8,7 @@ from torch import Tensor
 
 from transformer.config import ModelConfig
 from transformer.models.encoder_decoder import EncoderDecoder
-from transformer.training.batches import Batch, make_batch
+from transformer.training.batches import IGNORED, Batch, make_batch
 from transformer.training.config import TrainingConfig
 from transformer.training.step import shares
 from transformer.training.step.dropout import pool_dropout
@@ -107,3 +107,26 @@ def test_a_fault_in_a_share_is_raised(three: Shares) -> None:
 
     with pytest.raises(ValueError, match="unfit"):
         three.gradients(loss, list(model().parameters()), batch())
+
+
+def test_a_share_that_predicts_nothing_adds_nothing(three: Shares) -> None:
+    ours, given = model().eval(), batch(9)
+    given.target_output[3:6] = IGNORED
+    whole, shared = (gradients(by, ours, given) for by in (Shares(1), three))
+    torch.testing.assert_close(shared, whole, atol=1e-6, rtol=1e-4)
+
+
+def test_frozen_weights_stay_as_they_are(precision: str) -> None:
+    training = TrainingConfig(steps=9, tokens_per_batch=99, learning_rate=3e-3, warmup_steps=1)
+    ours = model()
+    ours.encoder.requires_grad_(False)
+    before = {name: value.clone() for name, value in ours.state_dict().items()}
+    torch.set_num_threads(2)
+    update = Update(ours, training)
+    assert update.precision == precision
+    update(batch(), 1.0)
+    assert update.shares.pool is not None
+    update.shares.pool.shutdown()
+    changed = {name for name, value in ours.state_dict().items() if not value.equal(before[name])}
+    assert changed
+    assert not any(name.startswith("encoder.") for name in changed)
