@@ -109,6 +109,15 @@ def in_word(tokens: Sequence[Token], position: int) -> str:
     return in_words(tokens)[position]
 
 
+def of_groups(tokens: Sequence[Token], groups: Iterable[Sequence[int]]) -> list[str]:
+    """Each group of pieces as its word reads, and one that is no whole word as `in_words` does."""
+    names = in_words(tokens)
+    return [
+        word_text([tokens[i] for i in group]) if len(group) > 1 else names[group[0]]
+        for group in groups
+    ]
+
+
 def in_place(before: Sequence[Token], token: Token) -> str:
     """The same of a token that could stand behind others, by the word that it would make."""
     return in_words((*before, token))[-1]

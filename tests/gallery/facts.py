@@ -1,16 +1,18 @@
 """What the shipped weights say of the facts of stories."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
+from itertools import product
 
 import torch
 
 from transformer import Recording, decode, load_checkpoint, record
+from transformer.analysis.reading import AttentionMap, read
 from transformer.checkpoint import Checkpoint, shipped_path
 from transformer.edits import parse as parse_edit
-from transformer.recording import Attention
 from transformer.token import Token
-from viz.stories.story import SPREAD, Fact, Scene
+from viz.stories.story import SPREAD, Fact, Scene, reading_of
 
 
 @dataclass(frozen=True)
@@ -61,22 +63,30 @@ def _of(scene: Scene) -> tuple[Recording, str]:
     return recorded(screen.checkpoint, screen.text, screen.decoding, screen.edits)
 
 
-def seen(recording: Recording, fact: Fact) -> Seen:
-    """What is at its positions now; words are "" where there are none."""
-    attention = recording.attentions[fact.kind]
-    rows = rows_of(attention)
-    if fact.query >= len(rows) or fact.key >= len(attention.keys):
+def maps_of(scene: Scene) -> Mapping[str, AttentionMap]:
+    """Every kind of attention as the scene's picture shows it: by words, or by pieces."""
+    recording, checkpoint = recording_of(scene), scene.screen.checkpoint
+    assert checkpoint is not None
+    reading = reading_of(scene, opened(checkpoint).about)
+    return {kind: read(recording, kind, reading) for kind in recording.attentions}
+
+
+def seen(maps: Mapping[str, AttentionMap], fact: Fact) -> Seen:
+    """What is at its place now; words are "" where there is none."""
+    map = maps[fact.kind]
+    if fact.query >= len(map.rows) or fact.key >= len(map.columns):
         return Seen("", "", 0.0, False)
-    row = attention.weights(fact.layer, fact.head)[fact.query]
-    words = word(rows[fact.query]), word(attention.keys[fact.key])
+    row = map.values(fact.layer, fact.head)[fact.query]
+    words = word(map.rows[fact.query]), word(map.columns[fact.key])
     return Seen(*words, float(row[fact.key]), int(row.argmax()) == fact.key)
 
 
-def rows_of(attention: Attention) -> tuple[Token, ...]:
-    """The rows' tokens as facts name them."""
-    rows = attention.produced if attention.is_cross else attention.queries
-    assert rows is not None
-    return tuple(rows)
+def cells_of(maps: Mapping[str, AttentionMap], fact: Fact) -> list[tuple[int, int]]:
+    """Positions of query and key that its cell stands for, as cells and steps of screens are."""
+    map = maps[fact.kind]
+    if fact.query >= len(map.rows) or fact.key >= len(map.columns):
+        return []
+    return list(product(map.row_groups[fact.query], map.column_groups[fact.key]))
 
 
 def word(token: Token) -> str:
@@ -84,13 +94,14 @@ def word(token: Token) -> str:
     return token.piece.removeprefix("▁")
 
 
-def strongest(recording: Recording, fact: Fact, n: int = 3) -> list[tuple[int, int, float]]:
+def strongest(
+    maps: Mapping[str, AttentionMap], fact: Fact, n: int = 3
+) -> list[tuple[int, int, float]]:
     """The heads (layer, head, weight) that give this cell most; none where there is no cell."""
-    attention = recording.attentions[fact.kind]
-    if fact.query >= len(rows_of(attention)) or fact.key >= len(attention.keys):
+    map = maps[fact.kind]
+    if fact.query >= len(map.rows) or fact.key >= len(map.columns):
         return []
-    layers = range(attention.n_layers)
-    found = torch.stack([attention.weights(i)[:, fact.query, fact.key] for i in layers])
+    found = torch.stack([map.values(i)[:, fact.query, fact.key] for i in range(map.n_layers)])
     best = found.flatten().argsort(descending=True)[:n].tolist()
     places = (divmod(i, found.size(1)) for i in best)
     return [(layer, head, float(found[layer, head])) for layer, head in places]

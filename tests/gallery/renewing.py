@@ -9,13 +9,14 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from tests.gallery.facts import Seen, recording_of, rows_of, seen, strongest, word, written
-from transformer import Recording
+from tests.gallery.facts import Seen, cells_of, maps_of, seen, strongest, word, written
+from transformer.analysis.reading import AttentionMap
 from viz.stories.story import SPREAD, Fact, Scene, Story
 from viz.stories.writing import fact_line
 
 BELOW = 0.02
 """A fact's `least` is its weight less this."""
+Maps = Mapping[str, AttentionMap]
 _FIGURE = re.compile(r"\b[01]\.\d\d\b(?! on average)")
 
 
@@ -34,37 +35,37 @@ def renewed(scene: Scene) -> Renewed:
     """The scene with facts that hold, as far as these can be found."""
     if not scene.facts and not scene.writes:
         return Renewed(scene, (), True)
-    recording = recording_of(scene)
-    found = {fact: _found(recording, fact) for fact in scene.facts}
+    maps = maps_of(scene)
+    found = {fact: _found(maps, fact) for fact in scene.facts}
     said = [
-        f"{fact_line(fact)}: {_what(recording, fact, new)}"
+        f"{fact_line(fact)}: {_what(maps, fact, new)}"
         for fact, new in found.items()
-        if not seen(recording, fact).holds(fact)
+        if not seen(maps, fact).holds(fact)
     ]
     is_written = not scene.writes or written(scene) == scene.writes
     if not is_written:
         said.append(f"writes: {scene.writes}: it writes “{written(scene)}” now")
     known = {old: new for old, new in found.items() if new is not None}
     facts = tuple(found[fact] or fact for fact in scene.facts)
-    text = _with_figures(scene, recording, known)
+    text = _with_figures(scene, maps, known)
     moved = {old.query: new.query for old, new in known.items()}
     columns = {old.key: new.key for old, new in known.items()}
-    again = _moved(replace(scene, facts=facts, text=text), moved, columns)
+    again = _moved(replace(scene, facts=facts, text=text), moved, columns, maps)
     return Renewed(again, tuple(said), is_written and len(known) == len(found))
 
 
-def _found(recording: Recording, fact: Fact) -> Fact | None:
+def _found(maps: Maps, fact: Fact) -> Fact | None:
     """The fact where its words are now, the largest of its row, with the weight of now; or None."""
-    here = seen(recording, fact)
+    here = seen(maps, fact)
     if here.holds(fact):
         return fact
     if (here.row, here.column) == (fact.row, fact.column) and here.is_largest:
         return replace(fact, least=_least(here.weight))
-    attention = recording.attentions[fact.kind]
-    rows = [i for i, token in enumerate(rows_of(attention)) if word(token) == fact.row]
-    columns = [i for i, token in enumerate(attention.keys) if word(token) == fact.column]
+    map = maps[fact.kind]
+    rows = [i for i, token in enumerate(map.rows) if word(token) == fact.row]
+    columns = [i for i, token in enumerate(map.columns) if word(token) == fact.column]
     places = [replace(fact, query=row, key=column) for row in rows for column in columns]
-    there = [(each, seen(recording, each)) for each in places]
+    there = [(each, seen(maps, each)) for each in places]
     largest = [(each, found) for each, found in there if found.is_largest]
     if len(largest) != 1:
         return None
@@ -75,26 +76,26 @@ def _least(weight: float) -> float:
     return max(0.0, round(weight - BELOW, 2))
 
 
-def _what(recording: Recording, old: Fact, new: Fact | None) -> str:
+def _what(maps: Maps, old: Fact, new: Fact | None) -> str:
     """What is there instead."""
-    here = seen(recording, old)
+    here = seen(maps, old)
     if new is not None:
-        weight = seen(recording, new).weight
+        weight = seen(maps, new).weight
         place = f" at {new.query}.{new.key}" if new.query != old.query or new.key != old.key else ""
         return f"is {weight:.2f} now{place}"
-    return f"is gone: {_looks(recording, old, here)}"
+    return f"is gone: {_looks(maps, old, here)}"
 
 
-def _looks(recording: Recording, fact: Fact, here: Seen) -> str:
-    attention = recording.attentions[fact.kind]
+def _looks(maps: Maps, fact: Fact, here: Seen) -> str:
+    map = maps[fact.kind]
     if not here.row:
-        return f"there are {len(rows_of(attention))} rows and {len(attention.keys)} columns"
-    row = attention.weights(fact.layer, fact.head)[fact.query]
+        return f"there are {len(map.rows)} rows and {len(map.columns)} columns"
+    row = map.values(fact.layer, fact.head)[fact.query]
     most = int(row.argmax())
-    heads = ", ".join(f"L{i} H{j} {weight:.2f}" for i, j, weight in strongest(recording, fact))
+    heads = ", ".join(f"L{i} H{j} {weight:.2f}" for i, j, weight in strongest(maps, fact))
     return (
         f"‘{here.row}’ gives ‘{here.column}’ {here.weight:.2f}, and most to "
-        f"‘{word(attention.keys[most])}’ ({most}), {float(row[most]):.2f}; strongest at this cell: "
+        f"‘{word(map.columns[most])}’ ({most}), {float(row[most]):.2f}; strongest at this cell: "
         f"{heads}"
     )
 
@@ -115,29 +116,31 @@ def figures_of(scene: Scene) -> dict[Fact, re.Match[str]]:
     return found
 
 
-def _with_figures(scene: Scene, recording: Recording, known: Mapping[Fact, Fact]) -> str:
+def _with_figures(scene: Scene, maps: Maps, known: Mapping[Fact, Fact]) -> str:
     text = scene.text
     for old, there in figures_of(scene).items():
         if old in known:  # each is of four characters, as the old one was
-            figure = f"{seen(recording, known[old]).weight:.2f}"
+            figure = f"{seen(maps, known[old]).weight:.2f}"
             text = text[: there.start()] + figure + text[there.end() :]
     return text
 
 
-def _moved(scene: Scene, rows: Mapping[int, int], columns: Mapping[int, int]) -> Scene:
+def _moved(scene: Scene, rows: Mapping[int, int], columns: Mapping[int, int], maps: Maps) -> Scene:
     """Pins, cell, step and question where the rows and columns of its facts are now."""
     screen, question = scene.screen, scene.question
     pins = tuple(
         f"{pin[0]}{(rows if pin[0] == 'q' else columns).get(int(pin[1:]), int(pin[1:]))}"
         for pin in screen.pins
     )
-    cell = screen.cell and (
-        rows.get(screen.cell[0], screen.cell[0]),
-        columns.get(screen.cell[1], screen.cell[1]),
-    )
+    cells = [cell for fact in scene.facts for cell in cells_of(maps, fact)]
+    cell, step = screen.cell, screen.step
+    if cell is not None and cell not in cells:
+        cell = next(iter(cells), cell)
+    if step and step not in {query for query, _ in cells}:
+        step = next((query for query, _ in cells), step)
     if question is not None:
         question = replace(question, query=rows.get(question.query, question.query))
-    screen = replace(screen, pins=pins, cell=cell, step=rows.get(screen.step, screen.step))
+    screen = replace(screen, pins=pins, cell=cell, step=step)
     return replace(scene, screen=screen, question=question)
 
 

@@ -15,6 +15,7 @@ from torch import Tensor
 from transformer.analysis.lenses.lens import Lens
 from transformer.analysis.merging import Group, merge, merge_largest
 from transformer.analysis.strongest import largest_size, strongest_cell
+from transformer.checkpoint import About
 from transformer.discover import discover
 from transformer.recording import Attention, Recording
 from transformer.token import Token
@@ -209,6 +210,14 @@ def lenses() -> dict[str, Lens]:
     return {
         name: result[name] for name in sorted(result, key=lambda name: not result[name].is_weights)
     }
+
+
+def merges_unasked(about: About) -> bool:
+    """Tell whether words are shown where nobody chose: single characters are not merged unasked.
+
+    They are what such a model knows.
+    """
+    return about.tokenizer != "characters"
 
 
 def is_pair(attention: Attention) -> bool:

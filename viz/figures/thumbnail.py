@@ -6,10 +6,10 @@ from itertools import groupby
 
 from torch import Tensor
 
-from transformer.recording import Attention, Recording
-from transformer.token import Token
+from transformer.analysis.reading import AttentionMap, Reading, read
+from transformer.recording import Recording
 from viz.exhibits.shading import rooted
-from viz.labels import in_word, kind_title
+from viz.labels import kind_title, of_groups
 from viz.stories.story import Fact, Scene
 from viz.theme import FONT, Theme
 
@@ -23,52 +23,60 @@ _LETTER = 6.6
 """Width that a letter of a label takes at most, on average."""
 
 
-def draw_thumbnail(scene: Scene, recording: Recording, theme: Theme) -> str:
-    """One SVG with the theme's colours; pieces are escaped."""
+def draw_thumbnail(scene: Scene, recording: Recording, reading: Reading, theme: Theme) -> str:
+    """One SVG with the theme's colours; words are escaped. reading: the scene's."""
     is_map = scene.screen.picture == "map"
-    drawn = (_map if is_map else _lines)(scene, recording, theme)
+    drawn = (_map if is_map else _lines)(scene, recording, reading, theme)
     box = f'viewBox="0 0 {WIDTH} {HEIGHT}" width="{WIDTH}" height="{HEIGHT}"'
     font = html.escape(FONT)
     style = f'font-family="{font}" font-size="12.5" fill="{theme.text}"'
     return f'<svg xmlns="http://www.w3.org/2000/svg" {box} {style}>{"".join(drawn)}</svg>'
 
 
-def describe_thumbnail(scene: Scene, recording: Recording) -> str:
+def facts_there(scene: Scene, recording: Recording, reading: Reading) -> tuple[Fact, ...]:
+    """The facts whose row and column are there: other weights may write, and read, fewer words."""
+    maps = {fact.kind: read(recording, fact.kind, reading) for fact in scene.facts}
+    return tuple(
+        fact
+        for fact in scene.facts
+        if fact.query < len(maps[fact.kind].rows) and fact.key < len(maps[fact.kind].columns)
+    )
+
+
+def describe_thumbnail(scene: Scene, recording: Recording, reading: Reading) -> str:
     """The weight of each head's first fact: "Encoder L2 H7: does → eat 0.9999"."""
     first = {(fact.kind, fact.layer, fact.head): fact for fact in reversed(scene.facts)}
-    return "; ".join(_fact_text(fact, recording) for fact in reversed(first.values()))
+    return "; ".join(
+        _fact_text(fact, read(recording, fact.kind, reading)) for fact in reversed(first.values())
+    )
 
 
-def _fact_text(fact: Fact, recording: Recording) -> str:
-    attention = recording.attentions[fact.kind]
-    weight = float(attention.weights(fact.layer, fact.head)[fact.query, fact.key])
-    row, column = in_word(_rows(attention), fact.query), in_word(attention.keys, fact.key)
+def _fact_text(fact: Fact, map: AttentionMap) -> str:
+    weight = float(map.values(fact.layer, fact.head)[fact.query, fact.key])
+    produced, queries = map.attention.produced, map.attention.queries
+    rows = produced if map.is_produced and produced else queries
+    (row,) = of_groups(rows, [map.row_groups[fact.query]])
+    (column,) = of_groups(map.attention.keys, [map.column_groups[fact.key]])
     return f"{kind_title(fact.kind)} L{fact.layer} H{fact.head}: {row} → {column} {weight:.4f}"
 
 
-def _rows(attention: Attention) -> Sequence[Token]:
-    """Named as in every picture: by what was written in cross-attention."""
-    is_cross = attention.is_cross and attention.produced is not None
-    return attention.produced or () if is_cross else attention.queries
-
-
-def _lines(scene: Scene, recording: Recording, theme: Theme) -> Iterable[str]:
+def _lines(scene: Scene, recording: Recording, reading: Reading, theme: Theme) -> Iterable[str]:
     """Two rows of dots, keys above queries, and a line a weight."""
     facts = scene.facts
-    attention = recording.attentions[facts[0].kind]
+    map = read(recording, facts[0].kind, reading)
     heads = list(dict.fromkeys((fact.layer, fact.head) for fact in facts))
     only = None if _is_whole(scene) else sorted({fact.query for fact in facts})
     for i, (layer, head) in enumerate(heads):
-        weights = attention.weights(layer, head)
+        weights = map.values(layer, head)
         colour = theme.ink if len(heads) == 1 else theme.head_colours[head]
         shift = 3.5 * (i - (len(heads) - 1) / 2)  # so that heads of one cell stand side by side
         yield from _head_lines(weights, only, colour, shift)
-    for n, y in ((len(attention.keys), _KEYS), (len(attention.queries), _QUERIES)):
+    for n, y in ((len(map.columns), _KEYS), (len(map.rows), _QUERIES)):
         dots = "".join(f'<circle cx="{_x(i, n):.1f}" cy="{y}" r="2"/>' for i in range(n))
         yield f'<g fill="{theme.dim}">{dots}</g>'
-    yield from _labels([(fact.key, fact.column) for fact in facts], len(attention.keys), _KEYS - 10)
+    yield from _labels([(fact.key, fact.column) for fact in facts], len(map.columns), _KEYS - 10)
     rows = [(fact.query, fact.row) for fact in facts]
-    yield from _labels(rows, len(attention.queries), _QUERIES + 19)
+    yield from _labels(rows, len(map.rows), _QUERIES + 19)
 
 
 def _is_whole(scene: Scene) -> bool:
@@ -110,10 +118,10 @@ def _labels(words: Iterable[tuple[int, str]], n: int, y: float) -> Iterable[str]
         yield f'<text x="{x:.1f}" y="{y}" text-anchor="middle">{html.escape(word)}</text>'
 
 
-def _map(scene: Scene, recording: Recording, theme: Theme) -> Iterable[str]:
+def _map(scene: Scene, recording: Recording, reading: Reading, theme: Theme) -> Iterable[str]:
     """The head's map, rows downwards; shade: square root of the weight, as in the grid."""
     fact = scene.facts[0]
-    weights = recording.attentions[fact.kind].weights(fact.layer, fact.head)
+    weights = read(recording, fact.kind, reading).values(fact.layer, fact.head)
     n_queries, n_keys = weights.shape
     size = min((HEIGHT - 20) / n_queries, (WIDTH - 2 * _MARGIN) / n_keys)
     left, top = (WIDTH - size * n_keys) / 2, (HEIGHT - size * n_queries) / 2

@@ -11,6 +11,7 @@ from transformer.analysis.metrics.measure import measure, metrics_of
 from transformer.discover import discover
 from transformer.recording import Attention, Recording
 from transformer.token import Token
+from transformer.words import word_groups
 
 ROWS = ("first", "middle", "last", "divided", "sharpest")
 """Rows by name. "divided": the largest weight is nearest to one half; "sharpest": it is largest, of
@@ -108,21 +109,30 @@ def row_of(attention: Attention, layer: int, head: int, row: str) -> int:
 def _worth_asking(attention: Attention, weights: Tensor, allowed: Tensor) -> Tensor:
     """Return rows with words of their own and enough keys that look most at a word: bool [Q].
 
-    A lone letter is no such row. What no row does is asked of none; the last, where it leaves no
-    two rows.
+    A lone letter is no such row, and a part of a word neither is one nor gets most. What no row
+    does is asked of none; the last three, where they leave no two rows.
     """
     rows = attention.produced or attention.queries
     n_open = allowed.sum(-1)  # [Q]
+    most = weights.argmax(-1)
     good = torch.ones(len(n_open), dtype=torch.bool)
     for holds in (
         _are_words(rows),
         n_open >= min(FEW, int(n_open.max())),
-        _are_words(attention.keys)[weights.argmax(-1)],
+        _are_words(attention.keys)[most],
     ):
         both = good & holds
         good = both if bool(both.any()) else good
-    whole = good & _are_words(rows, 2)
-    return whole if int(whole.sum()) > 1 else good
+    for prefers in (_are_words(rows, 2), _are_whole(rows), _are_whole(attention.keys)[most]):
+        both = good & prefers
+        good = both if int(both.sum()) > 1 else good
+    return good
+
+
+def _are_whole(tokens: Sequence[Token]) -> Tensor:
+    """Mark those that make a word by themselves: bool [N]."""
+    groups = word_groups(tokens)
+    return torch.tensor([len(group) == 1 for group in groups for _ in group])
 
 
 def _are_words(tokens: Sequence[Token], n_letters: int = 1) -> Tensor:

@@ -130,9 +130,9 @@ def even(n: int) -> tuple[float, ...]:
 
 def previous(subject: Subject) -> tuple[float, ...]:
     """The guess that a row looks at the word before its own, or at the first one."""
-    keys, before = subject.open_keys, subject.place.query - 1
-    at = keys.index(before) if before in keys else 0
-    return shares([float(i == at) for i in range(len(keys))])
+    groups, before = subject.groups, subject.place.query - 1
+    at = next((i for i, group in enumerate(groups) if before in group), 0)
+    return shares([float(i == at) for i in range(len(groups))])
 
 
 def shares(points: Sequence[float]) -> tuple[float, ...]:

@@ -1,20 +1,29 @@
 """Gallery: effects that are really there, each a sentence, a small picture and a link."""
 
+from dataclasses import replace
 from functools import partial
 
 from transformer import Recording
+from transformer.analysis.reading import Reading, read
 from transformer.refusal import Refusal
 from viz.app_packages import st
 from viz.figures.gallery_cards import Picture, cards
-from viz.figures.thumbnail import describe_thumbnail, draw_thumbnail
+from viz.figures.thumbnail import describe_thumbnail, draw_thumbnail, facts_there
 from viz.labels import literal
 from viz.run.cache import CACHE, bytes_of
-from viz.run.request import Request, about, answer, make_request, recording_of_text
+from viz.run.request import (
+    Request,
+    about,
+    answer,
+    make_request,
+    open_checkpoint,
+    recording_of_text,
+)
 from viz.state.page import Page, Pane
 from viz.state.requests import decided
 from viz.state.state import current_theme
 from viz.stories.shipped import stories_of
-from viz.stories.story import Scene, Story
+from viz.stories.story import Scene, Story, reading_of
 from viz.talks.stage import list_talks
 from viz.theme import theme
 
@@ -39,7 +48,9 @@ def draw(pane: Pane) -> None:
 
 
 def pictures(story: Story, theme_name: str) -> list[Picture | None]:
-    """Draw each scene; None where the checkpoint is gone, damaged, or no longer reads the text."""
+    """Draw each scene; None where the checkpoint is gone, damaged, or no longer reads the text, or
+    writes less than the scene points at.
+    """
     return [_picture(scene, theme_name) for scene in story.scenes]
 
 
@@ -61,17 +72,21 @@ def request_of(scene: Scene) -> Request:
 
 
 def _drawn(request: Request, scene: Scene, theme_name: str) -> Picture:
-    recording = _recording(request, scene)
-    alt = describe_thumbnail(scene, recording)
-    return Picture(draw_thumbnail(scene, recording, theme(theme_name)), alt)
+    reading = reading_of(scene, open_checkpoint(request).about)
+    recording = _recording(request, scene, reading)
+    scene = replace(scene, facts=facts_there(scene, recording, reading))
+    if not scene.facts:
+        raise Refusal("Nothing of this model stands where the scene points.")
+    alt = describe_thumbnail(scene, recording, reading)
+    return Picture(draw_thumbnail(scene, recording, reading, theme(theme_name)), alt)
 
 
-def _recording(request: Request, scene: Scene) -> Recording:
+def _recording(request: Request, scene: Scene, reading: Reading) -> Recording:
     """Record as the link would; of a prompt alone where that holds the facts: it is sooner."""
     description = about(request.checkpoint)
     if description is not None and description.family.continues:
         prompt = recording_of_text(request)
-        if max(fact.query for fact in scene.facts) < len(prompt.source):
+        if all(fact.query < len(read(prompt, fact.kind, reading).rows) for fact in scene.facts):
             return prompt
     return answer(request).recording
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from transformer import Checkpoint, Recording
-from transformer.analysis.reading import Reading, lenses
+from transformer.analysis.reading import Reading, lenses, merges_unasked
 from transformer.analysis.selection import Selection
 from transformer.checkpoint import About
 from transformer.models.family import Family
@@ -77,8 +77,8 @@ class Pane:
 
     @property
     def usual_tokens(self) -> str:
-        """Words; but single characters are what such a model knows: they are not merged unasked."""
-        return "pieces" if self.checkpoint.about.tokenizer == "characters" else "words"
+        """Words; but of a model of single characters these."""
+        return "words" if merges_unasked(self.checkpoint.about) else "pieces"
 
     @property
     def reading(self) -> Reading:

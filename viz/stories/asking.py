@@ -1,5 +1,6 @@
 """A scene's question, asked of the sentence on screen: nothing of its truth is stored anywhere."""
 
+from transformer.analysis.reading import read
 from transformer.checkpoint import Checkpoint
 from transformer.recording import Recording
 from viz.components.question.question import Truth, question_payload
@@ -7,7 +8,7 @@ from viz.lessons.place import Place
 from viz.lessons.subject import Subject
 from viz.lessons.task import even, log_loss, percent_of, previous
 from viz.stories.reading import SAMPLED
-from viz.stories.story import Scene
+from viz.stories.story import Scene, reading_of
 
 
 def asked_of(
@@ -23,9 +24,11 @@ def asked_of(
         return None
     if question.layer >= attention.n_layers or question.head >= attention.n_heads:
         return None
-    query = min(question.query, len(attention.queries) - 1)
+    reading = reading_of(scene, checkpoint.about)
+    rows = read(recording, question.kind, reading).row_groups
+    query, *_ = rows[min(question.query, len(rows) - 1)]
     place = Place(question.kind, question.layer, question.head, query)
-    return Subject(checkpoint, recording, place)
+    return Subject(checkpoint, recording, place, in_pieces=not reading.words)
 
 
 def payload_of(scene: Scene, subject: Subject, text: str, is_answered: bool) -> bytes:

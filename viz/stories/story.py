@@ -3,6 +3,8 @@
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
+from transformer.analysis.reading import Reading, merges_unasked
+from transformer.checkpoint import About
 from transformer.refusal import Refusal
 from viz.lessons.exercise import NO_EXERCISE, Exercise
 from viz.screen import Screen
@@ -30,9 +32,9 @@ class Fact:
     layer: int
     head: int
     query: int
-    """Position of the row."""
+    """The row, counted from 0 as the scene's picture shows them: by words, or by pieces."""
     key: int
-    """Position of the column."""
+    """The column, counted so, too."""
     row: str
     """The row's word, without ▁: in cross-attention the one written, elsewhere the one read."""
     column: str
@@ -49,6 +51,7 @@ class Question:
     layer: int
     head: int
     query: int
+    """The row, counted as those of facts."""
     words: str = ""
     """Words of its own; empty: those of every question."""
 
@@ -69,6 +72,12 @@ class Scene:
     """The model's output, where the words depend on it; empty: any output will do."""
     exercise: Exercise = NO_EXERCISE
     """The exercise and the pictures of a lesson."""
+
+
+def reading_of(scene: Scene, about: About) -> Reading:
+    """Read attention as the scene's pictures do, by words or by pieces."""
+    tokens = scene.screen.tokens
+    return Reading(words=merges_unasked(about) if tokens is None else tokens == "words")
 
 
 @dataclass(frozen=True)

@@ -1,5 +1,6 @@
 """A scene that asks: the question stands in place of the picture until it is answered."""
 
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -93,5 +94,8 @@ def _reveal(pane: Pane, subject: Subject, value: object) -> None:
     if pane.screen.page == "decode":
         row = {"step": max(0, place.query - max(0, pane.recording.n_prompt - 1))}
     elif not pane.screen.pins and pane.selection.kind == place.kind:
-        row = {"pins": row_pins(pane, place.query)}
+        if pane.reading.words and not subject.is_of_words:  # the weights that were guessed
+            row = {"tokens": "pieces"}
+            pane = replace(pane, screen=replace(pane.screen, **row))
+        row |= {"pins": row_pins(pane, place.query)}
     change(guess=points if is_whole else (), **row)

@@ -6,8 +6,10 @@ from typing import Any
 from xml.etree import ElementTree
 
 from transformer import Recording
+from transformer.analysis.reading import PLAIN, Reading
+from transformer.token import Token
 from viz.figures.gallery_cards import Picture, cards
-from viz.figures.thumbnail import describe_thumbnail, draw_thumbnail
+from viz.figures.thumbnail import describe_thumbnail, draw_thumbnail, facts_there
 from viz.screen import Screen
 from viz.stories.shipped import stories_of
 from viz.stories.story import Fact, Scene
@@ -24,8 +26,8 @@ def scene(facts: tuple[Fact, ...] = FACTS, **chosen: Any) -> Scene:
     return Scene("A <title>", "Words & numbers.", Screen(checkpoint="x", **chosen), facts)
 
 
-def drawn(scene: Scene, recording: Recording) -> ElementTree.Element:
-    return ElementTree.fromstring(draw_thumbnail(scene, recording, LIGHT))
+def drawn(scene: Scene, recording: Recording, reading: Reading = PLAIN) -> ElementTree.Element:
+    return ElementTree.fromstring(draw_thumbnail(scene, recording, reading, LIGHT))
 
 
 def test_a_line_is_a_weight_of_the_pinned_row(recording: Recording) -> None:
@@ -65,11 +67,29 @@ def test_words_are_text_and_never_touch(recording: Recording) -> None:
 
 
 def test_it_says_the_exact_weights(recording: Recording) -> None:
-    said = describe_thumbnail(scene(), recording)
+    said = describe_thumbnail(scene(), recording, PLAIN)
     attention = recording.attentions["cross"]
     numbers = [f"{float(attention.weights(1, f.head)[f.query, f.key]):.4f}" for f in FACTS]
     assert re.findall(r"\d\.\d{4}", said) == numbers
     assert said.startswith("Cross L1 H0: ")
+
+
+def test_words_have_a_place_each_and_their_pieces_none(recording: Recording) -> None:
+    pieces = (Token(2, "▁cher"), Token(3, "ries"), *recording.source[2:])
+    attention = replace(recording.attentions["cross"], keys=pieces)
+    spelled = replace(recording, source=pieces, attentions={"cross": attention})
+    of_words = Reading(words=True)
+    circles = drawn(scene(), spelled, of_words).findall(f".//{SVG}circle")
+    assert len(circles) == len(attention.queries) + len(pieces) - 1
+    first = replace(FACTS[0], key=0)
+    weight = f"{float(attention.weights(1, 0)[3, :2].sum()):.4f}"
+    said = describe_thumbnail(scene((first,)), spelled, of_words)
+    assert said.endswith(f"→ cherries {weight}")
+
+
+def test_a_fact_beyond_the_last_word_is_left_out(recording: Recording) -> None:
+    far = replace(FACTS[0], query=400)
+    assert facts_there(scene((*FACTS, far)), recording, PLAIN) == FACTS
 
 
 def test_a_card_has_one_link_of_its_own_name() -> None:

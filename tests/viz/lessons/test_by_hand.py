@@ -9,6 +9,7 @@ import pytest
 import torch
 
 from tests.viz.lessons.test_every_task import HEADS, SENTENCES, seen
+from transformer.words import word_groups
 from viz.lessons.kinds import tasks
 from viz.lessons.subject import Subject
 from viz.lessons.task import percent_of
@@ -42,13 +43,45 @@ def by_hand(of: Subject) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return products[mask], scores, powers / powers.sum()
 
 
+def of_words(of: Subject, weights: np.ndarray) -> list[float]:
+    """The same row as pictures show it: what the pieces of a word get, together."""
+    pieces = dict(zip(of.open_keys, weights.tolist(), strict=True))
+    groups = [pieces.keys() & set(group) for group in word_groups(of.attention.keys)]
+    return [sum(pieces[key] for key in group) for group in groups if group]
+
+
+def test_a_word_is_one_answer_however_many_pieces_it_has() -> None:
+    """Of ‘didn't’ there were four."""
+    text = "The animal didn't cross the street."
+    of = seen("en-de-small", text, HEADS[0], "divided")
+    assert len(of.words) < len(of.tokens) and "didn't" in of.words
+    assert not [word for word in of.words if " in " in word]
+    assert of.is_of_words and float(of.weights.sum()) == pytest.approx(1, abs=1e-5)
+    places = [i for i in range(len(of.attention.produced or ())) if not _is_whole(of, i)]
+    part = replace(of, place=replace(of.place, query=places[0]))
+    assert not part.is_of_words and part.words == part.tokens
+    assert replace(of, in_pieces=True).words == of.tokens
+
+
+def _is_whole(of: Subject, query: int) -> bool:
+    return (query,) in word_groups(of.attention.produced or ())
+
+
+@pytest.mark.parametrize("row", ["divided", "sharpest"])
+def test_rows_that_are_asked_about_are_words_that_look_most_at_words(row: str) -> None:
+    for text in SENTENCES["en-de-small"][:2]:  # the third has no two such rows
+        of = seen("en-de-small", text, HEADS[0], row)
+        assert of.is_of_words and of.words[of.strongest] == of.tokens[of.strongest_token]
+
+
 @pytest.mark.parametrize(("checkpoint", "text", "head", "row"), ROWS)
 def test_each_step_of_attention(checkpoint: str, text: str, head: str, row: str) -> None:
     of, known = seen(checkpoint, text, head, row), tasks()
     products, scores, weights = by_hand(of)
     most = int(weights.argmax())
-    assert known["strongest"].truth(of) == most
-    assert known["spread"].truth(of) == pytest.approx(weights.tolist(), abs=1e-5)
+    words = of_words(of, weights)
+    assert known["strongest"].truth(of) == words.index(max(words))
+    assert known["spread"].truth(of) == pytest.approx(words, abs=1e-5)
     assert known["dot"].truth(of) == pytest.approx(products[most], rel=1e-4, abs=1e-4)
     assert known["score"].truth(of) == pytest.approx(scores[most], rel=1e-4, abs=1e-4)
     assert known["weight"].truth(of) == pytest.approx(100 * weights[most], abs=1e-3)
@@ -64,9 +97,10 @@ def test_points_of_a_long_row_are_for_neighbours_together() -> None:
     )
     of, task = seen("en-de-small", text, HEADS[0], "divided"), tasks()["spread"]
     _, _, weights = by_hand(of)
-    n = len(weights)
-    assert MOST < n <= 2 * MOST and "neighbours together" in task.ask(of)
-    pairs = [weights[i : i + 2].sum() for i in range(0, n, 2)]
+    words = of_words(of, weights)
+    n = len(words)
+    assert MOST < n < len(weights) and n <= 2 * MOST and "neighbours together" in task.ask(of)
+    pairs = [sum(words[i : i + 2]) for i in range(0, n, 2)]
     assert task.truth(of) == pytest.approx(pairs, abs=1e-5)
     assert task.options(of)[0] == f"{of.words[0]} … {of.words[1]}"
     assert len(task.options(of)) == len(pairs) <= MOST

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from tests.gallery.facts import recording_of, seen
+from tests.gallery.facts import maps_of, seen
 from tests.gallery.renewing import figures_of, renewed, renewed_story
 from viz.stories.shipped import stories_of
 from viz.stories.story import Scene
@@ -30,9 +30,9 @@ def test_what_holds_stays() -> None:
 def test_a_weight_that_is_another_is_written_into_fact_and_text() -> None:
     found = renewed(stale(LETTER, 0.4))
     fact = found.scene.facts[0]
-    weight = seen(recording_of(LETTER), fact).weight
+    weight = seen(maps_of(LETTER), fact).weight
     assert found.is_whole and found.said[0].endswith(f"is {weight:.2f} now")
-    assert seen(recording_of(LETTER), fact).holds(fact)
+    assert seen(maps_of(LETTER), fact).holds(fact)
     assert fact.least == pytest.approx(weight - 0.02, abs=0.0051)
     assert f"{weight:.2f}" in found.scene.text and "0.42" not in found.scene.text
     means = re.findall(r"\(.*\)", LETTER.text)

@@ -6,8 +6,9 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
-from tests.gallery.facts import recording_of, seen, written
+from tests.gallery.facts import cells_of, maps_of, seen, written
 from tests.gallery.renewing import figures_of
+from transformer.words import words_of
 from viz.fields.compare import CompareFields
 from viz.screen import FIRST_PAGE, choose, link, parse
 from viz.stories.markdown import formula_faults
@@ -36,7 +37,7 @@ def test_its_weights_are_there_between_the_words_it_names(story: Story, number: 
     scene = story.scenes[number - 1]
     assert scene.facts or story.kind != "gallery"
     for fact in scene.facts:
-        found = seen(recording_of(scene), fact)
+        found = seen(maps_of(scene), fact)
         assert (found.row, found.column) == (fact.row, fact.column)
         assert found.holds(fact), f"{found.weight}: python -m tests.gallery --renew"
 
@@ -66,7 +67,7 @@ def test_its_text_names_the_words_it_points_at_and_a_weight(story: Story, number
 def test_the_figures_of_its_text_are_the_weights(story: Story, number: int) -> None:
     scene = story.scenes[number - 1]
     for fact, figure in figures_of(scene).items():
-        assert figure[0] == f"{seen(recording_of(scene), fact).weight:.2f}"
+        assert figure[0] == f"{seen(maps_of(scene), fact).weight:.2f}"
 
 
 @EACH
@@ -80,8 +81,9 @@ def test_its_screen_shows_the_heads_of_its_facts(story: Story, number: int) -> N
     assert {fact.layer for fact in facts} == {screen.layer, other.layer_b} - {None}
     assert {fact.kind for fact in facts} == {screen.kind or "cross", other.kind_b} - {None}
     assert set(screen.pins) <= {f"q{fact.query}" for fact in facts}
-    assert screen.cell is None or screen.cell in {(fact.query, fact.key) for fact in facts}
-    assert screen.step in {0, *(fact.query for fact in facts)}
+    cells = {cell for fact in facts for cell in cells_of(maps_of(story.scenes[number - 1]), fact)}
+    assert screen.cell in {None, *cells}
+    assert screen.step in {0, *(query for query, _ in cells)}
 
 
 @EACH
@@ -94,6 +96,24 @@ def test_its_link_reads_back_and_names_its_scene(story: Story, number: int) -> N
     said = {name: value for name, (value,) in parse_qs(address.query).items()}
     assert parse(said | {"page": told.page}) == told
     assert "+" not in address.query  # a space is %20 for every reader
+
+
+def test_words_are_shown_unless_a_piece_is_what_a_scene_is_about() -> None:
+    of_pieces = {scene.heading for scene in ALL if scene.screen.tokens == "pieces"}
+    assert of_pieces == {
+        "Figure 3: five heads, one distant verb",  # ‘Did’ of ‘Didn't’
+        "Where ‘nicht’ comes from",  # ‘t’ of ‘don't’
+        "‘nicht’ in two layers",
+        "A weak one: the word that judges",  # ‘witt’ and ‘y’
+    }
+    for scene in (scene for scene in ALL if scene.screen.tokens == "pieces"):
+        words = {
+            word
+            for map in maps_of(scene).values()
+            for tokens in (map.attention.queries, map.attention.keys)
+            for word in words_of(tokens)
+        }
+        assert {name for fact in scene.facts for name in (fact.row, fact.column)} - words
 
 
 def test_what_shows_in_a_whole_matrix_is_a_heat_map() -> None:

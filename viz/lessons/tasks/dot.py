@@ -11,12 +11,12 @@ TOP = 4
 
 
 def ask(subject: Subject) -> str:
-    word = subject.words[subject.strongest]
+    word = subject.tokens[subject.strongest_token]
     return f"What is q · k of ‘{subject.row_word}’ and ‘{word}’? Multiply each line, then add."
 
 
 def _key(subject: Subject) -> int:
-    return subject.open_keys[subject.strongest]
+    return subject.open_keys[subject.strongest_token]
 
 
 def material(subject: Subject) -> tuple[tuple[str, str], ...]:
@@ -47,7 +47,7 @@ def hint(subject: Subject, answer: Reply) -> str:
 
 def explain(subject: Subject) -> str:
     cell = subject.cell(_key(subject))
-    word = subject.words[subject.strongest]
+    word = subject.tokens[subject.strongest_token]
     return (
         f"q · k of ‘{subject.row_word}’ and ‘{word}’ is {number(cell.dot, 1)}: one number for "
         f"how well two vectors of {len(cell.q)} dimensions agree."

@@ -7,7 +7,7 @@ from viz.lessons.task import Reply, Task
 
 
 def ask(subject: Subject) -> str:
-    n = len(subject.words)
+    n = len(subject.tokens)
     tokens = "the only token" if n == 1 else f"all {n} tokens"
     return (
         f"A head that has learned nothing looks at {tokens} of the row ‘{subject.row_word}’ alike. "
@@ -16,7 +16,7 @@ def ask(subject: Subject) -> str:
 
 
 def truth(subject: Subject) -> float:
-    return math.log2(len(subject.words))
+    return math.log2(len(subject.tokens))
 
 
 def hint(subject: Subject, answer: Reply) -> str:
@@ -25,7 +25,9 @@ def hint(subject: Subject, answer: Reply) -> str:
 
 
 def explain(subject: Subject) -> str:
-    return f"log₂ {len(subject.words)} = {truth(subject):.1f} bits. A head that is sure has 0 bits."
+    return (
+        f"log₂ {len(subject.tokens)} = {truth(subject):.1f} bits. A head that is sure has 0 bits."
+    )
 
 
 TASK = Task("even_bits", "number", ask, truth, hint, explain, decimals=1, unit="bits", of_row=False)

@@ -15,8 +15,8 @@ def _parts(subject: Subject) -> tuple[Tensor, Tensor, int]:
     place = subject.place
     call = subject.attention.calls[place.layer].only(place.head)
     v = call.v[0].float().cpu()[subject.open_keys]  # [N, d_value]
-    dimension = int((subject.weights @ v).abs().argmax())
-    return subject.weights, v[:, dimension], dimension
+    dimension = int((subject.token_weights @ v).abs().argmax())
+    return subject.token_weights, v[:, dimension], dimension
 
 
 def ask(subject: Subject) -> str:
@@ -28,7 +28,7 @@ def ask(subject: Subject) -> str:
 def material(subject: Subject) -> tuple[tuple[str, str], ...]:
     weights, values, _ = _parts(subject)
     top = sorted((weights * values).abs().argsort(descending=True).tolist()[:TOP])
-    rows = [(f"{subject.words[i]}", f"{float(weights[i]):.3f} × {_value(values[i])}") for i in top]
+    rows = [(f"{subject.tokens[i]}", f"{float(weights[i]):.3f} × {_value(values[i])}") for i in top]
     others = [i for i in range(len(weights)) if i not in top]
     if not others:
         return tuple(rows)
@@ -51,14 +51,16 @@ def hint(subject: Subject, answer: Reply) -> str:
     weights, values, _ = _parts(subject)
     i = int((weights * values).abs().argmax())
     part = number(weights[i] * values[i])
-    return f"‘{subject.words[i]}’ adds {part}: multiply the other lines the same way, then add all."
+    return (
+        f"‘{subject.tokens[i]}’ adds {part}: multiply the other lines the same way, then add all."
+    )
 
 
 def explain(subject: Subject) -> str:
-    n = len(subject.weights)
-    all_words = "the only word" if n == 1 else f"all {n} words"
+    n = len(subject.token_weights)
+    all_tokens = "the only token" if n == 1 else f"all {n} tokens"
     return (
-        f"The sum over {all_words} is {number(truth(subject))}: a mean of their values, in "
+        f"The sum over {all_tokens} is {number(truth(subject))}: a mean of their values, in "
         "which each counts as much as its weight."
     )
 

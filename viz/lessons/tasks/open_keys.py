@@ -11,7 +11,7 @@ def ask(subject: Subject) -> str:
 def material(subject: Subject) -> tuple[tuple[str, str], ...]:
     """Say where the text begins, which no row of tokens shows, and where the row stands."""
     first, at = subject.open_keys[0], subject.place.query
-    begins = (f"position {first}", subject.words[0])
+    begins = (f"position {first}", subject.tokens[0])
     if subject.attention.is_cross or at == first:
         return (begins,)
     return begins, (f"position {at}", subject.row_word)
@@ -22,12 +22,14 @@ def truth(subject: Subject) -> int:
 
 
 def hint(subject: Subject, answer: Reply) -> str:
-    return f"It may look at ‘{subject.words[0]}’, at ‘{subject.words[-1]}’ and at all between both."
+    return (
+        f"It may look at ‘{subject.tokens[0]}’, at ‘{subject.tokens[-1]}’ and at all between both."
+    )
 
 
 def explain(subject: Subject) -> str:
     n, of = truth(subject), len(subject.attention.keys)
-    return f"{n} of {of}: from ‘{subject.words[0]}’ to ‘{subject.words[-1]}’."
+    return f"{n} of {of}: from ‘{subject.tokens[0]}’ to ‘{subject.tokens[-1]}’."
 
 
 TASK = Task("open_keys", "number", ask, truth, hint, explain, material, of_row=False)

@@ -33,7 +33,7 @@ def _pairs(subject: Subject) -> list[Pair]:
     """One of them as far apart as the first, in an order that the sentence decides."""
     a, b = _first(subject)
     pairs = [(a + 4, b + 4), (a + 4, b + 5), (a, b + 3), (a + 1, b + 4)]
-    turned = (len(subject.attention.keys) + len(subject.words)) % len(pairs)
+    turned = (len(subject.attention.keys) + len(subject.tokens)) % len(pairs)
     return pairs[turned:] + pairs[:turned]
 
 

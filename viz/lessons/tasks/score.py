@@ -8,11 +8,12 @@ from viz.lessons.task import Reply, Task
 
 
 def _key(subject: Subject) -> int:
-    return subject.open_keys[subject.strongest]
+    return subject.open_keys[subject.strongest_token]
 
 
 def ask(subject: Subject) -> str:
-    return f"Which score does ‘{subject.words[subject.strongest]}’ get from ‘{subject.row_word}’?"
+    word = subject.tokens[subject.strongest_token]
+    return f"Which score does ‘{word}’ get from ‘{subject.row_word}’?"
 
 
 def material(subject: Subject) -> tuple[tuple[str, str], ...]:

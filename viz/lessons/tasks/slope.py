@@ -9,23 +9,23 @@ def ask(subject: Subject) -> str:
 
 
 def _word(subject: Subject) -> str:
-    return subject.words[subject.strongest]
+    return subject.tokens[subject.strongest_token]
 
 
 def material(subject: Subject) -> tuple[tuple[str, str], ...]:
-    weight = float(subject.weights[subject.strongest])
+    weight = float(subject.token_weights[subject.strongest_token])
     return (
         (f"a, the weight of ‘{_word(subject)}’ in the row ‘{subject.row_word}’", f"{weight:.4f}"),
     )
 
 
 def truth(subject: Subject) -> float:
-    weight = float(subject.weights[subject.strongest])
+    weight = float(subject.token_weights[subject.strongest_token])
     return weight * (1 - weight)
 
 
 def hint(subject: Subject, answer: Reply) -> str:
-    rest = 1 - float(subject.weights[subject.strongest])
+    rest = 1 - float(subject.token_weights[subject.strongest_token])
     return f"1 − a is {rest:.4f}: multiply both."
 
 

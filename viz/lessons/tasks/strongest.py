@@ -23,7 +23,7 @@ def hint(subject: Subject, answer: Reply) -> str:
 def explain(subject: Subject) -> str:
     most = subject.strongest
     got = percent_of(subject.weights[most])
-    is_own = not subject.attention.is_cross and subject.open_keys[most] == subject.place.query
+    is_own = not subject.attention.is_cross and subject.place.query in subject.groups[most]
     word = "itself" if is_own else f"‘{subject.words[most]}’"
     return f"‘{subject.row_word}’ looks at {word} with {got} of its weight."
 

@@ -9,7 +9,7 @@ OPTIONS = ("less", "about the same", "more")
 
 
 def ask(subject: Subject) -> str:
-    word, got = subject.words[subject.strongest], percent_of(subject.weights[subject.strongest])
+    word, got = subject.tokens[subject.strongest_token], percent_of(subject.token_weights.max())
     return f"‘{word}’ gets {got} from ‘{subject.row_word}’. What would it get without the scale?"
 
 
@@ -18,11 +18,11 @@ def _without(subject: Subject) -> float:
     cell, place = subject.cell(), subject.place
     k = subject.attention.calls[place.layer].only(place.head).k[0].float().cpu()  # [K, d_key]
     scores = cell.scores + (1 - cell.scale) * (k @ cell.q)  # [K]
-    return float(scores[subject.open_keys].double().softmax(-1)[subject.strongest])
+    return float(scores[subject.open_keys].double().softmax(-1)[subject.strongest_token])
 
 
 def truth(subject: Subject) -> int:
-    change = _without(subject) - float(subject.weights[subject.strongest])
+    change = _without(subject) - float(subject.token_weights[subject.strongest_token])
     return 1 if abs(change) < SAME else 2 * (change > 0)
 
 
@@ -32,7 +32,7 @@ def hint(subject: Subject, answer: Reply) -> str:
 
 
 def explain(subject: Subject) -> str:
-    now, then = percent_of(subject.weights[subject.strongest]), percent_of(_without(subject))
+    now, then = percent_of(subject.token_weights.max()), percent_of(_without(subject))
     return f"Without the scale it would get {then} instead of {now}."
 
 

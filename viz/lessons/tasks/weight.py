@@ -11,7 +11,7 @@ TOP = 3
 
 
 def ask(subject: Subject) -> str:
-    word = subject.words[subject.strongest]
+    word = subject.tokens[subject.strongest_token]
     return f"Which share of its row does ‘{subject.row_word}’ give to ‘{word}’?"
 
 
@@ -26,7 +26,7 @@ def material(subject: Subject) -> tuple[tuple[str, str], ...]:
     """The keys in the order of the sentence, so that it is seen which is which."""
     powers, order = _powers(subject)
     top = sorted(order[:TOP])
-    rows = [(subject.words[i], f"e^({_exponent(powers[i])}) = {powers[i]:.3f}") for i in top]
+    rows = [(subject.tokens[i], f"e^({_exponent(powers[i])}) = {powers[i]:.3f}") for i in top]
     rest = math.fsum(powers[i] for i in order[TOP:])
     n = len(powers) - len(top)
     return (*rows, (f"the other {n} together", f"{rest:.3f}")) if n > 0 else tuple(rows)
@@ -38,7 +38,7 @@ def _exponent(power: float) -> str:
 
 
 def truth(subject: Subject) -> float:
-    return 100 * float(subject.weights[subject.strongest])
+    return 100 * float(subject.token_weights[subject.strongest_token])
 
 
 def hint(subject: Subject, answer: Reply) -> str:

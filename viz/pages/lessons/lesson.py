@@ -162,7 +162,7 @@ def place_in(answer: Answer, head: str, row: str) -> Place | None:
 
 def opened_by(scene: Scene, answer: Answer, place: Place) -> Screen:
     """The page that the scene names, with this sentence, this head, and what its tasks ask."""
-    request = answer.request
+    request, whole = answer.request, Subject(answer.checkpoint, answer.recording, place)
     opened = replace(
         scene.screen,
         checkpoint=request.checkpoint,
@@ -173,11 +173,11 @@ def opened_by(scene: Scene, answer: Answer, place: Place) -> Screen:
         force=request.constraints.force,
         forbid=request.constraints.forbid,
         branch=request.branch,
-        tokens="pieces",
+        tokens=None if whole.is_of_words else "pieces",
         kind=place.kind,
         layer=place.layer,
         head=place.head,
-        pins=(f"q{place.query}",) if scene.screen.page == FIRST_PAGE else (),
+        pins=(f"q{whole.row}",) if scene.screen.page == FIRST_PAGE else (),
     )
     for task, arguments in map(read_task, scene.exercise.tasks):
         subject = Subject(answer.checkpoint, answer.recording, place, arguments, request.text)
@@ -187,7 +187,7 @@ def opened_by(scene: Scene, answer: Answer, place: Place) -> Screen:
 
 def _as_asked(opened: Screen, task: Task, subject: Subject) -> Screen:
     """The same page, showing what the task asks about."""
-    pins = (f"q{subject.place.query}",) if _speaks_of_row(task, subject) else opened.pins
+    pins = (f"q{subject.row}",) if _speaks_of_row(task, subject) else opened.pins
     fields: Mapping[str, Any] = {"pins": pins, **task.opens(subject)}
     return put(opened, **fields)
 

@@ -11,6 +11,7 @@ from viz.figures.cost_table import cost_samples
 from viz.figures.layer_costs import SHORTEST
 from viz.labels import literal
 from viz.lessons.place import Place
+from viz.lessons.subject import Subject
 from viz.lessons.width import sizes_of
 from viz.pages.why_attention import cost_exhibits
 from viz.painters.table_html import samples_html
@@ -78,7 +79,8 @@ def exhibits_in(
     source = PICTURES[name]
     screen = put(opened, page=source.page, **source.fields)
     if screen.page != opened.page:
-        screen = put(screen, pins=(f"q{place.query}",))
+        row = Subject(pane.checkpoint, pane.recording, place).row
+        screen = put(screen, pins=(f"q{row}",))
     page = PAGES[source.page]
     pane = page.pane(replace(pane, screen=screen))
     if name == "costs":  # the page has a few widths, and a model may have any
