@@ -95,7 +95,10 @@ def running(module: nn.Module) -> AbstractContextManager[object]:
                 f"{_name(module)} cannot be recorded: {what} is scripted or traced (torch.jit), "
                 "and what runs inside is not seen. Record the module that it was made from."
             )
-    may_compile = "torch._dynamo" in sys.modules  # a function or a forward alone, too
+    flex = sys.modules.get("torch.nn.attention.flex_attention")  # it compiles itself, too
+    if flex is not None and hasattr(flex, "_WARNINGS_SHOWN"):  # that it is not compiled, by us
+        flex._WARNINGS_SHOWN.add("flex_attention_performance")
+    may_compile = flex is not None or "torch._dynamo" in sys.modules  # a function alone, too
     return torch.compiler.set_stance("force_eager") if may_compile else nullcontext()
 
 

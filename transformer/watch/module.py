@@ -81,7 +81,7 @@ def record_module(
         why = "; ".join(map(str, missing)) or _NOTHING
         raise InputError(f"No attention was seen in {type(module).__name__}: {why}.")
     sides = sides_of(kinds, tokens)
-    attentions = {name: attention_of(name, kind, sides) for name, kind in kinds.items()}
+    attentions = {name: attention_of(name, kinds, sides) for name in kinds}
     schemes = position_schemes(watcher, attentions, inputs)
     return Recording(
         source=sides.get("source", ()),

@@ -3,9 +3,11 @@
 What tells it from other softmaxes is where its input comes from and where its output goes. The
 input descends from a product of two activations, of which the one that makes the keys is nothing
 learned (a router's or a classifier's logits come from a learned matrix); the output, or what
-dropout and reshaping make of it, is multiplied with values, one for each key.
+dropout and reshaping make of it, is multiplied with values, one for each key. Where no softmax of
+torch's was called, the numbers tell: none is negative, and those of a query sum to 1.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -14,9 +16,11 @@ import torch
 from torch import Tensor
 
 from transformer.recording import WeightsCall
+from transformer.recording.trace import Firsts
 from transformer.watch.calls.addends import Addend, covered_by
-from transformer.watch.calls.marks import Marks, Softmax
+from transformer.watch.calls.marks import Marks, Origin, Product, Softmax
 from transformer.watch.calls.masks import covered_by_scores
+from transformer.watch.capture.sources import UNKNOWN
 from transformer.watch.capture.tensors import tensors_in
 
 
@@ -52,12 +56,12 @@ class HandMade:
     @cached_property
     def uncovered(self) -> Tensor | None:
         """bool [H, Q, K]: the cells that no mask closes or covers; None: all, or not known."""
-        scores = self._maps(self.softmax.scores)
-        if scores.shape[1:] != self._maps(self.weights).shape[1:]:
+        scores, weights = self._maps(self.softmax.scores), self._maps(self.weights)
+        if scores.shape[1:] != weights.shape[1:]:
             return None
         both = covered_by_scores(scores), covered_by(self.addends, scores.shape)
         covered = [each for each in both if each is not None]
-        return ~(covered[0] | covered[-1]) if covered else None
+        return ~(covered[0] | covered[-1]) if covered else open_by_zeros(weights)
 
     def _maps(self, weights: Tensor) -> Tensor:
         """[..., Q, K] -> [H, Q, K]"""
@@ -69,6 +73,18 @@ class HandMade:
 def closed_cells(uncovered: Tensor, weights: Tensor) -> Tensor:
     """bool: of the cells that a mask covers, those to which the softmax gave exactly 0."""
     return ~uncovered & (weights == 0)
+
+
+def open_by_zeros(weights: Tensor) -> Tensor | None:
+    """bool [1, Q, K]: the cells that are not after each query's own, if all those are 0; else None.
+
+    Weights [H, Q, K] may be masked after their softmax, or it may be written out, so that no score
+    shows a mask. Of two queries one cell alone would tell.
+    """
+    n_queries, n_keys = weights.shape[1:]
+    causal = weights.new_ones(1, n_queries, n_keys, dtype=torch.bool).tril(n_keys - n_queries)
+    is_causal = 2 < n_queries <= n_keys and not bool(weights.masked_fill(causal, 0).any())
+    return causal if is_causal else None
 
 
 def _call(weights: Tensor, mask: Tensor | None, v: Tensor | None) -> WeightsCall:
@@ -121,13 +137,71 @@ def met_values(marks: Marks, operands: list[Any], result: Tensor) -> HandMade | 
         return None
     places = (0, 1) if equation is not None else (0,)
     for place in places:
-        mark, other = marks.get(tensors[place]), tensors[1 - place]
+        weights, other = tensors[place], tensors[1 - place]
+        mark = marks.get(weights)
+        if isinstance(mark, Product) and marks.get(other) is None:  # a map of a map is no value
+            weights, equation = _keys_last(weights, other, result, equation, place)
+            mark = _written_out(mark, weights, other, equation)
         is_other = isinstance(marks.get(other), Softmax)
         if isinstance(mark, Softmax) and not mark.origin.is_used and not is_other:
-            made = _ordered(mark, tensors[place], other, result, equation, place)
+            made = _ordered(mark, weights, other, result, equation, place)
             mark.origin.is_used = made is not None
             return made
     return None
+
+
+def _keys_last(
+    w: Tensor, v: Tensor, result: Tensor, equation: str | None, place: int
+) -> tuple[Tensor, str | None]:
+    """Move the axis over which an einsum sums weights and values to the weights' end."""
+    if equation is None:
+        return w, None
+    of_w, of_v, out = _letters(equation, w, v, result, place)
+    keys = [letter for letter in of_w if letter in of_v and letter not in out]
+    if len(keys) != 1 or of_w[-1] == keys[0]:
+        return w, equation
+    rest = [letter for letter in of_w if letter != keys[0]]
+    terms = ["".join((*rest, *keys)), of_v]
+    order = [of_w.index(letter) for letter in terms[0]]
+    return w.permute(order), f"{','.join(terms if place == 0 else terms[::-1])}->{out}"
+
+
+def _written_out(mark: Product, w: Tensor, v: Tensor, equation: str | None) -> Softmax | None:
+    """A softmax in other words: weights [..., Q, K] that are shares of their keys, for each query.
+
+    None where they are none, or have not a value [..., K, d_value] each.
+    """
+    is_of_keys = w.dim() > 1 < v.dim() and (equation or w.size(-1) == v.size(-2))
+    if not is_of_keys or not w.is_floating_point() or w.size(-1) < 2 or not are_shares(w):
+        return None
+    origin = mark.origin or Origin("", (w.size(-2), w.size(-1)), mark.is_picked)
+    origin.is_written_out = True
+    if mark.n_moves == 0:
+        origin.source, origin.firsts = mark.source, mark.firsts
+    elif mark.n_moves == 1:  # a product of keys with queries, turned round
+        is_of_both = mark.source.reads_another is False
+        origin.source = mark.source if is_of_both else UNKNOWN
+        origin.firsts = Firsts(mark.firsts.key, mark.firsts.query)
+    return Softmax(w, w, origin=origin)
+
+
+def have_other_sums(marks: Marks, operands: Sequence[Any]) -> bool:
+    """Tell whether a product looks like one of weights with values, whose sums are not 1.
+
+    As those of sigmoid attention and of linear attention are.
+    """
+    if isinstance(operands[0], str):
+        return False
+    w, v = operands[:2]
+    is_made = isinstance(marks.get(w), Product) and 1 < w.dim() <= 4 and v.dim() > 1
+    return is_made and w.size(-1) == v.size(-2) and bool((w >= 0).all()) and bool((v < 0).any())
+
+
+def are_shares(weights: Tensor) -> bool:
+    """Tell whether no number is negative and all of the last axis sum to 1."""
+    weights = weights.detach()
+    rough = 1e-3 if weights.dtype in (torch.float32, torch.float64) else 2e-2
+    return bool((weights >= 0).all()) and bool(((weights.float().sum(-1) - 1).abs() <= rough).all())
 
 
 def _ordered(

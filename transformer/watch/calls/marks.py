@@ -1,7 +1,9 @@
 """Marks of tensors on their way from a product of queries and keys through a softmax.
 
 A product of two activations is marked, and so is what functions make of it; a softmax over its
-keys is, and what dropout, reshaping and a mixture of heads make of that.
+keys is, and what dropout, reshaping and a mixture of heads make of that. A softmax that is written
+out (exp over its sum, say), or whose keys are not the last axis, is one more function after the
+product: `by_hand` tells by its numbers what it has become.
 """
 
 import weakref
@@ -46,6 +48,8 @@ class Origin:
     """True: it has met its values."""
     is_of_blocks: bool = False
     """True: it met them block by block."""
+    is_written_out: bool = False
+    """True: its weights are known when they meet their values, and its scores are not."""
     source: Made = UNKNOWN
     """The origin of queries and keys."""
     firsts: Firsts = NO_ROWS
@@ -63,6 +67,10 @@ class Product:
     source: Made = UNKNOWN
     """Their origin."""
     firsts: Firsts = NO_ROWS
+    origin: Origin | None = None
+    """That of a softmax over another axis than the last, if there was one."""
+    n_moves: int = 0
+    """The number of functions that may have put its axes into another order."""
 
 
 class Marks:
@@ -94,6 +102,8 @@ def inherited(
         if isinstance(mark, Product):
             arguments = (*args, *kwargs.values())
             together = func in _JOINING and _together(marks, arguments, result)
+            if func in _MOVING:
+                mark = replace(mark, n_moves=mark.n_moves + 1)
             marks.put(result, together or _after(mark, tensor, marks, func, arguments))
             return
         if func in _ARRANGING and tensor is args[0] and tensor.shape == mark.weights.shape:
@@ -124,12 +134,19 @@ def _together(marks: Marks, arguments: Sequence[Any], result: Tensor) -> Product
     )
 
 
+_MOVING = frozenset(
+    {
+        *(Tensor.permute, torch.permute, Tensor.transpose, torch.transpose, Tensor.movedim),
+        *(torch.movedim, Tensor.swapaxes, torch.swapaxes),
+        *(Tensor.mT.__get__, Tensor.T.__get__),  # type: ignore[attr-defined]
+    }
+)
+"""Functions that put axes into another order."""
 _ARRANGING = frozenset(
     {
         *(Tensor.view, Tensor.reshape, torch.reshape, Tensor.flatten, torch.flatten),
         *(Tensor.unflatten, torch.unflatten, Tensor.squeeze, torch.squeeze),
-        *(Tensor.unsqueeze, torch.unsqueeze, Tensor.permute, torch.permute, Tensor.transpose),
-        *(torch.transpose, Tensor.movedim, torch.movedim, Tensor.swapaxes, torch.swapaxes),
+        *(Tensor.unsqueeze, torch.unsqueeze, *_MOVING),
     }
 )
 """Functions that leave every weight as it is and move it to another place."""

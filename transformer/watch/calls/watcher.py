@@ -2,16 +2,13 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import replace
-from functools import cache, partial
+from functools import partial
 from typing import Any
 
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from transformer.watch.calls.addends import bias_of
-from transformer.watch.calls.by_hand import HandMade, met_values
 from transformer.watch.calls.fused import (
     Splits,
     added_keys,
@@ -22,20 +19,13 @@ from transformer.watch.calls.fused import (
     parts,
     unpacked,
 )
-from transformer.watch.calls.layer import Layer
 from transformer.watch.calls.marks import (
-    Marks,
-    Origin,
-    Product,
-    Softmax,
-    added_by,
     inherited,
     mixed,
 )
+from transformer.watch.calls.products import Products
 from transformer.watch.calls.seen import Seen, later_keys_are_closed, one_of_batch
-from transformer.watch.calls.sequences import Sequences
 from transformer.watch.capture.functions import ENDING, SOFTMAXES, Functions, as_indices
-from transformer.watch.capture.held import Held
 from transformer.watch.capture.operators import (
     ALWAYS,
     AT_TIMES,
@@ -44,14 +34,14 @@ from transformer.watch.capture.operators import (
     register,
     watching,
 )
-from transformer.watch.capture.place import Place, Places, Running, paths_of
+from transformer.watch.capture.place import Running, paths_of
 from transformer.watch.capture.sources import Made
 from transformer.watch.capture.tensors import tensors_in
-from transformer.watch.capture.traces import READS, first_rows
+from transformer.watch.capture.traces import READS
 from transformer.watch.capture.turning import TURNING
 
 
-class Watcher(Sequences):
+class Watcher(Products):
     """Notes down every attention call while it is entered; changes nothing.
 
     What it watches with belongs to its thread, so that threads which run one shared model do not
@@ -74,19 +64,9 @@ class Watcher(Sequences):
         is_for_edits: whether to note down where positions are added, too.
         inputs: what the model is given.
         """
-        self._copies = copies
         self._paths = paths_of(model)
-        super().__init__(self._paths, inputs, is_for_edits=is_for_edits)
-        self._held = Held(self._paths)
-        self._marks = Marks()
+        super().__init__(self._paths, inputs, copies, is_one, is_for_edits=is_for_edits)
         self._splits: Splits = {}
-        self._is_one = is_one
-        self.windows: dict[str, tuple[int, int]] = {}
-        """Path of a module that reads one sequence as several -> how many, of how many queries."""
-        self.softmaxes: list[Origin] = []
-        """The softmaxes over products of activations."""
-        self._layer = Layer(self._held, self._paths)
-        self._places = Places(self._paths)
         self._entered = ExitStack()
         self._functions: Functions | None = None
 
@@ -134,9 +114,8 @@ class Watcher(Sequences):
             self._indexed(as_indices(*args), kwargs, result)
         if func in TURNING:
             self.turns.called(func, result, (*args, *kwargs.values()), len(self.seen))
-        if func in SOFTMAXES:
-            self._softmax(result, args, kwargs)
-        elif self._marks and func not in ENDING:
+        is_over_keys = func in SOFTMAXES and self._softmax(result, args, kwargs)
+        if self._marks and not is_over_keys and func not in ENDING:
             for each in tensors_in([result]):
                 if each.dim() > 1:
                     inherited(self._marks, func, each, args, kwargs)
@@ -189,87 +168,6 @@ class Watcher(Sequences):
         seen.sample = multi_head_sample(result, query, key, *args, **kwargs)
         self._note(seen, None)
 
-    def _softmax(self, result: Any, args: Any, kwargs: Any) -> None:
-        scores = next(tensors_in((*args, *kwargs.values())))
-        axis = kwargs.get("dim", args[1] if len(args) > 1 else None)
-        mark = self._marks.get(scores)
-        if not isinstance(mark, Product) or axis not in (-1, scores.dim() - 1):
-            return
-        if scores.size(-1) - mark.n_keys in (0, 1):  # one more: an attention sink
-            sizes = scores.size(-2), scores.size(-1)
-            has_sink = scores.size(-1) > mark.n_keys
-            path = self._places.here(Running(), -1, sizes[0]).path
-            origin = Origin(path, sizes, mark.is_picked, has_sink)
-            origin.source, origin.firsts = mark.source, mark.firsts
-            self.softmaxes.append(origin)
-            self._edit_weights(origin, scores, result, mark.addends)
-            self._marks.put(result, Softmax(result, scores, mark.addends, origin))
-
-    def _product(self, args: Any, kwargs: Any, result: Tensor) -> None:
-        made = None
-        if self._marks:
-            is_learned = any(map(self._held.is_learned, tensors_in(args)))
-            if is_learned and mixed(self._marks, result, args):
-                return
-            made = met_values(self._marks, args, result)
-        if made is not None:
-            self._by_hand(made)
-        elif self._held.are_activations(args, result):
-            is_picked = self._are_picked(args, result.shape[-2:])
-            q, k = [*tensors_in(args)][-2:]
-            source = self._layer.sources.made(q, k, None, Running().is_given)
-            addends = added_by(args, kwargs)
-            firsts = first_rows(args, result)
-            self._marks.put(result, Product(result.size(-1), addends, is_picked, source, firsts))
-            self._watch_functions()
-        else:
-            self._layer.matrix(args, result)
-
-    def _by_hand(self, made: HandMade) -> None:
-        width = -1 if made.v is None else made.v.size(-1)
-        running = Running()
-        place = self._places.here(running, width, made.weights.size(-2))
-        if self._is_of_windows(made.weights, place):
-            return
-        one_of_batch(self.folded(made.weights), place.path)  # raises for a batch
-        call, softmax = made.calls()
-        call = replace(call, v=self._lasting(call.v))
-        n_heads, n_queries, n_keys = call.given.shape
-        sizes = n_heads, n_queries, n_keys
-        is_causal = later_keys_are_closed(made.uncovered, n_queries, n_keys)
-        folded = made.weights.dim() == 3
-        addends = made.addends  # not made itself, which holds the scores too
-        make = cache(lambda: replace(call, bias=bias_of(addends, sizes)))
-        seen = Seen(place, sizes, make, is_causal, place.reads_another, is_folded=folded)
-        seen.is_picked = made.softmax.origin.is_picked
-        seen.softmax, seen.order = made.softmax.origin, made.order
-        source = made.softmax.origin.source
-        if source.reads_another is None and made.v is not None:  # keys were turned, values are not
-            source = self._layer.sources.made(made.result, made.v, made.v, running.is_given)
-        seen.source = source
-        seen.trace = self._traces.trace(
-            place,
-            sizes[1:],
-            self._layer.sources.latest(READS),
-            running.is_given,
-            seen.softmax.firsts,
-        )
-        self._edit(seen, made.result)
-        self._note(seen, made.result.reshape(n_heads, n_queries, -1))
-        if softmax is not None:
-            before = len(softmax.given), n_queries, n_keys
-            self.seen.append(replace(seen, sizes=before, make=lambda: softmax, is_softmax=True))
-
-    def _is_of_windows(self, tensor: Tensor, place: Place) -> bool:
-        """Tell whether a call reads several sequences where the model was given one."""
-        windows = place.windows(tensor) if self._is_one else None
-        if windows is not None:
-            self.windows[place.path] = windows
-        return windows is not None
-
-    def _lasting(self, tensor: Tensor) -> Tensor:
-        return tensor.clone() if self._copies else self._held.lasting(tensor)
-
     def _linear(self, args: Any, kwargs: Any, result: Tensor) -> None:
         if self._marks:
             mixed(self._marks, result, args)
@@ -284,15 +182,8 @@ class Watcher(Sequences):
     def _stack(self, args: Any, kwargs: Any, result: Tensor) -> None:
         self._layer.put_together(args[0], None, result)
 
-    def _note(self, seen: Seen, heads: Tensor | None) -> None:
-        self.seen.append(seen)
-        self._layer.note(seen, heads)
-        self.tables.forget()
-
 
 aten = torch.ops.aten
-for _each in (aten.matmul, aten.bmm, aten.mm, aten.baddbmm, aten.einsum):
-    register(_each.default, ALWAYS, Watcher._product)
 register(aten.scaled_dot_product_attention.default, ALWAYS, Watcher._fused)
 register(aten.addmm.default, ALWAYS, Watcher._matrix)
 register(aten.linear.default, ALWAYS, Watcher._linear)

@@ -76,6 +76,19 @@ def register(
     if not HAS_KEYS:
         return
 
+    _LIBRARIES[1].impl(operator, _kernel(operator, before, after), key)
+
+
+def register_made_of_python(operator: Any, after: Callable[..., None]) -> None:
+    """The same for an operator that is made of Python; None: this torch has no such operator."""
+    if operator is None:
+        return
+    _FUNCTIONS[operator] = operator, None, after
+    if HAS_KEYS:
+        operator.py_impl(_ALWAYS)(_kernel(operator, None, after))
+
+
+def _kernel(operator: Any, before: Any, after: Any) -> Callable[..., Any]:
     def kernel(*args: Any, **kwargs: Any) -> Any:
         watcher = _THREAD.watcher  # None in threads of torch's own, which include the same keys
         _set(_ALWAYS, False)
@@ -92,7 +105,7 @@ def register(
                 _set(_ALWAYS, True)
                 _set(_AT_TIMES, watcher.wants_more)
 
-    _LIBRARIES[1].impl(operator, kernel, key)
+    return kernel
 
 
 def needs_functions() -> bool:
@@ -127,6 +140,8 @@ def _as_of(
     operator: Any, args: Sequence[Any], kwargs: Mapping[str, Any]
 ) -> tuple[list[Any], dict[str, Any]]:
     """Arguments as an operator is given them: by position but for those that it wants named."""
+    if not hasattr(operator, "_schema"):  # made of Python
+        return list(args), dict(kwargs)
     wanted = operator._schema.arguments
     by_place = [each for each in wanted if not each.kwarg_only][len(args) :]
     names = ["input" if each.name == "self" else each.name for each in by_place]

@@ -2,6 +2,8 @@
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
+from functools import cache, partial
 from math import prod
 from typing import Any
 
@@ -84,6 +86,9 @@ class EditingWatcher(Watcher):
 
         call = seen.make()
         if isinstance(call, WeightsCall):
+            if isinstance(seen.softmax, Origin) and seen.softmax.is_written_out:
+                seen.make = cache(partial(self._rescored, spot, call, of_head))
+                seen.make()
             first = spot.first_head
             change: Change | None = self._editor.reheads(
                 spot.kind, spot.layer, n_heads, of_head, first
@@ -91,6 +96,23 @@ class EditingWatcher(Watcher):
         else:
             change = self._changed(spot, call, of_head)
         self._change(seen, change)
+
+    def _rescored(self, spot: Spot, call: WeightsCall, of_head: Any) -> WeightsCall:
+        """The call with what edits make of its scores, which are the logarithms of its weights.
+
+        But for a number for each query, which no softmax tells from 0.
+        """
+        n_heads, weights = len(call.given), call.given.clone()
+        for head in range(n_heads if call.v.size(-1) else 0):
+            number = spot.first_head + head
+            if self._editor.rescores(spot.kind, spot.layer, number):
+                before = call.given[head].float().log()
+                after = self._editor.rescored(spot.kind, spot.layer, number, before, None)
+                rows = (after != before).any(-1)
+                weights[head][rows] = softmax(after[rows]).to(weights.dtype)
+                values = call.v[head * len(call.v) // n_heads]
+                of_head(head)[rows] = weights[head][rows] @ values
+        return replace(call, given=weights)
 
     def _edit_projected(self, seen: Seen, result: Tensor) -> None:
         spot = self._spot(seen)

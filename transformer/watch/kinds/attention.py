@@ -1,13 +1,14 @@
 """Attentions of a recording, made of kinds: their calls, and the tokens of rows and columns."""
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from typing import overload
 
 from transformer.inputs import InputError
 from transformer.recording import Attention, AttentionCall
+from transformer.recording.origin import Origin
 from transformer.token import UNKNOWN, Token
 from transformer.watch.calls.seen import Seen
 from transformer.watch.kinds.extra_keys import keys_of, n_after
@@ -63,7 +64,7 @@ Sides = Mapping[str, tuple[Token, ...]]
 def sides_of(kinds: Mapping[str, Kind], tokens: Tokens | None) -> Sides:
     """The tokens of each side that the model has, as given or numbered. Raises InputError."""
     sides = tokens if isinstance(tokens, Mapping) else {} if tokens is None else {"source": tokens}
-    lengths = dict(_lengths(kinds))
+    lengths = dict(_lengths(kinds, len(sides.get("source", ()))))
     unknown = sorted(set(sides) - set(lengths))
     if unknown:
         raise InputError(
@@ -84,8 +85,12 @@ def sides_of(kinds: Mapping[str, Kind], tokens: Tokens | None) -> Sides:
     }
 
 
-def _lengths(kinds: Mapping[str, Kind]) -> Iterator[tuple[str, tuple[int, int]]]:
-    """Side -> its queries and keys in the pass; there are more keys where a cache had some."""
+def _lengths(kinds: Mapping[str, Kind], n_given: int = 0) -> Iterator[tuple[str, tuple[int, int]]]:
+    """Side -> its queries and keys in the pass; there are more keys where a cache had some.
+
+    n_given: tokens that somebody gives for the source. What reads itself may be other states than
+    those that cross-attention reads: the latents of a Perceiver, which read the text.
+    """
     sizes: dict[str | None, tuple[int, int, int]] = {}
     for kind in kinds.values():
         n_heads, n_queries, n_keys = kind.sizes
@@ -94,6 +99,7 @@ def _lengths(kinds: Mapping[str, Kind]) -> Iterator[tuple[str, tuple[int, int]]]
     _, n_rows, n_keys = sizes.get("cross", (0, 0, 0))
     if "encoder_self" in sizes:  # no cache: more keys than queries are no words
         n_words = min(sizes["encoder_self"][1:])
+        n_words = n_keys if n_given == n_keys else n_words
         yield "source", (n_words, n_words)
     elif "cross" in sizes:
         yield "source", (n_keys, n_keys)
@@ -103,16 +109,19 @@ def _lengths(kinds: Mapping[str, Kind]) -> Iterator[tuple[str, tuple[int, int]]]
         yield "target", (n_rows, n_rows)
 
 
-def attention_of(name: str, kind: Kind, sides: Sides) -> Attention:
+def attention_of(name: str, kinds: Mapping[str, Kind], sides: Sides) -> Attention:
     """Rows and columns take the tokens of their side where there are as many of them."""
+    kind = kinds[name]
     _, n_queries, n_keys = kind.sizes
-    own = "target" if kind.role in ("decoder_self", "cross") and "target" in sides else "source"
-    of = "source" if kind.role == "cross" else own
-    is_known = kind.role is not None
+    own, of = _sides(kind, kinds.values(), sides)
+    cached = _cached(kind, kinds.values())
+    queries = _rows(sides[own], n_queries, cached) if own else None
+    is_whole = queries is not None or kind.role == "cross"
+    keys = keys_of(sides[of], kind.calls[0], cached) if of and is_whole else None
     return Attention(
         kind=name,
-        queries=_last(sides[own], n_queries) if is_known else numbered(n_queries),
-        keys=(keys_of(sides[of], kind.calls[0]) if is_known else None) or numbered(n_keys),
+        queries=queries or numbered(n_queries),
+        keys=keys or numbered(n_keys),
         calls=Calls([maker(call) for call in kind.calls]),
         role=kind.role,
         is_softmax=kind.is_softmax,
@@ -120,9 +129,50 @@ def attention_of(name: str, kind: Kind, sides: Sides) -> Attention:
     )
 
 
-def _last(tokens: tuple[Token, ...], n: int) -> tuple[Token, ...]:
-    """The last n of them: with a cache, queries are the last of the keys."""
-    return tokens[len(tokens) - n :] if n <= len(tokens) else numbered(n)
+def _sides(kind: Kind, kinds: Iterable[Kind], sides: Sides) -> tuple[str, str]:
+    """The sides of queries and keys, each empty where it is not known."""
+    if kind.role is None:
+        return "", ""
+    own = "target" if kind.role in ("decoder_self", "cross") and "target" in sides else "source"
+    if kind.role != "cross":
+        return own, own
+    first = next(each for each in kinds if each.role == "cross")
+    return (own, "source") if first is kind else _read_as(kind, first, own)
+
+
+def _read_as(kind: Kind, first: Kind, own: str) -> tuple[str, str]:
+    """The sides of another cross-attention: two sequences may read each other, or a third one."""
+    queries, keys = _states(kind)
+    others = _states(first)
+    if keys & others[1]:
+        return own, "source"
+    return ("source", own) if keys & others[0] and queries & others[1] else ("", "")
+
+
+def _states(kind: Kind) -> tuple[set[int], set[int]]:
+    """Numbers of the states that its first queries and its values are made of."""
+    call = kind.calls[0]
+    if call.trace is None:
+        return set(), set()
+    origin = Origin(call.make(), call.trace)
+    return {read.states.number for read in origin.queries}, set(origin.columns)
+
+
+def _cached(kind: Kind, kinds: Iterable[Kind]) -> bool:
+    """Tell whether its queries are the last of a sequence, whose other keys are of earlier passes.
+
+    Else fewer queries than tokens are others: an encoder has shortened what it reads.
+    """
+    return kind.role != "encoder_self" and any(
+        each.role == "decoder_self" and kind.sizes[1] == each.sizes[1] < each.sizes[2]
+        for each in kinds
+    )
+
+
+def _rows(tokens: tuple[Token, ...], n: int, are_last: bool) -> tuple[Token, ...] | None:
+    """The tokens of n queries; None where it is not known which they are."""
+    n_before = len(tokens) - n
+    return tokens[n_before:] if n_before == 0 or (are_last and n_before > 0) else None
 
 
 @lru_cache(maxsize=16)

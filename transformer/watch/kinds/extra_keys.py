@@ -8,15 +8,17 @@ UNNAMED = Token(-1, "unnamed", special=True)
 """A key that a model adds without a name of its own, or one of an earlier pass."""
 
 
-def keys_of(tokens: tuple[Token, ...], seen: Seen) -> tuple[Token, ...] | None:
+def keys_of(
+    tokens: tuple[Token, ...], seen: Seen, is_cached: bool = False
+) -> tuple[Token, ...] | None:
     """Tokens of a text with those of the keys beside it, placed by the pass; None: unclear.
 
-    Where there are fewer keys than tokens, they are the last ones.
+    Where there are fewer keys than tokens, they are the last ones if a cache has held them.
     """
     _, n_queries, n_keys = seen.sizes
     n = n_keys - len(tokens)
     if n <= 0:
-        return tokens[-n:]
+        return tokens[-n:] if is_cached or n == 0 else None
     if n == len(seen.added):
         return (*tokens, *(Token(-1, name, special=True) for name in seen.added))
     first = _first_word(seen) if n_queries == len(tokens) else None

@@ -13,6 +13,8 @@ from transformer.watch.kinds.stacks import blocks, pattern_of
 PICKED = "it picks queries or keys, so which positions they stand for is not known"
 BLOCKS = "its attention runs over blocks of the sequence"
 SOFTMAX = "a softmax over products of activations met no values that are understood"
+AXIS = "its softmax does not run over the keys that values are given for"
+SUMS = "the weights of a query do not sum to 1"
 NAMES = "it has queries, keys and values by name, and no attention of it was seen"
 _WORDS = re.compile(r"proj(ection)?|lin(ear)?|layer|dense|fc|to|w(?=_?(q|k|v))|_|\d")
 _ROLES = {"q": 0, "query": 0, "queries": 0, "k": 1, "key": 1, "keys": 1, "v": 2}
@@ -44,6 +46,13 @@ def _unseen(watcher: Watcher) -> Iterator[tuple[str, str]]:
         if not origin.is_used and not is_copy:
             named.add(origin.path)
             yield origin.path, BLOCKS if origin.is_of_blocks else SOFTMAX
+    for origin in watcher.turned_softmaxes:
+        if not origin.is_used and origin.path not in called:
+            named.add(origin.path)
+            yield origin.path, AXIS
+    for path in watcher.sums - named - called:
+        named.add(path)
+        yield path, SUMS
     names = named | called
     for module, path in watcher.modules.items():
         if _asks(module, watcher) and not any(_are_near(path, each) for each in names):

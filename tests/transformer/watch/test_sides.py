@@ -1,0 +1,103 @@
+"""Rows and columns are named by the tokens that they are, and numbered where that is not known."""
+
+from collections.abc import Mapping, Sequence
+
+import pytest
+import torch
+from torch import Tensor, nn
+
+from tests.transformer.watch.layers import D, Projected, split, weights_of
+from transformer import Recording, record
+
+TEXT, OTHER = list("abcdef"), list("wxyz")
+
+
+class Reading(Projected):
+    """Reads itself, or another sequence, or both: a memory beside its own words."""
+
+    def forward(self, x: Tensor, read: Tensor | None = None) -> Tensor:
+        read = x if read is None else read
+        weights = weights_of(split(self.q(x)), split(self.k(read)))
+        return self.out((weights @ split(self.v(read))).transpose(1, 2).flatten(-2))  # type: ignore[no-any-return]
+
+
+class Parts(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        torch.manual_seed(3)
+        self.one, self.two = Reading(), Reading()
+        self.words, self.memory = nn.Embedding(9, D), nn.Parameter(torch.randn(1, 4, D))
+        self.down = nn.Linear(2 * D, D)
+
+
+class Halved(Parts):
+    """Two positions become one after the first layer."""
+
+    def forward(self, ids: Tensor) -> Tensor:
+        x = self.words(ids)
+        x = x + self.one(x)
+        x = self.down(x.reshape(1, -1, 2 * D))
+        return x + self.two(x)  # type: ignore[no-any-return]
+
+
+class Both(Parts):
+    """Two texts read each other."""
+
+    def forward(self, ids: Tensor, others: Tensor) -> Tensor:
+        x, y = self.words(ids), self.words(others)
+        return (x + self.one(x, y)).sum(1) + (y + self.two(y, x)).sum(1)  # type: ignore[no-any-return]
+
+
+class Latent(Parts):
+    """A Perceiver: states of its own read the text, and then themselves."""
+
+    def forward(self, ids: Tensor) -> Tensor:
+        x = self.memory + self.one(self.memory, self.words(ids))
+        return x + self.two(x)  # type: ignore[no-any-return]
+
+
+class Remembering(Parts):
+    """Keys of a memory stand before those of the words."""
+
+    def forward(self, ids: Tensor) -> Tensor:
+        x = self.words(ids)
+        return x + self.one(x, torch.cat([self.memory, x], 1))  # type: ignore[no-any-return]
+
+
+def recorded(
+    model: nn.Module, *lengths: int, tokens: Sequence[str] | Mapping[str, Sequence[str]]
+) -> Recording:
+    texts = [torch.arange(i, i + length)[None] for i, length in enumerate(lengths)]
+    recording = record(model.eval(), tuple(texts), tokens)
+    assert recording.checked.is_right
+    return recording
+
+
+def pieces(recording: Recording) -> list[tuple[str, str]]:
+    return [
+        tuple("".join(each.piece for each in side) for side in (it.queries, it.keys))
+        for it in recording.attentions.values()
+    ]  # type: ignore[return-value]
+
+
+def test_what_an_encoder_has_shortened_is_numbered() -> None:
+    recording = recorded(Halved(), 6, tokens=TEXT)
+    assert pieces(recording) == [("abcdef", "abcdef"), ("012", "012")]
+
+
+@pytest.mark.parametrize("other", [OTHER, list("uvwxyz")])
+def test_two_texts_that_read_each_other_keep_their_names(other: list[str]) -> None:
+    tokens = {"target": TEXT, "source": other}
+    recording = recorded(Both(), 6, len(other), tokens=tokens)
+    assert pieces(recording) == [("abcdef", "".join(other)), ("".join(other), "abcdef")]
+
+
+def test_latents_that_read_a_text_do_not_take_its_names() -> None:
+    recording = recorded(Latent(), 6, tokens=TEXT)
+    assert sorted(pieces(recording)) == [("0123", "0123"), ("0123", "abcdef")]
+
+
+def test_keys_of_a_memory_are_not_another_text() -> None:
+    (attention,) = recorded(Remembering(), 6, tokens=TEXT).attentions.values()
+    assert attention.role != "cross"
+    assert [each.piece for each in attention.keys] == ["unnamed"] * 4 + TEXT

@@ -1,0 +1,94 @@
+"""A softmax that is written out, over any axis, or torch's flex: the same weights as by softmax."""
+
+import pytest
+import torch
+from torch import nn
+
+from tests.transformer.watch.layers import HEADS, TOKENS, D
+from tests.transformer.watch.written_out import (
+    BY_HAND,
+    FLEX,
+    UNUSUAL_SUMS,
+    FlexByDistance,
+    FlexOfGroups,
+    Overlooking,
+    Reader,
+    Sparse,
+    Written,
+)
+from transformer import InputError, record
+from transformer.watch.kinds.unseen import AXIS, SUMS
+
+pytestmark = pytest.mark.usefixtures("each_way")
+STYLES = pytest.mark.parametrize("style", BY_HAND + FLEX, ids=lambda style: style.__name__)
+x = torch.randn(1, TOKENS, D, generator=torch.Generator().manual_seed(1))
+memory = torch.randn(1, TOKENS - 3, D, generator=torch.Generator().manual_seed(2))
+
+
+@STYLES
+@pytest.mark.parametrize("is_causal", [True, False])
+def test_two_layers_are_what_a_softmax_gives(style: type[Written], is_causal: bool) -> None:
+    torch.manual_seed(3)
+    model = nn.Sequential(style(is_causal), style(is_causal)).eval()
+    recording = record(model, x)
+    (attention,) = recording.attentions.values()
+    assert attention.kind == ("decoder_self" if is_causal else "encoder_self")
+    assert attention.n_layers == 2 and attention.n_heads == HEADS
+    for n, layer in enumerate(model):
+        torch.testing.assert_close(attention.weights(n), layer.wanted, atol=1e-5, rtol=1e-4)
+        closed = ~attention.allowed(n)
+        assert not attention.weights(n)[closed.expand(HEADS, -1, -1)].any()
+    assert recording.checked.is_right is not False and not recording.unseen
+    assert recording.checked.n_projected == 2
+
+
+@STYLES
+def test_one_that_reads_another_sequence_is_cross_attention(style: type[Written]) -> None:
+    torch.manual_seed(3)
+    model = Reader(style).eval()
+    recording = record(model, (x, memory))
+    assert list(recording.attentions) == ["decoder_self", "cross"]
+    for attention, layer in zip(
+        recording.attentions.values(), (model.first, model.second), strict=True
+    ):
+        torch.testing.assert_close(attention.weights(0), layer.wanted, atol=1e-5, rtol=1e-4)
+    assert recording.checked.is_right is not False
+
+
+def test_a_softmax_over_the_queries_is_named() -> None:
+    with pytest.raises(InputError, match=AXIS):
+        record(Overlooking().eval(), x)
+
+
+@pytest.mark.parametrize("style", UNUSUAL_SUMS, ids=lambda style: style.__name__)
+def test_weights_that_are_no_shares_are_named(style: type[Written]) -> None:
+    with pytest.raises(InputError, match=SUMS):
+        record(style().eval(), x)
+
+
+class Softmaxed(Written):
+    """The same by torch's softmax."""
+
+    def weights(self, scores: torch.Tensor) -> torch.Tensor:
+        return scores.softmax(-1)
+
+
+EDITS = ["cut:{}.1.2.5.1", "arrow-scale:{}.0.1.6.2=3", "head-off:{}.1.0", "head-uniform:{}.0.2"]
+EDITS += ["row-force:{}.1.1.4=1,2,0,3,1", "emphasise:{}.0.1=0.1,2"]
+NOT_ALIKE = Sparse, FlexByDistance, FlexOfGroups
+EXACT = [style for style in (*BY_HAND, *FLEX) if style not in NOT_ALIKE]
+
+
+@pytest.mark.parametrize("edit", EDITS, ids=lambda edit: edit.split(":")[0])
+@pytest.mark.parametrize("style", EXACT, ids=lambda style: style.__name__)
+def test_edits_do_what_they_do_to_a_softmax(style: type[Written], edit: str) -> None:
+    given = []
+    for each in (style, Softmaxed):
+        torch.manual_seed(3)
+        model = nn.Sequential(each(True), each(True)).eval()
+        recording = record(model, x, edits=[edit.format("decoder_self")])
+        assert recording.checked.is_right is not False
+        given.append((recording.logits, recording.attentions["decoder_self"].weights(1)))
+    torch.testing.assert_close(given[0], given[1], atol=1e-5, rtol=1e-4)
+    plain = record(nn.Sequential(*model), x)
+    assert not torch.allclose(plain.logits, given[1][0])

@@ -1,0 +1,165 @@
+"""Watching attention that a model computes by hand, and torch's flex attention, as they run."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from functools import cache
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from transformer.watch.calls.addends import bias_of
+from transformer.watch.calls.by_hand import HandMade, have_other_sums, met_values
+from transformer.watch.calls.flex import FLEX, flex_weights
+from transformer.watch.calls.layer import Layer
+from transformer.watch.calls.marks import Marks, Origin, Product, Softmax, added_by, mixed
+from transformer.watch.calls.seen import Seen, later_keys_are_closed, one_of_batch
+from transformer.watch.calls.sequences import Sequences
+from transformer.watch.capture.held import Held
+from transformer.watch.capture.operators import (
+    ALWAYS,
+    register,
+    register_made_of_python,
+    watching,
+)
+from transformer.watch.capture.place import Place, Places, Running
+from transformer.watch.capture.tensors import tensors_in
+from transformer.watch.capture.traces import READS, first_rows
+
+
+class Products(Sequences):
+    """Follows products of activations until they are weights that meet values."""
+
+    def __init__(
+        self,
+        paths: Mapping[nn.Module, str],
+        inputs: Iterable[object],
+        copies: bool,
+        is_one: bool,
+        *,
+        is_for_edits: bool,
+    ) -> None:
+        """As a watcher's, but paths: every module of the model -> its path."""
+        super().__init__(paths, inputs, is_for_edits=is_for_edits)
+        self._copies, self._is_one = copies, is_one
+        self._held = Held(paths)
+        self._marks = Marks()
+        self._layer = Layer(self._held, paths)
+        self._places = Places(paths)
+        self.windows: dict[str, tuple[int, int]] = {}
+        """Path of a module that reads one sequence as several -> how many, of how many queries."""
+        self.softmaxes: list[Origin] = []
+        """The softmaxes over products of activations."""
+        self.turned_softmaxes: list[Origin] = []
+        """Those over another axis than the last."""
+        self.sums: set[str] = set()
+        """Paths of modules whose weights, as they look, do not sum to 1."""
+
+    def _softmax(self, result: Any, args: Any, kwargs: Any) -> bool:
+        """Note down a softmax over products; tell whether it runs over their keys."""
+        scores = next(tensors_in((*args, *kwargs.values())))
+        axis = kwargs.get("dim", args[1] if len(args) > 1 else None)
+        mark = self._marks.get(scores)
+        if not isinstance(mark, Product) or scores.size(-1) - mark.n_keys not in (0, 1):
+            return False
+        sizes = scores.size(-2), scores.size(-1)
+        has_sink = scores.size(-1) > mark.n_keys
+        path = self._places.here(Running(), -1, sizes[0]).path
+        origin = Origin(path, sizes, mark.is_picked, has_sink)
+        origin.source, origin.firsts = mark.source, mark.firsts
+        if axis not in (-1, scores.dim() - 1):
+            self.turned_softmaxes.append(origin)
+            self._marks.put(scores, replace(mark, origin=origin))
+            return False
+        self.softmaxes.append(origin)
+        self._edit_weights(origin, scores, result, mark.addends)
+        self._marks.put(result, Softmax(result, scores, mark.addends, origin))
+        return True
+
+    def _product(self, args: Any, kwargs: Any, result: Tensor) -> None:
+        made = None
+        if self._marks:
+            is_learned = any(map(self._held.is_learned, tensors_in(args)))
+            if is_learned and mixed(self._marks, result, args):
+                return
+            made = met_values(self._marks, args, result)
+            if made is None and have_other_sums(self._marks, args):
+                self.sums.add(self._places.here(Running(), -1, result.size(-2)).path)
+        if made is not None:
+            self._by_hand(made)
+        elif self._held.are_activations(args, result):
+            is_picked = self._are_picked(args, result.shape[-2:])
+            q, k = [*tensors_in(args)][-2:]
+            source = self._layer.sources.made(q, k, None, Running().is_given)
+            addends = added_by(args, kwargs)
+            firsts = first_rows(args, result)
+            self._marks.put(result, Product(result.size(-1), addends, is_picked, source, firsts))
+            self._watch_functions()
+        else:
+            self._layer.matrix(args, result)
+
+    def _by_hand(self, made: HandMade) -> None:
+        width = -1 if made.v is None else made.v.size(-1)
+        running = Running()
+        place = self._places.here(running, width, made.weights.size(-2))
+        if self._is_of_windows(made.weights, place):
+            return
+        one_of_batch(self.folded(made.weights), place.path)  # raises for a batch
+        call, softmax = made.calls()
+        call = replace(call, v=self._lasting(call.v))
+        n_heads, n_queries, n_keys = call.given.shape
+        sizes = n_heads, n_queries, n_keys
+        is_causal = later_keys_are_closed(made.uncovered, n_queries, n_keys)
+        folded = made.weights.dim() == 3
+        addends = made.addends  # not made itself, which holds the scores too
+        make = cache(lambda: replace(call, bias=bias_of(addends, sizes)))
+        seen = Seen(place, sizes, make, is_causal, place.reads_another, is_folded=folded)
+        seen.is_picked = made.softmax.origin.is_picked
+        seen.softmax, seen.order = made.softmax.origin, made.order
+        source = made.softmax.origin.source
+        if source.reads_another is None and made.v is not None:  # keys were turned, values are not
+            source = self._layer.sources.made(made.result, made.v, made.v, running.is_given)
+        seen.source = source
+        seen.trace = self._traces.trace(
+            place,
+            sizes[1:],
+            self._layer.sources.latest(READS),
+            running.is_given,
+            seen.softmax.firsts,
+        )
+        self._edit(seen, made.result)
+        self._note(seen, made.result.reshape(n_heads, n_queries, -1))
+        if softmax is not None:
+            before = len(softmax.given), n_queries, n_keys
+            self.seen.append(replace(seen, sizes=before, make=lambda: softmax, is_softmax=True))
+
+    def _flex(self, args: Any, kwargs: Any, result: Any) -> None:
+        """torch's flex attention: its scores are what a function of the model's makes of them."""
+        with watching(None):
+            scores, weights, value = flex_weights(*args, **kwargs)
+        origin = Origin("", (weights.size(-2), weights.size(-1)), is_written_out=True)
+        q, k, v = args[:3]
+        origin.source = self._layer.sources.made(q, k, v, Running().is_given)
+        origin.firsts = first_rows((q, k.mT), scores)
+        self._by_hand(HandMade(Softmax(weights, scores, origin=origin), weights, value, result[0]))
+
+    def _is_of_windows(self, tensor: Tensor, place: Place) -> bool:
+        """Tell whether a call reads several sequences where the model was given one."""
+        windows = place.windows(tensor) if self._is_one else None
+        if windows is not None:
+            self.windows[place.path] = windows
+        return windows is not None
+
+    def _lasting(self, tensor: Tensor) -> Tensor:
+        return tensor.clone() if self._copies else self._held.lasting(tensor)
+
+    def _note(self, seen: Seen, heads: Tensor | None) -> None:
+        self.seen.append(seen)
+        self._layer.note(seen, heads)
+        self.tables.forget()
+
+
+aten = torch.ops.aten
+for _each in (aten.matmul, aten.bmm, aten.mm, aten.baddbmm, aten.einsum):
+    register(_each.default, ALWAYS, Products._product)
+register_made_of_python(FLEX, Products._flex)
