@@ -94,13 +94,10 @@ class Origin:
             return False if not self._rows and self._is_bare() else None
         if asking & set(self.columns):
             return False
-        n_others = self.call.v.size(1) - self.call.q.size(1)
-        words = self._words_among_others if n_others > 0 else ()
-        if n_others in words:  # a memory stands before them
-            return False
-        if words == (0,):  # it may stand after them, or another sequence begins alike
-            return None
         if self.trace.given & set(self.columns):
+            n_others = self.call.v.size(1) - self.call.q.size(1)
+            if n_others > 0 and n_others in self._words_among_others:  # they stand before words
+                return None
             as_long = self.call.q.size(1) == self.call.v.size(1)  # Funnel's queries are pooled
             return None if as_long and self._is_alike(asking, self.columns) else True
         sources = self._with_sources(asking), self._with_sources(self.columns)

@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from tests.transformer.watch.layers import D, Projected, split, weights_of
+from tests.transformer.watch.layers import D, Projected, split
 from transformer import Recording, record
 
 TEXT, OTHER = list("abcdef"), list("wxyz")
@@ -15,9 +15,14 @@ TEXT, OTHER = list("abcdef"), list("wxyz")
 class Reading(Projected):
     """Reads itself, or another sequence, or both: a memory beside its own words."""
 
-    def forward(self, x: Tensor, read: Tensor | None = None) -> Tensor:
+    def forward(
+        self, x: Tensor, read: Tensor | None = None, is_open: Tensor | None = None
+    ) -> Tensor:
         read = x if read is None else read
-        weights = weights_of(split(self.q(x)), split(self.k(read)))
+        scores = split(self.q(x)) @ split(self.k(read)).mT
+        if is_open is not None:
+            scores = scores.masked_fill(is_open == 0, -torch.inf)
+        weights = scores.softmax(-1)
         return self.out((weights @ split(self.v(read))).transpose(1, 2).flatten(-2))  # type: ignore[no-any-return]
 
 
@@ -57,11 +62,12 @@ class Latent(Parts):
 
 
 class Remembering(Parts):
-    """Keys of a memory stand before those of the words."""
+    """Keys of a memory stand before those of the words, which read no later one."""
 
     def forward(self, ids: Tensor) -> Tensor:
         x = self.words(ids)
-        return x + self.one(x, torch.cat([self.memory, x], 1))  # type: ignore[no-any-return]
+        is_open = torch.ones(x.size(1), x.size(1) + 4).tril(4)
+        return x + self.one(x, torch.cat([self.memory, x], 1), is_open)  # type: ignore[no-any-return]
 
 
 def recorded(
@@ -97,7 +103,8 @@ def test_latents_that_read_a_text_do_not_take_its_names() -> None:
     assert sorted(pieces(recording)) == [("0123", "0123"), ("0123", "abcdef")]
 
 
-def test_keys_of_a_memory_are_not_another_text() -> None:
-    (attention,) = recorded(Remembering(), 6, tokens=TEXT).attentions.values()
-    assert attention.role != "cross"
+def test_keys_of_a_memory_make_no_causal_attention_wrong() -> None:
+    recording = record(Remembering().eval(), torch.arange(6)[None], TEXT)
+    (attention,) = recording.attentions.values()
+    assert attention.role == "decoder_self" and recording.checked.is_right is not False
     assert [each.piece for each in attention.keys] == ["unnamed"] * 4 + TEXT

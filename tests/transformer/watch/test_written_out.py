@@ -9,10 +9,13 @@ from tests.transformer.watch.written_out import (
     BY_HAND,
     FLEX,
     UNUSUAL_SUMS,
+    Experts,
     FlexByDistance,
     FlexOfGroups,
     Overlooking,
+    Pooling,
     Reader,
+    Recurrent,
     Sparse,
     Written,
 )
@@ -53,6 +56,29 @@ def test_one_that_reads_another_sequence_is_cross_attention(style: type[Written]
     ):
         torch.testing.assert_close(attention.weights(0), layer.wanted, atol=1e-5, rtol=1e-4)
     assert recording.checked.is_right is not False
+
+
+def test_additive_attention_is_cross_attention_of_one_head() -> None:
+    model = Recurrent().eval()
+    tokens = {"target": list("abcdefgh"), "source": list("vwxyz")}
+    (attention,) = record(model, (x, memory), tokens).attentions.values()
+    assert (attention.role, attention.n_heads) == ("cross", 1)
+    assert [each.piece for each in attention.keys] == list("vwxyz")
+    torch.testing.assert_close(attention.weights(0), model.attention.wanted)
+
+
+def test_a_learned_score_that_pools_is_one_query() -> None:
+    model = Pooling().eval()
+    (attention,) = record(model, x).attentions.values()
+    assert len(attention.queries) == 1 and len(attention.keys) == TOKENS
+    torch.testing.assert_close(attention.weights(0), model.wanted)
+
+
+def test_a_mixture_of_experts_is_none() -> None:
+    with pytest.raises(InputError):
+        record(Experts().eval(), x)
+    model = nn.Sequential(BY_HAND[0](), Experts()).eval()
+    assert list(record(model, x).attentions) == ["encoder_self"]
 
 
 def test_a_softmax_over_the_queries_is_named() -> None:

@@ -200,3 +200,66 @@ class WithNull(Written):
 
 
 UNUSUAL_SUMS = (Sigmoid, Squares, WithNull)
+
+
+class Additive(nn.Module):
+    """Scores are a sum's tanh, as in Bahdanau et al. 2015; one head."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.q, self.k = nn.Linear(D, 8, bias=False), nn.Linear(D, 8, bias=False)
+        self.score = nn.Linear(8, 1, bias=False)
+        self.dropout, self.wanted = nn.Dropout(0.1), torch.empty(0)
+
+    def forward(self, queries: Tensor, keys: Tensor) -> Tensor:
+        sums = torch.tanh(self.q(queries)[:, :, None] + self.k(keys)[:, None])
+        weights = self.score(sums).squeeze(-1).softmax(-1)
+        self.wanted = weights
+        return torch.bmm(self.dropout(weights), keys)
+
+
+class Recurrent(nn.Module):
+    """An encoder and a decoder that are recurrent, with additive attention between them."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.encoder = nn.GRU(D, D, batch_first=True)
+        self.decoder = nn.GRU(D, D, batch_first=True)
+        self.attention, self.out = Additive(), nn.Linear(2 * D, 5)
+
+    def forward(self, target: Tensor, source: Tensor) -> Tensor:
+        memory, last = self.encoder(source)
+        states, _ = self.decoder(target, last)
+        return self.out(torch.cat([states, self.attention(states, memory)], -1))  # type: ignore[no-any-return]
+
+
+class Pooling(nn.Module):
+    """A classifier that weighs states by a learned score."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.read, self.score = nn.GRU(D, D, batch_first=True), nn.Linear(D, 1)
+        self.out, self.wanted = nn.Linear(D, 2), torch.empty(0)
+
+    def forward(self, x: Tensor) -> Tensor:
+        states, _ = self.read(x)
+        weights = self.score(states).mT.softmax(-1)
+        self.wanted = weights
+        return self.out((weights @ states)[:, 0])  # type: ignore[no-any-return]
+
+
+class Experts(nn.Module):
+    """Three matrices that a softmax weighs, for each token: no attention."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.gate = nn.Linear(D, 3)
+        self.experts = nn.ModuleList(nn.Linear(D, D) for _ in range(3))
+        self.table = nn.Parameter(torch.randn(3, D))
+
+    def forward(self, x: Tensor) -> Tensor:
+        gates = self.gate(x).softmax(-1)
+        given = torch.stack([each(x) for each in self.experts], 2)
+        one = torch.einsum("bte,bted->btd", gates, given)
+        other = (gates[:, :, None] @ given)[:, :, 0]
+        return one + other + gates @ self.table

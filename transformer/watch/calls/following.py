@@ -9,7 +9,7 @@ from torch import Tensor
 from transformer.watch.calls.layer import DROPOUT, FUNCTION, GATE, MASK, MEAN, NORM, Layer
 from transformer.watch.calls.output import Output
 from transformer.watch.calls.unedited import Unedited
-from transformer.watch.capture.operators import AT_TIMES, register
+from transformer.watch.capture.operators import ALWAYS, AT_TIMES, register
 from transformer.watch.capture.tensors import storage
 
 
@@ -62,6 +62,13 @@ class Following(Unedited):
         if self._layer.output is not None:
             self._layer.output.bent(args[0], result, is_gate=False)
 
+    def _softened(self, args: Any, kwargs: Any, result: Tensor) -> None:
+        self._bent(args, kwargs, result)
+        self._any_softmax(args, result)
+
+    def _any_softmax(self, args: Any, result: Tensor) -> None:
+        """Here a softmax over something that is no product of activations may be noted down."""
+
     def _gated(self, args: Any, kwargs: Any, result: Tensor) -> None:
         self._layer.met_between(args[0], GATE)
         if self._layer.output is not None:
@@ -102,7 +109,7 @@ _BENDING = (
 )
 for _each in _BENDING:
     register(_each.default, AT_TIMES, Following._bent)
-register(aten.softmax.int, AT_TIMES, Following._bent)
+register(aten.softmax.int, ALWAYS, Following._softened)
 register(aten.neg.default, AT_TIMES, Following._turned_round)
 register(aten.mean.dim, AT_TIMES, Following._averaged)
 register(aten.sum.dim_IntList, AT_TIMES, Following._averaged)

@@ -50,6 +50,8 @@ class Origin:
     """True: it met them block by block."""
     is_written_out: bool = False
     """True: its weights are known when they meet their values, and its scores are not."""
+    is_of_products: bool = True
+    """True: its scores are products of activations."""
     source: Made = UNKNOWN
     """The origin of queries and keys."""
     firsts: Firsts = NO_ROWS
@@ -68,7 +70,7 @@ class Product:
     """Their origin."""
     firsts: Firsts = NO_ROWS
     origin: Origin | None = None
-    """That of a softmax over another axis than the last, if there was one."""
+    """The one of a softmax over another axis than the last, if there was one."""
     n_moves: int = 0
     """The number of functions that may have put its axes into another order."""
 

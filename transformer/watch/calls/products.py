@@ -39,7 +39,7 @@ class Products(Sequences):
         *,
         is_for_edits: bool,
     ) -> None:
-        """As a watcher's, but paths: every module of the model -> its path."""
+        """Take what a watcher takes, but paths: every module of the model -> its path."""
         super().__init__(paths, inputs, is_for_edits=is_for_edits)
         self._copies, self._is_one = copies, is_one
         self._held = Held(paths)
@@ -51,7 +51,7 @@ class Products(Sequences):
         self.softmaxes: list[Origin] = []
         """The softmaxes over products of activations."""
         self.turned_softmaxes: list[Origin] = []
-        """Those over another axis than the last."""
+        """The same over another axis than the last."""
         self.sums: set[str] = set()
         """Paths of modules whose weights, as they look, do not sum to 1."""
 
@@ -76,6 +76,16 @@ class Products(Sequences):
         self._marks.put(result, Softmax(result, scores, mark.addends, origin))
         return True
 
+    def _any_softmax(self, args: Any, result: Tensor) -> None:
+        """Note down one over other scores than products: additive attention has a tanh of a sum."""
+        scores, axis = args[:2]
+        is_last = axis in (-1, result.dim() - 1) and result.dim() > 2
+        if is_last and not isinstance(self._marks.get(scores), Product):
+            sizes = result.size(-2), result.size(-1)
+            origin = Origin("", sizes, is_written_out=True, is_of_products=False)
+            self._marks.put(result, Softmax(result, scores, origin=origin))
+            self._watch_functions()
+
     def _product(self, args: Any, kwargs: Any, result: Tensor) -> None:
         made = None
         if self._marks:
@@ -85,7 +95,7 @@ class Products(Sequences):
             made = met_values(self._marks, args, result)
             if made is None and have_other_sums(self._marks, args):
                 self.sums.add(self._places.here(Running(), -1, result.size(-2)).path)
-        if made is not None:
+        if made is not None and self._is_attention(made, args):
             self._by_hand(made)
         elif self._held.are_activations(args, result):
             is_picked = self._are_picked(args, result.shape[-2:])
@@ -97,6 +107,16 @@ class Products(Sequences):
             self._watch_functions()
         else:
             self._layer.matrix(args, result)
+
+    def _is_attention(self, made: HandMade, args: Any) -> bool:
+        """Tell whether values are what the pass has made of a text, if scores do not say so.
+
+        What routers and mixtures weigh is learned, or another one for each token.
+        """
+        w, origin = made.weights, made.softmax.origin
+        is_whole = w.dim() > 2 and w.size(0) == 1 and w.shape[-2:] == origin.sizes
+        is_learned = any(map(self._held.is_learned, tensors_in(args)))
+        return origin.is_of_products or (is_whole and not is_learned)
 
     def _by_hand(self, made: HandMade) -> None:
         width = -1 if made.v is None else made.v.size(-1)

@@ -99,7 +99,7 @@ def _lengths(kinds: Mapping[str, Kind], n_given: int = 0) -> Iterator[tuple[str,
     _, n_rows, n_keys = sizes.get("cross", (0, 0, 0))
     if "encoder_self" in sizes:  # no cache: more keys than queries are no words
         n_words = min(sizes["encoder_self"][1:])
-        n_words = n_keys if n_given == n_keys else n_words
+        n_words = n_keys if 0 < n_given == n_keys else n_words
         yield "source", (n_words, n_words)
     elif "cross" in sizes:
         yield "source", (n_keys, n_keys)

@@ -32,7 +32,7 @@ def kind_of(call: Seen, seen: Sequence[Seen]) -> str | None:
 
 def _is_cross(call: Seen, seen: Sequence[Seen]) -> bool:
     if call.is_followed:
-        return bool(call.reads_another) and not call.is_causal and not _is_beside_memory(call)
+        return bool(call.reads_another) and not call.is_causal
     if call.reads_another is not None and (call.reads_another or _same_length(call)):
         return call.reads_another and not call.is_causal
     if call.is_causal:
@@ -40,14 +40,6 @@ def _is_cross(call: Seen, seen: Sequence[Seen]) -> bool:
     if any(_CROSS.search(part) for part in call.place.path.split(".")):
         return True
     return not _same_length(call) and not call.place.is_causal and _is_beside_another(call, seen)
-
-
-def _is_beside_memory(call: Seen) -> bool:
-    """Tell whether keys of a memory stand before those that are made of what its queries are."""
-    _, n_queries, n_keys = call.sizes
-    if n_keys <= n_queries or call.trace is None:
-        return False
-    return Origin(call.make(), call.trace).is_another is False
 
 
 def _is_beside_cross(call: Seen, seen: Sequence[Seen]) -> bool:
