@@ -111,12 +111,16 @@ class Products(Sequences):
     def _is_attention(self, made: HandMade, args: Any) -> bool:
         """Tell whether values are what the pass has made of a text, if scores do not say so.
 
-        What routers and mixtures weigh is learned, or another one for each token.
+        What routers and mixtures weigh is learned, or another one for each token. So of scores
+        that are no products only one head [1, Q, K] is taken: [1, T, n, n] may be T mixtures.
         """
         w, origin = made.weights, made.softmax.origin
-        is_whole = w.dim() > 2 and w.size(0) == 1 and w.shape[-2:] == origin.sizes
-        is_learned = any(map(self._held.is_learned, tensors_in(args)))
-        return origin.is_of_products or (is_whole and not is_learned)
+        is_whole = w.dim() == 3 and w.size(0) == 1 and w.shape[-2:] == origin.sizes
+        tensors = [*tensors_in(args)]
+        is_text = not any(map(self._held.is_learned, tensors)) and not any(
+            isinstance(self._marks.get(each), Product) for each in tensors
+        )
+        return origin.is_of_products or (is_whole and is_text)
 
     def _by_hand(self, made: HandMade) -> None:
         width = -1 if made.v is None else made.v.size(-1)
