@@ -4,13 +4,14 @@ viz/components/kit/shade.js says the same to the browser.
 """
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 Scale = Literal["share", "signed"]
 """From 0 to the theme's dark end, or from one end over 0 to the other."""
+SCALES: tuple[Scale, ...] = get_args(Scale)
 UNIT = 1.0
 POWER = 2
 """A place by the root has this power as its value."""

@@ -26,7 +26,13 @@ TALL = 24
 
 
 def table_html(content: Table | Tables, theme: Theme) -> str:
-    """All of it, with the style that it needs. All texts are escaped."""
+    """All of it, with the style that it needs where no page has that. All texts are escaped."""
+    scales = {table.scale for table in as_tables(content) if _has_shades(table)}
+    return f"{style_of(scales, theme)}{table_body(content, theme)}"
+
+
+def table_body(content: Table | Tables, theme: Theme) -> str:
+    """All of it, for a page that has the style of tables (`style_of`). All texts are escaped."""
     tables = as_tables(content)
     lines = "".join(
         f'<div class="line">{"".join(map(_table, line))}</div>' for line in tables.lines
@@ -36,14 +42,13 @@ def table_html(content: Table | Tables, theme: Theme) -> str:
         f'<p class="{name}">{html.escape(text)}</p>' if text else ""
         for name, text in (("title", tables.title), ("remark", tables.remark))
     )
-    scales = [table.scale for table in tables if _has_shades(table)]
-    return f'{style_of(scales, theme)}<div class="tables">{title}{remark}{legend}{lines}</div>'
+    return f'<div class="tables">{title}{remark}{legend}{lines}</div>'
 
 
-def samples_html(samples: Sequence[Cell], theme: Theme) -> str:
-    """Names with the lines that they have in charts, in a line."""
+def samples_body(samples: Sequence[Cell]) -> str:
+    """Names with the lines that they have in charts, in a line; the same of its style."""
     names = "".join(f"<span>{_text(each)}</span>" for each in samples)
-    return f'{style_of((), theme)}<div class="tables samples">{names}</div>'
+    return f'<div class="tables samples">{names}</div>'
 
 
 def _has_shades(table: Table) -> bool:

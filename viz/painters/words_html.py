@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from viz.exhibits.words import Line, Role, Span, Words
 from viz.labels import escaped
 
-_STYLE = """
+STYLE = """
 <style>
   .text-lines { line-height: 1.3; }
   .text-lines dl { display: grid; grid-template-columns: max-content 1fr; gap: 0.1rem 0.8rem;
@@ -27,11 +27,16 @@ _TAGS: dict[Role, str] = {"": "bdi", "gone": "s", "new": "b"}
 
 
 def words_html(words: Words) -> str:
-    """All of it, with the style that it needs. All texts are `escaped`."""
+    """All of it, with the style that it needs where no page has that. All texts are `escaped`."""
+    return f"{STYLE}{words_body(words)}"
+
+
+def words_body(words: Words) -> str:
+    """All of it, for a page that has the `STYLE` of words. All texts are `escaped`."""
     lines = "".join(map(_line, words.lines))
     body = f"<dl>{lines}</dl>" if any(each.title for each in words.lines) else lines
     foot = f'<p class="foot">{_spans(words.foot)}</p>' if words.foot else ""
-    return f'{_STYLE}<div class="text-lines">{body}{foot}</div>'
+    return f'<div class="text-lines">{body}{foot}</div>'
 
 
 def _line(line: Line) -> str:

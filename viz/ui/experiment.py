@@ -10,7 +10,7 @@ from viz.app_packages import st
 from viz.edit_words import edit_text, edits_text, grouped, scale_of, with_factor
 from viz.exhibits.words import Line, Span, Words
 from viz.labels import literal, signed
-from viz.painters.words_html import words_html
+from viz.painters.words_html import words_body
 from viz.run.request import Answer
 from viz.screen import Screen, put
 from viz.state.changing import changes, edit, exchange, redo, remove, undo
@@ -185,4 +185,4 @@ def _room_for_outputs(after: Answer, text: str) -> str:
         return ""
     spans = [Span(word, signed(0.0)) for word in words_of(after.recording.target)]
     words = Words([Line(spans, WITHOUT), Line([Span(text or "nothing")], WITH)])
-    return f'<div class="{"room" if text else "unseen"}">{words_html(words)}</div>'
+    return f'<div class="{"room" if text else "unseen"}">{words_body(words)}</div>'

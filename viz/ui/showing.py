@@ -16,8 +16,8 @@ from viz.exhibits.table import Table, Tables
 from viz.exhibits.words import Words
 from viz.notebook.chart_image import chart_image
 from viz.painters.chart_plotly import CONFIG, figure, figure_html
-from viz.painters.table_html import table_html
-from viz.painters.words_html import words_html
+from viz.painters.table_html import table_body
+from viz.painters.words_html import words_body
 from viz.run.growth import Growth
 from viz.run.operating.times import timed
 from viz.state.checkpoints import caption_of
@@ -164,12 +164,12 @@ def _own_file(pane: Pane, exhibit: Exhibit, name: str, key: str) -> None:
 
 def show_table(content: Table | Tables) -> None:
     """A table that is no exhibit: it is drawn, and not offered for a paper."""
-    st.html(table_html(content, _theme()))
+    st.html(table_body(content, _theme()))
 
 
 def show_words(content: Words) -> None:
     """Words that stand somewhere else than the exhibits of a page."""
-    st.html(words_html(content))
+    st.html(words_body(content))
 
 
 def _theme() -> Theme:

@@ -4,6 +4,9 @@ from collections.abc import Iterable
 
 import streamlit as st
 
+from viz.exhibits.shading import SCALES
+from viz.painters.table_style import style_of
+from viz.painters.words_html import STYLE as WORDS
 from viz.state.page import Page
 from viz.state.state import current_theme
 from viz.theme import Theme
@@ -206,8 +209,13 @@ _EXPAND = '[data-testid="stExpandSidebarButton"]'
 def style(page: Page, pages: Iterable[Page]) -> None:
     """Less padding than Streamlit's own, digits of one width, text that can be read, a ring around
     what has the focus; and the navigation says which of the pages is open.
+
+    The looks of tables and words stand here too, once: with each of them a browser would clean
+    them, and compute the style of the whole page anew.
     """
-    st.html(_variables(current_theme()) + _CSS + _RING + _named(page, pages))
+    theme = current_theme()
+    looks = style_of(SCALES, theme) + WORDS
+    st.html(_variables(theme) + _CSS + _RING + looks + _named(page, pages))
 
 
 def _variables(theme: Theme) -> str:

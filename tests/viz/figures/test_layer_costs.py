@@ -20,7 +20,7 @@ from viz.figures.layer_costs import (
     time_chart,
 )
 from viz.painters.chart_plotly import figure as paint
-from viz.painters.table_html import samples_html, table_html
+from viz.painters.table_html import samples_body, table_html
 from viz.theme import DARK, LIGHT
 
 SIZES = Sizes(d=64, k=3, r=8)
@@ -111,5 +111,5 @@ def test_every_line_of_the_curves_is_in_the_legend() -> None:
         each.name.strip("… ")
         for each in paint(cost_chart("longest_path", SIZES, 30, has_legend=False), LIGHT).data
     }
-    legend = re.sub("<[^>]*>", "|", samples_html(cost_samples(), LIGHT))
+    legend = re.sub("<[^>]*>", "|", samples_body(cost_samples()))
     assert all(name in legend for name in lines) and "not dilated" in lines

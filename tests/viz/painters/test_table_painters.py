@@ -11,7 +11,7 @@ from viz.figures.means_table import MeanOff, means_table
 from viz.figures.sweep_table import HeadOff, sweep_table
 from viz.figures.token_lines import token_lines
 from viz.painters.shades import contrast, grounds_of, luminance
-from viz.painters.table_html import samples_html, table_html
+from viz.painters.table_html import samples_body, table_html
 from viz.painters.table_sheet import table_sheet
 from viz.paper.sheet import Box, Sheet, Words
 from viz.theme import DARK, LIGHT, Theme
@@ -60,7 +60,7 @@ def test_every_text_is_escaped_and_links_keep_their_address(kind: str) -> None:
     }
     assert 'class="s0 marked" data-value="1.5"' in drawn
     assert drawn.count("<del>") == 1 and "<ins>+ und</ins>" in drawn and "<td></td>" in drawn
-    assert "<img" not in samples_html([Cell(NASTY)], DARK)
+    assert "<img" not in samples_body([Cell(NASTY)])
 
 
 def test_a_cell_without_a_link_says_its_number_to_a_pointer() -> None:

@@ -16,7 +16,7 @@ from tests.viz.ui.test_app import SHIPPED, start
 from transformer.discover import discover
 from viz.exhibits.table import Table, Tables
 from viz.figure_at import page_of
-from viz.painters.table_html import table_html
+from viz.painters.table_html import table_body
 from viz.paper.crate import command
 from viz.paper.figure import COLUMN
 from viz.paper.record import address_of, read_record
@@ -156,7 +156,7 @@ def test_what_a_page_draws_is_among_its_figures_and_each_leads_back(
     assert set(drawn.charts) <= says
     contents = [each.content for each in figures.values()]
     tables = {
-        unlinked(table_html(each, theme))
+        unlinked(table_body(each, theme))
         for each in contents
         if isinstance(each, Table | Tables)
         for theme in (LIGHT, DARK)

@@ -14,10 +14,9 @@ from viz.lessons.place import Place
 from viz.lessons.subject import Subject
 from viz.lessons.width import sizes_of
 from viz.pages.why_attention import cost_exhibits
-from viz.painters.table_html import samples_html
+from viz.painters.table_html import samples_body
 from viz.screen import Screen, put
 from viz.state.page import PAGES, Pane
-from viz.state.state import current_theme
 from viz.ui.saving import for_a_paper
 from viz.ui.showing import show
 
@@ -62,7 +61,7 @@ def draw_picture(name: str, pane: Pane, place: Place, key: str, opened: Screen) 
         return
     pane, exhibits = exhibits_in(name, pane, place, opened)
     if name == "costs":
-        st.html(samples_html(cost_samples(), current_theme()))
+        st.html(samples_body(cost_samples()))
     for column, each in zip(st.columns(len(exhibits)), exhibits.values(), strict=True):
         with column:
             show(each, f"{name} {key} {each.title}")
