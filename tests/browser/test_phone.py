@@ -75,6 +75,42 @@ def test_sentence_and_picture_are_on_the_first_screen(
     phone.set_viewport_size(PHONE)
 
 
+@pytest.mark.parametrize(
+    ("path", "picture", "most"),
+    [
+        ("", f"{LARGE} .box", 530),
+        ("compare", f"{LARGE} .box", 630),
+        ("positions", ".js-plotly-plot", 600),
+        ("masks", ".js-plotly-plot", 540),
+        ("heads", ".js-plotly-plot", 400),
+        ("training", ".snapshot-player .play", 560),
+        ("experiment?sweep_kind=cross", ".data", 650),
+    ],
+)
+def test_a_page_begins_with_its_picture(
+    phone: Page, address: str, path: str, picture: str, most: int
+) -> None:
+    """What is chosen for it, and what else is said of it, stands below."""
+    visit(phone, f"{address}/{path}")
+    expect(phone.locator(picture).first).to_be_visible()
+    becomes(lambda: box(phone.locator(picture).first)["y"] < most, True)
+    widths = phone.evaluate("[document.documentElement.scrollWidth, innerWidth]")
+    assert widths[0] == widths[1]
+
+
+def test_what_the_sidebar_opens_is_not_below_it(phone: Page, address: str) -> None:
+    visit(phone, address)
+    phone.get_by_test_id("stExpandSidebarButton").tap()
+    field = phone.get_by_role("textbox", name="Open a checkpoint")
+    field.fill("checkpoints/no-such")
+    field.press("Enter")
+    expect(phone.get_by_test_id("stSidebar").get_by_role("alert")).to_be_visible()
+    field.fill("checkpoints/copy")
+    field.press("Enter")
+    expect(phone.get_by_test_id("stSidebar")).to_have_attribute("data-collapsed", "true")
+    expect(phone.get_by_test_id("stMain")).to_be_focused()
+
+
 def come_to(over: Locator) -> None:
     """As people do before they touch it: what stands above it may have grown."""
     over.evaluate("node => node.scrollIntoView({ block: 'center', behavior: 'instant' })")

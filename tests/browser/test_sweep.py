@@ -15,6 +15,22 @@ from viz.labels import kind_title
 
 pytestmark = [pytest.mark.browser, pytest.mark.same_page]
 
+BARS = """
+window.bars = [];
+const look = () => {
+  const [bar] = document.querySelectorAll('[data-testid="stProgress"]');
+  const track = bar?.querySelector('[data-testid="stProgressBarTrack"]');
+  const [n, of] = bar?.textContent.match(/\\d+/g) ?? [];
+  if (track && of) {
+    const { left, width } = track.getBoundingClientRect();
+    const end = track.firstElementChild.getBoundingClientRect().right;
+    window.bars.push([Number(n), Number(of), (end - left) / width]);
+  }
+  requestAnimationFrame(look);
+};
+look();
+"""
+"""What each frame shows: the numbers of the words, and the part of the track that is filled."""
 TEXT = "The old man looked at the sea, and it was as quiet as his house was."
 
 
@@ -51,6 +67,17 @@ def test_a_sweep_is_stopped_goes_on_and_leads_to_a_head(page: Page, address: str
     rows.first.locator("a").click()
     becomes(lambda: parameter(page, "edits"), str(found.edits[worst]))
     expect(page.locator(".text-lines .foot [data-value]")).to_have_text(total)
+
+
+def test_a_bar_says_what_its_words_say(page: Page, address: str) -> None:
+    page.add_init_script(BARS)
+    page.goto(f"{address}/experiment?text=The old woman looked at the lake, and it was quiet.")
+    expect(page.locator(".data tbody tr")).to_have_count(72)
+    expect(page.locator(".st-key-far")).to_have_count(0)
+    bars = page.evaluate("window.bars")
+    assert len(bars) > 2
+    for n_done, n_all, width in bars:
+        assert width == pytest.approx(n_done / n_all, abs=0.011)  # Streamlit rounds to a hundredth
 
 
 def test_a_classifier_s_heads_move_its_classes(page: Page, address: str) -> None:

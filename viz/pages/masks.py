@@ -2,10 +2,11 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from transformer import Checkpoint, InputError, Recording
 from transformer.batch_masks import SentenceMasks, batch_masks, pad_token, used_masks
-from viz.app_packages import st
+from viz.app_packages import DeltaGenerator, st
 from viz.exhibits.chart import Chart
 from viz.exhibits.exhibit import Exhibit
 from viz.export import masks_csv
@@ -52,7 +53,13 @@ class Batch:
 def draw(pane: Pane) -> None:
     """Say what masks are for and what the model does; then draw each sentence with its masks."""
     own, words = pane.screen.of(MasksFields), st.container()
-    field, kinds, which = st.columns([6, 3.4, 3.4], vertical_alignment="bottom")
+    with st.container():
+        _batch_and_masks(pane, own, words)
+
+
+def _batch_and_masks(pane: Pane, own: MasksFields, words: DeltaGenerator) -> None:
+    with st.container(key="under masks"):
+        field, kinds, which = st.columns([6, 3.4, 3.4], vertical_alignment="bottom")
     with field:
         default = offered_example(pane.answer)
         text = default if own.mask_text is None else own.mask_text
@@ -67,7 +74,8 @@ def draw(pane: Pane) -> None:
     with words:
         explain(what_for(batch.kind), literal(what_is_done(pane, batch)))
     exhibits = _exhibits_of(batch)
-    with st.container(horizontal=True, vertical_alignment="center"):
+    look: Any = {"vertical_alignment": "center"}
+    with st.container(horizontal=True, key="under legend", **look):
         legend(batch.masks)
         download(
             "Masks as CSV",

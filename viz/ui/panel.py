@@ -21,15 +21,17 @@ def panel(name: str, pane: Pane, **choices: Any) -> None:
     view: View = discover("viz.views", "VIEW")[name]
     controls = {each.name: each for each in view.controls if each.name not in choices}
     beside = controls.pop(view.beside, None)
-    with st.container(horizontal=True, vertical_alignment="bottom"):
-        chosen = choices | {name: draw_control(control, pane) for name, control in controls.items()}
-    if beside is None:
-        draw_figure(name, pane, **chosen)
-    else:
-        options = beside.options(pane.recording)
-        for column, option in zip(columns(len(options)), options, strict=True):
-            with column:
-                draw_figure(name, pane, **chosen | {beside.name: option})
+    with st.container():
+        with st.container(horizontal=True, vertical_alignment="bottom", key=f"under {name}"):
+            own = {name: draw_control(control, pane) for name, control in controls.items()}
+        chosen = choices | own
+        if beside is None:
+            draw_figure(name, pane, **chosen)
+        else:
+            options = beside.options(pane.recording)
+            for column, option in zip(columns(len(options)), options, strict=True):
+                with column:
+                    draw_figure(name, pane, **chosen | {beside.name: option})
     st.caption(view.explain)
 
 

@@ -87,6 +87,8 @@ _CSS = """
   [data-header="line"]:has(.st-key-typed) .st-key-tour:not(:focus-within) {
     opacity: 0; pointer-events: none;
   }
+  /* What is said of work that goes on is so at once: a bar would come to it half a second later. */
+  [data-testid="stProgressBarTrack"] > * { transition: none !important; }
   /* It draws nothing, and takes no place. */
   .st-key-address, [data-empty],
   [data-testid="stLayoutWrapper"]:has(> * > [data-empty]:only-child) { position: absolute; }
@@ -166,6 +168,25 @@ _CSS = """
     }
     /* Kind, layer and head of a phone stand in one line. */
     [class*="st-key-kind"] [role="radio"] { padding-inline: 0.6rem; }
+    /* What is chosen for a picture, and what else is said of it, comes below it. */
+    [data-testid="stVerticalBlock"] > :has(> [class*="st-key-under"]) { order: 1; }
+    [data-testid="stMain"] [data-testid="stHorizontalBlock"]:is(.st-key-second, .st-key-far) {
+      flex-wrap: nowrap;
+    }
+    .st-key-second .stSelectbox, .st-key-second > :has(.stSelectbox),
+    .st-key-far > :has(.stProgress) {
+      width: auto !important; min-width: 0; flex: 1 1 0;
+    }
+    .st-key-compared [data-testid="stColumn"] > * { gap: 0.25rem; }
+    [data-testid="stMain"] :is(
+      .st-key-sweep-choices, .st-key-experiments, .st-key-topics, .st-key-compared
+    ) { gap: 0.5rem; }
+    .st-key-paper-compared button [data-testid="stMarkdownContainer"] {
+      position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%);
+    }
+    :is([class*="st-key-topic"], [class*="st-key-metric"]) [data-testid="stWidgetLabel"] {
+      display: none;
+    }
     /* An experiment takes a line of controls, and a line for each of its outputs. */
     :is(.st-key-experiment, .st-key-branches) :is([data-testid="stHorizontalBlock"], .text-lines) {
       overflow-x: auto; scrollbar-width: none;

@@ -2,7 +2,7 @@
 // come by the navigation is on the page, whose keys are heard then.
 
 const NAVIGATION = '[data-testid="stHeader"], [data-testid="stSidebar"]';
-const LINKS = '[data-testid="stSidebar"][data-collapsed="false"] [data-testid="stSidebarNav"]';
+const OPEN = '[data-testid="stSidebar"][data-collapsed="false"]';
 const CLOSE = '[data-testid="stSidebarCollapseButton"] button';
 const LINK = '[data-testid="stSkipToContent"]';
 const LONGEST = 5000; // ms in which a page is drawn that somebody comes back to
@@ -93,10 +93,16 @@ function placeIn(found) {
   return found;
 }
 
-// Another page is open: Streamlit leaves the focus on the menu, which Space would open again; and a
-// sidebar that holds the navigation, on a narrow screen, over the page.
+// Another page is open, or something that the sidebar opened: Streamlit leaves the focus on the menu,
+// which Space would open again; and the sidebar, on a narrow screen, over the page.
 export function leaveNavigation() {
   const isThere = document.activeElement?.closest(NAVIGATION);
-  if (document.querySelector(LINKS)) document.querySelector(CLOSE)?.click();
+  if (isCovered()) document.querySelector(CLOSE)?.click();
   if (isThere) main().focus();
+}
+
+// Whether the sidebar lies over the page, as on a narrow screen.
+export function isCovered() {
+  const [over, page] = [document.querySelector(OPEN), main()].map((node) => node?.getBoundingClientRect());
+  return over ? over.right > page.left + 1 : false;
 }

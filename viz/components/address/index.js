@@ -6,7 +6,7 @@ import { hasModifier } from "../kit/roving.js";
 import { TYPED } from "../kit/preview.js";
 import { tell } from "../kit/sync.js";
 import { onTheme, shownTheme } from "../kit/theme.js";
-import { beginAtTop, goOnAt, leaveNavigation, scrolledTo, stayAtColumn, watchFocus } from "./focus.js";
+import { beginAtTop, goOnAt, isCovered, leaveNavigation, scrolledTo, stayAtColumn, watchFocus } from "./focus.js";
 import { watchHeader } from "./header_line.js";
 import { isNews } from "./theme.js";
 
@@ -91,8 +91,9 @@ function update(_, { session, number, query, n_entries, taken, asked, drawn, pag
   theme.server = drawn;
   tellTheme();
   if (!isOpen(page, pages)) return;
-  if (page !== (bar.page ?? page)) leaveNavigation();
-  bar.page = page;
+  const shown = `${page} ${withoutDraft(query)}`;
+  if (page !== (bar.page ?? page) || (shown !== (bar.shown ?? shown) && isCovered())) leaveNavigation();
+  Object.assign(bar, { page, shown });
   const here = location.search.slice(1);
   // A server that started anew, or has forgotten the session, reads the address that Streamlit tells
   // it: the one by which the page was opened, or went Back to, last. This one says what was shown.
@@ -125,6 +126,13 @@ function open(opened) {
   }
   if (opened !== bar.opened) bar.isBack = false;
   bar.opened = opened;
+}
+
+// What is put into a story stands beside what is shown.
+function withoutDraft(query) {
+  const parts = new URLSearchParams(query);
+  parts.delete("draft");
+  return parts;
 }
 
 function write(query, isNewEntry) {

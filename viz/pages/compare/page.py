@@ -56,8 +56,10 @@ def draw(pane: Pane) -> None:
         changed(pane, panes["B"])
     else:
         say_unchanged(pane.screen)
-    below(partial(_first, panes), pane)
-    _pictures(panes)
+    with st.container(key="compared"):
+        with st.container(key="under pictures"):
+            below(partial(_first, panes), pane)
+        _pictures(panes)
     below(partial(_differences, panes), pane)
 
 
@@ -205,14 +207,14 @@ def _numbers(panes: dict[str, Pane]) -> None:
 
 
 def _choices(pane: Pane) -> None:
-    choose_head(pane, title="A")
+    choose_head(pane, title="A", as_list=True)
     other = second(pane)
     own = pane.screen.of(CompareFields)
     is_asked = own.checkpoint_b is not None or own.edited_b
     is_refused = is_asked and other.of is None
     if pane.is_of_asked_checkpoint and not is_refused and not other.is_locked:
         mend_head(other.selection, SUFFIX)
-    choose_head(other, title="B")
+    choose_head(other, title="B", as_list=True)
 
 
 PAGE = Page(

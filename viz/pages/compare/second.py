@@ -3,6 +3,7 @@
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from transformer import CheckpointError, Recording
 from transformer.analysis.selection import Selection
@@ -46,7 +47,8 @@ def choose_second(first: Pane) -> Pane:
     except CheckpointError as error:
         problem = str(error)
     names = [name for name in checkpoint_names() if name != first.answer.request.checkpoint]
-    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+    look: Any = {"vertical_alignment": "center", "gap": "small"}
+    with st.container(horizontal=True, key="second", **look):
         st.caption("Compare **A** with **B** of", width="content")
         of = derived(first)
         chosen = _chosen(of)

@@ -1,6 +1,7 @@
 """Training: how the heads came about, the smoothed labels, the learning rate, the losses."""
 
 from collections.abc import Callable
+from typing import Any
 
 from viz.app_packages import st
 from viz.fields.training import TrainingFields
@@ -30,7 +31,8 @@ DRAW = {HEADS: heads_over_steps, "smoothing": smoothing, "rate": rates, "loss": 
 
 def draw(pane: Pane) -> None:
     """The chosen topic; what is chosen for it stands beside its name."""
-    top = st.container(horizontal=True, vertical_alignment="bottom", gap="medium")
+    look: Any = {"vertical_alignment": "bottom", "gap": "medium"}
+    top = st.container(horizontal=True, key="topics", **look)
     with top:
         topic = choose_one("Topic", "topic", TITLES, _topic(pane), label_visibility="hidden")
     DRAW[topic](pane, top)
