@@ -5,6 +5,7 @@ it again on a machine that has it.
 """
 
 from collections.abc import Collection, Sequence
+from contextlib import nullcontext
 from functools import lru_cache
 from logging import getLogger
 from pathlib import Path
@@ -16,7 +17,7 @@ from transformer.formats.adapter import own_adapter, pair_of
 from transformer.formats.own_module import offered
 from transformer.hugging_face.adapters.path import parts_of
 from transformer.versions import size_of
-from viz.app_packages import st
+from viz.app_packages import draws_pages, st
 from viz.labels import literal
 from viz.run.cpu_instead import repeated
 from viz.run.once import once_a_run
@@ -142,7 +143,8 @@ def load(request: Request) -> None:
         return
     name = request.checkpoint
     size = f"{size_of(shipped_path(name)) / 1e6:,.0f} MB"
-    with st.spinner(f"Loading {literal(title(name))}, {size}"):
+    says = f"Loading {literal(title(name))}, {size}"
+    with st.spinner(says) if draws_pages() else nullcontext():  # nobody sees one in a shell
         repeated(name, request.text, lambda: open_checkpoint(request))
 
 

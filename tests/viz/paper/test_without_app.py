@@ -5,9 +5,12 @@ import subprocess
 import sys
 from pathlib import Path
 
+from tests.golden.places import MORE
 from tests.viz.places import PLACES
 from transformer.extras import EXTRAS
+from viz.paper.record import address_of
 from viz.screen import link
+from viz.state.checkpoints import shipped_names
 from viz.stories.shipped import stories_of
 
 ROOT = Path(__file__).parents[3]
@@ -57,8 +60,17 @@ def of_the_gallery() -> list[str]:
     return [link(scene.screen) for story in stories_of("gallery") for scene in story.scenes]
 
 
+def of_further_choices() -> list[str]:
+    """Other families, second checkpoints, other methods, and texts that are written otherwise."""
+    every = [f"./{page}?{query}" for page, queries in MORE.items() for query in queries]
+    names = [*shipped_names(), None]
+    here = [each for each in every if address_of(each).checkpoint in names]
+    assert len(here) > 20
+    return [*here, "./compare?text=It+rains.&method_b=greedy"]
+
+
 def test_paper_alone_draws_every_address() -> None:
-    addresses = [*of_pages(), *of_the_gallery()]
+    addresses = [*of_pages(), *of_further_choices(), *of_the_gallery()]
     done = subprocess.run(
         (sys.executable, "-c", FIGURES, " ".join(BLOCKED)),
         cwd=ROOT,
@@ -66,7 +78,7 @@ def test_paper_alone_draws_every_address() -> None:
         capture_output=True,
         text=True,
     )
-    assert done.returncode == 0, done.stderr
+    assert (done.returncode, done.stderr) == (0, "")
     sizes = json.loads(done.stdout)
     assert list(sizes) == addresses and all(map(all, sizes.values()))
 
