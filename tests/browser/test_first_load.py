@@ -4,16 +4,16 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page
+from playwright.sync_api import Browser, Page, Route
 
 from tests.browser.server import painted, serve
+from viz.server.first_chunks import SMALL, scripts
 
 pytestmark = pytest.mark.browser
 
-MOST_BYTES = 900_000
-MOST_MORE_REQUESTS = 40
-"""Beyond an empty page: Streamlit fetches each kind of element, and what it shares with others, as
-a file of its own."""
+MOST_BYTES = 800_000
+MOST_REQUESTS = 32
+"""Half of an empty page's, whose small scripts come one by one."""
 DRAWN = ".head-view[data-nonce]"
 
 
@@ -65,8 +65,31 @@ def test_the_first_screen_is_light(address: str, empty: str, cold: Page, browser
     theirs = load(context.new_page(), empty, '[data-testid="stMarkdownContainer"]')
     context.close()
     assert sum(ours.values()) <= MOST_BYTES < sum(theirs.values())
-    assert len(ours) - len(theirs) <= MOST_MORE_REQUESTS
+    assert len(ours) <= MOST_REQUESTS <= len(theirs) / 2
     assert [name for name in ours if "/media/" in name and "woff2" in name] == []
+
+
+@pytest.mark.parametrize("lacks", ["the file", "import maps", "a script in the file"])
+def test_without_the_file_each_script_is_fetched(lacks: str, address: str, cold: Page) -> None:
+    if lacks == "the file":
+        cold.route("**/chunks.json*", lambda route: route.abort())
+    elif lacks == "import maps":
+        cold.add_init_script(
+            """const append = Element.prototype.append;
+            Element.prototype.append = function (...nodes) {
+                append.apply(this, nodes.filter((node) => node.type !== "importmap"));
+            };"""
+        )
+    else:
+        cold.route("**/chunks.json*", without_the_last)
+    names = load(cold, address, DRAWN)
+    n_scripts = sum("/static/js/" in name for name in names)
+    n_large = sum(len(text) > SMALL for text in scripts().values())
+    assert n_scripts == (n_large + 1 if lacks == "a script in the file" else len(scripts()))
+
+
+def without_the_last(route: Route) -> None:
+    route.fulfill(json=dict([*route.fetch().json().items()][:-1]))
 
 
 def test_letters_that_the_copies_lack_come_from_the_whole_typeface(

@@ -18,11 +18,6 @@ def scripts_route() -> Route:
     return Route("/".join(["", *filter(None, (base_path(), AT)), "{name}"]), _send, methods=["GET"])
 
 
-def preloading() -> str:
-    """HTML by which a browser asks for the scripts of the first screen before it knows of any."""
-    return f'<link rel="modulepreload" href="{script_address("first")}">'
-
-
 async def _send(request: Request) -> Response:
     name = request.path_params["name"].removesuffix(".js")
     if name not in script_files():

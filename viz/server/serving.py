@@ -19,15 +19,17 @@ from streamlit.web.server.server_util import get_display_address, get_url
 
 from transformer.refusal import Refusal
 from viz.app_packages import load_all
+from viz.components.kit.scripts import script_address
 from viz.run.cache import CACHE
 from viz.run.garbage import collect_garbage
 from viz.run.operating.logs import set_up_logs
 from viz.run.operating.metrics import metrics_served
 from viz.run.settings import check_settings, memory
+from viz.server.first_chunks import chunks_route
 from viz.server.first_fonts import faces, fonts_route
 from viz.server.first_page import first_page_route
 from viz.server.guard import Guard
-from viz.server.scripts import preloading, scripts_route
+from viz.server.scripts import scripts_route
 from viz.server.shell import Shell
 from viz.server.talk_backup import recorded_route
 from viz.server.thumbnails import thumbnails_route
@@ -89,7 +91,8 @@ def middleware() -> list[Middleware]:
             Shell,
             first_picture=lambda: _first.get("picture", ""),
             waiting=waiting,
-            ahead=faces() + preloading(),
+            ahead=faces(),
+            later=(script_address("first"),),
         ),
     ]
 
@@ -98,7 +101,7 @@ def routes(pages: Callable[[], Mapping[str, Any]] = dict) -> list[BaseRoute]:
     """Addresses beside Streamlit's own. pages: finds those of the app."""
     recorded = recorded_route(partial(_record, pages))
     thumbnails = thumbnails_route(partial(_thumbnail, pages))
-    first = [first_page_route(), fonts_route(), scripts_route()]
+    first = [first_page_route(), chunks_route(), fonts_route(), scripts_route()]
     return [*first, preview_route(), recorded, thumbnails, *room_routes()]
 
 

@@ -13,6 +13,8 @@ from typing import Any
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from viz.server.first_chunks import with_chunks
+
 STATIC, MEDIA = "/static/", "/media/"
 COMPRESSED = ("text/", "application/javascript", "application/json", "image/svg+xml")
 ROOT = b'<div id="root"></div>'
@@ -34,7 +36,9 @@ class Shell:
     waiting: Callable[[str], str]
     """The same without a picture, for any query."""
     ahead: str = ""
-    """HTML of the typefaces that come before Streamlit's, and of what is asked for early."""
+    """HTML of the typefaces that come before Streamlit's."""
+    later: tuple[str, ...] = ()
+    """Addresses of scripts that are asked for before anything imports them."""
     files: dict[str, Message] = field(default_factory=dict)
     """The whole answer by the path of a static file."""
 
@@ -68,6 +72,7 @@ class Shell:
             body = answer["body"].replace(TITLE, b"<title>Headscope</title>")
             if self.ahead:
                 body = PRELOADED.sub(b"", body)
+            body = with_chunks(body, self.later)
             before = f"{self.ahead}{first}".encode()
             answer = _with_body(answer, body.replace(ROOT, before + ROOT))
             if _takes_gzip(scope):

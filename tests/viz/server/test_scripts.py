@@ -9,7 +9,7 @@ from starlette.testclient import TestClient
 from viz.components.kit import scripts
 from viz.components.kit.browser import Component
 from viz.components.kit.scripts import AT, SERVED, module_of, script_address, script_files
-from viz.server.scripts import preloading, scripts_route
+from viz.server.scripts import scripts_route
 
 NAMES = sorted(path.parent.name for path in Path(scripts.__file__).parents[1].glob("*/index.js"))
 
@@ -39,8 +39,7 @@ def test_where_nobody_serves_files_scripts_come_within_elements(
     assert module_of(Component("address")) == Component("address").js
 
 
-def test_the_scripts_of_the_first_screen_are_asked_for_early() -> None:
-    assert script_address("first") in preloading()
+def test_the_components_of_the_first_screen_are_there() -> None:
     assert set(scripts.FIRST) < set(NAMES)
 
 

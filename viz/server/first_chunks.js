@@ -1,0 +1,36 @@
+// Start Streamlit's page with small scripts out of one file. address: of the file, relative to the
+// page; entry: the name of the script to start; early, later: addresses of large scripts, those that
+// it waits for and others, which come while it starts.
+(async ({ address, entry, early, later }) => {
+    const folder = new URL("./static/js/", document.baseURI).href;
+    const relative = /(["'`])\.\/([\w.-]+\.js)\1/g;
+    const preload = (href) =>
+        new Promise((done) => {
+            const link = document.createElement("link");
+            // Not looked into yet (as by modulepreload), so that the map says what it imports.
+            Object.assign(link, { rel: "preload", as: "script", crossOrigin: "", href });
+            link.onload = link.onerror = done;
+            document.head.append(link);
+        });
+    const lead = async () => {
+        const imports = {};
+        for (const [name, text] of Object.entries(await (await fetch(address)).json())) {
+            // What is relative to a script has no meaning where it is no file of its own.
+            const module = text
+                .replace(relative, (_, quote, to) => quote + folder + to + quote)
+                .replaceAll("import.meta.url", JSON.stringify(folder + name));
+            const named = `${module}\n//# sourceURL=${folder}${name}`;
+            imports[folder + name] = `data:text/javascript,${encodeURIComponent(named)}`;
+        }
+        const map = document.createElement("script");
+        map.type = "importmap";
+        map.textContent = JSON.stringify({ imports });
+        document.head.append(map);
+    };
+    const led = lead().catch(() => {}); // then each script is fetched by itself
+    Promise.all([led, ...early.map(preload)]).then(() => later.forEach(preload));
+    await led;
+    if (document.readyState === "loading")
+        await new Promise((done) => document.addEventListener("DOMContentLoaded", done));
+    import(folder + entry);
+})
