@@ -17,6 +17,7 @@ from tests.transformer.watch.written_out import (
     Reader,
     Recurrent,
     Sparse,
+    Steps,
     Written,
 )
 from transformer import InputError, record
@@ -65,6 +66,21 @@ def test_additive_attention_is_cross_attention_of_one_head() -> None:
     assert (attention.role, attention.n_heads) == ("cross", 1)
     assert [each.piece for each in attention.keys] == list("vwxyz")
     torch.testing.assert_close(attention.weights(0), model.attention.wanted)
+
+
+@pytest.mark.parametrize("n", [TOKENS, 5])
+def test_queries_one_after_the_other_are_rows_of_one_attention(n: int) -> None:
+    model, target = Steps().eval(), x[:, :n]
+    tokens = {"target": list("abcdefgh")[:n], "source": list("vwxyz")}
+    (attention,) = record(model, (target, memory), tokens).attentions.values()
+    assert (attention.role, attention.n_layers, attention.n_heads) == ("cross", 1, 1)
+    assert [each.piece for each in attention.queries] == tokens["target"]
+    torch.testing.assert_close(attention.weights(0), model.wanted)
+
+
+def test_additive_attention_takes_no_name_where_both_texts_are_as_long() -> None:
+    (attention,) = record(Recurrent().eval(), (x, x.flip(1))).attentions.values()
+    assert attention.role is None
 
 
 def test_a_learned_score_that_pools_is_one_query() -> None:

@@ -233,6 +233,27 @@ class Recurrent(nn.Module):
         return self.out(torch.cat([states, self.attention(states, memory)], -1))  # type: ignore[no-any-return]
 
 
+class Steps(Recurrent):
+    """As PyTorch's tutorial on translation: a query is made of what the step before has read."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.decoder = nn.GRU(2 * D, D, batch_first=True)
+        self.attention, self.out = Additive(), nn.Linear(D, 5)
+        self.wanted = torch.empty(0)
+
+    def forward(self, target: Tensor, source: Tensor) -> Tensor:
+        memory, last = self.encoder(source)
+        logits, weights = [], []
+        for word in target.split(1, 1):
+            context = self.attention(last.transpose(0, 1), memory)
+            weights.append(self.attention.wanted)
+            state, last = self.decoder(torch.cat([word, context], -1), last)
+            logits.append(self.out(state))
+        self.wanted = torch.cat(weights, 1)
+        return torch.cat(logits, 1)
+
+
 class Pooling(nn.Module):
     """A classifier that weighs states by a learned score."""
 

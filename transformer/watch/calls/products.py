@@ -140,6 +140,7 @@ class Products(Sequences):
         seen = Seen(place, sizes, make, is_causal, place.reads_another, is_folded=folded)
         seen.is_picked = made.softmax.origin.is_picked
         seen.softmax, seen.order = made.softmax.origin, made.order
+        seen.is_of_products = made.softmax.origin.is_of_products
         source = made.softmax.origin.source
         if source.reads_another is None and made.v is not None:  # keys were turned, values are not
             source = self._layer.sources.made(made.result, made.v, made.v, running.is_given)

@@ -51,6 +51,8 @@ class Seen:
     """Names of keys that its module is known to add after those of the sequence."""
     source: Made = UNKNOWN
     """The origin of its queries and keys, as the pass has shown."""
+    is_of_products: bool = True
+    """False: its scores do not show what its keys are made of, as those of additive attention."""
     softmax: object = None
     """The one of the watcher's softmaxes that made its weights, of attention by hand."""
     order: tuple[int, ...] | None = None

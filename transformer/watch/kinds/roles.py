@@ -53,7 +53,7 @@ def _is_doubtful(call: Seen, seen: Sequence[Seen]) -> bool:
     """Tell whether nothing says which of several sequences its keys are of."""
     if call.reads_another is not None or call.is_followed:
         return False
-    return any(it.is_followed and it.reads_another for it in seen)
+    return not call.is_of_products or any(it.is_followed and it.reads_another for it in seen)
 
 
 def _reads_both(call: Seen) -> bool:

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from transformer.watch.calls.heads import side_by_side
 from transformer.watch.calls.seen import Seen
+from transformer.watch.calls.steps import joined_steps
 from transformer.watch.kinds.kind import ROLES, Kind, numbers_of, stem
 from transformer.watch.kinds.names import name_of
 from transformer.watch.kinds.roles import is_partial, kind_of
@@ -20,7 +21,7 @@ def by_kind(seen: Sequence[Seen]) -> dict[str, Kind]:
     Calls of other sizes are kinds of their own: a model may have two towers, or shorten what it
     reads. So are several calls of a layer, unless they are its heads.
     """
-    kinds = _stacked(_kinds(seen))
+    kinds = _stacked(_kinds(joined_steps(seen)))
     stems = [stem(kind) for kind in kinds]
     named: dict[str, Kind] = {}
     for kind in kinds:
