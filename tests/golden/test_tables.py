@@ -10,6 +10,8 @@ from viz.exhibits.table import Cell, Column, Row, Table
 from viz.exhibits.table_rows import cells_of
 
 _CELL = re.compile(r"cell (\d+)\.(\d+)\.(\d+): (.*?)( \| .*)?")
+_INTERVAL = re.compile(r"([+−]?\d[\d.]*) to ([+−]?\d[\d.]*)(?: (%))?")
+_ENTRY = re.compile(r"(low|high)=(\S+)")
 _NUMBER = re.compile(r"[+−]?[\d.,]+( ?%| nats| bits| positions)?")
 
 
@@ -46,6 +48,27 @@ def test_every_number_in_a_cell_is_a_value() -> None:
         if _NUMBER.fullmatch(cell[4]) and "value " not in (cell[5] or "")
     ]
     assert not wrong
+
+
+def test_the_ends_of_an_interval_in_a_cell_are_in_the_file() -> None:
+    n = 0
+    for name, lines in tables():
+        if any(line.startswith("rows: ") for line in lines):
+            continue
+        rows = [dict(_ENTRY.findall(line)) for line in lines if line.startswith("row: ")]
+        ends = [(float(it["low"]), float(it["high"])) for it in rows if it.get("high")]
+        for line in lines:
+            cell = _CELL.fullmatch(line)
+            said = _INTERVAL.search(cell[4]) if cell and "head" not in (cell[5] or "") else None
+            if said is not None:
+                part = 0.01 if said[3] == "%" else 1.0
+                low, high = (float(each.replace("−", "-")) * part for each in said.groups()[:2])
+                near = 0.51 * part * 10 ** -len(said[1].partition(".")[2]) + 1e-4
+                assert any(abs(a - low) <= near and abs(b - high) <= near for a, b in ends), (
+                    name, line,
+                )  # fmt: skip
+                n += 1
+    assert n > 20
 
 
 @pytest.mark.parametrize("value", [None, 0.25])

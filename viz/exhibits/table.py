@@ -50,6 +50,9 @@ class Cell:
     """Said to a pointer, and of a link to those who do not see it."""
     interval: tuple[float | None, float, float | None] | None = None
     """Low, value and high on the axis of its column; low and high may be unknown."""
+    ends: tuple[float, float] | None = None
+    """Low and high of the interval around its value, where its text, or the cell beside it, has
+    one."""
     changes: tuple[Change, ...] = ()
     bars: tuple[float, ...] = ()
     """Shares of 1, one bar below the other, the first one dim."""
@@ -169,6 +172,12 @@ class Tables:
 
     def __iter__(self) -> Iterator[Table]:
         return (table for line in self.lines for table in line)
+
+
+def named_numbers(value: float, ends: tuple[float, float] | None) -> dict[str, float]:
+    """A value, and the ends of its interval, as files name them."""
+    low_and_high = {} if ends is None else {"low": ends[0], "high": ends[1]}
+    return {"value": value, **low_and_high}
 
 
 def as_tables(content: Table | Tables) -> Tables:

@@ -32,7 +32,7 @@ def means_table(means: Sequence[MeanOff], unit: str = "nats") -> Table:
     def row_of(each: MeanOff) -> Row:
         cells = [
             Cell(signed(each.mean, n), each.mean),
-            Cell(_ends(each, n)),
+            _interval(each, n),
             Cell(percent(each.share_other, 0), each.share_other),
             Cell(interval=(each.low, each.mean, each.high)),
         ]
@@ -43,7 +43,8 @@ def means_table(means: Sequence[MeanOff], unit: str = "nats") -> Table:
     return Table("Means", columns, list(map(row_of, means)))
 
 
-def _ends(each: MeanOff, decimals: int) -> str:
+def _interval(each: MeanOff, decimals: int) -> Cell:
     if each.low is None or each.high is None:
-        return "of one sentence"
-    return f"{signed(each.low, decimals)} to {signed(each.high, decimals)}"
+        return Cell("of one sentence")
+    text = f"{signed(each.low, decimals)} to {signed(each.high, decimals)}"
+    return Cell(text, each.mean, ends=(each.low, each.high))

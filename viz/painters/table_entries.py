@@ -18,6 +18,8 @@ class Entry:
     ground: tuple[str, str] | None = None
     """Its colour, and that of what is written on it."""
     value: float | None = None
+    ends: tuple[float, float] | None = None
+    """Low and high of the interval around its value."""
     is_head: bool = False
     is_marked: bool = False
     """Framed, or of the accent where it is a head."""
@@ -67,6 +69,7 @@ def _entry(cell: Cell, column: Column, table: Table, theme: Theme) -> Entry:
         _lines(_text(cell), cell.small),
         None if cell.shade is None else ground_at(cell.shade, table.scale, theme),
         _value(cell),
+        cell.ends,
         is_marked=cell.is_marked,
         span=_span(cell, column),
         look="text" if column.is_text else "span" if column.axis else "",

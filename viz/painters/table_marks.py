@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from viz.exhibits.table import Table
+from viz.exhibits.table import Table, named_numbers
 from viz.painters.shades import luminance
 from viz.painters.table_entries import Entry, entries_of
 from viz.painters.table_shape import PAD, Shape, shape_of
@@ -132,7 +132,8 @@ def _is_seen(shade: str, theme: Theme) -> bool:
 
 
 def _facts(cell: Entry, named: tuple[str, str]) -> dict[str, Any]:
-    return {"row": named[0], "column": named[1], "value": cell.value}
+    assert cell.value is not None
+    return {"row": named[0], "column": named[1], **named_numbers(cell.value, cell.ends)}
 
 
 def _interval(cell: Entry, place: Place, theme: Theme) -> Iterator[Mark]:

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from transformer.corpus.atlas import Atlas, Place, title_of
+from transformer.corpus.labels import Label
 from transformer.corpus.surveyed import Estimate
 from viz.exhibits.table import Cell, Column, Row, Table
 from viz.figures.heads.names import head_name, score_text, sparkline, text_of
@@ -47,15 +48,21 @@ def _label(atlas: Atlas, place: Place) -> tuple[Cell, Cell]:
     labels = atlas.labels.get(place, ())
     titles = " · ".join(label.title for label in labels)
     first = labels[0] if labels else None
-    score = Cell() if first is None else Cell(score_text(first), first.score)
+    score = Cell()
+    if first is not None:
+        score = Cell(score_text(first), first.score, ends=_ends(first))
     return Cell(titles), score
 
 
 def _worth(worth: Estimate | None) -> tuple[Cell | None, Cell | None]:
     if worth is None:
         return None, None
-    value = Cell(signed(worth.mean, 3), worth.mean)
+    value = Cell(signed(worth.mean, 3), worth.mean, ends=_ends(worth))
     return value, Cell(interval=(worth.low, worth.mean, worth.high))
+
+
+def _ends(of: Label | Estimate) -> tuple[float, float] | None:
+    return None if of.low is None or of.high is None else (of.low, of.high)
 
 
 def _number(atlas: Atlas, place: Place, name: str) -> Cell:

@@ -16,7 +16,7 @@ def labels_table(labels: Sequence[Label]) -> Table:
             Cell(each.title),
             [
                 Cell(percent(each.score, 0), each.score),
-                Cell(_ends(each)),
+                _interval(each),
                 Cell(percent(each.baseline, 0), each.baseline),
                 Cell(_p(each.p), each.p),
                 Cell(f"{each.n_sentences:,d}", each.n_sentences),
@@ -27,10 +27,11 @@ def labels_table(labels: Sequence[Label]) -> Table:
     return Table("Labels", [Column(each) for each in COLUMNS], rows)
 
 
-def _ends(label: Label) -> str:
+def _interval(label: Label) -> Cell:
     if label.low is None or label.high is None:
-        return "of one sentence"
-    return f"{percent(label.low, 0).removesuffix(' %')} to {percent(label.high, 0)}"
+        return Cell("of one sentence")
+    text = f"{percent(label.low, 0).removesuffix(' %')} to {percent(label.high, 0)}"
+    return Cell(text, label.score, ends=(label.low, label.high))
 
 
 def _p(p: float) -> str:

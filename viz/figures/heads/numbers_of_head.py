@@ -23,14 +23,15 @@ def _row(name: str, of: Estimate, chance: Estimate | None, unit: str) -> Row:
     def text(value: float) -> str:
         return text_of(name, value, unit)
 
-    ends = "of one sentence"
+    interval = Cell("of one sentence")
     if of.low is not None and of.high is not None:
         ends = ends_text(name, of.low, of.high, unit)
+        interval = Cell(ends, of.mean, ends=(of.low, of.high))
     return Row(
         Cell(title_of(name)),
         [
             Cell(text(of.mean), of.mean),
-            Cell(ends),
+            interval,
             None if chance is None else Cell(text(chance.mean), chance.mean),
         ],
     )

@@ -43,7 +43,7 @@ def rows_table(name: str, rows: Sequence[RowInSentence]) -> Table:
             return Row(pair, [weight, text], origin=each.origin)
         head = Cell(each.group if is_new else "")
         is_first = is_new and before is not None
-        return Row(head, [weight, pair, text], is_first, each.origin)
+        return Row(head, [weight, pair, text], is_first, {"decile": each.group, **each.origin})
 
     pairs = zip(rows, [None, *rows], strict=False)
     return Table(name, columns, [row(*each) for each in pairs])
