@@ -112,10 +112,16 @@ def becomes(read: Callable[[], Any], expected: object) -> None:
     assert found == expected
 
 
+UNFINISHED = '[data-stale="true"], [data-testid="stSkeleton"]'
+"""What is drawn anew, and what stands for a field whose code is not there yet."""
+
+
 def painted(page: Page) -> None:
-    """Wait until the script has run and nothing is stale."""
+    """Wait until the script has run, nothing is stale, and the code of every field is there: what
+    stands in its place before that takes no focus.
+    """
     page.wait_for_selector('[data-testid="stApp"][data-test-script-state="notRunning"]')
-    page.wait_for_function("!document.querySelector('[data-stale=\"true\"]')")
+    page.wait_for_function(f"!document.querySelector('{UNFINISHED}')")
 
 
 def at_rest(page: Page) -> None:
