@@ -95,3 +95,20 @@ def test_a_number_in_a_text_is_counted_too(tmp_path: Path) -> None:
     file.write_text('"""No text: a line a token."""\nn = 3\ntext = f"at most {n} a head"\n')
     assert [broken(text) != [] for _, text in strings(file) if "head" in text] == [True]
     assert len(list(strings(file))) == 1
+
+
+MANY = re.compile(r"(?<!all )(?<!first )\{\} (heads|layers)\b")
+SEVERAL = {
+    "viz/components/head_grid/head_grid.py": "a choice that is offered from 2 on",
+    "viz/map_words.py": "only where there are several",
+    "viz/pages/decode/counterfactual.py": "only where there are several",
+    "viz/lessons/tasks/path.py": "asked where there are several",
+}
+
+
+def test_one_head_is_not_heads() -> None:
+    """`counted` writes the number: models of one head and one layer are common."""
+    for file in sorted((ROOT / "viz").rglob("*.py")):
+        if str(file.relative_to(ROOT)) not in SEVERAL:
+            left = [(line, text) for line, text in strings(file) if MANY.search(text)]
+            assert not left, f"{file}: {left}"

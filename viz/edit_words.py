@@ -10,6 +10,7 @@ from transformer.token import Token
 from transformer.visible import visible
 from transformer.words import words_of
 from viz.labels import in_word, kind_title, number
+from viz.map_words import counted
 
 SINGLE = 8
 """Arrows of a row up to which each has a button of its own."""
@@ -40,7 +41,7 @@ def edits_text(edits: Sequence[Edit], recording: Recording) -> str:
         rows = () if attention is None else attention.produced or attention.queries
         words.append(f"“{_word(rows, query)}”")
     if edits[0].name != "cut":
-        return f"{len(edits)} rows of {', '.join(words)} forced"
+        return f"{counted(len(edits), 'row', 'rows')} of {', '.join(words)} forced"
     for place, key in dict.fromkeys((edit.place, edit.key) for edit in edits):
         attention = recording.attentions.get(place)
         keys.append(f"“{_word(() if attention is None else attention.keys, key)}”")

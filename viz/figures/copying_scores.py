@@ -6,6 +6,7 @@ from viz.exhibits.chart import Axis, Chart
 from viz.exhibits.shading import differences
 from viz.figures.heat_map import heat_map
 from viz.labels import number
+from viz.map_words import counted
 
 
 def chart(scores: Tensor) -> Chart:
@@ -21,7 +22,8 @@ def chart(scores: Tensor) -> Chart:
 
 def describe(scores: Tensor) -> str:
     layer, head = divmod(int(scores.argmax()), scores.size(1))
+    n = counted(scores.numel(), "head", "heads")
     return (
-        f"Copying scores of {scores.numel()} heads, from {number(scores.min(), 4)} to "
+        f"Copying scores of {n}, from {number(scores.min(), 4)} to "
         f"{number(scores.max(), 4)}, which is that of L{layer} H{head}."
     )

@@ -14,6 +14,7 @@ from viz.fields.masks import MasksFields
 from viz.figures import masks as figures
 from viz.figures.masks import STATES, Picture, Which, states_of
 from viz.labels import kind_name, kind_title, literal
+from viz.map_words import counted
 from viz.run.request import Answer, make_request, recording_of_text
 from viz.state.limits import charge, check_text, limited
 from viz.state.note import warn
@@ -210,9 +211,8 @@ def legend(batch: Sequence[SentenceMasks]) -> None:
 
 def show_sentence(number: int, masks: SentenceMasks, exhibits: Sequence[Exhibit]) -> None:
     """The masks of one sentence of the batch: each by itself and together, or as one picture."""
-    st.markdown(
-        f"**Sentence {number:d}** · keys: {masks.n_keys:d} tokens, {masks.n_padding:d} of padding"
-    )
+    n_keys = counted(masks.n_keys, "key", "keys")
+    st.markdown(f"**Sentence {number:d}** · {n_keys}, {masks.n_padding:d} of padding")
     first, *others = exhibits
     if not others:
         _show(first)

@@ -9,6 +9,7 @@ from transformer.edits import edits_of
 from transformer.refusal import Refusal
 from viz.app_packages import st
 from viz.labels import kind_title, literal, number
+from viz.map_words import counted
 from viz.run.batches import Runner
 from viz.run.request import Request, answer
 from viz.run.study import Study
@@ -79,14 +80,13 @@ def _line(proof: Proof, recording: Recording) -> str:
 
 
 def _measured(proof: Proof, error: str) -> str:
-    n = f"{proof.n:,}"
     if proof.name == "sum":
-        return f"largest error {error} of the largest value ({n} layers)"
+        return f"largest error {error} of the largest value ({counted(proof.n, 'layer', 'layers')})"
     if proof.name == "factor":
-        return f"largest difference {error} ({n} heads)"
+        return f"largest difference {error} ({counted(proof.n, 'head', 'heads')})"
     if proof.name == "rows":
-        return f"largest deviation {error} ({n} rows)"
-    return f"largest difference {error} (attentions read: {n})"
+        return f"largest deviation {error} ({counted(proof.n, 'row', 'rows')})"
+    return f"largest difference {error} (attentions read: {proof.n:,})"
 
 
 def _first(proof: Proof, recording: Recording) -> str:

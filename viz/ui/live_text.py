@@ -6,6 +6,7 @@ from functools import partial
 import streamlit as st
 
 from transformer.decoding.decode import Written
+from viz.map_words import counted
 from viz.run.request import Answer, Request, about, answer
 from viz.run.shorter import part_of
 from viz.run.work import Follower
@@ -40,7 +41,8 @@ def written_answer(request: Request) -> Answer:
     place.empty()
     if session().screen.stopped is not None:
         with place.container(horizontal=True, vertical_alignment="center", key="stopped"):
-            st.caption(f"Stopped after {session().screen.stopped:d} tokens.", width="content")
+            n = counted(session().screen.stopped, "token", "tokens")
+            st.caption(f"Stopped after {n}.", width="content")
             st.button("Write all of it", on_click=change, kwargs={"stopped": None})
     return work.result() if work.is_whole or work.error else answer(request)
 

@@ -8,6 +8,7 @@ from transformer import InputError
 from transformer.recording import Checked, Recording
 from transformer.recording.plain import plain_difference
 from viz.labels import kind_name, kind_title, literal, number, percent
+from viz.map_words import counted
 from viz.run.request import Answer
 from viz.state.note import fail
 
@@ -74,7 +75,7 @@ def numbers(checked: Checked) -> list[str]:
     if checked.error is not None:
         n, n_projected = checked.n_checked, checked.n_projected
         of_all = "all" if n == checked.n_layers else f"{n} of"
-        compared = f"{of_all} {checked.n_layers} layers"
+        compared = f"{of_all} {counted(checked.n_layers, 'layer', 'layers')}"
         after = "after W_O" if n == n_projected else f"{n_projected} of them after W_O"
         lines.append(
             "The recorded weights times the recorded values are what the model gave, up to "

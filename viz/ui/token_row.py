@@ -7,6 +7,7 @@ import streamlit as st
 from transformer.hugging_face.chat import chatting
 from viz.components.token_rows.token_rows import TITLES, TokenRows, token_rows
 from viz.labels import literal
+from viz.map_words import counted
 from viz.run.payloads import payload_of
 from viz.run.request import Answer
 from viz.state.focus import pin_token, pinned_tokens
@@ -85,10 +86,10 @@ def _end(answer: Answer) -> list[str]:
     """Said of a translation that found no end; a generator's text seldom has one."""
     decoding = answer.decoding
     if decoding is not None and decoding.ended_by:
-        n = len(decoding.target)
-        return [literal(f"stopped after {n} tokens: {decoding.ended_by.rstrip('.')}")]
+        n = counted(len(decoding.target), "token", "tokens")
+        return [literal(f"stopped after {n}: {decoding.ended_by.rstrip('.')}")]
     if decoding is None or decoding.is_ended or answer.checkpoint.family.continues:
         return []
     if answer.request.branch:  # it goes as far as somebody pinned it
         return []
-    return [f"stopped at {len(decoding.target)} tokens, without an end"]
+    return [f"stopped at {counted(len(decoding.target), 'token', 'tokens')}, without an end"]

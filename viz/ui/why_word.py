@@ -18,6 +18,7 @@ from viz.exhibits.table import Tables
 from viz.figures.causes.verdict_words import verdict_words
 from viz.figures.causes.worth_tables import Origins, worth_tables
 from viz.labels import literal, number
+from viz.map_words import counted
 from viz.run.causes import Causes, is_quick
 from viz.run.growth import Growth
 from viz.run.request import Answer
@@ -96,8 +97,8 @@ def why_word(pane: Pane, place_of: PlaceOf, is_main: bool = False, is_ahead: boo
 
 
 def _offer(pane: Pane) -> None:
-    n = len(word_groups(pane.recording.source))
-    help = f"Each of the {n:d} words of the text is hidden in turn."
+    n = counted(len(word_groups(pane.recording.source)), "word", "words")
+    help = f"Every word of the text is hidden in turn ({n})."
     st.button(TITLE, on_click=change, kwargs={"why": True}, help=help)
 
 

@@ -7,6 +7,7 @@ from torch import Tensor
 from transformer.positions.relative_bias import paper_slopes
 from transformer.recording import Recording
 from viz.exhibits.chart import Axis, Chart, Curve
+from viz.map_words import counted
 from viz.position_words import slopes_text
 from viz.views.view import PartChoice, View
 
@@ -59,7 +60,9 @@ def _slopes(recording: Recording, where: str) -> Tensor:
 
 def describe(recording: Recording, where: str) -> str:
     slopes = _slopes(recording, where)
-    return f"Slopes of {slopes.numel()} heads of {where}: {slopes_text(slopes)}."
+    return (
+        f"Slopes of {counted(slopes.numel(), 'head', 'heads')} of {where}: {slopes_text(slopes)}."
+    )
 
 
 VIEW = View(

@@ -6,6 +6,7 @@ from viz.exhibits.chart import Axis, Chart, Curve
 from viz.exhibits.shading import differences
 from viz.figures.heat_map import heat_map
 from viz.labels import number
+from viz.map_words import counted
 from viz.views.view import Choice, PartChoice, View
 
 HEIGHT = 330
@@ -59,7 +60,8 @@ def describe(recording: Recording, where: str, shown: str) -> str:
         else f"cells of one distance differ by {least}, and their mean is shown"
     )
     return (
-        f"The bias that {len(means.mean)} heads of {where} add to their scores at distances from "
+        f"The bias that is added to the scores of {counted(len(means.mean), 'head', 'heads')} of "
+        f"{where} at distances from "
         f"{int(means.distances[0])} to {int(means.distances[-1])}; {alone}. The largest is "
         f"{number(means.mean[head, place], 4)}, of H{head} at {int(means.distances[place])}."
     )

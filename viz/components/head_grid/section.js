@@ -43,7 +43,9 @@ export function show(section, view) {
   section.ranks = new Int32Array(cells.length);
   section.byRank.forEach((index, rank) => (section.ranks[index] = rank));
   const [nLayers, nHeads] = section.thumbnails.shape;
-  const what = header.lens.per_head ? `${nLayers} layers of ${nHeads} heads` : `${nLayers} layers`;
+  const layers = `${nLayers} layer${nLayers === 1 ? "" : "s"}`;
+  const heads = `${nHeads} head${nHeads === 1 ? "" : "s"}`;
+  const what = header.lens.per_head ? `${layers} of ${heads}` : layers;
   board.setAttribute("aria-label", `${header.name}: ${what}. ${sorted(section)}`.trim());
 }
 

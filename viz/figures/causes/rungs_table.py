@@ -10,6 +10,7 @@ from transformer.words import word_groups, words_of
 from viz.exhibits.shading import rooted
 from viz.exhibits.table import Cell, Column, Legend, Row, Table
 from viz.labels import in_word, kind_title, number, percent, word_text
+from viz.map_words import counted
 
 TITLES = {
     "arrow": "this arrow",
@@ -97,14 +98,14 @@ def _explained(name: str, arrow: Edit, recording: Recording) -> str:
     layer, n = attention.number(arrow.layer), attention.n_heads
     head = f"{kind_title(arrow.place)} L{layer} H{arrow.head}"
     weight = percent(_weight(recording, arrow))
-    n_all = n * attention.n_layers
+    of_all = counted(n * attention.n_layers, "head", "heads")
     return {
         "arrow": f"{head}: {in_word(recording.source, arrow.key)}, weight {weight}",
         "word in this head": f"{head}: {spelled}",
         "head": f"{head} is off, whatever it looks at",
-        "layer": f"L{layer}, {n} heads: {spelled}",
-        "all layers": f"{_layers(attention)}, {n_all} heads, in the row that writes",
-        "every row": f"{n_all} heads, in all rows: the decoder does not read it",
+        "layer": f"L{layer}, {counted(n, 'head', 'heads')}: {spelled}",
+        "all layers": f"{_layers(attention)}, {of_all}, in the row that writes",
+        "every row": f"{of_all}, in all rows: the decoder does not read it",
         "hidden": "nothing reads it",
         "deleted": "a text without it",
     }[name]

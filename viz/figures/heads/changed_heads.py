@@ -11,6 +11,7 @@ from viz.exhibits.table import Cell, Column, Legend, Table, Tables
 from viz.exhibits.table import Row as TableRow
 from viz.figures.dependence_tables import dependence_table
 from viz.labels import kind_title, word_text
+from viz.map_words import counted
 
 SAME = 5e-4
 """A change that is 0.000: the head does the same."""
@@ -119,12 +120,13 @@ def describe(
         return "No head of A has a counterpart of the same place in B."
     (most, kind, place), (least, other, there) = ranked[0], ranked[-1]
     if most < SAME:
-        return f"None of {len(ranked)} heads changed: all rows are the same."
+        return f"None of {counted(len(ranked), 'head', 'heads')} changed: all rows are the same."
     n = sum(value >= SAME for value, _, _ in ranked)
     how = " by themselves" * has_own
     return (
-        f"{n} of {len(ranked)} heads changed{how}. Most: {name(kind, place)}, {most:.2f}; "
-        f"least: {name(other, there)}, {least:.2f} (0: the same rows, 1: no key in common)."
+        f"{n} of {counted(len(ranked), 'head', 'heads')} changed{how}. "
+        f"Most: {name(kind, place)}, {most:.2f}; least: {name(other, there)}, {least:.2f} "
+        "(0: the same rows, 1: no key in common)."
     )
 
 

@@ -40,4 +40,5 @@ def describe(head: HeadSummary) -> str:
     if head.kind == "cross":
         return f"Most weight, {share}, lies in part {at + 1} of {n} of the relative places."
     offset = at - n // 2
-    return f"Most weight, {share}, lies {offset:+d} tokens from the query."
+    tokens = "token" if abs(offset) == 1 else "tokens"
+    return f"Most weight, {share}, lies {offset:+d} {tokens} from the query."

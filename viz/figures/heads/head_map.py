@@ -9,6 +9,7 @@ from viz.exhibits.chart import Axis, Chart, Curve, Mark, Point, nothing
 from viz.figures.heads.inks import OTHERS, inks_of
 from viz.figures.heads.names import head_name, label_text, sparkline, text_of
 from viz.labels import kind_name, kind_title, number
+from viz.map_words import counted
 
 LIKENESS = "likeness"
 """In place of a number: both axes are those of the map by likeness."""
@@ -58,7 +59,7 @@ def describe(atlas: Atlas, kind: str) -> str:
     """Say how many heads there are, and how many of them have a label."""
     heads = [place_of(each) for each in atlas.of_kind(kind)]
     n = sum(atlas.label(place) is not None for place in heads)
-    return f"{len(heads)} heads of {kind_name(kind)}, {n} of them with a label."
+    return f"{counted(len(heads), 'head', 'heads')} of {kind_name(kind)}, {n} with a label."
 
 
 def spelled(place: Place) -> str:

@@ -19,14 +19,14 @@ def truth(subject: Subject) -> int:
 
 
 def hint(subject: Subject, answer: Reply) -> str:
-    return f"Each of the {len(subject.attention.queries)} queries has a weight for every key."
+    return f"Each query ({len(subject.attention.queries)}) has a weight for every key."
 
 
 def explain(subject: Subject) -> str:
     attention = subject.attention
     n_rows, n_columns = len(attention.queries), len(attention.keys)
     heads = attention.n_layers * attention.n_heads
-    return f"{n_rows} × {n_columns} = {truth(subject):,}, in each of {heads} heads of this kind."
+    return f"{n_rows} × {n_columns} = {truth(subject):,}, in each head of this kind ({heads})."
 
 
 TASK = Task("cells", "number", ask, truth, hint, explain, material, of_row=False)

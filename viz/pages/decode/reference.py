@@ -18,6 +18,7 @@ from viz.exhibits.shading import rooted
 from viz.exhibits.table import Cell, Column, Row, Table
 from viz.fields.decode import DecodeFields
 from viz.labels import number, percent
+from viz.map_words import counted
 from viz.run.batches import Runner
 from viz.run.growth import Growth
 from viz.run.request import Request, answer
@@ -128,9 +129,9 @@ def _cells(word: ReferenceWord, largest: float) -> list[Cell]:
 def _says(scores: Reference) -> str:
     n, words = len(scores.departures), scores.words
     if not n:
-        return f"The model would write each of the {len(words)} words of the reference."
-    first = words[scores.departures[0]]
+        return f"The model would write every word of the reference ({len(words):,})."
+    first, n_words = words[scores.departures[0]], counted(len(words), "word", "words")
     return (
-        f"The model departs from {n} of {len(words)} words of the reference, first at "
+        f"The model departs from {n} of {n_words} of the reference, first at "
         f"“{visible(first.word)}”, where it writes “{visible(first.instead)}”."
     )

@@ -20,6 +20,7 @@ from viz.exhibits.table import Cell, Column, Row, Table
 from viz.exhibits.words import Line, Span, Words
 from viz.fields.decode import DecodeFields
 from viz.labels import escaped, number, percent
+from viz.map_words import counted
 from viz.run.batches import Runner
 from viz.run.growth import Growth
 from viz.run.request import Request, answer
@@ -228,7 +229,8 @@ def _table(texts: tuple[OtherText, ...]) -> Exhibit:
     if not rows:
         foot = "No word of another method stands in the place of one here."
     n = len(rows)
-    says = f"{n} words of other methods stand in the place of one of {first.name.lower()}."
+    says = f"In {counted(n, 'place', 'places')} another method has another word than "
+    says += f"{first.name.lower()}."
     return Exhibit(PARTINGS, Table(PARTINGS, columns, rows, foot=foot), says, is_main=False)
 
 

@@ -20,6 +20,7 @@ from viz.export import sweep_csv
 from viz.fields.experiment import ExperimentFields
 from viz.figures.sweep_table import CLASSES, MEASURES, WORDS, HeadOff, Order, sweep_table
 from viz.labels import decimals_of, kind_title, literal, signed
+from viz.map_words import counted
 from viz.pages.experiment.heads import head_name, on_explore
 from viz.pages.experiment.pairs import choose_pairs, numbers_of, pairs, says, second_text
 from viz.pages.experiment.sentences import choose_sentences, means, over_sentences
@@ -144,7 +145,11 @@ def _grid(ablation: Ablation, exhibit: Exhibit, recording: Recording) -> None:
     show(exhibit, "sweep")
     if ablation.sweep.refused:
         n = len(ablation.sweep.refused)
-        st.caption(literal(f"{n} heads cannot be switched off: {ablation.sweep.refused[0]}"))
+        st.caption(
+            literal(
+                f"{counted(n, 'head', 'heads')} cannot be switched off: {ablation.sweep.refused[0]}"
+            )
+        )
     written = {edit: " ".join(each) for edit, each in ablation.written.items()}
     download(
         "Sweep as CSV",
@@ -161,7 +166,7 @@ def _exhibit(
     output = ablation.sweep.output
     number = ablation.sweep.judged_number if len(output.numbers) > 1 else ""
     measure = MEASURES.get(output.unit) or (CLASSES if output.classes else WORDS)
-    text = f"In each of {len(rows)} rows one head is off: {measure.says}"
+    text = f"One head is off in each row ({len(rows):,}): {measure.says}"
     if rows:
         most = max(rows, key=lambda row: abs(row.total))
         change = signed(most.total, decimals_of(most.total))

@@ -78,7 +78,8 @@ def exhibits_of_all(pane: Pane, atlas: Atlas) -> dict[str, Exhibit]:
     places = _places(pane, atlas)
     links = [link(at_head(pane.screen, place)) for place in places]
     table = heads_table(atlas, places, list(numbers), links, own.heads_order)
-    text = f"{counted(len(places), 'head', 'heads')} over {atlas.survey.n_sentences:,d} sentences."
+    n = counted(atlas.survey.n_sentences, "sentence", "sentences")
+    text = f"{counted(len(places), 'head', 'heads')} over {n}."
     return maps | {TABLE: Exhibit("Heads", table, text, about="checkpoint")}
 
 

@@ -8,6 +8,7 @@ from transformer.refusal import Refusal
 from transformer.words import word_groups
 from viz.app_packages import st
 from viz.components.kit.picture import NothingLeft
+from viz.map_words import counted
 from viz.run.causes import Causes, is_quick
 from viz.run.work import at_hand
 from viz.state.note import note
@@ -31,10 +32,8 @@ def with_costs(pane: Pane, is_watched: bool = False) -> Pane:
         not (pane.screen.why or is_quick(pane.answer))
         and at_hand(Causes(pane.answer.request)) is None
     ):
-        n = len(word_groups(pane.recording.source))
-        help = (
-            f"Each of the {n:d} words of the text is hidden in turn; until then, weights are shown."
-        )
+        n = counted(len(word_groups(pane.recording.source)), "word", "words")
+        help = f"Every word of the text is hidden in turn ({n}); until then, weights are shown."
         st.button("Find the costs", on_click=change, kwargs={"why": True}, help=help)
         return pane
     try:
