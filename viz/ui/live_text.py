@@ -39,9 +39,9 @@ def written_answer(request: Request) -> Answer:
         return part_of(work)
     wait_no_longer(Request)
     place.empty()
-    if session().screen.stopped is not None:
+    if (stopped := session().screen.stopped) is not None:
         with place.container(horizontal=True, vertical_alignment="center", key="stopped"):
-            n = counted(session().screen.stopped, "token", "tokens")
+            n = counted(stopped, "token", "tokens")
             st.caption(f"Stopped after {n}.", width="content")
             st.button("Write all of it", on_click=change, kwargs={"stopped": None})
     return work.result() if work.is_whole or work.error else answer(request)
