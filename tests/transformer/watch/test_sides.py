@@ -108,3 +108,41 @@ def test_keys_of_a_memory_make_no_causal_attention_wrong() -> None:
     (attention,) = recording.attentions.values()
     assert attention.role == "decoder_self" and recording.checked.is_right is not False
     assert [each.piece for each in attention.keys] == ["unnamed"] * 4 + TEXT
+
+
+class Listed(Parts):
+    """The same from one list, as layers are kept: no heads of one layer."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.both = nn.ModuleList([self.one, self.two])
+
+    def forward(self, ids: Tensor, others: Tensor) -> Tensor:
+        x, y = self.words(ids), self.words(others)
+        return (x + self.both[0](x, y)).sum(1) + (y + self.both[1](y, x)).sum(1)  # type: ignore[no-any-return]
+
+
+def test_two_texts_that_read_each_other_by_layers_of_a_list_are_not_heads() -> None:
+    tokens = {"target": TEXT, "source": list("uvwxyz")}
+    recording = recorded(Listed(), 6, 6, tokens=tokens)
+    assert pieces(recording) == [("abcdef", "uvwxyz"), ("uvwxyz", "abcdef")]
+
+
+def test_a_softmax_has_the_tokens_of_what_it_became() -> None:
+    class Sharper(Reading):
+        def forward(
+            self, x: Tensor, read: Tensor | None = None, is_open: Tensor | None = None
+        ) -> Tensor:
+            assert read is not None
+            weights = (split(self.q(x)) @ split(self.k(read)).mT).softmax(-1) ** 2
+            heads = weights @ split(self.v(read))
+            return self.out(heads.transpose(1, 2).flatten(-2))  # type: ignore[no-any-return]
+
+    model = Both()
+    model.one, model.two = Sharper(), Reading()
+    tokens = {"target": TEXT, "source": OTHER}
+    recording = record(model.eval(), (torch.arange(6)[None], torch.arange(1, 5)[None]), tokens)
+    named = {
+        name: "".join(it.piece for it in each.keys) for name, each in recording.attentions.items()
+    }
+    assert named["cross"] == named["cross softmax"] == "wxyz"

@@ -134,3 +134,89 @@ def test_edits_do_what_they_do_to_a_softmax(style: type[Written], edit: str) -> 
     torch.testing.assert_close(given[0], given[1], atol=1e-5, rtol=1e-4)
     plain = record(nn.Sequential(*model), x)
     assert not torch.allclose(plain.logits, given[1][0])
+
+
+class StepsOfHeads(Steps):
+    """Two heads, by torch's own attention, and a W_O."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.heads = nn.MultiheadAttention(D, 2, batch_first=True)
+
+    def forward(self, target: torch.Tensor, source: torch.Tensor) -> torch.Tensor:
+        kept, (states, last) = [], self.encoder(source)
+        for word in target.split(1, 1):
+            read, weights = self.heads(
+                last.transpose(0, 1), states, states, average_attn_weights=False
+            )
+            kept.append(weights)
+            state, last = self.decoder(torch.cat([word, read], -1), last)
+        self.wanted = torch.cat(kept, 2)
+        return state
+
+
+def test_steps_may_have_several_heads() -> None:
+    model = StepsOfHeads().eval()
+    recording = record(model, (x, memory))
+    (attention,) = recording.attentions.values()
+    assert (attention.n_layers, attention.n_heads) == (1, 2)
+    torch.testing.assert_close(attention.weights(0), model.wanted[0])
+    assert recording.checked.error is not None and recording.checked.error < 1e-5
+
+
+class Hops(nn.Module):
+    """A memory network: as many hops as the question has words, and the same matrices in all."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.layer = BY_HAND[0]()
+
+    def forward(self, question: torch.Tensor, source: torch.Tensor) -> torch.Tensor:
+        state = question.mean(1, keepdim=True)
+        for _ in range(question.size(1)):
+            state = state + self.layer(state, source)
+        return state
+
+
+def test_hops_are_layers() -> None:
+    (attention,) = record(Hops().eval(), (x[:, :3], memory)).attentions.values()
+    assert (attention.n_layers, len(attention.queries)) == (3, 1)
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_zeros_without_a_mask_make_no_decoder(seed: int) -> None:
+    torch.manual_seed(seed)
+    style = BY_HAND[5]
+    assert style is Sparse
+    text = torch.randn(1, 3, D)
+    assert [*record(style().eval(), text).attentions] == ["encoder_self"]
+
+
+def test_a_softmax_that_is_the_identity_is_no_decoder_s() -> None:
+    class Sharp(nn.Module):
+        def forward(self, x: torch.Tensor) -> torch.Tensor:
+            return (1000 * x @ x.mT).softmax(-1) @ x
+
+    assert [*record(Sharp(), x).attentions] == ["encoder_self"]
+
+
+@pytest.mark.parametrize("style", BY_HAND, ids=lambda style: style.__name__)
+def test_one_token_is_recorded(style: type[Written]) -> None:
+    (attention,) = record(style().eval(), x[:, :1]).attentions.values()
+    assert attention.weights(0).flatten().tolist() == pytest.approx([1.0] * HEADS)
+
+
+class Clusters(nn.Module):
+    """NetVLAD: each token is shared out to as many clusters as there are tokens."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.assign = nn.Linear(D, TOKENS)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return self.assign(x).softmax(-1).mT @ x
+
+
+def test_clusters_that_tokens_are_shared_out_to_are_no_queries() -> None:
+    with pytest.raises(InputError):
+        record(Clusters().eval(), x)

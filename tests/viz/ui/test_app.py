@@ -320,7 +320,7 @@ def test_masks_of_a_batch_are_shown_with_their_combination(folder: Path) -> None
     widget(app.text_input, "mask_text").set_value("4 5").run()
     assert not said(app)
     assert len(app.get("plotly_chart")) == 6
-    assert "**Sentence 2** · keys: 2 tokens, 5 of padding" in [m.value for m in app.markdown]
+    assert "**Sentence 2** · 2 keys, 5 of padding" in [m.value for m in app.markdown]
     widget(app.button_group, "mask_kind").set_value("cross").run()
     assert not app.exception
     assert len(app.get("plotly_chart")) == 2

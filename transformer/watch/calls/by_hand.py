@@ -61,7 +61,9 @@ class HandMade:
             return None
         both = covered_by_scores(scores), covered_by(self.addends, scores.shape)
         covered = [each for each in both if each is not None]
-        return ~(covered[0] | covered[-1]) if covered else open_by_zeros(weights)
+        if covered:
+            return ~(covered[0] | covered[-1])
+        return open_by_zeros(weights) if self.softmax.is_masked else None
 
     def _maps(self, weights: Tensor) -> Tensor:
         """[..., Q, K] -> [H, Q, K]"""
@@ -172,7 +174,7 @@ def _written_out(mark: Product, w: Tensor, v: Tensor, equation: str | None) -> S
     None where they are none, or have not a value [..., K, d_value] each.
     """
     is_of_keys = w.dim() > 1 < v.dim() and (equation or w.size(-1) == v.size(-2))
-    if not is_of_keys or not w.is_floating_point() or w.size(-1) < 2 or not are_shares(w):
+    if not is_of_keys or not w.is_floating_point() or not are_shares(w):
         return None
     origin = mark.origin or Origin("", (w.size(-2), w.size(-1)), mark.is_picked)
     origin.is_written_out = True
@@ -182,7 +184,7 @@ def _written_out(mark: Product, w: Tensor, v: Tensor, equation: str | None) -> S
         is_of_both = mark.source.reads_another is False
         origin.source = mark.source if is_of_both else UNKNOWN
         origin.firsts = Firsts(mark.firsts.key, mark.firsts.query)
-    return Softmax(w, w, origin=origin)
+    return Softmax(w, w, origin=origin, is_masked=mark.is_masked)
 
 
 def have_other_sums(marks: Marks, operands: Sequence[Any]) -> bool:
@@ -193,7 +195,9 @@ def have_other_sums(marks: Marks, operands: Sequence[Any]) -> bool:
     if isinstance(operands[0], str):
         return False
     w, v = operands[:2]
-    is_made = isinstance(marks.get(w), Product) and 1 < w.dim() <= 4 and v.dim() > 1
+    mark = marks.get(w)
+    is_made = isinstance(mark, Product) and 1 < w.dim() <= 4 and v.dim() > 1
+    is_made = is_made and isinstance(mark, Product) and w.size(-1) == mark.n_keys > 1
     return is_made and w.size(-1) == v.size(-2) and bool((w >= 0).all()) and bool((v < 0).any())
 
 

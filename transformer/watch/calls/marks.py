@@ -16,6 +16,7 @@ from torch import Tensor
 
 from transformer.recording.trace import NO_ROWS, Firsts
 from transformer.watch.calls.addends import ADDITIONS, Addend, carried
+from transformer.watch.calls.masks import FAR
 from transformer.watch.capture.sources import UNKNOWN, Made
 from transformer.watch.capture.tensors import tensors_in
 
@@ -30,6 +31,8 @@ class Softmax:
     """The scores, of the same shape."""
     addends: tuple[Addend, ...] = ()
     origin: "Origin" = field(default_factory=lambda: Origin())
+    is_masked: bool = False
+    """True: cells were filled or multiplied with 0 on the way to it, or after it."""
 
 
 @dataclass(eq=False)
@@ -71,6 +74,8 @@ class Product:
     firsts: Firsts = NO_ROWS
     origin: Origin | None = None
     """The one of a softmax over another axis than the last, if there was one."""
+    is_masked: bool = False
+    """True: cells were filled, or multiplied with 0."""
     n_moves: int = 0
     """The number of functions that may have put its axes into another order."""
 
@@ -101,6 +106,8 @@ def inherited(
         mark = marks.get(tensor)
         if mark is None:
             continue
+        if not mark.is_masked and _masks(func, tensor, (*args, *kwargs.values())):
+            mark = replace(mark, is_masked=True)
         if isinstance(mark, Product):
             arguments = (*args, *kwargs.values())
             together = func in _JOINING and _together(marks, arguments, result)
@@ -122,6 +129,25 @@ def inherited(
             return
 
 
+def _masks(func: Any, tensor: Tensor, arguments: Sequence[Any]) -> bool:
+    """Tell whether a function closes cells: it fills some, or multiplies them with 0."""
+    if func in _FILLING:
+        return True
+    others = [each for each in tensors_in(arguments) if each is not tensor]
+    if len(others) != 1 or others[0].dim() < 2 or not others[0].numel():
+        return False
+    if func in ADDITIONS:
+        return float(others[0].amin()) <= -FAR or float(others[0].amax()) >= FAR
+    return func in _TIMES and bool(((others[0] == 0) | (others[0] == 1)).all())
+
+
+_FILLING = frozenset(
+    {
+        *(Tensor.masked_fill, Tensor.masked_fill_, torch.masked_fill, torch.where, Tensor.where),
+        *(Tensor.tril, Tensor.tril_, torch.tril),
+    }
+)
+_TIMES = frozenset({Tensor.mul, Tensor.mul_, torch.mul, Tensor.__mul__, Tensor.__rmul__})
 _JOINING = frozenset({torch.cat, torch.concat, torch.concatenate})
 
 

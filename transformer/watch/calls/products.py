@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from transformer.watch.calls.addends import bias_of
-from transformer.watch.calls.by_hand import HandMade, have_other_sums, met_values
+from transformer.watch.calls.by_hand import HandMade, are_shares, have_other_sums, met_values
 from transformer.watch.calls.flex import FLEX, flex_weights
 from transformer.watch.calls.layer import Layer
 from transformer.watch.calls.marks import Marks, Origin, Product, Softmax, added_by, mixed
@@ -120,7 +120,7 @@ class Products(Sequences):
         is_text = not any(map(self._held.is_learned, tensors)) and not any(
             isinstance(self._marks.get(each), Product) for each in tensors
         )
-        return origin.is_of_products or (is_whole and is_text)
+        return origin.is_of_products or (is_whole and is_text and are_shares(w))
 
     def _by_hand(self, made: HandMade) -> None:
         width = -1 if made.v is None else made.v.size(-1)

@@ -4,7 +4,7 @@ A recurrent decoder asks for its next query when it has what the one before gave
 tutorial on translation with attention.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -16,12 +16,14 @@ from transformer.watch.calls.seen import Seen
 from transformer.watch.capture.sources import UNKNOWN
 
 
-def joined_steps(seen: Sequence[Seen]) -> Sequence[Seen]:
+def joined_steps(seen: list[Seen], lengths: Collection[int]) -> list[Seen]:
     """The calls of a pass; those of one module, one query each of the same keys, as one call.
 
-    Only where nothing else attends: a decoder whose layers share their matrices may have written
-    one token, and its layers look the same.
+    lengths: of what the model was given. Layers or hops that share their matrices look the same:
+    steps are as many as something is long, and nothing else attends in a recurrent model.
     """
+    if len(seen) not in lengths:
+        return seen
     alike = {(each.place.path, each.sizes, each.is_softmax) for each in seen}
     _, n_queries, n_keys = seen[0].sizes if seen else (0, 0, 0)
     if len(seen) < 2 or len(alike) > 1 or n_queries != 1 or n_keys < 2 or not _read_alike(seen):
@@ -53,7 +55,7 @@ def _made(makers: Sequence[Callable[[], AttentionCall]]) -> WeightsCall:
     calls = [make() for make in makers]
     first = calls[0]
     weights = torch.cat([call.weights() for call in calls], 1)
-    is_open = torch.cat([call.allowed().expand(1, 1, -1)[:1] for call in calls], 1)
+    is_open = torch.cat([call.allowed().expand(len(weights), 1, -1) for call in calls], 1)
     return WeightsCall(
         q=first.q.new_empty(len(weights), len(calls), 0),
         k=first.k[..., :0],
@@ -61,7 +63,8 @@ def _made(makers: Sequence[Callable[[], AttentionCall]]) -> WeightsCall:
         mask=None if bool(is_open.all()) else is_open,
         scale=1.0,
         is_causal=False,
-        has_output=False,
+        has_output=first.has_output,
+        projection=first.projection,
         given=weights,
     )
 

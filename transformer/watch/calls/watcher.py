@@ -25,6 +25,7 @@ from transformer.watch.calls.marks import (
 )
 from transformer.watch.calls.products import Products
 from transformer.watch.calls.seen import Seen, later_keys_are_closed, one_of_batch
+from transformer.watch.calls.steps import joined_steps
 from transformer.watch.capture.functions import ENDING, SOFTMAXES, Functions, as_indices
 from transformer.watch.capture.operators import (
     ALWAYS,
@@ -67,6 +68,7 @@ class Watcher(Products):
         self._paths = paths_of(model)
         super().__init__(self._paths, inputs, copies, is_one, is_for_edits=is_for_edits)
         self._splits: Splits = {}
+        self._lengths = {size for each in tensors_in(inputs) for size in each.shape[:2]}
         self._entered = ExitStack()
         self._functions: Functions | None = None
 
@@ -83,6 +85,8 @@ class Watcher(Products):
         self._layer.forget()
         self.forget()
         self._places.forget()
+        if any(isinstance(each, nn.RNNBase | nn.RNNCellBase) for each in self._paths):
+            self.seen = joined_steps(self.seen, self._lengths)
 
     @property
     def modules(self) -> Mapping[nn.Module, str]:

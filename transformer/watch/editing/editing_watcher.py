@@ -16,6 +16,7 @@ from transformer.edits.edit import EditError
 from transformer.edits.spelling import edit_kinds
 from transformer.recording.calls import AttentionCall, WeightsCall
 from transformer.watch.calls.addends import Addend, bias_of
+from transformer.watch.calls.by_hand import are_shares
 from transformer.watch.calls.marks import Origin
 from transformer.watch.calls.masks import covered_by_scores
 from transformer.watch.calls.seen import Seen
@@ -106,6 +107,11 @@ class EditingWatcher(Watcher):
         for head in range(n_heads if call.v.size(-1) else 0):
             number = spot.first_head + head
             if self._editor.rescores(spot.kind, spot.layer, number):
+                if not are_shares(call.given):
+                    raise EditError(
+                        f"{spot.kind} of this model changes its weights after their softmax: its "
+                        "scores cannot be changed here, what the heads give can."
+                    )
                 before = call.given[head].float().log()
                 after = self._editor.rescored(spot.kind, spot.layer, number, before, None)
                 rows = (after != before).any(-1)

@@ -137,16 +137,15 @@ def _sides(kind: Kind, kinds: Iterable[Kind], sides: Sides) -> tuple[str, str]:
     if kind.role != "cross":
         return own, own
     first = next(each for each in kinds if each.role == "cross")
-    return (own, "source") if first is kind else _read_as(kind, first, own)
+    return (own, "source") if first is kind or kind.is_softmax else _read_as(kind, first, own)
 
 
 def _read_as(kind: Kind, first: Kind, own: str) -> tuple[str, str]:
-    """The sides of another cross-attention: two sequences may read each other, or a third one."""
+    """The sides of another cross-attention: two sequences may read each other."""
     queries, keys = _states(kind)
-    others = _states(first)
-    if keys & others[1]:
-        return own, "source"
-    return ("source", own) if keys & others[0] and queries & others[1] else ("", "")
+    _, of_first = _states(first)
+    is_turned = not keys & of_first and bool(queries & of_first)
+    return ("source", own) if is_turned else (own, "source")
 
 
 def _states(kind: Kind) -> tuple[set[int], set[int]]:

@@ -7,9 +7,9 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 
+from transformer.recording.origin import Origin
 from transformer.watch.calls.heads import side_by_side
 from transformer.watch.calls.seen import Seen
-from transformer.watch.calls.steps import joined_steps
 from transformer.watch.kinds.kind import ROLES, Kind, numbers_of, stem
 from transformer.watch.kinds.names import name_of
 from transformer.watch.kinds.roles import is_partial, kind_of
@@ -21,7 +21,7 @@ def by_kind(seen: Sequence[Seen]) -> dict[str, Kind]:
     Calls of other sizes are kinds of their own: a model may have two towers, or shorten what it
     reads. So are several calls of a layer, unless they are its heads.
     """
-    kinds = _stacked(_kinds(joined_steps(seen)))
+    kinds = _stacked(_kinds(seen))
     stems = [stem(kind) for kind in kinds]
     named: dict[str, Kind] = {}
     for kind in kinds:
@@ -146,10 +146,18 @@ def _is_block(call: Seen, layer: Sequence[Seen]) -> bool:
 
 def _heads_joined(calls: list[Seen]) -> list[Seen]:
     """Calls of one layer, each of which has a W_O of its own, are its heads."""
-    if len(calls) > 1 and all(call.projection is not None for call in calls):
+    if len(calls) > 1 and all(call.projection is not None for call in calls) and _ask_alike(calls):
         whole = side_by_side(calls)
         return calls if whole is None else [whole]
     return calls
+
+
+def _ask_alike(calls: Sequence[Seen]) -> bool:
+    """Tell whether no two calls' queries are known to be made of other states."""
+    origins = [Origin(call.make(), call.trace) for call in calls if call.trace is not None]
+    numbers = [{read.states.number for read in each.queries} for each in origins]
+    there = [each for each in numbers if each]
+    return all(each & there[0] for each in there)
 
 
 def _stacked(kinds: Iterable[Kind]) -> list[Kind]:
