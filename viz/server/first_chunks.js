@@ -1,7 +1,7 @@
 // Start Streamlit's page with small scripts out of one file. address: of the file, relative to the
 // page; entry: the name of the script to start; early, later: addresses of large scripts, those that
 // it waits for and others, which come while it starts.
-(async ({ address, entry, early, later }) => {
+export async function start({ address, entry, early, later }) {
     const folder = new URL("./static/js/", document.baseURI).href;
     const relative = /(["'`])\.\/([\w.-]+\.js)\1/g;
     const preload = (href) =>
@@ -33,4 +33,4 @@
     if (document.readyState === "loading")
         await new Promise((done) => document.addEventListener("DOMContentLoaded", done));
     import(folder + entry);
-})
+}

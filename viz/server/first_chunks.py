@@ -61,8 +61,9 @@ def with_chunks(page: bytes, later: tuple[str, ...] = ()) -> bytes:
         "early": [f"./static/js/{name}" for name in large if name.encode() in page],
         "later": [*of_elements, *later],
     }
-    starting = (Path(__file__).parent / "first_chunks.js").read_text("utf-8")
-    script = f"<script>{starting}({json.dumps(parts)})</script>".encode()
+    text = (Path(__file__).parent / "first_chunks.js").read_text("utf-8")
+    starting = text.replace("export async", "async", 1)  # of no module, so that it begins at once
+    script = f"<script>{{{starting}start({json.dumps(parts)});}}</script>".encode()
     return _PRELOADED.sub(b"", page[: entry.start()] + script + page[entry.end() :])
 
 

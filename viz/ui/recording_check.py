@@ -105,7 +105,7 @@ def _name(checked: Checked) -> tuple[str, str]:
     if checked.error is None:
         return "not checkable", ":material/help:"
     if checked.is_right is None:
-        return "checked in part", ":material/help:"  # as wide as the other: the tour stands beside it
+        return "checked in part", ":material/help:"  # no wider: the tour stands beside it
     return "numbers checked", ":material/check:"  # how well stands inside, for whoever asks
 
 
