@@ -7,7 +7,7 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Locator, Page, Route, expect
 
 from tests.browser.server import becomes, painted
-from tests.browser.test_app import TOP, open_app, parameter, visit
+from tests.browser.test_app import TOP, parameter, visit
 from tests.viz.ui.test_lessons import LESSON, asked
 from viz.labels import number
 
@@ -30,7 +30,7 @@ def focus_by_tab(page: Page, of: Locator) -> None:
 def test_a_whole_lesson_is_finished_by_keyboard(page: Page, address: str) -> None:
     held: list[Route] = []
     page.route("**/BidiComponent*.js", lambda route: held.append(route), times=1)
-    open_app(page, f"{address}/{ADDRESS}")
+    page.goto(f"{address}/{ADDRESS}")  # never painted while that is held
     over, forms = page.locator('[class*="st-key-over"]'), page.get_by_test_id("stForm")
     expect(forms.first).to_be_visible()
     check = forms.first.get_by_role("button", name="Check")

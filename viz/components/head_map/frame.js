@@ -46,8 +46,9 @@ function titleRoom(type) {
 // hard to read, so there every second one may stand below its neighbours.
 function linesOf(longest, nColumns, room, isWall) {
   if (!isWall && nColumns > LEVEL_LABELS) return 0;
-  if (longest < room - 12) return 1;
-  return isWall && longest < 2 * room - 12 ? 2 : 0;
+  const gap = isWall ? 9 : 12; // letters of a wall are told apart from afar, each with less beside it
+  if (longest < room - gap) return 1;
+  return isWall && longest < 2 * room - gap ? 2 : 0;
 }
 
 function widest(context, pieces) {
