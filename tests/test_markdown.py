@@ -27,7 +27,7 @@ OF_STREAMLIT_ALONE = {"title", "header", "write"}
 NAMED = {"help", "format_func", "captions", "placeholder"}
 ESCAPES = {"literal"}
 NUMBERS = {"len", "sum", "min", "max", "int", "float", "round", "range"}
-NUMBERS |= {"number", "signed", "percent", "counted"}  # of viz/labels.py and viz/map_words.py
+NUMBERS |= {"number", "signed", "percent", "counted"}  # of viz/labels.py
 A_NUMBER = re.compile(r"\+?,?[\d.]*[fdeg%]|,")
 """How a number is written; a text in its place raises."""
 

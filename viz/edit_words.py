@@ -9,8 +9,7 @@ from transformer.edits import Edit, EditKind, edit_kinds, parse
 from transformer.token import Token
 from transformer.visible import visible
 from transformer.words import words_of
-from viz.labels import in_word, kind_title, number
-from viz.map_words import counted
+from viz.labels import counted, in_word, kind_title, number
 
 SINGLE = 8
 """Arrows of a row up to which each has a button of its own."""

@@ -245,3 +245,11 @@ def escaped(text: str) -> str:
 def figure_text(text: str) -> str:
     """Words that are not a piece, the name of a class for one, as Plotly shows them literally."""
     return html.escape(visible(text), quote=False)
+
+
+def counted(n: int, one: str, many: str) -> str:
+    """
+    >>> counted(1, "key", "keys"), counted(1200, "key", "keys")
+    ('1 key', '1,200 keys')
+    """
+    return f"{n:,} {one if n == 1 else many}"

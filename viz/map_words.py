@@ -10,7 +10,7 @@ from transformer.analysis.metrics.measure import metrics_of
 from transformer.analysis.reading import AttentionMap
 from transformer.analysis.strongest import strongest_cell
 from transformer.recording import Attention
-from viz.labels import kind_name
+from viz.labels import counted, kind_name
 from viz.sentence import sentence, wording
 
 
@@ -97,14 +97,6 @@ def describe_heads(
 
 def _sizes(n_rows: int, n_columns: int) -> str:
     return f"{counted(n_rows, 'query', 'queries')} to {counted(n_columns, 'key', 'keys')}"
-
-
-def counted(n: int, one: str, many: str) -> str:
-    """
-    >>> counted(1, "key", "keys"), counted(1200, "key", "keys")
-    ('1 key', '1,200 keys')
-    """
-    return f"{n:,} {one if n == 1 else many}"
 
 
 def list_of(names: Sequence[str]) -> str:

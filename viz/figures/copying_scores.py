@@ -5,8 +5,7 @@ from torch import Tensor
 from viz.exhibits.chart import Axis, Chart
 from viz.exhibits.shading import differences
 from viz.figures.heat_map import heat_map
-from viz.labels import number
-from viz.map_words import counted
+from viz.labels import counted, number
 
 
 def chart(scores: Tensor) -> Chart:

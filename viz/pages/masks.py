@@ -13,8 +13,7 @@ from viz.export import masks_csv
 from viz.fields.masks import MasksFields
 from viz.figures import masks as figures
 from viz.figures.masks import STATES, Picture, Which, states_of
-from viz.labels import kind_name, kind_title, literal
-from viz.map_words import counted
+from viz.labels import counted, kind_name, kind_title, literal
 from viz.run.request import Answer, make_request, recording_of_text
 from viz.state.limits import charge, check_text, limited
 from viz.state.note import warn

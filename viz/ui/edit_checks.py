@@ -8,8 +8,7 @@ from transformer.analysis.proofs import Proof, proofs
 from transformer.edits import edits_of
 from transformer.refusal import Refusal
 from viz.app_packages import st
-from viz.labels import kind_title, literal, number
-from viz.map_words import counted
+from viz.labels import counted, kind_title, literal, number
 from viz.run.batches import Runner
 from viz.run.request import Request, answer
 from viz.run.study import Study

@@ -8,8 +8,8 @@ from transformer.decoding import decoding_methods
 from transformer.decoding.options import MAX_LEN
 from transformer.edits import parse
 from viz.edit_words import edit_text
-from viz.labels import number
-from viz.map_words import capitalised, counted, uncapitalised
+from viz.labels import counted, number
+from viz.map_words import capitalised, uncapitalised
 from viz.run.request import Request, about
 from viz.state.checkpoints import title
 from viz.state.fingerprints import DIGITS

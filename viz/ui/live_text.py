@@ -6,7 +6,7 @@ from functools import partial
 import streamlit as st
 
 from transformer.decoding.decode import Written
-from viz.map_words import counted
+from viz.labels import counted
 from viz.run.request import Answer, Request, about, answer
 from viz.run.shorter import part_of
 from viz.run.work import Follower

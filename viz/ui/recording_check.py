@@ -7,8 +7,7 @@ import streamlit as st
 from transformer import InputError
 from transformer.recording import Checked, Recording
 from transformer.recording.plain import plain_difference
-from viz.labels import kind_name, kind_title, literal, number, percent
-from viz.map_words import counted
+from viz.labels import counted, kind_name, kind_title, literal, number, percent
 from viz.run.request import Answer
 from viz.state.note import fail
 

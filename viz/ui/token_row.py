@@ -6,8 +6,7 @@ import streamlit as st
 
 from transformer.hugging_face.chat import chatting
 from viz.components.token_rows.token_rows import TITLES, TokenRows, token_rows
-from viz.labels import literal
-from viz.map_words import counted
+from viz.labels import counted, literal
 from viz.run.payloads import payload_of
 from viz.run.request import Answer
 from viz.state.focus import pin_token, pinned_tokens

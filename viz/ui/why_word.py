@@ -17,8 +17,7 @@ from viz.exhibits.exhibit import Exhibit
 from viz.exhibits.table import Tables
 from viz.figures.causes.verdict_words import verdict_words
 from viz.figures.causes.worth_tables import Origins, worth_tables
-from viz.labels import literal, number
-from viz.map_words import counted
+from viz.labels import counted, literal, number
 from viz.run.causes import Causes, is_quick
 from viz.run.growth import Growth
 from viz.run.request import Answer

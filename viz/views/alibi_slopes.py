@@ -7,7 +7,7 @@ from torch import Tensor
 from transformer.positions.relative_bias import paper_slopes
 from transformer.recording import Recording
 from viz.exhibits.chart import Axis, Chart, Curve
-from viz.map_words import counted
+from viz.labels import counted
 from viz.position_words import slopes_text
 from viz.views.view import PartChoice, View
 

@@ -5,8 +5,7 @@ from transformer.recording import Recording
 from viz.exhibits.chart import Axis, Chart, Curve
 from viz.exhibits.shading import differences
 from viz.figures.heat_map import heat_map
-from viz.labels import number
-from viz.map_words import counted
+from viz.labels import counted, number
 from viz.views.view import Choice, PartChoice, View
 
 HEIGHT = 330

@@ -41,7 +41,7 @@ def _factor(func: Any, args: Sequence[Any]) -> float | None:
         by = by.item()
     if isinstance(by, bool) or not isinstance(by, int | float):
         return None
-    return float(by) if func in _TIMES else 1 / by if func in _OVER and by else None
+    return float(by) if func in TIMES else 1 / by if func in _OVER and by else None
 
 
 ADDITIONS = {
@@ -49,7 +49,7 @@ ADDITIONS = {
     **dict.fromkeys((Tensor.sub, Tensor.sub_, torch.sub), -1.0),
 }
 """Functions that add, and the factor of what they add."""
-_TIMES = frozenset({Tensor.mul, Tensor.mul_, torch.mul})
+TIMES = frozenset({Tensor.mul, Tensor.mul_, torch.mul})
 _OVER = frozenset({Tensor.div, Tensor.div_, torch.div})
 _KEEPING = frozenset(
     {

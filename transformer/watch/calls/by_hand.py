@@ -196,9 +196,10 @@ def have_other_sums(marks: Marks, operands: Sequence[Any]) -> bool:
         return False
     w, v = operands[:2]
     mark = marks.get(w)
-    is_made = isinstance(mark, Product) and 1 < w.dim() <= 4 and v.dim() > 1
-    is_made = is_made and isinstance(mark, Product) and w.size(-1) == mark.n_keys > 1
-    return is_made and w.size(-1) == v.size(-2) and bool((w >= 0).all()) and bool((v < 0).any())
+    if not isinstance(mark, Product) or not 1 < w.dim() <= 4 or v.dim() < 2:
+        return False
+    fits = 1 < mark.n_keys == w.size(-1) == v.size(-2)
+    return fits and bool((w >= 0).all()) and bool((v < 0).any())
 
 
 def are_shares(weights: Tensor) -> bool:

@@ -15,7 +15,7 @@ import torch
 from torch import Tensor
 
 from transformer.recording.trace import NO_ROWS, Firsts
-from transformer.watch.calls.addends import ADDITIONS, Addend, carried
+from transformer.watch.calls.addends import ADDITIONS, TIMES, Addend, carried
 from transformer.watch.calls.masks import FAR
 from transformer.watch.capture.sources import UNKNOWN, Made
 from transformer.watch.capture.tensors import tensors_in
@@ -138,7 +138,7 @@ def _masks(func: Any, tensor: Tensor, arguments: Sequence[Any]) -> bool:
         return False
     if func in ADDITIONS:
         return float(others[0].amin()) <= -FAR or float(others[0].amax()) >= FAR
-    return func in _TIMES and bool(((others[0] == 0) | (others[0] == 1)).all())
+    return func in TIMES and bool(((others[0] == 0) | (others[0] == 1)).all())
 
 
 _FILLING = frozenset(
@@ -147,7 +147,6 @@ _FILLING = frozenset(
         *(Tensor.tril, Tensor.tril_, torch.tril),
     }
 )
-_TIMES = frozenset({Tensor.mul, Tensor.mul_, torch.mul, Tensor.__mul__, Tensor.__rmul__})
 _JOINING = frozenset({torch.cat, torch.concat, torch.concatenate})
 
 

@@ -9,8 +9,7 @@ from transformer.visible import visible
 from transformer.words import word_groups, words_of
 from viz.exhibits.shading import rooted
 from viz.exhibits.table import Cell, Column, Legend, Row, Table
-from viz.labels import in_word, kind_title, number, percent, word_text
-from viz.map_words import counted
+from viz.labels import counted, in_word, kind_title, number, percent, word_text
 
 TITLES = {
     "arrow": "this arrow",

@@ -7,8 +7,7 @@ from transformer.corpus.ask import Answer, Frequency
 from transformer.corpus.atlas import Atlas, Place
 from viz.exhibits.table import Cell, Column, Row, Table
 from viz.figures.heads.names import head_name
-from viz.labels import number, percent
-from viz.map_words import counted
+from viz.labels import counted, number, percent
 
 COLUMNS = ("head", "weight", "before the next", "looks there most", "query → key")
 

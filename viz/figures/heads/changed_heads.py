@@ -10,8 +10,7 @@ from transformer.words import word_groups
 from viz.exhibits.table import Cell, Column, Legend, Table, Tables
 from viz.exhibits.table import Row as TableRow
 from viz.figures.dependence_tables import dependence_table
-from viz.labels import kind_title, word_text
-from viz.map_words import counted
+from viz.labels import counted, kind_title, word_text
 
 SAME = 5e-4
 """A change that is 0.000: the head does the same."""

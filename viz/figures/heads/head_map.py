@@ -8,8 +8,7 @@ from transformer.corpus.atlas import Atlas, Place, place_of, title_of
 from viz.exhibits.chart import Axis, Chart, Curve, Mark, Point, nothing
 from viz.figures.heads.inks import OTHERS, inks_of
 from viz.figures.heads.names import head_name, label_text, sparkline, text_of
-from viz.labels import kind_name, kind_title, number
-from viz.map_words import counted
+from viz.labels import counted, kind_name, kind_title, number
 
 LIKENESS = "likeness"
 """In place of a number: both axes are those of the map by likeness."""

@@ -17,8 +17,7 @@ from viz.exhibits.exhibit import Exhibit
 from viz.exhibits.shading import rooted
 from viz.exhibits.table import Cell, Column, Row, Table
 from viz.fields.decode import DecodeFields
-from viz.labels import number, percent
-from viz.map_words import counted
+from viz.labels import counted, number, percent
 from viz.run.batches import Runner
 from viz.run.growth import Growth
 from viz.run.request import Request, answer

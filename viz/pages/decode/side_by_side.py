@@ -19,8 +19,7 @@ from viz.exhibits.exhibit import Exhibit
 from viz.exhibits.table import Cell, Column, Row, Table
 from viz.exhibits.words import Line, Span, Words
 from viz.fields.decode import DecodeFields
-from viz.labels import escaped, number, percent
-from viz.map_words import counted
+from viz.labels import counted, escaped, number, percent
 from viz.run.batches import Runner
 from viz.run.growth import Growth
 from viz.run.request import Request, answer

@@ -10,7 +10,7 @@ from viz.app_packages import st
 from viz.exhibits.exhibit import Exhibit
 from viz.fields.experiment import ExperimentFields
 from viz.figures.means_table import MeanOff, means_table
-from viz.map_words import counted
+from viz.labels import counted
 from viz.pages.experiment.heads import head_name, on_explore
 from viz.pages.experiment.sentences_file import MOST_CHARACTERS, choose_file
 from viz.pages.experiment.studies import HeadsOverSentences, n_done

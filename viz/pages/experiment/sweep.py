@@ -19,8 +19,7 @@ from viz.exhibits.table import Change
 from viz.export import sweep_csv
 from viz.fields.experiment import ExperimentFields
 from viz.figures.sweep_table import CLASSES, MEASURES, WORDS, HeadOff, Order, sweep_table
-from viz.labels import decimals_of, kind_title, literal, signed
-from viz.map_words import counted
+from viz.labels import counted, decimals_of, kind_title, literal, signed
 from viz.pages.experiment.heads import head_name, on_explore
 from viz.pages.experiment.pairs import choose_pairs, numbers_of, pairs, says, second_text
 from viz.pages.experiment.sentences import choose_sentences, means, over_sentences

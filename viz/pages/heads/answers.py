@@ -13,8 +13,7 @@ from transformer.corpus.surveyor import source_of
 from transformer.refusal import Refusal
 from viz.exhibits.exhibit import Exhibit
 from viz.figures.heads.answers_table import AnswerRow, Others, answers_table
-from viz.labels import word_label
-from viz.map_words import counted
+from viz.labels import counted, word_label
 from viz.pages.heads.surveys import atlas_of
 from viz.run.batches import Runner
 from viz.run.growth import Growth

@@ -16,8 +16,7 @@ from viz.figures.heads import head_map
 from viz.figures.heads.head_map import LIKENESS
 from viz.figures.heads.heads_table import heads_table
 from viz.figures.heads.names import head_name
-from viz.labels import kind_title, literal
-from viz.map_words import counted
+from viz.labels import counted, kind_title, literal
 from viz.screen import link
 from viz.state.head_links import at_head
 from viz.state.page import Pane

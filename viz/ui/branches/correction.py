@@ -15,8 +15,7 @@ from transformer.refusal import Refusal
 from transformer.words import word_groups, words_of
 from viz.exhibits.exhibit import Exhibit
 from viz.exhibits.words import Line, Role, Span, Words
-from viz.labels import number, percent
-from viz.map_words import counted
+from viz.labels import counted, number, percent
 from viz.run.request import Answer, answer
 from viz.state.page import Pane
 

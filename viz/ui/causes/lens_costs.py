@@ -8,7 +8,7 @@ from transformer.refusal import Refusal
 from transformer.words import word_groups
 from viz.app_packages import st
 from viz.components.kit.picture import NothingLeft
-from viz.map_words import counted
+from viz.labels import counted
 from viz.run.causes import Causes, is_quick
 from viz.run.work import at_hand
 from viz.state.note import note
