@@ -177,7 +177,7 @@ def read(recording: Recording, kind: str, reading: Reading = PLAIN) -> Attention
     if lens.of_output:
         reading = replace(reading, rows="produced")
     is_produced = writes(attention) and reading.rows == "produced"
-    queries = attention.produced if is_produced and attention.produced else attention.queries
+    queries = row_tokens(attention, reading)
     rows, columns = _groups(queries, reading), _groups(attention.keys, reading)
     hidden = (
         sum(map(len, groups)) < len(tokens)
@@ -228,6 +228,12 @@ def is_pair(attention: Attention) -> bool:
 def writes(attention: Attention) -> bool:
     """Tell whether a row may be named by what it wrote: in cross-attention, whose sides differ."""
     return attention.produced is not None and attention.queries != attention.keys
+
+
+def row_tokens(attention: Attention, reading: Reading) -> tuple[Token, ...]:
+    """The tokens that rows are named by in every picture: read, or in cross-attention written."""
+    is_produced = writes(attention) and reading.rows == "produced"
+    return attention.produced if is_produced and attention.produced else attention.queries
 
 
 def _place(groups: Sequence[Group], position: int) -> int | None:

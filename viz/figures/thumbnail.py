@@ -6,7 +6,7 @@ from itertools import groupby
 
 from torch import Tensor
 
-from transformer.analysis.reading import AttentionMap, Reading, read
+from transformer.analysis.reading import AttentionMap, Reading, read, row_tokens
 from transformer.recording import Recording
 from viz.exhibits.shading import rooted
 from viz.labels import kind_title, of_groups
@@ -53,9 +53,7 @@ def describe_thumbnail(scene: Scene, recording: Recording, reading: Reading) -> 
 
 def _fact_text(fact: Fact, map: AttentionMap) -> str:
     weight = float(map.values(fact.layer, fact.head)[fact.query, fact.key])
-    produced, queries = map.attention.produced, map.attention.queries
-    rows = produced if map.is_produced and produced else queries
-    (row,) = of_groups(rows, [map.row_groups[fact.query]])
+    (row,) = of_groups(row_tokens(map.attention, map.reading), [map.row_groups[fact.query]])
     (column,) = of_groups(map.attention.keys, [map.column_groups[fact.key]])
     return f"{kind_title(fact.kind)} L{fact.layer} H{fact.head}: {row} → {column} {weight:.4f}"
 

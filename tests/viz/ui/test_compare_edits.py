@@ -98,3 +98,18 @@ def test_another_checkpoint_is_not_edited(folder: Path) -> None:
     assert any("changed by 1 edit" in each.value for each in app.caption)
     edited = Screen("compare", edits=("head-off:cross.0.1",))
     assert screen(app) == put(edited, checkpoint_b="nowhere", edited_b=True)
+
+
+def test_the_row_of_the_largest_difference_is_named_as_pictures_name_it(folder: Path) -> None:
+    """By what was written in cross-attention, not by what was read before."""
+    app = start(page="compare", kind="cross", layer="0", head="0", kind_b="cross", head_b="1")
+    (line,) = (each.value for each in app.markdown if each.value.startswith("**These two heads**"))
+    checkpoint = load_checkpoint(folder / "copy")
+    recording = record(checkpoint, EXAMPLE, decode(checkpoint, EXAMPLE, method="beam").target)
+    attention = recording.attentions["cross"]
+    layer = screen(app).of(CompareFields).layer_b or 0
+    apart = (attention.weights(0, 0) - attention.weights(layer, 1)).abs()
+    query, key = divmod(int(apart.argmax()), apart.size(1))
+    assert attention.produced is not None
+    written, read = attention.produced[query].piece, attention.queries[query].piece
+    assert written != read and f"“{written}” to “{attention.keys[key].piece}”" in line

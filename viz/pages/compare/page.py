@@ -5,6 +5,7 @@ from functools import partial
 
 from transformer import Recording
 from transformer.analysis.metrics.comparison import jensen_shannon, largest_difference
+from transformer.analysis.reading import row_tokens
 from transformer.analysis.selection import Selection
 from transformer.decoding import decoding_methods
 from viz.app_packages import pd, st
@@ -74,7 +75,7 @@ def _first(panes: dict[str, Pane], pane: Pane) -> None:
     place = (a - b).abs().argmax()
     query, key = divmod(int(place), a.size(1))
     names = first.attention(recording)
-    words = (in_word(names.queries, query), in_word(names.keys, key))
+    words = (in_word(row_tokens(names, pane.reading), query), in_word(names.keys, key))
     where = "“{}” to “{}”".format(*words)
     weights = f"{a[query, key]:.2f} in A, {b[query, key]:.2f} in B"
     st.markdown(

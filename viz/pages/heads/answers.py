@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
-from transformer.analysis.reading import read
+from transformer.analysis.reading import read, row_tokens
 from transformer.corpus.ask import Answer, Frequency, Spot, answers, over
 from transformer.corpus.atlas import Atlas, Place
 from transformer.corpus.questions import Pattern, ask
@@ -121,7 +121,7 @@ def _row(pane: Pane, of: Answer, pins: tuple[str, ...] | None) -> AnswerRow:
     words = (
         "".join(word_label(tokens[at]).strip("·") for at in positions)
         for tokens, positions in (
-            (attention.queries, of.query),
+            (row_tokens(attention, pane.reading), of.query),
             (attention.keys, of.key),
         )
     )
