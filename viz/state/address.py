@@ -4,7 +4,7 @@ Otherwise the Screen is right, and is written into it: a choice is an entry of t
 history, a link to another page is one that Streamlit has made already.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from urllib.parse import parse_qsl
 
@@ -23,9 +23,9 @@ def open_page(page: str) -> None:
     """A page is drawn; the first one of a session, and one that is gone Back to, as it was."""
     run = get_script_run_ctx()
     if run is not None and run.is_history_navigation:
-        _take(page, st.query_params.to_dict(), run.query_string)
+        _take(page, _query_of_run(), is_back=True)
     elif is_new():
-        _take(page, st.query_params.to_dict(), None)
+        _take(page, _query_of_run())
     state = session()
     state.screen = choose(state.screen, page=page)
 
@@ -59,17 +59,21 @@ def write_address(pages: Sequence[str], part: str) -> None:
 
 
 def _query_of_run() -> str:
-    """The query of the address from which the browser asks for this run."""
+    """The query of the address from which the browser asks for this run.
+
+    Where pages follow upon each other faster than runs, st.query_params is still of one before.
+    """
     run = get_script_run_ctx()
     return run.query_string if run is not None else ""
 
 
 def _go_back(query: str) -> None:
-    _take(session().screen.page, dict(parse_qsl(query, keep_blank_values=True)), query)
+    _take(session().screen.page, query, is_back=True)
 
 
-def _take(page: str, entries: Mapping[str, str], taken: str | None) -> None:
+def _take(page: str, text: str, is_back: bool = False) -> None:
     """Show what an address says; where it says more than can be read, it is mended."""
+    entries = dict(parse_qsl(text, keep_blank_values=True))
     is_first, state = is_new(), session()
     before, state.screen = state.screen, parse({**entries, "page": page})
     state.arrival = state.landing = state.screen
@@ -82,7 +86,7 @@ def _take(page: str, entries: Mapping[str, str], taken: str | None) -> None:
         page=page,
         query=query(state.screen),
         number=state.address.number + (not is_whole),
-        taken=taken,
+        taken=text if is_back else None,
     )
 
 

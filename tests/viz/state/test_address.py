@@ -10,10 +10,15 @@ from viz.screen import Screen
 
 def script() -> None:
     import streamlit as st
+    from streamlit.runtime.scriptrunner import get_script_run_ctx
 
     from viz.state import address
     from viz.state.state import change
 
+    if (went := st.session_state.get("went")) is not None:
+        run = get_script_run_ctx()
+        assert run is not None
+        run.is_history_navigation, run.query_string = True, went
     address.open_page(st.session_state.get("page", "explore"))
     st.button("pin", on_click=lambda: change(pins=("q5",)))
     st.button("text", on_click=lambda: change(text="It rains."))
@@ -81,6 +86,15 @@ def test_back_is_followed() -> None:
     bar = press(app, "back")
     assert screen(app) == Screen(layer=1)
     assert (bar["query"], bar["number"]) == ("layer=1", 1)
+
+
+def test_the_address_that_asks_for_a_run_is_the_one_that_is_gone_to() -> None:
+    """Streamlit's query_params stay those of a page before, where several are left at once."""
+    app = start(layer="2")
+    app.session_state["went"] = "layer=1"
+    bar = told(app.run())
+    assert screen(app) == Screen(layer=1)
+    assert (bar["query"], bar["taken"], bar["number"]) == ("layer=1", "layer=1", 0)
 
 
 def test_back_to_nonsense_is_mended() -> None:
