@@ -1,11 +1,13 @@
 """An edit in words, and the factor of those that make something weaker or stronger."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from itertools import groupby
 
 from transformer import Recording
+from transformer.analysis.reading import row_tokens
 from transformer.edits import Edit, EditKind, edit_kinds, parse
+from transformer.recording import Attention
 from transformer.token import Token
 from transformer.visible import visible
 from transformer.words import words_of
@@ -27,24 +29,26 @@ def off_in(kind: str, layer: int, edits: Iterable[str]) -> list[int]:
 
 
 def edits_text(edits: Sequence[Edit], recording: Recording) -> str:
-    """Edits that belong together as one button says them: "9 rows of “dem” forced", "24 arrows of
-    “dem” cut, to “river”".
+    """Edits that belong together as one button says them: "9 rows that write “dem” forced", "24
+    arrows of “dem” cut, to “river”".
 
-    The rows are of the words that they write.
+    Rows of several kinds that write a word have different names, but this in common.
     """
     if len(edits) == 1:
         return edit_text(edits[0], recording)
-    words, keys = [], []
-    for place, query in dict.fromkeys((edit.place, edit.query) for edit in edits):
-        attention = recording.attentions.get(place)
-        rows = () if attention is None else attention.produced or attention.queries
-        words.append(f"“{_word(rows, query)}”")
+
+    def words(tokens: Callable[[Attention], tuple[Token, ...]], positions: Iterable[int]) -> str:
+        attentions = [recording.attentions.get(edit.place) for edit in edits]
+        sides = [() if each is None else tokens(each) for each in attentions]
+        names = [f"“{_word(side, at)}”" for side, at in zip(sides, positions, strict=True)]
+        return ", ".join(dict.fromkeys(names))
+
+    queries = [edit.query for edit in edits]
     if edits[0].name != "cut":
-        return f"{counted(len(edits), 'row', 'rows')} of {', '.join(words)} forced"
-    for place, key in dict.fromkeys((edit.place, edit.key) for edit in edits):
-        attention = recording.attentions.get(place)
-        keys.append(f"“{_word(() if attention is None else attention.keys, key)}”")
-    return f"{len(edits)} arrows of {', '.join(words)} cut, to {', '.join(keys)}"
+        written = words(lambda of: of.produced or of.queries, queries)
+        return f"{counted(len(edits), 'row', 'rows')} that write {written} forced"
+    keys = words(lambda of: of.keys, [edit.key for edit in edits])
+    return f"{len(edits)} arrows of {words(row_tokens, queries)} cut, to {keys}"
 
 
 def grouped(edits: Iterable[str]) -> list[tuple[str, ...]]:
@@ -83,7 +87,7 @@ def edit_text(edit: Edit, recording: Recording) -> str:
     where = f"{kind_title(edit.place)} L{layer} H{edit.head}"
     factor = factor_of(edit)
     if kind.of == "cell":
-        rows = () if attention is None else attention.produced or attention.queries
+        rows = () if attention is None else row_tokens(attention)
         keys = () if attention is None else attention.keys
         arrow = "↛" if factor == 0 else "→"
         where += f": {_word(rows, edit.query)} {arrow} {_word(keys, edit.key)}"

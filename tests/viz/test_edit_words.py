@@ -5,8 +5,11 @@ from pathlib import Path
 import pytest
 
 from transformer import decode, load_checkpoint, record
+from transformer.analysis.reading import read
 from transformer.checkpoint import Checkpoint
 from transformer.edits import parse
+from transformer.recording import Recording
+from transformer.token import Token
 from viz.edit_words import edit_text, edits_text, factor_of, grouped, scale_of, with_factor
 
 TEXT = "The animal didn't cross the street because it was too tired."
@@ -69,8 +72,29 @@ def test_forced_rows_that_were_kept_together_are_one_button(en_de: Checkpoint) -
         (rows[0],),
     ]
     recording = record(en_de, TEXT, decode(en_de, TEXT).target)
-    assert edits_text([*map(parse, rows)], recording) == "3 rows of “Tier” forced"
+    assert edits_text([*map(parse, rows)], recording) == "3 rows that write “Tier” forced"
     assert edits_text([parse(rows[0])], recording) == edit_text(parse(rows[0]), recording)
+
+
+@pytest.mark.parametrize("kind", ["encoder_self", "decoder_self", "cross"])
+def test_a_row_has_the_name_that_it_has_in_pictures(en_de: Checkpoint, kind: str) -> None:
+    recording = record(en_de, TEXT, decode(en_de, TEXT).target)
+    row, column = (side[1].piece.strip(" ▁") for side in named_as(recording, kind))
+    cuts = [parse(f"cut:{kind}.2.{head}.1.1") for head in range(8)]
+    assert edit_text(cuts[3], recording).endswith(f"L2 H3: {row} ↛ {column}")
+    assert edits_text(cuts, recording) == f"8 arrows of “{row}” cut, to “{column}”"
+
+
+def named_as(recording: Recording, kind: str) -> tuple[tuple[Token, ...], tuple[Token, ...]]:
+    """Rows and columns of the kind's pictures."""
+    map = read(recording, kind)
+    return map.rows, map.columns
+
+
+def test_rows_of_any_kind_have_in_common_what_they_write(en_de: Checkpoint) -> None:
+    recording = record(en_de, TEXT, decode(en_de, TEXT).target)
+    rows = [parse(f"row-force:{kind}.2.0.1=1,0") for kind in ("cross", "decoder_self")]
+    assert edits_text(rows, recording) == "2 rows that write “Tier” forced"
 
 
 def test_many_arrows_of_a_row_are_one_group(en_de: Checkpoint) -> None:

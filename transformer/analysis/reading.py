@@ -17,6 +17,7 @@ from transformer.analysis.merging import Group, merge, merge_largest
 from transformer.analysis.strongest import largest_size, strongest_cell
 from transformer.checkpoint import About
 from transformer.discover import discover
+from transformer.models.family import Rows
 from transformer.recording import Attention, Recording
 from transformer.token import Token
 from transformer.words import word_groups, word_piece
@@ -225,12 +226,12 @@ def is_pair(attention: Attention) -> bool:
     return all(token.segment for token in (*attention.queries, *attention.keys))
 
 
-def writes(attention: Attention) -> bool:
+def writes(of: Attention | Rows) -> bool:
     """Tell whether a row may be named by what it wrote: in cross-attention, whose sides differ."""
-    return attention.produced is not None and attention.queries != attention.keys
+    return of.produced is not None and of.queries != of.keys
 
 
-def row_tokens(attention: Attention, reading: Reading) -> tuple[Token, ...]:
+def row_tokens(attention: Attention, reading: Reading = PLAIN) -> tuple[Token, ...]:
     """The tokens that rows are named by in every picture: read, or in cross-attention written."""
     is_produced = writes(attention) and reading.rows == "produced"
     return attention.produced if is_produced and attention.produced else attention.queries

@@ -8,6 +8,7 @@ from string import ascii_lowercase, ascii_uppercase, digits
 import torch
 from torch import Tensor
 
+from transformer.analysis.reading import row_tokens, writes
 from transformer.checkpoint import Checkpoint
 from transformer.inputs import InputError, source_ids
 from transformer.models.family import ForcedPass, Ids
@@ -32,6 +33,8 @@ class BatchAttention:
     queries: tuple[Tokens, ...]
     """The tokens of each text's rows, without padding."""
     keys: tuple[Tokens, ...]
+    names: tuple[Tokens, ...]
+    """The tokens that name each text's rows: see `row_tokens` in transformer.analysis.reading."""
     calls: Sequence[AttentionCall]
     """One a layer; its heads are those of all texts, one text after the other."""
 
@@ -108,6 +111,7 @@ def of_recording(recording: Recording) -> list[BatchAttention]:
             has_source_keys=not each.is_decoder or len(recording.attentions) == 1,
             queries=(each.queries,),
             keys=(each.keys,),
+            names=(row_tokens(each),),
             calls=each.calls,
         )
         for kind, each in recording.attentions.items()
@@ -198,6 +202,10 @@ def observed(checkpoint: Checkpoint, texts: Sequence[Text], names: Names) -> lis
             read if of.keys is of.queries else names(of.keys, of.keys is ids)
             for of, ids, read in zip(rows, inputs, queries, strict=True)
         ]
+        named = [
+            names(of.produced, False) if of.produced is not None and writes(of) else read
+            for of, read in zip(rows, queries, strict=True)
+        ]
         result.append(
             BatchAttention(
                 kind=kind,
@@ -205,6 +213,7 @@ def observed(checkpoint: Checkpoint, texts: Sequence[Text], names: Names) -> lis
                 has_source_keys=rows[0].keys is inputs[0],
                 queries=tuple(queries),
                 keys=tuple(keys),
+                names=tuple(named),
                 calls=calls,
             )
         )

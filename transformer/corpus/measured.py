@@ -69,6 +69,8 @@ class SentenceHeads:
     """The pieces along the rows, as `transformer.corpus.pieces` writes them."""
     keys: str
     """The same of the columns."""
+    names: str
+    """The same of what names the rows: `queries`, or in cross-attention what was written."""
     numbers: Floats
     """[N, M], by `columns`; not a number where one says nothing of this kind or sentence."""
     footprint: Floats
@@ -124,6 +126,7 @@ def measured(
             n_layers=n_layers,
             queries=joined(token.piece for token in attention.queries[text]),
             keys=joined(token.piece for token in attention.keys[text]),
+            names=joined(token.piece for token in attention.names[text]),
             numbers=numbers[text].numpy(),
             footprint=footprint[text].numpy(),
             peaks=peaks[text, :, :n_queries].numpy(),

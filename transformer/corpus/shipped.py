@@ -20,7 +20,7 @@ from transformer.files.whole_file import write_whole
 from transformer.fingerprint import fingerprint
 
 FOLDER, FILE = "survey", "survey.json"
-LAYOUT = 2
+LAYOUT = 3
 """The number of the file's layout; another one is made anew."""
 LARGEST = 2**23
 """Bytes of a file that are read."""
@@ -43,8 +43,9 @@ class ShippedSurvey:
     pieces: Mapping[int, tuple[str, ...]]
     """Number of a line -> the pieces of each of its sides, as `transformer.corpus.pieces` writes
     them."""
-    sides: Mapping[str, tuple[int, int]]
-    """Kind -> which of these sides stands along its rows, and which along its columns."""
+    sides: Mapping[str, tuple[int, int, int]]
+    """Kind -> which of these sides stands along its rows, which along its columns, and which names
+    its rows."""
     worth: Mapping[Place, Estimate]
     """The mean loss of the text that is judged when this head alone is off: below 0, it harms."""
     unit: str
@@ -53,11 +54,12 @@ class ShippedSurvey:
     about: str
     """The card: whose sentences these are, how many, and when they were read, in Markdown."""
 
-    def pieces_of(self, kind: str, line: int) -> tuple[list[str], list[str]]:
-        """The pieces along rows and columns, of a sentence that a row names. Raises KeyError."""
-        queries, keys = self.sides[kind]
-        of = self.pieces[line]
-        return split(of[queries]), split(of[keys])
+    def pieces_of(self, kind: str, line: int) -> tuple[list[str], list[str], list[str]]:
+        """The pieces along rows and columns of a sentence that a row names, and those that name its
+        rows. Raises KeyError.
+        """
+        queries, keys, names = (split(self.pieces[line][side]) for side in self.sides[kind])
+        return queries, keys, names
 
 
 def shipped_survey(checkpoint: Path, place: Path | None = None) -> ShippedSurvey | None:
@@ -206,7 +208,7 @@ def _rounded(number: float | None) -> float | None:
 
 def _shipped(value: Mapping[str, Any], about: str) -> ShippedSurvey:
     lines = {int(line): each for line, each in value["sentences"].items()}
-    sides = {str(kind): (q, k) for kind, (q, k) in value["sides"].items()}
+    sides = {str(kind): (q, k, names) for kind, (q, k, names) in value["sides"].items()}
     bare = ShippedSurvey(
         survey=Survey(0, ()),
         sentences={line: source for line, (source, *_) in lines.items()},
@@ -240,8 +242,8 @@ def _head(value: Mapping[str, Any], of: ShippedSurvey, shared: Mapping[str, Any]
     def rows(values: Sequence[Sequence[Any]]) -> tuple[Row, ...]:
         result = []
         for weight, line, query, key in values:
-            queries, keys = of.pieces_of(kind, line)
-            result.append(Row(weight, line, query, key, queries[query], keys[key]))
+            queries, keys, names = of.pieces_of(kind, line)
+            result.append(Row(weight, line, query, key, queries[query], keys[key], names[query]))
         return tuple(result)
 
     return HeadSummary(

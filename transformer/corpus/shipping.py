@@ -216,19 +216,19 @@ def _named(survey: Survey) -> list[int]:
 
 def _sides(
     heads: Sequence[SentenceHeads],
-) -> tuple[dict[str, tuple[int, int]], dict[int, tuple[str, ...]]]:
+) -> tuple[dict[str, tuple[int, int, int]], dict[int, tuple[str, ...]]]:
     """Kind -> its sides, and sentence -> the pieces of each side; equal ones stand there once."""
-    of: dict[tuple[str, bool], dict[int, str]] = {}
+    of: dict[tuple[str, int], dict[int, str]] = {}
     for each in heads:
-        for is_key, pieces in ((False, each.queries), (True, each.keys)):
-            of.setdefault((each.kind, is_key), {})[each.sentence] = pieces
+        for number, pieces in enumerate((each.queries, each.keys, each.names)):
+            of.setdefault((each.kind, number), {})[each.sentence] = pieces
     different: list[dict[int, str]] = []
-    at: dict[tuple[str, bool], int] = {}
+    at: dict[tuple[str, int], int] = {}
     for side, texts in of.items():
         if texts not in different:
             different.append(texts)
         at[side] = different.index(texts)
-    sides = {kind: (at[kind, False], at[kind, True]) for kind, _ in of}
+    sides = {kind: (at[kind, 0], at[kind, 1], at[kind, 2]) for kind, _ in of}
     numbers = _numbers(heads)
     return sides, {n: tuple(texts[n] for texts in different) for n in numbers}
 

@@ -189,9 +189,9 @@ def _deciles(kind: _Kind, head: int) -> Iterable[Decile]:
 
 def _row(of: SentenceHeads, head: int, query: int) -> Row:
     key = int(of.peak_keys[head, query])
-    queries, keys = split(of.queries), split(of.keys)
+    queries, keys, names = split(of.queries), split(of.keys), split(of.names)
     weight = float(of.peaks[head, query])
-    return Row(weight, of.sentence, query, key, queries[query], keys[key])
+    return Row(weight, of.sentence, query, key, queries[query], keys[key], names[query])
 
 
 def _step(weights: NDArray[np.float32]) -> NDArray[np.int64]:

@@ -79,7 +79,7 @@ def _check_rows(rows: tuple[Row, ...]) -> None:
     for row in rows:
         number(row.weight)
         count(row.sentence, row.query, row.key)  # -1 would be the last piece
-        text(row.query_piece, row.key_piece)
+        text(row.query_piece, row.key_piece, row.row_piece)
 
 
 def _check_syntax(of: Syntax) -> None:

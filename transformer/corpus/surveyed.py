@@ -29,7 +29,10 @@ class Row:
     query: int
     key: int
     query_piece: str
+    """The piece that was read."""
     key_piece: str
+    row_piece: str
+    """The one that names the row: of cross-attention the piece that was written, else the read."""
 
 
 @dataclass(frozen=True)

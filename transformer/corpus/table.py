@@ -20,7 +20,7 @@ from transformer.files.natural_order import natural
 from transformer.inputs import InputError
 from transformer.refusal import quoted
 
-VERSION = 2
+VERSION = 3
 """The number of this layout; parts of another one are not read."""
 LAYOUT, ONE_BY_ONE, LEFT_OUT = "headscope_survey", "one_by_one", "left_out"
 """Names of what a part says of itself."""
@@ -76,6 +76,7 @@ def table_of(
             "peak_keys": rows("peak_keys", np.int32),
             "queries": words([each.queries for each in lines]),
             "keys": words([each.keys for each in lines]),
+            "names": words([each.names for each in lines]),
             "arcs": words([each.arcs for each in lines]),
             "arc_hits": rows("arc_hits", np.uint8),
         }
@@ -137,7 +138,7 @@ def lines_of(file: Path) -> Iterator[SentenceHeads]:
 def _lines(table: Any) -> Iterator[SentenceHeads]:
     if not len(table):
         return
-    names = ("kind", "queries", "keys", "arcs")
+    names = ("kind", "queries", "keys", "names", "arcs")
     texts = {name: table[name].cast("string").to_pylist() for name in names}
     sentences, layers = table["sentence"].to_numpy(), table["layer"].to_numpy()
     numbers = np.stack([table[name].to_numpy() for name in columns()], axis=1)
@@ -160,6 +161,7 @@ def _lines(table: Any) -> Iterator[SentenceHeads]:
             n_layers=int(layers[last - 1]) + 1,
             queries=texts["queries"][first],
             keys=texts["keys"][first],
+            names=texts["names"][first],
             numbers=numbers[first:last],
             footprint=footprint[first:last],
             arcs=texts["arcs"][first],

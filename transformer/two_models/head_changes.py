@@ -18,6 +18,7 @@ from transformer.analysis.metrics.comparison import (
     jensen_shannon_of_heads,
     jensen_shannon_of_rows,
 )
+from transformer.analysis.reading import row_tokens
 from transformer.checkpoint import Checkpoint
 from transformer.inputs import InputError
 from transformer.recording import Attention, AttentionCall, Recording
@@ -136,7 +137,7 @@ class Row:
     """A row of a head by words: where it changed most, and what it looks at in both models."""
 
     query: int
-    """The word's place in the words of A's queries."""
+    """The word's place in the words that name A's rows."""
     divergence: float
     """Jensen-Shannon, in bits."""
     first: tuple[int, float]
@@ -169,7 +170,7 @@ class _Sides:
     """
 
     def __init__(self, first: Attention, second: Attention, by_words: bool = False) -> None:
-        self._rows = _groups(first.queries, second.queries, by_words)
+        self._rows = _groups(row_tokens(first), row_tokens(second), by_words)
         self._columns = _groups(first.keys, second.keys, by_words)
 
     def first(self, weights: Tensor) -> Tensor:

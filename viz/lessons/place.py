@@ -8,6 +8,7 @@ import torch
 from torch import Tensor
 
 from transformer.analysis.metrics.measure import measure, metrics_of
+from transformer.analysis.reading import row_tokens
 from transformer.discover import discover
 from transformer.recording import Attention, Recording
 from transformer.token import Token
@@ -112,7 +113,7 @@ def _worth_asking(attention: Attention, weights: Tensor, allowed: Tensor) -> Ten
     A lone letter is no such row, and a part of a word neither is one nor gets most. What no row
     does is asked of none; the last three, where they leave no two rows.
     """
-    rows = attention.produced or attention.queries
+    rows = row_tokens(attention)
     n_open = allowed.sum(-1)  # [Q]
     most = weights.argmax(-1)
     good = torch.ones(len(n_open), dtype=torch.bool)

@@ -10,7 +10,7 @@ from torch import Tensor
 
 from transformer.analysis.cell import Cell, inside
 from transformer.analysis.merging import Group
-from transformer.analysis.reading import AttentionMap, Reading, merges_unasked, read
+from transformer.analysis.reading import AttentionMap, Reading, merges_unasked, read, row_tokens
 from transformer.checkpoint import Checkpoint
 from transformer.recording import Attention, Recording
 from transformer.token import Token
@@ -123,9 +123,7 @@ class Subject:
 
     @property
     def _rows(self) -> tuple[Token, ...]:
-        attention = self.attention
-        is_written = attention.is_cross and attention.produced is not None
-        return tuple(attention.produced or () if is_written else attention.queries)
+        return row_tokens(self.attention)
 
     @property
     def about_row(self) -> str:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+from transformer.analysis.reading import row_tokens
 from transformer.editing.read_words import side_read
 from transformer.edits import EditError, EditKind, Value, edit_kinds, parse
 from transformer.edits.edit import NUMBERS, spell
@@ -152,8 +153,7 @@ def _numbers(kind: EditKind, place: str, pane: Pane, key: str) -> list[str]:
 
 def _offered(attention: Attention) -> dict[str, dict[str, str]]:
     """Name of a number -> what it may be, as it is spelled, with its title."""
-    rows = attention.produced or attention.queries
-    words = {"query": in_words(rows), "key": in_words(attention.keys)}
+    words = {"query": in_words(row_tokens(attention)), "key": in_words(attention.keys)}
     titles: Mapping[str, Sequence[str]] = {
         "layer": [f"L{attention.number(i)}" for i in range(attention.n_layers)],
         "head": [f"H{i}" for i in range(attention.n_heads)],

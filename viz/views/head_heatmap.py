@@ -1,6 +1,6 @@
 """One head: query tokens as rows, key tokens as columns, every weight."""
 
-from transformer.analysis.reading import read
+from transformer.analysis.reading import read, row_tokens, writes
 from transformer.analysis.selection import Selection
 from transformer.analysis.tables.origins import Sides
 from transformer.recording import Attention, Recording
@@ -29,9 +29,7 @@ def chart(recording: Recording, selection: Selection) -> Chart:
 def rows_of(attention: Attention) -> Axis:
     """Cross-attention serves the token about to be written; self-attention the one just read."""
     origins = Sides(attention).queries
-    if attention.produced is not None and attention.queries != attention.keys:
-        return Axis(row_title(True), labels=attention.produced, origins=origins)
-    return Axis(row_title(False), labels=attention.queries, origins=origins)
+    return Axis(row_title(writes(attention)), labels=row_tokens(attention), origins=origins)
 
 
 def columns_of(attention: Attention) -> Axis:

@@ -3,6 +3,7 @@
 import math
 
 from transformer.analysis.joint_map import JointMap, joint_map
+from transformer.analysis.reading import row_tokens
 from transformer.analysis.selection import Selection
 from transformer.recording import Recording
 from viz.exhibits.chart import Axis, Chart, Curve, Point, nothing
@@ -25,8 +26,7 @@ def chart(recording: Recording, selection: Selection) -> Chart:
     if of is None:
         return nothing(name, title, WHY_NOT)
     keys = in_words(attention.keys)
-    produced = attention.produced if attention.is_cross else None
-    queries = in_words(produced or attention.queries)
+    queries = in_words(row_tokens(attention))
     firsts = [keys[int(at)] if at >= 0 else "nothing" for at in of.first]
     near, far = _lines(of, True), _lines(of, False)
     lines = [

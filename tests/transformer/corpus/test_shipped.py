@@ -12,6 +12,7 @@ import pytest
 
 from transformer import load_checkpoint, survey
 from transformer.analysis.corpus_sweep import judged_target
+from transformer.analysis.reading import row_tokens
 from transformer.analysis.sweep import sweep
 from transformer.checkpoint import CONFIG, CheckpointError, checkpoints_folder
 from transformer.corpus.pieces import joined, split
@@ -51,8 +52,9 @@ def test_what_is_written_is_read_again(folder: Path) -> None:
             row.key_piece for row in again.strongest
         ]
         for row in again.strongest:
-            queries, keys = shipped.pieces_of(again.kind, row.sentence)
+            queries, keys, names = shipped.pieces_of(again.kind, row.sentence)
             assert (queries[row.query], keys[row.key]) == (row.query_piece, row.key_piece)
+            assert names[row.query] == row.row_piece
             assert shipped.sentences[row.sentence] == LINES[row.sentence]
 
 
@@ -189,7 +191,7 @@ def test_a_value_of_another_kind_is_refused(
 def test_shipped_ones_are_of_these_weights(folder_of: Path) -> None:
     shipped = shipped_survey(folder_of)
     assert shipped is not None and fingerprint(folder_of) in shipped.about
-    assert (folder_of / FOLDER / FILE).stat().st_size < 200_000
+    assert (folder_of / FOLDER / FILE).stat().st_size < 250_000
     sentences = sentences_for(load_checkpoint(folder_of, "cpu")).lines
     assert {*shipped.sentences.items()} <= {*sentences.items()}
     assert {(head.kind, head.layer, head.head) for head in shipped.survey.heads} == {*shipped.worth}
@@ -213,6 +215,7 @@ def test_rows_name_the_pieces_of_the_model(folder_of: Path) -> None:
             n_rows += 1
             pieces = attention.queries[row.query].piece, attention.keys[row.key].piece
             assert (row.query_piece, row.key_piece) == pieces
+            assert row.row_piece == row_tokens(attention)[row.query].piece
             weight = float(attention.weights(head.layer)[head.head, row.query, row.key])
             assert row.weight == pytest.approx(weight, abs=1e-3)
     assert n_rows

@@ -164,7 +164,7 @@ def planted(rows: Sequence[Sequence[float]], pieces: str, source: bool = True) -
     tokens = tuple(Token(ids[piece], piece, special=piece == "$") for piece in pieces)
     nothing = weights.new_empty(1, len(pieces), 0)
     call = WeightsCall(nothing, nothing, nothing, None, 1.0, False, given=weights)
-    return BatchAttention("encoder_self", False, source, (tokens,), (tokens,), [call])
+    return BatchAttention("encoder_self", False, source, (tokens,), (tokens,), (tokens,), [call])
 
 
 def one_hot(keys: Sequence[int]) -> list[list[float]]:
@@ -230,13 +230,17 @@ def test_two_unknown_words_are_no_repetition() -> None:
     one = planted(one_hot([3, 4, 2, 0, 1, 5]), "abcab$")
     (tokens,) = one.keys
     unknown = tuple(replace(each, unknown=each.piece == "a") for each in tokens)
-    (head,) = measured(replace(one, keys=(unknown,), queries=(unknown,)), [1], {0: 1, 1: 9, 2: 9})
+    (head,) = measured(
+        replace(one, keys=(unknown,), queries=(unknown,), names=(unknown,)), [1], {0: 1, 1: 9, 2: 9}
+    )
     of = dict(zip(columns(), head.numbers[0].tolist(), strict=True))
     assert of["duplicate"] == pytest.approx(1)  # of the two b alone
     assert of["duplicate_chance"] == pytest.approx(1 / 6)
     # Where nothing but what is unknown comes twice, nothing is repeated, and none is the rarest.
     unknown = tuple(replace(each, unknown=each.piece in "ab") for each in tokens)
-    (head,) = measured(replace(one, keys=(unknown,), queries=(unknown,)), [1], {0: 1, 1: 9, 2: 9})
+    (head,) = measured(
+        replace(one, keys=(unknown,), queries=(unknown,), names=(unknown,)), [1], {0: 1, 1: 9, 2: 9}
+    )
     of = dict(zip(columns(), head.numbers[0].tolist(), strict=True))
     assert np.isnan([of["duplicate"], of["induction"]]).all()
     assert of["rare"] == pytest.approx(1 / 6)  # of c, which its own row looks at
@@ -331,7 +335,9 @@ def test_survey_of_sentences_and_targets() -> None:
     result = survey(checkpoint, ["3 4 5 6", "7 8"], ["9 10", "11 12 13"])
     assert result.n_sentences == 2
     cross = result.of("cross", 1, 2)
-    assert {row.query_piece for row in cross.strongest} <= {"<s>", "1", "9", "10", "11", "12", "13"}
+    pieces = {"9", "10", "11", "12", "13", "</s>"}
+    assert {row.row_piece for row in cross.strongest} <= {*"1", *pieces}
+    assert {row.query_piece for row in cross.strongest} <= {"<s>", "1", *pieces}
     with pytest.raises(InputError, match="Sentence 2"):
         survey(checkpoint, ["3 4", "what"])
     with pytest.raises(InputError, match="1 targets"):

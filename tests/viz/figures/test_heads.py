@@ -5,16 +5,21 @@ from pathlib import Path
 
 import pytest
 
+from transformer import decode, load_checkpoint, record
+from transformer.analysis.reading import Reading, read, row_tokens
 from transformer.corpus.atlas import Atlas, place_of
 from transformer.corpus.labels import Label
 from transformer.corpus.shipped import shipped_survey
 from transformer.corpus.surveyed import Estimate
+from transformer.edits import parse
+from transformer.two_models.head_changes import head_changes, largest_row
 from viz.exhibits.chart import Curve
 from viz.exhibits.chart_rows import rows_of
 from viz.exhibits.table import Cell, Column, Row, Table
-from viz.figures.heads import footprint, head_map
+from viz.figures.heads import changed_heads, footprint, head_map
 from viz.figures.heads.heads_table import heads_table
 from viz.figures.heads.inks import OTHERS, inks_of
+from viz.labels import in_word
 from viz.pages.heads.sentences import rows_of as rows_in_sentences
 from viz.painters.chart_plotly import figure
 from viz.painters.chart_sheet import sheet
@@ -127,6 +132,54 @@ def test_a_row_marks_its_key_in_the_sentence(atlas: Atlas) -> None:
             assert piece in marked and word in line.text
             assert line.origin["key_word"] == (word or piece)
             assert f"q{row.query}" in line.link and f"k{row.key}" in line.link
+
+
+@pytest.mark.parametrize("kind", ["decoder_self", "cross"])
+def test_rows_have_the_names_that_they_have_in_the_picture_of_their_sentence(
+    atlas: Atlas, kind: str
+) -> None:
+    """Of cross-attention what the row writes, though no survey keeps a target's ids."""
+    checkpoint, shipped = load_checkpoint(EN_DE, "cpu"), atlas.shipped
+    n = 0
+    for rows in (head.strongest for head in shipped.survey.heads if head.kind == kind):
+        lines = rows_in_sentences(atlas, (kind, 0, 0), rows[:1], Screen())
+        for row, line in zip(rows[:1], lines, strict=True):
+            texts = shipped.sentences[row.sentence], shipped.targets[row.sentence]
+            attention = record(checkpoint, *texts).attentions[kind]
+            if len(attention.queries) != len(shipped.pieces_of(kind, row.sentence)[0]):
+                continue  # the model wrote its text in other pieces than its tokenizer would
+            assert line.query == in_word(row_tokens(attention), row.query)
+            read, written = attention.queries[row.query], row_tokens(attention)[row.query]
+            assert line.origin["query_piece"] == read.piece
+            assert line.origin["written_piece"] == (written.piece if kind == "cross" else "")
+            n += 1
+    assert n > 10
+
+
+@pytest.mark.parametrize("kind", ["encoder_self", "decoder_self", "cross"])
+def test_the_row_that_changed_most_has_the_name_that_it_has_in_pictures(kind: str) -> None:
+    checkpoint, text = load_checkpoint(EN_DE, "cpu"), "The animals were tired."
+    target = decode(checkpoint, text).target
+    plain, edited = (
+        record(checkpoint, text, target, edits=edits)
+        for edits in ((), (parse(f"head-uniform:{kind}.0.1"),))
+    )
+    of, other = plain.attentions[kind], edited.attentions[kind]
+    row = largest_row(of, other, (0, 1))
+    (changes,) = (each for each in head_changes(plain, edited) if each.kind == kind)
+    assert row is not None and row.divergence > 0
+    rows = read(plain, kind, Reading(words=True))
+    table = changed_heads.largest(
+        [(0.5, kind, (0, 1))], [changes], [row], plain.attentions.__getitem__, lambda *_: "./"
+    )
+    cell = table.rows[0].cells[-2]
+    assert cell is not None
+    name, group = rows.rows[row.query], rows.row_groups[row.query]
+    assert cell.text.startswith(f"“{name.piece.strip(' ▁')}”:")
+    columns = changed_heads.row_columns(row, of)
+    assert columns["query_position"] == " ".join(map(str, group))
+    named = columns["written_word" if kind == "cross" else "query_word"]
+    assert named == name.piece.strip(" ▁")
 
 
 def test_relatives_are_of_the_same_kind_and_the_nearest_first(atlas: Atlas) -> None:

@@ -3,7 +3,8 @@
 import math
 from collections.abc import Callable, Sequence
 
-from transformer.analysis.tables.origins import Columns, Side
+from transformer.analysis.reading import row_tokens
+from transformer.analysis.tables.origins import Columns, Side, Sides
 from transformer.recording import Attention
 from transformer.two_models.head_changes import KindChanges, Place, Row
 from transformer.words import word_groups
@@ -145,7 +146,7 @@ def _words(row: Row | None, of: Attention) -> str:
         return "only within words"
     queries, keys = (
         [word_text([tokens[i] for i in group]) for group in word_groups(tokens)]
-        for tokens in (of.queries, of.keys)
+        for tokens in (row_tokens(of), of.keys)
     )
     (a, before), (b, after) = row.first, row.second
     looks = f"A “{keys[a]}” {before:.2f}, B “{keys[b]}” {after:.2f}"
@@ -159,12 +160,13 @@ def is_still(row: Row) -> bool:
 
 def row_columns(row: Row, of: Attention) -> Columns:
     """The row's word and what it looks at in A and in B, as columns of a file."""
-    query, keys = Side("query", of.queries), word_groups(of.keys)
+    keys = word_groups(of.keys)
     looks = [
         Side(f"key_{name}", of.keys).at(keys[place]) | {f"weight_{name}": f"{weight:.6g}"}
         for name, (place, weight) in (("a", row.first), ("b", row.second))
     ]
-    return query.at(word_groups(of.queries)[row.query]) | looks[0] | looks[1]
+    query = Sides(of).query(*word_groups(row_tokens(of))[row.query])
+    return query | looks[0] | looks[1]
 
 
 def _nearest(kind: KindChanges, place: Place, link: Link) -> Cell:

@@ -32,7 +32,7 @@ def group_of(decile: Decile) -> str:
 
 def _row(atlas: Atlas, place: Place, row: HeadRow, screen: Screen, group: str) -> RowInSentence:
     shipped, kind = atlas.shipped, place[0]
-    queries, keys = shipped.pieces_of(kind, row.sentence)
+    queries, keys, names = shipped.pieces_of(kind, row.sentence)
     source = shipped.sentences[row.sentence]
     is_apart = " " in source and not any(space in "".join(keys) for space in SPACES)
     text, parts = spread(keys, is_apart)
@@ -41,9 +41,10 @@ def _row(atlas: Atlas, place: Place, row: HeadRow, screen: Screen, group: str) -
     marked = tuple(parts[at] for at in chosen if at < len(parts))
     writes = bool(shipped.targets)
     address = in_sentence(screen, place, source, (row.query, row.key), writes)
-    sides = tokens_of(queries, is_apart), tokens_of(keys, is_apart)
-    query, key = (in_word(side, at) for side, at in zip(sides, (row.query, row.key), strict=True))
-    origin = Side("query", sides[0]).at([row.query]) | Side("key", sides[1]).at([row.key])
+    read, column, named = (tokens_of(side, is_apart) for side in (queries, keys, names))
+    query, key = in_word(named, row.query), in_word(column, row.key)
+    written = Side("written", () if names == queries else named).text_at([row.query])
+    origin = Side("query", read).at([row.query]) | written | Side("key", column).at([row.key])
     return RowInSentence(row.weight, query, key, text, marked, link(address), group, origin)
 
 
