@@ -36,6 +36,7 @@ KNOWN = {
     "_room_for_outputs(pane.answer, HELP[screen.tool])": "words are escaped",
     "_room_for_outputs(pane.answer, '')": "as above",
     "words_body(content)": "as above",
+    "bars_body(chart, _theme(), says)": "as above",
     "cards(story, [None] * len(story.scenes))": "viz/figures escapes all texts",
     "cards(story, pictures(story, current_theme().name))": "as above",
     "split_text([tokenizer.token(id) for id in ids])": "figure_label escapes",

@@ -40,7 +40,9 @@ LAID_OUT = ["?picture=map", "?picture=inside", "?sort=entropy&show=entropy"]
 LAID_OUT += ["training?topic=smoothing", "masks?masks=textbook"]
 LAID_OUT += ["decode?checkpoint=everyday", "positions?view=lab"]
 """What else a page can show: another family, another view, and what is laid out in its own way."""
-PICTURES = '.head-map [role="grid"], .head-view [role="img"], .stPlotlyChart[role="figure"]'
+PICTURES = (
+    '.head-map [role="grid"], .head-view [role="img"], .stPlotlyChart[role="figure"], figure.chart'
+)
 
 OTHERS = """(background) => [...document.querySelectorAll("*")]
 .map((node) => node.shadowRoot?.querySelector(".headscope")?.style.getPropertyValue("--background"))

@@ -46,6 +46,21 @@ def test_a_mark_opens_its_head_and_a_row_its_sentence_and_back(page: Page, addre
     page.locator(HEADS).wait_for()
 
 
+def test_a_head_needs_none_of_plotlys_code(page: Page, address: str) -> None:
+    """A bar says its number to the pointer and to readers of screens."""
+    scripts: list[str] = []
+    page.on("request", lambda request: scripts.append(request.url))
+    open_heads(page, address, "checkpoint=en-de&heads_of=one&kind=decoder_self&layer=1&head=2")
+    says = re.compile(r"^\+0: 7\d\.\d% of the weight$")
+    bar = page.get_by_role("figure").get_by_role("img", name=says)
+    bar.hover()
+    shown = "bar => getComputedStyle(bar, '::after').content"
+    assert says.match(bar.evaluate(shown).strip('"'))
+    page.mouse.move(0, 0)
+    assert bar.evaluate(shown) == "none"
+    assert not [url for url in scripts if "plotly" in url.lower()]
+
+
 def test_a_lasso_leaves_the_heads_that_it_is_around(page: Page, address: str) -> None:
     open_heads(page, address, "checkpoint=en-de&heads_kind=cross")
     area = page.locator(f"{MAP} .nsewdrag").first

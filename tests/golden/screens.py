@@ -59,7 +59,8 @@ def drawn_at(screen: Screen, press: str = "") -> Drawn:
 
 
 def _charts(app: AppTest) -> tuple[str, ...]:
-    return tuple(sorted(each.proto.alt for each in app.get("plotly_chart")))
+    alts = [each.proto.alt for each in app.get("plotly_chart")]
+    return tuple(sorted(sum((charts_in(each.proto.body) for each in app.get("html")), alts)))
 
 
 def _components(app: AppTest) -> tuple[str, ...]:
@@ -72,9 +73,12 @@ def _tables(app: AppTest) -> Iterator[tuple[tuple[str, ...], ...]]:
         rows = each.value.reset_index().astype(str).itertuples(index=False)
         yield (tuple(map(str, each.value.columns)), *(tuple(row) for row in rows))
     for each in app.get("html"):
-        reader = _Reader()
-        reader.feed(each.proto.body)
-        yield from (tuple(map(tuple, table)) for table in reader.tables)
+        yield from (tuple(map(tuple, table)) for table in _read(each.proto.body).tables)
+
+
+def charts_in(html: str) -> list[str]:
+    """What is said of the charts that are drawn as HTML."""
+    return _read(html).charts
 
 
 class AltReader(HTMLParser):
@@ -88,16 +92,25 @@ class AltReader(HTMLParser):
         self.texts += (f"{name}: {value}" for name, value in attrs if name in ("alt", "aria-label"))
 
 
+def _read(html: str) -> "_Reader":
+    reader = _Reader()
+    reader.feed(html)
+    return reader
+
+
 class _Reader(HTMLParser):
-    """The texts of the cells of all tables."""
+    """The texts of the cells of all tables, and what is said of charts."""
 
     def __init__(self) -> None:
         super().__init__(convert_charrefs=True)
+        self.charts: list[str] = []
         self.tables: list[list[list[str]]] = []
         self._is_in_cell = False
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        if tag == "table":
+        if tag == "figure" and ("class", "chart") in attrs:
+            self.charts.append(dict(attrs)["aria-label"] or "")
+        elif tag == "table":
             self.tables.append([])
         elif tag == "tr":
             self.tables[-1].append([])

@@ -15,6 +15,7 @@ from viz.exhibits.exhibit import Exhibit, PictureAt
 from viz.exhibits.table import Table, Tables
 from viz.exhibits.words import Words
 from viz.notebook.chart_image import chart_image
+from viz.painters.bars_html import are_bars, bars_body
 from viz.painters.chart_plotly import CONFIG, figure, figure_html
 from viz.painters.table_html import table_body
 from viz.painters.words_html import words_body
@@ -204,9 +205,12 @@ def _zoomed(pane: Pane, content: PictureAt, key: str) -> tuple[PictureAt, Any]:
 
 
 def _chart(chart: Chart, says: str, key: str, look: dict[str, Any]) -> None:
-    """Draw a chart by Plotly; on a wall as an image, as for a paper."""
+    """Draw a chart by Plotly, bars without it; on a wall as an image, as for a paper."""
     if is_printed():
         st.html(chart_image(chart, current_theme(), says, share_here()))
+        return
+    if are_bars(chart):
+        st.html(bars_body(chart, _theme(), says))
         return
     config: Any = {"theme": None, "config": CONFIG | look, "alt": says}
     st.plotly_chart(figure(chart, current_theme()), key=f"figure {key}", **config)

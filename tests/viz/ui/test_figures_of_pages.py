@@ -11,6 +11,7 @@ from urllib.parse import parse_qsl
 import pytest
 import streamlit as st
 
+from tests.golden.screens import charts_in
 from tests.viz.places import PLACES
 from tests.viz.ui.test_app import SHIPPED, start
 from transformer.discover import discover
@@ -118,6 +119,7 @@ class Drawn:
             return chart(figure, **look)  # type: ignore[call-overload]
 
         def draw_html(body: str, **look: object) -> object:
+            self.charts += charts_in(body)
             self.tables.append(body)
             return html(body, **look)  # type: ignore[arg-type]
 

@@ -8,6 +8,7 @@ import torch
 from safetensors.torch import load_file
 from streamlit.testing.v1 import AppTest
 
+from tests.golden.screens import charts_in
 from tests.transformer.damaged import damaged
 from tests.transformer.formats import codebases
 from tests.transformer.watch.hugging_face import build
@@ -113,7 +114,9 @@ def test_the_numbers_of_a_tensor(folder: Path) -> None:
     shown = app.table[0].value["value"]
     assert shown["L2 norm"] == f"{expected.l2:.6g}"
     assert shown["effective rank"] == f"{expected.effective_rank:.2f} of 64"
-    assert len(app.get("plotly_chart")) == 3
+    assert len(app.get("plotly_chart")) == 2
+    (bars,) = (name for each in app.get("html") for name in charts_in(each.proto.body))
+    assert bars.startswith("Histogram of 8,192 values")
     widget(app.slider, "tensor_rows").set_value((2, 9)).run()
     assert screen(app).of(InspectFields).tensor_rows == (2, 9)
     widget(app.selectbox, "tensor").set_value("encoder.layers.0.feed_forward.inner.bias").run()
