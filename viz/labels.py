@@ -10,7 +10,7 @@ from typing import SupportsFloat
 
 from transformer.token import Token
 from transformer.visible import visible
-from transformer.words import CONTINUES, SPACES, byte_character, word_groups, word_piece
+from transformer.words import CONTINUES, SPACES, byte_character, word_at, word_groups, word_piece
 
 _KIND_TITLES = {"encoder_self": "Encoder", "decoder_self": "Decoder", "cross": "Cross"}
 _KIND_NAMES = {
@@ -91,22 +91,27 @@ def in_words(tokens: Sequence[Token]) -> list[str]:
     >>> in_words([Token(2, "▁Two"), Token(7, "▁"), Token(8, "cher"), Token(9, "ries")])
     ['Two', 'space before cherries', 'cher in cherries', 'ries in cherries']
     """
-    names = [""] * len(tokens)
-    for group in word_groups(tokens):
-        word = word_text([tokens[i] for i in group])
-        for i in group:
-            piece = bare_label(tokens[i])
-            piece = piece.removeprefix(CONTINUES) or piece
-            is_space = len(group) > 1 and not tokens[i].piece.strip(SPACES)
-            whole = word if len(word) <= MOST_OF_WORD else f"{word[: MOST_OF_WORD - 1]}…"
-            where = f"space before {whole}" if is_space else f"{piece} in {whole}"
-            names[i] = word if piece == word else where
-    return names
+    return [name for group in word_groups(tokens) for name in _in_word(tokens, group)]
 
 
 def in_word(tokens: Sequence[Token], position: int) -> str:
     """The piece of a text at this position, as `in_words` names it."""
-    return in_words(tokens)[position]
+    group = word_at(tokens, position).positions
+    return _in_word(tokens, group)[group.index(position)]
+
+
+def _in_word(tokens: Sequence[Token], group: Sequence[int]) -> list[str]:
+    """The names of all pieces of a word."""
+    pieces = [tokens[i] for i in group]
+    word, names = word_text(pieces), list[str]()
+    for token in pieces:
+        piece = bare_label(token)
+        piece = piece.removeprefix(CONTINUES) or piece
+        is_space = len(group) > 1 and not token.piece.strip(SPACES)
+        whole = word if len(word) <= MOST_OF_WORD else f"{word[: MOST_OF_WORD - 1]}…"
+        where = f"space before {whole}" if is_space else f"{piece} in {whole}"
+        names.append(word if piece == word else where)
+    return names
 
 
 def of_groups(tokens: Sequence[Token], groups: Iterable[Sequence[int]]) -> list[str]:

@@ -228,9 +228,9 @@ def _entries(
 
 def spell(screen: Screen) -> dict[str, str]:
     """The address of a screen, its path as "page"; defaults stay out of it."""
-    parts: dict[str, str] = {}
+    parts, own = dict[str, str](), {**vars(screen), **dict(screen.own)}
     for name, each in all_choices().items():
-        spelling, value = each.metadata["spelling"], value_of(screen, name)
+        spelling, value = each.metadata["spelling"], own.get(name, each.default)
         if spelling.has_entries:
             parts |= {f"{name}.{entry}": spelling.write(of_entry) for entry, of_entry in value}
         elif value != each.default:

@@ -7,7 +7,17 @@ import torch
 
 from transformer.token import Token
 from transformer.visible import visible
-from viz.labels import figure_label, figure_text, label, literal, number, percent, signed
+from viz.labels import (
+    figure_label,
+    figure_text,
+    in_word,
+    in_words,
+    label,
+    literal,
+    number,
+    percent,
+    signed,
+)
 
 
 @pytest.mark.parametrize(
@@ -129,3 +139,11 @@ def test_a_share_is_in_per_cent(share: float, decimals: int | None, text: str) -
 )
 def test_joiners_stay_where_they_join(piece: str, expected: str) -> None:
     assert label(Token(9, piece)) == visible(piece) == figure_text(piece) == expected
+
+
+def test_one_piece_is_named_as_all_of_its_text_are() -> None:
+    pieces = ("▁Two", "▁", "cher", "ries", "<0xC3>", "<0xBC>", ".", "</s>")
+    text = [Token(i, piece, special=piece == "</s>") for i, piece in enumerate(pieces)]
+    names = in_words(text)
+    assert [in_word(text, position) for position in range(len(text))] == names
+    assert names[0] == "Two" and names[2].startswith("cher in cherries")

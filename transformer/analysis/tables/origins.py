@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 
 from transformer.recording import Attention
 from transformer.token import Token
-from transformer.words import word_groups, word_piece
+from transformer.words import SPACES, word_groups, word_piece
 
 Columns = dict[str, str]
 
@@ -15,7 +15,7 @@ class Side:
     def __init__(self, name: str, tokens: Sequence[Token]) -> None:
         self.name = name
         self.tokens = tokens
-        self.words = words_at(tokens)
+        self._words = {i: group for group in word_groups(tokens) for i in group}
 
     def at(self, positions: Iterable[int]) -> Columns:
         """Columns of the position, piece and word of one token, or of several, a space between."""
@@ -27,13 +27,18 @@ class Side:
         there = [i for i in positions if i < len(self.tokens)]
         return {
             self._title("piece"): _joined(self.tokens[i].piece for i in there),
-            self._title("word"): _joined(dict.fromkeys(self.words[i] for i in there)),
+            self._title("word"): _joined(dict.fromkeys(self._word(i) for i in there)),
         }
 
     @property
     def all(self) -> list[Columns]:
         """The columns of each token."""
         return [self.at([i]) for i in range(len(self.tokens))]
+
+    def _word(self, i: int) -> str:
+        """The word that a token is a part of, without the space before it."""
+        piece = word_piece([self.tokens[each] for each in self._words[i]])
+        return piece.strip(SPACES) or piece
 
     def _title(self, column: str) -> str:
         return f"{self.name}_{column}" if self.name else column
@@ -74,15 +79,6 @@ def together(columns: Sequence[Columns]) -> Columns:
         name: _joined(dict.fromkeys(of) if name.endswith("word") else of)
         for name, of in values.items()
     }
-
-
-def words_at(tokens: Sequence[Token]) -> list[str]:
-    """Return the word that each token is a part of, without the space before it."""
-    words: dict[int, str] = {}
-    for group in word_groups(tokens):
-        piece = word_piece([tokens[i] for i in group])
-        words |= dict.fromkeys(group, piece.strip(" ▁") or piece)
-    return [words[i] for i in range(len(tokens))]
 
 
 def _joined(parts: Iterable[object]) -> str:
