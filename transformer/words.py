@@ -136,9 +136,18 @@ def byte_character(token: Token) -> str:
     >>> byte_character(Token(7, "<0x3E>")), byte_character(Token(8, "<0xE2>"))
     ('>', '')
     """
+    byte = _byte(token)
+    return chr(byte) if byte is not None and byte < 128 else ""
+
+
+def is_byte(token: Token) -> bool:
+    """Tell whether its piece is one byte of a character, as "<0xE2>"."""
+    return _byte(token) is not None
+
+
+def _byte(token: Token) -> int | None:
     byte = None if token.special else _BYTE.fullmatch(token.piece)
-    code = int(byte[1], 16) if byte else 128
-    return chr(code) if code < 128 else ""
+    return int(byte[1], 16) if byte else None
 
 
 def words_of(tokens: Sequence[Token]) -> list[str]:
@@ -174,9 +183,9 @@ def characters(tokens: Sequence[Token]) -> list[str]:
     decoder = codecs.getincrementaldecoder("utf-8")("replace")
     added: list[str] = []
     for token in tokens:
-        byte = None if token.special else _BYTE.fullmatch(token.piece)
-        if byte:
-            added.append(decoder.decode(bytes.fromhex(byte[1])))
+        byte = _byte(token)
+        if byte is not None:
+            added.append(decoder.decode(bytes([byte])))
             continue
         if added:
             added[-1] += decoder.decode(b"", final=True)  # a character cut short

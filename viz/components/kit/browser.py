@@ -13,7 +13,8 @@ from typing import Any
 import numpy as np
 
 from transformer.token import Token
-from transformer.words import SPACES, word_groups
+from transformer.visible import visible
+from transformer.words import SPACES, characters, is_byte, word_groups
 from viz.components.kit.modules import Bundle, bundle
 from viz.components.kit.pack import pack
 from viz.glossary import cards
@@ -67,17 +68,23 @@ def pieces(tokens: Iterable[Token]) -> list[tuple[str, int]]:
 def pieces_of_words(tokens: Sequence[Token], words: bool = False) -> list[tuple[str, int, int]]:
     """The same, and 1 where a word begins with it, else 0.
 
-    words: they are drawn as the words that they make: without the sign of a space, and with 2 for a
-    piece that is nothing but the space before its word.
+    words: they are drawn as the words that they make: without the sign of a space, with 2 for a
+    piece that is nothing but the space before its word, and with bytes as the characters that they
+    spell: the last byte of one has it, and the label of those before it is empty.
     """
     groups = word_groups(tokens)
     begins = {group[0]: 1 for group in groups}
     if not words:
         return [(*piece, begins.get(i, 0)) for i, piece in enumerate(pieces(tokens))]
+    texts = [bare_label(token) for token in tokens]
     for group in groups:
+        if len(group) > 1:
+            spelled = characters([tokens[i] for i in group])
+            for i, text in zip(group, spelled, strict=True):
+                texts[i] = visible(text) if is_byte(tokens[i]) else texts[i]
         spaces = takewhile(lambda i: not tokens[i].piece.strip(SPACES), group[:-1])
         begins |= dict.fromkeys(spaces, 2)
-    return [(bare_label(it), int(it.special), begins.get(i, 0)) for i, it in enumerate(tokens)]
+    return [(texts[i], int(it.special), begins.get(i, 0)) for i, it in enumerate(tokens)]
 
 
 def palette(theme: Theme) -> dict[str, Any]:

@@ -25,11 +25,14 @@ export function setPiece(node, [label, special]) {
   node.append(spaced ? label.slice(1) : label);
 }
 
-// A piece in a row of words: one that is only the space before its word keeps its place, unseen.
+// A piece in a row of words: the space before its word, and a byte that ends no character, keep
+// their place, unseen.
 export function setWordPiece(node, piece) {
   const isSpace = piece[2] === 2;
-  node.classList.toggle("silent", isSpace);
-  setPiece(node, isSpace ? ["", 0] : piece);
+  const isSilent = isSpace || !piece[0];
+  node.classList.toggle("silent", isSilent);
+  node.dataset.sign = isSpace ? "␣" : "…";
+  setPiece(node, isSilent ? ["", 0] : piece);
 }
 
 const LEFTWARD = /[\p{Script=Hebrew}\p{Script=Arabic}\p{Script=Syriac}\p{Script=Thaana}\p{Script=Nko}\p{Script=Adlam}]/u;

@@ -12,7 +12,7 @@ from viz.components.kit.pack import pack
 from viz.components.kit.sync import mountable
 from viz.components.token_rows.alignment import LEAST, aligned
 from viz.components.token_rows.certainty import TINTS, Tint, tinted
-from viz.labels import labels
+from viz.labels import bare_label, labels
 from viz.theme import Theme
 
 TOKEN_ROWS = Component("token_rows")
@@ -83,7 +83,7 @@ class TokenRows:
 
     def _pieces(self, tokens: Sequence[Token]) -> list[tuple[str, int, int]]:
         """Read words as pieces_of_words does; where pieces are asked for, each is seen."""
-        pieces = pieces_of_words(tokens, words=True)
         if self.words:
-            return pieces
-        return [(text, special, min(1, begins)) for text, special, begins in pieces]
+            return pieces_of_words(tokens, words=True)
+        pieces = zip(tokens, pieces_of_words(tokens), strict=True)
+        return [(bare_label(token), special, begins) for token, (_, special, begins) in pieces]

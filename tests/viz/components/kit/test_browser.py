@@ -1,12 +1,15 @@
 """What all components send, and that their scripts leave pieces literal."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from transformer.token import Token
-from viz.components.kit.browser import envelope, palette, pieces
+from transformer.words import word_groups
+from viz.components.kit.browser import envelope, palette, pieces, pieces_of_words
 from viz.components.kit.pack import pack, unpack
+from viz.labels import word_text
 from viz.theme import DARK, LIGHT
 
 FOLDER = Path(__file__).parents[4] / "viz/components"
@@ -29,6 +32,19 @@ def test_palette_carries_the_attention_scale() -> None:
 
 def test_pieces_are_literal() -> None:
     assert pieces([Token(4, "<b>"), Token(2, "</s>", special=True)]) == [("<b>", 0), ("</s>", 1)]
+
+
+def test_a_row_of_words_spells_each_word_as_pictures_name_it() -> None:
+    """Bytes too: a part that is not seen there is empty, or a space."""
+    pieces = ("▁na", "<0xC3>", "<0xAF>", "ve", "▁", "<0xC5>", "<0x81>", "<0xE2>", "▁b", "<0x3E>")
+    tokens = [Token(i, piece) for i, piece in enumerate((*pieces, "</s>"), 20)]
+    tokens[-1] = replace(tokens[-1], special=True)
+    row = pieces_of_words(tokens, words=True)
+    assert [label for label, _, _ in row][:4] == ["na", "", "ï", "ve"]
+    for group in word_groups(tokens):
+        seen = [row[i][0] for i in group if row[i][2] != 2]
+        assert "".join(seen) == word_text([tokens[i] for i in group])
+    assert [label for label, _, _ in pieces_of_words(tokens)][1:3] == ["<0xC3>", "<0xAF>"]
 
 
 @pytest.mark.parametrize(
