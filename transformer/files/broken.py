@@ -12,6 +12,7 @@ from transformer.files.regular_file import is_zip_file
 
 CUT = r"\bEOF|Ran out of input|out of range|requires a buffer|truncated"
 """The words of readers for a file that ends too soon."""
+_WORDS = r"[a-z]{2,}\W+[a-z]{2,}"
 HEADER = 100 << 20
 """Bytes that safetensors allows a header."""
 
@@ -35,9 +36,22 @@ def broken(file: Path, message: str) -> str:
         return _of_zip(file, message)
     if header.startswith(b"{") or (file.suffix == ".safetensors" and size <= 8):
         return _of_safetensors(header, n, size, message)
+    if first.isascii() and (text := _text(file)):
+        return f"it is text that begins {text!r}"
     if re.search(CUT, message):
         return "it is cut off"
     return f"it is damaged, or something else{_reason(message)}"
+
+
+def _text(file: Path) -> str:
+    """Return the first line of a file of text, such as what a server said instead; "": no text."""
+    try:
+        with file.open("rb") as opened:
+            line = opened.read(40).decode("ascii").strip().partition("\n")[0]
+    except (OSError, ValueError):
+        return ""
+    is_said = line.isprintable() and re.search(_WORDS, line)
+    return line if is_said else ""
 
 
 def ends_with(file: Path, name: str) -> bool:
@@ -76,4 +90,4 @@ def _of_safetensors(header: bytes, n: int, size: int, message: str) -> str:
 def _reason(message: str) -> str:
     """The reader's words in brackets, where they are words and not a number or an error's name."""
     text = clean(message.strip().partition("\n")[0], 100).rstrip(". ")
-    return f" ({text})" if re.search(r"[a-z]{2,}\W+[a-z]{2,}", text) else ""
+    return f" ({text})" if re.search(_WORDS, text) else ""

@@ -1,12 +1,13 @@
 """A stranger's JSON, read in one place: one limit, and one sentence where it is damaged."""
 
+import codecs
 import json
 from pathlib import Path
 from typing import Any
 
 from transformer.checkpoint import CheckpointError
 from transformer.files.foreign_file import place, read_file
-from transformer.files.foreign_text import reason, whole_text
+from transformer.files.foreign_text import clean, reason, whole_text
 
 LARGEST = 2**24
 """Bytes of a configuration that are read."""
@@ -17,7 +18,21 @@ def read_json(file: Path, most: int = LARGEST) -> Any:
 
     most: bytes that are read. Raises CheckpointError, which names the folder and the file.
     """
+    content = read_file(file, most)
     try:
-        return whole_text(json.loads(read_file(file, most).decode("utf-8")))
+        return whole_text(json.loads(content.decode("utf-8")))
     except (ValueError, RecursionError) as error:
-        raise CheckpointError(f"{place(file)} cannot be read: {reason(error)}.") from error
+        why = _instead(content) or f"cannot be read: {reason(error)}"
+        raise CheckpointError(f"{place(file)} {why}.") from error
+
+
+def _instead(content: bytes) -> str:
+    """Say what a file holds in place of JSON, after its name, and what to do; "": JSON, damaged."""
+    if not content.strip(b"\0 \t\r\n"):
+        return "is empty: fetch or write it again"
+    if content.startswith((codecs.BOM_UTF8, codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        return "begins with a mark of the order of bytes: save it as UTF-8 without one"
+    if content.lstrip()[:1] in (b"{", b"["):
+        return ""
+    beginning = content.decode("utf-8", "replace").strip().partition("\n")[0]
+    return f"holds no values of JSON, but text that begins {clean(beginning, 40)!r}"

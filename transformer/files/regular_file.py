@@ -4,6 +4,7 @@ A pipe would be waited for, a device never ends, and a sparse file takes no room
 """
 
 import os
+import re
 import stat
 import zipfile
 from pathlib import Path
@@ -13,6 +14,13 @@ from transformer.files.weights import Misfit
 
 POINTER = b"version https://git-lfs.github.com/"
 UNFETCHED = "is a Git LFS pointer: the file itself was not fetched (git lfs pull does it)"
+_PAGE = re.compile(rb"\s*<(!doctype\s+html|html[\s>]|\?xml\s)", re.IGNORECASE)
+_A_PAGE = (
+    "is a web page that a server sent in place of the file: fetch it again, and where the model "
+    "asks for it, with an account that may read it"
+)
+_FIRST = 64
+"""Bytes that tell what a file is."""
 _KINDS = (
     (stat.S_ISDIR, "is a folder, where a file belongs"),
     (stat.S_ISFIFO, "is a pipe, where a file belongs"),
@@ -30,14 +38,13 @@ def read_regular(file: Path, most: int) -> bytes:
             _require_size(status.st_size, most)
             content = opened.read(most + 1)  # it may grow while it is read
     except FileNotFoundError as error:
-        raise Misfit("is missing") from error
+        raise Misfit(_absent(file)) from error
     except (OSError, ValueError) as error:
         raise Misfit(f"cannot be read: {getattr(error, 'strerror', '') or error}") from error
     except MemoryError as error:
         raise Misfit("does not fit into memory") from error
     _require_size(len(content), most)
-    if content.startswith(POINTER):
-        raise Misfit(UNFETCHED)
+    _require_itself(content[:_FIRST])
     return content
 
 
@@ -46,13 +53,26 @@ def require_regular(file: Path) -> None:
     try:
         _require_regular(file.stat())
         with _opened(file) as opened:
-            first = opened.read(len(POINTER))
+            first = opened.read(_FIRST)
     except FileNotFoundError as error:
-        raise Misfit("is missing") from error
+        raise Misfit(_absent(file)) from error
     except (OSError, ValueError) as error:
         raise Misfit(f"cannot be read: {getattr(error, 'strerror', '') or error}") from error
-    if first == POINTER:
+    _require_itself(first)
+
+
+def _absent(file: Path) -> str:
+    if not file.is_symlink():
+        return "is missing"
+    return "is a link to a file that is not there: copy the file itself, as cp -L does"
+
+
+def _require_itself(first: bytes) -> None:
+    """Raise Misfit for what stands in the place of a file that was not fetched."""
+    if first.startswith(POINTER):
         raise Misfit(UNFETCHED)
+    if _PAGE.match(first):
+        raise Misfit(_A_PAGE)
 
 
 def _opened(file: Path) -> BinaryIO:

@@ -25,9 +25,10 @@ from transformer.files.tensors import (
     open_tensors,
     reading,
 )
-from transformer.files.torch_file import fault_of, outline_of, stored_values
+from transformer.files.torch_file import ADVICE, fault_of, outline_of, stored_values
 from transformer.files.twice import contradictions
 from transformer.files.weights import Misfit
+from transformer.files.wrapping import state_in
 
 T = TypeVar("T")
 NAMES = {
@@ -204,8 +205,8 @@ def _unpickled(file: Path, where: str) -> Mapping[Any, Any]:
     except Misfit as error:
         raise CheckpointError(f"{where} {error}.") from error
     if not isinstance(values, Mapping):
-        raise CheckpointError(f"{where} holds no tensors by name.")
-    return values
+        raise CheckpointError(f"{where} holds no tensors by name: {ADVICE}.")
+    return state_in(values)
 
 
 def _read_each(

@@ -20,7 +20,7 @@ from transformer.files.regular_file import is_zip_file, require_regular
 from transformer.files.tensors import UNMAPPED
 from transformer.files.torch_file import ADVICE, fault_of, read_torch, refusing
 from transformer.files.weights import Misfit, Tensors, Weights
-from transformer.files.wrapping import unwrapped, without_common
+from transformer.files.wrapping import is_state, state_in, unwrapped, without_common
 
 SUFFIXES = (".pt", ".pth", ".ckpt", ".chkpt", ".npz", ".safetensors", ".bin")
 
@@ -34,7 +34,6 @@ LARGEST_OPTIONS = 1 << 20
 MOST_PARTS = 8192
 """Tensors and arrays in a file: a model of 100 layers has fewer, with its optimizer's."""
 
-WEIGHTS = ("model", "state_dict", "model_state_dict", "model_state", "net", "weights")
 OPTIONS = ("model_args", "settings", "opt", "args", "hparams", "hyper_parameters", "config")
 LIGHTNING = "model."
 """The prefix that Lightning puts before every name, if its module calls the model so."""
@@ -118,13 +117,13 @@ def _unwrapped(loaded: Any) -> Weights:
     """The state dict in what was saved, with the options beside it."""
     if not isinstance(loaded, dict):
         raise Misfit(f"holds no state dict but {type(loaded).__name__}; {ADVICE}")
-    wrapped = next((loaded[key] for key in WEIGHTS if _is_state(loaded.get(key))), loaded)
+    wrapped = state_in(loaded)
     tensors = {str(name): value for name, value in wrapped.items() if _may_be_weights(value)}
     names = unwrapped(tensors)
     if all(name.startswith(LIGHTNING) for name in names):
         names = without_common(names)
     tensors = {name: tensors[was] for name, was in names.items()}
-    if wrapped is not loaded and _is_state(loaded.get("generator")):  # OpenNMT-py
+    if wrapped is not loaded and is_state(loaded.get("generator")):  # OpenNMT-py
         generator = loaded["generator"].items()
         tensors |= {f"generator.{name}": t for name, t in generator if isinstance(t, Tensor)}
     options: dict[str, Any] = {}
@@ -144,10 +143,6 @@ def _may_be_weights(value: Any) -> bool:
     if not isinstance(value, Tensor):
         return False
     return value.layout == torch.strided or value.is_floating_point()
-
-
-def _is_state(value: Any) -> bool:
-    return isinstance(value, dict) and any(isinstance(each, Tensor) for each in value.values())
 
 
 def _vocabulary(saved: Any) -> dict[str, tuple[str, ...]]:

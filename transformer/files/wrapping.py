@@ -1,8 +1,13 @@
-"""Names of tensors without what training tools wrapped around a model, or around parts of it."""
+"""Tensors without what training tools wrapped around a model, around parts of it or its file."""
 
 import re
 from collections.abc import Iterable, Mapping
+from typing import Any
 
+from torch import Tensor
+
+STATES = ("model", "state_dict", "model_state_dict", "model_state", "net", "weights")
+"""Names under which a file that holds more than weights keeps them."""
 WRAPPERS = (
     *("_orig_mod", "_checkpoint_wrapped_module", "_fsdp_wrapped_module", "_forward_module"),
     *("_ddp_wrapped_module", "_fpw_module"),
@@ -14,6 +19,16 @@ MODULE = "module"
 MOST_PARTS = 60
 """Parts of a name: those of a stranger's file that have more are not looked into."""
 _WRAPPED = re.compile(rf"(^|\.)(?:(?:{'|'.join(WRAPPERS)})\.)+")
+
+
+def state_in(loaded: Mapping[Any, Any]) -> Mapping[Any, Any]:
+    """The state dict in what was saved; all of it where none has a name of its own."""
+    return next((loaded[key] for key in STATES if is_state(loaded.get(key))), loaded)
+
+
+def is_state(value: object) -> bool:
+    """Tell whether it holds tensors by name."""
+    return isinstance(value, dict) and any(isinstance(each, Tensor) for each in value.values())
 
 
 def unwrapped(names: Iterable[str]) -> dict[str, str]:

@@ -25,7 +25,7 @@ from transformer.hugging_face.adapters.path import SEPARATOR, adapted_path, part
 from transformer.hugging_face.adapters.reading import WEIGHTS
 from transformer.hugging_face.adapters.settings import ADAPTER, Settings, read_settings, refusal
 from transformer.hugging_face.hub_cache import cached
-from transformer.hugging_face.weights import has_weights
+from transformer.hugging_face.loading.weights import has_weights
 from transformer.inspection.contents import Contents
 
 

@@ -41,7 +41,7 @@ LONGEST, MOST_EXAMPLES = 20_000, 200
 """Characters of a text in a configuration, and examples: every visitor is shown them."""
 
 
-OTHERS = {"model_type", "__version__"}
+OTHERS = {"model_type", "architectures", "transformers_version", "__version__"}
 """Fields of a config.json of Hugging Face's, and of Sentence Transformers'."""
 
 

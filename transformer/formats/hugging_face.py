@@ -10,15 +10,18 @@ import torch
 
 from transformer.checkpoint import CONFIG, Checkpoint, CheckpointError, Description
 from transformer.files.json_file import read_json
+from transformer.files.of_folder import files_of
 from transformer.formats.format import Format
 from transformer.hugging_face.adapters.adapted import with_adapter
 from transformer.hugging_face.adapters.adapter import Adapter
 from transformer.hugging_face.adapters.reading import read_adapter
 from transformer.hugging_face.adapters.settings import ADAPTER
+from transformer.hugging_face.as_saved import WHOLE
 from transformer.hugging_face.chat.templates import TEMPLATES
 from transformer.hugging_face.description import described, described_by_config, vocab_size_of
 from transformer.hugging_face.heads import HuggingFaceHeads
 from transformer.hugging_face.loading.placing import entrance, placed
+from transformer.hugging_face.loading.weights import FILES, open_weights
 from transformer.hugging_face.model import HuggingFaceModel
 from transformer.hugging_face.opening import (
     Examined,
@@ -34,14 +37,14 @@ from transformer.hugging_face.pooling import (
     pipeline_of,
 )
 from transformer.hugging_face.refused import require_plain
-from transformer.hugging_face.sizes import WEIGHTS
 from transformer.hugging_face.tokenizer import HuggingFaceTokenizer
-from transformer.hugging_face.weights import open_weights
 from transformer.inspection.circuits import NoHeads
 from transformer.inspection.contents import Contents, Fit
 from transformer.tokenizer import IdTokenizer, Tokenizer
 
 LIT_MODEL = "lit_model.pth"
+NAMES = {"model_type", "architectures", "transformers_version"}
+"""Settings of the library's, one of which every config.json of it has."""
 
 
 def fits(path: Path) -> bool:
@@ -50,13 +53,13 @@ def fits(path: Path) -> bool:
     litgpt leaves the config.json of the model that it began with beside weights in its own.
     """
     file = path / CONFIG
-    if not file.is_file() or ((path / LIT_MODEL).is_file() and not _has_weights(path)):
+    if not file.is_file() or ((path / LIT_MODEL).is_file() and not files_of(path, FILES)):
         return False
     try:
         theirs = read_json(file)
     except CheckpointError:
         return False
-    return isinstance(theirs, dict) and "model" not in theirs and "model_type" in theirs
+    return isinstance(theirs, dict) and "model" not in theirs and bool(NAMES & theirs.keys())
 
 
 def describe(path: Path, folder: Path | None = None) -> Description:
@@ -132,10 +135,6 @@ def _clause(path: Path, error: CheckpointError) -> str:
     return str(error).removeprefix(f"{path.name}: ").removeprefix(CONFIG).lstrip(": ").rstrip(".")
 
 
-def _has_weights(path: Path) -> bool:
-    return any(next(path.glob(pattern), None) for pattern in WEIGHTS)
-
-
 def files(path: Path) -> Sequence[Path]:
     """All files of the folder itself, and those that say how it pools and how it chats."""
     pipeline = pipeline_of(path)
@@ -151,6 +150,8 @@ def _described(
     n_pieces = tokenizer.n_pieces if isinstance(tokenizer, HuggingFaceTokenizer) else size
     if n_pieces > size:
         text = f"Its tokenizer has {n_pieces:,} pieces, and the model knows the first {size:,}."
+        notes = (*notes, text)
+    if isinstance(tokenizer, HuggingFaceTokenizer) and (text := tokenizer.unlike(path / WHOLE)):
         notes = (*notes, text)
     if adapter is None:
         return described(path, examined.skeleton.model, tokenizer, notes)

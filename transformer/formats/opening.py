@@ -11,8 +11,8 @@ from transformer.checkpoint import Checkpoint, CheckpointError, Description
 from transformer.device import choose_device, device_trouble
 from transformer.discover import discover
 from transformer.files.foreign_text import reason
-from transformer.files.spread import spread
 from transformer.formats.format import Format
+from transformer.formats.what_instead import what_instead
 from transformer.hugging_face.adapters.path import adapted_path
 from transformer.refusal import Refusal
 
@@ -55,8 +55,8 @@ def format_of(path: Path) -> Format:
     formats = _formats()
     format = next((each for each in formats if each.fits(path)), None)
     if format is None:
-        if parts := spread(path):
-            raise CheckpointError(f"{path.name} cannot be opened as it is: {parts}.")
+        if sentence := what_instead(path, lambda each: any(form.fits(each) for form in formats)):
+            raise CheckpointError(sentence)
         titles = "; ".join(each.title for each in formats)
         raise CheckpointError(f"{path.name} {_fault(path)}. What opens: {titles}.")
     return format
@@ -106,6 +106,8 @@ def _fault(path: Path) -> str:
         return "is not there"
     if next(path.glob("snapshots/*/config.json"), None):
         return "is a folder of the hub's cache: open one of its snapshots/"
+    if path.is_dir() and not any(path.iterdir()):
+        return "is not a checkpoint: the folder is empty"
     if path.suffix or not path.is_file():
         return "is not a checkpoint"
     return (

@@ -22,13 +22,15 @@ from transformer.files.tensor_files import LoadedTensors
 from transformer.files.torch_file import is_saved_by_torch
 from transformer.files.weights import SIDECAR, Misfit, Weights
 from transformer.files.weights_file import SUFFIXES, read_options, read_weights
+from transformer.formats import hugging_face
 from transformer.formats.format import Format
 from transformer.formats.hugging_face import LIT_MODEL
 from transformer.formats.in_library import InLibrary, open_in_library
 from transformer.formats.mappings.mapping import CodeMapping, LibraryMapping, OtherCode
-from transformer.formats.translate import Translated, mappings, recognised, translate
+from transformer.formats.translate import Translated, UnknownCode, mappings, recognised, translate
 from transformer.formats.unmapped import unmapped_contents
 from transformer.formats.vocabulary_files import FILES, find_vocabulary, make_tokenizer
+from transformer.hugging_face.loading.weights import is_usual
 from transformer.inspection.contents import Contents, our_contents
 from transformer.tokenizer import IdTokenizer, Tokenizer, TokenizerError
 from transformer.vocabulary import PairTokenizer, VocabularyTokenizer, source_side
@@ -47,6 +49,8 @@ CHOICES = {
     "eos_id",
 }
 """Fields of ModelConfig that no shape shows: the sidecar file may say them."""
+BESIDE_THEIRS = ("tokenizer_config.json", "generation_config.json", "special_tokens_map.json")
+"""Files that Hugging Face's library saves beside weights, and nobody else does."""
 
 
 def fits(path: Path) -> bool:
@@ -117,7 +121,10 @@ def _opened(path: Path) -> tuple[About, Translated, Tokenizer] | InLibrary:
     folder = file.parent
     with _in_a_sentence(file):
         weights = read_weights(file)
-        mapping, weights = recognised(weights)
+        try:
+            mapping, weights = recognised(weights)
+        except UnknownCode as error:
+            raise _belongs(file) or error from error
         weights = replace(_with_settings(weights, mapping, folder), choices=_sidecar(folder))
         if isinstance(mapping, LibraryMapping):
             return open_in_library(mapping, weights, folder)
@@ -130,6 +137,19 @@ def _opened(path: Path) -> tuple[About, Translated, Tokenizer] | InLibrary:
         sizes["target"] = config.vocab_size
         tokenizer = make_tokenizer(vocabulary, mapping, sizes, config.bos_id, config.eos_id)
         return _about(mapping, translated, tokenizer), translated, tokenizer
+
+
+def _belongs(file: Path) -> CheckpointError | None:
+    """Say what a file of a model of Hugging Face's lacks, or is a part of; None: it is of none."""
+    folder = file.parent
+    if hugging_face.fits(folder):
+        return CheckpointError(f"{place(file)} is a file of the folder {folder.name}: open that.")
+    if not is_usual(file.name) and not any((folder / name).exists() for name in BESIDE_THEIRS):
+        return None
+    return CheckpointError(
+        f"{place(file)} is of Hugging Face's library, and {CONFIG} is missing beside it: copy it "
+        "from where the file came from, then open the folder."
+    )
 
 
 @contextmanager
@@ -156,7 +176,8 @@ def _is_weights(file: Path) -> bool:
 
 def _candidates(folder: Path) -> list[Path]:
     """Files of weights in a folder; those called .bin only where there is nothing else."""
-    files = sorted(each for each in folder.iterdir() if each.is_file() and _is_weights(each))
+    visible = (each for each in folder.iterdir() if not each.name.startswith("."))
+    files = sorted(each for each in visible if each.is_file() and _is_weights(each))
     return [each for each in files if each.suffix != ".bin"] or files
 
 
@@ -164,6 +185,8 @@ def _weights_file(path: Path) -> Path:
     if not path.is_dir():
         return path
     files = _candidates(path)
+    if len(files) > 1 and all(is_usual(each.name) for each in files):
+        raise _belongs(files[0]) or AssertionError
     if len(files) != 1:
         names = some_of((each.name for each in files), 6)
         raise CheckpointError(

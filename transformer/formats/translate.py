@@ -56,6 +56,10 @@ def recognise(weights: Weights) -> OtherCode:
     return recognised(weights)[0]
 
 
+class UnknownCode(Misfit):
+    """Tensors that no codebase has."""
+
+
 def recognised(weights: Weights) -> tuple[OtherCode, Weights]:
     """The codebase, and the tensors without what somebody's own class put before every name.
 
@@ -70,12 +74,12 @@ def recognised(weights: Weights) -> tuple[OtherCode, Weights]:
         names = without_common(names)
     if any(OURS.match(name) for name in weights.tensors):
         raise Misfit(f"holds weights of our own: they open as a folder, with {CONFIG} beside them")
-    raise Misfit(
+    raise UnknownCode(
         "has tensors of a model that is not known here, such as "
-        f"{some_of(weights.tensors, NAMED)}: "
-        "docs/formats.md lists the code whose state dicts open. Inspect shows its "
-        "tensors; any other model runs from your own script, with explore (docs/own_model.md) or "
-        "record(module, inputs) (docs/models.md)"
+        f"{some_of(weights.tensors, NAMED)}: docs/formats.md lists the code whose state dicts "
+        f"open, and a model of Hugging Face's opens with its {CONFIG} beside them. Inspect shows "
+        "its tensors; any other model runs from your own script, with explore (docs/own_model.md) "
+        "or record(module, inputs) (docs/models.md)"
     )
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from transformer.checkpoint import CheckpointError
 from transformer.files.foreign_text import clean
-from transformer.hugging_face.weights import open_weights
+from transformer.hugging_face.loading.weights import open_weights
 from transformer.recording.text_vector import ACTIVATIONS, Dense
 
 WEIGHT, BIAS = "linear.weight", "linear.bias"

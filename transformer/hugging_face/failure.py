@@ -1,6 +1,7 @@
 """The library raises errors of many kinds over files: here each of them becomes one sentence."""
 
 import inspect
+import json
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -11,11 +12,17 @@ from typing import Any
 from transformer.checkpoint import CONFIG, CheckpointError
 from transformer.extras import require
 from transformer.files.foreign_text import clean, reason, some_of
+from transformer.files.json_file import read_json
 from transformer.files.weights import Misfit
+from transformer.hugging_face.as_saved import FOLLOW, SETTINGS, WHOLE, opens_by_itself
 from transformer.hugging_face.rules import read_settings
 
 _OF_A_FIELD = "StrictDataclassFieldValidationError"
 """The library's error for a setting of another type, whose words name its own classes."""
+
+
+LARGEST_READ = 2**28
+"""Bytes that a file of a vocabulary may have."""
 
 
 @contextmanager
@@ -69,6 +76,28 @@ def building(path: Path, config: Any) -> Iterator[None]:
                         "does not know: write what the model was trained with."
                     ) from error
             raise
+        except AssertionError as error:  # of torch's table, which does not name the setting
+            size, pad = (getattr(config, name, None) for name in ("vocab_size", "pad_token_id"))
+            if not (isinstance(size, int) and isinstance(pad, int) and pad >= size):
+                raise
+            raise CheckpointError(
+                f"{path.name}: {CONFIG}: pad_token_id is {pad:,}, and the vocabulary of {size:,} "
+                f"ends at {size - 1:,}: write a token of it, or null."
+            ) from error
+
+
+def require_type(path: Path, values: Mapping[str, Any]) -> None:
+    """Raise CheckpointError without a type: the library would guess one from the folder's name."""
+    if isinstance(values.get("model_type"), str):
+        return
+    import transformers
+
+    names = values.get("architectures")
+    named = (getattr(transformers, str(name), None) for name in names or ())
+    types = (getattr(getattr(cls, "config_class", None), "model_type", None) for cls in named)
+    own = next(filter(None, types), None)
+    what = f"{json.dumps(own)}, which is that of its architectures" if own else "the model's own"
+    raise CheckpointError(f'{path.name}: {CONFIG} names no "model_type": write {what}.')
 
 
 def _settings(values: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
@@ -87,11 +116,12 @@ def _is_about(error: KeyError, value: object) -> bool:
     return is_word or (is_simple and type(key) is type(value) and key == value)
 
 
-_SETTINGS, _WHOLE = "tokenizer_config.json", "tokenizer.json"
+_PAIR = ("vocab_file", "merges_file")
+"""Neither of which is read without the other, where a class has both."""
 
 
 def require_vocabulary(path: Path) -> None:
-    """Raise CheckpointError for a folder that lacks files which its tokenizer cannot do without."""
+    """Raise CheckpointError for files that a tokenizer lacks, or that it cannot be made of."""
     missing = sorted(_absent_files(path))
     if missing:
         are, them = ("is", "it") if len(missing) == 1 else ("are", "them")
@@ -99,16 +129,25 @@ def require_vocabulary(path: Path) -> None:
             f"{path.name}: {some_of(missing, 4)} {are} missing, and its tokenizer cannot do "
             f"without {them}: copy {them} from where the folder came from."
         )
+    for file in sorted({*path.glob("*token*.json"), *path.glob("vocab*.json")}):
+        read_json(file, LARGEST_READ)
+    if opens_by_itself(path / WHOLE):
+        raise CheckpointError(
+            f"{path.name}: the library does not take its {WHOLE} for a "
+            f"{getattr(_tokenizer_class(path), '__name__', 'tokenizer')}: {FOLLOW}."
+        )
 
 
 def _absent_files(path: Path) -> Iterator[str]:
     cls: Any = _tokenizer_class(path)
-    if cls is None or (path / _WHOLE).is_file():
+    if cls is None or (path / WHOLE).is_file():
         return
     parameters = inspect.signature(cls.__init__).parameters
-    for name, file in cls.vocab_files_names.items():
+    files = cls.vocab_files_names
+    is_half = any((path / files.get(name, "")).is_file() for name in _PAIR)
+    for name, file in files.items():
         is_asked = name in parameters and parameters[name].default is inspect.Parameter.empty
-        if is_asked and not (path / file).is_file():
+        if (is_asked or (is_half and name in _PAIR)) and not (path / file).is_file():
             yield file
 
 
@@ -117,7 +156,7 @@ def _tokenizer_class(path: Path) -> object:
     from transformers.models.auto import tokenization_auto
 
     theirs: Any = tokenization_auto
-    own = (read_settings(path / _SETTINGS) or {}).get("tokenizer_class")
+    own = (read_settings(path / SETTINGS) or {}).get("tokenizer_class")
     kind = (read_settings(path / CONFIG) or {}).get("model_type")
     name = own or theirs.TOKENIZER_MAPPING_NAMES.get(kind)
     return theirs.tokenizer_class_from_name(name) if isinstance(name, str) else None

@@ -11,10 +11,12 @@ from typing import Any
 from transformer.checkpoint import CONFIG, CheckpointError
 from transformer.files.foreign_text import some_of
 from transformer.files.json_file import read_json
+from transformer.files.of_folder import files_of
 from transformer.hugging_face.adapters.path import adapted_path
 from transformer.hugging_face.adapters.settings import ADAPTER
 from transformer.hugging_face.chat.templates import SETTINGS, template_notes
 from transformer.hugging_face.kinds import writes
+from transformer.hugging_face.loading.weights import NO_MODEL, OTHER_NAMES, WHOLE, is_usual
 from transformer.hugging_face.pooling import pooling_notes
 from transformer.hugging_face.refused import SCHEMES, scheme_of, unread_poolers
 from transformer.hugging_face.rules import generation_settings
@@ -56,11 +58,6 @@ OF_OTHER_ROPE = frozenset(
 """Settings of rotary positions that some rope_type other than the default one reads."""
 HARMLESS = {"position_embedding_type": "absolute", "force_bos_token_to_be_generated": False}
 """Settings of older configurations that leave no choice any more."""
-_ENDINGS = ("*.safetensors", "*.bin", "*.pth", "*.pt")
-_NO_MODEL = (
-    *("training_args", "optimizer", "scheduler", "rng_state", "scaler", "random_states"),
-    "adapter_model",
-)
 
 
 def notes_on(path: Path, config: Any, skeleton: Skeleton, read_from: Iterable[str]) -> list[str]:
@@ -148,9 +145,10 @@ def _files(path: Path, config: Any, read_from: set[str]) -> Iterator[str]:
     if (path / ADAPTER).is_file():
         both = adapted_path(Path(path.name), Path(path.name))
         yield f"{ADAPTER} lies beside the weights: the adapter is not applied; {both} opens both."
-    files = (file for pattern in _ENDINGS for file in path.glob(pattern) if file.is_file())
-    others = {file.name for file in files} - read_from
-    unread = sorted(name for name in others if not name.startswith(_NO_MODEL))
+    others = {file.name for file in files_of(path, OTHER_NAMES)} - read_from
+    unread = sorted(name for name in others if not name.startswith(NO_MODEL))
+    if not all(map(is_usual, read_from)):
+        yield f"{WHOLE} is not there: the weights are those of {some_of(sorted(read_from), 1)}."
     if unread:
         weights = some_of(sorted(read_from), 1)
         yield f"{_these(unread)} not read: the weights are those of {weights}."

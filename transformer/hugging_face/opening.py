@@ -21,9 +21,15 @@ from transformer.files.wrapping import unwrapped, without_common
 from transformer.hugging_face.adapters.adapter import Adapter
 from transformer.hugging_face.chat.templates import templates_of, without_damaged
 from transformer.hugging_face.choice import choose
-from transformer.hugging_face.failure import building, in_a_sentence, require_vocabulary
+from transformer.hugging_face.failure import (
+    building,
+    in_a_sentence,
+    require_type,
+    require_vocabulary,
+)
 from transformer.hugging_face.loading.checked_values import checked_values
 from transformer.hugging_face.loading.placing import Placement, keep_until_gone
+from transformer.hugging_face.loading.weights import weights_files
 from transformer.hugging_face.notes import notes_on
 from transformer.hugging_face.refused import (
     require_fit,
@@ -40,7 +46,6 @@ from transformer.hugging_face.sizes import (
 )
 from transformer.hugging_face.skeleton import Skeleton
 from transformer.hugging_face.tokenizer import HuggingFaceTokenizer, has_vocabulary
-from transformer.hugging_face.weights import weights_files
 from transformer.tokenizer import IdTokenizer
 
 
@@ -49,7 +54,9 @@ def open_config(path: Path) -> Any:
     check_files(path)
     with in_a_sentence(path, CONFIG):
         # Before the library does: some of its classes make lists of these lengths at once.
-        check_sizes(path, read_json(path / CONFIG))
+        values = read_json(path / CONFIG)
+        check_sizes(path, values)
+        require_type(path, values)
         from transformers import AutoConfig
 
         config = AutoConfig.from_pretrained(path, **_LOCAL)

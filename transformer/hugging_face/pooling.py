@@ -12,7 +12,7 @@ from transformer.checkpoint import CONFIG, CheckpointError, is_allowed
 from transformer.files.foreign_text import clean, some_of
 from transformer.files.json_file import read_json
 from transformer.hugging_face.dense import dense_faults, read_dense
-from transformer.hugging_face.weights import weights_files
+from transformer.hugging_face.loading.weights import weights_files
 from transformer.recording.text_vector import MODES, Dense, Pooling
 
 MODULES, BERT = "modules.json", "sentence_bert_config.json"

@@ -8,8 +8,8 @@ from typing import Any
 from transformer.checkpoint import CONFIG, CheckpointError
 from transformer.files.foreign_text import clean, some_of
 from transformer.files.tensors import Stored, TensorSource
+from transformer.hugging_face.loading.weights import FILES
 from transformer.hugging_face.skeleton import Skeleton
-from transformer.hugging_face.weights import FILES
 
 FLOATS = ("F64", "F32", "F16", "BF16")
 NAMED = 3
@@ -36,6 +36,8 @@ SCHEMES = ("hf_quant_config.json", "quantize_config.json", "quant_config.json")
 def scheme_of(path: Path, config: Any) -> str:
     """Name the way the weights are quantised, by config.json or a file beside it; or ""."""
     settings = getattr(config, "quantization_config", None)
+    if isinstance(getattr(config, "quantization", None), dict):
+        return "MLX"
     if isinstance(settings, dict):
         usual = (
             "bitsandbytes" if any(name.startswith("load_in") for name in settings) else "unnamed"
@@ -99,11 +101,25 @@ def require_fit(path: Path, config: Any, skeleton: Skeleton, source: TensorSourc
         )
     missing = [name for name in sorted(fit.missing) if not _is_unused(skeleton, name)]
     if missing:
-        begins = _common(source.stored)
+        is_none_taken = fit.unexpected | fit.uncounted >= source.stored.keys()
+        begins = _common(source.stored) if is_none_taken else ""
         prefix = f"; all that it holds begins with {begins!r}" if begins else ""
         raise CheckpointError(
-            f"{path.name}: the weights lack {some_of(missing, 3)}{asked_by}{prefix}."
+            f"{path.name}: the weights lack {some_of(missing, 3)}{asked_by}{prefix}"
+            f"{_untied(skeleton, missing)}."
         )
+
+
+def _untied(skeleton: Skeleton, missing: list[str]) -> str:
+    """Say how the matrix of a model's output may be there all the same: it is its embeddings'."""
+    output = skeleton.model.get_output_embeddings()
+    names = {name for name, module in skeleton.model.named_modules() if module is output}
+    if output is None or {name.rpartition(".")[0] for name in missing} - names:
+        return ""
+    return (
+        f"; where that is the matrix of its embeddings, {CONFIG} should say tie_word_embeddings "
+        "true"
+    )
 
 
 def unread_poolers(skeleton: Skeleton) -> list[str]:

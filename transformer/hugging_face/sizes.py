@@ -7,8 +7,9 @@ from typing import Any
 from transformer.checkpoint import CONFIG, CheckpointError
 from transformer.files.regular_file import require_regular
 from transformer.files.weights import Misfit
+from transformer.hugging_face.failure import LARGEST_READ
+from transformer.hugging_face.loading.weights import weights_files
 
-WEIGHTS = ("*.safetensors", "*.bin")
 LARGEST = {
     **dict.fromkeys(("num_hidden_layers", "encoder_layers", "decoder_layers"), 1_000),
     **dict.fromkeys(("num_decoder_layers", "num_local_experts", "n_routed_experts"), 1_000),
@@ -34,8 +35,7 @@ LEAST = {**dict.fromkeys(_NEEDED, 1), "type_vocab_size": 0}
 SURE, PER_LAYER = 200, 4
 """Models of more layers than this are built only if the files hold so many tensors for each."""
 READ = ("*config.json", "*token*.json", "vocab*", "merges*", "*.model", "*.spm", "*.index.json")
-LARGEST_READ = 2**28
-"""The files that the library reads into memory whole, and the bytes that one may have."""
+"""The files that the library reads into memory whole."""
 LEAST_BYTES = 0.5
 """A parameter takes at least so many in a file, 4 bits; and half of them may be tied."""
 
@@ -46,7 +46,7 @@ def check_files(path: Path) -> None:
         if file.exists() and not (file.is_file() or file.is_dir()):
             raise CheckpointError(f"{path.name}: {file.name} is a pipe or a device, and no file.")
     for file in {file for pattern in READ for file in path.glob(pattern)}:
-        if not file.is_file():
+        if file.is_dir():
             continue
         try:
             require_regular(file)
@@ -121,17 +121,9 @@ def check_size(path: Path, model: Any) -> None:
     model: without values. Whether it fits in is `placing`'s to say.
     """
     n_parameters = sum(p.numel() for p in model.parameters())
-    n_bytes = sum(file.stat().st_size for file in _weights(path))
-    if not n_bytes:
-        raise CheckpointError(
-            f"{path.name}: the weights are missing: model.safetensors or pytorch_model.bin."
-        )
+    n_bytes = sum(file.stat().st_size for file in weights_files(path))
     if n_parameters * LEAST_BYTES / 2 > n_bytes:
         raise CheckpointError(
             f"{path.name}: {CONFIG} describes a model of {n_parameters:,} parameters, "
             f"but its files hold {n_bytes:,} bytes."
         )
-
-
-def _weights(path: Path) -> list[Path]:
-    return [file for pattern in WEIGHTS for file in path.glob(pattern) if file.is_file()]

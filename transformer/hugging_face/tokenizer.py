@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from transformer.files.foreign_text import reason
+from transformer.hugging_face.as_saved import unlike
 from transformer.hugging_face.byte_level import as_text, byte_alphabet, is_byte_level
 from transformer.hugging_face.chat.rendering import rendered
 from transformer.token import Token
@@ -91,6 +92,10 @@ class HuggingFaceTokenizer:
     def n_pieces(self) -> int:
         """Count them, with those that its model may have no embedding for."""
         return len(self._inner)
+
+    def unlike(self, file: Path) -> str:
+        """Say in a sentence where it splits a text otherwise than the file it was made of."""
+        return unlike(self._inner, file)
 
     def for_languages(self, source: str | None, target: str | None) -> "HuggingFaceTokenizer":
         """The same tokenizer for texts of other languages."""

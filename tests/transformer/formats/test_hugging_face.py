@@ -376,7 +376,7 @@ def test_a_pickle_that_is_none(broken: Path) -> None:
     (broken / "pytorch_model.bin").write_bytes(b"no pickle " * 40)
     refused(
         broken,
-        r"^broken: pytorch_model\.bin is not a whole file of weights: it is damaged",
+        r"^broken: pytorch_model\.bin is not a whole file of weights: it is text that begins",
     )
 
 
@@ -458,7 +458,7 @@ def test_any_file_may_be_a_pointer(broken: Path, name: str) -> None:
 
 def test_weights_of_another_library_are_named(broken: Path) -> None:
     (broken / "model.safetensors").rename(broken / "model.Q4_K_M.gguf")
-    refused(broken, r"model\.Q4_K_M\.gguf is not read")
+    refused(broken, r"model\.Q4_K_M\.gguf is a model of llama\.cpp: open")
 
 
 @pytest.mark.parametrize("name", ["generation_config.json", "tokenizer.json"])

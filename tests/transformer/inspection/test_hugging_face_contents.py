@@ -202,7 +202,7 @@ def test_a_damaged_tokenizer_is_told_where_the_vocabulary_is(copied: Path) -> No
     (copied / "tokenizer.json").write_text("{")
     found = survey(copied)
     assert found.n_parameters
-    with pytest.raises(CheckpointError, match="its tokenizer cannot be read"):
+    with pytest.raises(CheckpointError, match=r"tokenizer\.json cannot be read"):
         found.contents.read_tokenizer()
     (copied / "tokenizer.json").write_text('{"a": 1}')
     with pytest.raises(CheckpointError, match=r"cannot be read: it has no 'added_tokens'\.$"):

@@ -73,7 +73,7 @@ def test_what_is_not_there_or_is_no_checkpoint(models: Path) -> None:
     assert "There is no /nowhere/at/all on this machine" in refused("/nowhere/at/all")
     assert "notes.txt is not a checkpoint. What opens: " in refused(str(models / "notes.txt"))
     (models / "empty").mkdir()
-    assert "empty is not a checkpoint. What opens: " in refused(str(models / "empty"))
+    assert "empty is not a checkpoint: the folder is empty" in refused(str(models / "empty"))
     for nonsense in ("\0", "x" * 10_000, "~nobody/x"):
         assert "There is no " in refused(nonsense)
 

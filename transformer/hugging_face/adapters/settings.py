@@ -88,6 +88,8 @@ def read_settings(folder: Path) -> Settings:
     if not isinstance(values, dict):
         raise refusal(folder, f"{ADAPTER} holds no settings")
     kind = values.get("peft_type")
+    if kind is None:
+        raise refusal(folder, f"{ADAPTER} is not peft's: it names no peft_type; only LoRA opens")
     if kind != "LORA":
         raise refusal(folder, f"an adapter of the kind {clean(kind, 40)}: only LoRA opens")
     strange = sorted(
