@@ -129,9 +129,22 @@ def poison(file: Path) -> None:
     save_file(weights, file)
 
 
+def cast(dtype: torch.dtype) -> Callable[[Path], None]:
+    def damage(file: Path) -> None:
+        weights = load_file(file)
+        save_file(weights | {"embedding.weight": weights["embedding.weight"].to(dtype)}, file)
+
+    return damage
+
+
 @pytest.mark.parametrize(
     ("damage", "message"),
     [
+        *(
+            (cast(each), "embedding.weight is of type")
+            for each in (torch.int8, torch.float8_e4m3fn)
+        ),
+        (cast(torch.complex64), "embedding.weight is of type complex64"),
         (truncate, "is not a whole safetensors file"),
         (empty, "is not a whole safetensors file"),
         (rename, "has no tensor embedding.weight, which config.json asks for"),

@@ -20,6 +20,9 @@ from transformer.files.weights import Misfit
 UNMAPPED = "pread"
 """The way safetensors reads a file that may be cut meanwhile: of a mapped one that would end the
 process (SIGBUS), and not in an error."""
+OF_WEIGHTS = (torch.float64, torch.float32, torch.float16, torch.bfloat16)
+"""Types of numbers that weights are kept in as they are: fewer bits stand for others, by a scale
+that lies elsewhere."""
 MOST, LONGEST_NAME = 250_000, 1_000
 """Tensors of a file, and characters of a name: each is a row that somebody looks at."""
 

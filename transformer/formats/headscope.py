@@ -30,7 +30,7 @@ from transformer.discover import discover
 from transformer.files.broken import broken
 from transformer.files.json_file import read_json
 from transformer.files.tensor_files import SafetensorsFiles
-from transformer.files.tensors import UNMAPPED, floats, list_tensors
+from transformer.files.tensors import OF_WEIGHTS, UNMAPPED, floats, list_tensors
 from transformer.files.whole_file import whole_folder, write_whole
 from transformer.formats.format import Format
 from transformer.inspection.contents import Contents, compare, expect, our_contents, require_fit
@@ -198,8 +198,9 @@ def _fill(config: ModelConfig, family: Family, file: Path, where: str) -> nn.Mod
         why = broken(file, str(error))
         raise CheckpointError(f"{where} is not a whole safetensors file: {why}.") from error
     for name, tensor in weights.items():
-        if tensor.is_complex():
-            raise CheckpointError(f"{where}: {name} holds complex numbers, and weights are real.")
+        if tensor.dtype not in OF_WEIGHTS:
+            kind = str(tensor.dtype).removeprefix("torch.")
+            raise CheckpointError(f"{where}: {name} is of type {kind}, as no weights of ours are.")
         if not bool(floats(tensor).isfinite().all()):
             raise CheckpointError(f"{where}: {name} holds NaN or infinite values.")
     model = family.build(config)

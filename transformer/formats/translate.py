@@ -12,6 +12,7 @@ from transformer.checkpoint import CONFIG
 from transformer.config import ConfigError, ModelConfig, Sinusoids, Tied
 from transformer.discover import discover
 from transformer.files.foreign_text import clean, some_of
+from transformer.files.tensors import OF_WEIGHTS
 from transformer.files.weights import Misfit, Tensors, Weights
 from transformer.files.wrapping import without_common
 from transformer.formats.mappings.mapping import CodeMapping, OtherCode, same
@@ -204,7 +205,7 @@ def _names(mapping: CodeMapping, config: ModelConfig) -> dict[str, str | tuple[s
 
 def as_floats(tensor: Tensor, theirs: str) -> Tensor:
     """In single precision. Raises Misfit where something is no number."""
-    if not tensor.is_floating_point():
+    if tensor.dtype not in OF_WEIGHTS:
         raise Misfit(f"has {theirs} of type {str(tensor.dtype).removeprefix('torch.')}: no weights")
     values = tensor.float()
     if not bool(values.isfinite().all()):

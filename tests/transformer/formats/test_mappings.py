@@ -375,6 +375,7 @@ NORM = "encoder.layers.1.sublayer.0.norm.a_2"
         ({NORM: torch.zeros(3)}, rf"has {NORM} of \[3\], where the others ask for \[16\]"),
         ({NORM: torch.full((16,), torch.nan)}, f"holds NaN or infinite values in {NORM}."),
         ({NORM: torch.zeros(16, dtype=torch.int64)}, f"has {NORM} of type int64: no weights."),
+        ({NORM: torch.zeros(16).to(torch.float8_e4m3fn)}, f"has {NORM} of type float8_e4m3fn: no"),
         ({"src_embed.1.pe": torch.zeros(1, 9, 16)}, "has different tables of positions"),
         ({"generator.proj.weight": None}, "is missing tensors: generator.proj.weight."),
         ({"tgt_embed.0.lut.weight": None}, "has no tensor tgt_embed.0.lut.weight, which says how"),
