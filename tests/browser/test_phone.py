@@ -257,3 +257,16 @@ def test_what_is_chosen_at_the_end_of_a_row_is_whole(phone: Page, address: str, 
         edge, own = box(row), box(button)
         assert own["y"] + own["height"] <= edge["y"] + edge["height"] + 1
     marks.tap()
+
+
+def test_a_chart_s_buttons_leave_its_title_alone(phone: Page, address: str) -> None:
+    visit(phone, f"{address}/positions?checkpoint=en-de&view=encoding_lines")
+    buttons, chart = phone.locator(".modebar").first, phone.get_by_test_id("stPlotlyChart").first
+    expect(buttons).to_be_visible()
+    title = chart.locator("text", has_text="over the positions").first
+    bar, text = box(buttons), box(title)
+    assert bar["y"] + bar["height"] <= text["y"]
+    buttons.get_by_role("button", name="Zoom out").tap()  # nothing lies over it, or cuts it off
+    around = box(phone.get_by_test_id("stElementContainer").filter(has=buttons).first)
+    assert around["y"] <= bar["y"]
+    assert around["y"] + around["height"] >= box(chart)["y"] + box(chart)["height"]

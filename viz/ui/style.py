@@ -97,6 +97,14 @@ _CSS = """
   [role="radio"]:focus-visible { position: relative; z-index: 1; }
   [data-testid="stElementToolbar"]:has(:focus-visible),
   .modebar-container:has(:focus-visible) > .modebar { opacity: 1 !important; }
+  /* No finger hovers: a chart's buttons are always there, so they have a line above its title. */
+  @media (hover: none) {
+    [data-testid="stElementContainer"]:has(.modebar-btn) {
+      box-sizing: content-box; padding-top: 2rem;
+    }
+    .js-plotly-plot { overflow: visible !important; }
+    .modebar-container > .modebar { transform: translateY(-2rem); }
+  }
   .st-key-proofs button { min-width: max-content; }
   /* On a large screen, which is far away, all of it is larger. */
   @media (min-width: 1800px) {
