@@ -34,6 +34,7 @@ FURTHER = [
     "training?topic=rate",
     "training?topic=loss",
     "?story=figures-of-the-paper&scene=2",
+    "heads?checkpoint=en-de&heads_of=one",
     *POSITIONS,
 ]
 LAID_OUT = ["?picture=map", "?picture=inside", "?sort=entropy&show=entropy"]
