@@ -6,7 +6,7 @@ from pathlib import Path
 
 from transformer.checkpoint import CONFIG
 from transformer.formats.format import Format
-from transformer.formats.opening import format_of
+from transformer.formats.opening import find_format
 from transformer.refusal import Refusal
 
 
@@ -47,6 +47,6 @@ def _stat(file: Path) -> os.stat_result | None:
 def _format(path: Path, configured: int) -> Format | None:
     """The format of a path, whose configuration was written then: this is asked at every rerun."""
     try:
-        return format_of(path)
+        return find_format(path)
     except Refusal:
         return None

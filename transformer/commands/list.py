@@ -9,7 +9,7 @@ from transformer.commands.command import Command, Result
 from transformer.extras import NotInstalled
 from transformer.files.natural_order import natural
 from transformer.formats.adapter import own_adapter
-from transformer.formats.opening import format_of
+from transformer.formats.opening import find_format
 from transformer.refusal import Refusal
 
 
@@ -54,8 +54,10 @@ def _with_adapter(path: Path) -> dict[str, Path]:
 def _title(path: Path) -> str | None:
     """Describe a checkpoint, or say why it cannot be opened; None for what is no checkpoint."""
     try:
-        format = format_of(path)
+        format = find_format(path)
     except Refusal:
+        return None
+    if format is None:
         return None
     try:
         about = format.describe(path).about

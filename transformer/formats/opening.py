@@ -52,14 +52,25 @@ def describe_checkpoint(path: Path) -> Description:
 
 def format_of(path: Path) -> Format:
     """The format that a path is in. Raises CheckpointError where it is none that is known."""
-    formats = _formats()
-    format = next((each for each in formats if each.fits(path)), None)
+    format = find_format(path)
     if format is None:
-        if sentence := what_instead(path, lambda each: any(form.fits(each) for form in formats)):
+        if sentence := what_instead(path, _opens):
             raise CheckpointError(sentence)
-        titles = "; ".join(each.title for each in formats)
+        titles = "; ".join(each.title for each in _formats())
         raise CheckpointError(f"{path.name} {_fault(path)}. What opens: {titles}.")
     return format
+
+
+def find_format(path: Path) -> Format | None:
+    """The same; None where it is none that is known, and nothing around it is looked at."""
+    return next((each for each in _formats() if each.fits(path)), None)
+
+
+def _opens(path: Path) -> bool:
+    try:
+        return find_format(path) is not None
+    except CheckpointError:  # it cannot be looked at
+        return False
 
 
 @cache

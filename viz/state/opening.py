@@ -13,7 +13,7 @@ from pathlib import Path
 from transformer import CheckpointError
 from transformer.checkpoint import allowed_folders, is_allowed
 from transformer.formats.adapter import own_adapter, pair_of
-from transformer.formats.opening import format_of
+from transformer.formats.opening import find_format, format_of
 from transformer.hugging_face.adapters.path import SEPARATOR, adapted_path, parts_of
 from transformer.hugging_face.hub import from_hub, is_hub_name
 from viz.run.settings import is_public
@@ -69,10 +69,9 @@ def check_allowed(paths: Iterable[Path]) -> None:
 def is_checkpoint(path: Path) -> bool:
     """Tell whether some format fits."""
     try:
-        format_of(path)
+        return find_format(path) is not None
     except (CheckpointError, OSError):
         return False
-    return True
 
 
 def _either(text: str, locate: Callable[[str], Path]) -> Path:

@@ -13,6 +13,7 @@ from tests.transformer.hugging_face.test_text_vectors import pipeline_around
 from tests.transformer.watch.hugging_face import build
 from transformer import CheckpointError, load_checkpoint, record
 from transformer.fingerprint import fingerprint
+from transformer.formats import opening as formats
 from transformer.formats.opening import describe_checkpoint
 from transformer.versions import version_of
 from viz.state import opening
@@ -54,6 +55,23 @@ def test_a_folder_a_snapshot_and_a_folder_of_folders(models: Path) -> None:
     assert find(str(models / "one")) == [models / "one"]
     assert find(f' "{models / "one"}/" ') == [models / "one"]
     assert find(str(models)) == [models / "one", models / "two"]
+
+
+def test_what_is_no_checkpoint_is_not_searched_for_some(
+    models: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A home has folders by the hundred: they are looked into where one is asked for by itself."""
+    shutil.copytree(models / "one", models / "three" / "within")
+    assert "three is not a checkpoint itself, and holds within" in said(models / "three")
+    looked: list[Path] = []
+    monkeypatch.setattr(formats, "what_instead", lambda path, _: looked.append(path))
+    assert find(str(models)) == [models / "one", models / "two"] and not looked
+
+
+def said(path: Path) -> str:
+    with pytest.raises(CheckpointError) as caught:
+        formats.format_of(path)
+    return str(caught.value)
 
 
 @pytest.mark.parametrize("name", ["one ", " one", "one\t", '"one"'])
