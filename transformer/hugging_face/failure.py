@@ -131,10 +131,11 @@ def require_vocabulary(path: Path) -> None:
         )
     for file in sorted({*path.glob("*token*.json"), *path.glob("vocab*.json")}):
         read_json(file, LARGEST_READ)
-    if opens_by_itself(path / WHOLE):
+    settings, cls = read_settings(path / SETTINGS), _tokenizer_class(path)
+    is_read = settings is not None or not (path / SETTINGS).exists()
+    if is_read and isinstance(cls, type) and opens_by_itself(path / WHOLE):
         raise CheckpointError(
-            f"{path.name}: the library does not take its {WHOLE} for a "
-            f"{getattr(_tokenizer_class(path), '__name__', 'tokenizer')}: {FOLLOW}."
+            f"{path.name}: the library makes no {cls.__name__} of its {WHOLE}: {FOLLOW}."
         )
 
 

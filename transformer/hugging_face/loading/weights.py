@@ -82,7 +82,7 @@ def _names(path: Path) -> list[str]:
             return [file]
         if names := _parts(path, f"{file}.index.json"):
             return names
-    others = _others(path)
+    others = [] if spread(path) else _others(path)
     return _set_of(others) or ([others[0].name] if len(others) == 1 else [])
 
 
