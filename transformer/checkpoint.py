@@ -4,7 +4,6 @@
 """
 
 import os
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
@@ -33,20 +32,9 @@ def checkpoints_folder() -> Path:
     return Path(os.environ.get(FOLDER) or Path(__file__).parents[1] / "checkpoints")
 
 
-EDITIONS: Mapping[str, str] = {"en-de-1": "en-de"}
-"""Names by which weights are known once others take their folder's place -> the folder that they
-are in until then. Stories and fixed numbers that hold for one training only name it so."""
-
-
-def edition_of(name: str) -> str | None:
-    """The folder of an edition; None where it has one of its own, or is no edition."""
-    is_one = name in EDITIONS and not (checkpoints_folder() / name).exists()
-    return EDITIONS[name] if is_one else None
-
-
 def shipped_path(name: str) -> Path:
-    """The folder of a shipped checkpoint, by its name or its edition's; a path as it is."""
-    return checkpoints_folder() / (edition_of(name) or name)
+    """The folder of a shipped checkpoint; a path as it is."""
+    return checkpoints_folder() / name
 
 
 def allowed_folders() -> tuple[Path, ...] | None:

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from transformer.checkpoint import CheckpointError, edition_of
+from transformer.checkpoint import CheckpointError
 from transformer.discover import discover
 from transformer.files.foreign_text import some_of
 from transformer.files.whole_file import write_whole
@@ -109,7 +109,7 @@ def _checkpoint(text: str | None) -> str:
     """The name of a shipped one, or the path of another. Raises CheckpointError."""
     names = shipped_names()
     name = text or next(iter(names), "")
-    if name in names or edition_of(name) in names:
+    if name in names:
         return name
     if not Path(name).is_absolute():
         known_names = ", ".join(names)

@@ -11,7 +11,7 @@ from tests.bench.bench import Bench, Row, paired_ratio
 from transformer.models.encoder_decoder import EncoderDecoder
 from transformer.training.batches import IGNORED, Batch, make_batch
 from transformer.training.recipes.en_de import RECIPE
-from transformer.training.recipes.en_de_long import RECIPE as LONG
+from transformer.training.recipes.en_de_deep import RECIPE as DEEP
 from transformer.training.step.shares import Shares
 from transformer.training.step.update import Update
 from transformer.training.task import Recipe
@@ -41,10 +41,10 @@ def run(is_quick: bool) -> list[Row]:
 
 def _shared(lengths: Sequence[int], pairs: int) -> Row:
     """Two threads, each with half of the rows, against the same two within each product."""
-    batches = [_batch(LONG, length) for length in lengths]
+    batches = [_batch(DEEP, length) for length in lengths]
     own = torch.get_num_threads()
     torch.set_num_threads(2)
-    update = Update(_model(LONG), LONG.training)
+    update = Update(_model(DEEP), DEEP.training)
     shared, within = update.shares, Shares(1)
 
     def steps(by: Shares) -> Callable[[], None]:

@@ -9,7 +9,6 @@ from playwright.sync_api import Browser, expect
 
 from tests.browser.server import ROOT, becomes, free_port, serve_process
 from tests.browser.test_stage import LAPTOP, SCROLLS, TALK, heading, shown
-from transformer.checkpoint import edition_of
 
 pytestmark = pytest.mark.browser
 
@@ -22,8 +21,7 @@ DRAWN = "section:visible :is(.picture [data-nonce], .printed img:not(.dark))"
 def test_a_talk_goes_on_by_one_key_when_a_model_fails_and_when_the_server_is_killed(
     browser: Browser, tmp_path: Path
 ) -> None:
-    every = [str(each.screen.checkpoint) for each in TALK.scenes]
-    names = {edition_of(name) or name for name in every}
+    names = {str(each.screen.checkpoint) for each in TALK.scenes}
     number, lost = next(
         (i, each)
         for i, each in enumerate(TALK.scenes, 1)

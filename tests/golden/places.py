@@ -17,7 +17,6 @@ from tests.golden.lines import csv_lines, drawn_lines, lines_of, page_lines, svg
 from tests.golden.recordings import RECORDINGS, recording_of
 from tests.golden.screens import drawn_at
 from tests.viz.places import PLACES
-from transformer.checkpoint import EDITIONS
 from transformer.discover import discover
 from viz.lessons.riddle import NO_RIDDLE
 from viz.screen import Screen, parse
@@ -138,9 +137,8 @@ def _at(screen: Screen) -> Exhibits:
 
 
 def _is_for_stand_ins(scene: Scene) -> bool:
-    """Riddles, and scenes of an edition's weights, are of these alone, and too long here."""
-    edition = scene.screen.checkpoint in EDITIONS
-    return scene.exercise.riddle == NO_RIDDLE and not edition
+    """Riddles, and scenes of weights that are kept for theirs, are of these, and too long here."""
+    return scene.exercise.riddle == NO_RIDDLE and scene.screen.checkpoint != "en-de-1"
 
 
 def _scenes() -> Iterator[tuple[str, Exhibits]]:

@@ -14,7 +14,7 @@ from safetensors.torch import load_file, save_file
 
 from tests.conftest import SENTENCES
 from transformer import Checkpoint, CheckpointError, decode, load_checkpoint
-from transformer.checkpoint import FOLDER, checkpoints_folder, edition_of, shipped_path
+from transformer.checkpoint import FOLDER, checkpoints_folder, shipped_path
 from transformer.commands.arguments import checkpoint
 from transformer.device import DeviceError
 from transformer.files.whole_file import write_whole
@@ -52,17 +52,12 @@ def test_an_empty_setting_is_none(said: str | None, monkeypatch: pytest.MonkeyPa
     assert (checkpoints_folder() / "en-de" / "config.json").exists()
 
 
-def test_weights_keep_a_name_for_when_others_take_their_folder(
+def test_a_shipped_checkpoint_is_found_by_its_name(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv(FOLDER, raising=False)
-    assert edition_of("en-de-1") == "en-de" and edition_of("en-de") is None
-    assert shipped_path("en-de-1") == shipped_path("en-de") == checkpoints_folder() / "en-de"
-    assert checkpoint("en-de-1") == shipped_path("en-de")  # in a shell
-    monkeypatch.setenv(FOLDER, str(folder.parent))
-    folder.rename(folder.parent / "en-de-1")
-    assert edition_of("en-de-1") is None
-    assert load_checkpoint(shipped_path("en-de-1"), "cpu").name == "en-de-1"
+    assert shipped_path("en-de-1") == checkpoints_folder() / "en-de-1"
+    assert checkpoint("en-de-1") == shipped_path("en-de-1")  # in a shell
     assert shipped_path(str(folder)) == folder  # a path is what it is
 
 

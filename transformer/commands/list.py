@@ -1,10 +1,9 @@
 """python -m transformer list: the checkpoints of a folder, by name and title."""
 
 from argparse import ArgumentParser, Namespace
-from collections.abc import Mapping
 from pathlib import Path
 
-from transformer.checkpoint import EDITIONS, CheckpointError, checkpoints_folder, edition_of
+from transformer.checkpoint import CheckpointError, checkpoints_folder
 from transformer.commands.command import Command, Result
 from transformer.extras import NotInstalled
 from transformer.files.natural_order import natural
@@ -26,23 +25,9 @@ def run(options: Namespace) -> Result:
         raise CheckpointError(f"{options.folder} cannot be read: {error.strerror}.") from error
     paths = {name: path for each in inside for name, path in _with_adapter(each).items()}
     titles = {name: title for name, path in paths.items() if (title := _title(path)) is not None}
-    titles |= _editions(options.folder, titles)
-    titles = dict(sorted(titles.items(), key=lambda item: natural(item[0])))
     if not titles:
         raise CheckpointError(f"No checkpoint in {options.folder}.")
     return titles
-
-
-def _editions(folder: Path, titles: Mapping[str, str]) -> dict[str, str]:
-    """Name the shipped weights that are in a folder of another name."""
-    if folder.resolve() != checkpoints_folder().resolve():
-        return {}
-    folders = {name: edition_of(name) for name in EDITIONS}
-    return {
-        name: f"{titles[of]} (the weights that {of} has now)"
-        for name, of in folders.items()
-        if of is not None and of in titles
-    }
 
 
 def _with_adapter(path: Path) -> dict[str, Path]:

@@ -11,7 +11,7 @@ from logging import getLogger
 from pathlib import Path
 
 from transformer import CheckpointError
-from transformer.checkpoint import CONFIG, SNAPSHOTS, checkpoints_folder, edition_of, shipped_path
+from transformer.checkpoint import CONFIG, SNAPSHOTS, checkpoints_folder, shipped_path
 from transformer.files.natural_order import natural
 from transformer.formats.adapter import own_adapter, pair_of
 from transformer.formats.own_module import offered
@@ -91,7 +91,7 @@ def opened_before() -> list[str]:
 
 def is_here(name: str, names: Collection[str]) -> bool:
     """Tell whether a checkpoint is one of those that may be chosen, or lies at its path."""
-    if name in names or edition_of(name) in names:
+    if name in names:
         return True
     try:
         return Path(name).is_absolute() and bool(find(name, may_fetch=False))
@@ -100,15 +100,11 @@ def is_here(name: str, names: Collection[str]) -> bool:
 
 
 def open_linked(name: str | None) -> str | None:
-    """Put on offer what an address names by its path, or as an edition. The name of it.
+    """Put on offer what an address names by its path. The name of it.
 
     A link fetches nothing from the hub: only a person does. Raises CheckpointError.
     """
-    if name is None or name in checkpoint_names():
-        return name
-    if edition_of(name) in shipped_names():
-        session().opened.append(name)
-    if not Path(name).is_absolute():
+    if name is None or name in checkpoint_names() or not Path(name).is_absolute():
         return name
     return keep_opened(find(name, may_fetch=False))
 

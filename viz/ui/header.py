@@ -10,7 +10,6 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from transformer import CheckpointError, InputError
-from transformer.checkpoint import edition_of
 from transformer.decoding import decoding_methods, default_method
 from transformer.device import DeviceError
 from transformer.edits import EditError
@@ -145,8 +144,7 @@ def _name_in_list(name: str) -> str:
     description, fault = about(name), fault_of(name)
     if fault is not None:
         return visible(f"{title(name)} · {clean(fault, 130)}")
-    of = edition_of(name)
-    parts = (title(name), description.about.title if description else "", of and f"{of} of today")
+    parts = (title(name), description.about.title if description else "")
     return visible(" · ".join(filter(None, parts)))
 
 

@@ -243,17 +243,6 @@ def test_a_shipped_checkpoint_is_known_by_its_name(capsys: pytest.CaptureFixture
     assert by_name == by_path
 
 
-def test_weights_with_a_name_of_their_own_are_listed_by_it(
-    tmp_path: Path, capsys: Output, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    names = list(answer(capsys, "list"))
-    assert names.index("en-de-1") == names.index("en-de") + 1
-    assert answer(capsys, "inspect", "en-de-1") == answer(capsys, "inspect", "en-de")
-    shutil.copytree("checkpoints/copy", tmp_path / "en-de-1")
-    monkeypatch.setenv("HEADSCOPE_CHECKPOINTS", str(tmp_path))
-    assert list(answer(capsys, "list")) == ["en-de-1"]
-
-
 def test_the_folder_of_checkpoints_is_that_of_the_app(
     text_folder: Path, capsys: Output, monkeypatch: pytest.MonkeyPatch
 ) -> None:

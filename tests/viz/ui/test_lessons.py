@@ -281,14 +281,6 @@ def test_a_page_of_its_own_shows_what_was_asked() -> None:
     assert (path["n"], path["d"]) == ("7", "64")
 
 
-def test_an_edition_is_opened_by_its_address_and_says_what_it_is() -> None:
-    app = start(checkpoint="en-de-1", text="Tom lives in Boston.")
-    assert not [*app.error, *app.warning]
-    chosen = next(each for each in app.selectbox if each.label == "Checkpoint")
-    assert chosen.value == "en-de-1" and chosen.format_func("en-de-1").endswith("en-de of today")
-    assert "en-de-1" not in start(checkpoint="en-de").selectbox[0].options
-
-
 def test_a_riddle_is_graded_and_then_explained() -> None:
     app = start(page="lessons", story="two-meanings", checkpoint="copy", text=TEXT)
     before = sent(app)
