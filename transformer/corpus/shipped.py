@@ -5,8 +5,9 @@ Rows name their sentence, so that pieces stand in the file once a sentence.
 """
 
 import json
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -112,7 +113,7 @@ def _json(shipped: ShippedSurvey, fingerprint: str) -> str:
         _spelled(_values(head, shipped.worth, shared[head.kind], best)) for head in survey.heads
     ]
     sentences = [
-        f'"{line}":{_spelled([text, shipped.targets.get(line), *shipped.pieces[line]])}'
+        f'"{line}":{_spelled([text, shipped.targets.get(line), *_in_steps(shipped.pieces[line])])}'
         for line, text in shipped.sentences.items()
     ]
     return "".join(
@@ -125,6 +126,29 @@ def _json(shipped: ShippedSurvey, fingerprint: str) -> str:
             "\n}}\n",
         )
     )
+
+
+def _in_steps(sides: Sequence[str]) -> list[str | list[str]]:
+    """Each side; of one that is a step ahead of the one before, as what is written is of what is
+    read, its last piece alone, in a list: a survey is a sixth smaller for it.
+    """
+    steps = [
+        [now.split(" ")[-1]] if now.split(" ")[:-1] == before.split(" ")[1:] else now
+        for before, now in pairwise(sides)
+    ]
+    return [*sides[:1], *steps]
+
+
+def _whole(sides: Iterable[str | list[str]]) -> Iterator[str]:
+    """The sides that `_in_steps` was given."""
+    before = ""
+    for side in sides:
+        if isinstance(side, list):
+            (last,) = side
+            before = " ".join([*before.split(" ")[1:], last])
+        else:
+            before = side
+        yield before
 
 
 def _spelled(value: object) -> str:
@@ -213,7 +237,7 @@ def _shipped(value: Mapping[str, Any], about: str) -> ShippedSurvey:
         survey=Survey(0, ()),
         sentences={line: source for line, (source, *_) in lines.items()},
         targets={line: target for line, (_, target, *_) in lines.items() if target is not None},
-        pieces={line: tuple(pieces) for line, (_, _, *pieces) in lines.items()},
+        pieces={line: tuple(_whole(sides)) for line, (_, _, *sides) in lines.items()},
         sides=sides,
         worth={_place(each): Estimate(*each["worth"]) for each in value["heads"] if each["worth"]},
         unit=value["unit"],

@@ -191,7 +191,7 @@ def test_a_value_of_another_kind_is_refused(
 def test_shipped_ones_are_of_these_weights(folder_of: Path) -> None:
     shipped = shipped_survey(folder_of)
     assert shipped is not None and fingerprint(folder_of) in shipped.about
-    assert (folder_of / FOLDER / FILE).stat().st_size < 250_000
+    assert (folder_of / FOLDER / FILE).stat().st_size < 200_000
     sentences = sentences_for(load_checkpoint(folder_of, "cpu")).lines
     assert {*shipped.sentences.items()} <= {*sentences.items()}
     assert {(head.kind, head.layer, head.head) for head in shipped.survey.heads} == {*shipped.worth}
