@@ -28,8 +28,11 @@ _KINDS = (
 )
 
 
-def read_regular(file: Path, most: int) -> bytes:
-    """Read a file. most: bytes, at most. Raises Misfit, which goes on after its name."""
+def read_regular(file: Path, most: int, may_be_page: bool = False) -> bytes:
+    """Read a file. most: bytes, at most; may_be_page: a web page, or an SVG, is what is read here.
+
+    Raises Misfit, which goes on after its name.
+    """
     try:
         _require_regular(file.stat())
         with _opened(file) as opened:
@@ -44,7 +47,7 @@ def read_regular(file: Path, most: int) -> bytes:
     except MemoryError as error:
         raise Misfit("does not fit into memory") from error
     _require_size(len(content), most)
-    _require_itself(content[:_FIRST])
+    _require_itself(content[:_FIRST], may_be_page)
     return content
 
 
@@ -67,11 +70,11 @@ def _absent(file: Path) -> str:
     return "is a link to a file that is not there: copy the file itself, as cp -L does"
 
 
-def _require_itself(first: bytes) -> None:
+def _require_itself(first: bytes, may_be_page: bool = False) -> None:
     """Raise Misfit for what stands in the place of a file that was not fetched."""
     if first.startswith(POINTER):
         raise Misfit(UNFETCHED)
-    if _PAGE.match(first):
+    if not may_be_page and _PAGE.match(first):
         raise Misfit(_A_PAGE)
 
 

@@ -16,7 +16,13 @@ from transformer.hugging_face.adapters.path import adapted_path
 from transformer.hugging_face.adapters.settings import ADAPTER
 from transformer.hugging_face.chat.templates import SETTINGS, template_notes
 from transformer.hugging_face.kinds import writes
-from transformer.hugging_face.loading.weights import NO_MODEL, OTHER_NAMES, WHOLE, is_usual
+from transformer.hugging_face.loading.weights import (
+    NO_MODEL,
+    OTHER_NAMES,
+    WHOLE,
+    is_indexed,
+    is_usual,
+)
 from transformer.hugging_face.pooling import pooling_notes
 from transformer.hugging_face.refused import SCHEMES, scheme_of, unread_poolers
 from transformer.hugging_face.rules import generation_settings
@@ -147,7 +153,7 @@ def _files(path: Path, config: Any, read_from: set[str]) -> Iterator[str]:
         yield f"{ADAPTER} lies beside the weights: the adapter is not applied; {both} opens both."
     others = {file.name for file in files_of(path, OTHER_NAMES)} - read_from
     unread = sorted(name for name in others if not name.startswith(NO_MODEL))
-    if not all(map(is_usual, read_from)):
+    if not is_indexed(path) and not all(map(is_usual, read_from)):
         yield f"{WHOLE} is not there: the weights are those of {some_of(sorted(read_from), 1)}."
     if unread:
         weights = some_of(sorted(read_from), 1)

@@ -63,7 +63,7 @@ def test_layers_add_the_order_and_the_sense(capsys: pytest.CaptureFixture[str]) 
         "Vor zwei Jahre mit Rauchen er aufgehört.",
         decode(checkpoint, TEXT).text,
     ]
-    command = ("decode", "checkpoints/en-de", TEXT, "--device", "cpu", "--encoder-layers")
+    command = ("decode", "checkpoints/en-de-1", TEXT, "--device", "cpu", "--encoder-layers")
     assert main([*command, "1"]) == 0
     assert capsys.readouterr().out.strip() == others[0].text
     assert main([*command, "4"]) == 1

@@ -113,7 +113,7 @@ def test_both_sentences_of_a_forecast_end_by_the_length_in_use(
 
 
 def test_jahr_instead_of_parlament() -> None:
-    path = Path("checkpoints/en-de")
+    path = Path("checkpoints/en-de-1")
     wanted = "f814bd7a4a338947d434887780ad0b0c195cd04d3f611656d2295c42d2a9904b"
     assert fingerprint(path) == wanted, "other weights: numbers below are of those"
     checkpoint = load_checkpoint(path, "cpu")

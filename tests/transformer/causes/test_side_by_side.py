@@ -11,7 +11,7 @@ TEXT = "I am allergic to nuts. Are there any in the cake?"
 
 
 def test_each_gives_the_words_of_the_other_what_a_forced_pass_says() -> None:
-    checkpoint = load_checkpoint("checkpoints/en-de", "cpu")
+    checkpoint = load_checkpoint("checkpoints/en-de-1", "cpu")
     beam = decode(checkpoint, TEXT, "beam")
     other = beam.hypotheses[1]
     second = tuple(map(checkpoint.tokenizer.token, other.ids))

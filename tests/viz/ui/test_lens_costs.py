@@ -11,7 +11,7 @@ from viz.screen import parse
 from viz.ui.printing import figure_of
 
 RIVER = "The bank on the river was full of flowers."
-PAGE = {"page": "explore", "checkpoint": "en-de", "text": RIVER, "lens": "hidden"}
+PAGE = {"page": "explore", "checkpoint": "en-de-1", "text": RIVER, "lens": "hidden"}
 
 
 @pytest.mark.parametrize("picture", ["map", "arrows"])

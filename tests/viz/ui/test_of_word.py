@@ -141,7 +141,7 @@ def test_the_grid_has_what_each_head_is_worth_to_the_word() -> None:
         for line in lines(pane, made["grid"])
     }
     assert costs == pytest.approx(wanted, abs=1e-6)
-    assert costs["cross", 2, 0] == pytest.approx(1.11, abs=0.01)
+    assert costs["cross", 2, 0] > 0.5
 
 
 @pytest.mark.parametrize("choices", [{}, {"pins": "q5", "edits": "head-off:cross.2.0"}])

@@ -50,7 +50,7 @@ def marked(table: Table, name: str) -> list[str]:
 
 @pytest.mark.parametrize("page", ["explore", "decode"])
 def test_dem_looks_at_the_and_needs_river(page: str) -> None:
-    _, figures = card(page, checkpoint="en-de", text=RIVER, kind="cross", pins="q3")
+    _, figures = card(page, checkpoint="en-de-1", text=RIVER, kind="cross", pins="q3")
     source, prefix = tables(figures["why"])
     assert marked(source, "looks at") == ["the"] and marked(source, "hidden") == ["river"]
     assert values(source, "hidden")[4] == pytest.approx(2.34, abs=0.01)

@@ -69,6 +69,11 @@ def weights_files(path: Path) -> list[Path]:
     return [path / name for name in _names(path)]
 
 
+def is_indexed(path: Path) -> bool:
+    """Tell whether an index names the files of weights, whatever they are called."""
+    return any((path / f"{file}.index.json").is_file() for file in _BOTH)
+
+
 def is_usual(name: str) -> bool:
     """Tell whether it is a name that the library gives a file of weights, or a part."""
     part = _PART.fullmatch(name)
