@@ -1,6 +1,7 @@
 // Canvases that are sharp at any number of device pixels, and images to fill pixel by pixel.
 
-let chosen = null; // device pixels per CSS pixel while something is drawn for a file
+// Device pixels per CSS pixel while something is drawn for a file.
+let chosen = null;
 
 export function ratio() {
   return chosen ?? window.devicePixelRatio;

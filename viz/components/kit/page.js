@@ -18,24 +18,23 @@ export function applyPalette(root, palette) {
 // Pieces are data: they are only ever set as text.
 export function setPiece(node, [label, special]) {
   node.replaceChildren();
-  node.dir = /\p{L}/u.test(label) ? "auto" : ""; // brackets turn as their sentence runs
+  // Brackets turn as their sentence runs.
+  node.dir = /\p{L}/u.test(label) ? "auto" : "";
   node.classList.toggle("special", Boolean(special));
   const spaced = label.startsWith("▁");
   if (spaced) node.append(element("span", "space", "▁"));
   node.append(spaced ? label.slice(1) : label);
 }
 
-// A piece in a row of words: the space before its word, and a byte that ends no character, keep
-// their place, unseen.
+// In a row of words a space, and a byte that ends no character, keep their place, unseen.
 export function setWordPiece(node, piece) {
-  const isSpace = piece[2] === 2;
-  const isSilent = isSpace || !piece[0];
+  const isSilent = piece[2] === 2 || !piece[0];
   node.classList.toggle("silent", isSilent);
-  node.dataset.sign = isSpace ? "␣" : "…";
+  node.dataset.sign = piece[0] ? "␣" : "…";
   setPiece(node, isSilent ? ["", 0] : piece);
 }
 
-const LEFTWARD = /[\p{Script=Hebrew}\p{Script=Arabic}\p{Script=Syriac}\p{Script=Thaana}\p{Script=Nko}\p{Script=Adlam}]/u;
+const LEFTWARD = /[\p{sc=Hebrew}\p{sc=Arabic}\p{sc=Syriac}\p{sc=Thaana}\p{sc=Nko}\p{sc=Adlam}]/u;
 
 // A row of pieces runs as its sentence does: by the first letter of its words.
 export function directionOf(pieces) {

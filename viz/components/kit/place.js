@@ -1,6 +1,7 @@
 // The place of a picture among those of a page, and the picture that stood there before it.
 
-const FRESH = 3000; // ms after which a picture that is gone is nobody's start any more
+// Milliseconds after which a picture that is gone is nobody's start any more.
+const FRESH = 3000;
 
 // Its key, without what is drawn there; null where there are no places, as in a page of its own.
 export function placeOf(root) {
@@ -14,7 +15,8 @@ export function placeOf(root) {
 // the window, as each component has its own modules.
 export function takePlace(name, describe) {
   const places = (window.headscopePlaces ??= {});
-  const before = places[name]?.describe() ?? null; // Streamlit may take it away after the next has come
+  // Streamlit may take it away after the next has come.
+  const before = places[name]?.describe() ?? null;
   const taken = (places[name] = { describe });
   const leave = () => {
     const [left, since] = [describe(), performance.now()];
