@@ -144,7 +144,7 @@ def difference(layer: int, *edits: str, kind: str = "decoder_self", head: int = 
 
 BY_GREEDY = (
     "text=The+bank+raised+its+interest+rates+by+0.75+percent,+the+largest+increase+since+1994."
-    "&kind=cross&layer=2&head=3&method_b=greedy&same_head=yes"
+    "&checkpoint=en-de-1&kind=cross&layer=2&head=3&method_b=greedy&same_head=yes"
 )
 """Beam search writes two words more than greedy, and others in their places."""
 
