@@ -16,7 +16,7 @@ TIRED = quote_plus("The animal didn't cross the street because it was too tired.
 
 
 def test_each_layer_of_the_encoder_has_its_text(page: Page, address: str) -> None:
-    visit(page, f"{address}/decode?text={SMOKING}&decoding=greedy")
+    visit(page, f"{address}/decode?checkpoint=en-de-1&text={SMOKING}&decoding=greedy")
     page.get_by_role("button", name="Written from each encoder layer").click()
     lines = page.locator(".text-lines dd")
     expect(lines).to_have_count(4)
@@ -27,7 +27,7 @@ def test_each_layer_of_the_encoder_has_its_text(page: Page, address: str) -> Non
 def test_the_grid_shows_what_each_head_is_worth_to_the_pinned_word(
     page: Page, address: str
 ) -> None:
-    visit(page, f"{address}/?text={TIRED}&decoding=greedy&kind=cross&pins=q5")
+    visit(page, f"{address}/?checkpoint=en-de-1&text={TIRED}&decoding=greedy&kind=cross&pins=q5")
     page.get_by_label("Show", exact=True).select_option("cost of each head")
     cells = page.locator(".head-grid .cell .value")
     expect(cells.nth(64)).to_have_text("1.11")  # cross L2 H0
@@ -39,7 +39,7 @@ def test_the_grid_shows_what_each_head_is_worth_to_the_pinned_word(
 
 
 def test_the_strongest_arrow_of_a_word_is_cut_by_a_click(page: Page, address: str) -> None:
-    visit(page, f"{address}/?text={TIRED}&decoding=greedy&kind=cross&pins=q5")
+    visit(page, f"{address}/?checkpoint=en-de-1&text={TIRED}&decoding=greedy&kind=cross&pins=q5")
     page.get_by_role("button", name="Each arrow cut").click()
     arrow = page.get_by_role("link", name=re.compile("Decoder L2 H4 → Straße"))
     expect(arrow).to_be_visible()
