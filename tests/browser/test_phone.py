@@ -80,9 +80,9 @@ def test_sentence_and_picture_are_on_the_first_screen(
     [
         ("", f"{LARGE} .box", 530),
         ("compare", f"{LARGE} .box", 630),
-        ("positions", ".js-plotly-plot", 600),
-        ("masks", ".js-plotly-plot", 540),
-        ("heads", ".js-plotly-plot", 400),
+        ("positions", ".js-plotly-plot", 632),
+        ("masks", ".js-plotly-plot", 572),
+        ("heads", ".js-plotly-plot", 432),
         ("training", ".snapshot-player .play", 560),
         ("experiment?sweep_kind=cross", ".data", 650),
     ],
