@@ -19,7 +19,7 @@ TEXT = quote_plus("The bank on the river was full of flowers.")
 
 @pytest.mark.parametrize("name", ["", "decode"])
 def test_dem_needs_river(page: Page, address: str, name: str) -> None:
-    visit(page, f"{address}/{name}?text={TEXT}&decoding=greedy&kind=cross")
+    visit(page, f"{address}/{name}?checkpoint=en-de-1&text={TEXT}&decoding=greedy&kind=cross")
     hidden = page.get_by_role("row", name=re.compile("^hidden"))
     expect(chip(page, "target", "dem")).to_be_visible()
     expect(hidden).to_have_count(0)
@@ -54,7 +54,7 @@ CLICK = """(text) => {
 
 def test_a_pin_opens_its_card_before_the_server_hears_of_it(page: Page, address: str) -> None:
     """What is read in the click's own task is there whatever the server does."""
-    visit(page, f"{address}/?text={TEXT}&decoding=greedy&kind=cross")
+    visit(page, f"{address}/?checkpoint=en-de-1&text={TEXT}&decoding=greedy&kind=cross")
     chip(page, "target", "dem").hover()
     expect(page.locator(".word-card")).to_have_attribute("data-cards", "10")
     clicks = ("dem", "q3", "dem"), ("Fluss", "q3,q4", "Fluss"), ("Fluss", "q3", "dem")
@@ -69,8 +69,8 @@ def test_a_pin_opens_its_card_before_the_server_hears_of_it(page: Page, address:
 
 
 def test_the_word_that_is_needed_is_hidden_as_an_experiment(page: Page, address: str) -> None:
-    visit(page, f"{address}/?text={TEXT}&decoding=greedy&kind=cross&pins=q3")
-    edits, checkpoint = ["hide:source.4"], load_checkpoint("checkpoints/en-de")
+    visit(page, f"{address}/?checkpoint=en-de-1&text={TEXT}&decoding=greedy&kind=cross&pins=q3")
+    edits, checkpoint = ["hide:source.4"], load_checkpoint("checkpoints/en-de-1")
     without = decode(checkpoint, "The bank on the river was full of flowers.", edits=edits)
     target = without.target
     expect(page.get_by_text(f"Without “river” this is written: {without.text}")).to_be_visible()
@@ -81,7 +81,7 @@ def test_the_word_that_is_needed_is_hidden_as_an_experiment(page: Page, address:
 
 def test_words_that_no_written_word_needs_are_hatched(page: Page, address: str) -> None:
     text = "My colleague Ahmed speaks Arabic, French and Turkish."
-    visit(page, f"{address}/?text={quote_plus(text)}&decoding=greedy&kind=cross")
+    visit(page, f"{address}/?checkpoint=en-de-1&text={quote_plus(text)}&decoding=greedy&kind=cross")
     hatched = page.locator(".token-rows .chip.unneeded")
     chip(page, "target", "spricht").click()
     expect(hatched).to_have_text(["A", "hm", "ed"])
@@ -91,7 +91,7 @@ def test_words_that_no_written_word_needs_are_hatched(page: Page, address: str) 
 
 
 def test_the_card_takes_the_place_of_the_picture_and_fills_a_wall(page: Page, address: str) -> None:
-    here = f"text={TEXT}&decoding=greedy&kind=cross&pins=q3"
+    here = f"checkpoint=en-de-1&text={TEXT}&decoding=greedy&kind=cross&pins=q3"
     visit(page, f"{address}/?{here}")
     picture, river = page.locator(".head-view"), page.locator("td.marked", has_text="2.34")
     expect(picture).to_be_visible()
@@ -110,7 +110,7 @@ def test_the_card_takes_the_place_of_the_picture_and_fills_a_wall(page: Page, ad
 
 def test_a_rung_of_the_ladder_is_kept_as_an_experiment(page: Page, address: str) -> None:
     text = quote_plus("The animal didn't cross the street because it was too tired.")
-    visit(page, f"{address}/?text={text}&decoding=greedy&kind=cross")
+    visit(page, f"{address}/?checkpoint=en-de-1&text={text}&decoding=greedy&kind=cross")
     chip(page, "target", "nicht").click()
     page.get_by_role("button", name="What each cut changes").click()
     rung = page.get_by_role("row", name=re.compile("^Every row"))
