@@ -1,8 +1,11 @@
 """Folders that tests save: a small model, and a vocabulary of words."""
 
+from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any
 
+import pytest
 import torch
 
 WORDS = ["<pad>", "<s>", "</s>", "<unk>", "the", "cat", "sat", "dog", "ran", "."]
@@ -34,6 +37,18 @@ WRITERS: dict[str, tuple[str, str, dict[str, Any]]] = {
     "Llama": ("LlamaForCausalLM", "LlamaConfig", LLAMA),
 }
 """Family -> class, configuration, sizes: each has a vocabulary of 64."""
+
+
+def saver(make: Callable[[str], Any], above: pytest.TempPathFactory) -> Callable[[str], Path]:
+    """Where the model that `make` gives of a family is saved; each once."""
+
+    @cache
+    def folder(family: str) -> Path:
+        saved = above.mktemp("saved") / "model"
+        make(family).save_pretrained(saved)
+        return saved
+
+    return folder
 
 
 def writer(family: str, seed: int = 0, **values: Any) -> Any:

@@ -10,7 +10,7 @@ import pytest
 import torch
 from safetensors.torch import load_file, save_file
 
-from tests.transformer.hugging_face.saving import writer
+from tests.transformer.hugging_face.saving import saver, writer
 from transformer import CheckpointError, load_checkpoint
 from transformer.files.wrapping import STATES
 
@@ -21,15 +21,7 @@ FAMILIES = ("Llama", "GPT-2", "T5", "BART")
 @pytest.fixture(scope="module")
 def saved(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
     """Where a family's small model is saved; each once."""
-    folders: dict[str, Path] = {}
-
-    def folder(family: str) -> Path:
-        if family not in folders:
-            folders[family] = tmp_path_factory.mktemp("saved") / "model"
-            writer(family).save_pretrained(folders[family])
-        return folders[family]
-
-    return folder
+    return saver(writer, tmp_path_factory)
 
 
 def copy(folder: Path, to: Path) -> tuple[Path, dict[str, Any]]:

@@ -11,7 +11,7 @@ import pytest
 import torch
 from safetensors.torch import load_file, save_file
 
-from tests.transformer.hugging_face.saving import generated
+from tests.transformer.hugging_face.saving import generated, saver
 from tests.transformer.watch.family import decoder
 from tests.transformer.watch.hugging_face import FAMILIES, SMALL, build
 from tests.transformer.watch.models_table import cells, open_and_run
@@ -31,16 +31,7 @@ FEW = ("BART", "GPT-2", "Llama", "BERT", "T5", "Mixtral")
 @pytest.fixture(scope="module")
 def saved(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
     """Where a family's small model is saved; each once."""
-    folders: dict[str, Path] = {}
-
-    def folder(family: str) -> Path:
-        if family not in folders:
-            folders[family] = tmp_path_factory.mktemp("saved") / "model"
-            model: Any = build(family)
-            model.save_pretrained(folders[family])
-        return folders[family]
-
-    return folder
+    return saver(build, tmp_path_factory)
 
 
 @pytest.fixture
