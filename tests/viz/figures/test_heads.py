@@ -203,6 +203,13 @@ def test_the_table_has_a_row_for_each_head_in_the_order_that_is_asked_for(atlas:
     assert len(table.rows) == 72
 
 
+def test_a_table_without_rows_and_heads_has_no_box() -> None:
+    foot = "nobody does"
+    alone = table_html(Table("t", [Column()], [], foot=foot), LIGHT)
+    assert foot in alone and "<figure" not in alone
+    assert "<figure" in table_html(Table("t", [Column("head")], [], foot=foot), LIGHT)
+
+
 def test_a_footprint_is_whole(atlas: Atlas) -> None:
     for head in atlas.survey.heads:
         chart = footprint.chart(head)

@@ -59,7 +59,9 @@ def test_a_head_that_looks_elsewhere_is_not_listed() -> None:
     every = answers(ask(QUESTION), shown.recording)
     there = [each for each in every if each.looks_there]
     assert 0 < len(rows(shown)) == len(there) < len(every)
-    (most,) = re.findall(r"\d\.\d+", table(Counted(), shown).foot)
+    foot = table(Counted(), shown).foot
+    (most,) = re.findall(r"\d\.\d+", foot)
+    assert "this sentence" in foot  # and not of the others, which the same foot may speak of
     assert float(most) == pytest.approx(every[len(there)].weight, abs=0.006)
     nobody = table(Counted(), pane("who links didn't to tired in the encoder?"))
     assert not nobody.rows and re.search(r"\d\.\d+", nobody.foot)

@@ -8,12 +8,15 @@ import pytest
 from transformer.checkpoint import CheckpointError
 from transformer.corpus import shipping
 from transformer.models.family import Family
+from viz.exhibits.table import Table
 from viz.pages.heads import surveys
-from viz.pages.heads.one import loss_of
+from viz.pages.heads.one import exhibits_of_head, loss_of
 from viz.pages.heads.surveys import HeadSurvey, atlas_of
 from viz.run.batches import Runner
-from viz.run.request import make_request, open_checkpoint
+from viz.run.request import answer, make_request, open_checkpoint
 from viz.run.work import finish
+from viz.screen import Screen
+from viz.state.page import Pane
 
 COPY = Path(__file__).parents[3] / "checkpoints" / "copy"
 
@@ -63,6 +66,17 @@ def test_a_survey_of_other_weights_is_refused(folder: Path) -> None:
     file.write_text(file.read_text().replace('"fingerprint":"', '"fingerprint":"0', 1))
     with pytest.raises(CheckpointError):
         atlas_of(request)
+
+
+def test_all_that_is_said_of_a_head_says_over_how_many_sentences() -> None:
+    request = make_request("copy", "3 7 2 9", "greedy")
+    atlas = atlas_of(request)
+    assert atlas is not None
+    exhibits = exhibits_of_head(Pane(Screen(), request, answer(request)), atlas)
+    sentences = f"{atlas.survey.n_sentences:,d} sentences"
+    assert {name for name, each in exhibits.items() if sentences not in each.says} == set()
+    numbers = exhibits["numbers"].content
+    assert isinstance(numbers, Table) and sentences in numbers.foot
 
 
 def test_what_a_head_is_worth_to_a_model_that_continues_is_said_of_the_given_text() -> None:

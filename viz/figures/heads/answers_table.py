@@ -57,12 +57,14 @@ def answers_table(
 
 
 def _rest(rows: Sequence[AnswerRow], rest: Sequence[Answer]) -> list[str]:
-    """Say what the heads do that are not listed."""
+    """Say what the heads do that are not listed, on the sentence: the others are counted beside."""
     n = sum(each.looks_there for each in rest)
     if n:
-        return [f"{counted(n, 'more head looks', 'more heads look')} there."]
+        return [f"{counted(n, 'more head looks', 'more heads look')} there in this sentence."]
     other = "other " if rows else ""
-    return [f"No {other}head puts more than {number(rest[0].weight)} there."] if rest else []
+    if not rest:
+        return []
+    return [f"In this sentence no {other}head puts more than {number(rest[0].weight)} there."]
 
 
 def _row(

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from transformer.corpus.atlas import Place
 from transformer.corpus.labels import Label
 from transformer.corpus.measured import metrics
-from viz.labels import kind_title, percent, signed
+from viz.labels import counted, kind_title, percent, signed
 
 BLOCKS = "▁▂▃▄▅▆▇█"
 
@@ -18,6 +18,15 @@ def head_name(place: Place) -> str:
     """
     kind, layer, head = place
     return f"{kind_title(kind)} L{layer:d} H{head:d}"
+
+
+def sentences(n: int) -> str:
+    """The number of them that a figure is of.
+
+    >>> sentences(320)
+    '320 sentences'
+    """
+    return counted(n, "sentence", "sentences")
 
 
 def label_text(label: Label) -> str:

@@ -3,7 +3,7 @@
 from transformer.corpus.atlas import Atlas, Place, title_of
 from transformer.corpus.surveyed import Estimate
 from viz.exhibits.table import Cell, Column, Row, Table
-from viz.figures.heads.names import ends_text, text_of
+from viz.figures.heads.names import ends_text, sentences, text_of
 
 COLUMNS = ("number", "mean", "95 % interval", "by chance")
 
@@ -16,7 +16,8 @@ def numbers_of_head(atlas: Atlas, place: Place) -> Table:
         if estimate is not None:
             chance = atlas.heads[place].numbers.get(f"{name}_chance")
             rows.append(_row(name, estimate, chance, atlas.shipped.unit))
-    return Table("Numbers", [Column(each) for each in COLUMNS], rows)
+    foot = f"Over {sentences(atlas.survey.n_sentences)}."
+    return Table("Numbers", [Column(each) for each in COLUMNS], rows, foot=foot)
 
 
 def _row(name: str, of: Estimate, chance: Estimate | None, unit: str) -> Row:

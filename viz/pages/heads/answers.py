@@ -13,7 +13,8 @@ from transformer.corpus.surveyor import source_of
 from transformer.refusal import Refusal
 from viz.exhibits.exhibit import Exhibit
 from viz.figures.heads.answers_table import AnswerRow, Others, answers_table
-from viz.labels import counted, word_label
+from viz.figures.heads.names import sentences
+from viz.labels import word_label
 from viz.pages.heads.surveys import atlas_of
 from viz.run.batches import Runner
 from viz.run.growth import Growth
@@ -52,9 +53,9 @@ class HeadsAsked(Study[Counted]):
     def run(self, before: Counted | None, runner: Runner) -> Iterator[Counted]:
         checkpoint = open_checkpoint(Request(self.checkpoint, self.version, "", "none"))
         pattern = ask(self.question)
-        sentences = sentences_for(checkpoint)
-        texts = [source_of(line) for line in sentences.lines.values()]
-        so_far = before or Counted(0, len(texts), {}, sentences.name)
+        corpus = sentences_for(checkpoint)
+        texts = [source_of(line) for line in corpus.lines.values()]
+        so_far = before or Counted(0, len(texts), {}, corpus.name)
         yield so_far
         steps = runner.steps(checkpoint.model)
         for n_done in range(so_far.n_done, len(texts)):
@@ -62,7 +63,7 @@ class HeadsAsked(Study[Counted]):
             for of_text in steps.of(over(pattern, checkpoint, [texts[n_done]])):
                 for place, count in of_text.items():
                     counts[place] = _sum(counts.get(place), count)
-            so_far = Counted(n_done + 1, len(texts), counts, sentences.name)
+            so_far = Counted(n_done + 1, len(texts), counts, corpus.name)
             yield so_far
 
     def progress(self, value: Counted) -> tuple[int, int]:
@@ -100,7 +101,7 @@ def growth_of(pane: Pane, pattern: Pattern, spot: Spot | None = None) -> Growth[
 def _exhibit(
     pane: Pane, question: str, rows: list[AnswerRow], rest: Sequence[Answer], counted_: Counted
 ) -> Exhibit:
-    n = counted(counted_.n_done, "sentence", "sentences")
+    n = sentences(counted_.n_done)
     others = f"{n} of {counted_.of}" if counted_.of else n
     says = f"{question} The heads that do it most in “{pane.request.text}”, and over {others}."
     on_others = Others(counted_.counts, others, counted_.n_done == counted_.n_all)

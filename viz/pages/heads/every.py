@@ -15,7 +15,7 @@ from viz.fields.heads import HeadsFields
 from viz.figures.heads import head_map
 from viz.figures.heads.head_map import LIKENESS
 from viz.figures.heads.heads_table import heads_table
-from viz.figures.heads.names import head_name
+from viz.figures.heads.names import head_name, sentences
 from viz.labels import counted, kind_title, literal
 from viz.screen import link
 from viz.state.head_links import at_head
@@ -77,7 +77,7 @@ def exhibits_of_all(pane: Pane, atlas: Atlas) -> dict[str, Exhibit]:
     places = _places(pane, atlas)
     links = [link(at_head(pane.screen, place)) for place in places]
     table = heads_table(atlas, places, list(numbers), links, own.heads_order)
-    n = counted(atlas.survey.n_sentences, "sentence", "sentences")
+    n = sentences(atlas.survey.n_sentences)
     text = f"{counted(len(places), 'head', 'heads')} over {n}."
     return maps | {TABLE: Exhibit("Heads", table, text, about="checkpoint")}
 
@@ -187,7 +187,7 @@ def _clear() -> None:
 
 def say_heads(atlas: Atlas) -> None:
     """Say how many heads have a label, over how many sentences, and what the marks mean."""
-    n = counted(atlas.survey.n_sentences, "sentence", "sentences")
+    n = sentences(atlas.survey.n_sentences)
     n_named = sum(bool(labels) for labels in atlas.labels.values())
     text = f"{n_named:d} of {counted(len(atlas.heads), 'head', 'heads')} have a label, over {n}."
     st.caption(f"{text} {literal(SAYS)}", help=help_of("head_label", "head_worth", "footprint"))

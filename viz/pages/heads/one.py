@@ -9,7 +9,7 @@ from viz.app_packages import st
 from viz.exhibits.exhibit import Exhibit
 from viz.figures.heads import footprint
 from viz.figures.heads.labels_table import labels_table
-from viz.figures.heads.names import ends_text, head_name, label_text, text_of
+from viz.figures.heads.names import ends_text, head_name, label_text, sentences, text_of
 from viz.figures.heads.numbers_of_head import numbers_of_head
 from viz.figures.heads.relatives_table import relatives_table
 from viz.figures.heads.rows_table import rows_table
@@ -98,7 +98,11 @@ def exhibits_of_head(pane: Pane, atlas: Atlas) -> dict[str, Exhibit]:
             is_main=False,
         ),
     }
-    return {key: replace(each, about="checkpoint") for key, each in exhibits.items()}
+    over = f", over {sentences(atlas.survey.n_sentences)}."  # none is of the sentence that is read
+    return {
+        key: replace(each, about="checkpoint", says=each.says.removesuffix(".") + over)
+        for key, each in exhibits.items()
+    }
 
 
 def one_head(pane: Pane, atlas: Atlas) -> None:
@@ -147,13 +151,14 @@ def name_of(atlas: Atlas, place: Place) -> str:
 
 def _say_name(atlas: Atlas, place: Place) -> None:
     label, name = atlas.label(place), head_name(place)
+    over = f"over {sentences(atlas.survey.n_sentences)}"
     if label is None:
-        st.markdown(f"**{literal(name)}** has no label.", help=NO_LABEL)
+        st.markdown(f"**{literal(name)}** has no label {over}.", help=NO_LABEL)
     else:
         others = len(atlas.labels[place]) - 1
         more = f", and {others:d} more" if others else ""
         st.markdown(
-            f"**{literal(name)}**: {literal(label.title)}{more}", help=help_of("head_label")
+            f"**{literal(name)}**: {literal(label.title)}{more}, {over}", help=help_of("head_label")
         )
 
 
@@ -168,7 +173,8 @@ def _say_worth(atlas: Atlas, place: Place, family: Family) -> None:
     help = help_of("head_worth", "footprint")
     harms = "; below 0, it harms" if worth.mean < 0 else ""
     what = loss_of(family, unit)
-    st.caption(literal(f"Its worth is {text}: {what}{harms}."), help=help)
+    over = sentences(worth.n_sentences)
+    st.caption(literal(f"Its worth over {over} is {text}: {what}{harms}."), help=help)
 
 
 def links_of(pane: Pane, place: Place) -> None:
