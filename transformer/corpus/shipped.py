@@ -21,12 +21,15 @@ from transformer.files.whole_file import write_whole
 from transformer.fingerprint import fingerprint
 
 FOLDER, FILE = "survey", "survey.json"
-LAYOUT = 3
+LAYOUT = 4
 """The number of the file's layout; another one is made anew."""
 LARGEST = 2**23
 """Bytes of a file that are read."""
 N_DRAWN = 2
 """Rows of a decile that are kept, where the survey drew more."""
+SHORTER = str.maketrans("▁_", "_▁")
+"""Sentencepiece's mark, three bytes, changes places with a rarer character of one byte, in pieces: a
+survey is an eighth smaller for it."""
 Place = tuple[str, int, int]
 """A head: its kind, layer and number."""
 
@@ -132,6 +135,7 @@ def _in_steps(sides: Sequence[str]) -> list[str | list[str]]:
     """Each side; of one that is a step ahead of the one before, as what is written is of what is
     read, its last piece alone, in a list: a survey is a sixth smaller for it.
     """
+    sides = [side.translate(SHORTER) for side in sides]
     steps = [
         [now.split(" ")[-1]] if now.split(" ")[:-1] == before.split(" ")[1:] else now
         for before, now in pairwise(sides)
@@ -148,7 +152,7 @@ def _whole(sides: Iterable[str | list[str]]) -> Iterator[str]:
             before = " ".join([*before.split(" ")[1:], last])
         else:
             before = side
-        yield before
+        yield before.translate(SHORTER)
 
 
 def _spelled(value: object) -> str:
