@@ -1,5 +1,6 @@
 """The weight of the repository, and of its first page."""
 
+import re
 import subprocess
 from functools import cache
 from pathlib import Path
@@ -40,3 +41,18 @@ def test_no_file_is_heavy() -> None:
 
 def test_the_readme_is_read_in_one_go() -> None:
     assert len((ROOT / "README.md").read_text("utf-8").splitlines()) <= README_LINES
+
+
+def test_the_readme_states_what_each_checkpoint_weighs() -> None:
+    """Of the files of weights, in MB: the snapshots of a training weigh as much each."""
+    readme = (ROOT / "README.md").read_text("utf-8")
+    rows = re.findall(r"^\| (`[^|]+`) \| .+ \| ([\d.]+) MB(?: each)? \|$", readme, re.M)
+    stated = {name: float(size) for names, size in rows for name in re.findall("`(.+?)`", names)}
+    weights = ROOT.glob("checkpoints/*/model.safetensors")
+    sizes = {file.parent.name: file.stat().st_size / 10**6 for file in weights}
+    assert set(stated) == set(sizes)
+    for name, size in sizes.items():
+        n_digits = 0 if size >= 0.5 else 1
+        assert stated[name] == round(size, n_digits), name
+    (shipped,) = re.findall(r"model of (\d+) MB is in the\nrepository", readme)
+    assert float(shipped) == stated["en-de"]

@@ -48,7 +48,8 @@ def test_the_map_shares_its_columns_with_the_strip_and_names_its_rows(
 
 def test_a_column_is_a_word_with_the_sum_over_its_pieces(page: Page, address: str) -> None:
     text = "The treaty was signed after years of negotiations."
-    visit(page, f"{address}/decode?text={text.replace(' ', '+')}&step=2&decode_as=steps")
+    chosen = "checkpoint=en-de-1&step=2&decode_as=steps"  # whose pieces of the word are six
+    visit(page, f"{address}/decode?text={text.replace(' ', '+')}&{chosen}")
     player = page.locator(PLAYER)
     columns = player.locator(".panel.source .chip")
     words = ["The", "treaty", "was", "signed", "after", "years", "of", "negotiations", ".", "</s>"]

@@ -131,7 +131,7 @@ def test_in_two_panes_the_same_token_is_pinned(page: Page, address: str) -> None
 
 
 def test_a_word_of_several_pieces_is_walked_through(page: Page, address: str) -> None:
-    visit(page, f"{address}/decode?pins=q2")  # "überquerte", of two pieces
+    visit(page, f"{address}/decode?pins=q2")  # "überquerte", of several pieces
     player = page.locator(".decode-player[data-nonce]")
     expect(player).to_have_attribute("data-step", "2")
     for step in ("3", "4", "5"):

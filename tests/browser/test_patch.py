@@ -10,6 +10,7 @@ from tests.browser.test_app import parameter, visit
 from transformer import decode, load_checkpoint
 from transformer.analysis.patching import patching
 from transformer.edits import Edit
+from transformer.inputs import source_ids
 from viz.pages.experiment.patch import EXAMPLES
 
 pytestmark = [pytest.mark.browser, pytest.mark.same_page]
@@ -43,7 +44,12 @@ def test_a_patch_is_kept_by_a_click_and_opened_on_explore(page: Page, address: s
     expect(page.locator(".text-lines")).to_have_count(0)
 
     field = page.get_by_label("Sentence A, whose states")
-    field.fill("I see an elephant in the wonderful garden.")
+    longer = "I see an elephant in the wonderful garden."
+    a, b = (len(source_ids(checkpoint, each)) for each in (longer, text))
+    assert a > b
+    field.fill(longer)
     field.press("Enter")
-    expect(page.get_by_text("A has 10 tokens and B 9; a state is put where it was")).to_be_visible()
-    becomes(lambda: parameter(page, "patch_from"), "I see an elephant in the wonderful garden.")
+    expect(
+        page.get_by_text(f"A has {a} tokens and B {b}; a state is put where it was")
+    ).to_be_visible()
+    becomes(lambda: parameter(page, "patch_from"), longer)

@@ -156,7 +156,7 @@ def test_tokens_are_data(page: Page, apps: str) -> None:
 def test_decode_opens_as_the_tree_and_other_pictures_go_where_it_is_climbed(
     page: Page, address: str
 ) -> None:
-    visit(page, f"{address}/decode")
+    visit(page, f"{address}/decode?checkpoint=en-de-1")  # whose search is known
     tree, player = page.locator(TREE), page.locator(".decode-player[data-nonce]")
     expect(tree.locator(".finish .rank")).to_have_count(4)
     tree.locator(".node.written").nth(2).click()
@@ -175,7 +175,7 @@ def test_decode_opens_as_the_tree_and_other_pictures_go_where_it_is_climbed(
     page.keyboard.press("Enter")
     becomes(lambda: row(page, "target")[0], "Der")
     assert parameter(page, "prefix")
-    visit(page, f"{address}/decode?decoding=greedy")
+    visit(page, f"{address}/decode?checkpoint=en-de-1&decoding=greedy")
     expect(player).to_be_visible()
     expect(tree).to_have_count(0)
 

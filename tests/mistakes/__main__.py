@@ -25,7 +25,7 @@ from transformer.fingerprint import fingerprint
 N_REPAIRS = 3
 HEAD = """# Mistakes
 
-Real mistakes of `checkpoints/en-de` by beam search: what the card of the wrong word says, how
+Real mistakes of `checkpoints/en-de-1` by beam search: what the card of the wrong word says, how
 likely the right word is there, where the search left it, which words speak most for either (the
 contrast, in nats), and the cheapest repairs. What the numbers mean: [Evidence](evidence.md).
 `python -m tests.mistakes --renew` writes this page, and a test holds it to the weights, whose

@@ -9,7 +9,7 @@ from viz.components.token_rows.token_rows import TokenRows
 
 
 def test_lines_have_the_weights_of_the_last_layer() -> None:
-    checkpoint = load_checkpoint("checkpoints/en-de", "cpu")
+    checkpoint = load_checkpoint("checkpoints/en-de-1", "cpu")
     text = "It is the case that nuts are being eaten by squirrels in Ouagadougou."
     recording = record(checkpoint, text, decode(checkpoint, text).target)
     attention = recording.attentions["cross"]

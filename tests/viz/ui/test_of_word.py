@@ -31,7 +31,7 @@ NICHT = 6
 
 
 def figures(cause: str, **choices: str) -> tuple[Pane, dict[str, Exhibit]]:
-    base = {"page": "explore", "checkpoint": "en-de", "text": TIRED, "decoding": "greedy"}
+    base = {"page": "explore", "checkpoint": "en-de-1", "text": TIRED, "decoding": "greedy"}
     pane, figures = page_of(parse({**base, "cause": cause, **choices}))
     return pane, dict(figures)
 
@@ -101,9 +101,9 @@ def test_what_is_not_offered_says_why() -> None:
     assert not CAUSES["exact"].is_offered(pane) and "exact" not in made
 
 
-@pytest.mark.parametrize(("name", "pin"), [("en-de", "q5"), ("everyday", "q8")])
+@pytest.mark.parametrize(("name", "pin"), [("en-de-1", "q5"), ("everyday", "q8")])
 def test_the_parts_of_a_logit_sum_to_its_lead(name: str, pin: str) -> None:
-    text, kind = (TIRED, "cross") if name == "en-de" else ("She told me that she", "decoder_self")
+    text, kind = (TIRED, "cross") if name == "en-de-1" else ("She told me that she", "decoder_self")
     pane, made = figures("parts", checkpoint=name, text=text, kind=kind, pins=pin)
     place = pinned_target(pane)
     assert place is not None
@@ -119,7 +119,7 @@ def test_the_parts_of_a_logit_sum_to_its_lead(name: str, pin: str) -> None:
     wholes = [row.cells[-1].value for row in table.rows if row.cells[-1] is not None]
     assert sum(value or 0 for value in wholes) == pytest.approx(lead, abs=1e-4)
     is_post = pane.checkpoint.config.norm_order == "post"
-    assert is_post == (name == "en-de") == ("last layer only" in table.foot)
+    assert is_post == (name == "en-de-1") == ("last layer only" in table.foot)
 
 
 def test_parts_are_of_the_model_unchanged() -> None:
