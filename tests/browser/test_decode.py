@@ -1,15 +1,19 @@
 """All steps of a decoding: a map below the strip of its keys, rows named by what was written."""
 
+import re
+
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.server import becomes
+from tests.browser.server import ROOT, becomes
 from tests.browser.test_app import visit
-from transformer import Recording
-from viz.labels import label
+from transformer import Recording, decode, load_checkpoint
+from transformer.words import word_groups
+from viz.labels import label, word_text
 
 pytestmark = [pytest.mark.browser, pytest.mark.same_page]
 
+EN_DE_1 = ROOT / "checkpoints" / "en-de-1"
 PLAYER = ".decode-player[data-nonce]"
 SAME_WIDTH = """player => {
     const chips = [...player.querySelectorAll('.panel.source .chip')];
@@ -71,3 +75,24 @@ def test_a_column_is_a_word_with_the_sum_over_its_pieces(page: Page, address: st
     page.get_by_role("radio", name="pieces", exact=True).click()
     becomes(lambda: columns.count(), row.count())
     expect(player).to_have_attribute("data-step", "2")
+
+
+def test_what_is_counted_and_what_a_candidate_is_follow_the_words(page: Page, address: str) -> None:
+    """Of words each step is named by the word so far, as its candidates are; nothing is a piece."""
+    text = "The treaty was signed after years of negotiations."
+    step = f"{address}/decode?checkpoint=en-de-1&text={text.replace(' ', '+')}&decode_as=steps"
+    decoding = decode(load_checkpoint(EN_DE_1), text, method="beam")
+    groups = word_groups(decoding.target)
+    number, last = next((n, group[-1]) for n, group in enumerate(groups) if len(group) > 1)
+    visit(page, f"{step}&step={last}")
+    player, place = page.locator(PLAYER), page.locator(f"{PLAYER} .place")
+    n, n_words = len(decoding.target), len(groups)
+    expect(place).to_have_text(f"word {number + 1} of {n_words}, piece {last + 1} of {n}")
+    word = word_text([decoding.target[i] for i in groups[number]])[-8:]
+    expect(player.locator(".names .now")).to_have_text(re.compile(rf"{re.escape(word)}$"))
+    expect(player.locator(".bar.chosen .piece")).to_have_text(re.compile(rf"{re.escape(word)}$"))
+    expect(player.locator(".note")).to_be_visible()
+    visit(page, f"{step}&step={last}&tokens=pieces")
+    expect(place).to_have_text(f"piece {last + 1} of {n}")
+    expect(player.locator(".names .now")).to_have_text(label(decoding.target[last]))
+    expect(player.locator(".note")).to_be_hidden()

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from transformer.token import Token
+from viz.components.decode_player.so_far import word_so_far
 from viz.components.kit.pack import unpack
 from viz.exhibits.chart import Chart
 from viz.exhibits.exhibit import PictureAt
@@ -81,3 +82,22 @@ def test_special_tokens_and_marked_pieces_are_as_they_are() -> None:
     assert word_label(Token(0, "</s>", special=True)) == "</s>"
     assert word_label(Token(0, "ing", begins=False)) == "·ing"
     assert word_label(Token(0, "cat", begins=True)) == "cat"
+
+
+@pytest.mark.parametrize(
+    ("before", "piece", "name"),
+    [
+        (["▁Die", "▁na"], "ked", "naked"),
+        (["▁Die", "▁na"], "▁ked", "ked"),
+        (["▁na", "<0xC3>"], "<0xAF>", "naï"),
+        (["▁na"], "<0xC3>", "<0xC3>"),
+        (["▁na"], ".", "."),
+        ([], "ked", "·ked"),
+        (["▁Straßen", "bahn", "halte"], "stelle", "…haltestelle"),
+    ],
+)
+def test_a_candidate_is_the_word_that_it_would_make(
+    before: list[str], piece: str, name: str
+) -> None:
+    tokens = [Token(i, each) for i, each in enumerate(before)]
+    assert word_so_far(tokens, Token(99, piece)) == name

@@ -17,11 +17,12 @@ from transformer.decoding.coverage import received
 from transformer.recording import Recording
 from transformer.token import Token
 from transformer.words import word_groups
+from viz.components.decode_player.so_far import is_part, word_so_far
 from viz.components.kit.browser import Component, digest, envelope, pieces, pieces_of_words
 from viz.components.kit.pack import pack
 from viz.components.kit.picture import check_head
 from viz.components.kit.sync import mountable
-from viz.labels import in_word, kind_name, label, percent, word_label, word_text
+from viz.labels import in_word, kind_name, label, percent, word_text
 from viz.sentence import weight_wording
 from viz.theme import Theme
 
@@ -39,7 +40,8 @@ class DecodePlayer:
     head: int | None = None
     """None: the mean of the layer's heads."""
     words: bool = False
-    """Columns are words, each with the sum over its pieces; rows are steps all the same."""
+    """Columns are words, each with the sum over its pieces; rows are steps all the same, each by
+    the word as far as it is written."""
     component: ClassVar[Component] = DECODE_PLAYER
 
     def title(self, recording: Recording) -> str:
@@ -155,7 +157,12 @@ def pack_player(
     source = () if cross is None else decoding.source
     of_source, of_read = (_groups(tokens, words) for tokens in (source, read))
     groups = [of_read] if cross is None else [of_source, of_read]
-    steps = [_step(step, decoding.vocab_size, words) for step in decoding.steps]
+    before = (*prompt, *decoding.target)
+    steps = [
+        _step(step, decoding.vocab_size, before[: len(prompt) + i] if words else None)
+        for i, step in enumerate(decoding.steps)
+    ]
+    of_target = word_groups(decoding.target) if words else ()
     content = {
         "source": _names(source, of_source, words),
         "prompt": written[: len(prompt)],
@@ -163,6 +170,11 @@ def pack_player(
         "read": _names(read, of_read, words),
         "ids": [token.id for token in decoding.target],
         "steps": steps,
+        "in_pieces": words
+        and any(
+            is_part(candidate.token) for step in decoding.steps for candidate in step.candidates
+        ),
+        "word_of": [number for number, group in enumerate(of_target) for _ in group],
     }
     whose = {
         "layer": layer,
@@ -208,15 +220,18 @@ def merge_columns(weights: NDArray[Any], groups: tuple[Group, ...]) -> NDArray[A
     return merge(torch.from_numpy(np.array(weights)), groups, 1, "sum").numpy().astype("<f4")
 
 
-def _step(step: Step, vocab_size: int, words: bool) -> dict[str, Any]:
-    """One step; a chosen token that is not among the best is added below them."""
+def _step(step: Step, vocab_size: int, before: Sequence[Token] | None) -> dict[str, Any]:
+    """One step; a chosen token that is not among the best is added below them.
+
+    before: what stands there already, where words are shown.
+    """
     ids = [candidate.token.id for candidate in step.candidates]
     candidates, rest = list(step.candidates), step.rest
     if step.chosen.token.id not in ids:
         candidates.append(step.chosen)
         rest = max(0.0, rest - step.chosen.prob)
     return {
-        "candidates": [_candidate(candidate, words) for candidate in candidates],
+        "candidates": [_candidate(candidate, before) for candidate in candidates],
         "ids": [candidate.token.id for candidate in candidates],
         "chosen": [candidate.token.id for candidate in candidates].index(step.chosen.token.id),
         "rest": round(rest, 6),
@@ -226,8 +241,8 @@ def _step(step: Step, vocab_size: int, words: bool) -> dict[str, Any]:
     }
 
 
-def _candidate(candidate: Candidate, words: bool) -> tuple[str, int, float, str]:
+def _candidate(candidate: Candidate, before: Sequence[Token] | None) -> tuple[str, int, float, str]:
     token, prob, after = candidate.token, candidate.prob, candidate.after
     text = percent(prob) if after is None else f"{percent(prob)} → {percent(after)}"
-    name = word_label(token) if words else label(token)
+    name = label(token) if before is None else word_so_far(before, token)
     return name, int(token.special), round(prob, 6), text

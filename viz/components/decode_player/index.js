@@ -13,7 +13,7 @@ import {
   setPiece,
   setWordPiece,
 } from "../kit/page.js";
-import { createPlayback, follow, move, onPlayerKey, pause } from "../kit/playback.js";
+import { createPlayback, follow, move, onPlayerKey, pause, sayPlace } from "../kit/playback.js";
 import { createSentence, saidOf, say } from "../kit/sentence.js";
 import { onRoom } from "../kit/room.js";
 import { lawOf, shadeChip } from "../kit/shade.js";
@@ -52,6 +52,7 @@ function create(root, sync) {
   player.entropy = element("div", "fact");
   player.amount = element("span");
   player.entropy.append(dimTerm("step_entropy", "entropy"), player.amount, term("bits", "bits"));
+  player.note = element("p", "note dim");
   player.spoken = element("div", "hidden-text");
   player.spoken.setAttribute("aria-live", "polite");
   player.law = element("span");
@@ -61,7 +62,7 @@ function create(root, sync) {
     playback.bar,
     player.written,
     player.sentence.node,
-    panel("candidates", term("candidate", "Candidates"), player.bars, player.entropy),
+    panel("candidates", term("candidate", "Candidates"), player.bars, player.entropy, player.note),
     panel("source", "Attends to in the source", player.source, player.coverage.node),
     panel("own", "Attends to in what is written", player.read, legend),
     panel("all", "All steps, one per row: attention, token written, entropy", overview.node),
@@ -179,6 +180,7 @@ function arrange(player) {
   player.read.dir = directionOf(read);
   const nBars = Math.max(...steps.map(({ candidates }) => candidates.length)) + 1; // and all others
   player.bars.replaceChildren(...Array.from({ length: nBars }, bar));
+  player.note.textContent = noteOf(player.header);
 }
 
 function chip(piece, side, position) {
@@ -211,6 +213,7 @@ function show(player, step) {
     node.classList.toggle("now", i === step);
     node.classList.toggle("later", i > step);
   });
+  sayPlace(playback, placeOf(header, step));
   showCandidates(player, now);
   const { before, columns } = header;
   if (player.cross) showWeights(player, player.source, player.cross, step, header.source.length);
@@ -222,6 +225,24 @@ function show(player, step) {
   stayInSight(player);
   player.root.dataset.step = step;
   if (!playback.playing) player.spoken.textContent = sentence(header, step);
+}
+
+// Words are counted where words are shown. A step writes a piece of one.
+function placeOf({ steps, word_of: wordOf }, step) {
+  const piece = `piece ${step + 1} of ${steps.length}`;
+  if (!wordOf.length) return piece;
+  const word = `word ${wordOf[step] + 1} of ${wordOf.at(-1) + 1}`;
+  return wordOf.at(-1) + 1 === steps.length ? word : `${word}, ${piece}`;
+}
+
+// What a candidate is, where it may be less than a word.
+function noteOf({ steps, in_pieces: inPieces }) {
+  if (!inPieces) return "";
+  const isByte = ([label]) => /^<0x[0-9A-F]{2}>$/.test(label);
+  const ofBytes = steps.some(({ candidates }) => candidates.some(isByte));
+  const bytes = ofBytes ? " <0x…> is a byte: a part of a character." : "";
+  const what = "Each step writes one piece, which may be less than a word";
+  return `${what}: each candidate is the word as far as it would then stand.${bytes}`;
 }
 
 function sentence(header, step) {

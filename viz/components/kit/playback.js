@@ -20,7 +20,7 @@ const TYPING = `input:not([type=range], ${SWITCH}), textarea, select, [contented
 
 const REST = 300; // ms without a move until the server is told
 
-// show(step) draws. The server is told of the step, under a name, once the user has stopped moving,
+// show(step) draws, and says what is counted (`sayPlace`). The server is told of the step, under a name, once the user has stopped moving,
 // and never while playing.
 export function createPlayback(show, sync, name) {
   const bar = element("div", "controls");
@@ -78,11 +78,15 @@ function goTo(playback, step) {
   playback.step = Math.min(n - 1, Math.max(0, step));
   slider.max = Math.max(0, n - 1);
   slider.value = playback.step;
-  slider.setAttribute("aria-valuetext", `Step ${playback.step + 1} of ${n}`);
-  playback.place.textContent = `${playback.step + 1} of ${n}`;
   buttons.first.disabled = buttons.previous.disabled = playback.step === 0;
   buttons.next.disabled = buttons.last.disabled = playback.step === n - 1;
   playback.show(playback.step);
+}
+
+// text: of the step that is shown, beside the slider; heard: for those who do not see it.
+export function sayPlace({ place, slider }, text, heard = text) {
+  place.textContent = text;
+  slider.setAttribute("aria-valuetext", heard);
 }
 
 function rest({ sync, name, step }) {

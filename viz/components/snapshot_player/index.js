@@ -2,7 +2,7 @@
 
 import { host } from "../kit/host.js";
 import { announceToken, applyPalette, element, onToken } from "../kit/page.js";
-import { createPlayback, follow, move, onPlayerKey, pause } from "../kit/playback.js";
+import { createPlayback, follow, move, onPlayerKey, pause, sayPlace } from "../kit/playback.js";
 import { onRoom } from "../kit/room.js";
 import { onSwipe } from "../kit/swipe.js";
 import { tell } from "../kit/sync.js";
@@ -100,9 +100,8 @@ function show(player, place) {
   const { data, playback, palette, root } = player;
   const step = data.header.steps[place];
   const n = data.header.steps.length;
-  playback.place.textContent = `step ${count(step)}`;
+  sayPlace(playback, `step ${count(step)}`, `Step ${count(step)}: snapshot ${place + 1} of ${n}`);
   playback.slider.setAttribute("aria-label", "Training step");
-  playback.slider.setAttribute("aria-valuetext", `Step ${count(step)}: snapshot ${place + 1} of ${n}`);
   showStep(player.map, data, place);
   showHeads(player.heads, data, palette, place);
   showCurves(player.curves, data, place);

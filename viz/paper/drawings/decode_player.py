@@ -87,7 +87,8 @@ def _steps(data: Data, step: int, width: float, tallest: float) -> Drawn:
     header, colours = data.header, data.colours
     weights, keys = data.arrays[0], header["source"] or header["read"]
     n_rows, n_columns = weights.shape
-    name = min(0.25 * width, max(width_of(text, SMALL, True) for text, *_ in header["target"]))
+    written = [each["candidates"][each["chosen"]][:2] for each in header["steps"]]
+    name = min(0.25 * width, max(width_of(text, SMALL, True) for text, _ in written))
     entropy = 0.1 * width
     wide = width - name - entropy - 10
     down, across = min(ROW, tallest / n_rows), wide / n_columns
@@ -109,9 +110,7 @@ def _steps(data: Data, step: int, width: float, tallest: float) -> Drawn:
     marks.append(Box(0, top, wide, high, None, colours["grid"], 0.4))
     most = max(1.0, *(each["entropy"] for each in header["steps"]))
     every = max(1, round(SMALL / down + 0.49)) if down < SMALL else 1
-    for i, ((label, special, _), each) in enumerate(
-        zip(header["target"], header["steps"], strict=True)
-    ):
+    for i, ((label, special), each) in enumerate(zip(written, header["steps"], strict=True)):
         is_now, y = i == step, top + i * down
         ink = colours["accent"] if is_now else colours["dim" if special else "text"]
         if is_now or (i % every == 0 and (every == 1 or abs(i - step) >= every)):
