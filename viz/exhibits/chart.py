@@ -145,15 +145,17 @@ class Point:
 
 @dataclass(frozen=True)
 class Rule:
-    """A line from side to side at a value of y, or upright at one of x, with words beside it."""
+    """An upright line at a value of x, with words beside it.
+
+    A level one is a Curve with its name in the legend: words at its side would lie on the others.
+    """
 
     at: float
     text: str = ""
-    of: Literal["x", "y"] = "y"
     ink: Ink = "dim"
     dash: Dash = "dot"
     place: Literal["top", "bottom"] = "top"
-    """The end of an upright one with the words; they are on the side that has room."""
+    """The end with the words; they are on the side that has room."""
 
 
 @dataclass(frozen=True)

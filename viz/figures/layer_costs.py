@@ -105,11 +105,11 @@ def _look(layer: Layer, hover: str) -> Curve:
 
 def _equal(d: int) -> tuple[Span, Rule]:
     """The line n = d: self-attention is the cheaper of n² · d and n · d² on its left."""
-    return Span(SHORTEST, d), Rule(d, f"n = d = {d:,}", of="x", place="bottom")
+    return Span(SHORTEST, d), Rule(d, f"n = d = {d:,}", place="bottom")
 
 
 def _chosen(n: int) -> Rule:
-    return Rule(n, f"n = {n:,}", of="x", ink="accent", dash="solid")
+    return Rule(n, f"n = {n:,}", ink="accent", dash="solid")
 
 
 def _lengths() -> Axis:

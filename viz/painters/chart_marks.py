@@ -75,10 +75,8 @@ def _rules(chart: Chart, x: Scale, y: Scale, theme: Theme) -> Iterator[sheet.Mar
             left, right = x.at([mark.start, mark.end]).tolist()
             yield Box(left, y.end, right - left, y.start - y.end, theme.surface)
         elif isinstance(mark, Rule):
-            at = float((x if mark.of == "x" else y).at(mark.at))
-            upright, level = ((at, y.start), (at, y.end)), ((x.start, at), (x.end, at))
-            ends = upright if mark.of == "x" else level
-            yield Line((ends,), colour_of(mark.ink, theme), 0.5, dashes=strokes(mark.dash))
+            at = float(x.at(mark.at))
+            yield Line((((at, y.start), (at, y.end)),), colour_of(mark.ink, theme), 0.5, dashes=strokes(mark.dash))
 
 
 def _curve(

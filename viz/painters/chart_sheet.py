@@ -79,7 +79,7 @@ def _placed(
 
 
 def _words(chart: Chart, x: Scale, y: Scale, theme: Theme, width: float) -> Iterator[Mark]:
-    """The texts of rules and points: above a line, beside a place."""
+    """The texts of rules and points, beside them."""
     for mark in chart.marks:
         if isinstance(mark, Point | Rule) and mark.text:
             text = fitted(visible(mark.text), width, SMALL)
@@ -97,8 +97,6 @@ def _place(
         at = float(x.at(mark.x)) + (-BESIDE if is_left else BESIDE)
         return (at, float(y.at(mark.y)) - 2.5), "end" if is_left else "start", theme.text
     colour = colour_of(mark.ink, theme)
-    if mark.of == "y":
-        return (x.start, float(y.at(mark.at)) - 2.5), "start", colour
     low = y.end + SMALL + 1 if mark.place == "top" else y.start - 2.5
     return (float(x.at(mark.at)), low), "end" if chart.is_right(mark.at) else "start", colour
 

@@ -40,15 +40,13 @@ def traces_of(chart: Chart, theme: Theme) -> list[Look]:
 
 
 def shapes_of(chart: Chart, theme: Theme) -> list[Look]:
-    """Rules and spans, from side to side."""
+    """Rules and spans, from the bottom to the top."""
     shapes: list[Look] = []
     for mark in chart.marks:
         if isinstance(mark, Rule):
-            other = "x" if mark.of == "y" else "y"
-            ends: Look = {f"{mark.of}{i}": mark.at for i in (0, 1)}
-            ends |= {f"{other}{i}": i for i in (0, 1)}
+            ends: Look = {"x0": mark.at, "x1": mark.at, "y0": 0, "y1": 1, "yref": "y domain"}
             line = {"color": colour_of(mark.ink, theme), "width": 1, "dash": dash_of(mark.dash)}
-            shapes.append({"type": "line", **ends, f"{other}ref": f"{other} domain", "line": line})
+            shapes.append({"type": "line", **ends, "line": line})
         elif isinstance(mark, Span):
             ends = {"x0": mark.start, "x1": mark.end, "y0": 0, "y1": 1, "yref": "y domain"}
             look = {"fillcolor": theme.surface, "line": {"width": 0}, "layer": "below"}
@@ -61,7 +59,7 @@ def notes_of(chart: Chart, theme: Theme) -> list[Look]:
     notes = []
     for mark in chart.marks:
         if isinstance(mark, Rule) and mark.text:
-            notes.append(_beside(mark, chart, theme) if mark.of == "x" else _above(mark, theme))
+            notes.append(_beside(mark, chart, theme))
         elif isinstance(mark, Point):
             notes.append(_at_point(mark, chart.x.is_log, theme))
     return notes
@@ -70,11 +68,6 @@ def notes_of(chart: Chart, theme: Theme) -> list[Look]:
 def _note(text: str, colour: str) -> Look:
     font = {"size": LABEL, "color": colour}
     return {"text": figure_text(text), "showarrow": False, "font": font}
-
-
-def _above(rule: Rule, theme: Theme) -> Look:
-    at = {"x": 0, "xref": "x domain", "xanchor": "left", "y": rule.at, "yanchor": "bottom"}
-    return _note(rule.text, colour_of(rule.ink, theme)) | at
 
 
 def _beside(rule: Rule, chart: Chart, theme: Theme) -> Look:

@@ -33,7 +33,7 @@ def chart(recording: Recording, shown: str) -> Chart:
     else:
         bars, lines = _contributions(pooled), [*_wrapped(pooled), _total(pooled)]
         title = ("Contributions", " to the answer")
-    zero = Rule(0.0, of="x", dash="solid")
+    zero = Rule(0.0, dash="solid")
     x = Axis("\n".join(lines), from_zero=True, has_grid=True)
     y = Axis("", labels=recording.source, origins=Side("", recording.source).all)
     return Chart(f"pooled_positions {shown}", *title, x, y, (zero, bars))

@@ -27,8 +27,8 @@ QUESTION = "who links Straße to street in cross-attention?"
 
 
 def pane(question: str) -> Pane:
-    request = make_request("en-de", TEXT, "greedy")
-    screen = put(Screen(), page="heads", checkpoint="en-de", text=TEXT, decoding="greedy")
+    request = make_request("en-de-1", TEXT, "greedy")
+    screen = put(Screen(), page="heads", checkpoint="en-de-1", text=TEXT, decoding="greedy")
     return Pane(put(screen, heads_of="ask", heads_ask=question), request, answer(request))
 
 

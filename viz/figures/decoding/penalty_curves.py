@@ -43,7 +43,7 @@ def chart(hypotheses: Sequence[Ranked], penalty: float, base: Base) -> Chart:
     if crossings := ties(hypotheses, base):
         marks.append(_ties(crossings, hypotheses[0], base))
     if PENALTIES[0] <= penalty <= PENALTIES[1]:
-        marks.append(Rule(penalty, f"in use: {number(penalty, 2, 'g')}", of="x", place="bottom"))
+        marks.append(Rule(penalty, f"in use: {number(penalty, 2, 'g')}", place="bottom"))
     x = Axis("length penalty", ends=PENALTIES, hover="length penalty {x:.3f}")
     more = " over the length penalty\nonly these texts, ranked again"
     y = Axis("score less that of the first", has_grid=True)

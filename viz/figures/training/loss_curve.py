@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from viz.exhibits.chart import Chart, Curve, Mark, Rule, values_of
+from viz.exhibits.chart import Chart, Curve, Mark, values_of
 from viz.figures.training.over_steps import saved, steps_to
 
 HEIGHT = 330
@@ -14,14 +14,14 @@ def chart(history: History, floor: float | None, log: bool) -> Chart:
     training = saved(history, "loss", "training, smoothed labels")
     validation = saved(history, "validation_loss", "validation, plain labels")
     hover = "{y:.4f} nats"
+    x, y = steps_to(int(history[-1]["step"]), log), values_of("nats per token")
     marks: list[Mark] = [
         Curve(training.name, training.steps, training.values, 0, hover, 1.2),
         Curve(validation.name, validation.steps, validation.values, 1, hover, point=7),
     ]
     if floor is not None:
-        # Its words are above: training losses are there too, but at first far.
-        marks.append(Rule(floor, f"entropy of the smoothed target, {floor:.4f} nats"))
-    x, y = steps_to(int(history[-1]["step"]), log), values_of("nats per token")
+        name, ends = f"entropy of the smoothed target, {floor:.4f} nats", x.ends or (0, 1)
+        marks.append(Curve(name, ends, (floor, floor), "dim", width=1, dash="dot"))
     return Chart("loss_curve", "Loss", " over the steps", x, y, marks, HEIGHT)
 
 

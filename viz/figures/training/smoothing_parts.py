@@ -52,7 +52,7 @@ def chart(curve: list[Parts], chosen: Parts, position: int) -> Chart:
         Curve(name, epsilons, values, series, hover, width=1, fill="stack")
         for name, values, series in parts
     ]
-    at = Rule(chosen.epsilon, of="x", ink="accent", dash="solid")
+    at = Rule(chosen.epsilon, ink="accent", dash="solid")
     x, y = Axis("ε", ends=(0, LARGEST), hover="{x:.2f}"), values_of("nats")
     title = ("The loss and its two parts", " over ε")
     return Chart(f"smoothing_parts {position}", *title, x, y, (*areas, at), HEIGHT)
