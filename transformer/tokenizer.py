@@ -8,7 +8,7 @@ from typing import Literal, Protocol, Self
 
 import sentencepiece
 
-from transformer.files.regular_file import read_regular
+from transformer.files.regular_file import read_of_checkpoint
 from transformer.files.weights import Misfit
 from transformer.files.whole_file import write_whole
 from transformer.refusal import Refusal
@@ -271,7 +271,7 @@ class CharacterTokenizer:
 def _read(file: Path, most: int) -> bytes:
     """Read a tokenizer's file. Raises TokenizerError."""
     try:
-        return read_regular(file, most)
+        return read_of_checkpoint(file, most)
     except Misfit as error:
         raise TokenizerError(f"{file.name} {error}.") from error
 

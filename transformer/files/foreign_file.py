@@ -1,9 +1,9 @@
-"""A stranger's file that is read into memory whole: of an honest size, or not at all."""
+"""A file of a stranger's checkpoint that is read into memory whole: of an honest size, or not at all."""
 
 from pathlib import Path
 
 from transformer.checkpoint import CheckpointError
-from transformer.files.regular_file import read_regular
+from transformer.files.regular_file import read_of_checkpoint
 from transformer.files.weights import Misfit
 
 
@@ -15,6 +15,6 @@ def place(file: Path) -> str:
 def read_file(file: Path, most: int) -> bytes:
     """Read it. most: bytes, at most. Raises CheckpointError, which names folder and file."""
     try:
-        return read_regular(file, most)
+        return read_of_checkpoint(file, most)
     except Misfit as error:
         raise CheckpointError(f"{place(file)} {error}.") from error

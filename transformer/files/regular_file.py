@@ -28,11 +28,18 @@ _KINDS = (
 )
 
 
-def read_regular(file: Path, most: int, may_be_page: bool = False) -> bytes:
-    """Read a file. most: bytes, at most; may_be_page: a web page, or an SVG, is what is read here.
+def read_of_checkpoint(file: Path, most: int) -> bytes:
+    """Read a file of a checkpoint, in whose place a server may have sent a web page.
 
-    Raises Misfit, which goes on after its name.
+    Raises Misfit as `read_regular` does.
     """
+    content = read_regular(file, most)
+    _require_no_page(content[:_FIRST])
+    return content
+
+
+def read_regular(file: Path, most: int) -> bytes:
+    """Read a file. most: bytes, at most. Raises Misfit, which goes on after its name."""
     try:
         _require_regular(file.stat())
         with _opened(file) as opened:
@@ -47,12 +54,12 @@ def read_regular(file: Path, most: int, may_be_page: bool = False) -> bytes:
     except MemoryError as error:
         raise Misfit("does not fit into memory") from error
     _require_size(len(content), most)
-    _require_itself(content[:_FIRST], may_be_page)
+    _require_fetched(content[:_FIRST])
     return content
 
 
-def require_regular(file: Path) -> None:
-    """Check a file for a reader that opens it by itself. Raises Misfit as `read_regular` does."""
+def require_of_checkpoint(file: Path) -> None:
+    """Check such a file for a reader that opens it by itself. Raises Misfit as they do."""
     try:
         _require_regular(file.stat())
         with _opened(file) as opened:
@@ -61,7 +68,8 @@ def require_regular(file: Path) -> None:
         raise Misfit(_absent(file)) from error
     except (OSError, ValueError) as error:
         raise Misfit(f"cannot be read: {getattr(error, 'strerror', '') or error}") from error
-    _require_itself(first)
+    _require_fetched(first)
+    _require_no_page(first)
 
 
 def _absent(file: Path) -> str:
@@ -70,11 +78,13 @@ def _absent(file: Path) -> str:
     return "is a link to a file that is not there: copy the file itself, as cp -L does"
 
 
-def _require_itself(first: bytes, may_be_page: bool = False) -> None:
-    """Raise Misfit for what stands in the place of a file that was not fetched."""
+def _require_fetched(first: bytes) -> None:
     if first.startswith(POINTER):
         raise Misfit(UNFETCHED)
-    if not may_be_page and _PAGE.match(first):
+
+
+def _require_no_page(first: bytes) -> None:
+    if _PAGE.match(first):
         raise Misfit(_A_PAGE)
 
 

@@ -14,7 +14,7 @@ from torch import Tensor
 
 from transformer.checkpoint import CheckpointError
 from transformer.files.foreign_file import place
-from transformer.files.regular_file import require_regular
+from transformer.files.regular_file import require_of_checkpoint
 from transformer.files.tensors import (
     UNMAPPED,
     Stored,
@@ -86,7 +86,7 @@ class SafetensorsFiles:
             for file in sorted(set(self._file_of.values())):
                 where = f"{self._folder.name}: {file}"
                 with reading(self._folder / file, where):
-                    require_regular(self._folder / file)
+                    require_of_checkpoint(self._folder / file)
                     inside = safe_open(self._folder / file, framework="pt", backend=UNMAPPED)
                     opened[file] = stack.enter_context(inside)
             yield {

@@ -14,7 +14,7 @@ from torch import Tensor
 
 from transformer.checkpoint import CheckpointError
 from transformer.files.broken import broken
-from transformer.files.regular_file import require_regular
+from transformer.files.regular_file import require_of_checkpoint
 from transformer.files.weights import Misfit
 
 UNMAPPED = "pread"
@@ -91,7 +91,7 @@ class Health:
 def open_tensors(file: Path, where: str) -> Iterator[Any]:
     """The file, called `where` in sentences, read where asked for. Raises CheckpointError."""
     with reading(file, where):
-        require_regular(file)
+        require_of_checkpoint(file)
         with safe_open(file, framework="pt", backend=UNMAPPED) as opened:
             yield opened
 

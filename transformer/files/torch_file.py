@@ -16,7 +16,7 @@ from torch import Tensor
 
 from transformer.extras import NotInstalled
 from transformer.files.broken import broken, ends_with
-from transformer.files.regular_file import is_zip_file, require_regular
+from transformer.files.regular_file import is_zip_file, require_of_checkpoint
 from transformer.files.weights import Misfit
 
 ADVICE = "save only the weights, with torch.save(model.state_dict(), path)"
@@ -54,7 +54,7 @@ def outline_of(file: Path) -> Any:
     Of a file of torch before 1.6, and of a machine with another order of bytes, they have them.
     """
     with refusing(file):
-        require_regular(file)
+        require_of_checkpoint(file)
         return _read(file, "meta" if is_zip_file(file) and _is_of_our_order(file) else "cpu")
 
 
@@ -84,7 +84,7 @@ def stored_values(file: Path, tensor: Tensor) -> Tensor:
 
 def _read(file: Path, device: str) -> Any:
     with refusing(file):
-        require_regular(file)
+        require_of_checkpoint(file)
         if is_zip_file(file):
             _require_stored(file)
         with _LOADING, torch.serialization.safe_globals([argparse.Namespace]):

@@ -16,7 +16,7 @@ from torch import Tensor
 
 from transformer.files.foreign_file import read_file
 from transformer.files.foreign_text import clean, reason
-from transformer.files.regular_file import is_zip_file, require_regular
+from transformer.files.regular_file import is_zip_file, require_of_checkpoint
 from transformer.files.tensors import UNMAPPED
 from transformer.files.torch_file import ADVICE, fault_of, read_torch, refusing
 from transformer.files.weights import Misfit, Tensors, Weights
@@ -42,7 +42,7 @@ LIGHTNING = "model."
 def read_weights(file: Path) -> Weights:
     """Whatever a file holds, by its suffix. Raises Misfit."""
     with refusing(file):
-        require_regular(file)
+        require_of_checkpoint(file)
         size = file.stat().st_size
         _require_honest_zip(file, size)
         if file.suffix == ".npz":

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from transformer.checkpoint import CONFIG, CheckpointError
-from transformer.files.regular_file import require_regular
+from transformer.files.regular_file import require_of_checkpoint
 from transformer.files.weights import Misfit
 from transformer.hugging_face.failure import LARGEST_READ
 from transformer.hugging_face.loading.weights import weights_files
@@ -49,7 +49,7 @@ def check_files(path: Path) -> None:
         if file.is_dir():
             continue
         try:
-            require_regular(file)
+            require_of_checkpoint(file)
         except Misfit as error:
             raise CheckpointError(f"{path.name}: {file.name} {error}.") from error
         n_bytes = file.stat().st_size

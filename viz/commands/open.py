@@ -44,7 +44,7 @@ def link_of(path: str) -> str:
 def read_figure(path: str) -> Record:
     """The record of a figure on disk. Raises Refusal in a sentence."""
     try:
-        content = read_regular(Path(path), LARGEST, may_be_page=True)
+        content = read_regular(Path(path), LARGEST)
     except Misfit as error:
         raise FigureError(f"{path} {error}.") from error
     return read_record(content, Path(path).name)

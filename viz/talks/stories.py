@@ -4,8 +4,9 @@ from collections.abc import Collection
 from functools import lru_cache
 from pathlib import Path
 
-from transformer.files.foreign_file import read_file
 from transformer.files.foreign_text import clean
+from transformer.files.regular_file import read_regular
+from transformer.files.weights import Misfit
 from transformer.refusal import Refusal
 from viz.fields.compare import CompareFields
 from viz.state.checkpoints import is_here
@@ -106,7 +107,11 @@ def _from_path(name: str) -> Story:
 @lru_cache(maxsize=16)
 def _read(path: Path, changed_ns: int, size: int) -> Story:
     """written, size: of the file, which is read again when it changes."""
-    return of_content(str(path), read_file(path, LARGEST))
+    try:
+        content = read_regular(path, LARGEST)
+    except Misfit as error:
+        raise StoryError(f"{path.parent.name}: {path.name} {error}.") from error
+    return of_content(str(path), content)
 
 
 def of_content(name: str, content: bytes) -> Story:

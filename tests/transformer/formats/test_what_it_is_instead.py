@@ -11,6 +11,13 @@ import torch
 
 from tests.transformer.hugging_face.saving import save_tokenizer, writer
 from transformer import CheckpointError, load_checkpoint
+from transformer.files.regular_file import (
+    read_of_checkpoint,
+    read_regular,
+    require_of_checkpoint,
+)
+from transformer.files.weights import Misfit
+from transformer.training.task import text_in
 
 CONFIG = "config.json"
 PAGE = b"<!DOCTYPE html>\n<html><body>Access is restricted</body></html>"
@@ -90,6 +97,18 @@ def test_a_page_in_place_of_a_file(name: str, copied: Path) -> None:
     for page in (PAGE, PAGE.lower(), b"\n<?xml version='1.0'?><Error/>"):
         (copied / name).write_bytes(page)
         refused(copied, f"{name} is a web page")
+
+
+def test_only_files_of_checkpoints_cannot_be_pages(tmp_path: Path) -> None:
+    """A text to train on, or a figure, may be one."""
+    file = tmp_path / "corpus.xml"
+    file.write_bytes(PAGE)
+    assert text_in(file).encode() == PAGE
+    assert read_regular(file, len(PAGE)) == PAGE
+    with pytest.raises(Misfit):
+        read_of_checkpoint(file, len(PAGE))
+    with pytest.raises(Misfit):
+        require_of_checkpoint(file)
 
 
 def test_a_piece_of_a_vocabulary_is_no_page(copied: Path) -> None:
