@@ -17,9 +17,9 @@ from playwright.sync_api import Browser, Page, expect, sync_playwright
 from tests.browser.server import ROOT, at_rest, launch, serve
 
 FILE = ROOT / "docs" / "images" / "film.webp"
-TEXT = "We picked strawberries in the garden and made jam."
-"""The model writes "Jazz" for jam; its second choice begins "Marmelade"."""
-WORD, STEP, BETTER = "Jazz", 11, "Mar"
+TEXT = "The waiter brought the bill and a glass of port."
+"""The model writes "Hafen", a harbour; its second choice is "Port"."""
+WORD, STEP, BETTER = "Hafen", 10, "Port"
 SIZE = {"width": 1280, "height": 720}
 LETTERS = 3
 """Letters between two frames."""
@@ -84,7 +84,7 @@ def type_text(film: Film) -> None:
             until(lambda before=before: picture(page) != before)
         film.take(TYPED)
     field.press("Enter")
-    page.wait_for_function("location.href.includes('jam')")
+    page.wait_for_function("location.href.includes('port')")
     expect(page.locator(TARGET, has_text=WORD)).to_be_visible()
     at_rest(page)
     film.take(ENTERED)
