@@ -39,7 +39,7 @@ PICTURES = {
     ),
     "inside": ("/?picture=inside&cell=1,1", DESKTOP, "light", ".cell-steps[data-nonce]"),
     "experiment": (
-        "/?edits=head-off:cross.2.0/head-off:cross.2.2&tool=heads",
+        "/?edits=head-off:cross.1.7/head-off:cross.2.2&tool=heads",
         DESKTOP,
         "light",
         ".text-lines",
@@ -87,7 +87,7 @@ PICTURES = {
         ".js-plotly-plot .main-svg",
     ),
     "compare-edits": (
-        "/compare?edits=head-off:cross.2.0/head-off:cross.2.2&edited_b=yes&picture=map"
+        "/compare?edits=head-off:cross.1.7/head-off:cross.2.2&edited_b=yes&picture=map"
         "&kind=cross&layer=2&head=3&same_head=yes",
         DESKTOP,
         "dark",
