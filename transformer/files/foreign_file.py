@@ -1,4 +1,4 @@
-"""A file of a stranger's checkpoint that is read into memory whole: of an honest size, or not at all."""
+"""A file of a stranger's checkpoint, read into memory whole: of an honest size, or not at all."""
 
 from pathlib import Path
 
