@@ -195,7 +195,7 @@ def test_positions_shows_every_view(page: Page, address: str) -> None:
     for i in range(buttons.count()):
         buttons.nth(i).click()
         painted(page)
-        assert figures(page)
+        becomes(lambda: bool(figures(page)), True)  # that of the lab comes after its study
         expect(page.get_by_test_id("stAlert")).to_have_count(0)
 
 

@@ -67,6 +67,15 @@ def test_a_head_that_looks_elsewhere_is_not_listed() -> None:
     assert not nobody.rows and re.search(r"\d\.\d+", nobody.foot)
 
 
+def test_heads_that_the_list_has_no_room_for_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of some models most heads look there."""
+    n = len(rows(pane(QUESTION)))
+    assert n > 2
+    monkeypatch.setattr("viz.pages.heads.answers.MOST_ROWS", 2)
+    shown = table(Counted(), pane(QUESTION))
+    assert len(shown.rows) == 2 and f"{n - 2} more head" in shown.foot
+
+
 def on_explore(**choices: Any) -> Pane:
     of = pane("")
     return replace(of, screen=put(of.screen, page="explore", **choices))
