@@ -4,19 +4,6 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-PEOPLE = (
-    ("teacher", "girl", "asked {}", "curious"),
-    ("woman", "girl", "visited {}", "sad"),
-    ("mother", "woman", "helped {}", "tired"),
-    ("boy", "man", "called {}", "hungry"),
-    ("brother", "father", "waited for {}", "young"),
-    ("girl", "mother", "saw {}", "alone"),
-)
-"""Subject, object, verb, what he or she was: two nouns, either of which may be the pronoun's."""
-PRONOUNS = {
-    **dict.fromkeys(("mother", "teacher", "woman", "girl"), "she"),
-    **dict.fromkeys(("boy", "father", "man", "brother"), "he"),
-}
 PERSON_AND_THING = (
     "My mother read the book because she was ill.",
     "The woman wrote a letter because she was sad.",
@@ -44,18 +31,9 @@ THINGS = (
 """Two nouns, and two words: the first is said of the subject, the second of the object."""
 
 
-def people() -> list[str]:
-    """Pairs of sentences, one with subject and object changed places."""
-    return [
-        f"The {one} {verb.format(f'the {other}')} because {PRONOUNS[one]} was {how}."
-        for subject, object_, verb, how in PEOPLE
-        for one, other in ((subject, object_), (object_, subject))
-    ]
-
-
-def things() -> list[str]:
-    """Pairs of sentences that differ in the last word."""
-    return [text.format(word) for text, *words in THINGS for word in words]
+def things() -> list[tuple[str, int]]:
+    """Pairs of sentences that differ in the last word, and which of their nouns is meant."""
+    return [(text.format(word), of) for text, *words in THINGS for of, word in enumerate(words)]
 
 
 def tatoeba(data: Path, *parts: str) -> list[str]:

@@ -5,26 +5,29 @@ lacks. `python -m tests.gallery --data DIR` measures anew what is said of other 
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import cache, partial
+from functools import cache
 from pathlib import Path
 
 import torch
 
+from tests.gallery.corpus import things
 from tests.gallery.facts import opened
 from transformer import decode, record
 from transformer.analysis.scored import Output, scored
 from transformer.checkpoint import Checkpoint, shipped_path
 from transformer.corpus.atlas import Atlas, Place
 from transformer.corpus.shipped import shipped_survey
+from transformer.edits import Edit
 from transformer.edits import parse as parse_edit
 from viz.stories.shipped import shipped_stories
 
 STORY, CHECKPOINT = "worth-of-heads", "en-de"
 ENCODER, DECODER, CROSS = "encoder_self", "decoder_self", "cross"
-TWINS = tuple((ENCODER, 0, head) for head in (0, 1, 2, 3, 5))
-BACK, ALONE = (CROSS, 0, 6), (ENCODER, 0, 7)
-ALIGNER = (CROSS, 2, 3)
-THREE: tuple[Place, ...] = ((DECODER, 1, 4), (DECODER, 2, 4), (DECODER, 2, 6))
+BACK, ALIGNER = (CROSS, 0, 6), (CROSS, 2, 3)
+LAST: tuple[Place, ...] = tuple((CROSS, 2, head) for head in range(8))
+EARLIER, LATER = (ENCODER, 0, 4), (ENCODER, 2, 6)
+"""Two that look at the word before."""
+PRONOUN = (DECODER, 2, 3)
 FIRST, N_OTHERS = 1000, 150
 """Lines of Tatoeba's test file, which no survey has."""
 
@@ -42,13 +45,18 @@ def worth(place: Place) -> float:
     return atlas().shipped.worth[place].mean
 
 
-def same(place: Place) -> float:
-    """Its weight on the query's own token."""
-    return atlas().heads[place].numbers["same"].mean
+def previous(place: Place) -> float:
+    """Its weight on the token before the query's."""
+    return atlas().heads[place].numbers["previous"].mean
 
 
 def _layer(of: Place) -> list[Place]:
     return [place for place in atlas().heads if place[:2] == of[:2] and place != of]
+
+
+def _order(*kinds: str) -> list[Place]:
+    """Heads of these kinds, those that are worth most first."""
+    return sorted((each for each in atlas().heads if each[0] in kinds), key=worth, reverse=True)
 
 
 Figures = tuple[Callable[[], float], ...]
@@ -57,21 +65,25 @@ FIGURES: Mapping[str, Figures] = {
         lambda: worth(BACK),
         lambda: max(map(worth, _layer(BACK))),
     ),
-    "Five twins that stand in for each other": (lambda: max(map(worth, TWINS)),),
-    "The same look, nine times the worth": (lambda: worth(ALONE),),
-    "Two heads that only look at themselves": tuple(partial(worth, each) for each in THREE),
+    "The last look has many eyes": (
+        lambda: min(map(worth, LAST)),
+        lambda: max(map(worth, LAST)),
+    ),
+    "The word before, twice": (
+        lambda: previous(EARLIER),
+        lambda: previous(LATER),
+        lambda: worth(EARLIER),
+        lambda: worth(LATER),
+    ),
+    "Worth little, but half of the pronouns": (lambda: worth(PRONOUN),),
 }
-"""Heading of a scene -> the figures of its text that the survey says, in nats per token."""
+"""Heading of a scene -> the figures of its text that the survey says."""
 CLAIMS: Mapping[str, Callable[[], bool]] = {
     "one head of the first look": lambda: worth(BACK) > 10 * max(map(worth, _layer(BACK))),
-    "twins look at themselves": lambda: min(map(same, TWINS)) >= 0.815,
-    "one is worth nine twins": lambda: worth(ALONE) > 8.5 * max(map(worth, TWINS)),
-    "it looks as they do": lambda: same(ALONE) > 0.9,
-    "three of the decoder": lambda: (
-        set(sorted((each for each in atlas().heads if each[0] == DECODER), key=worth)[-3:])
-        == set(THREE)
-    ),
-    "two of them look at themselves": lambda: min(map(same, THREE[:2])) > 0.9,
+    "nine heads are worth most": lambda: set(_order(ENCODER, DECODER, CROSS)[:9]) == {BACK, *LAST},
+    "the later is worth most of the encoder": lambda: _order(ENCODER)[0] == LATER,
+    "nearly three times": lambda: 2.7 < worth(LATER) / worth(EARLIER) < 3,
+    "four of the decoder are worth more": lambda: _order(DECODER).index(PRONOUN) == 4,
 }
 """Claims in words -> whether the survey bears them out."""
 
@@ -118,17 +130,30 @@ def looks_back(checkpoint: Checkpoint, texts: Sequence[str]) -> tuple[int, float
     return n, before / n, now / n
 
 
+def pronouns(checkpoint: Checkpoint, head: Place) -> list[tuple[str, str]]:
+    """The pronoun of each of the gallery's sentences with two things: as it is, and without it."""
+    kind, layer, number = head
+    off = (parse_edit(f"head-off:{kind}.{layer}.{number}"),)
+
+    def pronoun(text: str, edits: tuple[Edit, ...]) -> str:
+        words = decode(checkpoint, text, method="greedy", edits=edits).text.split()
+        return words[words.index("weil") + 1]
+
+    return [(pronoun(text, ()), pronoun(text, off)) for text, _ in things()]
+
+
 def outside(data: Path) -> None:
     """Print what the scenes say of sentences that the survey lacks."""
     checkpoint, file = opened(CHECKPOINT), data / "translation_en_de" / "test.tatoeba.tsv"
     lines = file.read_text(encoding="utf-8").splitlines()[FIRST : FIRST + N_OTHERS]
     texts = [line.split("\t")[0] for line in lines]
-    decoder = [place for place in atlas().heads if place[0] == DECODER]
-    groups = [TWINS, *([place] for place in (*TWINS, *decoder))]
-    together, *alone = losses(checkpoint, texts, groups)
-    singly, of_decoder = alone[: len(TWINS)], alone[len(TWINS) :]
-    print(f"\n{STORY}: twins together {together:.3f}, sum of each alone {sum(singly):.3f}")
-    best = sorted(zip(of_decoder, decoder, strict=True), reverse=True)[:3]
-    print("  decoder:", ", ".join(f"L{place[1]} H{place[2]} {loss:.3f}" for loss, place in best))
+    for name, group in (("last look", LAST), ("word before", (EARLIER, LATER))):
+        together, *alone = losses(checkpoint, texts, [group, *([place] for place in group)])
+        said = ", ".join(f"{loss:.3f}" for loss in alone)
+        print(f"\n{STORY}: {name} together {together:.3f}, sum {sum(alone):.3f} of {said}")
+    for place in (PRONOUN, *_layer(PRONOUN)):
+        both = pronouns(checkpoint, place)
+        others = [f"{one} {other}" for one, other in both if one != other]
+        print(f"  without L{place[1]} H{place[2]}: {len(others)} of {len(both)}: {others}")
     n, before, now = looks_back(checkpoint, texts)
     print(f"  {n:,} rows look back {before:.0%}, at the word that is written {now:.0%}")

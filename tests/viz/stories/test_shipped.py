@@ -101,7 +101,7 @@ def test_its_link_reads_back_and_names_its_scene(story: Story, number: int) -> N
 def test_words_are_shown_unless_a_piece_is_what_a_scene_is_about() -> None:
     of_pieces = {scene.heading for scene in ALL if scene.screen.tokens == "pieces"}
     assert of_pieces == {
-        "Figure 3: five heads, one distant verb",  # ‘Did’ of ‘Didn't’
+        "Figure 3: four heads, one distant verb",  # ‘Did’ of ‘Didn't’
         "Where ‘nicht’ comes from",  # ‘t’ of ‘don't’
         "‘nicht’ in two layers",
         "A weak one: the word that judges",  # ‘witt’ and ‘y’
