@@ -160,8 +160,8 @@ def test_the_heading_says_over_which_sentences_it_was_counted() -> None:
 
 
 def test_counts_over_the_survey_go_on_where_they_were_stopped() -> None:
-    request = make_request("en-de", TEXT, "greedy")
-    study = HeadsAsked("en-de", request.version, "who looks at zebra?")
+    request = make_request("en-de-1", TEXT, "greedy")
+    study = HeadsAsked("en-de-1", request.version, "who looks at zebra?")
     first, second, *others = study.run(None, Runner())
     assert study.progress(first) == (0, 320) and study.progress(second) == (1, 320)
     last = Counted(318, 320, {})
