@@ -87,7 +87,8 @@ export default function faultsOf(least) {
   const CONTROL = "button, select, input, a[href], [role=radio], [role=button], [role=slider]";
   for (const { node, style, box, clip } of all) {
     if (!node.matches(CONTROL) || isEmpty(box) || isEmpty(clip)) continue; // drawn by its label
-    if (clip.right < Infinity && node.closest(".tokens, .competitors, .data thead")) continue; // these scroll
+    const scrolling = `.tokens, .competitors, ${innerWidth < 700 ? ".data" : ".data thead"}`;
+    if (clip.right < Infinity && node.closest(scrolling)) continue; // a table of a phone has a shade
     const right = Math.min(clip.right, innerWidth);
     if (box.left < Math.max(0, clip.left) - 1 || box.right > right + 1) {
       fault("cut", node, `${Math.round(box.left)} to ${Math.round(box.right)}`);
@@ -97,6 +98,12 @@ export default function faultsOf(least) {
     if (node.scrollWidth > node.clientWidth + 1 && !isShortened && !isText && style.display !== "inline") {
       fault("narrower than its text", node, `${node.clientWidth} of ${node.scrollWidth}`);
     }
+  }
+
+  // Words of a table are broken, rather than cut.
+  for (const { node, box, clip } of all) {
+    const isCut = innerWidth >= 700 && node.matches(".data td.text > *") && box.right > clip.right + 1;
+    if (isCut) fault("cut words", node, `${Math.round(box.right)} of ${Math.round(clip.right)}`);
   }
   return [...faults];
 }

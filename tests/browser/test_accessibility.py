@@ -34,12 +34,12 @@ FURTHER = [
     "training?topic=rate",
     "training?topic=loss",
     "?story=figures-of-the-paper&scene=2",
-    "heads?checkpoint=en-de&heads_of=one",
     *POSITIONS,
 ]
 LAID_OUT = ["?picture=map", "?picture=inside", "?sort=entropy&show=entropy"]
 LAID_OUT += ["training?topic=smoothing", "masks?masks=textbook"]
 LAID_OUT += ["decode?checkpoint=everyday", "positions?view=lab"]
+LAID_OUT += ["heads?checkpoint=en-de-1&heads_of=one"]
 """What else a page can show: another family, another view, and what is laid out in its own way."""
 PICTURES = (
     '.head-map [role="grid"], .head-view [role="img"], .stPlotlyChart[role="figure"], figure.chart'

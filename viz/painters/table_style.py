@@ -44,7 +44,14 @@ _CSS = """
   .data.map tbody td:has(small) { min-width: 6.5rem; }
   .data.map tbody th:has(small) { text-align: right; }
 
-  .data.rows { border: 1px solid var(--grid); border-radius: 8px; overflow: auto; }
+  /* A shade at the right edge while more is there: the end of the table brings its cover along. */
+  .data.rows { border: 1px solid var(--grid); border-radius: 8px; overflow: auto;
+               background: linear-gradient(var(--background), var(--background)),
+                           linear-gradient(to left, color-mix(in srgb, var(--dim) 50%, transparent),
+                                           transparent);
+               background-position: right; background-size: 0.8rem 100%, 0.6rem 100%;
+               background-repeat: no-repeat; background-clip: padding-box;
+               background-attachment: local, scroll; }
   .data.rows.tall { max-height: 620px; }
   .data.rows table { border-spacing: 0; min-width: 100%; }
   .data.rows :is(th, td) { padding: 0 0.35rem; text-align: right; }
@@ -68,9 +75,11 @@ _CSS = """
   .data.rows.few table { min-width: 0; }
   .data.rows.few td:not(:first-child) { padding-left: 1.2rem; }
 
+  .data.rows:has(td.text) table { width: 100%; } /* words are broken, rather than cut */
   .data.rows :is(th, td).text { text-align: left; width: 100%; padding-left: 0.8rem; }
-  .data.rows td.text > span { display: inline-block; max-width: min(30rem, 60vw);
-                              white-space: normal; }
+  .data.rows td.text:not(:empty) { white-space: normal; min-width: 9rem; }
+  .data.rows td.text > span { display: inline-block; max-width: 30rem; }
+  @media (max-width: 700px) { .data.rows td.text:not(:empty) { min-width: 60vw; } }
   .data.rows tbody :is(th, td) a { text-decoration: underline; text-underline-offset: 3px; }
   .data td.text del { color: var(--dim); text-decoration-color: var(--accent); }
   .data td.text ins { color: var(--accent); text-decoration: underline;
