@@ -26,7 +26,7 @@ PICTURES = {
     "explore-phone": ("/", PHONE, "light", ".head-view[data-nonce]"),
     "figure3": (
         "/?text=Didn%27t+you+hear+the+music%3F&kind=encoder_self&layer=2&head=7"
-        "&heads=1,2,3,4,7&pins=q0&tokens=pieces",
+        "&heads=1,4,5,7&pins=q0&tokens=pieces",
         DESKTOP,
         "light",
         ".head-view[data-nonce]",
@@ -53,14 +53,14 @@ PICTURES = {
         ".data.map",
     ),
     "metrics": (
-        "/?kind=encoder_self&show=previous&sort=previous&top=10&layer=1&head=1",
+        "/?kind=encoder_self&show=previous&sort=previous&top=10&layer=0&head=4",
         DESKTOP,
         "light",
         ".head-view[data-nonce]",
     ),
     "compare": (
         "/compare?text=She+lives+in+a+small+house.&kind=encoder_self&layer=2"
-        "&head=4&kind_b=encoder_self&layer_b=2&head_b=6",
+        "&head=2&kind_b=encoder_self&layer_b=2&head_b=6",
         DESKTOP,
         "light",
         ".js-plotly-plot .main-svg",
