@@ -28,8 +28,8 @@ LARGEST = 2**23
 N_DRAWN = 2
 """Rows of a decile that are kept, where the survey drew more."""
 SHORTER = str.maketrans("▁_", "_▁")
-"""Sentencepiece's mark, three bytes, changes places with a rarer character of one byte, in pieces: a
-survey is an eighth smaller for it."""
+"""Sentencepiece's mark, three bytes, changes places with a rarer character of one byte, in pieces:
+a survey is a tenth smaller for it."""
 Place = tuple[str, int, int]
 """A head: its kind, layer and number."""
 

@@ -76,7 +76,12 @@ def _rules(chart: Chart, x: Scale, y: Scale, theme: Theme) -> Iterator[sheet.Mar
             yield Box(left, y.end, right - left, y.start - y.end, theme.surface)
         elif isinstance(mark, Rule):
             at = float(x.at(mark.at))
-            yield Line((((at, y.start), (at, y.end)),), colour_of(mark.ink, theme), 0.5, dashes=strokes(mark.dash))
+            yield Line(
+                (((at, y.start), (at, y.end)),),
+                colour_of(mark.ink, theme),
+                0.5,
+                dashes=strokes(mark.dash),
+            )
 
 
 def _curve(
