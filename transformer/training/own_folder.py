@@ -1,7 +1,6 @@
 """A run's folder belongs to one process at a time: two would overwrite each other's state."""
 
 import errno
-import fcntl
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -27,7 +26,11 @@ def own_folder(folder: Path) -> Iterator[None]:
         raise TrainingError(f"{folder} cannot be written to: {error.strerror}.") from error
     with lock:
         try:
+            import fcntl
+
             fcntl.lockf(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except ImportError:
+            pass  # Windows has none: there nobody is told
         except OSError as error:  # any other: the file system has no locks
             if error.errno in _HELD:
                 raise TrainingError(

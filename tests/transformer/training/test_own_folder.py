@@ -4,6 +4,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from transformer.training.own_folder import LOCK, own_folder
 
 
@@ -32,3 +34,11 @@ def test_a_second_training_is_refused_until_the_first_is_killed(tmp_path: Path) 
     assert (work / LOCK).exists()
     with own_folder(work):
         pass
+
+
+def test_where_there_are_no_locks_a_folder_is_made_and_nobody_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "fcntl", None)
+    with own_folder(tmp_path / "work"), own_folder(tmp_path / "work"):
+        assert (tmp_path / "work").is_dir()
