@@ -23,7 +23,9 @@ from transformer.analysis.sweep import heads_off
 
 ROUNDS, CLICKS = 6, 4
 METHOD = "beam"
-TEXT = "The animal didn't cross the street because it was too tired."
+TEXT = "The teacher gave the best mark to the shortest essay."
+"""21 of the shipped model's heads change its translation by being off; that of the first example
+none does."""
 FACTS = ["tokens", "grid"]
 ROWS = {
     "head off to translation painted": (PAUSE, "tokens", 2.0),
@@ -91,7 +93,8 @@ def run(is_quick: bool, places: Places) -> list[Row]:
     switched: dict[int, list[dict[str, float]]] = {rest: [] for rest in rests}
     with ExitStack() as stack:
         pages = [stack.enter_context(places.new_page()) for _ in range(2)]
-        app = places.address("", checkpoint=SHIPPED.name, tool="heads", method=METHOD)
+        query = {"checkpoint": SHIPPED.name, "text": TEXT, "decoding": METHOD, "tool": "heads"}
+        app = places.address("", **query)
         for page, address in zip(pages, (places.address("empty"), app), strict=True):
             page.goto(address)
             painted(page)

@@ -100,10 +100,11 @@ export default function faultsOf(least) {
     }
   }
 
-  // Words of a table are broken, rather than cut.
+  // Words of a table are broken, rather than cut; a column of its own may lie to the side, under the shade.
   for (const { node, box, clip } of all) {
-    const isCut = innerWidth >= 700 && node.matches(".data td.text > *") && box.right > clip.right + 1;
-    if (isCut) fault("cut words", node, `${Math.round(box.right)} of ${Math.round(clip.right)}`);
+    const isWords = innerWidth >= 700 && node.matches(".data td.text > *");
+    const isCut = box.left < clip.right && box.right > clip.right + 1;
+    if (isWords && isCut) fault("cut words", node, `${Math.round(box.right)} of ${Math.round(clip.right)}`);
   }
   return [...faults];
 }

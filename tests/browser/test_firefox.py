@@ -63,6 +63,7 @@ def test_the_saved_talk_is_given_in_firefox_as_in_chromium(
 
 def test_the_app_is_drawn_in_firefox(address: str, firefox: Firefox) -> None:
     firefox.goto(address, WIDTH, HEIGHT)
+    becomes(lambda: firefox.evaluate("document.querySelector('.stMain') !== null"), True)
     main = f"({DRAWN})(document.querySelector('.stMain'))"
     becomes(lambda: any(ink > INK for ink in firefox.evaluate(main)["inks"]), True)
     assert firefox.wrong == []

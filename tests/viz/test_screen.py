@@ -17,6 +17,7 @@ from viz.screen import (
     all_choices,
     choose,
     default,
+    elsewhere,
     link,
     parse,
     put,
@@ -288,3 +289,12 @@ def test_the_longest_address_of_constraints_is_one_that_a_proxy_takes() -> None:
     assert len(link(screen)) < 7_000
     longer = spell(replace(screen, prefix=(*ids, 1), force=(*phrases, (1,))))
     assert parse(longer) == replace(screen, prefix=(), force=())
+
+
+def test_another_page_is_over_the_same_text() -> None:
+    screen = Screen(text="It rains.", checkpoint="en-de-small", decoding="beam", pins=("q1",))
+    assert elsewhere(screen, "lessons", story="masks") == link(
+        Screen(
+            "lessons", text="It rains.", checkpoint="en-de-small", decoding="beam", story="masks"
+        )
+    )

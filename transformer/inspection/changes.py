@@ -27,7 +27,8 @@ class Changes:
     both: tuple[Change, ...]
     only_first: tuple[str, ...]
     only_second: tuple[str, ...]
-    """Tensors of other shapes count as of one model alone."""
+    other_shapes: tuple[str, ...]
+    """Tensors that both have, with other shapes: no distance is between them."""
 
 
 def changes(first: nn.Module, second: nn.Module) -> Changes:
@@ -36,12 +37,16 @@ def changes(first: nn.Module, second: nn.Module) -> Changes:
         {name: tensor for name, tensor in model.state_dict().items() if tensor.is_floating_point()}
         for model in (first, second)
     )
-    shared = [name for name in a if name in b and a[name].shape == b[name].shape]
-    result = [_change(name, a[name], b[name]) for name in shared]
+    result = {
+        name: _change(name, a[name], b[name])
+        for name in a
+        if name in b and a[name].shape == b[name].shape
+    }
     return Changes(
-        both=tuple(sorted(result, key=lambda change: -change.relative)),
-        only_first=tuple(name for name in a if name not in shared),
-        only_second=tuple(name for name in b if name not in shared),
+        both=tuple(sorted(result.values(), key=lambda change: -change.relative)),
+        only_first=tuple(name for name in a if name not in b),
+        only_second=tuple(name for name in b if name not in a),
+        other_shapes=tuple(name for name in a if name in b and name not in result),
     )
 
 

@@ -32,8 +32,8 @@ def draw(pane: Pane) -> None:
     """The cards of all scenes of the gallery's stories."""
     st.markdown(
         "Found by searching the shipped models; the first ones are composed like Figures 3, 4 and "
-        "5 of *Attention Is All You Need*. Numbers are for the sentence opened; averages over many "
-        "sentences are in brackets."
+        "5 of *Attention Is All You Need*. Numbers are for the sentence opened, unless they say "
+        "that they are averages."
     )
     list_talks()
     stories = stories_of("gallery")

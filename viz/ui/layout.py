@@ -19,7 +19,7 @@ from viz.run.main_module import put_back_main_module
 from viz.run.once import one_run
 from viz.run.operating.times import timed, timed_run
 from viz.run.request import Request, about
-from viz.screen import FIRST_PAGE, Screen, link
+from viz.screen import FIRST_PAGE, Screen, elsewhere, link
 from viz.state.address import open_page, write_address
 from viz.state.checkpoints import at_start, checkpoint_names, is_here, open_linked, title
 from viz.state.failures import Drawing, report, say_failed_choice, say_failure
@@ -165,7 +165,7 @@ def _offer_tour(page: Page) -> None:
         return
     description = about(request_of_page(page).checkpoint)
     if description is not None:
-        links = {name: link(Screen(page=name.lower())) for name in ("Lessons", "Gallery")}
+        links = {"Lessons": elsewhere(screen, "lessons"), "Gallery": link(Screen(page="gallery"))}
         tour(description.about, description.family, links, current_theme())
 
 

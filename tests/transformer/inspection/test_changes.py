@@ -29,8 +29,9 @@ def test_tensors_of_one_model_alone_and_zeros() -> None:
     second = nn.ModuleDict({"a": nn.Linear(2, 2), "c": nn.Linear(2, 2), "b": nn.Linear(3, 2)})
     nn.init.zeros_(first["a"].bias)
     found = changes(first, second)
-    assert found.only_first == ("b.weight",)
-    assert found.only_second == ("c.weight", "c.bias", "b.weight")
+    assert found.only_first == () and found.only_second == ("c.weight", "c.bias")
+    assert found.other_shapes == ("b.weight",)
+    assert [change.name for change in found.both if change.name.startswith("b")] == ["b.bias"]
     bias = next(change for change in found.both if change.name == "a.bias")
     assert math.isinf(bias.relative) and math.isnan(bias.cosine)
     nn.init.zeros_(second["a"].bias)

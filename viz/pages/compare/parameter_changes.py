@@ -60,10 +60,14 @@ def _row(change: Change) -> dict[str, object]:
 
 def _others(changes: Changes) -> str:
     text = ""
-    for names, which in ((changes.only_first, "A"), (changes.only_second, "B")):
+    for names, where in (
+        (changes.other_shapes, "In B with another shape"),
+        (changes.only_first, "Only in A"),
+        (changes.only_second, "Only in B"),
+    ):
         if names:
             more = ", …" if len(names) > NAMED else ""
-            text += f" Only in {which}: {', '.join(names[:NAMED])}{more}."
+            text += f" {where}: {', '.join(names[:NAMED])}{more}."
     return text
 
 

@@ -67,7 +67,7 @@ def show_lesson(lesson: Story, pane: Pane) -> None:
         st.html(_links("All lessons", _way_back()))
         st.header(literal(lesson.title), anchor=False)
         st.markdown(lesson.introduction)
-        st.caption(f"{literal(length(lesson))}. {whose_sentences(lesson)}")
+        st.caption(literal(f"{length(lesson)}. {whose_sentences(lesson)}"))
         waits, introduced = set[object](), set[Place]()
         answers: dict[Request, Answer | None] = {}
         remark = ""

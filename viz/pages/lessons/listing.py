@@ -3,10 +3,9 @@
 import html
 
 from viz.app_packages import st
-from viz.choice import REQUEST
 from viz.lessons.length import minutes, n_tasks
 from viz.lessons.riddle import NO_RIDDLE
-from viz.screen import Screen, link
+from viz.screen import Screen, elsewhere
 from viz.state.state import session
 from viz.stories.shipped import stories_of
 from viz.stories.story import Story
@@ -66,8 +65,7 @@ def _cards(lessons: list[Story], screen: Screen) -> str:
 
 def address_of(lesson: Story | None, screen: Screen) -> str:
     """The lesson, or the list, over the sentence and the checkpoint that are on the screen."""
-    of_request = {name: getattr(screen, name) for name in REQUEST}
-    return link(Screen("lessons", story=lesson.name if lesson else None, **of_request))
+    return elsewhere(screen, "lessons", story=lesson.name if lesson else None)
 
 
 def _card(lesson: Story, address: str) -> str:
@@ -87,7 +85,9 @@ def whose_sentences(lesson: Story) -> str:
     """Say which sentences a lesson is about."""
     if any(scene.exercise.riddle == NO_RIDDLE for scene in lesson.scenes):
         return "The sentence above is yours to change."
-    return "Each riddle has a sentence of its own, which is translated now."
+    models = {scene.screen.checkpoint for scene in lesson.scenes if scene.screen.checkpoint}
+    by = f" by {' and '.join(sorted(models))}, whatever is chosen above" if models else ""
+    return f"Each riddle has a sentence of its own, which is translated now{by}."
 
 
 def texts_of(lesson: Story) -> list[str]:
