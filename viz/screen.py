@@ -251,12 +251,6 @@ def link(screen: Screen) -> str:
     return f"./{page}?{query(screen)}"
 
 
-def elsewhere(screen: Screen, page: str, **choices: Any) -> str:
-    """The address of another page over the same text, checkpoint and decoding."""
-    of_request = {name: getattr(screen, name) for name in REQUEST}
-    return link(Screen(page, **of_request, **choices))
-
-
 def value_of(screen: Screen, name: str) -> Any:
     """The choice of this name, whether all pages read it or one."""
     if name in choices(Screen):

@@ -10,6 +10,7 @@ import pytest
 from transformer.discover import discover
 from viz import spelling
 from viz.choice import choices, with_entry
+from viz.elsewhere import elsewhere
 from viz.fields.compare import CompareFields
 from viz.fields.experiment import ExperimentFields
 from viz.screen import (
@@ -17,7 +18,6 @@ from viz.screen import (
     all_choices,
     choose,
     default,
-    elsewhere,
     link,
     parse,
     put,

@@ -9,6 +9,7 @@ import streamlit as st
 from transformer import CheckpointError
 from transformer.files.foreign_text import clean
 from viz.components.tour.tour import tour
+from viz.elsewhere import elsewhere
 from viz.exhibits.exhibit import Exhibit, PictureAt
 from viz.fields.compare import CompareFields
 from viz.run.cpu_instead import may_repeat
@@ -19,7 +20,7 @@ from viz.run.main_module import put_back_main_module
 from viz.run.once import one_run
 from viz.run.operating.times import timed, timed_run
 from viz.run.request import Request, about
-from viz.screen import FIRST_PAGE, Screen, elsewhere, link
+from viz.screen import FIRST_PAGE, Screen, link
 from viz.state.address import open_page, write_address
 from viz.state.checkpoints import at_start, checkpoint_names, is_here, open_linked, title
 from viz.state.failures import Drawing, report, say_failed_choice, say_failure

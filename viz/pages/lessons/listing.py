@@ -3,9 +3,10 @@
 import html
 
 from viz.app_packages import st
+from viz.elsewhere import elsewhere
 from viz.lessons.length import minutes, n_tasks
 from viz.lessons.riddle import NO_RIDDLE
-from viz.screen import Screen, elsewhere
+from viz.screen import Screen
 from viz.state.state import session
 from viz.stories.shipped import stories_of
 from viz.stories.story import Story
