@@ -1,12 +1,13 @@
 """A written word is pinned, and its card says what it looks at and what it needs."""
 
 import re
+from pathlib import Path
 from urllib.parse import quote_plus
 
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.server import DESKTOP, PHONE, becomes, painted
+from tests.browser.server import DESKTOP, PHONE, ROOT, becomes, painted
 from tests.browser.test_app import parameter, row, visit
 from tests.browser.test_focus import chip
 from transformer import decode, load_checkpoint
@@ -41,6 +42,17 @@ def test_dem_needs_river(page: Page, address: str, name: str) -> None:
     for text in ("Fluss", "dem"):
         chip(page, "target", text).click()
     expect(hidden).to_have_count(0)
+
+
+def test_a_first_sentence_has_its_marks_without_a_click(
+    page: Page, address: str, tmp_path: Path
+) -> None:
+    """Of a checkpoint that nobody has opened yet, as where somebody comes as the server begins."""
+    folder = tmp_path / "en-de-1"
+    folder.symlink_to(ROOT / "checkpoints" / "en-de-1")
+    visit(page, f"{address}/?checkpoint={quote_plus(str(folder))}")
+    expect(page.locator(".token-rows .chip.parted").first).to_be_visible()
+    expect(page.locator(".tables .title")).to_have_count(0)
 
 
 CLICK = """(text) => {
@@ -83,7 +95,7 @@ def test_words_that_no_written_word_needs_are_hatched(page: Page, address: str) 
     text = "My colleague Ahmed speaks Arabic, French and Turkish."
     visit(page, f"{address}/?checkpoint=en-de-1&text={quote_plus(text)}&decoding=greedy&kind=cross")
     hatched = page.locator(".token-rows .chip.unneeded")
-    chip(page, "target", "spricht").click()
+    chip(page, "target", "spricht").hover()  # its card is made, and with it the marks of all
     expect(hatched).to_have_text(["A", "hm", "ed"])
     expect(hatched.first).to_have_attribute("title", re.compile("^No written word needs “Ahmed”"))
     expect(hatched.first).to_have_css("background-image", re.compile("gradient"))

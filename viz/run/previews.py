@@ -39,7 +39,9 @@ class Derive(Protocol):
 
 
 WHY = {"why": True}
-"""Changes of somebody who points at a written word: its card may be asked for next."""
+"""Changes of who wants the cards of all written words: one of them may be asked for next, or the
+tokens are to have their marks.
+"""
 BESIDE = "edits_b"
 """Among changes: the edits of the answer beside that of the page, which stays as it is."""
 LINE = Line(min(4, max(2, cpu_count() or 2)))
@@ -75,6 +77,8 @@ class Ready:
     drawn: Sequence[Drawn]
     cards: Callable[[Evidence], bytes] | None = None
     """Makes the cards of all written words, where the page has a card."""
+    is_first: bool = False
+    """It is what everybody sees first: no visitor pays for its causes."""
 
 
 @dataclass(frozen=True)
@@ -107,7 +111,7 @@ class Preview(Study[Pictures]):
         """The pictures, or the cards of all written words. Raises as `make_answer`."""
         changes, drawn, answer = json.loads(self.changes), self.ready.drawn, self.ready.answer
         if changes == WHY:
-            _make_causes(answer, runner)
+            _make_causes(self.ready, runner)
             causes, cards = at_hand(Causes(answer.request)), self.ready.cards
             if cards is not None and causes is not None:
                 packed = pack({"keys": ["cards"]}, np.frombuffer(cards(causes), np.uint8))
@@ -123,11 +127,13 @@ class Preview(Study[Pictures]):
             yield _pictures(request, drawn, replace(runner, hear=None))  # nobody sees drafts
 
 
-def _make_causes(answer: Answer, runner: Runner) -> None:
+def _make_causes(ready: Ready, runner: Runner) -> None:
     """Find the causes of the answer's words, so that they are at hand where somebody asks."""
+    answer = ready.answer
     study = Causes(answer.request)
     is_read = answer.recording.target and is_quick(answer) and is_small(answer, answer.request)
-    if is_read and not is_public() and at_hand(study) is None:  # each visitor pays for their own
+    is_free = ready.is_first or not is_public()  # else each visitor pays for their own
+    if is_read and is_free and at_hand(study) is None:
         with suppress(NothingLeft):  # the card says so
             finish(study, runner)
 
@@ -160,7 +166,11 @@ class LivePreview:
     """True: a run goes on, and who types is ahead of the page."""
     cards: Callable[[Evidence], bytes] | None = None
     """Makes the cards of the run that goes on, as `Ready` has them."""
+    is_first: bool = False
+    """True: the run that goes on shows what everybody sees first."""
     newest: Newest = field(default_factory=lambda: Newest(LINE))
+    newest_cards: Newest = field(default_factory=lambda: Newest(LINE))
+    """Keeps what a person waits for, who may point elsewhere and still wants the marks."""
     recent: deque[Pictures] = field(default_factory=lambda: deque(maxlen=RECENT))
     """The last that were made: one may have been asked for ahead of a click that did not come."""
 

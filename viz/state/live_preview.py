@@ -51,12 +51,14 @@ def previewed(request: Request, answer: Answer | None) -> Iterator[None]:
         follows = False  # another text is written to its end
     if answer is None or replace(request, text="") != replace(answer.request, text=""):
         follows = False  # the checkpoint that is chosen cannot be opened
-    live.is_drawing, live.drawn, live.cards = True, [] if follows else None, None
+    live.is_drawing, live.drawn = True, [] if follows else None
+    live.cards, live.is_first = None, False
     try:
         yield
         drawn = live.drawn or []
         leads = any(each.leads for each in drawn)
-        live.ready = Ready(answer, drawn, live.cards) if answer and leads else None
+        ready = (live.cards, live.is_first)
+        live.ready = Ready(answer, drawn, *ready) if answer and leads else None
     finally:
         live.is_drawing = False
 
@@ -81,12 +83,14 @@ def preview(
         drawn.append(Drawn(key, picture, current_theme(), state, leads, of))
 
 
-def preview_cards(cards: Callable[[Evidence], bytes]) -> None:
+def preview_cards(cards: Callable[[Evidence], bytes], is_first: bool) -> None:
     """Let whoever points at a written word have the cards of all, before they pin one.
 
-    cards: called by another thread, where nothing of the session is.
+    cards: called by another thread, where nothing of the session is. is_first: they are of what
+    everybody sees first.
     """
-    _live().cards = cards
+    live = _live()
+    live.cards, live.is_first = cards, is_first
 
 
 def take_preview(request: Request) -> None:

@@ -9,7 +9,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from viz.run.cpu_instead import relieved
-from viz.run.previews import LINE, Preview
+from viz.run.previews import LINE, WHY, Preview
 from viz.state.live_preview import of_session, open_previews
 
 MOST_BYTES = 2**16
@@ -21,6 +21,7 @@ All are successes: browsers report others as errors.
 """
 AHEAD = "ahead"
 """In the query of what is asked for before the click that it belongs to."""
+WHY_TEXT = json.dumps(WHY)
 PLAIN = {"Content-Type": "application/octet-stream", "Content-Encoding": "identity"}
 """Not compressed on the way: that takes longer than what it saves."""
 
@@ -41,7 +42,8 @@ async def _answer(request: Request) -> Response:
         return Response(status_code=AS_ENTERED)  # a guess gives way to what somebody waits for
     over, loop = asyncio.Event(), asyncio.get_running_loop()
     study = Preview(live.ready, changes)
-    follower = live.newest.follow(study, partial(loop.call_soon_threadsafe, over.set))
+    newest = live.newest_cards if changes == WHY_TEXT else live.newest
+    follower = newest.follow(study, partial(loop.call_soon_threadsafe, over.set))
     await over.wait()
     work = follower.work
     if follower.is_stopped or work.was_left:

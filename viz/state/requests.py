@@ -57,6 +57,15 @@ def request_of(checkpoint: str, text: str, screen: Screen) -> Request:
     return limited(as_stopped(decided(request, screen), screen.stopped))
 
 
+def is_first(request: Request) -> bool:
+    """Tell whether it is what a checkpoint shows before anybody has chosen anything.
+
+    What is known of it is for all visitors alike, so none of them pays for it.
+    """
+    checkpoint = request.checkpoint
+    return request == request_of(checkpoint, first_example(checkpoint), Screen())
+
+
 def decided(request: Request, screen: Screen) -> Request:
     """The request with what is decided of the decoding, and the hypothesis that is shown."""
     constraints = Constraints(screen.prefix, screen.force, screen.forbid)

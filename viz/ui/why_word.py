@@ -6,6 +6,7 @@ from transformer.analysis.tables.origins import Side
 from transformer.causes import Evidence
 from transformer.editing.read_words import side_read
 from transformer.edits import Edit
+from transformer.recording import Recording
 from transformer.refusal import Refusal
 from transformer.token import Token
 from transformer.visible import visible
@@ -80,7 +81,8 @@ def why_word(pane: Pane, place_of: PlaceOf, is_main: bool = False, is_ahead: boo
         evidence = work.result() if work.is_whole else None
     with slot:
         if is_ahead and not on_stage():
-            show_card(pane, place_of, partial(_card, pane), evidence)
+            of_all = partial(_card, pane), partial(_marks, pane.recording)
+            show_card(pane, place_of, *of_all, evidence)
         elif evidence is not None and place is not None:
             show(word_exhibits(pane, place, is_main)["why"].exhibit(evidence), "why")
     if place is None or evidence is None:
@@ -130,9 +132,11 @@ def marks(answer: Answer) -> list[Mark]:
     """The marks of tokens once the evidence of an answer is known: words that look at another word
     than they need, at their last token, and words of the source that no written word needs.
     """
-    evidence, recording = at_hand(Causes(answer.request)), answer.recording
-    if evidence is None:
-        return []
+    evidence = at_hand(Causes(answer.request))
+    return [] if evidence is None else _marks(answer.recording, evidence)
+
+
+def _marks(recording: Recording, evidence: Evidence) -> list[Mark]:
     pairs = zip(word_groups(recording.target), evidence.verdicts, strict=True)
     parted = [
         ("target", group[-1], "parted", visible(it.text))

@@ -32,6 +32,7 @@ from viz.state.page import Page, Pane
 from viz.state.preview_route import AGAIN, AS_ENTERED, MOST_BYTES, preview_route
 from viz.theme import LIGHT
 from viz.ui import layout
+from viz.ui.why_word import marks
 
 APP = Path(__file__).parents[3] / "app.py"
 FIRST, TYPED = "3 7 2 9 4 11 5", "5 5 2 8"
@@ -436,24 +437,31 @@ def test_what_is_asked_ahead_of_a_click_gives_way_to_what_is_waited_for(
     assert post(router, address, head_off)[0] == 200
 
 
-@pytest.mark.parametrize("is_public", [False, True])
+@pytest.mark.parametrize(("is_public", "is_first"), [(False, False), (True, False), (True, True)])
 def test_who_points_at_a_written_word_finds_its_card_made(
-    is_public: bool, router: Router, monkeypatch: pytest.MonkeyPatch
+    is_public: bool, is_first: bool, router: Router, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """On a public server each visitor pays for it, and asks for it by a click."""
-    app = start(text=f"3 7 2 9 4 {4 + is_public}")
+    """On a public server each visitor pays for it, and asks for it by a click; but not for what
+    everybody sees first.
+    """
+    typed = f"3 7 2 9 4 {4 + is_public}"
+    app = start() if is_first else start(text=typed)
+    CACHE.clear()
     causes = Causes(app.session_state["session"].answer.request)
     monkeypatch.setenv("HEADSCOPE_PUBLIC", "yes" if is_public else "no")
     why = json.dumps(WHY).encode()
     assert at_hand(causes) is None
     status, answer = post(router, address_of(app), why, b"ahead")
-    assert (at_hand(causes) is None) == is_public
+    awaited = unpack(given(app)["word-card"])[0]["awaited"]
+    assert awaited == is_first
+    assert (at_hand(causes) is None) == (is_public and not is_first)
     if is_public:
-        assert (status, answer) == (AS_ENTERED, b"")
+        assert status == (200 if is_first else AS_ENTERED)
         return
     monkeypatch.setattr(Causes, "run", lambda *_: pytest.fail("it was there"))
     _, (packed,) = unpack(answer)
     cards, _ = unpack(packed.tobytes())
+    assert cards["marks"] == [list(each) for each in marks(app.session_state["session"].answer)]
     assert cards["of"] == unpack(given(app)["tokens"])[0]["nonce"]
     assert cards["opens"] == {str(row): word for word, row in enumerate(cards["rows"])}
     pinned = start(text="3 7 2 9 4 4", pins="q1")

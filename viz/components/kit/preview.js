@@ -7,6 +7,7 @@ export const PREVIEW_EVENT = "headscope:preview";
 export const TYPED = "headscope:typed"; // the text that was entered by itself last: it is no entry of Back
 export const TRY_EVENT = "headscope:try"; // a click that changes the model: what it gives is shown first
 export const AIM_EVENT = "headscope:aim"; // somebody points at such a click: it may be asked for already
+export const WISH_EVENT = "headscope:wish"; // the cards of all written words are wanted
 const PIN_EVENT = "headscope:pin"; // a token is being pinned: shown at once by who knows what it opens
 export const CARDS_EVENT = "headscope:cards"; // the cards of all written words, as they were asked for
 export const DROPPED_EVENT = "headscope:preview-dropped"; // as when the theme changes: nothing was entered
@@ -20,6 +21,11 @@ export function tryFirst(changes, tellThem) {
 // The same while somebody only points there; null: at nothing.
 export function aimAt(changes) {
   window.dispatchEvent(new CustomEvent(AIM_EVENT, { detail: changes }));
+}
+
+// isGuess: somebody only points at a written word. Else the page waits for them, to mark its tokens.
+export function wishForCards(isGuess) {
+  window.dispatchEvent(new CustomEvent(WISH_EVENT, { detail: isGuess }));
 }
 
 // pin: { of, side, position, asKey }; of: the nonce of the tokens. To be said before the server is told.

@@ -1,6 +1,6 @@
 // What differs from the request that was entered is posted to the server, and what it answers is shown.
 
-import { CARDS_EVENT, PREVIEW_EVENT } from "../kit/preview.js";
+import { PREVIEW_EVENT } from "../kit/preview.js";
 import { unpack } from "../kit/unpack.js";
 
 export const SOON = 100; // ms after which a server that draws the page is asked once more
@@ -8,6 +8,8 @@ export const ANSWERED = 200;
 export const AGAIN = 202; // as viz/state/preview_route.py answers; else what was entered stays
 
 export const isRunning = () => !document.querySelector('[data-test-script-state="notRunning"]');
+
+export const isTyping = ({ wanted, isEntered }) => wanted !== null && !isEntered;
 
 // parts: the bytes that each picture is to show, by key; null: what the server said last.
 // The last comes a frame later: drawn at once, all of them would miss the first.
@@ -24,12 +26,6 @@ export function announcePreview(typing, parts) {
   tell(Object.fromEntries(keys.map((key) => [key, parts[key]])));
   const later = () => typing.latest === parts && tell({ [last]: parts[last] });
   requestAnimationFrame(() => setTimeout(later));
-}
-
-// Not a preview: they belong to the text that was entered, and wait for a pin.
-export function announceCards(bytes) {
-  const [cards] = Object.values(partsOf(bytes));
-  window.dispatchEvent(new CustomEvent(CARDS_EVENT, { detail: unpack(cards).header }));
 }
 
 export async function post(address, changes) {

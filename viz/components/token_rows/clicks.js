@@ -1,7 +1,7 @@
 // A click that changes the model: what it gives is shown before the run of the page that it starts. It is
 // asked for while somebody points at what they will click, so that it is there when they do.
 
-import { AGAIN, ANSWERED, SOON, announceCards, announcePreview, isRunning, partsOf, post } from "./asking.js";
+import { AGAIN, ANSWERED, SOON, announcePreview, isRunning, isTyping, partsOf, post } from "./asking.js";
 
 const TRIES = 5; // of a click, while the server draws the page of the one before
 const AIMING = 60; // ms that a pointer rests on something before it is taken for an aim
@@ -24,15 +24,10 @@ async function askAhead(typing, changes) {
   if (typing.ahead?.key === key) return;
   const ahead = { key, answer: post(`${typing.address}?ahead`, changes) };
   typing.ahead = ahead;
-  const { status, bytes } = await ahead.answer;
-  if (status === ANSWERED && changes.why) announceCards(bytes);
+  const { status } = await ahead.answer;
   if (status !== AGAIN || typing.ahead !== ahead) return;
   typing.ahead = null;
   askSoon(typing, changes, SOON);
-}
-
-function isTyping({ wanted, isEntered }) {
-  return wanted !== null && !isEntered;
 }
 
 // The run that follows takes over what is made here.

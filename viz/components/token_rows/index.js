@@ -12,7 +12,7 @@ import {
   onToken,
   setWordPiece,
 } from "../kit/page.js";
-import { announcePin } from "../kit/preview.js";
+import { announcePin, onCards } from "../kit/preview.js";
 import { rove, takeKey } from "../kit/roving.js";
 import { showLarge } from "../kit/sight.js";
 import { accepts, tell } from "../kit/sync.js";
@@ -47,16 +47,22 @@ function create(root, sync) {
     if (dataset.position) announceToken(dataset.side, Number(dataset.position));
   });
   root.addEventListener("focusout", ({ target }) => announceToken(target.dataset.side, null));
-  const silence = onToken((token) => {
-    markPointed(root, token);
-    pointLines(view.lines, token);
-  });
+  const silence = [
+    onToken((token) => {
+      markPointed(root, token);
+      pointLines(view.lines, token);
+    }),
+    onCards((cards) => {
+      view.late = cards; // of these tokens, or of those that come back when what is typed is dropped
+      if (cards.of === view.nonce) mark(view);
+    }),
+  ];
   const dispose = () => {
-    silence();
+    silence.forEach((end) => end());
     view.lines.dispose();
     typing.end();
   };
-  const view = { root, sync, typing, dispose, name: "off", isAligned: false };
+  const view = { root, sync, typing, dispose, name: "off", isAligned: false, late: null };
   view.marks = createMarks(root);
   view.tint = createTint((name) => {
     tell(sync, "tint", name);
@@ -91,8 +97,9 @@ function update(view, { nonce, palette, pinned, marks, address, tint, alignment,
 
 // What stands over the tokens: pins, signs, the tint, and the lines between them.
 function mark(view) {
-  const { root, header, palette, pinned, signs: given, tint, name: measure, lines, isAligned } = view;
+  const { root, header, palette, pinned, tint, name: measure, lines, isAligned } = view;
   const held = new Set(pinned.map(String));
+  const given = !view.signs.length && view.late?.of === view.nonce ? view.late.marks : view.signs;
   const signs = new Map(given.map(([side, position, ...sign]) => [`${side},${position}`, sign]));
   for (const node of root.querySelectorAll(".chip")) {
     const { side, position } = node.dataset;

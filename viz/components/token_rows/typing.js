@@ -1,9 +1,10 @@
 // The sentence field while somebody types: a preview of each text is asked for, and when they rest it
 // is entered, so that the address holds what is on the screen.
 
-import { AIM_EVENT, DROPPED_EVENT, TRY_EVENT, TYPED } from "../kit/preview.js";
-import { AGAIN, ANSWERED, SOON, announcePreview, isRunning, partsOf, post } from "./asking.js";
+import { AIM_EVENT, DROPPED_EVENT, TRY_EVENT, TYPED, WISH_EVENT } from "../kit/preview.js";
+import { AGAIN, ANSWERED, SOON, announcePreview, isRunning, isTyping, partsOf, post } from "./asking.js";
 import { aimed, tried } from "./clicks.js";
+import { wished } from "./wish.js";
 
 const REST = 500; // ms after the last letter until it is entered
 const LATE = 300; // ms in which a page that was sent is surely drawn
@@ -12,7 +13,7 @@ const LATE = 300; // ms in which a page that was sent is surely drawn
 export function followTyping() {
   const typing = { address: "", field: null, before: null, wanted: null, latest: null };
   Object.assign(typing, { asked: 0, answered: 0, timer: 0, rest: 0, isEntered: false });
-  Object.assign(typing, { aim: null, ahead: null, isTrying: false }); // of clicks
+  Object.assign(typing, { aim: null, ahead: null, isTrying: false, wish: null }); // of clicks
   const events = [
     [document, "focusin", ({ target }) => isField(target) && (typing.before = target.value)],
     [document, "input", (event) => typed(typing, event)],
@@ -23,6 +24,7 @@ export function followTyping() {
     [window, DROPPED_EVENT, () => askLater(typing, LATE)],
     [window, TRY_EVENT, (event) => tried(typing, event)],
     [window, AIM_EVENT, ({ detail }) => aimed(typing, detail)],
+    [window, WISH_EVENT, ({ detail }) => wished(typing, detail)],
   ];
   for (const [node, name, heard] of events) node.addEventListener(name, heard, true);
   const observer = new MutationObserver(() => ran(typing));
@@ -36,6 +38,7 @@ export function followTyping() {
       clearTimeout(typing.timer);
       clearTimeout(typing.rest);
       typing.aim = null;
+      typing.address = "";
       observer.disconnect();
       for (const [node, name, heard] of events) node.removeEventListener(name, heard, true);
     },
@@ -93,6 +96,7 @@ function wentBack(typing) {
 // What was entered is on the page, or could not be: no preview has a say any more.
 function ran(typing) {
   typing.ahead = null; // the page may have other pictures now
+  if (typing.wish?.isPosted) typing.wish = null; // and other words: it may ask for theirs
   if (!typing.isEntered || isRunning()) return;
   setTimeout(() => {
     if (!typing.isEntered || isRunning()) return;
@@ -125,5 +129,5 @@ function askLater(typing, ms) {
 }
 
 function askAgain(typing) {
-  if (typing.wanted !== null && !typing.isEntered) ask(typing);
+  if (isTyping(typing)) ask(typing);
 }

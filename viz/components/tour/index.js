@@ -2,6 +2,7 @@
 
 import { mounted } from "../kit/mounted.js";
 import { applyPalette, element } from "../kit/page.js";
+import { onCards } from "../kit/preview.js";
 import { takeKey } from "../kit/roving.js";
 import { isKnown, setKnown, takeStart } from "./known.js";
 import { placeOf } from "./places.js";
@@ -25,8 +26,10 @@ function create(root) {
   const { signal } = away;
   window.addEventListener("keydown", (event) => onKey(tour, event), { capture: true, signal });
   window.addEventListener("hashchange", () => askedFor(tour), { signal });
+  const silence = onCards(() => setTimeout(() => tour.at >= 0 && say(tour))); // tokens have their marks now
   tour.dispose = () => {
     away.abort();
+    silence();
     end(tour);
   };
   return tour;

@@ -4,11 +4,9 @@
 import { grow } from "../kit/elements.js";
 import { mounted } from "../kit/mounted.js";
 import { applyPalette, onToken } from "../kit/page.js";
-import { aimAt, onCards, onPin } from "../kit/preview.js";
+import { onCards, onPin, wishForCards } from "../kit/preview.js";
 import { accepts, hold } from "../kit/sync.js";
 import { unpack } from "../kit/unpack.js";
-
-const WHY = { why: true }; // as viz/run/previews.py: the cards of all written words are asked for
 
 export default mounted("word_card", create, update);
 
@@ -16,7 +14,7 @@ function create(root, sync) {
   const view = { root, sync, of: "", pins: [], card: null, all: null, early: [], drawn: null };
   const silence = [
     onToken(({ side, position }) => {
-      if (side === "target" && position !== null && position >= 0 && !view.all) aimAt(WHY);
+      if (side === "target" && position !== null && position >= 0 && !view.all) wishForCards(true);
     }),
     onPin(({ of, side, position, asKey }) => {
       if (side !== "target" || of !== view.of || asKey) return; // asKey: it is a column that is pinned
@@ -35,12 +33,13 @@ function create(root, sync) {
   return Object.assign(view, { dispose: () => silence.forEach((end) => end()) });
 }
 
-function update(view, { of, palette, pins, payload }) {
+function update(view, { of, palette, pins, awaited, payload }) {
   applyPalette(view.root, palette);
   Object.assign(view, { of, theme: palette.name, card: unpack(payload).header.card });
   if (view.all && !belongs(view, view.all)) know(view, null);
   if (accepts(view.sync, "pins", pins)) Object.assign(view, { pins, early: [] });
   draw(view);
+  if (awaited && !view.all) wishForCards(false);
 }
 
 function know(view, cards) {

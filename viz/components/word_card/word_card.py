@@ -6,6 +6,7 @@ from typing import Any
 from viz.components.kit.browser import Component, envelope
 from viz.components.kit.pack import pack
 from viz.components.kit.sync import heard, opened, show
+from viz.components.token_rows.token_rows import Mark
 from viz.theme import Theme
 
 WORD_CARD = Component("word_card")
@@ -21,23 +22,29 @@ def all_cards(
     rows: Sequence[int],
     opens: Mapping[int, int],
     cards: Sequence[Elements],
+    marks: Sequence[Mark],
 ) -> bytes:
     """The cards of all written words, of which a pin in the browser chooses one.
 
     of: the nonce of the token rows that they belong to. rows: the row of each token that is
     written; -1: it has none. opens: from a row that is pinned to the card that it opens.
+    marks: the signs that the tokens have from now on.
     """
     places = {"rows": list(rows), "opens": {str(row): word for row, word in opens.items()}}
     style = cards[0][0] if cards else None
     bodies = [card[1:] for card in cards]
-    return pack({"of": of, "theme": theme.name, **places, "style": style, "cards": bodies})
+    of_all: dict[str, Any] = {"style": style, "cards": bodies, "marks": list(map(list, marks))}
+    return pack({"of": of, "theme": theme.name, **places, **of_all})
 
 
-def word_card(of: str, theme: Theme, pins: Sequence[int], card: Elements | None) -> None:
+def word_card(
+    of: str, theme: Theme, pins: Sequence[int], card: Elements | None, is_awaited: bool
+) -> None:
     """Show a card; None: only what a pin in the browser opens, once all cards are there.
 
-    of: the same. pins: the rows that are pinned, the last one last.
+    of: the same. pins: the rows that are pinned, the last one last. is_awaited: the browser asks
+    for all cards by itself, and not only once somebody points at a word.
     """
-    data = envelope(pack({"card": card}), theme, of=of, pins=list(pins))
+    data = envelope(pack({"card": card}), theme, of=of, pins=list(pins), awaited=is_awaited)
     # The token rows tell what is pinned: what was heard of them says whose pins hold.
     show(WORD_CARD, data, KEY, more={"heard": heard(TOKENS), "opened": opened()})

@@ -1,12 +1,12 @@
 """The cards of an answer's written words: the one that is pinned, and the others ahead of a pin."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 
 from transformer.causes import Evidence
 from transformer.words import word_at
 from viz.components.kit.browser import digest
-from viz.components.token_rows.token_rows import TITLES, TokenRows
+from viz.components.token_rows.token_rows import TITLES, Mark, TokenRows
 from viz.components.word_card.word_card import Elements, all_cards, word_card
 from viz.exhibits.table import Table, Tables
 from viz.painters.elements import elements
@@ -15,6 +15,7 @@ from viz.run.payloads import payload_of
 from viz.state.focus import pinned_rows, pinning, rows_of_written
 from viz.state.live_preview import preview_cards
 from viz.state.page import Pane
+from viz.state.requests import is_first
 from viz.state.state import current_theme
 from viz.theme import Theme
 
@@ -22,31 +23,44 @@ PlaceOf = Callable[[Pane], int | None]
 """From what is pinned on a page to the place, in the target, of the word that is meant."""
 CardOf = Callable[[int, Evidence], Table | Tables]
 """From the number of a word among those that are written, and the evidence, to its card."""
+MarksOf = Callable[[Evidence], Sequence[Mark]]
+"""From the evidence to the marks of the tokens."""
 
 
-def show_card(pane: Pane, place_of: PlaceOf, card_of: CardOf, evidence: Evidence | None) -> None:
+def show_card(
+    pane: Pane, place_of: PlaceOf, card_of: CardOf, marks_of: MarksOf, evidence: Evidence | None
+) -> None:
     """Show the card of the word that is pinned, and let a pin show any other at once.
 
-    evidence: None where it is not known yet: nothing is drawn then.
+    evidence: None where it is not known yet: nothing is drawn then. What everybody sees first gets
+    its marks as soon as it is.
     """
+    is_first_of_all = is_first(pane.answer.request)
     rows = TokenRows(TITLES[pane.answer.checkpoint.family.reads], pane.reading.words)
     of, theme, place = digest(payload_of(pane.answer, rows)), current_theme(), place_of(pane)
     card = None
     if evidence is not None and place is not None:
         card = _elements(card_of(_word(pane, place), evidence), theme)
-    word_card(of, theme, pinned_rows(pane), card)
-    preview_cards(partial(_all, pane, place_of, card_of, of, theme))
+    word_card(of, theme, pinned_rows(pane), card, evidence is None and is_first_of_all)
+    cards = partial(_all, pane, place_of, card_of, marks_of, of, theme)
+    preview_cards(cards, is_first_of_all)
 
 
 def _all(
-    pane: Pane, place_of: PlaceOf, card_of: CardOf, of: str, theme: Theme, evidence: Evidence
+    pane: Pane,
+    place_of: PlaceOf,
+    card_of: CardOf,
+    marks_of: MarksOf,
+    of: str,
+    theme: Theme,
+    evidence: Evidence,
 ) -> bytes:
     rows = rows_of_written(pane)
     places = {row: place_of(pinning(pane, row)) for row in rows if row >= 0}
     opens = {row: _word(pane, place) for row, place in places.items() if place is not None}
     words = range(len(evidence.target_words))
     cards = [_elements(card_of(word, evidence), theme) for word in words]
-    return all_cards(of, theme, rows, opens, cards)
+    return all_cards(of, theme, rows, opens, cards, marks_of(evidence))
 
 
 def _word(pane: Pane, place: int) -> int:

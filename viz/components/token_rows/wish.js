@@ -1,0 +1,30 @@
+// The cards of all written words, which bring the marks of the tokens along: asked for by whoever shows
+// them, and answered once they are known. What is pointed at or clicked meanwhile takes nothing from it.
+
+import { CARDS_EVENT } from "../kit/preview.js";
+import { unpack } from "../kit/unpack.js";
+import { AGAIN, ANSWERED, SOON, isRunning, isTyping, partsOf, post } from "./asking.js";
+
+const WHY = { why: true }; // as viz/run/previews.py
+
+// isGuess: it gives way to what others wait for, and may come to nothing.
+export async function wished(typing, isGuess) {
+  if (typing.wish) return;
+  const wish = (typing.wish = { isPosted: false });
+  let answer = { status: AGAIN };
+  while (answer.status === AGAIN && (typing.wish === wish || !typing.wish)) {
+    await new Promise((wake) => setTimeout(wake, SOON));
+    if (isRunning() || typing.isTrying) continue; // another page may be on its way, and has an address
+    if (!typing.address || isTyping(typing)) break; // the page of what is entered then asks for its own
+    wish.isPosted = true;
+    answer = await post(typing.address + (isGuess ? "?ahead" : ""), WHY);
+  }
+  if (typing.wish === wish) typing.wish = null;
+  if (answer.status === ANSWERED) announce(answer.bytes);
+}
+
+// Not a preview: they belong to the text that was entered, and wait for a pin.
+function announce(bytes) {
+  const [cards] = Object.values(partsOf(bytes));
+  window.dispatchEvent(new CustomEvent(CARDS_EVENT, { detail: unpack(cards).header }));
+}
