@@ -49,8 +49,10 @@ def test_whoever_types_another_sentence_stays_in_the_scene_and_finds_back(
     type_sentence(page, "It rains.")
     becomes(lambda: parameter(page, "text"), "It rains.")
     expect(story).to_contain_text(scene.heading)
+    expect(story.locator(".departed")).to_contain_text(str(scene.screen.text))
     story.get_by_role("link", name=re.compile("Back to the scene")).click()
     becomes(lambda: parameter(page, "text"), scene.screen.text)
+    expect(story.locator(".departed")).to_have_count(0)
     expect(story.get_by_role("link", name=re.compile("Back to the scene"))).to_have_count(0)
 
 

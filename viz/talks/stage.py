@@ -9,16 +9,18 @@ from viz.components.kit.sync import opened
 from viz.components.stage.stage import stage
 from viz.labels import escaped
 from viz.screen import Screen, link
+from viz.state.fingerprints import meant
 from viz.state.state import current_theme, session
 from viz.stories.markdown import as_html
 from viz.stories.shipped import stories_of
 from viz.stories.story import Scene, Story, bare
 from viz.talks.audience_link import invitation
 from viz.talks.backup_address import recording_of
+from viz.talks.departure import departure
 from viz.talks.room_links import rooms_address, seen_by, windows
 from viz.talks.stage_style import AUDIENCE_STYLE, PRESENTER_STYLE, STAGE_STYLE
 from viz.talks.stories import story_of, why_not
-from viz.talks.story import say_doubts
+from viz.talks.story import departed, say_doubts
 from viz.talks.story_words import draw_words
 from viz.talks.talk_error import say_untold
 
@@ -66,7 +68,7 @@ def open_scene(ask: Callable[[], None]) -> bool:
         _present(story, number, scene, ask)
         return False
     _hear(story, number)
-    _scene(number, scene)
+    _scene(story, number, scene)
     return True
 
 
@@ -84,7 +86,7 @@ def _present(story: Story, number: int, scene: Scene, ask: Callable[[], None]) -
     say_doubts(story)
     words, beside = st.columns([6, 5], gap="large")
     with words:
-        _scene(number, scene)
+        _scene(story, number, scene)
         ask()
         notes = as_html(scene.notes) or "<p>This scene has no notes.</p>"
         draw_words(f'<section class="notes" aria-label="Notes">{notes}</section>')
@@ -137,10 +139,11 @@ def _other_tool(screen: Screen) -> str:
     return "look" if screen.tool == "heads" else "heads"
 
 
-def _scene(number: int, scene: Scene) -> None:
+def _scene(story: Story, number: int, scene: Scene) -> None:
+    changed = departed(departure(session().screen, meant(story.screen_of(number))))
     with st.container(key="scene", gap=None):
         st.html(f'<h1 data-scene="{number:d}">{escaped(scene.heading)}</h1>')
-        draw_words(as_html(scene.text))
+        draw_words(changed + as_html(scene.text))
 
 
 def list_talks() -> None:

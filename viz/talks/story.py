@@ -14,6 +14,7 @@ from viz.state.state import change, session
 from viz.stories.markdown import as_html
 from viz.stories.story import Story
 from viz.talks.collecting import GONE, close, is_gone
+from viz.talks.departure import departure
 from viz.talks.stories import doubts, story_of, why_not
 from viz.talks.story_words import draw_words
 
@@ -23,6 +24,7 @@ _STYLE = """
   .story header, .story nav { display: flex; flex-wrap: wrap; align-items: baseline;
                               gap: 0.2rem 1.4rem; }
   .story p { margin: 0.2rem 0; max-width: 110ch; line-height: 1.5; }
+  .story .departed { color: var(--dim); }
   .story nav { color: var(--dim); font-size: 0.875rem; }
 </style>
 """
@@ -71,15 +73,24 @@ def _text(story: Story, number: int) -> str:
         links.insert(0, _link(story, number - 1, "← Previous"))
     if number < n:
         links.append(_link(story, number + 1, "Next →"))
-    there = meant(story.screen_of(number))
-    if unnamed(session().screen) != unnamed(there):
-        links.append(_link(story, number, "Back to the scene"))
+    screen, there = session().screen, meant(story.screen_of(number))
+    changed, back = departure(screen, there), _link(story, number, "Back to the scene")
+    if unnamed(screen) != unnamed(there) and not changed:
+        links.append(back)
     links.append(f'<a data-state href="{_on_stage()}">Present</a>')
     return (
         f'<div class="story"><header><strong>{escaped(scene.heading)}</strong>'
         f'<nav aria-label="{escaped(story.title)}">{"".join(links)}</nav></header>'
-        f"{as_html(scene.text)}</div>"
+        f"{departed(changed, back)}{as_html(scene.text)}</div>"
     )
+
+
+def departed(changed: str, back: str = "") -> str:
+    """HTML of what was changed, above the words of a scene; empty where nothing was.
+
+    back: HTML of what leads back.
+    """
+    return changed and f'<p class="departed">{escaped(changed)} {back}</p>'
 
 
 def _on_stage() -> str:
