@@ -4,6 +4,7 @@ import json
 import time
 from argparse import ArgumentParser, Namespace
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 
@@ -159,7 +160,22 @@ def text(result: Result) -> str:
     if survey.one_by_one:
         spent += f", read one by one as {survey.one_by_one}"
     heading = f"Means over {survey.n_sentences:,} sentences{spent}; intervals are in {CSV}."
-    return "\n".join([heading, *table])
+    return "\n".join([heading, *table, *titled(names)])
+
+
+def titled(names: Iterable[str]) -> list[str]:
+    """Lines that give the titles on screen of names of numbers, where these are other words."""
+    every = metrics() | roles()
+    return [f"{name} is “{every[name].title}” on the screen." for name in names if is_other(name)]
+
+
+def is_other(name: str) -> bool:
+    """Tell whether the title of a metric or role has another word than its name.
+
+    >>> is_other("rare"), is_other("confidence")  # On the rarest token; Sharpness
+    (False, True)
+    """
+    return name not in (metrics() | roles())[name].title.casefold()
 
 
 def _row(head: HeadSummary, names: list[str]) -> tuple[str, ...]:

@@ -10,6 +10,7 @@ from transformer.__main__ import main
 from transformer.commands import survey
 from transformer.commands.survey import CSV, JSON
 from transformer.corpus.manifest import MANIFEST
+from transformer.corpus.measured import metrics, roles
 from transformer.corpus.shards import SIZE, part
 from transformer.corpus.survey import SurveyJob
 from transformer.corpus.survey_json import read_survey
@@ -217,3 +218,13 @@ def test_a_file_without_a_sentence_is_refused(lines: str, tmp_path: Path, capsys
     file.write_text(lines)
     assert run("copy", "--data", file, "--out", tmp_path / "out") == 1
     assert "sentence" in capsys.readouterr().err
+
+
+def test_a_number_whose_title_has_another_word_is_listed_under_both() -> None:
+    documented = (Path(__file__).parents[3] / "docs" / "survey.md").read_text(encoding="utf-8")
+    every = metrics() | roles()
+    others = [name for name in every if survey.is_other(name)]
+    assert "confidence" in others and "entropy" not in others
+    for name in others:
+        assert f"| `{name}` | *{every[name].title}* on screen" in documented
+    assert len(survey.titled(every)) == len(others)

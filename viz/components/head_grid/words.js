@@ -81,7 +81,7 @@ export function explain({ section, legend, reading }) {
   const { shown, header } = section;
   const [scale, lines] = shown.show === "maps" ? mapScale(section) : metricScale(section);
   legend.replaceChildren(...sorted(section), ...scale, reading.node);
-  sayReading(reading, [...lines, ...header.notes]);
+  sayReading(reading, [...lines, ...meaning(section), ...header.notes]);
 }
 
 function mapScale(section) {
@@ -119,6 +119,13 @@ export function sorted(section) {
   const n = section.cells.length;
   if (top && top < n) return [`The best ${top} of ${n} heads by ${title}. `];
   return [`Sorted by ${title}, largest first. `];
+}
+
+// What heads are sorted by, where no square shows it: then the scale says it.
+function meaning(section) {
+  const { by, show } = section.shown;
+  const metric = by !== null && by !== show ? metricOf(section, by) : null;
+  return metric ? [`${within(metric.title)}: ${metric.explain}`.replace(/\.$/, "")] : [];
 }
 
 function ramp(scale) {

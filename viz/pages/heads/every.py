@@ -9,6 +9,7 @@ from functools import partial
 from typing import Any
 
 from transformer.corpus.atlas import Atlas, Place
+from transformer.corpus.measured import metrics, roles
 from viz.app_packages import st
 from viz.exhibits.exhibit import Exhibit
 from viz.fields.heads import HeadsFields
@@ -117,6 +118,14 @@ def _choose_rows(pane: Pane, atlas: Atlas, maps: Mapping[str, Exhibit]) -> None:
             text = f"{len(own.heads_among):d} chosen on the maps"
             st.button(text, icon=":material/close:", help="List all heads again", on_click=_clear)
         for_a_paper(pane, maps, "paper maps")
+    if own.heads_order in numbers and (meaning := _meaning(own.heads_order)):
+        st.caption(literal(meaning))
+
+
+def _meaning(order: str) -> str:
+    """Say what heads are ranked by; empty of a number that another line explains."""
+    of = (metrics() | roles()).get(order)
+    return "" if of is None else f"{of.title}: {of.explain}"
 
 
 def _kinds(pane: Pane, atlas: Atlas) -> list[str]:
