@@ -126,16 +126,35 @@ def test_a_survey_is_made_on_screen_stopped_and_gone_on_with(
     )
 
 
-def test_a_question_is_answered_by_heads_that_open_on_explore(page: Page, address: str) -> None:
-    query = (
-        "checkpoint=copy&heads_of=ask&text=3+7+2+9&heads_ask=who+links+7+to+7+in+cross-attention"
-    )
-    page.goto(f"{address}/heads?{query}")
+def test_drawn_cells_are_answered_by_heads_that_open_on_explore(page: Page, address: str) -> None:
+    """By a drag and by keys; Back has the same cells, and what is cleared is no longer asked."""
+    page.goto(f"{address}/heads?checkpoint=copy&heads_of=ask&text=3+7+2+9&kind=cross")
+    cells = page.locator(".cell-drawing .cell")
+    drawn = page.locator(".cell-drawing .cell[aria-selected=true]")
+    cells.first.wait_for()
+    n_columns = page.locator(".cell-drawing th[scope=col]").count()
+    assert cells.count() > n_columns > 3
+    cells.nth(0).hover()
+    page.mouse.down()
+    cells.nth(n_columns + 1).hover()
+    page.mouse.up()
     head = page.locator('[aria-label="Answers"] th a').first
     head.wait_for()
+    page.wait_for_url(re.compile("heads_ask=.*q0k0.*q1k1.*cross"))
     head.click()
     page.wait_for_url(re.compile("kind=cross.*pins=q"))
     page.locator(".head-view").first.wait_for()
+    page.go_back()
+    expect(drawn).to_have_count(2)
+    painted(page)
+    cells.nth(n_columns + 1).focus()
+    for key in ("Space", "ArrowRight", "Space"):
+        page.keyboard.press(key)
+    page.wait_for_url(re.compile("q0k0.+q1k2"))
+    page.get_by_role("button", name="Clear").click()
+    expect(drawn).to_have_count(0)
+    page.wait_for_url(re.compile(r"heads\?(?!.*heads_ask)"))
+    expect(page.locator('[aria-label="Answers"]')).to_have_count(0)
 
 
 def test_pinned_words_ask_for_heads_on_explore(page: Page, address: str) -> None:

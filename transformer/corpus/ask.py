@@ -5,39 +5,22 @@ like on other sentences. `transformer.corpus.questions` reads questions.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from unicodedata import normalize
-
-import torch
-from torch import Tensor
 
 from transformer.analysis.corpus_sweep import judged_target
-from transformer.analysis.reading import AttentionMap, Reading, read
 from transformer.checkpoint import Checkpoint
-from transformer.corpus.questions import Pattern, words_of
+from transformer.corpus.questions.cells import Cells, Spot, bare, cells_at, cells_of
+from transformer.corpus.questions.grammar import Pattern, words_of
 from transformer.corpus.shipped import Place
-from transformer.inputs import InputError
 from transformer.recording import Recording
 from transformer.recording.ours import record
-from transformer.refusal import Refusal, quoted
-from transformer.token import Token
+from transformer.refusal import Refusal
 
-CLOSED = "No word there may look at these: a mask closes all of it."
 _SPECIAL = re.compile(r"<.+>|\[.+\]")
 """Special tokens, as the end: a text has them though it does not spell them."""
 LEAST_GAIN = 0.1
 """The share, of what chance leaves, that a head gains which looks there at all."""
-
-
-@dataclass(frozen=True)
-class Spot:
-    """Cells of one kind of attention: all in which one of these queries meets one of these keys."""
-
-    kind: str
-    queries: tuple[int, ...]
-    """Positions; empty: of every word that is not special."""
-    keys: tuple[int, ...]
 
 
 @dataclass(frozen=True)
@@ -60,6 +43,8 @@ class Answer:
     """The same of the key."""
     chance: float
     """The weight by chance, of a head that looks at all keys alike."""
+    elsewhere: float
+    """The largest weight on any other word: of the query, or the mean over all such words."""
 
     @property
     def looks_there(self) -> bool:
@@ -75,10 +60,10 @@ def answers(pattern: Pattern, recording: Recording, spot: Spot | None = None) ->
     no such word, or nothing of this kind.
     """
     result: list[Answer] = []
-    of_kinds = _cells(pattern, recording) if spot is None else _cells_at(spot, recording)
+    of_kinds = cells_of(pattern, recording) if spot is None else cells_at(spot, recording)
     for kind, cells in of_kinds.items():
         for layer in range(cells.map.n_layers):
-            result += cells.answers(kind, layer)
+            result += _answers(cells, kind, layer)
     result.sort(key=lambda each: -each.weight)
     rest = [*(each.weight for each in result[1:]), 0.0]
     return [
@@ -111,13 +96,13 @@ def over(
     Sentences without the words of the pattern are passed over.
     """
     counts: dict[Place, Frequency] = {}
-    sides = [[*map(_bare, words_of(word))] for word in _of_source(pattern, checkpoint)]
+    sides = [[*map(bare, words_of(word))] for word in _of_source(pattern, checkpoint)]
     for text in sentences:
-        if not all(any(word in _bare(text) for word in words) for words in sides):
+        if not all(any(word in bare(text) for word in words) for words in sides):
             continue
         try:
             recording = record(checkpoint, text, judged_target(checkpoint, text))
-            of_kinds = _cells(pattern, recording)
+            of_kinds = cells_of(pattern, recording)
         except Refusal:  # without such words after all, or none that this model reads
             continue
         for kind, cells in of_kinds.items():
@@ -138,121 +123,29 @@ def _of_source(pattern: Pattern, checkpoint: Checkpoint) -> list[str]:
     return words if checkpoint.family.continues else []
 
 
-@dataclass(frozen=True, eq=False)
-class _Cells:
-    """The cells of a map by words that a pattern is about."""
-
-    map: AttentionMap
-    are: tuple[Tensor, ...]
-    """bool [H, R, C] for each layer: none that its mask closes, and of no row without a choice."""
-    is_one: bool
-    """True: one of them is enough; else a head that does it has weight in every row of them."""
-
-    def answers(self, kind: str, layer: int) -> Iterator[Answer]:
-        values = self.map.values(layer)
-        are = self.are[layer]
-        largest = values.masked_fill(~are, -1.0).flatten(1).argmax(-1).tolist()
-        n_rows, alike = are.any(-1).sum(-1), self._alike(layer)
-        means, chances = (
-            (each.masked_fill(~are, 0.0).sum((-2, -1)) / n_rows).tolist()
-            for each in (values, alike)
-        )
-        for head in n_rows.nonzero().flatten().tolist():
-            (row, column), mean = divmod(largest[head], are.size(-1)), means[head]
-            weight = float(values[head, row, column])
-            yield Answer(
-                kind,
-                layer,
-                head,
-                weight=weight if self.is_one else mean,
-                margin=0.0,
-                is_largest=weight >= float(values[head, row].max()),
-                query=self.map.row_groups[row],
-                key=self.map.column_groups[column],
-                chance=float(alike[head, row, column]) if self.is_one else chances[head],
-            )
-
-    def _alike(self, layer: int) -> Tensor:
-        """The weights of heads that look at all keys alike: [H, R, C]."""
-        n_pieces = torch.tensor([len(group) for group in self.map.column_groups])
-        open_ = self.map.allowed(layer) * n_pieces
-        return open_ / open_.sum(-1, keepdim=True).clamp_min(1)
-
-    def counts(self, layer: int) -> list[tuple[int, int]]:
-        """Count for each head its rows with such cells, and those whose largest weight is there."""
-        are, most = self.are[layer], self.map.values(layer).argmax(-1, keepdim=True)
-        n_rows, n_largest = are.any(-1).sum(-1), are.gather(-1, most).sum((-2, -1))
-        return [*zip(n_rows.tolist(), n_largest.tolist(), strict=True)]
-
-
-def _cells(pattern: Pattern, recording: Recording) -> dict[str, _Cells]:
-    """Kind -> the cells of a pattern. Raises InputError where there are none."""
-    result: dict[str, _Cells] = {}
-    for kind, attention in recording.attentions.items():
-        if pattern.kind and kind != pattern.kind:
-            continue
-        map = read(recording, kind, Reading(words=True))
-        rows, columns = _matches(map.rows, pattern.query), _matches(map.columns, pattern.key)
-        is_same = attention.queries == attention.keys
-        at = _placed(pattern.place, map, is_same) if pattern.place else columns
-        are = rows[:, None] & at
-        if is_same and pattern.query and pattern.key:
-            are.fill_diagonal_(False)  # a word's own cell is the place “itself”
-        if layers := _open(map, are):
-            result[kind] = _Cells(map, layers, bool(pattern.query) and not pattern.place)
-    if not result:
-        where = f" in attention of the kind {pattern.kind}" if pattern.kind else ""
-        raise InputError(
-            f"Nothing{where} fits {quoted(str(pattern))}: ask for words that stand in the text and "
-            "that attention of one kind joins, or for “itself”, if you mean a word's own place."
-        )
-    return result
-
-
-def _cells_at(spot: Spot, recording: Recording) -> dict[str, _Cells]:
-    """The same of a spot."""
-    map = read(recording, spot.kind, Reading(words=True))
-    rows, columns = (
-        torch.tensor([not of.isdisjoint(group) for group in groups])
-        for of, groups in (
-            (set(spot.queries), map.row_groups),
-            (set(spot.keys), map.column_groups),
-        )
+def _answers(cells: Cells, kind: str, layer: int) -> Iterator[Answer]:
+    """The answer of each head of a layer, before they are ranked."""
+    values = cells.map.values(layer)
+    are = cells.are[layer]
+    largest = values.masked_fill(~are, -1.0).flatten(1).argmax(-1).tolist()
+    has_cells, alike = are.any(-1), cells.alike(layer)
+    n_rows, others = has_cells.sum(-1), values.masked_fill(are, 0.0).amax(-1)
+    elsewhere = (others * has_cells).sum(-1) / n_rows
+    means, chances = (
+        (each.masked_fill(~are, 0.0).sum((-2, -1)) / n_rows).tolist() for each in (values, alike)
     )
-    rows = rows if spot.queries else _matches(map.rows, "")
-    if layers := _open(map, rows[:, None] & columns):
-        return {spot.kind: _Cells(map, layers, is_one=False)}
-    raise InputError(CLOSED)
-
-
-def _open(map: AttentionMap, are: Tensor) -> tuple[Tensor, ...]:
-    """These cells [R, C] in each layer, without what a mask closes; () where none is left."""
-    allowed = [map.allowed(layer) for layer in range(map.n_layers)]
-    layers = tuple(are & each & (each.sum(-1, keepdim=True) > 1) for each in allowed)
-    return layers if any(each.any() for each in layers) else ()
-
-
-def _matches(words: Sequence[Token], word: str) -> Tensor:
-    """The words that are one of these, in any case; any that is not special, where it is empty."""
-    if not word:
-        return torch.tensor([not each.special for each in words])
-    of = {_bare(each) for each in words_of(word)}
-    return torch.tensor([_bare(each.piece) in of for each in words])
-
-
-def _bare(word: str) -> str:
-    return normalize("NFKC", word).strip(" ▁Ġ").casefold()
-
-
-def _placed(place: str, map: AttentionMap, is_same: bool) -> Tensor:
-    """The cells of a place: bool [R, C]."""
-    n_rows, n_columns = len(map.rows), len(map.columns)
-    result = torch.zeros(n_rows, n_columns, dtype=torch.bool)
-    if place == "first":
-        result[:, 0] = True
-    elif place == "end":
-        result[:, -1] = map.columns[-1].special
-    elif is_same:
-        offset = {"previous": -1, "next": 1, "same": 0}[place]
-        result.diagonal(offset).fill_(True)
-    return result
+    for head in n_rows.nonzero().flatten().tolist():
+        (row, column), mean = divmod(largest[head], are.size(-1)), means[head]
+        weight = float(values[head, row, column])
+        yield Answer(
+            kind,
+            layer,
+            head,
+            weight=weight if cells.is_one else mean,
+            margin=0.0,
+            is_largest=weight >= float(values[head, row].max()),
+            query=cells.map.row_groups[row],
+            key=cells.map.column_groups[column],
+            chance=float(alike[head, row, column]) if cells.is_one else chances[head],
+            elsewhere=float(others[head, row] if cells.is_one else elsewhere[head]),
+        )

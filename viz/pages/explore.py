@@ -85,8 +85,8 @@ def _exhibits(pane: Pane) -> Exhibits:
     further = right_word_exhibits(pane, place) | of_word_exhibits(pane, place)
     if card := _card(pane):
         return {**card, "grid": pictures["grid"], **changed, **further}
-    further |= exhibits_of_pins(pane)
-    return {**pictures, **changed, **word_exhibits(pane, place), **further}
+    answers = exhibits_of_pins(pane)
+    return {**pictures, **changed, **word_exhibits(pane, place), **further, **answers}
 
 
 def _pictures(pane: Pane, is_live: bool = False) -> dict[str, Exhibit]:

@@ -44,7 +44,7 @@ from viz.ui.header import header, turn_to
 from viz.ui.live_text import drawn
 from viz.ui.provenance import made_with, of_figure, other_path, other_weights
 from viz.ui.showing import show as show_exhibit
-from viz.ui.showing import show_all, show_growths
+from viz.ui.showing import show_all, show_declared
 from viz.ui.sidebar import sidebar
 from viz.ui.style import style
 from viz.ui.token_row import token_row
@@ -211,7 +211,7 @@ def _arrange(page: Page, pane: Pane) -> None:
     if isinstance(alone, Exhibit) and isinstance(alone.content, PictureAt):
         show_exhibit(alone, main[0])
     elif isinstance(alone, Growth):
-        show_growths(pane, lambda _: {main[0]: alone})
+        show_declared(pane, lambda _: {main[0]: alone})
     elif page.draw is not None:
         page.draw(pane)
         if page.shows == "sentence" and not page.has_card and pane.result is not None:

@@ -1,6 +1,6 @@
 """An exhibit on a screen: the one place that draws whatever pages show."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -113,11 +113,10 @@ def show_growth(pane: Pane, growth: Growth[Any], name: str) -> None:
         files_of(pane, growth.exhibit(work.result()), name)
 
 
-def show_growths(pane: Pane, declare: Callable[[Pane], Mapping[str, Growth[Any]]]) -> None:
-    """Exhibits that take time, as a page declares them; a note says why there are none."""
+def show_declared(pane: Pane, declare: Callable[[Pane], Exhibits]) -> None:
+    """Exhibits as a page declares them; a note says why there are none."""
     try:
-        for name, growth in declare(pane).items():
-            show_growth(pane, growth, name)
+        show_all(pane, declare(pane))
     except (Refusal, NothingLeft) as reason:
         note(reason)
 

@@ -5,8 +5,9 @@ import pytest
 from tests.planted import ROLES, planted_on_words
 from transformer import Checkpoint, InputError, load_checkpoint, record
 from transformer.checkpoint import checkpoints_folder
-from transformer.corpus.ask import Spot, answers, over
+from transformer.corpus.ask import answers, over
 from transformer.corpus.questions import Pattern, ask
+from transformer.corpus.questions.cells import Spot, countable, open_cells, read_words
 from transformer.recording import Recording
 
 TEXT = "the old man has the phone and he likes it"
@@ -94,9 +95,78 @@ def test_other_sentences_say_how_often() -> None:
     assert of["encoder_self", 0, ROLES.index("end")].n_sentences == 4
 
 
+DRAWN = {  # the cells of a role, and the pattern that they make in other texts
+    "previous": (((2, 1), (4, 3)), "who looks at the previous word in the encoder?"),
+    "next": (((2, 3), (4, 5)), "who looks at the next word in the encoder?"),
+    "same": (((3, 3),), "who looks at the same word in the encoder?"),
+    "first": (((2, 0), (8, 0)), "who looks at the first word in the encoder?"),
+    "end": (((2, 10), (8, 10)), "who looks at the end in the encoder?"),
+    "rare": (((7, 5), (9, 5)), "who looks at phone in the encoder?"),
+    "duplicate": (((0, 4), (4, 0)), "who looks at the in the encoder?"),
+}
+
+
+@pytest.mark.parametrize("role", DRAWN)
+def test_drawn_cells_find_the_planted_head(recording: Recording, role: str) -> None:
+    cells, asks = DRAWN[role]
+    pattern = Pattern(kind="encoder_self", cells=cells)
+    best, *others = answers(pattern, recording)
+    assert ROLES[best.head] == role and best.weight > 0.9 > others[0].weight
+    assert best.elsewhere < 0.1 and best.chance == pytest.approx(1 / 11)
+    assert countable(pattern, recording) == ask(asks)
+
+
+def test_of_drawn_cells_a_row_counts_with_all_of_its_own(recording: Recording) -> None:
+    """The sum over a row's cells, the mean over rows that have any."""
+    half = Pattern(cells=((7, 5), (9, 0), (9, 8)))
+    weights = {ROLES[each.head]: each.weight for each in answers(half, recording)}
+    for role, weight in (("rare", 0.5), ("first", 0.5), ("previous", 0.5), ("next", 0.0)):
+        assert weights[role] == pytest.approx(weight, abs=0.01)
+    assert weights["uniform"] == pytest.approx(1.5 / 11, abs=1e-4)
+    of = {ROLES[each.head]: each for each in answers(half, recording)}
+    assert of["next"].elsewhere == pytest.approx(1.0, abs=0.01)
+    assert countable(half, recording) is None
+
+
+def test_one_cell_is_that_of_its_words(recording: Recording) -> None:
+    one = Pattern(cells=((9, 5),))
+    assert countable(one, recording) == Pattern("it", "phone", kind="encoder_self")
+    assert countable(ask("who looks at phone?"), recording) == ask("who looks at phone?")
+
+
+def test_words_so_many_back_are_asked_for_by_a_number(recording: Recording) -> None:
+    drawn = Pattern(kind="encoder_self", cells=((4, 1), (5, 2), (9, 6)))
+    pattern = countable(drawn, recording)
+    assert pattern == ask("who looks 3 words back in the encoder?")
+    of_map = {each.head: each for each in answers(pattern, recording)}
+    previous, uniform = (of_map[ROLES.index(role)] for role in ("previous", "uniform"))
+    assert previous.weight < 0.01 and uniform.weight == pytest.approx(1 / 11)
+    assert ask("who looks at the word 1 back?") == ask("who looks at the previous word?")
+    with pytest.raises(InputError):
+        answers(ask("who looks at the word 99 ahead?"), recording)
+
+
+def test_cells_beyond_a_text_or_a_mask_are_refused(recording: Recording, small: Checkpoint) -> None:
+    with pytest.raises(InputError, match="within its map"):
+        answers(Pattern(cells=((2, 1), (40, 1))), recording)
+    with pytest.raises(InputError, match="400"):
+        ask("who looks at cells " + " ".join(f"q{i}k0" for i in range(401)))
+    causal = read_words(record(small, *PAIR), "decoder_self")
+    n, are = len(causal.rows), open_cells(causal)
+    assert are.tolist() == [[0 < row >= column for column in range(n)] for row in range(n)]
+    with pytest.raises(InputError, match="no mask closes"):
+        answers(Pattern(kind="decoder_self", cells=((1, 2),)), causal.recording)
+
+
 @pytest.mark.parametrize(
     "pattern",
     [
+        Pattern(place="3 back"),
+        Pattern("it", place="12 ahead", kind="cross"),
+        Pattern("it", "3 back"),
+        Pattern("it", kind="own_self"),
+        Pattern(cells=((5, 7), (12, 0)), kind="cross"),
+        Pattern(cells=((5, 7),), kind="own_self"),
         Pattern("it", "phone"),
         Pattern(key="phone", kind="cross"),
         Pattern(place="previous"),

@@ -9,15 +9,18 @@ import pytest
 
 from transformer.analysis.reading import read
 from transformer.corpus.ask import Frequency, answers
-from transformer.corpus.questions import ask
+from transformer.corpus.questions import Pattern, ask
 from transformer.corpus.shipping import sentences_for
 from transformer.inputs import InputError
 from viz.exhibits.table import Row, Table
 from viz.fields.explore import ExploreFields
+from viz.figures.heads.answers_table import COLUMNS
 from viz.pages.heads.answers import NAME, Counted, HeadsAsked
 from viz.pages.heads.asking import exhibits_of_question
+from viz.pages.heads.drawing import kind_here, pattern_of, understood
 from viz.pages.heads.pinned import exhibits_of_pins, offers
 from viz.run.batches import Runner
+from viz.run.growth import Growth
 from viz.run.request import answer, make_request, open_checkpoint
 from viz.screen import Screen, parse, put
 from viz.state.page import Pane
@@ -33,9 +36,7 @@ def pane(question: str) -> Pane:
 
 
 def rows(of: Pane) -> list[Row]:
-    content = exhibits_of_question(of)[NAME].exhibit(Counted()).content
-    assert isinstance(content, Table)
-    return list(content.rows)
+    return list(table(Counted(), of).rows)
 
 
 def test_each_head_opens_on_explore_with_both_words_pinned() -> None:
@@ -76,6 +77,52 @@ def test_heads_that_the_list_has_no_room_for_are_counted(monkeypatch: pytest.Mon
     assert len(shown.rows) == 2 and f"{n - 2} more head" in shown.foot
 
 
+def drawn(*cells: tuple[int, int], kind: str = "encoder_self") -> Pane:
+    return pane(str(Pattern(kind=kind, cells=cells)))
+
+
+def study_of(of: Pane) -> str | None:
+    """The question that is counted over other sentences."""
+    exhibit = exhibits_of_question(of)[NAME]
+    if not isinstance(exhibit, Growth):
+        return None
+    assert isinstance(exhibit.study, HeadsAsked)
+    return exhibit.study.question
+
+
+def test_drawn_cells_are_counted_over_sentences_where_they_are_a_pattern_there() -> None:
+    """The map is that of their kind, whichever the Screen has."""
+    previous = drawn((3, 2), (6, 5))
+    assert study_of(previous) == "who looks at the previous word in the encoder?"
+    assert pattern_of(previous).cells == ((3, 2), (6, 5))
+    assert kind_here(previous, pattern_of(previous)) == "encoder_self" != previous.selection.kind
+    somewhere = drawn((0, 0), (1, 1), kind="cross")
+    assert study_of(somewhere) is None
+    shown = table(Counted(), somewhere)
+    assert [each.title for each in shown.columns] == [*COLUMNS, "does"]
+    assert shown.rows and {len(row.cells) + 1 for row in shown.rows} == {len(shown.columns)}
+    assert study_of(drawn((1, 3))) == "who links animal to cross in the encoder?"
+
+
+def test_what_is_drawn_is_said_in_words_and_not_by_its_numbers() -> None:
+    of = drawn((10, 1), (9, 1))
+    says = understood(pattern_of(of), of.recording)
+    title = exhibits_of_question(of)[NAME].title
+    assert "2 cells" in says and "“animal”" in says and "k1" not in says.partition(";")[0]
+    assert study_of(of) in says and title == "Answers"
+    many = drawn(*((row, column) for row in range(9) for column in range(0, 9, 2)))
+    assert "45 cells" in understood(pattern_of(many), many.recording)
+    assert len(exhibits_of_question(many)[NAME].title) < 160
+
+
+@pytest.mark.parametrize("question", ["who looks at cells q50k1?", "why?"])
+def test_a_map_of_what_cannot_be_asked_is_empty(question: str) -> None:
+    of = pane(question)
+    assert kind_here(of, pattern_of(of)) == of.selection.kind
+    with pytest.raises(InputError):
+        exhibits_of_question(of)
+
+
 def on_explore(**choices: Any) -> Pane:
     of = pane("")
     return replace(of, screen=put(of.screen, page="explore", **choices))
@@ -97,7 +144,9 @@ def test_two_pinned_words_ask_for_the_heads_that_link_them() -> None:
             pins=(f"q{place_of(of, 'q', 'Straße')}", f"k{place_of(of, 'k', 'street')}"),
         ),
     )
-    content = exhibits_of_pins(of)[NAME].exhibit(Counted()).content
+    growth = exhibits_of_pins(of)[NAME]
+    assert isinstance(growth, Growth)
+    content = growth.exhibit(Counted()).content
     assert isinstance(content, Table)
     weights, asked = [each.cells[0] for each in content.rows], rows(pane(QUESTION))
     assert weights == [each.cells[0] for each in asked]
@@ -123,7 +172,7 @@ def test_of_two_words_of_a_text_either_may_look_at_the_other() -> None:
     assert offers(on_explore(kind="cross", pins=("k1",)))["there"].spot.queries == ()
 
 
-@pytest.mark.parametrize("question", ["why?", "who links banana to street?"])
+@pytest.mark.parametrize("question", ["who links banana to street?"])
 def test_what_cannot_be_asked_is_refused_in_a_sentence(question: str) -> None:
     with pytest.raises(InputError):
         exhibits_of_question(pane(question))
@@ -134,8 +183,8 @@ def test_nothing_is_asked_by_an_empty_question() -> None:
 
 
 def table(counted: Counted, of: Pane | None = None) -> Table:
-    growth = exhibits_of_question(of or pane(QUESTION))[NAME]
-    content = growth.exhibit(counted).content
+    exhibit = exhibits_of_question(of or pane(QUESTION))[NAME]
+    content = (exhibit.exhibit(counted) if isinstance(exhibit, Growth) else exhibit).content
     assert isinstance(content, Table)
     return content
 

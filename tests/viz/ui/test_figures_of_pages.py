@@ -34,6 +34,7 @@ PAGES_WITHOUT = {
 }
 COMPONENTS_WITHOUT = {
     "address": "It draws nothing.",
+    "cell_drawing": "It holds no weight: the heads that answer what is drawn are a table.",
     "figure_drop": "It takes figures.",
     "lesson": "It keeps answers and draws nothing.",
     "question": "It is asked before its picture may be seen; Explore has that picture.",

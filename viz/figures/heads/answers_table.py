@@ -9,7 +9,7 @@ from viz.exhibits.table import Cell, Column, Row, Table
 from viz.figures.heads.names import head_name
 from viz.labels import counted, number, percent
 
-COLUMNS = ("head", "weight", "before the next", "looks there most", "query → key")
+COLUMNS = ("head", "weight", "by chance", "elsewhere at most", "before the next", "query → key")
 
 
 @dataclass(frozen=True)
@@ -42,16 +42,20 @@ class Others:
 
 
 def answers_table(
-    rows: Sequence[AnswerRow], rest: Sequence[Answer], others: Others, atlas: Atlas | None
+    rows: Sequence[AnswerRow], rest: Sequence[Answer], others: Others | None, atlas: Atlas | None
 ) -> Table:
-    """A row for each head, the strongest first. rest: the heads that are not listed."""
-    has_counts = bool(rows) and not others.have_none
+    """A row for each head, the strongest first.
+
+    rest: the heads that are not listed; others: None where it is nothing that others could have.
+    """
+    counts = others.counts if rows and others and not others.have_none else None
     columns = [Column(each) for each in COLUMNS]
-    columns += [Column(f"over {others.name}")] * has_counts
+    if others and counts is not None:
+        columns.append(Column(f"over {others.name}"))
     columns.append(Column("does", is_text=True))
-    cells = [_row(each, others.counts, atlas, has_counts) for each in rows]
+    cells = [_row(each, counts, atlas) for each in rows]
     foot = _rest(rows, rest)
-    if others.have_none:
+    if others and others.have_none:
         foot.append(f"Of {others.name} none has what is asked for.")
     return Table("Answers", columns if rows else [Column()], cells, foot=" ".join(foot))
 
@@ -67,20 +71,19 @@ def _rest(rows: Sequence[AnswerRow], rest: Sequence[Answer]) -> list[str]:
     return [f"In this sentence no {other}head puts more than {number(rest[0].weight)} there."]
 
 
-def _row(
-    row: AnswerRow, counts: Mapping[Place, Frequency], atlas: Atlas | None, has_counts: bool
-) -> Row:
+def _row(row: AnswerRow, counts: Mapping[Place, Frequency] | None, atlas: Atlas | None) -> Row:
     of = row.answer
     place = of.kind, of.layer, of.head
-    count = counts.get(place)
+    count = None if counts is None else counts.get(place)
     labels = () if atlas is None else atlas.labels.get(place, ())
     tip = f"{head_name(place)} on Explore, with both words pinned"
     cells = [
         Cell(number(of.weight, 3), of.weight),
+        Cell(number(of.chance, 3), of.chance),
+        Cell(number(of.elsewhere, 3), of.elsewhere),
         Cell(number(of.margin, 3), of.margin),
-        Cell("yes" if of.is_largest else "no"),
         Cell(row.words),
-        *[None if count is None or not count.n_rows else _count(count)] * has_counts,
+        *[_count(count) if count and count.n_rows else None] * (counts is not None),
         Cell(" · ".join(label.title for label in labels) or "its page", link=row.page),
     ]
     return Row(Cell(head_name(place), link=row.on_explore, tip=tip), cells)

@@ -23,7 +23,7 @@ from viz.run.request import Request, answer
 from viz.run.study import Study
 from viz.state.page import Pane
 from viz.state.state import change
-from viz.ui.showing import show_growths
+from viz.ui.showing import show_declared
 
 TITLE = "Written from each encoder layer"
 HELP = (
@@ -112,7 +112,7 @@ def encoder_layers(pane: Pane) -> None:
         help=literal(why or HELP),
         disabled=why is not None,
     )
-    show_growths(pane, layers_exhibit)
+    show_declared(pane, layers_exhibit)
 
 
 def why_not(pane: Pane) -> str | None:

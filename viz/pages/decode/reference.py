@@ -25,7 +25,7 @@ from viz.run.study import Study
 from viz.state.limits import check_text, may_read
 from viz.state.page import Pane
 from viz.state.state import bound
-from viz.ui.showing import show_growths
+from viz.ui.showing import show_declared
 
 TITLE = "Reference, word by word"
 FOOT = (
@@ -78,7 +78,7 @@ def type_reference(pane: Pane) -> None:
         placeholder="A translation, or continuation, to be scored word by word",
         **bound("reference", typed, ""),
     )
-    show_growths(pane, _checked)
+    show_declared(pane, _checked)
 
 
 def _checked(pane: Pane) -> dict[str, Growth[Reference]]:

@@ -5,9 +5,10 @@ from dataclasses import dataclass, field
 from functools import partial
 
 from transformer.analysis.reading import read, row_tokens
-from transformer.corpus.ask import Answer, Frequency, Spot, answers, over
+from transformer.corpus.ask import Answer, Frequency, answers, over
 from transformer.corpus.atlas import Atlas, Place
 from transformer.corpus.questions import Pattern, ask
+from transformer.corpus.questions.cells import Spot, countable
 from transformer.corpus.shipping import sentences_for
 from transformer.corpus.surveyor import source_of
 from transformer.refusal import Refusal
@@ -15,6 +16,7 @@ from viz.exhibits.exhibit import Exhibit
 from viz.figures.heads.answers_table import AnswerRow, Others, answers_table
 from viz.figures.heads.names import sentences
 from viz.labels import word_label
+from viz.pages.heads.drawing import in_words
 from viz.pages.heads.surveys import atlas_of
 from viz.run.batches import Runner
 from viz.run.growth import Growth
@@ -83,30 +85,41 @@ def _sum(first: Frequency | None, second: Frequency) -> Frequency:
     )
 
 
-def growth_of(pane: Pane, pattern: Pattern, spot: Spot | None = None) -> Growth[Counted]:
+def answers_to(pane: Pane, pattern: Pattern, spot: Spot | None = None) -> Exhibit | Growth[Counted]:
     """The heads that do it on the pane's sentence, with how often they do on others.
 
-    spot: where it is meant; the pins stay there. Raises Refusal.
+    They grow with these, where the pattern can be counted there. spot: where it is meant; the pins
+    stay there. Raises Refusal.
     """
     every = answers(pattern, pane.recording, spot)
     there = [each for each in every if each.looks_there]
     pins = None if spot is None else pane.screen.pins
     rows = [_row(pane, each, pins) for each in there[:MOST_ROWS]]
     rest = [each for each in every if each not in there[:MOST_ROWS]]
-    request = pane.request
-    study = HeadsAsked(request.checkpoint, request.version, str(pattern))
-    return Growth("Answers", study, partial(_exhibit, pane, str(pattern), rows, rest))
+    exhibit = partial(_exhibit, pane, in_words(pattern, pane.recording), rows, rest)
+    other, request = countable(pattern, pane.recording), pane.request
+    if other is None:
+        return exhibit(None)
+    study = HeadsAsked(request.checkpoint, request.version, str(other))
+    return Growth("Answers", study, exhibit)
 
 
 def _exhibit(
-    pane: Pane, question: str, rows: list[AnswerRow], rest: Sequence[Answer], counted_: Counted
+    pane: Pane,
+    question: str,
+    rows: list[AnswerRow],
+    rest: Sequence[Answer],
+    counted_: Counted | None,
 ) -> Exhibit:
-    n = sentences(counted_.n_done)
-    others = f"{n} of {counted_.of}" if counted_.of else n
-    says = f"{question} The heads that do it most in “{pane.request.text}”, and over {others}."
-    on_others = Others(counted_.counts, others, counted_.n_done == counted_.n_all)
-    table, is_main = answers_table(rows, rest, on_others, _atlas(pane)), pane.screen.page == "heads"
-    return Exhibit(question, table, says, is_main=is_main)
+    """counted_: None where other sentences have none of it."""
+    says, others = f"{question} The heads that do it most in “{pane.request.text}”", None
+    if counted_ is not None:
+        n = sentences(counted_.n_done)
+        name = f"{n} of {counted_.of}" if counted_.of else n
+        says = f"{says}, and over {name}"
+        others = Others(counted_.counts, name, counted_.n_done == counted_.n_all)
+    table, is_main = answers_table(rows, rest, others, _atlas(pane)), pane.screen.page == "heads"
+    return Exhibit(question, table, f"{says}.", is_main=is_main)
 
 
 def _atlas(pane: Pane) -> Atlas | None:

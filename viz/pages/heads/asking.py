@@ -1,4 +1,4 @@
-"""A question about heads, in the words of a small grammar: who links “it” to “animal”?"""
+"""A question about heads: in words, as who links “it” to “animal”?, or by cells that are drawn."""
 
 from dataclasses import replace
 
@@ -6,14 +6,15 @@ from transformer.corpus.questions import GRAMMAR, ask
 from viz.app_packages import st
 from viz.fields.heads import HeadsFields
 from viz.labels import literal
-from viz.pages.heads.answers import NAME, Counted, growth_of
-from viz.run.growth import Growth
+from viz.pages.heads.answers import NAME, answers_to
+from viz.pages.heads.drawing import draw_cells, say_understood
 from viz.run.request import answer
-from viz.state.page import Pane
+from viz.state.page import Exhibits, Pane
 from viz.state.requests import first_example
 from viz.state.state import bound
+from viz.ui.columns import below, columns
 from viz.ui.progress import paid
-from viz.ui.showing import show_growths
+from viz.ui.showing import show_declared
 
 EXAMPLE = "who looks at the previous word?"
 
@@ -27,19 +28,24 @@ def ask_heads(pane: Pane) -> None:
         st.text_input("Question", question, placeholder=EXAMPLE, **bound("heads_ask", question))
     with right:
         st.text_input("Sentence", text, **bound("text", text, first))
-    if not question.strip():
-        st.caption(literal(f"You can ask: {GRAMMAR}."))
-        return
     result = paid(pane.request, st.empty())  # a page of a checkpoint comes with a token only
     if result is None:
         return
-    show_growths(replace(pane, result=result), exhibits_of_question)
+    pane = replace(pane, result=result)
+    map, answers = columns([4, 8], wall=[0.01, 1], gap="large")  # nobody draws on a wall
+    with map:
+        below(draw_cells, pane)
+    with answers:
+        if not question.strip():
+            st.caption(literal(f"Draw cells on the map, or ask in words: {GRAMMAR}."))
+        below(say_understood, pane)
+        show_declared(pane, exhibits_of_question)
 
 
-def exhibits_of_question(pane: Pane) -> dict[str, Growth[Counted]]:
+def exhibits_of_question(pane: Pane) -> Exhibits:
     """The heads that do it on the sentence, with how often they do on others. Raises Refusal."""
     question = pane.screen.of(HeadsFields).heads_ask
     if not question.strip():
         return {}
     pane = replace(pane, result=answer(pane.request))
-    return {NAME: growth_of(pane, ask(question))}
+    return {NAME: answers_to(pane, ask(question))}

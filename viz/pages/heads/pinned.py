@@ -5,19 +5,18 @@ from dataclasses import dataclass, replace
 import torch
 
 from transformer.analysis.reading import PLAIN, AttentionMap, Reading, read
-from transformer.corpus.ask import Spot
 from transformer.corpus.questions import Pattern
+from transformer.corpus.questions.cells import Spot
 from viz.app_packages import st
 from viz.components.kit.sides import sides
 from viz.fields.explore import ExploreFields
 from viz.labels import bare_label, literal
-from viz.pages.heads.answers import NAME, Counted, growth_of
-from viz.run.growth import Growth
+from viz.pages.heads.answers import NAME, answers_to
 from viz.state.head_links import at_question
-from viz.state.page import Pane
+from viz.state.page import Exhibits, Pane
 from viz.state.state import change
 from viz.ui.controls import draw_link
-from viz.ui.showing import show_growths
+from viz.ui.showing import show_declared
 
 NONE = "Pin two words, or a cell, to ask which heads link them."
 
@@ -87,10 +86,10 @@ def _offer(map: AttentionMap, queries: list[int], keys: list[int]) -> Offer:
     return Offer(Pattern(query, key, kind=map.kind), Spot(map.kind, tuple(queries), tuple(keys)))
 
 
-def exhibits_of_pins(pane: Pane) -> dict[str, Growth[Counted]]:
+def exhibits_of_pins(pane: Pane) -> Exhibits:
     """The heads that do what the pins ask, where they are asked for."""
     offer = offers(pane).get(pane.screen.of(ExploreFields).asks or "")
-    return {} if offer is None else {NAME: growth_of(pane, offer.pattern, offer.spot)}
+    return {} if offer is None else {NAME: answers_to(pane, offer.pattern, offer.spot)}
 
 
 def ask_of_pins(pane: Pane) -> None:
@@ -112,7 +111,7 @@ def ask_of_pins(pane: Pane) -> None:
 
 def answer_pins(pane: Pane) -> None:
     """Draw the heads that answer the question that is open."""
-    show_growths(pane, exhibits_of_pins)
+    show_declared(pane, exhibits_of_pins)
 
 
 def _title(pattern: Pattern) -> str:

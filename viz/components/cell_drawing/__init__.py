@@ -1,0 +1,1 @@
+"""The component cell_drawing: what Python sends it, its script and its style."""
