@@ -11,18 +11,17 @@ from typing import Any
 import torch
 
 from transformer.analysis.bootstrap import interval
+from transformer.analysis.judged import judged_target
 from transformer.analysis.sweep import Sweep, sweep
 from transformer.analysis.synergy import pairs_of
 from transformer.analysis.tables.sweep_table import Line, rounded
 from transformer.checkpoint import Checkpoint
 from transformer.corpus.shards import Shard
-from transformer.decoding.decode import decode
 from transformer.engines.engine import Done, Work
 from transformer.formats.opening import load_checkpoint
 from transformer.hugging_face.pairing import pairing
 from transformer.inputs import InputError
 from transformer.refusal import Refusal, quoted
-from transformer.token import Token
 
 Sentences = Mapping[int, str]
 """Line number -> sentence."""
@@ -172,13 +171,6 @@ def _value(line: Line) -> float:
 def strongest(worths: Sequence[Worth], n: int) -> list[Worth]:
     """Return the n whose mean is furthest from 0, up or down, the first first."""
     return sorted(worths, key=lambda worth: -abs(worth.mean))[:n]
-
-
-def judged_target(checkpoint: Checkpoint, source: str) -> tuple[Token, ...] | None:
-    """Decode greedily what a sweep judges; None: it judges the text, or the class."""
-    if not checkpoint.family.decodes or checkpoint.family.continues:
-        return None
-    return decode(checkpoint, source).target
 
 
 def _number_of(lines: Sequence[Line]) -> str:

@@ -5,10 +5,11 @@ like on other sentences. `transformer.corpus.questions` reads questions.
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 
-from transformer.analysis.corpus_sweep import judged_target
+from transformer.analysis.judged import judged_targets
 from transformer.checkpoint import Checkpoint
 from transformer.corpus.questions.cells import Cells, Spot, bare, cells_at, cells_of
 from transformer.corpus.questions.grammar import Pattern, words_of
@@ -19,6 +20,8 @@ from transformer.refusal import Refusal
 
 _SPECIAL = re.compile(r"<.+>|\[.+\]")
 """Special tokens, as the end: a text has them though it does not spell them."""
+AT_A_TIME = 16
+"""Sentences that are decoded together, while nobody else has the device."""
 LEAST_GAIN = 0.1
 """The share, of what chance leaves, that a head gains which looks there at all."""
 
@@ -89,30 +92,40 @@ class Frequency:
 
 
 def over(
-    pattern: Pattern, checkpoint: Checkpoint, sentences: Iterable[str]
+    pattern: Pattern,
+    checkpoint: Checkpoint,
+    sentences: Sequence[str],
+    before: Mapping[Place, Frequency] | None = None,
 ) -> Iterator[dict[Place, Frequency]]:
-    """Count on sentences how often each head looks there most, while the counts grow.
+    """Count on sentences how often each head looks there most: the counts after each sentence.
 
-    Sentences without the words of the pattern are passed over.
+    before: those of other sentences, to which these are added. Sentences without the words of the
+    pattern change nothing; what the others write is decoded some at a time.
     """
-    counts: dict[Place, Frequency] = {}
+    counts = dict(before or {})
     sides = [[*map(bare, words_of(word))] for word in _of_source(pattern, checkpoint)]
-    for text in sentences:
-        if not all(any(word in bare(text) for word in words) for words in sides):
-            continue
-        try:
-            recording = record(checkpoint, text, judged_target(checkpoint, text))
-            of_kinds = cells_of(pattern, recording)
-        except Refusal:  # without such words after all, or none that this model reads
-            continue
-        for kind, cells in of_kinds.items():
-            for layer in range(cells.map.n_layers):
-                for head, (n_rows, n_largest) in enumerate(cells.counts(layer)):
-                    of = counts.get((kind, layer, head), Frequency(0, 0, 0))
-                    counts[kind, layer, head] = Frequency(
-                        of.n_rows + n_rows, of.n_largest + n_largest, of.n_sentences + bool(n_rows)
-                    )
-        yield dict(counts)
+    for start in range(0, len(sentences), AT_A_TIME):
+        some = sentences[start : start + AT_A_TIME]
+        targets = judged_targets(checkpoint, [each for each in some if _has_words(each, sides)])
+        for text in some:
+            if text in targets:
+                with suppress(Refusal):  # without such words after all
+                    _count(pattern, record(checkpoint, text, targets[text]), counts)
+            yield dict(counts)
+
+
+def _has_words(text: str, sides: Sequence[Sequence[str]]) -> bool:
+    return all(any(word in bare(text) for word in words) for words in sides)
+
+
+def _count(pattern: Pattern, recording: Recording, counts: dict[Place, Frequency]) -> None:
+    for kind, cells in cells_of(pattern, recording).items():
+        for layer in range(cells.map.n_layers):
+            for head, (n_rows, n_largest) in enumerate(cells.counts(layer)):
+                of = counts.get((kind, layer, head), Frequency(0, 0, 0))
+                counts[kind, layer, head] = Frequency(
+                    of.n_rows + n_rows, of.n_largest + n_largest, of.n_sentences + bool(n_rows)
+                )
 
 
 def _of_source(pattern: Pattern, checkpoint: Checkpoint) -> list[str]:

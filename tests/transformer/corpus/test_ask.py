@@ -5,9 +5,10 @@ import pytest
 from tests.planted import ROLES, planted_on_words
 from transformer import Checkpoint, InputError, load_checkpoint, record
 from transformer.checkpoint import checkpoints_folder
-from transformer.corpus.ask import answers, over
+from transformer.corpus.ask import Frequency, answers, over
 from transformer.corpus.questions import Pattern, ask
 from transformer.corpus.questions.cells import Spot, countable, open_cells, read_words
+from transformer.corpus.shipped import Place
 from transformer.recording import Recording
 
 TEXT = "the old man has the phone and he likes it"
@@ -216,7 +217,7 @@ def test_what_a_mask_closes_is_no_answer(small: Checkpoint) -> None:
     recording = record(small, *PAIR)
     with pytest.raises(InputError, match="Nothing"):
         answers(ask("who looks at the next word in the decoder?"), recording)
-    assert not [*over(ask("who looks at the next word in the decoder?"), small, PAIR[:1])]
+    assert [*over(ask("who looks at the next word in the decoder?"), small, PAIR[:1])] == [{}]
     for place in ("first word", "same word"):
         assert all(
             each.query != (0,)
@@ -230,6 +231,17 @@ def test_words_of_the_output_are_found_on_other_sentences(small: Checkpoint) -> 
     for question in ("who looks at Die?", "where does Die look in cross-attention?"):
         *_, of = over(ask(question), small, PAIR[:1])
         assert all(each.n_sentences == 1 for each in of.values())
+
+
+def test_counts_are_those_of_each_sentence_by_itself_and_go_on(small: Checkpoint) -> None:
+    """Whatever is decoded together; a sentence that is refused or has no such word adds nothing."""
+    pattern = ask("who looks at the first word?")
+    texts = [PAIR[0], "", "Tom lives in Boston.", " ".join(["word"] * 500), "I see.", PAIR[0]]
+    *_, whole = over(pattern, small, texts)
+    so_far: dict[Place, Frequency] = {}
+    for text in texts:
+        (so_far,) = over(pattern, small, [text], so_far)
+    assert so_far == whole and {each.n_sentences for each in whole.values()} == {4}
 
 
 def test_every_text_has_its_end(small: Checkpoint) -> None:

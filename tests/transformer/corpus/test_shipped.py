@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from transformer import load_checkpoint, survey
-from transformer.analysis.corpus_sweep import judged_target
+from transformer.analysis.judged import judged_target
 from transformer.analysis.reading import row_tokens
 from transformer.analysis.sweep import sweep
 from transformer.checkpoint import CONFIG, CheckpointError, checkpoints_folder

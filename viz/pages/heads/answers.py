@@ -60,12 +60,9 @@ class HeadsAsked(Study[Counted]):
         so_far = before or Counted(0, len(texts), {}, corpus.name)
         yield so_far
         steps = runner.steps(checkpoint.model)
-        for n_done in range(so_far.n_done, len(texts)):
-            counts = dict(so_far.counts)
-            for of_text in steps.of(over(pattern, checkpoint, [texts[n_done]])):
-                for place, count in of_text.items():
-                    counts[place] = _sum(counts.get(place), count)
-            so_far = Counted(n_done + 1, len(texts), counts, corpus.name)
+        counting = over(pattern, checkpoint, texts[so_far.n_done :], so_far.counts)
+        for n_done, counts in enumerate(steps.of(counting), so_far.n_done + 1):
+            so_far = Counted(n_done, len(texts), counts, corpus.name)
             yield so_far
 
     def progress(self, value: Counted) -> tuple[int, int]:
@@ -73,16 +70,6 @@ class HeadsAsked(Study[Counted]):
 
     def n_read(self, value: Counted) -> int:
         return value.n_done
-
-
-def _sum(first: Frequency | None, second: Frequency) -> Frequency:
-    if first is None:
-        return second
-    return Frequency(
-        first.n_rows + second.n_rows,
-        first.n_largest + second.n_largest,
-        first.n_sentences + second.n_sentences,
-    )
 
 
 def answers_to(pane: Pane, pattern: Pattern, spot: Spot | None = None) -> Exhibit | Growth[Counted]:
