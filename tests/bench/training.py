@@ -21,8 +21,8 @@ LENGTHS, PAIRS = (6, 9, 12, 18, 30), 5
 
 
 def run(is_quick: bool) -> list[Row]:
-    lengths, pairs = (LENGTHS[:1], 1) if is_quick else (LENGTHS, PAIRS)
-    training, batches = RECIPE.training, [_batch(RECIPE, length) for length in lengths]
+    lengths, pairs, part = (LENGTHS[:1], 1, 50) if is_quick else (LENGTHS, PAIRS, 1)
+    training, batches = RECIPE.training, [_batch(RECIPE, length, part) for length in lengths]
     update, plain = Update(_model(RECIPE), training), plain_step(_model(RECIPE))
 
     def ours() -> None:
@@ -36,12 +36,12 @@ def run(is_quick: bool) -> list[Row]:
     name = f"training step, {update.precision}, seconds per token"
     baseline = "float32, all pieces in the loss, autograd throughout"
     rows = [Row(name, paired_ratio(ours, before, pairs), baseline, goal=0.25)]
-    return rows if (os.cpu_count() or 1) < 2 else [*rows, _shared(lengths, pairs)]
+    return rows if (os.cpu_count() or 1) < 2 else [*rows, _shared(lengths, pairs, part)]
 
 
-def _shared(lengths: Sequence[int], pairs: int) -> Row:
+def _shared(lengths: Sequence[int], pairs: int, part: int) -> Row:
     """Two threads, each with half of the rows, against the same two within each product."""
-    batches = [_batch(DEEP, length) for length in lengths]
+    batches = [_batch(DEEP, length, part) for length in lengths]
     own = torch.get_num_threads()
     torch.set_num_threads(2)
     update = Update(_model(DEEP), DEEP.training)
@@ -84,11 +84,14 @@ def _model(recipe: Recipe) -> nn.Module:
     return EncoderDecoder(recipe.model).train()
 
 
-def _batch(recipe: Recipe, length: int) -> Batch:
-    """Random pieces, common ones more often: the n-th as often as 1/n."""
+def _batch(recipe: Recipe, length: int, part: int) -> Batch:
+    """Random pieces, common ones more often: the n-th as often as 1/n.
+
+    part: the batch is the recipe's, divided by this.
+    """
     n_pieces = recipe.model.vocab_size
     random = torch.Generator().manual_seed(length)
-    n_rows = recipe.training.tokens_per_batch // (2 * length)
+    n_rows = recipe.training.tokens_per_batch // (2 * length * part)
     logs = torch.rand(2, n_rows, length, generator=random) * torch.log(torch.tensor(n_pieces))
     source, target = logs.exp().long().clamp(3, n_pieces - 1).tolist()
     return make_batch(list(zip(source, target, strict=True)), recipe.model.pad_id, 1)

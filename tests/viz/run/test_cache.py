@@ -99,14 +99,14 @@ def test_500_long_texts_with_16_hypotheses_stay_below_the_budget(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """What is kept after the last one is what was kept after the first few that filled it."""
-    budget = 2**23
+    budget = 2**22
     kept = Cache(budget)
     monkeypatch.setattr(work, "CACHE", kept)
     checkpoint = random_checkpoint()
     sizes = []
 
     def make(of: Request, **_: object) -> Answer:
-        made = decode(checkpoint, of.text, "beam", beam_size=16, max_len=40)
+        made = decode(checkpoint, of.text, "beam", beam_size=16, max_len=10)
         brief = made.without_distributions()
         return Answer(of, checkpoint, brief, record(checkpoint, of.text, made.target), 0.0)
 
