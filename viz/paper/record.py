@@ -13,6 +13,7 @@ from base64 import urlsafe_b64decode, urlsafe_b64encode
 from binascii import Error as NotBase64
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
+from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from urllib.parse import parse_qsl
@@ -80,20 +81,28 @@ def versions() -> dict[str, str]:
     """Return the versions of Python and of the packages that the numbers depend on."""
     numbers = {"headscope": _own_version(), "python": platform.python_version()}
     for package in PACKAGES:
-        try:
-            numbers[package] = version(package)
-        except PackageNotFoundError:
-            continue
+        if number := _installed(package):
+            numbers[package] = number
     return numbers
 
 
+@cache
+def _installed(package: str) -> str:
+    """Return a package's version; empty: it is not there. To find it costs 3 ms, and each figure
+    names ten."""
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return ""
+
+
+@cache
 def _own_version() -> str:
     """Return what pip knows where the app is installed, else what its repository says."""
-    try:
-        return version("headscope")
-    except PackageNotFoundError:
-        text = (Path(__file__).parents[2] / "pyproject.toml").read_text("utf-8")
-        return str(tomllib.loads(text)["project"]["version"])
+    if number := _installed("headscope"):
+        return number
+    text = (Path(__file__).parents[2] / "pyproject.toml").read_text("utf-8")
+    return str(tomllib.loads(text)["project"]["version"])
 
 
 def read_record(content: bytes, name: str = "This file") -> Record:
