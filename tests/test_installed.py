@@ -149,7 +149,7 @@ def needed(package: Distribution, extras: Iterable[str] = ()) -> set[str]:
 def blocked(target: Path, *extras: str) -> list[str]:
     """What cannot be imported where pip installed the package with these extras, and no more."""
     (ours,) = Distribution.discover(name="headscope", path=[str(target)])
-    there = needed(ours, extras)
+    there = needed(ours, extras) | {"headscope"}  # which this tree has told pip of, at times
     return [
         module
         for module, names in packages_distributions().items()

@@ -31,10 +31,10 @@ def at_work(tree: Path, script: str) -> Any:
 
 @pytest.fixture(scope="module")
 def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A copy of what runs, with the new files in it; the checkpoint's files are linked."""
+    """A copy of what runs, compiled as it is, with the new files; the checkpoint's are linked."""
     tree = tmp_path_factory.mktemp("tree")
     for name in ("transformer", "viz"):
-        shutil.copytree(ROOT / name, tree / name, ignore=shutil.ignore_patterns("__pycache__"))
+        shutil.copytree(ROOT / name, tree / name)
     for name in ("app.py", "pyproject.toml"):
         shutil.copy(ROOT / name, tree)
     (tree / "checkpoints").mkdir()
