@@ -63,7 +63,9 @@ def test_it_is_saved_and_loaded(name: str, tmp_path: Path) -> None:
     save_checkpoint(
         tmp_path, checkpoint.about, checkpoint.config, model.state_dict(), checkpoint.tokenizer
     )
+    before = torch.get_rng_state()
     loaded = load_checkpoint(tmp_path, "cpu")
+    assert torch.equal(torch.get_rng_state(), before)  # no first values are drawn for nothing
     assert loaded.config == checkpoint.config
     assert torch.equal(loaded.model(*inputs), model(*inputs))
 

@@ -11,11 +11,11 @@ from typing import Any
 import torch
 
 from transformer.analysis.bootstrap import interval
-from transformer.analysis.judged import judged_target
 from transformer.analysis.sweep import Sweep, sweep
 from transformer.analysis.synergy import pairs_of
 from transformer.analysis.tables.sweep_table import Line, rounded
 from transformer.checkpoint import Checkpoint
+from transformer.corpus.judged import judged_target
 from transformer.corpus.shards import Shard
 from transformer.engines.engine import Done, Work
 from transformer.formats.opening import load_checkpoint

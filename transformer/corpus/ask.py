@@ -9,8 +9,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
-from transformer.analysis.judged import judged_targets
 from transformer.checkpoint import Checkpoint
+from transformer.corpus.judged import judged_targets
 from transformer.corpus.questions.cells import Cells, Spot, bare, cells_at, cells_of
 from transformer.corpus.questions.grammar import Pattern, words_of
 from transformer.corpus.shipped import Place

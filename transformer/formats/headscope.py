@@ -34,6 +34,7 @@ from transformer.files.tensors import OF_WEIGHTS, UNMAPPED, floats, list_tensors
 from transformer.files.whole_file import whole_folder, write_whole
 from transformer.formats.format import Format
 from transformer.inspection.contents import Contents, compare, expect, our_contents, require_fit
+from transformer.layers.no_first_values import NoFirstValues
 from transformer.models.family import Family
 from transformer.tokenizer import TOKENIZER_FILES, Tokenizer, TokenizerError, load_tokenizer
 
@@ -203,7 +204,8 @@ def _fill(config: ModelConfig, family: Family, file: Path, where: str) -> nn.Mod
             raise CheckpointError(f"{where}: {name} is of type {kind}, as no weights of ours are.")
         if not bool(floats(tensor).isfinite().all()):
             raise CheckpointError(f"{where}: {name} holds NaN or infinite values.")
-    model = family.build(config)
+    with NoFirstValues():
+        model = family.build(config)
     model.load_state_dict(weights)
     return model
 

@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from torch.overrides import TorchFunctionMode
 
 from transformer.files.tensors import Stored
 from transformer.hugging_face.failure import building
 from transformer.hugging_face.sizes import check_layers
 from transformer.inspection.contents import Fit
+from transformer.layers.no_first_values import NoFirstValues
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,19 +42,6 @@ class Skeleton:
         return [f"{name} is also {' and '.join(roles)}." for name, roles in several.items()]
 
 
-class _NoFirstValues(TorchFunctionMode):
-    """Leave new layers as they are: to fill them on "meta" took a third of the time, for nothing.
-
-    It is of this thread alone, as another one may build a model with values: the library's own
-    `no_init_weights` is of the whole process.
-    """
-
-    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        if getattr(func, "__module__", None) == torch.nn.init.__name__:
-            return args[0] if args else kwargs["tensor"]
-        return func(*args, **(kwargs or {}))
-
-
 def build_skeleton(path: Path, cls: Any, config: Any, stored: Mapping[str, Stored]) -> Skeleton:
     """Build it without reading or allocating a value. Raises CheckpointError.
 
@@ -62,7 +49,7 @@ def build_skeleton(path: Path, cls: Any, config: Any, stored: Mapping[str, Store
     """
     check_layers(path, config, len(stored))
     with building(path, config):
-        with torch.device("meta"), _NoFirstValues():
+        with torch.device("meta"), NoFirstValues():
             model = cls(config)
         shapes = {name: tuple(tensor.shape) for name, tensor in model.state_dict().items()}
         buffers = {name for name, _ in model.named_buffers()}

@@ -16,6 +16,7 @@ from transformer.files.foreign_text import some_of
 from transformer.files.tensors import Stored, TensorSource
 from transformer.inspection.circuits import Heads
 from transformer.inspection.our_heads import OurHeads
+from transformer.layers.no_first_values import NoFirstValues
 from transformer.models.family import Family
 from transformer.tokenizer import Tokenizer
 
@@ -114,7 +115,7 @@ def expect(config: ModelConfig, family: Family, n_stored: int) -> Expected:
     if n_layers > max(n_stored, 1):
         raise ConfigError(f"asks for {n_layers:,} layers, and there are {n_stored:,} tensors.")
     try:
-        with torch.device("meta"):
+        with torch.device("meta"), NoFirstValues():
             model = family.build(config)
         shapes = {name: tuple(tensor.shape) for name, tensor in model.state_dict().items()}
         computed = sum(b.numel() for name, b in model.named_buffers() if name not in shapes)
