@@ -122,7 +122,7 @@ def test_keys_walk_through_ranks_and_rows(page: Page, apps: str) -> None:
 
 def test_the_sentence_and_the_numbers_are_of_the_head_pointed_at(page: Page, apps: str) -> None:
     grid = open_grid(page, apps)
-    numbers = page.locator(".telling")
+    numbers = page.locator(".named")
     says(page, strongest(MAP, 1, 2), "The strongest cell of this head")
     expect(numbers).to_contain_text("L1 H2")
     height = grid.bounding_box()

@@ -229,7 +229,7 @@ def test_a_picture_in_a_page_of_its_own_has_cards_too(page: Page, recording: Rec
 
 def test_numbers_of_a_head_are_whole_or_left_out(page: Page, address: str) -> None:
     visit(page, f"{address}/?kind=encoder_self")
-    line = page.locator(".head-grid .telling")
+    line = page.locator(".head-grid .named")
     expect(line).to_contain_text("Encoder L2 H3")
     for width in (1440, 1100, 390):
         page.set_viewport_size({"width": width, "height": 900})

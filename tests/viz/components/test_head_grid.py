@@ -1,6 +1,5 @@
 """The grid's thumbnails are the values they stand for, and its numbers those of the metrics."""
 
-import math
 from typing import Any
 
 import numpy as np
@@ -8,10 +7,11 @@ import pytest
 import torch
 
 from tests.random_maps import random_map
+from transformer import decode, load_checkpoint, record
 from transformer.analysis.metrics.measure import measure
-from transformer.analysis.reading import AttentionMap, Reading
+from transformer.analysis.reading import AttentionMap, Reading, read
 from transformer.discover import discover
-from viz.components.head_grid.head_grid import pack_head_grid, telling
+from viz.components.head_grid.head_grid import pack_head_grid
 from viz.components.kit.pack import unpack
 from viz.components.kit.sides import sides
 from viz.components.kit.thumbnails import FULL, MASKED
@@ -118,7 +118,7 @@ def test_a_single_token_has_a_strongest_cell() -> None:
 @pytest.mark.parametrize("kind", ["encoder_self", "cross"])
 def test_metrics_are_those_of_the_weights(kind: str, scale: Any, reading: Reading) -> None:
     map = random_map(3, 4, 9, 9 + (kind == "cross"), kind, scale, reading=reading)
-    header, (*_, metrics, _) = packed(map)
+    header, (*_, metrics) = packed(map)
     declared = discover("transformer.analysis.metrics", "METRIC")
     for layer in range(3):
         expected = measure(map.attention, layer)
@@ -130,26 +130,23 @@ def test_metrics_are_those_of_the_weights(kind: str, scale: Any, reading: Readin
             assert metric["texts"][4 * layer : 4 * layer + 4] == texts
 
 
-def test_the_telling_metrics_are_the_farthest_from_the_mean_over_heads() -> None:
-    random = np.random.default_rng(0)
-    values = random.random((5, 3, 4), np.float32)
-    values[1, 0] = np.nan  # undefined for a layer
-    values[2] = 0.5  # the same for all: tells nothing
-    found = telling(values)
-    assert found.shape == (3, 4, 3)
-    for layer, head in np.ndindex(3, 4):
-        distances = []
-        for metric in values.astype(np.float64):
-            known = metric[np.isfinite(metric)]
-            z = (metric[layer, head] - known.mean()) / (known.std() or 1)
-            distances.append(-math.inf if math.isnan(z) else abs(z))
-        assert found[layer, head].tolist() == sorted(range(5), key=lambda i: -distances[i])[:3]
+def test_each_head_of_a_kind_has_the_same_numbers_whatever_the_sentence() -> None:
+    checkpoint = load_checkpoint("checkpoints/en-de-small")
+    named: dict[str, set[tuple[str, ...]]] = {}
+    for text in ("It rains.", "The old man likes the sea, the sea, the sea."):
+        target = decode(checkpoint, text, method="greedy").target
+        recording = record(checkpoint, text, target)
+        for kind in recording.attentions:
+            header, _ = packed(read(recording, kind))
+            named.setdefault(kind, set()).add(tuple(header["named"]))
+    assert set(map(len, named.values())) == {1}
+    assert {len(each) for one in named.values() for each in one} == {3}
 
 
 def test_a_lens_without_heads_has_one_column_and_no_metrics() -> None:
-    header, (thumbnails, _, _, metrics, tells) = packed(random_map(3, 4, 9, 9, per_head=False))
+    header, (thumbnails, _, _, metrics) = packed(random_map(3, 4, 9, 9, per_head=False))
     assert thumbnails.shape == (3, 1, 9, 9)
-    assert (header["metrics"], metrics.shape, tells.shape) == ([], (0, 3, 1), (3, 1, 0))
+    assert (header["metrics"], header["named"], metrics.shape) == ([], [], (0, 3, 1))
     assert not header["lens"]["per_head"]
 
 

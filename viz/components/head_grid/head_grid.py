@@ -22,8 +22,11 @@ from viz.map_words import capitalised, describe_heads, list_of
 from viz.sentence import wording
 from viz.theme import Theme
 
-N_TELLING = 3
-"""Numbers that are named with a head."""
+NAMED = {True: ("alignment", "entropy", "confidence"), False: ("previous", "entropy", "confidence")}
+"""Whether it is cross-attention -> the metrics that are named with each head, in this order.
+
+They are the same whatever the sentence: numbers are compared from one sentence to the next.
+"""
 
 HEAD_GRID = Component("head_grid")
 head_grid = mountable(HEAD_GRID)
@@ -155,8 +158,7 @@ def pack_head_grid(map: AttentionMap, worth: Worth | None = None) -> bytes:
 
     Arrays: thumbnails u1 [L, H, R', C'] with R', C' at most 64; strongest cell i4 [L, H, 2] (row,
     column) and its value f4 [L, H]; metrics f4 [M, L, H], of the weights whatever the lens, and
-    the heads' worth where a lens has heads;
-    the numbers of the most telling metrics u1 [L, H, up to 3].
+    the heads' worth where a lens has heads.
     """
     metrics = metrics_of_map(map)
     made = pictures(map, metrics)
@@ -180,13 +182,14 @@ def pack_head_grid(map: AttentionMap, worth: Worth | None = None) -> bytes:
         "block": made.block,
         "masked": bool((made.thumbnails == MASKED).any()),
         "metrics": _metrics(metrics, made.metrics),
+        "named": [it for it in NAMED[map.attention.is_cross] if it in metrics],
     }
     numbers = made.metrics
     if worth is not None and map.lens.per_head:
         own = worth.of(map)
         numbers = np.concatenate([numbers, own[None]])
         header["metrics"] += [_worth(worth, own)]
-    arrays = (made.thumbnails, made.strongest, made.value, numbers, telling(made.metrics))
+    arrays = (made.thumbnails, made.strongest, made.value, numbers)
     return pack(header, *arrays)
 
 
@@ -214,19 +217,3 @@ def _metrics(metrics: Mapping[str, Metric], values: NDArray[np.float32]) -> list
         }
         for metric, of_heads in zip(metrics.values(), values, strict=True)
     ]
-
-
-def telling(values: NDArray[np.float32]) -> NDArray[np.uint8]:
-    """Return the metrics that tell a head from the others: u1 [L, H, up to 3], the best first.
-
-    values: [M, L, H]. Those with the largest |z|: the distance from the mean over all heads, in
-    standard deviations. What is undefined comes last, ties keep the order of the metrics.
-    """
-    finite = np.isfinite(values)
-    filled = np.where(finite, values, 0).astype(np.float64)
-    n_known = np.maximum(1, finite.sum((1, 2), keepdims=True))
-    apart = np.where(finite, filled - filled.sum((1, 2), keepdims=True) / n_known, 0)
-    deviation = np.sqrt((apart**2).sum((1, 2), keepdims=True) / n_known)
-    z = np.abs(apart) / np.where(deviation > 0, deviation, 1)
-    order = np.argsort(np.where(finite, -z, 1), axis=0, kind="stable")[:N_TELLING]
-    return np.ascontiguousarray(np.moveaxis(order, 0, -1).astype(np.uint8))

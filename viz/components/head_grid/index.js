@@ -30,7 +30,7 @@ function create(root, sync) {
   grid.boards = element("div", "boards");
   grid.sentence = createSentence();
   grid.illustrate = (what, name) => illustrate(grid, what, name);
-  grid.numbers = element("div", "telling dim");
+  grid.numbers = element("div", "named dim");
   grid.legend = element("div", "legend dim");
   grid.reading = createReading();
   root.replaceChildren(

@@ -21,8 +21,8 @@ export function createSection() {
 // section.metric(name): its numbers, one per head; section.ranking(name): indices, the largest
 // first.
 export function read(section, { header, arrays }) {
-  const [thumbnails, strongest, values, metrics, telling] = arrays;
-  Object.assign(section, { header, thumbnails, strongest, values, metrics, telling });
+  const [thumbnails, strongest, values, metrics] = arrays;
+  Object.assign(section, { header, thumbnails, strongest, values, metrics });
   section.title.replaceChildren(...marked(section.node, header.title, { only: [header.kind] }));
   makeCells(section);
   const n = section.cells.length;

@@ -7,6 +7,8 @@ import { lawOf } from "../kit/shade.js";
 import { marker, term } from "../kit/terms.js";
 import { indexOf } from "./order.js";
 
+const UNDEFINED = "—"; // as transformer/analysis/metrics/metric.py
+
 // Of the head pointed at, else of the selected one: the sentence, and the numbers below the grid.
 export function describe(grid, cell) {
   const shown = cell ?? grid.section.cells[indexOf(grid.section, grid.place)];
@@ -14,9 +16,9 @@ export function describe(grid, cell) {
   if (grid.speaks) say(grid.sentence, said(shown, cell !== null));
   else announceSentence(cell && said(cell, true));
   grid.described = shown;
-  const parts = tellingOf(shown).map(({ name, title, text }, i) => {
+  const parts = numbersOf(shown).map(({ name, title, text, why }, i) => {
     const part = element("span");
-    part.append(term(name, title, i === 0), " ", element("strong", "", text));
+    part.append(term(name, title, i === 0), " ", element("strong", "", text), why && ` (${why})`);
     return part;
   });
   if (!shown.section.header.metrics.length) parts.push(element("span", "", "one map per layer, so no numbers of single heads"));
@@ -44,12 +46,12 @@ function said(cell, isPointed = false) {
 
 // The same for who cannot see it.
 export function spoken(cell) {
-  const telling = tellingOf(cell).map(({ title, text }) => `${title} ${text}`);
+  const numbers = numbersOf(cell).map(({ title, text, why }) => `${title} ${text}${why && ` (${why})`}`);
   const { shown, ranks } = cell.section;
   const { by } = shown;
   const rank = by ? [`rank ${ranks[cell.index] + 1} by ${metricOf(cell.section, by).title}`] : [];
   const done = cell.dataset.edited ? `, ${cell.dataset.edited}` : "";
-  return `${fullNameOf(cell)}${done}: ${textOf(said(cell))} ${[...telling, ...rank].join(", ")}`.trim();
+  return `${fullNameOf(cell)}${done}: ${textOf(said(cell))} ${[...numbers, ...rank].join(", ")}`.trim();
 }
 
 // Where there are other kinds, with its own.
@@ -63,12 +65,11 @@ export function nameOf({ section: { header }, layer, head }) {
   return header.lens.per_head ? `${name} H${head}` : `${name}, all heads`;
 }
 
-// { name, title, text } of the metrics in which the head stands out, the most telling first.
-function tellingOf({ section: { header, telling }, index }) {
-  const n = telling.shape[2];
-  return Array.from(telling.subarray(n * index, n * (index + 1)), (m) => {
-    const { name, title, texts } = header.metrics[m];
-    return { name, title, text: texts[index] };
+// { name, title, text } of the metrics that are named with every head of this kind.
+function numbersOf({ section, index }) {
+  return section.header.named.map((metric) => {
+    const { name, title, texts } = metricOf(section, metric);
+    return { name, title, text: texts[index], why: texts[index] === UNDEFINED ? "no row counts" : "" };
   });
 }
 

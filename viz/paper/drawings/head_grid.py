@@ -93,7 +93,7 @@ def draw(data: Data, width: float) -> Sheet:
 
 def _section(array: NDArray[np.uint8], view: dict[str, Any]) -> Section:
     """Choose and order the heads by the rules of viz/components/head_grid/order.js."""
-    header, (thumbnails, strongest, values, metrics, _) = opened(array)
+    header, (thumbnails, strongest, values, metrics) = opened(array)
     place_of = {each["name"]: i for i, each in enumerate(header["metrics"])}
     show = view["show"] if view["show"] in place_of else "maps"
     sort = view["sort"] if view["sort"] in place_of else "layer"
