@@ -4,6 +4,7 @@ import html
 from collections.abc import Iterable, Sequence
 from itertools import groupby
 
+import torch
 from torch import Tensor
 
 from transformer.analysis.reading import AttentionMap, Reading, read, row_tokens
@@ -66,6 +67,8 @@ def _lines(scene: Scene, recording: Recording, reading: Reading, theme: Theme) -
     only = None if _is_whole(scene) else sorted({fact.query for fact in facts})
     for i, (layer, head) in enumerate(heads):
         weights = map.values(layer, head)
+        if scene.screen.special != "shown":
+            weights = _without_special(weights, map)
         colour = theme.ink if len(heads) == 1 else theme.head_colours[head]
         shift = 3.5 * (i - (len(heads) - 1) / 2)  # so that heads of one cell stand side by side
         yield from _head_lines(weights, only, colour, shift)
@@ -75,6 +78,13 @@ def _lines(scene: Scene, recording: Recording, reading: Reading, theme: Theme) -
     yield from _labels([(fact.key, fact.column) for fact in facts], len(map.columns), _KEYS - 10)
     rows = [(fact.query, fact.row) for fact in facts]
     yield from _labels(rows, len(map.rows), _QUERIES + 19)
+
+
+def _without_special(weights: Tensor, map: AttentionMap) -> Tensor:
+    """The weights [Q, K], 0 in columns of special tokens: a scene leaves them out."""
+    keys = map.attention.keys
+    special = [all(keys[at].special for at in group) for group in map.column_groups]
+    return weights.masked_fill(torch.tensor(special), 0.0)
 
 
 def _is_whole(scene: Scene) -> bool:

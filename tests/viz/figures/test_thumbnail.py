@@ -5,6 +5,8 @@ from dataclasses import replace
 from typing import Any
 from xml.etree import ElementTree
 
+import torch
+
 from transformer import Recording
 from transformer.analysis.reading import PLAIN, Reading
 from transformer.token import Token
@@ -47,6 +49,15 @@ def test_without_a_pin_every_row_is_drawn(recording: Recording) -> None:
     paths = drawn(scene(FACTS[:1]), recording).findall(f"{SVG}path")
     assert len(paths) == int((weights >= 0.05).sum())
     assert {path.get("stroke") for path in paths} == {LIGHT.ink}
+
+
+def test_a_scene_that_leaves_special_tokens_out_draws_no_line_to_them(recording: Recording) -> None:
+    attention = recording.attentions["decoder_self"]
+    plain = torch.tensor([not key.special for key in attention.keys])
+    assert not plain.all()
+    fact = replace(FACTS[0], kind="decoder_self")
+    paths = drawn(scene((fact,), special="hidden"), recording).findall(f"{SVG}path")
+    assert len(paths) == int((attention.weights(1, 0)[:, plain] >= 0.05).sum())
 
 
 def test_a_map_shades_every_cell(recording: Recording) -> None:

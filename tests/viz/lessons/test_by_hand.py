@@ -84,6 +84,8 @@ def test_each_step_of_attention(checkpoint: str, text: str, head: str, row: str)
     assert known["spread"].truth(of) == pytest.approx(words, abs=1e-5)
     assert known["dot"].truth(of) == pytest.approx(products[most], rel=1e-4, abs=1e-4)
     assert known["score"].truth(of) == pytest.approx(scores[most], rel=1e-4, abs=1e-4)
+    (*_, last) = known["score"].material(of)
+    assert last[1] in known["score"].explain(of)  # it calculates with the number that was given
     assert known["weight"].truth(of) == pytest.approx(100 * weights[most], abs=1e-3)
     values = of.attention.calls[of.place.layer].v[of.place.head].double().numpy()[of.open_keys]
     mixed = weights @ values

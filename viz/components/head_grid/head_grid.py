@@ -23,7 +23,7 @@ from viz.sentence import wording
 from viz.theme import Theme
 
 NAMED = {True: ("alignment", "entropy", "confidence"), False: ("previous", "entropy", "confidence")}
-"""Whether it is cross-attention -> the metrics that are named with each head, in this order.
+"""The metrics that are named with each head, in this order: of cross-attention, and of the others.
 
 They are the same whatever the sentence: numbers are compared from one sentence to the next.
 """

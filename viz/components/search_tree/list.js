@@ -52,7 +52,9 @@ function lineOf({ nodes }, run, depth) {
   const end = nodes[run.at(-1)];
   const { hypothesis, score } = end;
   if (hypothesis >= 0) {
-    line.append(element("span", "rank", ranksOf(end)), element("span", "score dim", two(score.total)));
+    const both = element("span", "both");
+    both.append(element("span", "rank", ranksOf(end)), " ", element("span", "score dim", two(score.total)));
+    line.append(both);
   }
   return line;
 }

@@ -89,7 +89,7 @@ function footOf({ nLeftOut, bySeed, nodes }) {
     look("written", "written"),
     ...(others ? [look("living", "other hypotheses")] : []),
     look("dropped", "dropped"),
-    `Before each node its probability, from 0.1 % on; at the right ${ends}.`,
+    `With each node its probability, from 0.1 % on; at the end of each line ${ends}.`,
     ...left,
   ];
 }

@@ -2,6 +2,7 @@
 
 import math
 
+from transformer.analysis.cell import Cell
 from viz.labels import number
 from viz.lessons.subject import Subject
 from viz.lessons.task import Reply, Task
@@ -42,13 +43,20 @@ def truth(subject: Subject) -> float:
 
 def hint(subject: Subject, answer: Reply) -> str:
     cell = subject.cell(_key(subject))
-    return f"The scale is {cell.scale:.4f}: multiply the product, {number(cell.dot)}, by it."
+    return f"It is {number(cell.dot)} {_scaled(cell)}."
 
 
 def explain(subject: Subject) -> str:
     cell = subject.cell(_key(subject))
     added = f" + {number(cell.bias)}" if cell.bias else ""
-    return f"{number(cell.dot)} × {cell.scale:.4f}{added} = {number(cell.score)}."
+    return f"{number(cell.dot)} {_scaled(cell)}{added} = {number(cell.score)}."
+
+
+def _scaled(cell: Cell) -> str:
+    """Write what is done to the product, by the number that `scale_lines` gives."""
+    if is_of_paper(len(cell.q), cell.scale):
+        return f"/ {math.sqrt(len(cell.q)):.3f}"
+    return f"× {cell.scale:.4f}"
 
 
 TASK = Task("score", "number", ask, truth, hint, explain, material, decimals=2, needs=("scores",))
