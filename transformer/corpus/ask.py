@@ -14,9 +14,10 @@ from transformer.corpus.judged import judged_targets
 from transformer.corpus.questions.cells import Cells, Spot, bare, cells_at, cells_of
 from transformer.corpus.questions.grammar import Pattern, words_of
 from transformer.corpus.shipped import Place
+from transformer.inputs import InputError
 from transformer.recording import Recording
 from transformer.recording.ours import record
-from transformer.refusal import Refusal
+from transformer.tokenizer import TokenizerError
 
 _SPECIAL = re.compile(r"<.+>|\[.+\]")
 """Special tokens, as the end: a text has them though it does not spell them."""
@@ -100,7 +101,7 @@ def over(
     """Count on sentences how often each head looks there most: the counts after each sentence.
 
     before: those of other sentences, to which these are added. Sentences without the words of the
-    pattern change nothing; what the others write is decoded some at a time.
+    pattern change nothing; what the others write is decoded some at a time. Raises DeviceError.
     """
     counts = dict(before or {})
     sides = [[*map(bare, words_of(word))] for word in _of_source(pattern, checkpoint)]
@@ -109,7 +110,7 @@ def over(
         targets = judged_targets(checkpoint, [each for each in some if _has_words(each, sides)])
         for text in some:
             if text in targets:
-                with suppress(Refusal):  # without such words after all
+                with suppress(InputError, TokenizerError):  # without such words after all
                     _count(pattern, record(checkpoint, text, targets[text]), counts)
             yield dict(counts)
 

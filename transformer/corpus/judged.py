@@ -6,9 +6,10 @@ from contextlib import suppress
 from transformer.checkpoint import Checkpoint
 from transformer.decoding.decode import decode
 from transformer.decoding.greedy_batch import greedy_batch, takes_batches
-from transformer.inputs import source_ids
-from transformer.refusal import Refusal
+from transformer.device import device_trouble
+from transformer.inputs import InputError, source_ids
 from transformer.token import Token
+from transformer.tokenizer import TokenizerError
 
 
 def judged_target(checkpoint: Checkpoint, source: str) -> tuple[Token, ...] | None:
@@ -23,17 +24,20 @@ def judged_targets(
 ) -> dict[str, tuple[Token, ...] | None]:
     """Source -> its `judged_target`, decoded in one batch where the model takes batches.
 
-    Sources that are refused are left out. A batch rounds otherwise: see `greedy_batch`.
+    Sources that cannot be read are left out. A batch rounds otherwise: see `greedy_batch`. Raises
+    DeviceError.
     """
     targets: dict[str, tuple[Token, ...] | None] = {}
     ids: dict[str, list[int]] = {}
     for source in sources:
-        with suppress(Refusal):
+        with suppress(InputError, TokenizerError):
             if takes_batches(checkpoint):
                 ids[source] = source_ids(checkpoint, source)
             else:
                 targets[source] = judged_target(checkpoint, source)
     if ids:
-        for source, written in zip(ids, greedy_batch(checkpoint, [*ids.values()]), strict=True):
-            targets[source] = tuple(map(checkpoint.tokenizer.token, written))
+        with device_trouble():
+            written = greedy_batch(checkpoint, [*ids.values()])
+        for source, target in zip(ids, written, strict=True):
+            targets[source] = tuple(map(checkpoint.tokenizer.token, target))
     return targets

@@ -9,6 +9,7 @@ from transformer.corpus.ask import Frequency, answers, over
 from transformer.corpus.questions import Pattern, ask
 from transformer.corpus.questions.cells import Spot, countable, open_cells, read_words
 from transformer.corpus.shipped import Place
+from transformer.device import DeviceError
 from transformer.recording import Recording
 
 TEXT = "the old man has the phone and he likes it"
@@ -242,6 +243,17 @@ def test_counts_are_those_of_each_sentence_by_itself_and_go_on(small: Checkpoint
     for text in texts:
         (so_far,) = over(pattern, small, [text], so_far)
     assert so_far == whole and {each.n_sentences for each in whole.values()} == {4}
+
+
+def test_a_device_that_fails_is_no_sentence_without_such_words(
+    small: Checkpoint, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fails(*_: object) -> Recording:
+        raise DeviceError("The device fails.")
+
+    monkeypatch.setattr("transformer.corpus.ask.record", fails)
+    with pytest.raises(DeviceError):
+        list(over(ask("who looks at the first word?"), small, PAIR[:1]))
 
 
 def test_every_text_has_its_end(small: Checkpoint) -> None:
