@@ -5,7 +5,9 @@ import subprocess
 import sys
 from pathlib import Path
 
+from tests.golden.checkpoints import make_checkpoints
 from tests.golden.places import MORE
+from tests.golden.surveys import make_surveys
 from tests.viz.places import PLACES
 from transformer.extras import EXTRAS
 from viz.paper.record import address_of
@@ -17,7 +19,7 @@ ROOT = Path(__file__).parents[3]
 BLOCKED = (*EXTRAS["app"], "starlette", "tornado", "altair", "pyarrow")
 """Each absent from Python that has only `pip install ".[paper]"`."""
 FIGURES = """
-import json, sys
+import json, os, sys
 sys.modules.update(dict.fromkeys(sys.argv[1].split()))
 from viz.figure_at import page_of
 from viz.paper.figure import COLUMN
@@ -25,7 +27,8 @@ from viz.paper.record import address_of
 from viz.ui.printing import figure_of
 
 sizes = {}
-for address in json.load(sys.stdin):
+for folder, address in json.load(sys.stdin):
+    os.environ["HEADSCOPE_CHECKPOINTS"] = folder
     pane, figures = page_of(address_of(address))
     made = {name: figure_of(pane, each, name=name) for name, each in figures.items()}
     sizes[address] = [len(each.sheet(COLUMN).marks) for each in made.values()]
@@ -69,18 +72,23 @@ def of_further_choices() -> list[str]:
     return [*here, "./compare?text=It+rains.&method_b=greedy"]
 
 
-def test_paper_alone_draws_every_address() -> None:
-    addresses = [*of_pages(), *of_further_choices(), *of_the_gallery()]
+def test_paper_alone_draws_every_address(tmp_path: Path) -> None:
+    """Those of the gallery of the shipped weights, all others of small ones of the same names."""
+    make_checkpoints(tmp_path)
+    make_surveys(tmp_path)
+    small, gallery = [*of_pages(), *of_further_choices()], of_the_gallery()
+    places = [*((str(tmp_path), each) for each in small)]
+    places += [(str(ROOT / "checkpoints"), each) for each in gallery]
     done = subprocess.run(
         (sys.executable, "-c", FIGURES, " ".join(BLOCKED)),
         cwd=ROOT,
-        input=json.dumps(addresses),
+        input=json.dumps(places),
         capture_output=True,
         text=True,
     )
     assert (done.returncode, done.stderr) == (0, "")
     sizes = json.loads(done.stdout)
-    assert list(sizes) == addresses and all(map(all, sizes.values()))
+    assert list(sizes) == [*small, *gallery] and all(map(all, sizes.values()))
 
 
 def test_a_parquet_needs_its_own_extra_alone() -> None:
