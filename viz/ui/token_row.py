@@ -7,11 +7,13 @@ import streamlit as st
 from transformer.hugging_face.chat import chatting
 from viz.components.token_rows.token_rows import TITLES, TokenRows, token_rows
 from viz.labels import counted, literal
+from viz.run.causes import is_quick
 from viz.run.payloads import payload_of
 from viz.run.request import Answer
 from viz.state.focus import pin_token, pinned_tokens
 from viz.state.live_preview import preview, preview_address
 from viz.state.page import Page, Pane
+from viz.state.requests import is_first
 from viz.state.state import change, current_theme
 from viz.talks.stage import on_stage
 from viz.ui.header import WIDTHS
@@ -43,7 +45,9 @@ def _tokens(page: Page, pane: Pane, previews: bool) -> Pane:
     answer = pane.answer
     rows = TokenRows(TITLES[answer.checkpoint.family.reads], pane.reading.words)
     address = preview_address()
-    look: dict[str, Any] = {"pinned": pinned_tokens(pane), "marks": marks(answer)}
+    signs = marks(answer)
+    look: dict[str, Any] = {"pinned": pinned_tokens(pane), "marks": signs or ()}
+    look["is_awaited"] = signs is None and _comes_by_itself(answer)
     every: dict[str, Any] = {"address": address, "tint": _tint(pane)}
     every["alignment"] = pane.screen.alignment
     data = rows.data(payload_of(answer, rows), current_theme(), **every, **look)
@@ -63,6 +67,12 @@ def _tokens(page: Page, pane: Pane, previews: bool) -> Pane:
     if remarks := [*_languages(answer), *_twice(answer), *_end(answer), *layers]:
         st.caption(" · ".join(remarks))
     return page.below_tokens(pane)
+
+
+def _comes_by_itself(answer: Answer) -> bool:
+    """Tell whether the browser asks for the marks, though nobody points at a word."""
+    is_read = bool(answer.recording.target) and is_quick(answer)
+    return is_read and is_first(answer.request) and not on_stage()
 
 
 def _tint(pane: Pane) -> str:

@@ -128,12 +128,12 @@ def _without_needed(pane: Pane, evidence: Evidence, place: int) -> None:
         written_without(pane, verdict.needs, evidence.source_words[verdict.needs])
 
 
-def marks(answer: Answer) -> list[Mark]:
-    """The marks of tokens once the evidence of an answer is known: words that look at another word
-    than they need, at their last token, and words of the source that no written word needs.
+def marks(answer: Answer) -> list[Mark] | None:
+    """The marks of tokens: words that look at another word than they need, at their last token, and
+    words of the source that no written word needs. None until the evidence is known.
     """
     evidence = at_hand(Causes(answer.request))
-    return [] if evidence is None else _marks(answer.recording, evidence)
+    return None if evidence is None else _marks(answer.recording, evidence)
 
 
 def _marks(recording: Recording, evidence: Evidence) -> list[Mark]:

@@ -452,7 +452,7 @@ def test_who_points_at_a_written_word_finds_its_card_made(
     why = json.dumps(WHY).encode()
     assert at_hand(causes) is None
     status, answer = post(router, address_of(app), why, b"ahead")
-    awaited = unpack(given(app)["word-card"])[0]["awaited"]
+    awaited = unpack(given(app)["tokens"])[0]["awaited"]
     assert awaited == is_first
     assert (at_hand(causes) is None) == (is_public and not is_first)
     if is_public:

@@ -7,7 +7,7 @@ export const PREVIEW_EVENT = "headscope:preview";
 export const TYPED = "headscope:typed"; // the text that was entered by itself last: it is no entry of Back
 export const TRY_EVENT = "headscope:try"; // a click that changes the model: what it gives is shown first
 export const AIM_EVENT = "headscope:aim"; // somebody points at such a click: it may be asked for already
-export const WISH_EVENT = "headscope:wish"; // the cards of all written words are wanted
+export const WISH_EVENT = "headscope:wish"; // somebody points at a written word: the cards of all may be asked for
 const PIN_EVENT = "headscope:pin"; // a token is being pinned: shown at once by who knows what it opens
 export const CARDS_EVENT = "headscope:cards"; // the cards of all written words, as they were asked for
 export const DROPPED_EVENT = "headscope:preview-dropped"; // as when the theme changes: nothing was entered
@@ -23,9 +23,8 @@ export function aimAt(changes) {
   window.dispatchEvent(new CustomEvent(AIM_EVENT, { detail: changes }));
 }
 
-// isGuess: somebody only points at a written word. Else the page waits for them, to mark its tokens.
-export function wishForCards(isGuess) {
-  window.dispatchEvent(new CustomEvent(WISH_EVENT, { detail: isGuess }));
+export function wishForCards() {
+  window.dispatchEvent(new Event(WISH_EVENT));
 }
 
 // pin: { of, side, position, asKey }; of: the nonce of the tokens. To be said before the server is told.

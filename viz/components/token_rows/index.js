@@ -77,7 +77,7 @@ function create(root, sync) {
   return view;
 }
 
-function update(view, { nonce, palette, pinned, marks, address, tint, alignment, payload }) {
+function update(view, { nonce, palette, pinned, marks, awaited, address, tint, alignment, payload }) {
   const { root, sync, typing } = view;
   typing.listen(address);
   applyPalette(root, palette);
@@ -92,6 +92,7 @@ function update(view, { nonce, palette, pinned, marks, address, tint, alignment,
   if (accepts(sync, "tint", tint)) view.name = tint;
   if (accepts(sync, "alignment", alignment)) view.isAligned = alignment;
   Object.assign(view, { palette, pinned, signs: marks });
+  if (awaited && view.late?.of !== nonce) typing.awaitCards();
   mark(view);
 }
 

@@ -60,6 +60,7 @@ class TokenRows:
         *,
         pinned: Sequence[tuple[str, int]] = (),
         marks: Sequence[Mark] = (),
+        is_awaited: bool = False,
         address: str = "",
         tint: Tint = "off",
         alignment: bool = False,
@@ -67,13 +68,14 @@ class TokenRows:
         """pinned: tokens that stay marked, by side and position.
 
         marks: tokens with a sign, "parted" or "unneeded"; the row has its meaning at its end.
+        is_awaited: the browser asks for them, as they are not known yet.
         address: of previews, which answers what differs with data for the page's components.
         While a sentence is being typed they show these. tint: the measure by which written words
         are the deeper, the less sure the model was of them. alignment: whether lines
         lead from written words to those of the source that they look at most.
         """
         lists = {"pinned": list(map(list, pinned)), "marks": list(map(list, marks))}
-        look = {"address": address, "tint": tint, "alignment": alignment}
+        look = {"address": address, "tint": tint, "alignment": alignment, "awaited": is_awaited}
         return envelope(payload, theme, **lists, **look)
 
     def says(self, recording: Recording, decoding: Decoding | None = None, **state: Any) -> str:

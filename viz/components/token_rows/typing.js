@@ -9,11 +9,11 @@ import { wished } from "./wish.js";
 const REST = 500; // ms after the last letter until it is entered
 const LATE = 300; // ms in which a page that was sent is surely drawn
 
-// Returns listen(address), to be told where previews are, and end().
+// Returns listen(address), to be told where previews are, awaitCards(), to have the tokens marked, and end().
 export function followTyping() {
   const typing = { address: "", field: null, before: null, wanted: null, latest: null };
   Object.assign(typing, { asked: 0, answered: 0, timer: 0, rest: 0, isEntered: false });
-  Object.assign(typing, { aim: null, ahead: null, isTrying: false, wish: null }); // of clicks
+  Object.assign(typing, { aim: null, ahead: null, isTrying: false, wish: null, isAwaited: false }); // of clicks
   const events = [
     [document, "focusin", ({ target }) => isField(target) && (typing.before = target.value)],
     [document, "input", (event) => typed(typing, event)],
@@ -24,7 +24,7 @@ export function followTyping() {
     [window, DROPPED_EVENT, () => askLater(typing, LATE)],
     [window, TRY_EVENT, (event) => tried(typing, event)],
     [window, AIM_EVENT, ({ detail }) => aimed(typing, detail)],
-    [window, WISH_EVENT, ({ detail }) => wished(typing, detail)],
+    [window, WISH_EVENT, () => wished(typing)],
   ];
   for (const [node, name, heard] of events) node.addEventListener(name, heard, true);
   const observer = new MutationObserver(() => ran(typing));
@@ -33,6 +33,10 @@ export function followTyping() {
   typed(typing, { target: document.activeElement }); // before anybody listened
   return {
     listen: (address) => listen(typing, address),
+    awaitCards: () => {
+      typing.isAwaited = true;
+      wished(typing);
+    },
     end: () => {
       typing.wanted = null;
       clearTimeout(typing.timer);

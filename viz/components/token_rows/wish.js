@@ -7,20 +7,24 @@ import { AGAIN, ANSWERED, SOON, isRunning, isTyping, partsOf, post } from "./ask
 
 const WHY = { why: true }; // as viz/run/previews.py
 
-// isGuess: it gives way to what others wait for, and may come to nothing.
-export async function wished(typing, isGuess) {
+// Where nobody awaits them it is a guess: it gives way to what others wait for, and may come to nothing.
+export async function wished(typing) {
   if (typing.wish) return;
   const wish = (typing.wish = { isPosted: false });
   let answer = { status: AGAIN };
+  let isGuess = false;
   while (answer.status === AGAIN && (typing.wish === wish || !typing.wish)) {
     await new Promise((wake) => setTimeout(wake, SOON));
     if (isRunning() || typing.isTrying) continue; // another page may be on its way, and has an address
     if (!typing.address || isTyping(typing)) break; // the page of what is entered then asks for its own
     wish.isPosted = true;
+    isGuess = !typing.isAwaited;
     answer = await post(typing.address + (isGuess ? "?ahead" : ""), WHY);
   }
   if (typing.wish === wish) typing.wish = null;
   if (answer.status === ANSWERED) announce(answer.bytes);
+  else if (isGuess && typing.isAwaited) return wished(typing); // since then
+  if (answer.status !== AGAIN) typing.isAwaited = false;
 }
 
 // Not a preview: they belong to the text that was entered, and wait for a pin.

@@ -14,7 +14,7 @@ function create(root, sync) {
   const view = { root, sync, of: "", pins: [], card: null, all: null, early: [], drawn: null };
   const silence = [
     onToken(({ side, position }) => {
-      if (side === "target" && position !== null && position >= 0 && !view.all) wishForCards(true);
+      if (side === "target" && position !== null && position >= 0 && !view.all) wishForCards();
     }),
     onPin(({ of, side, position, asKey }) => {
       if (side !== "target" || of !== view.of || asKey) return; // asKey: it is a column that is pinned
@@ -33,13 +33,12 @@ function create(root, sync) {
   return Object.assign(view, { dispose: () => silence.forEach((end) => end()) });
 }
 
-function update(view, { of, palette, pins, awaited, payload }) {
+function update(view, { of, palette, pins, payload }) {
   applyPalette(view.root, palette);
   Object.assign(view, { of, theme: palette.name, card: unpack(payload).header.card });
   if (view.all && !belongs(view, view.all)) know(view, null);
   if (accepts(view.sync, "pins", pins)) Object.assign(view, { pins, early: [] });
   draw(view);
-  if (awaited && !view.all) wishForCards(false);
 }
 
 function know(view, cards) {

@@ -37,14 +37,11 @@ def all_cards(
     return pack({"of": of, "theme": theme.name, **places, **of_all})
 
 
-def word_card(
-    of: str, theme: Theme, pins: Sequence[int], card: Elements | None, is_awaited: bool
-) -> None:
+def word_card(of: str, theme: Theme, pins: Sequence[int], card: Elements | None) -> None:
     """Show a card; None: only what a pin in the browser opens, once all cards are there.
 
-    of: the same. pins: the rows that are pinned, the last one last. is_awaited: the browser asks
-    for all cards by itself, and not only once somebody points at a word.
+    of: the same. pins: the rows that are pinned, the last one last.
     """
-    data = envelope(pack({"card": card}), theme, of=of, pins=list(pins), awaited=is_awaited)
+    data = envelope(pack({"card": card}), theme, of=of, pins=list(pins))
     # The token rows tell what is pinned: what was heard of them says whose pins hold.
     show(WORD_CARD, data, KEY, more={"heard": heard(TOKENS), "opened": opened()})

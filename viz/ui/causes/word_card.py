@@ -32,18 +32,16 @@ def show_card(
 ) -> None:
     """Show the card of the word that is pinned, and let a pin show any other at once.
 
-    evidence: None where it is not known yet: nothing is drawn then. What everybody sees first gets
-    its marks as soon as it is.
+    evidence: None where it is not known yet: nothing is drawn then.
     """
-    is_first_of_all = is_first(pane.answer.request)
     rows = TokenRows(TITLES[pane.answer.checkpoint.family.reads], pane.reading.words)
     of, theme, place = digest(payload_of(pane.answer, rows)), current_theme(), place_of(pane)
     card = None
     if evidence is not None and place is not None:
         card = _elements(card_of(_word(pane, place), evidence), theme)
-    word_card(of, theme, pinned_rows(pane), card, evidence is None and is_first_of_all)
+    word_card(of, theme, pinned_rows(pane), card)
     cards = partial(_all, pane, place_of, card_of, marks_of, of, theme)
-    preview_cards(cards, is_first_of_all)
+    preview_cards(cards, is_first(pane.answer.request))
 
 
 def _all(
