@@ -118,6 +118,25 @@ def what_is_frozen_stays_so() -> Iterator[None]:
 
 
 @pytest.fixture(scope="session", autouse=True)
+def scripts_are_waited_for() -> Iterator[None]:
+    """Streamlit's tests look a thousand times a second whether a script has ended, which holds it
+    up: twentieths of what pages take."""
+    runners = sys.modules.get("streamlit.testing.v1.local_script_runner")
+    if runners is None:  # not where no test draws a page
+        yield
+        return
+    look = runners.require_widgets_deltas
+
+    def wait(runner: Any, timeout: float = 3) -> None:
+        runner._script_thread.join(timeout)
+        look(runner, 1.0)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(runners, "require_widgets_deltas", wait)
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
 def every_recording_is_kept() -> Iterator[None]:
     """Recordings are made in three modules, whoever asks for one."""
 
