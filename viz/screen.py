@@ -166,6 +166,7 @@ def declare(own: PageFields) -> None:
     if own.name not in _DECLARED:
         _DECLARED[own.name] = own
         all_choices.cache_clear()
+        _spellings.cache_clear()
 
 
 @cache
@@ -229,13 +230,21 @@ def _entries(
 def spell(screen: Screen) -> dict[str, str]:
     """The address of a screen, its path as "page"; defaults stay out of it."""
     parts, own = dict[str, str](), {**vars(screen), **dict(screen.own)}
-    for name, each in all_choices().items():
-        spelling, value = each.metadata["spelling"], own.get(name, each.default)
+    for name, default, spelling in _spellings():
+        if (value := own.get(name, default)) == default:
+            continue
         if spelling.has_entries:
             parts |= {f"{name}.{entry}": spelling.write(of_entry) for entry, of_entry in value}
-        elif value != each.default:
+        else:
             parts[name] = spelling.write(value)
     return parts
+
+
+@cache
+def _spellings() -> tuple[tuple[str, Any, Spelling], ...]:
+    """Name, default and spelling of every choice: a page has links by the hundred."""
+    every = all_choices().items()
+    return tuple((name, each.default, each.metadata["spelling"]) for name, each in every)
 
 
 def query(screen: Screen) -> str:

@@ -6,7 +6,7 @@ Frobenius norms. Matrices that have nothing to do with each other have 1 / sqrt(
 biases and feed-forward layers are left out.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from math import sqrt
@@ -36,25 +36,28 @@ class Composition:
     """The strength of matrices that have nothing to do with each other."""
 
 
-def compositions(heads: Heads, place: Place) -> tuple[list[Composition], list[Composition]]:
+def compositions(
+    heads: Heads, place: Place, every: Iterable[tuple[Place, "Products"]] | None = None
+) -> tuple[list[Composition], list[Composition]]:
     """The head as a reader of all heads before it, and as a writer: the strongest first.
 
-    Raises CircuitError where its matrices are not to be had.
+    every: `products_of` the heads, where somebody keeps them. Raises CircuitError where its
+    matrices are not to be had.
     """
-    own = _Products(_head(heads, place))
+    own = Products(_head(heads, place))
     before, after = list[Composition](), list[Composition]()
-    for at, head in _all(heads):
-        other = _Products(head)
+    for at, other in products_of(heads) if every is None else every:
         before += (_composition(other, at, own, place, side) for side in _sides(at, place))
         after += (_composition(own, place, other, at, side) for side in _sides(place, at))
     return _sorted(before), _sorted(after)
 
 
-def _all(heads: Heads) -> Iterator[tuple[Place, Head]]:
+def products_of(heads: Heads) -> Iterator[tuple[Place, "Products"]]:
+    """Every head with what its compositions are made of. Raises CircuitError."""
     for kind in KINDS:
         for layer in range(heads.n_layers(kind)):
             for head, each in enumerate(heads.layer(kind, layer)):
-                yield (kind, layer, head), each
+                yield (kind, layer, head), Products(each)
 
 
 def _head(heads: Heads, place: Place) -> Head:
@@ -76,11 +79,12 @@ def _sides(writer: Place, reader: Place) -> tuple[Side, ...]:
     return "queries", "keys", "values"
 
 
-class _Products:
+class Products:
     """The products of a head's matrices that norms are made of: a pair of heads has d x d alone."""
 
     def __init__(self, head: Head) -> None:
         self._head = head
+        self.n_bytes = sum(each.nbytes for each in (head.q, head.k, head.v, head.o))
         self._sides: dict[Side, tuple[Tensor, Tensor, float]] = {}
 
     @cached_property
@@ -105,7 +109,7 @@ class _Products:
 
 
 def _composition(
-    writer: _Products, wrote: Place, reader: _Products, reads: Place, side: Side
+    writer: Products, wrote: Place, reader: Products, reads: Place, side: Side
 ) -> Composition:
     o, values, written = writer.writes
     first, second, read = reader.reads(side)

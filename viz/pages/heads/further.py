@@ -5,7 +5,8 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from transformer.corpus.atlas import Atlas, Place
-from transformer.inspection.composition import Composition, compositions
+from transformer.inspection.circuits import Heads
+from transformer.inspection.composition import Composition, Products, compositions, products_of
 from transformer.training.history import list_snapshots
 from viz.app_packages import st
 from viz.components.kit.picture import NothingLeft
@@ -16,6 +17,7 @@ from viz.labels import literal
 from viz.pages.inspect.files import inspected
 from viz.pages.training.heads import heads_exhibits
 from viz.run.batches import Runner
+from viz.run.cache import CACHE
 from viz.run.growth import Growth
 from viz.run.study import Study
 from viz.screen import link
@@ -30,6 +32,8 @@ EXPLAIN = (
     "||W_OV W|| / (||W_OV|| ||W||) (Elhage et al. 2021), of the weights only, without norms, "
     "biases and feed-forward layers."
 )
+MOST_BYTES = 2**27
+"""The bytes of all heads' matrices up to which they are kept from one head's page to the next."""
 Composed = tuple[list[Composition], list[Composition]]
 
 
@@ -42,7 +46,21 @@ class HeadCircuits(Study[Composed]):
     place: Place
 
     def run(self, before: Composed | None, runner: Runner) -> Iterator[Composed]:
-        yield compositions(inspected((self.checkpoint, self.version)).heads, self.place)
+        heads = inspected((self.checkpoint, self.version)).heads
+        name = "products of heads", self.checkpoint, self.version
+        every = CACHE.get(name, lambda: _few_products(heads), lambda _: MOST_BYTES)
+        yield compositions(heads, self.place, every or None)
+
+
+def _few_products(heads: Heads) -> list[tuple[Place, Products]]:
+    """The products of all heads, which are the same whichever is open; none where they are many."""
+    result, n_bytes = list[tuple[Place, Products]](), 0
+    for place, each in products_of(heads):
+        result.append((place, each))
+        n_bytes += each.n_bytes
+        if n_bytes > MOST_BYTES:
+            return []
+    return result
 
 
 def circuits_of_head(pane: Pane, atlas: Atlas, place: Place) -> Growth[Composed]:

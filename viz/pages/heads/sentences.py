@@ -1,6 +1,8 @@
 """Rows of a head in the sentences of its survey: their text, with query and key marked in it."""
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from weakref import WeakKeyDictionary
 
 from transformer.analysis.tables.origins import Side
 from transformer.corpus.atlas import Atlas, Place
@@ -30,22 +32,49 @@ def group_of(decile: Decile) -> str:
     return f"{number(decile.low)} to {number(decile.high)}"
 
 
+@dataclass(frozen=True)
+class _Sentence:
+    """A sentence of a survey as the rows of every head show it."""
+
+    text: str
+    parts: Sequence[tuple[int, int]]
+    """The letters of each piece along the columns."""
+    read: tuple[Token, ...]
+    column: tuple[Token, ...]
+    named: tuple[Token, ...]
+    """The names of the rows."""
+    written: tuple[Token, ...]
+    """The same, where they are not those that were read; else none."""
+
+
+_SENTENCES: WeakKeyDictionary[Atlas, dict[tuple[str, int], _Sentence]] = WeakKeyDictionary()
+"""Made once a survey: heads have rows of the same ones."""
+
+
+def _sentence(atlas: Atlas, kind: str, line: int) -> _Sentence:
+    kept = _SENTENCES.setdefault(atlas, {})
+    if (kind, line) not in kept:
+        queries, keys, names = atlas.shipped.pieces_of(kind, line)
+        source = atlas.shipped.sentences[line]
+        is_apart = " " in source and not any(space in "".join(keys) for space in SPACES)
+        read, column, named = (tokens_of(side, is_apart) for side in (queries, keys, names))
+        written = () if names == queries else named
+        kept[kind, line] = _Sentence(*spread(keys, is_apart), read, column, named, written)
+    return kept[kind, line]
+
+
 def _row(atlas: Atlas, place: Place, row: HeadRow, screen: Screen, group: str) -> RowInSentence:
     shipped, kind = atlas.shipped, place[0]
-    queries, keys, names = shipped.pieces_of(kind, row.sentence)
-    source = shipped.sentences[row.sentence]
-    is_apart = " " in source and not any(space in "".join(keys) for space in SPACES)
-    text, parts = spread(keys, is_apart)
+    of = _sentence(atlas, kind, row.sentence)
     is_same = shipped.sides[kind][0] == shipped.sides[kind][1]
     chosen = sorted({row.key, row.query} if is_same else {row.key})
-    marked = tuple(parts[at] for at in chosen if at < len(parts))
-    writes = bool(shipped.targets)
-    address = in_sentence(screen, place, source, (row.query, row.key), writes)
-    read, column, named = (tokens_of(side, is_apart) for side in (queries, keys, names))
-    query, key = in_word(named, row.query), in_word(column, row.key)
-    written = Side("written", () if names == queries else named).text_at([row.query])
-    origin = Side("query", read).at([row.query]) | written | Side("key", column).at([row.key])
-    return RowInSentence(row.weight, query, key, text, marked, link(address), group, origin)
+    marked = tuple(of.parts[at] for at in chosen if at < len(of.parts))
+    source, writes = shipped.sentences[row.sentence], bool(shipped.targets)
+    address = link(in_sentence(screen, place, source, (row.query, row.key), writes))
+    query, key = in_word(of.named, row.query), in_word(of.column, row.key)
+    written = Side("written", of.written).text_at([row.query])
+    origin = Side("query", of.read).at([row.query]) | written | Side("key", of.column).at([row.key])
+    return RowInSentence(row.weight, query, key, of.text, marked, address, group, origin)
 
 
 def tokens_of(pieces: Sequence[str], is_apart: bool) -> tuple[Token, ...]:
