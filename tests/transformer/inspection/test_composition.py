@@ -7,7 +7,7 @@ import torch
 
 from transformer.checkpoint import checkpoints_folder
 from transformer.inspection.circuits import Ends, Head
-from transformer.inspection.composition import compositions
+from transformer.inspection.composition import compositions, products_of
 from transformer.inspection.survey import survey
 
 D, WIDTH = 64, 8
@@ -80,3 +80,6 @@ def test_shipped_heads_compose() -> None:
     before, after = compositions(heads, ("cross", 1, 0))
     assert before and after
     assert all(0 < each.strength <= 1 for each in (*before, *after))
+    kept = list(products_of(heads))
+    for place in (("cross", 1, 0), ("encoder_self", 0, 1)):
+        assert compositions(heads, place, kept) == compositions(heads, place)

@@ -1,6 +1,6 @@
 """The circuits of a head with other heads, and how it came about in training."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -48,19 +48,22 @@ class HeadCircuits(Study[Composed]):
     def run(self, before: Composed | None, runner: Runner) -> Iterator[Composed]:
         heads = inspected((self.checkpoint, self.version)).heads
         name = "products of heads", self.checkpoint, self.version
-        every = CACHE.get(name, lambda: _few_products(heads), lambda _: MOST_BYTES)
+        every = CACHE.get(name, lambda: _few_products(heads), _bytes_of)
         yield compositions(heads, self.place, every or None)
 
 
 def _few_products(heads: Heads) -> list[tuple[Place, Products]]:
     """The products of all heads, which are the same whichever is open; none where they are many."""
-    result, n_bytes = list[tuple[Place, Products]](), 0
-    for place, each in products_of(heads):
-        result.append((place, each))
-        n_bytes += each.n_bytes
-        if n_bytes > MOST_BYTES:
+    result = list[tuple[Place, Products]]()
+    for each in products_of(heads):
+        result.append(each)
+        if _bytes_of(result) > MOST_BYTES:
             return []
     return result
+
+
+def _bytes_of(products: Sequence[tuple[Place, Products]]) -> int:
+    return sum(each.n_bytes for _, each in products)
 
 
 def circuits_of_head(pane: Pane, atlas: Atlas, place: Place) -> Growth[Composed]:
