@@ -166,7 +166,6 @@ def declare(own: PageFields) -> None:
     if own.name not in _DECLARED:
         _DECLARED[own.name] = own
         all_choices.cache_clear()
-        _spellings.cache_clear()
 
 
 @cache
@@ -230,21 +229,12 @@ def _entries(
 def spell(screen: Screen) -> dict[str, str]:
     """The address of a screen, its path as "page"; defaults stay out of it."""
     parts, own = dict[str, str](), {**vars(screen), **dict(screen.own)}
-    for name, default, spelling in _spellings():
-        if (value := own.get(name, default)) == default:
-            continue
-        if spelling.has_entries:
-            parts |= {f"{name}.{entry}": spelling.write(of_entry) for entry, of_entry in value}
-        else:
-            parts[name] = spelling.write(value)
+    for name, each in all_choices().items():
+        if (value := own.get(name, each.default)) != each.default:
+            spelling = each.metadata["spelling"]
+            of = [(f".{key}", it) for key, it in value] if spelling.has_entries else [("", value)]
+            parts |= {f"{name}{key}": spelling.write(it) for key, it in of}
     return parts
-
-
-@cache
-def _spellings() -> tuple[tuple[str, Any, Spelling], ...]:
-    """Name, default and spelling of every choice: a page has links by the hundred."""
-    every = all_choices().items()
-    return tuple((name, each.default, each.metadata["spelling"]) for name, each in every)
 
 
 def query(screen: Screen) -> str:

@@ -52,15 +52,15 @@ _SENTENCES: WeakKeyDictionary[Atlas, dict[tuple[str, int], _Sentence]] = WeakKey
 
 
 def _sentence(atlas: Atlas, kind: str, line: int) -> _Sentence:
-    kept = _SENTENCES.setdefault(atlas, {})
-    if (kind, line) not in kept:
+    cache = _SENTENCES.setdefault(atlas, {})
+    if (kind, line) not in cache:
         queries, keys, names = atlas.shipped.pieces_of(kind, line)
         source = atlas.shipped.sentences[line]
         is_apart = " " in source and not any(space in "".join(keys) for space in SPACES)
         read, column, named = (tokens_of(side, is_apart) for side in (queries, keys, names))
         written = () if names == queries else named
-        kept[kind, line] = _Sentence(*spread(keys, is_apart), read, column, named, written)
-    return kept[kind, line]
+        cache[kind, line] = _Sentence(*spread(keys, is_apart), read, column, named, written)
+    return cache[kind, line]
 
 
 def _row(atlas: Atlas, place: Place, row: HeadRow, screen: Screen, group: str) -> RowInSentence:
