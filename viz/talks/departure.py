@@ -3,25 +3,29 @@
 from viz.screen import Screen
 from viz.state.checkpoints import checkpoint_names, title
 from viz.state.requests import first_example
+from viz.stories.story import Scene
 
 LONGEST = 120
 """Characters of a sentence that is named."""
 
 
-def departure(screen: Screen, there: Screen) -> str:
-    """Say what of a scene's request was changed; empty where its words are about what is shown.
+def departure(scene: Scene, screen: Screen, there: Screen) -> str:
+    """Say what of a scene's request was changed; empty where its words are about what is shown,
+    or state nothing of one sentence: many a scene asks for another.
 
     there: the scene's own screen, by the checkpoints that are here.
     """
+    if not (scene.facts or scene.question or scene.writes):
+        return ""
     here, own = (each.checkpoint or _usual() for each in (screen, there))
     if here != own:
-        return f"The model was changed: these words are about {title(own)}."
+        return f"The model was changed: this scene is about {title(own)}."
     texts = _texts(there)
     if _texts(screen) == texts:
         return ""
     whose = " and ".join(f"“{_cut(text)}”" for text in texts if text)
     end = "" if whose[-2:-1] in tuple(".!?") else "."
-    return f"The sentence was changed: these words are about {whose or 'no sentence'}{end}"
+    return f"The sentence was changed: this scene is about {whose or 'no sentence'}{end}"
 
 
 def _texts(screen: Screen) -> tuple[str, str]:

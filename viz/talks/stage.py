@@ -140,10 +140,10 @@ def _other_tool(screen: Screen) -> str:
 
 
 def _scene(story: Story, number: int, scene: Scene) -> None:
-    changed = departed(departure(session().screen, meant(story.screen_of(number))))
+    changed = departed(departure(scene, session().screen, meant(story.screen_of(number))))
     with st.container(key="scene", gap=None):
         st.html(f'<h1 data-scene="{number:d}">{escaped(scene.heading)}</h1>')
-        draw_words(changed + as_html(scene.text))
+        draw_words(changed or as_html(scene.text))  # both would push the picture off the wall
 
 
 def list_talks() -> None:

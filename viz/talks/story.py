@@ -74,7 +74,7 @@ def _text(story: Story, number: int) -> str:
     if number < n:
         links.append(_link(story, number + 1, "Next →"))
     screen, there = session().screen, meant(story.screen_of(number))
-    changed, back = departure(screen, there), _link(story, number, "Back to the scene")
+    changed, back = departure(scene, screen, there), _link(story, number, "Back to the scene")
     if unnamed(screen) != unnamed(there) and not changed:
         links.append(back)
     links.append(f'<a data-state href="{_on_stage()}">Present</a>')
