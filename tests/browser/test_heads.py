@@ -155,6 +155,10 @@ def test_drawn_cells_are_answered_by_heads_that_open_on_explore(page: Page, addr
     expect(drawn).to_have_count(0)
     page.wait_for_url(re.compile(r"heads\?(?!.*heads_ask)"))
     expect(page.locator('[aria-label="Answers"]')).to_have_count(0)
+    question = page.get_by_label("Question")
+    question.fill("who links 7 to 7 in cross-attention")
+    question.press("Enter")  # a typed one is answered in the same place
+    head.wait_for()
 
 
 def test_pinned_words_ask_for_heads_on_explore(page: Page, address: str) -> None:

@@ -65,14 +65,13 @@ def cells_of(pattern: Pattern, recording: Recording) -> dict[str, Cells]:
         if layers := _open(map, are):
             result[kind] = Cells(map, layers, bool(pattern.query) and not pattern.place)
     if not result:
-        where = f" in attention of the kind {pattern.kind}" if pattern.kind else ""
         what = (
             "cells that are within its map, which counts words from 0, and that no mask closes"
             if pattern.cells
             else "words that stand in the text and that attention of one kind joins, or for "
             "“itself”, if you mean a word's own place"
         )
-        raise InputError(f"Nothing{where} fits {quoted(str(pattern))}: ask for {what}.")
+        raise InputError(f"Nothing fits {quoted(str(pattern))}: ask for {what}.")
     return result
 
 
