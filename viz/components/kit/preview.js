@@ -7,9 +7,6 @@ export const PREVIEW_EVENT = "headscope:preview";
 export const TYPED = "headscope:typed"; // the text that was entered by itself last: it is no entry of Back
 export const TRY_EVENT = "headscope:try"; // a click that changes the model: what it gives is shown first
 export const AIM_EVENT = "headscope:aim"; // somebody points at such a click: it may be asked for already
-export const WISH_EVENT = "headscope:wish"; // somebody points at a written word: the cards of all may be asked for
-const PIN_EVENT = "headscope:pin"; // a token is being pinned: shown at once by who knows what it opens
-export const CARDS_EVENT = "headscope:cards"; // the cards of all written words, as they were asked for
 export const DROPPED_EVENT = "headscope:preview-dropped"; // as when the theme changes: nothing was entered
 
 // Shows what these changes would give, where somebody answers; then they are to be told.
@@ -21,25 +18,6 @@ export function tryFirst(changes, tellThem) {
 // The same while somebody only points there; null: at nothing.
 export function aimAt(changes) {
   window.dispatchEvent(new CustomEvent(AIM_EVENT, { detail: changes }));
-}
-
-export function wishForCards() {
-  window.dispatchEvent(new Event(WISH_EVENT));
-}
-
-// pin: { of, side, position, asKey }; of: the nonce of the tokens. To be said before the server is told.
-export function announcePin(pin) {
-  window.dispatchEvent(new CustomEvent(PIN_EVENT, { detail: pin }));
-}
-
-// Both return what ends the listening.
-export const onPin = (listener) => hearing(PIN_EVENT, listener);
-export const onCards = (listener) => hearing(CARDS_EVENT, listener);
-
-function hearing(name, listener) {
-  const heard = ({ detail }) => listener(detail);
-  window.addEventListener(name, heard);
-  return () => window.removeEventListener(name, heard);
 }
 
 // show(bytes) draws them. Returns give(bytes), to be told what the server says, and end(). The

@@ -12,11 +12,11 @@ import {
   onToken,
   setWordPiece,
 } from "../kit/page.js";
-import { announcePin, onCards } from "../kit/preview.js";
 import { rove, takeKey } from "../kit/roving.js";
 import { showLarge } from "../kit/sight.js";
 import { accepts, tell } from "../kit/sync.js";
 import { unpack } from "../kit/unpack.js";
+import { announcePin, onCards } from "../kit/word_cards.js";
 import { createAlignment, drawAlignment, pointLines } from "./alignment.js";
 import { createTint, drawTint } from "./tint.js";
 import { followTyping } from "./typing.js";

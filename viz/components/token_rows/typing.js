@@ -1,7 +1,8 @@
 // The sentence field while somebody types: a preview of each text is asked for, and when they rest it
 // is entered, so that the address holds what is on the screen.
 
-import { AIM_EVENT, DROPPED_EVENT, TRY_EVENT, TYPED, WISH_EVENT } from "../kit/preview.js";
+import { AIM_EVENT, DROPPED_EVENT, TRY_EVENT, TYPED } from "../kit/preview.js";
+import { WISH_EVENT } from "../kit/word_cards.js";
 import { AGAIN, ANSWERED, SOON, announcePreview, isRunning, isTyping, partsOf, post } from "./asking.js";
 import { aimed, tried } from "./clicks.js";
 import { wished } from "./wish.js";

@@ -1,7 +1,7 @@
 // The cards of all written words, which bring the marks of the tokens along: asked for by whoever shows
 // them, and answered once they are known. What is pointed at or clicked meanwhile takes nothing from it.
 
-import { CARDS_EVENT } from "../kit/preview.js";
+import { CARDS_EVENT } from "../kit/word_cards.js";
 import { unpack } from "../kit/unpack.js";
 import { AGAIN, ANSWERED, SOON, isRunning, isTyping, partsOf, post } from "./asking.js";
 

@@ -2,7 +2,7 @@
 
 import { mounted } from "../kit/mounted.js";
 import { applyPalette, element } from "../kit/page.js";
-import { onCards } from "../kit/preview.js";
+import { onCards } from "../kit/word_cards.js";
 import { takeKey } from "../kit/roving.js";
 import { isKnown, setKnown, takeStart } from "./known.js";
 import { placeOf } from "./places.js";

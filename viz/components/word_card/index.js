@@ -4,7 +4,7 @@
 import { grow } from "../kit/elements.js";
 import { mounted } from "../kit/mounted.js";
 import { applyPalette, onToken } from "../kit/page.js";
-import { onCards, onPin, wishForCards } from "../kit/preview.js";
+import { onCards, onPin, wishForCards } from "../kit/word_cards.js";
 import { accepts, hold } from "../kit/sync.js";
 import { unpack } from "../kit/unpack.js";
 
