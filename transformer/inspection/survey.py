@@ -10,16 +10,18 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from transformer.checkpoint import CONFIG, About, Config
+from transformer.checkpoint import CONFIG, About, CheckpointError, Config
 from transformer.files.foreign_text import some_of
 from transformer.files.tensor_files import LoadedTensors
 from transformer.files.tensors import Health, Stored, health
 from transformer.formats.opening import format_of
-from transformer.inspection.circuits import Heads
+from transformer.inspection.circuits import CircuitError, Heads
 from transformer.inspection.contents import Contents, our_contents
 from transformer.inspection.findings import Finding, grouped
 from transformer.inspection.module_tree import NAMELESS, Branch, module_tree
+from transformer.inspection.undertrained import Training, training
 from transformer.models.family import Family
+from transformer.tokenizer import TokenizerError
 
 NAMED = 6
 """The most rows that a sentence names."""
@@ -101,6 +103,22 @@ class Inspection:
             ),
         ]
 
+    @cached_property
+    def training(self) -> Training | None:
+        """The training of each token, by the matrix that writes them; None where it is not known.
+
+        Raises TokenizerError or CheckpointError.
+        """
+        of_source = getattr(self.config, "source_vocab_size", None)
+        if "decoder_self" not in self.family.attentions or of_source is not None:
+            return None
+        tokenizer = self.contents.read_tokenizer()
+        try:
+            output = self.heads.ends("decoder_self").output.values
+        except CircuitError:
+            return None
+        return training(output, map(tokenizer.token, range(tokenizer.vocab_size)))
+
     @property
     def ties(self) -> list[str]:
         """List the tensors that do more than one thing, in sentences."""
@@ -165,12 +183,26 @@ def inspect(path: Path) -> dict[str, Any]:
         },
         "notes": list(inspection.about.notes),
         "tied tensors": inspection.ties,
+        "under-trained tokens": _under_trained(inspection),
         "suspicious": [group.title for group in grouped(inspection.findings)],
         "findings": [
             {"path": each.tensor, "problem": each.problem} for each in inspection.findings
         ],
         "modules": [_branch(branch, inspection) for branch in inspection.tree],
     }
+
+
+def _under_trained(inspection: Inspection) -> list[str] | None:
+    """The pieces that training hardly met; None where that is not known."""
+    try:
+        trained = inspection.training
+    except (TokenizerError, CheckpointError):
+        return None
+    if trained is None:
+        return None
+    tokenizer = inspection.contents.read_tokenizer()
+    tokens = map(tokenizer.token, range(tokenizer.vocab_size))
+    return [token.piece for token in tokens if trained.lacks(token)]
 
 
 def _branch(branch: Branch, inspection: Inspection) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from viz.choice import CHECKPOINT, PageFields, choice
-from viz.spelling import NAME, PAIR, TEXT, WHOLE, one_of
+from viz.spelling import NAME, PAIR, TEXT, WHOLE, YES, one_of
 
 
 @dataclass(frozen=True)
@@ -27,6 +27,8 @@ class InspectFields:
     """The text that is split into pieces; None: the checkpoint's first example."""
     piece: str = choice(TEXT, "")
     """A part of the pieces that are listed."""
+    lacking: bool = choice(YES, False)
+    """True: only under-trained ones are listed."""
     table: str | None = choice(NAME)
     """The table of learned positions."""
 

@@ -42,7 +42,8 @@ from viz.state.state import bound, change, session, widget
 from viz.talks.stage import on_stage
 from viz.ui.controls import choose_one, choose_options
 from viz.ui.live_text import written_answer
-from viz.ui.model_notes import say_length, say_notes, say_place
+from viz.ui.notes.of_answer import say_of_answer
+from viz.ui.notes.of_checkpoint import say_notes
 from viz.ui.progress import whole
 from viz.ui.words import help_of
 
@@ -195,8 +196,7 @@ def _settle(request: Request, place: DeltaGenerator | None) -> None:
     is_same = before is not None and before.request.checkpoint == request.checkpoint
     try:
         session().answer = _answer(request, place) or before
-        say_place(request, session().answer)
-        say_length(session().answer)
+        say_of_answer(request, session().answer)
         if before is not None and is_same and before.request.version != request.version:
             name = title(request.checkpoint)
             note(f"{name} was saved anew since it was shown: this is the new one.")

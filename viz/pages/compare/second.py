@@ -26,7 +26,8 @@ from viz.state.limits import charge, check_text
 from viz.state.note import note, warn
 from viz.state.page import Pane
 from viz.state.state import bound, change, session, widget
-from viz.ui.model_notes import say_length, say_notes, say_place
+from viz.ui.notes.of_answer import say_of_answer
+from viz.ui.notes.of_checkpoint import say_notes
 from viz.ui.progress import whole
 
 SAME, EDITED, SUFFIX = "same checkpoint", "A with these edits", "_b"
@@ -89,8 +90,7 @@ def _say_how(result: Answer) -> None:
     """Say what B's folder makes of it, that it was written anew, or where it was computed."""
     request = result.request
     say_notes(request.checkpoint, "B: ")
-    say_place(request, result, "B: ")
-    say_length(result, "B: ")
+    say_of_answer(request, result, "B: ")
     last = session().of(LastSecond)
     before, last.request = last.request, request
     is_same = before is not None and before.checkpoint == request.checkpoint

@@ -7,6 +7,7 @@ from transformer.inspection.circuits import Ends, Head, copying_scores
 from transformer.inspection.survey import Inspection, survey
 from transformer.inspection.tensor_statistics import Statistics, statistics
 from transformer.tokenizer import Tokenizer
+from transformer.words import is_byte
 from viz.labels import label
 from viz.run.keep import keep
 
@@ -57,9 +58,10 @@ def tokenizer_of(key: Key) -> Tokenizer:
 
 
 @keep(8, "Reading the vocabulary")
-def pieces_of(key: Key) -> tuple[list[str], list[str], list[bool]]:
-    """Return every id's piece in one case, to search in; its label; True where it is special."""
+def pieces_of(key: Key) -> tuple[list[str], list[str], list[str]]:
+    """Return every id's piece in one case, to search in; its label; "special", "byte" or ""."""
     tokenizer = tokenizer_of(key)
     tokens = [tokenizer.token(id) for id in range(tokenizer.vocab_size)]
     folded = [token.piece.casefold() for token in tokens]
-    return folded, [label(token) for token in tokens], [token.special for token in tokens]
+    kinds = ["special" if it.special else "byte" if is_byte(it) else "" for it in tokens]
+    return folded, [label(token) for token in tokens], kinds

@@ -5,13 +5,13 @@ from dataclasses import replace
 import pytest
 
 from viz.run.request import Answer, Request, make_answer
-from viz.ui import model_notes
+from viz.ui.notes import of_answer
 
 
 @pytest.fixture
 def notes(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     told: list[str] = []
-    monkeypatch.setattr(model_notes, "note", told.append)
+    monkeypatch.setattr(of_answer, "note", told.append)
     return told
 
 
@@ -29,7 +29,7 @@ def answer(n_read: int, n_written: int, is_ended: bool = True) -> Answer:
 
 
 def test_it_is_said_of_a_long_text_with_both_lengths(notes: list[str]) -> None:
-    model_notes.say_length(answer(125, 59), "B: ")
+    of_answer.say_length(answer(125, 59), "B: ")
     (told,) = notes
     assert told.startswith("B: ") and "59" in told and "125" in told
 
@@ -42,12 +42,11 @@ def test_it_is_said_of_a_long_text_with_both_lengths(notes: list[str]) -> None:
 def test_it_is_not_said_otherwise(
     notes: list[str], n_read: int, n_written: int, is_ended: bool
 ) -> None:
-    model_notes.say_length(answer(n_read, n_written, is_ended))
-    model_notes.say_length(None)
+    of_answer.say_length(answer(n_read, n_written, is_ended))
     assert not notes
 
 
 def test_it_is_not_said_of_a_text_that_somebody_gave(notes: list[str]) -> None:
     given = answer(125, 59)
-    model_notes.say_length(replace(given, request=replace(given.request, method="forced")))
+    of_answer.say_length(replace(given, request=replace(given.request, method="forced")))
     assert not notes

@@ -1,0 +1,1 @@
+"""Sentences below the header about what is shown."""
