@@ -4,7 +4,8 @@
 """
 
 import os
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -79,6 +80,9 @@ class About:
     notes: tuple[str, ...] = ()
     """A sentence for each thing in its folder that does not take part here, or is another than its
     files say."""
+    decoding: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    """The name of a decoding method -> options of it, by name, and the checkpoint's own defaults
+    for them: see `checked_defaults`."""
 
 
 class Config(Protocol):

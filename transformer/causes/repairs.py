@@ -220,7 +220,7 @@ class _Search:
 
         A search over several hypotheses chooses between sentences; any other between words.
         """
-        of = decoding_methods()[self.method]
+        of = decoding_methods(self.checkpoint.about)[self.method]
         by_sentence = of.n_rows(self.options) > 1
 
         def gain(each: Forecast) -> float:

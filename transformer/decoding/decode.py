@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from transformer.checkpoint import Checkpoint
+from transformer.checkpoint import About, Checkpoint
 from transformer.decoding.alone import OnStep, alone
 from transformer.decoding.constraints import Bars, Constraints, Phrase, constraints_of
 from transformer.decoding.course import Course
@@ -35,9 +35,14 @@ from transformer.vocabulary import source_side
 from transformer.words import word_groups
 
 
-def decoding_methods() -> dict[str, Method]:
-    """name -> method, for every file of this folder that declares one."""
-    return discover("transformer.decoding", "METHOD")
+def decoding_methods(of: About | None = None) -> dict[str, Method]:
+    """name -> method, for every file of this folder that declares one.
+
+    of: a checkpoint, whose own defaults its options then have.
+    """
+    methods = discover("transformer.decoding", "METHOD")
+    own = {} if of is None else of.decoding
+    return methods | {name: methods[name].with_defaults(values) for name, values in own.items()}
 
 
 def default_method(reads: Side) -> str:
@@ -67,27 +72,29 @@ def decode(
 
     method: a name of `decoding_methods()`, such as "greedy", "beam" (beam_size, length_penalty),
     "sample" (temperature, top_k, top_p, seed) or "forced" (target: text or tokens); options: those
-    that it declares, and max_len, in tokens. on_token: told after each token what was written so
-    far, by methods that write one after the other; what it raises ends the writing. edits: what to
-    change in the model for this run, such as "head-off:cross.2.3". on_step: called before each step
-    of any method, and before each pass of a coverage penalty; it may wait, and what it raises ends
-    the run. run: what takes the steps, such as
-    `SharedBatch.run`; it is told of a model of its own where that is not ours, or is edited, or a
-    target is given: these share no batch. prefix: what the target begins with:
-    a text, or tokens or their ids; force: phrases that must stand in it somewhere, for methods that
-    can place them; forbid: phrases that may not: see `Constraints`. Raises InputError when the text
+    that it declares, and max_len, in tokens; one that is left out, or None, is what the checkpoint
+    says for it (`About.decoding`), else the method. on_token: told after each token what was
+    written so far, by methods that write one after the other; what it raises ends the writing.
+    edits: what to change in the model for this run, such as "head-off:cross.2.3". on_step: called
+    before each step of any method, and before each pass of a coverage penalty; it may wait, and
+    what it raises ends the run. run: what takes the steps, such as `SharedBatch.run`; it is told of
+    a model of its own where that is not ours, or is edited, or a target is given: these share no
+    batch. prefix: what the target begins with: a text, or tokens or their ids; force: phrases that
+    must stand in it somewhere, for methods that can place them; forbid: phrases that may not: see
+    `Constraints`. Raises InputError when the text
     cannot be read or the model writes nothing, and for constraints that contradict each other;
     DeviceError where the device fails or the model gives no numbers; OptionError, a ValueError too,
     for an unknown method or option and for one out of its range.
     """
-    methods = decoding_methods()
+    methods = decoding_methods(checkpoint.about)
     if method not in methods:
         raise OptionError(f"unknown decoding method {quoted(method)}; known: {', '.join(methods)}.")
     if not checkpoint.family.decodes:
         raise InputError(f"{checkpoint.name} writes nothing: there is nothing to decode.")
     sources, made = read_words(checkpoint, source, edits_of(edits))
     target = options.pop("target", None) if methods[method].needs_target else None
-    options = checked_options(methods[method], options)
+    own_options = checkpoint.about.decoding.get(method, {})
+    options = {**own_options, **checked_options(methods[method], options)}
     if methods[method].needs_target:
         target_tokens = target_ids(checkpoint, target, len(sources))
         if target_tokens is None:

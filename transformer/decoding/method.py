@@ -106,6 +106,11 @@ class Option:
     def is_whole(self) -> bool:
         return isinstance(self.default, int)
 
+    def with_default(self, value: float) -> "Option":
+        """The same with another default, which a screen offers too."""
+        least, most = min(self.least, value), max(self.most, value)
+        return replace(self, default=value, least=least, most=most)
+
 
 @dataclass(frozen=True)
 class Method:
@@ -134,6 +139,14 @@ class Method:
     """The option that says how many hypotheses it follows at once; empty: one."""
     places: bool = False
     """True: it finds a place for words that must stand somewhere: see `Constraints.force`."""
+
+    def with_defaults(self, values: Mapping[str, float]) -> "Method":
+        """The same with other defaults of its options, by name."""
+        own = (
+            each.with_default(values[each.name]) if each.name in values else each
+            for each in self.options
+        )
+        return replace(self, options=tuple(own))
 
     def n_rows(self, options: Mapping[str, Any]) -> int:
         """Return how many hypotheses it follows at once, at most, with these options."""

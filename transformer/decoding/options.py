@@ -30,11 +30,14 @@ def checked_options(method: Method, values: Mapping[str, Any]) -> dict[str, Any]
                 f"no option {quoted(name)} of this method; its options: {', '.join(options)}."
             )
     return {
-        name: _checked(options[name], value) for name, value in values.items() if value is not None
+        name: checked_option(options[name], value)
+        for name, value in values.items()
+        if value is not None
     }
 
 
-def _checked(option: Option, value: Any) -> float:
+def checked_option(option: Option, value: Any) -> float:
+    """The value as a method takes it. Raises OptionError in a sentence."""
     sort = "a whole number" if option.is_whole else "a number"
     is_number = isinstance(value, Real) and not isinstance(value, bool)
     if not is_number or not _is_finite(value) or (option.is_whole and value != int(value)):

@@ -25,6 +25,7 @@ from transformer.checkpoint import (
     Description,
 )
 from transformer.config import ConfigError, ModelConfig
+from transformer.decoding.options import OptionError
 from transformer.device import inference_dtype
 from transformer.discover import discover
 from transformer.files.broken import broken
@@ -32,6 +33,7 @@ from transformer.files.json_file import read_json
 from transformer.files.tensor_files import SafetensorsFiles
 from transformer.files.tensors import OF_WEIGHTS, UNMAPPED, floats, list_tensors
 from transformer.files.whole_file import whole_folder, write_whole
+from transformer.formats.decoding_defaults import checked_defaults
 from transformer.formats.format import Format
 from transformer.inspection.contents import Contents, compare, expect, our_contents, require_fit
 from transformer.layers.no_first_values import NoFirstValues
@@ -108,6 +110,7 @@ def save_checkpoint(
         "tokenizer": about.tokenizer,
         "examples": list(about.examples),
         "opens_at": list(about.opens_at),
+        **({"decoding": about.decoding} if about.decoding else {}),
         "model": config.to_dict(),
     }
     with whole_folder(path) as draft:
@@ -145,10 +148,11 @@ def read_config(path: Path) -> tuple[About, ModelConfig, Family]:
             tokenizer=_text("tokenizer", values["tokenizer"]),
             examples=_texts("examples", values["examples"]),
             opens_at=_opens_at(values.get("opens_at", About.opens_at)),
+            decoding=checked_defaults(values.get("decoding", {})),
         )
     except KeyError as error:
         raise CheckpointError(f"{path.name}: {CONFIG} lacks the field {error}.") from error
-    except ConfigError as error:
+    except (ConfigError, OptionError) as error:
         raise CheckpointError(f"{path.name}: {CONFIG}: {error}") from error
     families = discover("transformer.models", "FAMILY")
     if config.family not in families:

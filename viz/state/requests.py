@@ -50,7 +50,7 @@ def request_of(checkpoint: str, text: str, screen: Screen) -> Request:
         return replace(request, chat=chosen_chat(screen))
     usual = default_method(description.family.reads)
     method = screen.decoding if screen.decoding in methods() else usual
-    options = chosen_options(decoding_methods()[method], screen)
+    options = chosen_options(decoding_methods(description.about)[method], screen)
     languages = chosen_languages(description, screen) if has_languages(description) else NEITHER
     choices = (method, tuple(options.items()), languages, screen.edits, chosen_chat(screen))
     request = make_request(checkpoint, text, *choices)
@@ -70,6 +70,12 @@ def decided(request: Request, screen: Screen) -> Request:
     """The request with what is decided of the decoding, and the hypothesis that is shown."""
     constraints = Constraints(screen.prefix, screen.force, screen.forbid)
     return replace(request, constraints=constraints, branch=screen.branch)
+
+
+def method_of(request: Request) -> Method:
+    """The decoding method of a request that writes, with the defaults of its checkpoint."""
+    description = about(request.checkpoint)
+    return decoding_methods(None if description is None else description.about)[request.method]
 
 
 def chosen_options(method: Method, screen: Screen) -> dict[str, float]:

@@ -4,7 +4,6 @@ import re
 from typing import Any
 
 from transformer.analysis.reading import Reading, lenses, read
-from transformer.decoding import decoding_methods
 from transformer.decoding.options import MAX_LEN
 from transformer.edits import parse
 from viz.edit_words import edit_text
@@ -14,6 +13,7 @@ from viz.run.request import Request, about
 from viz.state.checkpoints import title
 from viz.state.fingerprints import DIGITS
 from viz.state.page import Pane
+from viz.state.requests import method_of
 from viz.ui.branches.decisions import decided_texts
 
 _NUMBERED = re.compile(r"\b(L\d|layer \d|H\d|head \d)")
@@ -98,7 +98,7 @@ def how_decoded(request: Request) -> str:
     Who has the figure may have another version, with other defaults. What is off unless somebody
     asks for it is left out.
     """
-    method = decoding_methods()[request.method]
+    method = method_of(request)
     chosen = dict(request.options)
     most = chosen.get(MAX_LEN.name)
     numbers = [] if most is None else [f"at most {counted(int(most), 'token', 'tokens')}"]

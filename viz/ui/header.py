@@ -37,7 +37,14 @@ from viz.state.live_preview import take_preview
 from viz.state.note import fail, note, warn
 from viz.state.page import Page
 from viz.state.pair import choose_pair
-from viz.state.requests import examples, first_example, methods, request_of_page, text_of
+from viz.state.requests import (
+    examples,
+    first_example,
+    method_of,
+    methods,
+    request_of_page,
+    text_of,
+)
 from viz.state.state import bound, change, session, widget
 from viz.talks.stage import on_stage
 from viz.ui.controls import choose_one, choose_options
@@ -168,7 +175,7 @@ def _choose_decoding(request: Request) -> None:
         return
     usual, look = default_method(description.family.reads), {"label_visibility": "collapsed"}
     choose_one("Decoding", "decoding", methods(), name, usual, True, width=150, **look)
-    method, many = decoding_methods()[name], has_languages(description)
+    method, many = method_of(request), has_languages(description)
     help = f"{method.title}: how it works, and its options" + (", and languages" if many else "")
     box = st.popover("Options", icon=":material/tune:", help=help, key="options", on_change="rerun")
     if box.open:  # its contents are no burden while nobody looks at them

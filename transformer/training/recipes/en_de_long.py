@@ -33,7 +33,12 @@ SHARES = {
 RECIPE = replace(
     EN_DE,
     name="en-de-long",
-    about=replace(EN_DE.about, recipe="en-de-long"),
+    about=replace(
+        EN_DE.about,
+        recipe="en-de-long",
+        # Of 1.0 to 5.0 the best on held-out news and half of the long sentences; .6 lost words.
+        decoding={"beam": {"length_penalty": 2.0}},
+    ),
     model=replace(EN_DE.model, d_model=384, dropout=0.15),
     training=replace(
         EN_DE.training,

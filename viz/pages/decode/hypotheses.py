@@ -1,7 +1,6 @@
 """All finished hypotheses on Decode: the parts of their scores, and the penalties of ties."""
 
 from transformer import Decoding
-from transformer.decoding import decoding_methods
 from transformer.decoding.decode import written_text
 from transformer.decoding.reranking import Base, by_gnmt, by_length
 from viz.app_packages import st
@@ -11,7 +10,7 @@ from viz.fields.decode import DecodeFields
 from viz.figures.decoding import hypotheses, penalty_curves
 from viz.figures.decoding.hypotheses import DRAWN, IN_ORDER, NAME, Ranked
 from viz.state.page import Pane
-from viz.state.requests import decoding_of_search
+from viz.state.requests import decoding_of_search, method_of
 from viz.state.state import change
 from viz.ui.saving import download
 from viz.ui.showing import files_of, show
@@ -102,8 +101,8 @@ def _ranked(pane: Pane, decoding: Decoding) -> list[Ranked]:
 def _penalty(pane: Pane) -> float | None:
     """The length penalty in use; None: the method has none."""
     request = pane.answer.request
-    method = decoding_methods()[request.method]
-    usual = next((each.default for each in method.options if each.name == PENALTY), None)
+    options = method_of(request).options
+    usual = next((each.default for each in options if each.name == PENALTY), None)
     return None if usual is None else float(dict(request.options).get(PENALTY, usual))
 
 
