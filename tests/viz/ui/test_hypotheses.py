@@ -20,8 +20,11 @@ NUTS = "I am allergic to nuts. Are there any in the cake?"
 PAGE = {"page": "decode", "checkpoint": "en-de", "text": NUTS, "hypotheses": "yes"}
 
 
-def test_every_hypothesis_has_its_parts_and_its_curve() -> None:
-    pane, exhibits = page_of(parse(PAGE))
+@pytest.mark.parametrize("choices", [{}, {"options.length_penalty": "0.6"}])
+def test_every_hypothesis_has_its_parts_and_its_curve(choices: dict[str, str]) -> None:
+    pane, exhibits = page_of(parse({**PAGE, **choices}))
+    penalty = dict(pane.answer.request.options)["length_penalty"]
+    assert penalty == float(choices.get("options.length_penalty", 2.0))
     content, chart = exhibits["hypotheses"].content, exhibits["penalties"].content
     assert isinstance(content, Table) and isinstance(chart, Chart)
     assert pane.answer.decoding is not None
@@ -31,13 +34,13 @@ def test_every_hypothesis_has_its_parts_and_its_curve() -> None:
     assert [row["Score"].value for row in rows] == [each.score for each in found]
     assert [row["Length, tokens"].value for row in rows] == [len(each.ids) for each in found]
     for row, each in zip(rows, found, strict=True):
-        divisor = ((5 + len(each.ids)) / 6) ** 0.6
+        divisor = ((5 + len(each.ids)) / 6) ** penalty
         assert row["Divisor"].value == pytest.approx(divisor)
         assert row["Log-probability, nats"].value == pytest.approx(each.score * divisor)
     assert not rows[0]["Unlike the first"].changes and rows[1]["Unlike the first"].changes
 
     curves = [mark for mark in chart.marks if isinstance(mark, Curve) and mark.name != "tie"]
-    in_use = int(np.argmin(abs(np.asarray(curves[0].x) - 0.6)))
+    in_use = int(np.argmin(abs(np.asarray(curves[0].x) - penalty)))
     leads = [float(curve.y[in_use]) for curve in curves]
     assert leads == pytest.approx([each.score - found[0].score for each in found], abs=1e-6)
 
