@@ -13,12 +13,13 @@ import random
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from tests.browser.server import serve
 from tests.load.crowd import enter, type_letters
-from tests.load.replicas import PYTHON, Replicas, processes_of, replicas, text_of
+from tests.load.replicas import PYTHON, Replicas, processes_of, processor_of, replicas, text_of
 from tests.load.viewers import NGINX, behind_nginx
 from tests.load.visitor import sentence
 
@@ -38,6 +39,7 @@ def main(
 
     models: of which one replica is killed while each crowd is there.
     """
+    servers = partial(processor_of, os.getpid())
     half_way = (lambda: None) if models is None else models.kill_one
     print(
         f"{'viewers':>7} {'sessions':>8} {'runs':>6} {'median':>8} {'p95':>8} {'runs/s':>7} "
@@ -46,7 +48,7 @@ def main(
     ceilings = dict.fromkeys(places, 0)
     for n in sessions:
         for place, address in places.items():
-            found = asyncio.run(enter(address, n, seconds, processor=_processor, half_way=half_way))
+            found = asyncio.run(enter(address, n, seconds, processor=servers, half_way=half_way))
             print(
                 f"{place:>7} {n:>8} {len(found.seconds):>6} {found.median * 1e3:>5.0f} ms "
                 f"{found.p95 * 1e3:>5.0f} ms {found.rate:>7.1f} "
@@ -96,13 +98,6 @@ def _resident() -> float:
     """MiB that the servers have in memory, where the system has /proc; else 0."""
     files = [text_of(pid, "statm").split() for pid in processes_of(os.getpid())]
     return sum(int(file[1]) for file in files if file) * os.sysconf("SC_PAGE_SIZE") / 2**20
-
-
-def _processor() -> float:
-    """Seconds that the servers have computed, nginx included, whatever else the machine does."""
-    stats = (text_of(pid, "stat") for pid in processes_of(os.getpid()))
-    fields = [stat.rpartition(")")[2].split() for stat in stats]
-    return sum(int(each[11]) + int(each[12]) for each in fields if each) / os.sysconf("SC_CLK_TCK")
 
 
 def _long(n: int) -> str:

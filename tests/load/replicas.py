@@ -59,6 +59,13 @@ def processes_of(pid: int) -> Iterator[int]:
             yield from processes_of(child)
 
 
+def processor_of(pid: int) -> float:
+    """Seconds that what a process has begun computed, whatever else the machine does."""
+    stats = (text_of(each, "stat") for each in processes_of(pid))
+    fields = [stat.rpartition(")")[2].split() for stat in stats]
+    return sum(int(each[11]) + int(each[12]) for each in fields if each) / os.sysconf("SC_CLK_TCK")
+
+
 def text_of(pid: int, name: str) -> str:
     """A file that the kernel has of a process; empty where it has ended."""
     try:
