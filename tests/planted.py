@@ -78,7 +78,7 @@ class Planted(nn.Module):
         return self.output(mixed.transpose(1, 2).flatten(2).mean(1))
 
 
-CROSS_ROLES = ("alignment", "first", "end", "uniform", "rare")
+CROSS_ROLES = ("aligns_read", "aligns_written", "first", "end", "uniform", "rare")
 """The role of each head of a planted cross-attention, in their order."""
 START = len(PIECES)
 """The token that a target begins with."""
@@ -104,6 +104,12 @@ class PlantedCross(nn.Module):
         self.values = nn.Embedding(len(PIECES), 4)
         self.output = nn.Linear(4 * len(CROSS_ROLES), len(PIECES) + 1)
 
+    def next_of(self, source: Tensor, target: Tensor) -> Tensor:
+        """The letter of the source that each row writes: the next one, or the end."""
+        after = source[0] > (target[0] % START)[:, None]
+        least = source[0].expand_as(after).masked_fill(~after, START).amin(-1)
+        return least % START
+
     def forward(self, source: Tensor, target: Tensor) -> Tensor:
         n = source.size(1)
         places, one_hot = torch.eye(LONGEST)[:n], torch.eye(len(PIECES) + 1)
@@ -115,7 +121,8 @@ class PlantedCross(nn.Module):
         words = tokens * (source[0] > 0)[:, None]
         # Role -> what a query asks of a place and of a token, then what a key has of both.
         heads = {
-            "alignment": (nothing, read, places, tokens),
+            "aligns_read": (nothing, read, places, tokens),
+            "aligns_written": (nothing, one_hot[self.next_of(source, target)], places, tokens),
             "first": (at[:1].expand_as(nothing), 0 * read, places, tokens),
             "end": (at[n - 1 : n].expand_as(nothing), 0 * read, places, tokens),
             "uniform": (nothing, 0 * read, places, tokens),

@@ -17,6 +17,7 @@ from transformer.corpus.pieces import joined
 from transformer.corpus.roles.role import Role, Sides
 from transformer.corpus.trees import Hits, Tree, hits, places_of, spelled
 from transformer.discover import discover
+from transformer.words import characters
 
 SPAN = 8
 N_OFFSETS = 2 * SPAN + 1
@@ -205,9 +206,17 @@ NO_CHOICE = 0.999
 def _cells(attention: BatchAttention, counts: Mapping[int, int] | None) -> dict[str, Tensor]:
     """Role -> bool [B, Q, K], the cells that it looks at where no mask closes them."""
     of_keys = [[token.id for token in each] for each in attention.keys]
+    pieces = dict[str, int]() if attention.is_cross else None
+    queries, keys, names = (
+        _padded([_ids(each, pieces) for each in side], -1)
+        for side in (attention.queries, attention.keys, attention.names)
+    )
     sides = Sides(
-        queries=_padded([_ids(each) for each in attention.queries], -1),
-        keys=_padded([_ids(each) for each in attention.keys], -1),
+        queries=queries,
+        keys=keys,
+        names=names,
+        words=_padded([_are_words(each) for each in attention.keys], 0) > 0,
+        is_cross=attention.is_cross,
         special=_padded([[int(token.special) for token in each] for each in attention.keys], 0) > 0,
         n_keys=attention.n_keys,
         counts=None
@@ -219,9 +228,25 @@ def _cells(attention: BatchAttention, counts: Mapping[int, int] | None) -> dict[
     return {name: each for name, each in result.items() if each is not None}
 
 
-def _ids(tokens: Tokens) -> list[int]:
-    """Ids of tokens, as `Sides` has them."""
-    return [-2 - at if token.unknown else token.id for at, token in enumerate(tokens)]
+def _ids(tokens: Tokens, pieces: dict[str, int] | None) -> list[int]:
+    """Ids of tokens, as `Sides` has them. pieces: numbers of those met before; None: ids are so."""
+    return [
+        -2 - at
+        if token.unknown
+        else token.id
+        if pieces is None
+        else pieces.setdefault(token.piece, len(pieces))
+        for at, token in enumerate(tokens)
+    ]
+
+
+def _are_words(tokens: Tokens) -> list[int]:
+    """Tell of each token whether it has a letter or a digit."""
+    texts = zip(tokens, characters(tokens), strict=True)
+    return [
+        not (token.special or token.unknown) and any(map(str.isalnum, text))
+        for token, text in texts
+    ]
 
 
 def _padded(rows: Sequence[Sequence[int]], with_: int) -> Tensor:

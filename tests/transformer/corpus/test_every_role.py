@@ -15,7 +15,10 @@ def sides(longest: int, is_same: bool = True, counts: bool = True) -> Sides:
     return Sides(
         queries=ids if is_same else ids[:, :3],
         keys=ids,
+        names=(ids if is_same else ids[:, 1:4]),
         special=ids == 1,
+        words=ids > 1,
+        is_cross=not is_same,
         n_keys=torch.tensor([len(text) for text in TEXTS]),
         counts=ids.clamp_min(0) % 3 if counts else None,
         is_same=is_same,
@@ -41,11 +44,12 @@ def test_cells_of_each_query(role: Role, is_same: bool, counts: bool) -> None:
 @every_role
 def test_padding_changes_nothing(role: Role) -> None:
     """Cells in rows and columns of padding are taken out by whoever asks."""
-    short, long = role.cells(sides(6)), role.cells(sides(18))
+    is_same = role.cells(sides(6)) is not None  # else of cross-attention
+    short, long = role.cells(sides(6, is_same)), role.cells(sides(18, is_same))
     assert short is not None and long is not None
     for at, text in enumerate(TEXTS):
-        n = len(text)
-        assert torch.equal(short[at, :n, :n], long[at, :n, :n])
+        n, n_rows = len(text), min(len(text), short.size(1))
+        assert torch.equal(short[at, :n_rows, :n], long[at, :n_rows, :n])
 
 
 @every_role

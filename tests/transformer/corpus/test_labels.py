@@ -6,7 +6,6 @@ from collections import defaultdict
 import pytest
 
 from tests.planted import (
-    CROSS_ROLES,
     ROLES,
     copying,
     of_planted,
@@ -31,12 +30,15 @@ def test_planted_heads_have_their_label_and_no_other() -> None:
 
 
 def test_planted_heads_of_cross_attention_have_theirs() -> None:
-    """The one that copies looks at the token that it has read, wherever that is: it aligns."""
+    """One looks at the token that it has read, one at that which it writes: both align."""
     of = of_planted_cross(60)
-    assert {role: [label.role for label in some] for role, some in of.items()} == {
-        role: [] if role == "uniform" else [role] for role in CROSS_ROLES
+    assert {role: {label.role for label in some} for role, some in of.items()} == {
+        "aligns_read": {"alignment", "aligns_read"},
+        "aligns_written": {"alignment", "aligns_written"},
+        "uniform": set(),
+        **{role: {role} for role in ("first", "end", "rare")},
     }
-    assert all(label.p < 0.01 and label.n_sentences == 60 for (label,) in filter(None, of.values()))
+    assert all(it.p < 0.01 and it.n_sentences == 60 for some in of.values() for it in some)
 
 
 def test_a_head_that_copies_by_its_values_is_told_from_random_ones() -> None:

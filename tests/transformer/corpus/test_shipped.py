@@ -15,6 +15,7 @@ from transformer.analysis.reading import row_tokens
 from transformer.analysis.sweep import sweep
 from transformer.checkpoint import CONFIG, CheckpointError, checkpoints_folder
 from transformer.corpus.judged import judged_target
+from transformer.corpus.labels import labels
 from transformer.corpus.pieces import joined, split
 from transformer.corpus.shipped import FILE, FOLDER, shipped_survey, write_shipped
 from transformer.corpus.shipping import Gathered, Sentences, sentences_for, shipping, with_relations
@@ -195,6 +196,18 @@ def test_shipped_ones_are_of_these_weights(folder_of: Path) -> None:
     sentences = sentences_for(load_checkpoint(folder_of, "cpu")).lines
     assert {*shipped.sentences.items()} <= {*sentences.items()}
     assert {(head.kind, head.layer, head.head) for head in shipped.survey.heads} == {*shipped.worth}
+
+
+def test_a_head_that_aligns_tells_by_which_word() -> None:
+    """As alignments by people have it of these two: see docs/survey.md."""
+    (folder,) = (each for each in SHIPPED if each.name == "en-de")
+    shipped = shipped_survey(folder)
+    assert shipped is not None
+    of = labels(shipped.survey)
+    sides = {"aligns_read", "aligns_written"}
+    by = {place: sides & {label.role for label in some} for place, some in of.items()}
+    assert by["cross", 0, 6] == {"aligns_read"} and by["cross", 2, 3] == {"aligns_written"}
+    assert not any(some for (kind, *_), some in by.items() if kind != "cross")
 
 
 @pytest.mark.parametrize("folder_of", SHIPPED, ids=lambda folder: folder.name)

@@ -18,14 +18,21 @@ class Sides:
     them need not be the same word."""
     keys: Tensor
     """The same of the keys [B, K]."""
+    names: Tensor
+    """The same of the tokens that name the rows [B, Q]: in cross-attention those that each row
+    writes, where the queries are those that it has read."""
     special: Tensor
     """bool [B, K], True at special tokens, such as the end of a text."""
+    words: Tensor
+    """bool [B, K], True at keys of the vocabulary with a letter or a digit."""
     n_keys: Tensor
     """[B], the keys that are no padding."""
     counts: Tensor | None
     """[B, K], how often the sources of the corpus have each key; None where nothing counts them."""
     is_same: bool
     """True: queries and keys are the same tokens."""
+    is_cross: bool = False
+    """True: of cross-attention, where an id stands for a piece, whatever each side's vocabulary."""
 
 
 def mean_weight(weights: Tensor, cells: Tensor) -> Tensor:
