@@ -2,6 +2,10 @@
 
 One by one is what the parts of this project do together: decode, record, every metric of every
 layer. A survey does more (footprints, roles, the largest weight of each row).
+
+Of a batch of the large model 86 % of the time goes into products of matrices, though no logits are
+computed: its ratio hangs on how much faster a processor multiplies 300 rows than 10, and is a
+quarter on cores with AVX2 that have other work beside.
 """
 
 import time
