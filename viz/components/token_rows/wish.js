@@ -6,6 +6,7 @@ import { unpack } from "../kit/unpack.js";
 import { AGAIN, ANSWERED, SOON, isRunning, isTyping, partsOf, post } from "./asking.js";
 
 const WHY = { why: true }; // as viz/run/previews.py
+const SELDOM = 500; // ms at most between two requests
 
 // Where nobody awaits them it is a guess: it gives way to what others wait for, and may come to nothing.
 export async function wished(typing) {
@@ -13,13 +14,15 @@ export async function wished(typing) {
   const wish = (typing.wish = { isPosted: false });
   let answer = { status: AGAIN };
   let isGuess = false;
+  let pause = SOON; // longer each time that the server has no room: many may wait for it
   while (answer.status === AGAIN && (typing.wish === wish || !typing.wish)) {
-    await new Promise((wake) => setTimeout(wake, SOON));
+    await new Promise((wake) => setTimeout(wake, pause));
     if (isRunning() || typing.isTrying) continue; // another page may be on its way, and has an address
     if (!typing.address || isTyping(typing)) break; // the page of what is entered then asks for its own
     wish.isPosted = true;
     isGuess = !typing.isAwaited;
     answer = await post(typing.address + (isGuess ? "?ahead" : ""), WHY);
+    pause = Math.min(1.5 * pause, SELDOM);
   }
   if (typing.wish === wish) typing.wish = null;
   if (answer.status === ANSWERED) announce(answer.bytes);
