@@ -11,8 +11,11 @@ from transformer.corpus.labels import labels
 from transformer.corpus.shipped import FILE, FOLDER, shipped_survey
 from transformer.corpus.survey_json import read_survey
 from transformer.corpus.surveyed import Survey
+from transformer.corpus.usual_certainty import FILE as CERTAINTY
+from transformer.corpus.usual_certainty import read_certainty
 
 SHIPPED = Path(__file__).parents[2] / "checkpoints" / "copy"
+TRANSLATOR = SHIPPED.parent / "en-de-small"
 
 
 def start(folder: Path) -> Attempt:
@@ -21,10 +24,16 @@ def start(folder: Path) -> Attempt:
     assert shipped is not None
     first, *_ = shipped.survey.heads
     command = Survey(shipped.survey.n_sentences, (first,)).to_json()
+    certainty = (TRANSLATOR / FOLDER / CERTAINTY).read_text()
 
     def attempt(random: Random) -> None:
         if random.random() < 0.5:
             labels(read_survey(strange_json(random, command)))
+            return
+        if random.random() < 0.1:
+            usual = emptied(folder / "certainty") / CERTAINTY
+            usual.write_text(strange_json(random, certainty))
+            read_certainty(usual.parent)
             return
         file = emptied(folder / "tried") / FILE
         file.write_text(strange_json(random, content))

@@ -18,7 +18,9 @@ from transformer.corpus.shipping import (
     with_card,
     with_relations,
 )
+from transformer.corpus.surveyor import source_of
 from transformer.corpus.trees import ENDING, read_trees
+from transformer.corpus.usual_certainty import measure_certainty, write_certainty
 from transformer.fingerprint import fingerprint
 from transformer.formats.opening import load_checkpoint
 from transformer.inputs import InputError
@@ -69,6 +71,9 @@ def run(options: Namespace) -> Result:
     shipped = with_card(shipped, checkpoint.name, mark, by)
     folder = options.out or checkpoint.path / FOLDER
     write_shipped(folder, shipped, mark)
+    sources = [source_of(line) for line in sentences.lines.values()]
+    if usual := measure_certainty(checkpoint, mark, sources):
+        write_certainty(folder, usual)
     return {
         "written": str(folder / FILE),
         "bytes": (folder / FILE).stat().st_size,
