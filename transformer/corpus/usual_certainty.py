@@ -34,7 +34,7 @@ class UsualCertainty:
     """The fingerprint of the checkpoint: another one writes otherwise."""
     n_sentences: int
     least: Mapping[str, float]
-    """Method -> the lowest of all sentences."""
+    """Method -> that of the sentence where it is lowest."""
 
     def exceeds(self, decoding: Decoding, method: str) -> bool:
         """Tell whether a text is less sure than each of those sentences; no for other methods."""

@@ -72,7 +72,8 @@ def say_unlearned(answer: Answer, prefix: str = "") -> bool:
 def say_unsure(answer: Answer, prefix: str = "") -> None:
     """Say that the model is less sure of what it wrote than of every held-out sentence.
 
-    Of what it wrote by itself: what was decided for it, or changed in it, has its own numbers.
+    It is about what the model wrote by itself: what was decided for it, or changed in it, has
+    numbers of its own.
     """
     request, decoding = answer.request, answer.decoding
     if decoding is None or request.edits or request.unconstrained != request:
@@ -92,7 +93,7 @@ def say_unsure(answer: Answer, prefix: str = "") -> None:
 
 @keep(16)
 def _usual(checkpoint: str, version: int) -> UsualCertainty | None:
-    """Of its files at this version."""
+    """Read what is kept beside its files of this version."""
     try:
         return usual_certainty(shipped_path(checkpoint))
     except CheckpointError:  # a damaged file beside the weights takes nothing from the answer
