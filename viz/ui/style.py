@@ -16,6 +16,8 @@ _CSS = """
 <style>
   [data-testid="stMainBlockContainer"] { padding: 4.2rem 2rem 1rem; max-width: 2400px; }
   [data-testid="stMain"] { font-variant-numeric: tabular-nums; }
+  /* Streamlit's offer to who writes apps with it lies over the header. */
+  .stSkillsNudge { display: none; }
   /* What gets the focus is not to lie below the header. */
   [data-testid="stMain"] { scroll-padding-top: 4.2rem; }
   /* A swipe is for the pictures, not for Back. */
