@@ -117,7 +117,7 @@ class Inspection:
             output = self.heads.ends("decoder_self").output.values
         except CircuitError:
             return None
-        return training(output, map(tokenizer.token, range(tokenizer.vocab_size)))
+        return training(output, tokenizer)
 
     @property
     def ties(self) -> list[str]:

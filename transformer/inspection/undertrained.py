@@ -7,7 +7,7 @@ likely. A token whose row is like those was hardly met either.
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from weakref import WeakKeyDictionary
 
@@ -36,6 +36,8 @@ or as much as each of those is: where many were never met, that share are among 
 FEWEST, ALIKE = 8, 0.6
 """Pieces that no text has, and the length of the mean of their unit vectors, below which it says
 nothing: of eight random directions it is .35 long."""
+FIRST = 1024
+"""Ids among which such pieces are looked for: every vocabulary that has them begins with them."""
 ROWS = 8192
 """Rows that are compared at once: a large matrix is not copied whole."""
 
@@ -68,14 +70,15 @@ class Training:
         return list(dict.fromkeys(names))
 
 
-def training(output: Tensor, tokens: Iterable[Token]) -> Training | None:
-    """Compare the rows of an output matrix [V, D] with those that no text has, of its `tokens`.
+def training(output: Tensor, tokenizer: Tokenizer) -> Training | None:
+    """Compare the rows of an output matrix [V, D] with those of pieces that no text has.
 
     The mean of all rows is taken off first, as all share it. None where nothing is known: there are
     too few pieces that no text has, or their rows are not alike, as in a model without training.
     """
-    every = list(tokens)[: len(output)]
-    never = [token.id for token in every if NEVER.fullmatch(token.piece)]
+    n_tokens = min(tokenizer.vocab_size, len(output))
+    first = [tokenizer.token(id) for id in range(min(FIRST, n_tokens))]
+    never = [token.id for token in first if NEVER.fullmatch(token.piece)]
     if len(never) < FEWEST or output.is_meta or not output.is_floating_point():
         return None
     with torch.inference_mode():
@@ -86,7 +89,9 @@ def training(output: Tensor, tokens: Iterable[Token]) -> Training | None:
             return None
         cosines = [F.cosine_similarity(part.float() - middle, mean[None]).cpu() for part in parts]
         likeness = torch.cat(cosines)
-        usual = [token.id for token in every if not (token.special or is_byte(token))]
+        other = [it.id for it in first if it.special or is_byte(it)]
+        usual = torch.ones(len(output), dtype=torch.bool)
+        usual[other], usual[n_tokens:] = False, False
         beyond = min(float(likeness[usual].quantile(USUAL)), float(likeness[never].min()))
         return Training(likeness, max(LEAST, beyond))
 
@@ -99,8 +104,7 @@ def training_of(model: nn.Module, tokenizer: Tokenizer) -> Training | None:
     if model not in _KNOWN:
         output, n_tokens = _output(model), tokenizer.vocab_size
         is_known = output is not None and len(output) >= n_tokens
-        tokens = map(tokenizer.token, range(n_tokens))
-        _KNOWN[model] = training(output, tokens) if is_known and output is not None else None
+        _KNOWN[model] = training(output, tokenizer) if is_known and output is not None else None
     return _KNOWN[model]
 
 

@@ -1,8 +1,11 @@
 """Under-trained tokens are found from the weights: checked against how often each was met."""
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 import torch
@@ -20,6 +23,11 @@ VALUES = (*range(0x38, 0x40), *range(0xA0, 0x100))
 BYTES = tuple(Token(i, f"<0x{byte:02X}>") for i, byte in enumerate(VALUES))
 NEVER = [VALUES.index(byte) for byte in (0xC0, 0xC1, *range(0xF5, 0x100))]
 N_BYTES, N_MET, N_NEVER = len(BYTES), 400, 6
+
+
+def vocabulary(tokens: Sequence[Token]) -> Any:
+    """A tokenizer, as far as it is asked."""
+    return SimpleNamespace(vocab_size=len(tokens), token=tokens.__getitem__)
 
 
 @pytest.fixture(scope="module")
@@ -47,7 +55,7 @@ def test_what_was_never_met_is_found_and_nothing_that_was_met_often(
     trained: tuple[nn.Embedding, Counter[int], list[Token]],
 ) -> None:
     table, counts, tokens = trained
-    found = training(table.weight.detach(), tokens)
+    found = training(table.weight.detach(), vocabulary(tokens))
     assert found is not None
     never = [token for token in tokens if not counts[token.id]]
     often = [token for token in tokens if counts[token.id] >= 3]
@@ -62,7 +70,7 @@ def test_likeness_is_the_cosine_with_the_mean_of_what_no_text_has(
     trained: tuple[nn.Embedding, Counter[int], list[Token]],
 ) -> None:
     table, _, tokens = trained
-    found = training(table.weight.detach(), tokens)
+    found = training(table.weight.detach(), vocabulary(tokens))
     assert found is not None
     rows = table.weight.detach().double()
     rows -= rows.mean(0)
@@ -75,7 +83,7 @@ def test_special_and_unknown_tokens_are_not_asked(
     trained: tuple[nn.Embedding, Counter[int], list[Token]],
 ) -> None:
     table, _, tokens = trained
-    found = training(table.weight.detach(), tokens)
+    found = training(table.weight.detach(), vocabulary(tokens))
     assert found is not None
     assert not found.lacks(Token(0, "<s>", special=True))
     assert not found.lacks(Token(0, "<unk>", unknown=True))
@@ -86,7 +94,7 @@ def test_a_character_is_named_by_what_its_bytes_spell(
     trained: tuple[nn.Embedding, Counter[int], list[Token]],
 ) -> None:
     table, _, tokens = trained
-    found = training(table.weight.detach(), tokens)
+    found = training(table.weight.detach(), vocabulary(tokens))
     assert found is not None
     spelled = [BYTES[VALUES.index(byte)] for byte in "é=é".encode()]
     last = max(tokens[N_BYTES:], key=lambda token: found.likeness[token.id])
@@ -95,10 +103,24 @@ def test_a_character_is_named_by_what_its_bytes_spell(
 
 
 def test_without_training_nothing_is_known() -> None:
-    assert training(torch.randn(400, 64), [*BYTES]) is None
-    assert training(torch.full((400, 64), torch.nan), [*BYTES]) is None
-    assert training(torch.ones(400, 64), [Token(i, str(i)) for i in range(400)]) is None
-    assert training(torch.empty(400, 64, device="meta"), [*BYTES]) is None
+    assert training(torch.randn(400, 64), vocabulary(BYTES)) is None
+    assert training(torch.full((400, 64), torch.nan), vocabulary(BYTES)) is None
+    assert training(torch.ones(400, 64), vocabulary([Token(i, str(i)) for i in range(400)])) is None
+    assert training(torch.empty(400, 64, device="meta"), vocabulary(BYTES)) is None
+
+
+def test_of_a_large_vocabulary_only_the_first_pieces_are_read() -> None:
+    asked = Counter[int]()
+
+    def token(id: int) -> Token:
+        asked[id] += 1
+        return BYTES[id] if id < N_BYTES else Token(id, f"▁{id}")
+
+    rows = torch.randn(100_000, 4)
+    rows[:N_BYTES] = 1.0
+    tokenizer: Any = SimpleNamespace(vocab_size=len(rows), token=token)
+    assert training(rows, tokenizer) is not None
+    assert asked.total() <= 1024
 
 
 @pytest.mark.parametrize("preset", PRESETS)
