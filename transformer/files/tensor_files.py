@@ -5,6 +5,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
+from threading import Event, Lock
 from types import EllipsisType
 from typing import Any, TypeVar
 
@@ -80,7 +81,12 @@ class SafetensorsFiles:
 
     @contextmanager
     def unread(self) -> Iterator[Mapping[str, Unread]]:
-        """See TensorSource; every file is open meanwhile, as its header may be long."""
+        """See TensorSource; every file is open meanwhile, as its header may be long.
+
+        One thread reads at a time, and none while the files are closed: whoever leaves early, as
+        over the first NaN, would meet an error of the library instead of its own.
+        """
+        lock, is_over = Lock(), Event()
         with ExitStack() as stack:
             opened = {}
             for file in sorted(set(self._file_of.values())):
@@ -89,13 +95,21 @@ class SafetensorsFiles:
                     require_of_checkpoint(self._folder / file)
                     inside = safe_open(self._folder / file, framework="pt", backend=UNMAPPED)
                     opened[file] = stack.enter_context(inside)
-            yield {
-                name: Later(partial(self._values, opened[file], file, name))
-                for name, file in self._file_of.items()
-            }
+            try:
+                yield {
+                    name: Later(partial(self._values, lock, is_over, opened[file], file, name))
+                    for name, file in self._file_of.items()
+                }
+            finally:
+                is_over.set()
+                with lock:
+                    stack.close()
 
-    def _values(self, opened: Any, file: str, name: str) -> Tensor:
-        with reading(self._folder / file, f"{self._folder.name}: {file}"):
+    def _values(self, lock: Lock, is_over: Event, opened: Any, file: str, name: str) -> Tensor:
+        where = f"{self._folder.name}: {file}"
+        with lock, reading(self._folder / file, where):
+            if is_over.is_set():
+                raise CheckpointError(f"{where} is no longer read.")
             values: Tensor = opened.get_tensor(name)
             return values
 

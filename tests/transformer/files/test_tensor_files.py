@@ -2,6 +2,7 @@
 
 import zipfile
 from pathlib import Path
+from threading import Thread
 from typing import Any
 
 import pytest
@@ -10,7 +11,7 @@ from safetensors.torch import save_file
 
 from transformer.checkpoint import CheckpointError
 from transformer.files.tensor_files import LoadedTensors, SafetensorsFiles, open_pickles
-from transformer.files.tensors import Stored
+from transformer.files.tensors import Stored, Unread
 
 
 class Payload:
@@ -130,3 +131,27 @@ def test_a_file_of_another_order_of_bytes_ends_nothing(order: bytes, tmp_path: P
 def test_a_tensor_that_was_saved_without_values_is_a_fault(tmp_path: Path) -> None:
     torch.save({"a": torch.ones(2), "b": torch.ones(2, device="meta")}, tmp_path / "w.bin")
     assert list(open_pickles(tmp_path, ["w.bin"]).faults) == ["b"]
+
+
+def test_whoever_leaves_while_others_read_meets_its_own_error(tmp_path: Path) -> None:
+    """The library's threads read tensors; a NaN in one ends it, with others being read."""
+    save_file({f"t{i}": torch.randn(256, 256) for i in range(8)}, tmp_path / "model.safetensors")
+    source = SafetensorsFiles(tmp_path, ["model.safetensors"])
+    ended: list[CheckpointError] = []
+
+    def read_on(values: Unread) -> None:
+        try:
+            while True:
+                assert values[...].shape == (256, 256)
+        except CheckpointError as error:
+            ended.append(error)
+
+    for _ in range(5):
+        with pytest.raises(KeyError, match="mine"), source.unread() as tensors:
+            threads = [Thread(target=read_on, args=(tensors[f"t{i}"],)) for i in range(3)]
+            for thread in threads:
+                thread.start()
+            raise KeyError("mine")
+        for thread in threads:
+            thread.join()
+    assert len(ended) == 15 and all("no longer" in str(error) for error in ended)
