@@ -146,12 +146,17 @@ def test_whoever_leaves_while_others_read_meets_its_own_error(tmp_path: Path) ->
         except CheckpointError as error:
             ended.append(error)
 
-    for _ in range(5):
-        with pytest.raises(KeyError, match="mine"), source.unread() as tensors:
-            threads = [Thread(target=read_on, args=(tensors[f"t{i}"],)) for i in range(3)]
-            for thread in threads:
-                thread.start()
+    def leave_early(threads: list[Thread]) -> None:
+        with source.unread() as tensors:
+            for i in range(3):
+                threads.append(Thread(target=read_on, args=(tensors[f"t{i}"],)))
+                threads[-1].start()
             raise KeyError("mine")
+
+    for _ in range(5):
+        threads: list[Thread] = []
+        with pytest.raises(KeyError, match="mine"):
+            leave_early(threads)
         for thread in threads:
             thread.join()
     assert len(ended) == 15 and all("no longer" in str(error) for error in ended)
