@@ -1,6 +1,7 @@
 """Descriptions of models of the library: what they read and write, and how they are named."""
 
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -25,9 +26,9 @@ from transformer.hugging_face.own_name import own_name
 from transformer.hugging_face.pairing import ends_of_one, reads_pairs
 from transformer.hugging_face.pooling import most_tokens, pooling_of
 from transformer.hugging_face.reading_notes import reading_notes
-from transformer.hugging_face.rules import settings_of
-from transformer.hugging_face.special_ids import special_ids
 from transformer.hugging_face.tokenizer import HuggingFaceTokenizer
+from transformer.hugging_face.writing.settings import Writing, writing_of
+from transformer.hugging_face.writing.special_ids import special_ids
 from transformer.models.family import Family
 from transformer.tokenizer import IdTokenizer, Tokenizer
 
@@ -49,10 +50,10 @@ def described(
     """
     theirs, name, family = model.config, type(model).__name__, family_of(model)
     ids, lengths = special_ids(path, theirs, vocab_size_of(theirs)), longest(model)
-    writing: dict[str, Any] = {}
+    writing = Writing()
     if family.decodes:
-        writing, unfollowed = settings_of(path, vocab_size_of(theirs))
-        notes = (*notes, *unfollowed, *ids.notes())
+        writing = writing_of(path, vocab_size_of(theirs))
+        notes = (*notes, *writing.notes, *ids.notes())
     notes = (*notes, *reading_notes(model, family, tokenizer))
     mask = tokenizer.mask if isinstance(tokenizer, HuggingFaceTokenizer) else None
     start_ids = ids.starts if _starts(theirs, family) else ()
@@ -72,7 +73,7 @@ def described(
         pad_id=next(iter(ids.anywhere("pad_token_id")), 0),
         eos_id=next(iter(ids.anywhere("eos_token_id")), None),
         eos_ids=ids.ends,
-        writing=writing,
+        writing=writing.settings,
         start_ids=start_ids,
         languages=languages,
         templates=_template_names(tokenizer) if family is DECODER else (),
@@ -88,7 +89,8 @@ def described(
         is_exclusive=theirs.problem_type != "multi_label_classification",
         values=whole_text(theirs.to_dict()),
     )
-    return Description(_about(path, family, config, tokenizer, mask, notes), config, family)
+    about = _about(path, family, config, tokenizer, mask, notes)
+    return Description(replace(about, decoding=writing.defaults), config, family)
 
 
 def _about(

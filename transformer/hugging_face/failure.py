@@ -15,7 +15,7 @@ from transformer.files.foreign_text import clean, reason, some_of
 from transformer.files.json_file import read_json
 from transformer.files.weights import Misfit
 from transformer.hugging_face.as_saved import FOLLOW, SETTINGS, WHOLE, opens_by_itself
-from transformer.hugging_face.rules import read_settings
+from transformer.hugging_face.writing.settings import read_settings
 
 _OF_A_FIELD = "StrictDataclassFieldValidationError"
 """The library's error for a setting of another type, whose words name its own classes."""

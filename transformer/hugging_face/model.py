@@ -14,14 +14,12 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from transformer.hugging_face.rules import rules_for
 from transformer.hugging_face.tokenizer import ALIKE, Ends
+from transformer.hugging_face.writing.room import Room, room
+from transformer.hugging_face.writing.rules import rules_for
 from transformer.inputs import InputError
 from transformer.recording.text_vector import Pooling
 from transformer.watch.given import BESIDE_TEXT, lacking, names
-
-MOST_WRITTEN = 128
-"""Tokens that a decoder-only model writes at most: few of them stop by themselves."""
 
 
 @dataclass(frozen=True)
@@ -36,7 +34,7 @@ class HuggingFaceConfig:
     eos_ids: frozenset[int] = frozenset()
     """Any of these ends what is written."""
     writing: Mapping[str, Any] = field(default_factory=dict)
-    """Its folder's settings for writing, as `rules_for` takes them."""
+    """Its folder's settings for writing, as `rules_for` and `room` take them."""
     max_target_len: int | None = None
     """The longest target, start tokens included; None: as long as a source."""
     start_ids: tuple[int, ...] = ()
@@ -150,18 +148,21 @@ class HuggingFaceModel(nn.Module):
 
     def room(self, n_source: int) -> int:
         """Return how many tokens may follow a source or a prompt of n_source tokens."""
-        if self.config.start_ids:
-            longest = self.config.max_target_len or self.config.max_len
-            room = longest - len(self.config.start_ids) + 1
-            return min(room, 2 * n_source + 10)
-        return min(self.config.max_len - n_source + 1, MOST_WRITTEN)
+        return self._room(n_source).n_tokens
+
+    def _room(self, n_source: int) -> Room:
+        config, n_starts = self.config, len(self.config.start_ids)
+        longest = (config.max_target_len if n_starts else None) or config.max_len
+        return room(config.writing, n_source, n_starts, longest)
 
     def rules(self, source: Tensor, limit: int) -> Callable[[Tensor, Tensor], Tensor] | None:
         """Make its folder's rules for writing at most `limit` tokens; None: there are none."""
         config = self.config
         if not config.writing:
             return None
-        return rules_for(config.writing, source, config.start_ids, limit, config.eos_ids)
+        own = self._room(source.size(1))
+        is_cut = own.is_cut and limit >= own.n_tokens
+        return rules_for(config.writing, source, config.start_ids, limit, config.eos_ids, is_cut)
 
     def advance(self, state: State, target: Tensor) -> Tensor:
         """Feed tokens [B, T] not seen yet; returns logits [B, T, V] and moves the state.

@@ -25,9 +25,9 @@ from transformer.hugging_face.loading.weights import (
 )
 from transformer.hugging_face.pooling import pooling_notes
 from transformer.hugging_face.refused import SCHEMES, scheme_of, unread_poolers
-from transformer.hugging_face.rules import generation_settings
 from transformer.hugging_face.skeleton import Skeleton
 from transformer.hugging_face.tokenizer import has_vocabulary
+from transformer.hugging_face.writing.settings import generation_settings
 
 NAMED = 4
 CODE = "auto_map"

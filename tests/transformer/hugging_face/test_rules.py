@@ -8,7 +8,7 @@ import pytest
 
 from tests.transformer.hugging_face.saving import WRITERS, generated, save, writer
 from transformer import InputError, decode, load_checkpoint
-from transformer.hugging_face.rules import FOLLOWED
+from transformer.hugging_face.writing.rules import RULES
 
 TEXT, IDS, LENGTH = "the cat sat", [4, 5, 6], 10
 BEAM = {"beam_size": 3, "length_penalty": 0.0}
@@ -46,6 +46,9 @@ def settings_for(free: list[int]) -> dict[str, dict[str, Any]]:
         "begins with, but not at first": {
             **{"forced_bos_token_id": 9, "begin_suppress_tokens": [first], "min_new_tokens": 3},
         },
+        "likelier and less likely": {"sequence_bias": [[[first], -50.0], [[second, third], 40.0]]},
+        "the end grows likelier": {"exponential_decay_length_penalty": [3, 1.6]},
+        "normalised anew": {"renormalize_logits": True, "suppress_tokens": [first, third]},
         "neutral": {
             "repetition_penalty": 1.0,
             "min_new_tokens": 0,
@@ -138,29 +141,49 @@ def test_candidates_have_their_probabilities_before_and_after(tmp_path: Path) ->
     )
 
 
+UNFOLLOWED: dict[str, Any] = {
+    **{"num_beams": 4096, "length_penalty": "2", "sequence_bias": [[[99], 2.0]]},
+    **{"repetition_penalty": "much", "suppress_tokens": [999], "my_own_rule": 3},
+    **{"bad_words_ids": [[]], "do_sample": "yes", "max_length": -1, "max_new_tokens": 1.5},
+    **{"early_stopping": "soon", "temperature": -1, "top_k": 2**40, "top_p": 2, "min_p": 2},
+    **{"exponential_decay_length_penalty": [3], "renormalize_logits": 1, "typical_p": 0.9},
+    **{"guidance_scale": 2.0, "stop_strings": ["."], "num_beam_groups": 2, "top_h": 0.4},
+    **{"diversity_penalty": 0.5, "max_time": 3, "token_healing": True, "penalty_alpha": 0.6},
+    **{"epsilon_cutoff": 0.1, "eta_cutoff": 0.1, "watermarking_config": {"bias": 2.0}},
+}
+
+
 def test_what_is_not_followed_is_named(tmp_path: Path) -> None:
     folder = save(writer("Marian"), tmp_path)
     file = folder / "generation_config.json"
-    more = {
-        **{"num_beams": 6, "length_penalty": 2.0, "sequence_bias": [[[4], 2.0]], "max_length": 99},
-        **{"repetition_penalty": "much", "suppress_tokens": [999], "my_own_rule": 3},
-        **{"bad_words_ids": [[]], "do_sample": True},
-    }
+    usual, plain = json.loads(file.read_text()), decode(load_checkpoint(folder, "cpu"), TEXT)
+    for name, value in UNFOLLOWED.items():
+        file.write_text(json.dumps(usual | {name: value}))
+        checkpoint = load_checkpoint(folder, "cpu")
+        assert f" {name}" in " ".join(checkpoint.about.notes)
+        assert checkpoint.about.decoding == {} and name not in vars(checkpoint.config)["writing"]
+    file.write_text(json.dumps(usual | UNFOLLOWED))
+    assert decode(load_checkpoint(folder, "cpu"), TEXT).target == plain.target
+
+
+def test_beams_that_are_drawn_are_named(tmp_path: Path) -> None:
+    folder = save(writer("Marian"), tmp_path)
+    file = folder / "generation_config.json"
+    more = {"num_beams": 4, "do_sample": True}
     file.write_text(json.dumps(json.loads(file.read_text()) | more))
-    said = " ".join(load_checkpoint(folder, "cpu").about.notes)
-    for name in more:
-        assert name in said
-    assert decode(load_checkpoint(folder, "cpu"), TEXT, max_len=2).target
+    assert "do_sample with num_beams" in " ".join(load_checkpoint(folder, "cpu").about.notes)
 
 
 @pytest.mark.parametrize(
     ("setting", "is_named"),
     [
         *((("repetition_penalty", value), value != 1.0) for value in (1.0, 0, 0.0, -1.0, True)),
-        *((("length_penalty", value), value != 1.0) for value in (1.0, 0.0)),
+        *((("length_penalty", value), value == "1") for value in (1.0, 0.0, 2.0, -1.0, "1")),
+        *((("typical_p", value), value != 1.0) for value in (1.0, 0.2)),
+        *((("do_sample", value), value == 1) for value in (False, 1)),
         *((("diversity_penalty", value), value != 0.0) for value in (0.0, 1.0)),
         *((("penalty_alpha", value), value != 0.0) for value in (0.0, 1.0)),
-        *((("num_beams", value), value != 1) for value in (1, 4)),
+        *((("num_beams", value), value in (0, 17)) for value in (1, 4, 0, 17)),
         *((("eos_token_id", value), value == "2") for value in (2, [2, 9], [2, 999], "2")),
     ],
 )
@@ -180,11 +203,12 @@ def test_older_folders_keep_it_in_their_configuration(tmp_path: Path) -> None:
     first = generated(model, IDS, 1)[0]
     (folder / "generation_config.json").unlink()
     file = folder / "config.json"
-    more = {"bad_words_ids": [[first]], "num_beams": 4}
+    more = {"bad_words_ids": [[first]], "num_beams": 4, "max_time": 7}
     file.write_text(json.dumps(json.loads(file.read_text()) | more))
     checkpoint = load_checkpoint(folder, "cpu")
     assert decode(checkpoint, TEXT, max_len=1).target[0].id != first
-    assert "num_beams 4" in " ".join(checkpoint.about.notes)
+    assert "max_time 7" in " ".join(checkpoint.about.notes)
+    assert checkpoint.about.decoding["beam"]["beam_size"] == 4
 
 
 def test_rules_that_leave_nothing_end_in_a_sentence(tmp_path: Path) -> None:
@@ -226,4 +250,4 @@ def test_what_was_written_before_an_error_is_kept(
 
 def test_every_rule_is_tried_above() -> None:
     tried = {name for said in settings_for([1, 2, 3]).values() for name in said}
-    assert set(FOLLOWED) - tried == {"encoder_no_repeat_ngram_size", "encoder_repetition_penalty"}
+    assert set(RULES) - tried == {"encoder_no_repeat_ngram_size", "encoder_repetition_penalty"}

@@ -83,7 +83,7 @@ def test_it_writes_what_generate_writes(family: str, case: str, tmp_path: Path) 
         ({"suppress_tokens": 5}, "suppress_tokens 5"),
         ({"suppress_tokens": [-1]}, "suppress_tokens"),
         ({"no_repeat_ngram_size": "2"}, "no_repeat_ngram_size"),
-        ({"temperature": 0.3, "top_p": 0.5}, "temperature 0.3, top_p 0.5"),
+        ({"typical_p": 0.3, "top_h": 0.5}, "typical_p 0.3, top_h 0.5"),
     ],
 )
 def test_what_cannot_be_followed_is_named_and_does_no_harm(

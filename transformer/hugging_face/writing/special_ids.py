@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from transformer.checkpoint import CONFIG
-from transformer.hugging_face.rules import GENERATION, read_settings
+from transformer.hugging_face.writing.settings import GENERATION, read_settings
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,148 @@
+"""A folder's beams, lengths and ways of drawing: decoding starts with them, as `generate` does."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+from tests.transformer.hugging_face.saving import WRITERS, save, writer
+from transformer import Checkpoint, decode, load_checkpoint
+from transformer.decoding.sample import distribution
+from transformer.formats.decoding_defaults import checked_defaults
+from transformer.hugging_face.writing.method_defaults import OF_METHODS
+from transformer.hugging_face.writing.room import LENGTHS
+
+TEXT, IDS = "the cat sat", [4, 5, 6]
+NO_END = [[[2], -100.0]]
+"""A bias that keeps a text from ending by itself."""
+BEAMS: list[dict[str, Any]] = [
+    {"num_beams": 5, "length_penalty": 2.0},
+    {"num_beams": 3},
+    {"num_beams": 2, "length_penalty": -1.0, "early_stopping": True},
+    {"num_beams": 4, "length_penalty": 0.5, "early_stopping": "never"},
+    {"num_beams": 16, "length_penalty": 1, "no_repeat_ngram_size": 2, "min_new_tokens": 3},
+    {"num_beams": 3, "suppress_tokens": [4, 5, 6], "renormalize_logits": True},
+]
+DRAWN: list[dict[str, Any]] = [
+    {"do_sample": True},
+    {"do_sample": True, "temperature": 0.6, "top_p": 0.9},
+    {"do_sample": True, "top_k": 5, "temperature": 1.5},
+    {"do_sample": True, "top_k": 0, "min_p": 0.05},
+    {"temperature": 0.7, "do_sample": True, "top_k": 20, "top_p": 0.8, "min_p": 0.1},
+]
+LENGTHS_SAID: list[dict[str, Any]] = [
+    {"max_new_tokens": 5},
+    {"max_length": 9},
+    {"max_new_tokens": 4, "max_length": 9},
+    {"max_length": 12, "forced_eos_token_id": 7},
+    {"max_new_tokens": 24, "min_new_tokens": 20, "forced_eos_token_id": 2},
+    {"max_length": 30, "min_length": 25},
+]
+
+
+def opened(family: str, said: dict[str, Any], folder: Path) -> tuple[Any, Checkpoint]:
+    """The library's model and ours, of one folder whose settings for writing are these."""
+    model = writer(family, 1)
+    for name, value in {"eos_token_id": 2, **said}.items():
+        setattr(model.generation_config, name, value)
+    if not model.config.is_encoder_decoder:  # so that some texts end by themselves
+        model.lm_head.weight.data[2] *= 2
+    save(model, folder)
+    return type(model).from_pretrained(folder).eval(), load_checkpoint(folder, "cpu")
+
+
+def theirs(model: Any, **options: Any) -> tuple[list[int], Any]:
+    """Return what `generate` writes by the settings of the folder, and all that it says."""
+    with torch.no_grad():
+        result = model.generate(
+            torch.tensor([IDS]), return_dict_in_generate=True, output_scores=True, **options
+        )
+    row = result.sequences[0].tolist()
+    row = row[1 if model.config.is_encoder_decoder else len(IDS) :]
+    return (row[: row.index(2) + 1] if 2 in row else row), result
+
+
+@pytest.mark.parametrize("said", BEAMS, ids=str)
+@pytest.mark.parametrize("family", WRITERS)
+def test_beam_search_starts_with_the_beams_of_the_folder(
+    family: str, said: dict[str, Any], tmp_path: Path
+) -> None:
+    model, checkpoint = opened(family, said, tmp_path)
+    own = checkpoint.about.decoding
+    assert checked_defaults(own) == own
+    assert not [note for note in checkpoint.about.notes if "generation_config" in note]
+    decoding = decode(checkpoint, TEXT, "beam", max_len=9)
+    ids, result = theirs(model, max_new_tokens=9)
+    assert [token.id for token in decoding.target] == ids
+    score = decoding.hypotheses[0].score
+    assert score == pytest.approx(float(result.sequences_scores[0]), abs=1e-4)
+    plain = decode(checkpoint, TEXT, "beam", max_len=9, beam_size=1, plain_length=0)
+    assert len(plain.hypotheses) == 1  # and a person may choose otherwise
+
+
+@pytest.mark.parametrize("said", DRAWN, ids=str)
+@pytest.mark.parametrize("family", ["Marian", "GPT-2", "Llama"])
+def test_sampling_starts_with_the_distribution_of_the_folder(
+    family: str, said: dict[str, Any], tmp_path: Path
+) -> None:
+    model, checkpoint = opened(family, said, tmp_path)
+    own = checkpoint.about.decoding
+    assert checked_defaults(own) == own
+    assert not [note for note in checkpoint.about.notes if "generation_config" in note]
+    decoding = decode(checkpoint, TEXT, "sample", max_len=1)
+    _, result = theirs(model, max_new_tokens=1)
+    probs = distribution(decoding.hypotheses[0].log_probs[0], **own["sample"])
+    torch.testing.assert_close(probs, result.scores[0][0].softmax(-1), rtol=0, atol=1e-6)
+
+
+@pytest.mark.parametrize("said", LENGTHS_SAID, ids=str)
+@pytest.mark.parametrize("family", WRITERS)
+def test_a_text_is_as_long_as_the_folder_lets_it_be(
+    family: str, said: dict[str, Any], tmp_path: Path
+) -> None:
+    model, checkpoint = opened(family, {"sequence_bias": NO_END, **said}, tmp_path)
+    ids, _ = theirs(model)
+    decoding = decode(checkpoint, TEXT)
+    assert [token.id for token in decoding.target] == ids
+    assert [token.id for token in decode(checkpoint, TEXT, max_len=3).target][:2] == ids[:2]
+    assert not [note for note in checkpoint.about.notes if "generation_config" in note]
+
+
+@pytest.mark.parametrize("family", WRITERS)
+def test_no_end_is_forced_where_nobody_ends_the_text(family: str, tmp_path: Path) -> None:
+    said = {"sequence_bias": NO_END, "forced_eos_token_id": 2, "max_length": 300}
+    _, checkpoint = opened(family, said, tmp_path)
+    decoding = decode(checkpoint, TEXT)
+    assert not decoding.is_ended and len(decoding.target) > 9
+    short = decode(checkpoint, TEXT, max_len=4)
+    assert short.is_ended and len(short.target) == 4
+
+
+def test_a_prompt_that_leaves_no_length_is_written_on(tmp_path: Path) -> None:
+    _, checkpoint = opened("GPT-2", {"max_length": 2, "sequence_bias": NO_END}, tmp_path)
+    assert len(decode(checkpoint, TEXT).target) > 2
+
+
+def test_sampling_is_as_long_as_the_folder_says(tmp_path: Path) -> None:
+    _, checkpoint = opened("GPT-2", {"max_new_tokens": 6}, tmp_path)
+    assert checkpoint.about.decoding == {"sample": {"max_len": 6}}
+
+
+def test_every_setting_of_a_method_is_tried_above() -> None:
+    tried = {name for said in (*BEAMS, *DRAWN, *LENGTHS_SAID) for name in said}
+    assert not {*OF_METHODS, *LENGTHS} - tried
+
+
+def test_a_folder_without_the_file_has_them_in_its_configuration(tmp_path: Path) -> None:
+    opened("Marian", {}, tmp_path)
+    (tmp_path / "generation_config.json").unlink()
+    file = tmp_path / "config.json"
+    more = {"num_beams": 5, "length_penalty": 2.0, "max_length": 7, "top_k": 3}
+    file.write_text(json.dumps(json.loads(file.read_text()) | more))
+    checkpoint = load_checkpoint(tmp_path, "cpu")
+    beam = checkpoint.about.decoding["beam"]
+    assert (beam["beam_size"], beam["length_penalty"]) == (5, 2.0)
+    assert checkpoint.about.decoding["sample"]["top_k"] == 3
+    assert len(decode(checkpoint, TEXT).target) <= 6

@@ -1,0 +1,1 @@
+"""The settings of a folder for writing: rules of scores, lengths, and defaults of methods."""

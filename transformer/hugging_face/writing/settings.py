@@ -1,0 +1,119 @@
+"""A folder's settings for writing: what each of them becomes here, and which are not followed."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from transformer.checkpoint import CONFIG, CheckpointError
+from transformer.files.foreign_text import clean, some_of
+from transformer.files.json_file import read_json
+from transformer.hugging_face.writing.method_defaults import OF_METHODS, method_defaults
+from transformer.hugging_face.writing.room import LENGTHS
+from transformer.hugging_face.writing.rules import RULES
+from transformer.hugging_face.writing.values import IsLegal, are_numbers, is_one_id
+
+GENERATION = "generation_config.json"
+NAMED = 8
+IDS: Mapping[str, IsLegal] = {
+    "pad_token_id": are_numbers,
+    "bos_token_id": are_numbers,
+    "eos_token_id": are_numbers,
+    "decoder_start_token_id": is_one_id,
+}
+"""Followed too, as what a target starts and ends with: `SpecialIds`."""
+IN_MODEL: Mapping[str, IsLegal] = {**RULES, **LENGTHS}
+WITHOUT_EFFECT = frozenset(
+    {
+        *("transformers_version", "use_cache", "cache_implementation", "cache_config"),
+        *("max_cache_len", "continuous_batching_config", "prefill_chunk_size"),
+        *("output_attentions", "output_hidden_states", "output_scores", "output_logits"),
+        *("return_dict_in_generate", "return_legacy_cache", "disable_compile", "compile_config"),
+        *("is_assistant", "num_assistant_tokens", "num_assistant_tokens_schedule"),
+        *("assistant_confidence_threshold", "assistant_lookbehind", "target_lookbehind"),
+        *("assistant_early_exit", "assistant_ensemble_weight", "speculation_type", "use_mtp"),
+        *("prompt_lookup_num_tokens", "max_matching_ngram_size", "low_memory"),
+        *("remove_invalid_values", "num_return_sequences"),
+    }
+)
+"""They change no token that is written."""
+FACTORS = frozenset(
+    {
+        *("repetition_penalty", "encoder_repetition_penalty", "guidance_scale", "typical_p"),
+        *("num_beams", "num_beam_groups"),
+    }
+)
+"""Settings that change nothing where they are 1; of the others that is said by 0."""
+
+
+@dataclass(frozen=True)
+class Writing:
+    """The settings for writing of a folder, as they are followed."""
+
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    """Name -> value of those that every method keeps to: rules of scores, and lengths."""
+    defaults: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    """Defaults of methods, as `About.decoding` has them."""
+    notes: tuple[str, ...] = ()
+    """Sentences about those that are not followed."""
+
+
+def writing_of(path: Path, vocab_size: int) -> Writing:
+    """Read what a folder says; one without the file may keep it in its configuration."""
+    file, settings = GENERATION, read_settings(path / GENERATION)
+    notes = []
+    if settings is None and (path / GENERATION).is_file():
+        notes.append(f"{GENERATION} holds no settings that can be read: it is not followed.")
+    if settings is None:
+        file, names = CONFIG, generation_settings()
+        older = read_settings(path / CONFIG) or {}
+        settings = {name: value for name, value in older.items() if name in names}
+    if settings.get("min_new_tokens") is not None:  # `generate` goes by that alone, then
+        settings = {name: value for name, value in settings.items() if name != "min_length"}
+    followed, others, wrong = {}, [], []
+    for name, value in settings.items():
+        if _is_neutral(name, value):
+            continue
+        is_legal = {**IN_MODEL, **OF_METHODS, **IDS}.get(name)
+        if is_legal is not None and is_legal(value, vocab_size):
+            followed[name] = value
+        elif is_legal is not None:
+            wrong.append(f"{name} {clean(value, 30)}")
+        elif name not in WITHOUT_EFFECT and not name.startswith("_"):
+            others.append(name if isinstance(value, list | dict) else f"{name} {clean(value, 30)}")
+    if followed.get("do_sample") and followed.get("num_beams"):
+        others.append("do_sample with num_beams")  # beams that are drawn
+    if wrong:
+        notes.append(f"{file} says {some_of(wrong, NAMED)}, which cannot be followed.")
+    if others:
+        notes.append(f"{file} also says {some_of(others, NAMED)}: not followed; see Decoding.")
+    in_model = {name: value for name, value in followed.items() if name in IN_MODEL}
+    return Writing(in_model, method_defaults(followed), tuple(notes))
+
+
+def _is_neutral(name: str, value: Any) -> bool:
+    """Tell whether a setting says what would be done without it: 0 may be an id."""
+    if name in OF_METHODS.keys() - FACTORS:
+        return value is None  # its default here may be another than the library's
+    if "token" in name and name not in ("min_new_tokens", "token_healing"):
+        return value is None or value == []
+    if name in FACTORS:
+        return value is None or value == 1
+    return not value
+
+
+def read_settings(file: Path) -> dict[str, Any] | None:
+    """Read a file of settings; None where it is not there, or holds no values."""
+    try:
+        values = read_json(file)
+    except CheckpointError:
+        return None
+    return values if isinstance(values, dict) else None
+
+
+def generation_settings() -> frozenset[str]:
+    """Names of settings for generating, which older folders keep in their configuration."""
+    from transformers import GenerationConfig
+
+    usual: Any = GenerationConfig
+    return frozenset(usual().to_dict())
