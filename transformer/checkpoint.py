@@ -129,6 +129,9 @@ class Checkpoint:
     tokenizer: Tokenizer
     device: torch.device
 
+    def __repr__(self) -> str:
+        return f"Checkpoint({self.name!r}, {self.about.title!r}, on {self.device})"
+
     @property
     def name(self) -> str:
         return self.path.name

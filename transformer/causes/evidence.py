@@ -73,6 +73,10 @@ class Evidence:
     without cross-attention: a decoder by itself goes on, and says nothing again."""
     unit: str = "nats"
 
+    def __repr__(self) -> str:
+        sizes = f"{len(self.target_words)} target words, {len(self.source_words)} source words"
+        return f"Evidence({sizes}, in {self.unit})"
+
     @property
     def source_gives(self) -> Tensor | None:
         """Compute what the whole source adds to each log-probability [T]."""

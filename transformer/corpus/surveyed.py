@@ -100,6 +100,9 @@ class Survey:
     left_out: tuple[str, ...] = ()
     """Sentences that say which lines were left out, and why."""
 
+    def __repr__(self) -> str:
+        return f"Survey({len(self.heads)} heads over {self.n_sentences} sentences)"
+
     def of(self, kind: str, layer: int, head: int) -> HeadSummary:
         """One of its heads. Raises KeyError."""
         place = kind, layer, head

@@ -54,6 +54,10 @@ class Decoding:
     ended_by: str = ""
     """The sentence why the model could not go on; empty: nothing kept it."""
 
+    def __repr__(self) -> str:
+        sizes = f"{len(self.target)} tokens, {len(self.hypotheses)} hypotheses"
+        return f"Decoding({self.text!r}, {sizes}, log_prob={self.log_prob:.3f})"
+
     @property
     def log_prob(self) -> float:
         """log p(target | source), in nats: of all that was written, prefix and end included."""

@@ -42,6 +42,10 @@ class Attention:
     numbers: tuple[int, ...] = ()
     """The model's own numbers of these layers, where it has others in between; empty: 0, 1, ..."""
 
+    def __repr__(self) -> str:
+        sizes = f"{len(self.queries)} queries, {len(self.keys)} keys"
+        return f"Attention({self.kind!r}, {self.n_layers} layers x {self.n_heads} heads, {sizes})"
+
     @property
     def is_cross(self) -> bool:
         """Tell whether its keys are of another sequence than its queries."""
@@ -168,6 +172,13 @@ class Recording:
     hidden: Tensor | None = None
     """[words of the target, words of the source]: `Evidence.hidden`, where somebody put it here;
     None: no pass says it."""
+
+    def __repr__(self) -> str:
+        heads = ", ".join(
+            f"{kind} {a.n_layers} x {a.n_heads}" for kind, a in self.attentions.items()
+        )
+        n_tokens = f"{len(self.source)} source tokens, {len(self.target)} target tokens"
+        return f"Recording({n_tokens}; layers x heads: {heads or 'none'})"
 
     @cached_property
     def checked(self) -> Checked:
