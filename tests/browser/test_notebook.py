@@ -1,5 +1,6 @@
 """Pictures that stand alone, from a file and in frames: what they show is what Python computes."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -7,11 +8,12 @@ from playwright.sync_api import Locator, Page, expect
 
 from tests.browser.apps.random_attention import random_recording
 from tests.browser.sentences import said
-from tests.browser.server import becomes
+from tests.browser.server import ROOT, becomes
 from tests.browser.test_accessibility import faults
+from transformer import decode, load_checkpoint
 from transformer.analysis.cell import inside
 from transformer.analysis.reading import read
-from viz import cell_steps, head_grid, head_map, head_view
+from viz import cell_steps, head_grid, head_map, head_view, search_tree
 from viz.theme import DARK
 
 pytestmark = pytest.mark.browser
@@ -62,6 +64,34 @@ def test_frames_on_one_page_fit_and_follow_it(page: Page, tmp_path: Path) -> Non
     for host, frame in zip(hosts[:2], (grid, map), strict=True):
         becomes(lambda host=host, frame=frame: height(host) - height(frame.locator("body")), 0)
     assert height(hosts[2]) == 300
+
+
+def test_a_still_stands_where_frames_are_left_out(page: Page) -> None:
+    picture = head_map(RECORDING, head=2)
+    shown = f"<!doctype html><body>{picture._repr_html_()}</body>"
+    without_styles = re.sub(r"<style>.*?</style>", "", shown)
+    still = page.get_by_role("img", name=picture.title)
+    page.set_content(re.sub(r"<iframe.*?</iframe>", "", without_styles, flags=re.DOTALL))
+    expect(still).to_be_visible()
+    becomes(lambda: still.evaluate("image => image.naturalWidth > 0"), True)
+    expect(page.get_by_text(f"{picture.title}: this is a still of it")).to_be_visible()
+
+    page.set_content(shown)
+    expect(page.frame_locator("iframe").locator("[role=grid]")).to_be_visible()
+    expect(page.locator(".headscope-still")).to_be_hidden()
+
+
+def test_a_tree_in_a_frame_stays_as_high_as_it_was(page: Page) -> None:
+    decoding = decode(load_checkpoint(ROOT / "checkpoints/en-de-1"), "It rains.", method="beam")
+    page.set_content(f"<!doctype html><body>{search_tree(decoding)._repr_html_()}</body>")
+    frame, tree = page.locator("iframe"), page.frame_locator("iframe").locator(".search-tree")
+    expect(tree).to_be_visible()
+    becomes(lambda: height(frame) - height(page.frame_locator("iframe").locator("body")), 0)
+    first = height(frame)
+    for width in (1000, 1440):
+        page.set_viewport_size({"width": width, "height": 900})
+        becomes(lambda width=width: tree.evaluate("tree => innerWidth") > width - 100, True)
+    assert height(frame) == first
 
 
 def height(node: Locator) -> int:

@@ -1,16 +1,23 @@
 """figure(): any view of a recording as a Plotly figure.
 
-JupyterLab, Notebook and VS Code show one by themselves; where none of them runs, as in a page that
-nbconvert made, `viz.painters.chart_plotly.figure_html` gives a page of its own.
+JupyterLab and VS Code draw one where they have Plotly's own extension; where none is, as in a page
+that nbconvert made, an image of it stands.
 """
 
+from functools import partial
 from typing import Any
 
 from transformer.analysis.selection import Selection
 from transformer.discover import discover
 from transformer.recording import Recording
 from viz.app_packages import go
+from viz.exhibits.chart import Chart
+from viz.notebook.still import image
 from viz.painters.chart_plotly import figure as chart_figure
+from viz.painters.chart_sheet import sheet
+from viz.paper.figure import Figure
+from viz.paper.record import Record, versions
+from viz.theme import Theme
 from viz.theme import theme as theme_of
 from viz.views.view import Dimensions
 
@@ -35,7 +42,21 @@ def figure(recording: Recording, name: str, *, theme: str = "light", **choices: 
         else control.options(recording)[0]
         for control in view.controls
     }
-    return chart_figure(view.content(recording, **chosen), theme_of(theme))
+    chart, says = view.content(recording, **chosen), view.describe(recording, **chosen)
+    return _with_image(chart, theme_of(theme), says)
+
+
+def _with_image(chart: Chart, theme: Theme, says: str) -> "go.Figure":
+    """Plotly's figure, which gives a notebook an image and a sentence beside Plotly's own data."""
+    record = Record("explore", "", "", "", "", "", chart.title, says, versions())
+    still = image(Figure(partial(sheet, chart, theme), record), says)
+    rest = {"text/plain": says} | ({"text/html": still} if still else {})
+    figure = chart_figure(chart, theme)
+    own = figure._repr_mimebundle_
+    # Of this figure alone: a class of ours could not be made before Plotly is imported.
+    figure._repr_mimebundle_ = lambda *choices, **options: rest | own(*choices, **options)
+    figure._ipython_display_ = None  # which shows Plotly's data and nothing else
+    return figure
 
 
 def _chosen(control: Any, recording: Recording, value: Any) -> Any:

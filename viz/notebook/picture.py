@@ -13,6 +13,7 @@ from transformer.files.whole_file import write_whole
 from viz.components.kit.browser import Component, palette
 from viz.components.kit.modules import bundle
 from viz.export import page_html
+from viz.notebook.still import HIDING, image, still
 from viz.paper.figure import KINDS, Figure, of_component
 from viz.paper.record import Record, versions
 from viz.theme import DARK, LIGHT, Theme
@@ -42,13 +43,23 @@ class Picture:
     """The height of its frame in a notebook, in pixels; None: as high as it is."""
     figure: Figure | None = field(default=None, repr=False)
     """The same for a paper; None where a picture has none."""
+    table: str = field(default="", repr=False)
+    """The same as bare HTML, where it is a table."""
 
     def _repr_html_(self) -> str:
-        """A frame, so that styles do not leak and many can stand on one page."""
+        """A frame, so that styles do not leak and many can stand on one page; and its still."""
         fits = _ANY_HEIGHT if self.height is None else ""
+        instead = still(self.title, self.table or image(self.figure, self.title))
         return (
-            f'<iframe srcdoc="{html.escape(self.html)}" title="{html.escape(self.title)}" {fits} '
-            f'style="width: 100%; height: {self.height or HEIGHT}px; border: 0"></iframe>'
+            f'{HIDING}<iframe srcdoc="{html.escape(self.html)}" title="{html.escape(self.title)}" '
+            f'{fits} style="width: 100%; height: {self.height or HEIGHT}px; border: 0"></iframe>'
+            f"{instead}"
+        )
+
+    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
+        """Print what a front end shows that draws nothing. printer: IPython's."""
+        printer.text(
+            f"{self.title}: a picture, not shown as text. Its .save() writes it to a file."
         )
 
     def save(self, path: str | Path, width: float | None = None) -> Path:

@@ -13,7 +13,7 @@ from viz.export import page_html
 from viz.figures.causes.worth_tables import worth_tables
 from viz.figures.heads import heads_table as figures
 from viz.notebook.picture import Picture
-from viz.painters.table_html import table_html
+from viz.painters.table_html import table_body, table_html
 from viz.theme import DARK, LIGHT, Theme
 
 _FIT = """
@@ -68,7 +68,8 @@ def _page(content: Table | Tables, title: str, name: str) -> Picture:
         'font:16px/1.5 "Source Sans",system-ui,sans-serif}'
     )
     body = f"<style>{style}</style>{table_html(content, theme)}<script>{_FIT}</script>"
-    return Picture(title, page_html(title, body, theme.background))
+    page = page_html(title, body, theme.background)
+    return Picture(title, page, table=table_body(content, theme))
 
 
 def _variables(theme: Theme) -> Iterator[str]:

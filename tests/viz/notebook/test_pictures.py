@@ -93,8 +93,10 @@ def test_a_notebook_shows_the_same_page_in_a_frame(
     draw: Callable[[Recording], Picture], nasty: Recording, tmp_path: Path
 ) -> None:
     picture = draw(nasty)
-    ((tag, attributes),) = Elements(picture._repr_html_()).found
-    assert tag == "iframe" and attributes["srcdoc"] == picture.html
+    found = Elements(picture._repr_html_()).found
+    assert [tag for tag, _ in found] == ["style", "iframe", "div", "img", "p"]
+    attributes = found[1][1]
+    assert attributes["srcdoc"] == picture.html
     assert attributes["title"] == picture.title
     file = picture.save(tmp_path / "picture.html")
     assert file.read_text(encoding="utf-8") == picture.html

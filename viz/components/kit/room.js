@@ -32,6 +32,12 @@ export function isNarrow() {
   return window.innerWidth <= NARROW && document.querySelector(SCROLLER) !== null;
 }
 
+// The height of the window that a person sees, in px: a frame that is as high as its content has none.
+export function windowHeight() {
+  const frame = window.frameElement; // null where there is none, or none of the same origin
+  return (frame?.hasAttribute("data-fits") ? window.parent : window).innerHeight;
+}
+
 // Of what is to be read, in px: page.css says what it is.
 export function typeSize() {
   const rem = Number.parseFloat(getComputedStyle(document.documentElement).fontSize);

@@ -1,6 +1,6 @@
 // What is seen of the tree: pan and zoom are one transform of one element.
 
-import { isOnStage, roomBelow } from "../kit/room.js";
+import { isOnStage, roomBelow, windowHeight } from "../kit/room.js";
 
 const [LEAST, MOST] = [0.3, 2.5];
 const LEGIBLE = 0.86; // of its size, to which a tree is made smaller so that it is seen whole
@@ -62,7 +62,7 @@ export function fit(camera, room = roomOf(camera)) {
 
 // How much of a window is for the tree: px, of its width and of its height.
 export function roomOf({ tree: { node } }) {
-  return { wide: node.clientWidth, high: isOnStage() ? roomBelow(node) - 60 : SHARE * window.innerHeight };
+  return { wide: node.clientWidth, high: isOnStage() ? roomBelow(node) - 60 : SHARE * windowHeight() };
 }
 
 // How far from its left and top a tree is seen at most, in its own pixels, once it is fitted.
