@@ -113,3 +113,14 @@ def test_the_row_of_the_largest_difference_is_named_as_pictures_name_it(folder: 
     assert attention.produced is not None
     written, read = attention.produced[query].piece, attention.queries[query].piece
     assert written != read and f"“{written}” to “{attention.keys[key].piece}”" in line
+
+
+def test_nothing_stands_in_the_place_of_b_while_it_is_awaited(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as slow:
+        slow.setattr("viz.pages.compare.second.whole", lambda *_: None)
+        app = start(**EDITED, edits=HEAD, layer="0", head="1")
+        assert headings(app) == [] and not metrics(app)
+    app.run()
+    assert len(headings(app)) == 2

@@ -18,7 +18,15 @@ from viz.pages.compare.derived import ByMethod, Changed, Second
 from viz.pages.compare.heads import draw_heads
 from viz.pages.compare.heads import exhibits as head_exhibits
 from viz.pages.compare.parameter_changes import parameter_changes
-from viz.pages.compare.second import SUFFIX, beside, choose_second, missing, second, with_second
+from viz.pages.compare.second import (
+    SUFFIX,
+    beside,
+    choose_second,
+    is_awaited,
+    missing,
+    second,
+    with_second,
+)
 from viz.paper.record import FigureError
 from viz.state.checkpoints import open_linked, title
 from viz.state.fingerprints import known_fingerprint
@@ -52,6 +60,8 @@ REWRITTEN = "With the edits other words are written, so rows and columns do not 
 
 def draw(pane: Pane) -> None:
     """Both heads, and below them what differs."""
+    if is_awaited(pane):  # the header says how far it is
+        return
     panes = _panes(pane)
     if isinstance(panes["B"].of, Changed):
         changed(pane, panes["B"])

@@ -35,9 +35,11 @@ SAME, EDITED, SUFFIX = "same checkpoint", "A with these edits", "_b"
 
 @dataclass
 class LastSecond:
-    """The last request that Compare showed of another checkpoint."""
+    """The last request that Compare showed of another checkpoint, and where the present one is."""
 
     request: Request | None = None
+    is_awaited: bool = False
+    """True: the header of the page waits for the one that is chosen."""
 
 
 def choose_second(first: Pane) -> Pane:
@@ -83,6 +85,7 @@ def choose_second(first: Pane) -> Pane:
         problem = str(error)
     if problem:
         warn(f"B cannot be shown: {problem}")
+    session().of(LastSecond).is_awaited = of is not None and result is None and not problem
     return replace(first, second=_pane(first, of, result))
 
 
@@ -144,6 +147,11 @@ def _turn_to(name: str, first: Pane) -> None:
         layer_b=at.layer,
         head_b=at.head,
     )
+
+
+def is_awaited(first: Pane) -> bool:
+    """Tell whether B is not here yet, or stopped: A's neighbour would be taken for it."""
+    return first.second is not None and session().of(LastSecond).is_awaited
 
 
 def second(first: Pane) -> Pane:
