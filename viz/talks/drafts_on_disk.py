@@ -73,22 +73,26 @@ def draft_on_disk(code: str) -> tuple[Story, str] | None:
 
 
 def newest_drafts(owner: str) -> list[tuple[str, Story]]:
-    """Code and story of the newest ones that this owner may change, at home.
+    """Code and story of the newest ones on disk that this owner may change.
 
-    Those of others, too, where nobody else reaches the server: another name of this machine is
-    another owner.
+    Those of others, too, at home, where nobody else reaches the server: another name of this
+    machine is another owner. Started for phones, the server still knows what was its owner's.
     """
     at = folder()
-    if at is None or not keeps_drafts():
+    if at is None:
         return []
+    is_alone = not is_public() and not is_reached_by_others()
     files = sorted((it for it in at.glob("*.md") if _CODE.fullmatch(it.stem)), key=_age)
-    read = ((each.stem, draft_on_disk(each.stem)) for each in reversed(files[-MOST_FILES:]))
-    mine = (
-        (code, draft[0])
-        for code, draft in read
-        if draft is not None and (draft[1] == owner or not is_reached_by_others())
-    )
-    return list(islice(mine, MOST_LISTED))
+    newest = (each.stem for each in reversed(files[-MOST_FILES:]))
+    mine = (code for code in newest if is_alone or _owner_of(at, code) == owner)
+    read = ((code, draft[0]) for code in mine if (draft := draft_on_disk(code)) is not None)
+    return list(islice(read, MOST_LISTED))
+
+
+def _owner_of(folder: Path, code: str) -> str:
+    with suppress(OSError, UnicodeDecodeError):
+        return (folder / f"{code}.owner").read_text("ascii")
+    return ""
 
 
 def written_at(code: str) -> int:

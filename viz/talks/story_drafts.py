@@ -13,7 +13,6 @@ from threading import Lock
 from viz.stories.story import Story
 from viz.talks.drafts_on_disk import (
     draft_on_disk,
-    keeps_drafts,
     newest_drafts,
     write_draft,
     written_at,
@@ -50,7 +49,7 @@ class Drafts:
 
     def drafts_of(self, browser: str) -> list[tuple[str, Story]]:
         """Return code and story of those on disk that this browser may see listed."""
-        return newest_drafts(_owner(browser)) if keeps_drafts() else []
+        return newest_drafts(_owner(browser))
 
     def is_of(self, code: str, browser: str) -> bool:
         """Tell whether this browser began it."""
