@@ -167,6 +167,15 @@ def _named_at_start() -> tuple[tuple[Path, ...], str | None]:
         return (), str(error)
 
 
+def own_default() -> str | None:
+    """Return the path that the app was started with, where it is what is shown first; else None.
+
+    None on a public server, too: a path of its machine is nobody else's affair.
+    """
+    named = _named_at_start()[0]
+    return str(named[0]) if named and not offered() and not is_public() else None
+
+
 def caption_of(request: Request, name: str) -> str:
     """Return the caption of a copied figure: the checkpoint, and what is shown of it, by name."""
     return f"{title(request.checkpoint)} · {name}"

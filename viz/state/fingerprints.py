@@ -14,7 +14,7 @@ from transformer.refusal import Refusal
 from transformer.versions import version_of
 from viz.fields.compare import CompareFields
 from viz.screen import Screen, put
-from viz.state.checkpoints import checkpoint_names, is_here, opened_before
+from viz.state.checkpoints import checkpoint_names, is_here, opened_before, own_default
 from viz.state.mending import mend
 from viz.state.state import session
 
@@ -62,11 +62,12 @@ def _within(seconds: float, checkpoint: str) -> str:
 
 def name_weights() -> None:
     """Let the address of checkpoints that were opened by their paths name their weights, too: a
-    path is that of this machine alone.
+    path is that of this machine alone, and what the app was started with is first here alone.
     """
     screen = session().screen
     own = screen.of(CompareFields)
-    screen = replace(screen, weights=_begins_of(screen.checkpoint, screen.weights))
+    first = screen.checkpoint or own_default()
+    screen = replace(screen, checkpoint=first, weights=_begins_of(first, screen.weights))
     mend(put(screen, weights_b=_begins_of(own.checkpoint_b, own.weights_b)))
 
 

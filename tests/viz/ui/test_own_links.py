@@ -60,6 +60,17 @@ def test_the_address_of_a_path_names_the_weights_and_that_of_a_name_does_not(
     assert "weights" not in address_of(start(text=EXAMPLE))
 
 
+def test_what_the_app_was_started_with_is_named_as_it_is_first_nowhere_else(
+    elsewhere: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(checkpoints, "opened_at_start", lambda: str(elsewhere))
+    for mode, named in (("no", str(elsewhere)), ("yes", None)):
+        checkpoints._named_at_start.cache_clear()
+        monkeypatch.setenv("HEADSCOPE_PUBLIC", mode)
+        assert address_of(start(text="A good film.")).get("checkpoint") == named
+    checkpoints._named_at_start.cache_clear()
+
+
 def test_the_same_weights_are_shown_where_the_path_is_another(elsewhere: Path) -> None:
     theirs = {"checkpoint": "/home/somebody/films", "weights": fingerprint(elsewhere)[:16]}
     begins = theirs["weights"]
