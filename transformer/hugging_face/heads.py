@@ -1,21 +1,31 @@
 """The heads of Hugging Face models whose projections have well-known names, for circuits."""
 
+import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Literal
+from dataclasses import dataclass, replace
+from typing import Any, Literal, TypeGuard
 
 from torch import Tensor
 
+from transformer.files.foreign_text import some_of
 from transformer.files.tensors import TensorSource
 from transformer.hugging_face.skeleton import Skeleton
 from transformer.inspection.circuits import CircuitError, Ends, Head, Table
 
-CROSS = ("encoder_attn", "EncDecAttention", "crossattention")
-"""Modules in which a decoder attends to an encoder."""
+NAMED = 4
+CROSS = ("encoder_attn", "encdecattention", "cross")
+"""Parts of the names, in small letters, of modules in which a decoder attends to an encoder."""
 SCALES = ("scaling", "scale", "inv_norm_factor", "softmax_scale")
 """Names of the factor of q·k in the library's attentions."""
 UNSCALED = ("gpt_neo",)
 """Types of model whose attention multiplies by nothing and does not say so."""
+CLIPS = "clip_qkv"
+"""The setting by which queries, keys and values are cut off at a size."""
+NO_PART = re.compile(r"sinks|\w*bias|(query|key|value)_global|(w2e|e2w|e2e)_query")
+"""Parts of an attention that no product of its matrices meets: biases, or of other tokens."""
+EMBEDDING_SCALES = ("embedding_multiplier", "scale_emb")
+OUTPUT_SCALES = {"residual_multiplier": 1, "logit_scale": 1, "logits_scaling": -1}
+"""Settings that what a head adds to the logits is multiplied by, and by which power of them."""
 
 
 @dataclass(frozen=True)
@@ -65,9 +75,41 @@ class HuggingFaceHeads:
                 "heads is not known here."
             )
         place, style = places[layer]
+        left_out = self._left_out(place, style)
         read = [self._read(f"{place}.{name}.weight") for name in (*style.inputs, style.output)]
         matrices = [each.mT if style.transposed else each for each in read]  # each [out, in]
-        return split(matrices, style, self._n_heads(kind), self._scale(place))
+        heads = split(matrices, style, self._n_heads(kind), self._scale(place))
+        return [replace(each, left_out=left_out) for each in heads]
+
+    def _left_out(self, place: str, style: Style) -> tuple[str, ...]:
+        """Name the norms beside an attention's projections.
+
+        Raises CircuitError for what makes its queries, keys and values other than products.
+        """
+        names = (*style.inputs, style.output)
+        inner = names[0].rpartition(".")[0]
+        module = self._model.get_submodule(f"{place}.{inner}".rstrip("."))
+        for each in (module, *module.children(), getattr(module, "config", None)):
+            if getattr(each, CLIPS, None) is not None:
+                raise CircuitError(
+                    "No circuits: this model cuts off its queries, keys and values "
+                    f"({CLIPS} {getattr(each, CLIPS):g}), which no product of its matrices shows."
+                )
+        norms, others = [], [name for name, _ in module.named_parameters(recurse=False)]
+        for name, each in module.named_children():
+            path = f"{inner}.{name}".lstrip(".")
+            if any(f"{part}.".startswith(f"{path}.") for part in names):
+                continue
+            if "norm" in type(each).__name__.lower():
+                norms.append(name)
+            elif "Embedding" not in type(each).__name__ and any(True for _ in each.parameters()):
+                others.append(name)
+        if unknown := [name for name in others if not NO_PART.fullmatch(name)]:
+            raise CircuitError(
+                f"No circuits: the attention of this model has {some_of(unknown, NAMED)} beside "
+                "its projections, and what that does to a head is not known here."
+            )
+        return tuple(norms)
 
     def ends(self, kind: str) -> Ends:
         is_cross = kind == "cross"
@@ -85,15 +127,20 @@ class HuggingFaceHeads:
         module = stack.get_input_embeddings()
         scales = [getattr(module, name, None) for name in ("scalar_embed_scale", "embed_scale")]
         scales.append(getattr(stack, "embed_scale", None))
-        scale = next((float(each) for each in scales if isinstance(each, int | float)), 1.0)
+        config = self._model.config.get_text_config()
+        scales += [getattr(config, name, None) for name in EMBEDDING_SCALES]
+        scale = next((float(each) for each in scales if _is_number(each)), 1.0)
         return Table(self._read(self._weight_of(module)), scale)
 
     def _output(self) -> Table:
         module = self._model.get_output_embeddings()
         if module is None:
             raise CircuitError("No circuits: this model has no matrix that writes tokens.")
-        config = self._model.config
+        config = self._model.config.get_text_config()
         scale = config.d_model**-0.5 if getattr(config, "scale_decoder_outputs", False) else 1.0
+        for name, power in OUTPUT_SCALES.items():
+            value = getattr(config, name, None)
+            scale *= float(value) ** power if _is_number(value) and value else 1.0
         return Table(self._read(self._weight_of(module)), scale)
 
     def _weight_of(self, module: Any) -> str:
@@ -115,13 +162,18 @@ class HuggingFaceHeads:
             return 1.0
         module = self._model.get_submodule(place)
         scales = (getattr(m, name, None) for m in (module, *module.children()) for name in SCALES)
-        return next((float(each) for each in scales if isinstance(each, int | float)), None)
+        return next((float(each) for each in scales if _is_number(each)), None)
 
     def _read(self, name: str) -> Tensor:
         if name not in self._skeleton.stored_as:
             raise CircuitError(f"No circuits: the tensor {name} is missing.")
         (values,) = self._tensors.read(self._skeleton.stored_as[name])
         return values
+
+
+def _is_number(value: Any) -> TypeGuard[float]:
+    """Tell a factor from a flag: GPT's attention has `scale = True`."""
+    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def split(
@@ -184,7 +236,7 @@ def _places(names: Mapping[str, str], kinds: Sequence[str]) -> dict[str, list[tu
 def _kind(place: str, kinds: Sequence[str]) -> str | None:
     """Tell which attention a module is; None for one between stacks of a model with only one."""
     parts = place.split(".")
-    is_cross = any(part in CROSS for part in parts)
+    is_cross = any(name in place.lower() for name in CROSS)
     if len(kinds) == 1:
         return None if is_cross else kinds[0]
     return "cross" if is_cross else "decoder_self" if "decoder" in parts else "encoder_self"

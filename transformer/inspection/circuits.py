@@ -37,6 +37,8 @@ class Head:
     """[d_value, D]"""
     scale: float
     """The factor of q·k."""
+    left_out: tuple[str, ...] = ()
+    """Names of the norms within its attention, as of queries and keys, that no product has."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,12 +106,25 @@ def qk(head: Head, ends: Ends, ids: Sequence[int]) -> Tensor:
     """Scores of tokens with each other [N, N], queries in rows. Raises CircuitError for cross."""
     if ends.queries is None:
         raise CircuitError("A cross head's queries and keys are of two stacks: no token form.")
+    _require_fit(ends.keys.values.size(1), head)
     return (ends.queries.rows(ids) @ head.q) @ (ends.keys.rows(ids) @ head.k).mT * head.scale
 
 
 def ov(head: Head, ends: Ends, ids: Sequence[int]) -> Tensor:
     """Compute what attending to a token (row) adds to another's logit (column): [N, N]."""
+    _require_fit(ends.keys.values.size(1), head)
+    _require_fit(ends.output.values.size(1), head)
     return (ends.keys.rows(ids) @ head.v) @ (head.o @ ends.output.rows(ids).mT)
+
+
+def _require_fit(width: int, head: Head) -> None:
+    """Raise CircuitError where a head reads something else than what the tables hold."""
+    d_model = head.v.size(0)
+    if width != d_model or head.q.size(0) != d_model:
+        raise CircuitError(
+            f"No circuits: the embeddings of this model have {width:,} numbers per token and its "
+            f"heads read {d_model:,}: a further layer lies between them."
+        )
 
 
 def through_vocabulary(ends: Ends) -> Tensor:
@@ -130,6 +145,8 @@ def ov_eigenvalues(head: Head, through: Tensor) -> Tensor:
     A product's order does not change its eigenvalues but for zeros, so the small
     W_O W_U W_E W_V [d_value, d_value] has them. through: W_U W_E [D, D].
     """
+    for width in through.shape:
+        _require_fit(width, head)
     return torch.linalg.eigvals(head.o @ through @ head.v)
 
 

@@ -9,7 +9,9 @@ import torch
 from torch import Tensor
 from torch.overrides import TorchFunctionMode
 
-from tests.transformer.watch.hugging_face import build
+from tests.transformer.watch.hugging_face import FAMILIES as PLAIN
+from tests.transformer.watch.hugging_face import GROUPED, SMALL, build
+from tests.transformer.watch.more_families import MORE
 from transformer.inspection.circuits import (
     CircuitError,
     Head,
@@ -24,7 +26,7 @@ IDS = [5, 9, 12, 9]
 FAMILIES = (
     *("Marian", "BART", "M2M100", "T5", "GPT-2", "GPT-J", "GPT-NeoX", "BLOOM", "OPT", "Llama"),
     *("Qwen2", "Phi-3", "Gemma", "BERT", "DistilBERT", "MPNet", "ModernBERT", "Falcon", "MPT"),
-    "GPT-Neo",
+    *("GPT-Neo", "OpenAI GPT"),
 )
 
 
@@ -179,3 +181,92 @@ def test_a_head_may_be_asked_for_twice(tmp_path: Path) -> None:
     _, found = saved("Llama", tmp_path)
     first, again = (found.heads.layer("decoder_self", 0)[3] for _ in range(2))
     assert isinstance(first, Head) and torch.equal(first.q, again.q)
+
+
+OWN_NORMS = {
+    **{"Qwen3": {"q_norm", "k_norm"}, "Gemma-3": {"q_norm", "k_norm"}},
+    **{"Persimmon": {"q_layernorm", "k_layernorm"}, "Llama": set(), "T5": set(), "BERT": set()},
+}
+
+
+@pytest.mark.parametrize("family", OWN_NORMS)
+def test_norms_within_an_attention_are_named(family: str, tmp_path: Path) -> None:
+    _, found = saved(family, tmp_path)
+    kind = next(iter(found.family.attentions))
+    assert {*found.heads.layer(kind, 0)[0].left_out} == OWN_NORMS[family]
+
+
+@pytest.mark.parametrize("family", ["T5Gemma", "NLLB-MoE", "Marian", "T5"])
+def test_a_decoder_has_its_own_attention_and_another(family: str, tmp_path: Path) -> None:
+    """By the matrices: a place that is taken for another kind shows that one's circuits."""
+    _, found = saved(family, tmp_path)
+    places = {kind: [place for place, _ in each] for kind, each in found.heads._places.items()}
+    assert list(map(len, places.values())) == [2, 2, 2]
+    assert len({each for kind in places.values() for each in kind}) == 6
+    assert all("self" in place.lower() for place in places["decoder_self"])
+
+
+UNKNOWN = {
+    "DiffLlama": ("DiffLlama", {}, "lambda_q1"),
+    "AFMoE": ("AFMoE", {}, "gate_proj"),
+    "OLMo that clips": ("OLMo", {"clip_qkv": 0.05}, "clip_qkv 0.05"),
+    "MPT that clips": ("MPT", {"attn_config": {"clip_qkv": 0.05}}, "clip_qkv 0.05"),
+}
+
+
+@pytest.mark.parametrize("case", UNKNOWN)
+def test_heads_that_are_no_products_have_no_circuits(case: str, tmp_path: Path) -> None:
+    family, more, word = UNKNOWN[case]
+    if family in PLAIN:
+        name, of_config, sizes = PLAIN[family]
+    else:
+        row = MORE[family]
+        name, of_config, sizes = row.model, row.config, dict(row.values)
+    import transformers
+
+    config = getattr(transformers, of_config)(**{**sizes, **more})
+    getattr(transformers, name)._from_config(config).save_pretrained(tmp_path)
+    found = survey(tmp_path)
+    with pytest.raises(CircuitError, match=f"^No circuits: .*{word}"):
+        found.heads.layer("decoder_self", 0)
+
+
+@pytest.mark.parametrize(
+    ("name", "more"),
+    [
+        ("Electra", {"embedding_size": 8}),
+        ("MobileBert", {"embedding_size": 8, "true_hidden_size": 8}),
+        ("RemBert", {"input_embedding_size": 8, "output_embedding_size": 8}),
+    ],
+)
+def test_embeddings_of_another_width_end_in_a_sentence(
+    name: str, more: dict[str, Any], tmp_path: Path
+) -> None:
+    import transformers
+
+    config = getattr(transformers, f"{name}Config")(**{**SMALL, **more})
+    getattr(transformers, f"{name}ForMaskedLM")._from_config(config).save_pretrained(tmp_path)
+    heads = survey(tmp_path).heads
+    head, ends = heads.layer("encoder_self", 0)[0], heads.ends("encoder_self")
+    for compute in (
+        lambda: qk(head, ends, IDS),
+        lambda: ov(head, ends, IDS),
+        lambda: copying_scores(heads, "encoder_self"),
+    ):
+        with pytest.raises(CircuitError, match="8 numbers per token"):
+            compute()
+
+
+def test_factors_of_embeddings_and_logits_count(tmp_path: Path) -> None:
+    """Granite multiplies what it reads, what layers add, and divides its logits."""
+    import transformers
+
+    more = {"embedding_multiplier": 12.0, "residual_multiplier": 0.5, "logits_scaling": 8.0}
+    config: Any = transformers.GraniteConfig(**{**GROUPED, **more})
+    model: Any = transformers.GraniteForCausalLM._from_config(config)
+    model.save_pretrained(tmp_path)
+    ends = survey(tmp_path).heads.ends("decoder_self")
+    read, written = (model.get_input_embeddings(), model.get_output_embeddings())
+    for rows, matrix, factor in ((ends.keys, read, 12.0), (ends.output, written, 0.5 / 8)):
+        expected = factor * matrix.weight[IDS].detach().double()
+        torch.testing.assert_close(rows.rows(IDS), expected)

@@ -138,7 +138,9 @@ def _draw(pane: Pane, key: Key, chosen: Selection, tokens: Sequence[Token]) -> N
         _copying(chosen, scores)
     for_a_paper(pane, exhibits, "paper circuits")
     remark = CROSS if ends.queries is None else READS_ITSELF if ends.reads_itself else ""
-    st.caption(literal(remark + EXPLAIN), help=help_of("qk_circuit", "ov_circuit"))
+    norms = head_of(key, chosen.kind, chosen.layer, chosen.head).left_out
+    own = f" So are the norms within its attention, {', '.join(norms)}." if norms else ""
+    st.caption(literal(remark + EXPLAIN + own), help=help_of("qk_circuit", "ov_circuit"))
 
 
 def _copying(chosen: Selection, scores: Tensor) -> None:
