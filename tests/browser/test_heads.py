@@ -61,6 +61,75 @@ def test_a_head_needs_none_of_plotlys_code(page: Page, address: str) -> None:
     assert not [url for url in scripts if "plotly" in url.lower()]
 
 
+ROWS = '[aria-label^="Rows of Cross L0 H"]:visible'
+LINKS = 'nav[aria-label="Heads"] a:visible'
+SEEN = """(rows) => {
+    const name = () => [...document.querySelectorAll(rows)].filter((each) => each.checkVisibility())
+        .map((each) => each.ariaLabel).join();
+    window.seen = [name()];
+    const look = () => {
+        if (name() !== window.seen.at(-1)) window.seen.push(name());
+        window.wasAhead ||= document.querySelectorAll("[data-ahead]").length === 2;
+        requestAnimationFrame(look);
+    };
+    look();
+}"""
+"""The heads whose rows are on the screen, in each frame, and whether a part came before its run."""
+
+
+def open_head(page: Page, address: str) -> None:
+    query = "checkpoint=en-de&heads_of=one&kind=cross&layer=0&head=7"
+    open_heads(page, address, query)
+    page.locator(ROWS).first.wait_for()
+    page.evaluate(SEEN, '[aria-label^="Rows of Cross L0 H"]')
+
+
+def named(head: int) -> str:
+    return f"Rows of Cross L0 H{head} by decile"
+
+
+def drawn_by_the_page(page: Page, head: int) -> None:
+    """Wait until the page has run, and what a link showed before has gone."""
+    page.wait_for_url(re.compile(f"head={head}"))
+    painted(page)
+    expect(page.locator("[data-ahead]")).to_have_count(1)
+    expect(page.locator(ROWS)).to_have_attribute("aria-label", named(head))
+
+
+def test_a_link_shows_its_head_before_the_page_has_run(page: Page, address: str) -> None:
+    open_head(page, address)
+    link = page.locator(LINKS).nth(3)
+    link.focus()
+    page.keyboard.press("Enter")
+    drawn_by_the_page(page, 3)
+    assert page.evaluate("window.seen") == [named(7), named(3)]
+    assert page.evaluate("window.wasAhead")
+    expect(page.locator(LINKS).nth(3)).to_be_focused()
+    expect(page.locator(LINKS).nth(3)).to_have_attribute("aria-current", "true")
+    page.go_back()
+    drawn_by_the_page(page, 7)
+
+
+def test_of_links_in_a_hurry_the_last_one_stays(page: Page, address: str) -> None:
+    open_head(page, address)
+    for head in (3, 4, 5, 2):
+        page.locator(LINKS).nth(head).click()
+    drawn_by_the_page(page, 2)
+    seen = page.evaluate("window.seen")
+    assert seen[0] == named(7) and seen[-1] == named(2)
+    assert len(seen) == len(set(seen)), "one came back after another was shown"
+
+
+def test_without_an_answer_a_link_leads_on(page: Page, address: str) -> None:
+    open_head(page, address)
+    page.route("**/preview/**", lambda route: route.fulfill(status=204))
+    page.locator(LINKS).nth(3).click()
+    drawn_by_the_page(page, 3)
+    page.route("**/preview/**", lambda route: None)  # it never answers
+    page.locator(LINKS).nth(4).click()
+    drawn_by_the_page(page, 4)
+
+
 def test_a_lasso_leaves_the_heads_that_it_is_around(page: Page, address: str) -> None:
     open_heads(page, address, "checkpoint=en-de&heads_kind=cross")
     area = page.locator(f"{MAP} .nsewdrag").first

@@ -19,6 +19,8 @@ class OurHeads:
 
     def n_layers(self, kind: str) -> int:
         config = self._config
+        if kind not in self._family.attentions:  # a decoder by itself has no memory to look at
+            return 0
         return config.n_encoder_layers if kind == "encoder_self" else config.n_decoder_layers
 
     def layer(self, kind: str, layer: int) -> Sequence[Head]:

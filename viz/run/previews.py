@@ -168,6 +168,8 @@ class LivePreview:
     """Makes the cards of the run that goes on, as `Ready` has them."""
     is_first: bool = False
     """True: the run that goes on shows what everybody sees first."""
+    there: Callable[[str], str | None] | None = None
+    """Makes the part of the page that links change, as HTML, for the query of one of them."""
     newest: Newest = field(default_factory=lambda: Newest(LINE))
     newest_cards: Newest = field(default_factory=lambda: Newest(LINE))
     """Keeps what a person waits for, who may point elsewhere and still wants the marks."""

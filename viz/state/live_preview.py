@@ -93,6 +93,16 @@ def preview_cards(cards: Callable[[Evidence], bytes], is_first: bool) -> None:
     live.cards, live.is_first = cards, is_first
 
 
+def let_links_ask(there: Callable[[str], str | None]) -> str:
+    """Let links ask for the part of the page that they change. Returns the address that answers.
+
+    there: the part as HTML for the query of a link, called in another thread; None: not by itself.
+    """
+    live = _live()
+    live.there = there
+    return _address(live.ticket)
+
+
 def take_preview(request: Request) -> None:
     """Put what this session was shown of this request into the caches, if it was previewed."""
     for made in _live().taken(request):

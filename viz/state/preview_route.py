@@ -5,9 +5,10 @@ import json
 from functools import partial
 
 from starlette.requests import Request
-from starlette.responses import Response
+from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
 
+from transformer.refusal import Refusal
 from viz.run.cpu_instead import relieved
 from viz.run.previews import LINE, WHY, Preview
 from viz.state.live_preview import of_session, open_previews
@@ -27,12 +28,28 @@ PLAIN = {"Content-Type": "application/octet-stream", "Content-Encoding": "identi
 
 
 def preview_route() -> Route:
-    """Return the route of previews: a post says what differs, and gets bytes for each picture."""
-    return Route(open_previews(), _answer, methods=["POST"])
+    """Return the route of previews: a post says what differs, and gets bytes for each picture;
+    a query is that of a link, and gets the part of the page that it changes.
+    """
+    return Route(open_previews(), _answer, methods=["POST", "GET"])
+
+
+async def _part(request: Request) -> Response:
+    """The part of the session's page, as HTML, that a link leads to."""
+    live = of_session(request.path_params["ticket"])
+    if live is None or live.there is None:
+        return Response(status_code=AS_ENTERED)
+    try:
+        part = await asyncio.to_thread(live.there, request.url.query)
+    except Refusal:  # once it is gone to, the page says why
+        part = None
+    return Response(status_code=AS_ENTERED) if part is None else HTMLResponse(part)
 
 
 async def _answer(request: Request) -> Response:
     """One session's newest request, in its turn."""
+    if request.method == "GET":
+        return await _part(request)
     live, changes = of_session(request.path_params["ticket"]), await _changes(request)
     if live is None or changes is None:
         return Response(status_code=AS_ENTERED)

@@ -69,6 +69,17 @@ def _show(exhibit: Exhibit, key: str, look: dict[str, Any]) -> None:
         show_table(fitting(content))
 
 
+def body_of(exhibit: Exhibit, look: Theme) -> str:
+    """A table, words, or bars as HTML: what needs neither a component nor Plotly."""
+    content = exhibit.small or exhibit.content
+    if isinstance(content, Chart):
+        return bars_body(content, look, exhibit.says)
+    if isinstance(content, Words):
+        return words_body(content)
+    assert isinstance(content, Table | Tables)
+    return table_body(content, look)
+
+
 def show_for_choice(
     exhibit: Exhibit, key: str, choose: Callable[[list[Sequence[Any]]], None]
 ) -> None:

@@ -6,6 +6,7 @@ import streamlit as st
 
 from viz.exhibits.shading import SCALES
 from viz.painters.bars_html import STYLE as BARS
+from viz.painters.parts_html import STYLE as PARTS
 from viz.painters.table_style import style_of
 from viz.painters.words_html import STYLE as WORDS
 from viz.state.page import Page
@@ -241,11 +242,11 @@ def style(page: Page, pages: Iterable[Page]) -> None:
     """Less padding than Streamlit's own, digits of one width, text that can be read, a ring around
     what has the focus; and the navigation says which of the pages is open.
 
-    The looks of tables, words and bars stand here too, once: with each of them a browser would
-    clean them, and compute the style of the whole page anew.
+    The looks of tables, words, bars and parts stand here too, once: with each of them a browser
+    would clean them, and compute the style of the whole page anew.
     """
     theme = current_theme()
-    looks = style_of(SCALES, theme) + WORDS + BARS
+    looks = style_of(SCALES, theme) + WORDS + BARS + PARTS
     st.html(_variables(theme) + _CSS + _RING + looks + _named(page, pages))
 
 

@@ -9,8 +9,9 @@ from transformer.checkpoint import CheckpointError
 from transformer.corpus import shipping
 from transformer.models.family import Family
 from viz.exhibits.table import Table
+from viz.figures.heads.words_of_head import loss_of
 from viz.pages.heads import surveys
-from viz.pages.heads.one import exhibits_of_head, loss_of
+from viz.pages.heads.one import exhibits_of_head
 from viz.pages.heads.surveys import HeadSurvey, atlas_of
 from viz.run.batches import Runner
 from viz.run.request import answer, make_request, open_checkpoint

@@ -1,6 +1,7 @@
 // The server writes the address of what is chosen, unless somebody goes Back. It draws nothing, and
 // is on every page: so the focus of a page that opens, its header and the theme are looked after here.
 
+import { forgetAhead, showAhead } from "./ahead.js";
 import { mounted } from "../kit/mounted.js";
 import { hasModifier } from "../kit/roving.js";
 import { TYPED } from "../kit/preview.js";
@@ -59,12 +60,14 @@ function tellTheme() {
 }
 
 // A link to another state of the app needs no page loaded anew: it is gone to as by Forward.
-function follow(event) {
+async function follow(event) {
   const link = event.target.closest?.(LINKS);
   if (!link || event.button || hasModifier(event) || event.shiftKey) return;
   event.preventDefault();
+  const { href } = link;
+  if (!(await showAhead(link))) return;
   stayAtColumn(link);
-  bar.push({}, "", link.href);
+  bar.push({}, "", href);
   window.dispatchEvent(new PopStateEvent("popstate"));
 }
 
@@ -80,6 +83,7 @@ function place() {
 
 function went({ isTrusted }) {
   if (place() === bar.place) return; // only an anchor
+  if (isTrusted) forgetAhead();
   bar.left.set(bar.place, scrolledTo());
   Object.assign(bar, { place: place(), isGoing: true, isAsking: false, isBack: isTrusted });
 }

@@ -1,49 +1,45 @@
 """A head by itself: its labels with evidence, where it looks in sentences, and its relatives."""
 
+from collections.abc import Callable
 from dataclasses import replace
 
 from transformer.corpus.atlas import Atlas, Place
-from transformer.models.family import Family
 from transformer.training.history import list_snapshots
 from viz.app_packages import st
 from viz.exhibits.exhibit import Exhibit
 from viz.figures.heads import footprint
 from viz.figures.heads.labels_table import labels_table
-from viz.figures.heads.names import ends_text, head_name, label_text, sentences, text_of
+from viz.figures.heads.names import head_name, label_text, sentences
 from viz.figures.heads.numbers_of_head import numbers_of_head
 from viz.figures.heads.relatives_table import relatives_table
 from viz.figures.heads.rows_table import rows_table
-from viz.labels import literal
+from viz.figures.heads.words_of_head import words_of_head
+from viz.labels import kind_title, literal
 from viz.pages.heads.further import draw_circuits, draw_training
 from viz.pages.heads.sentences import group_of, rows_of
-from viz.screen import link
+from viz.painters.parts_html import links_group, links_row, side_by_side, titled
+from viz.painters.words_html import words_body
+from viz.screen import Screen, link
 from viz.state.head_links import at_head, in_weights, on_explore, over_training
 from viz.state.page import Pane
-from viz.ui.columns import below, columns
-from viz.ui.controls import draw_link
+from viz.state.state import current_theme
+from viz.talks.stage import on_wall
+from viz.theme import Theme
+from viz.ui.ahead import show_ahead
+from viz.ui.columns import columns
 from viz.ui.saving import for_a_paper
-from viz.ui.showing import show
+from viz.ui.showing import body_of, show, show_words
 from viz.ui.words import help_of
 
 MOST_RELATIVES = 5
-LOSSES = {
-    "nats": "what the log-probability of {} loses without this head",
-    "degrees": "the angle by which the text's vector turns without this head",
-    "units": "what the number loses without this head",
-}
-"""Unit of what a head is worth -> what its number says of what is judged."""
-NO_LABEL = (
-    "None of the roles that are looked for is far enough from chance. What it does may "
-    "be something else, or several things: the sentences say more."
+LEFT, RIGHT = ("labels", "footprint", "numbers"), ("deciles",)
+"""The main exhibits, in columns."""
+HEAD = "kind", "layer", "head"
+"""The fields of the Screen that name a head."""
+ROWS = (
+    "Rows drawn at random from each tenth of all rows, by their largest weight: what it "
+    "does at its strongest is seldom all that it does. Each sentence opens on Explore."
 )
-
-
-def loss_of(family: Family, unit: str) -> str:
-    """Say what is lost without a head: models that continue a text are judged by that text."""
-    judged = "a token of the given text" if family.continues else "a token of the output"
-    if not family.decodes:
-        judged = "the output"
-    return LOSSES.get(unit, LOSSES["units"]).format(judged)
 
 
 def place_on(pane: Pane, atlas: Atlas) -> Place:
@@ -105,43 +101,6 @@ def exhibits_of_head(pane: Pane, atlas: Atlas) -> dict[str, Exhibit]:
     }
 
 
-def one_head(pane: Pane, atlas: Atlas) -> None:
-    """Draw its name with evidence, its sentences, and what leads on."""
-    place, exhibits = place_on(pane, atlas), exhibits_of_head(pane, atlas)
-    left, right = columns([6, 8], gap="large")
-    with left:
-        _say_name(atlas, place)
-        if atlas.labels.get(place):
-            show(exhibits["labels"], "labels")
-        _say_worth(atlas, place, pane.checkpoint.family)
-    with right:
-        st.caption(
-            "Rows drawn at random from each tenth of all rows, by their largest weight: what it "
-            "does at its strongest is seldom all that it does. Each sentence opens on Explore."
-        )
-        show(exhibits["deciles"], "deciles")
-    with left:  # a browser takes longest for a chart: the sentences come before it
-        show(exhibits["footprint"], "footprint")
-        show(exhibits["numbers"], "numbers")
-    for_a_paper(pane, exhibits, "paper head")
-    below(lambda _: _further(pane, atlas, place, exhibits), pane)
-
-
-def _further(pane: Pane, atlas: Atlas, place: Place, exhibits: dict[str, Exhibit]) -> None:
-    """Draw what takes its time, after the rest: circuits, and training."""
-    left, right = columns([6, 8], gap="large")
-    with left:
-        st.markdown(f"**{literal(exhibits['relatives'].title)}**")
-        show(exhibits["relatives"], "relatives")
-    with right:
-        st.markdown(f"**{literal(exhibits['strongest'].title)}**")
-        show(exhibits["strongest"], "strongest")
-    with left:
-        draw_circuits(pane, atlas, place)
-    with right:
-        draw_training(pane, place)
-
-
 def name_of(atlas: Atlas, place: Place) -> str:
     """Say what a head does, by the surest of its labels, with score, interval and baseline."""
     label = atlas.label(place)
@@ -149,42 +108,80 @@ def name_of(atlas: Atlas, place: Place) -> str:
     return f"{name} has no label" if label is None else f"{name}: {label_text(label)}"
 
 
-def _say_name(atlas: Atlas, place: Place) -> None:
-    label, name = atlas.label(place), head_name(place)
-    over = f"over {sentences(atlas.survey.n_sentences)}"
-    if label is None:
-        st.markdown(f"**{literal(name)}** has no label {over}.", help=NO_LABEL)
-    else:
-        others = len(atlas.labels[place]) - 1
-        more = f", and {others:d} more" if others else ""
-        st.markdown(
-            f"**{literal(name)}**: {literal(label.title)}{more}, {over}", help=help_of("head_label")
+def one_head(pane: Pane, atlas: Atlas) -> None:
+    """Draw its name with evidence, its sentences, and what leads on."""
+    exhibits = exhibits_of_head(pane, atlas)
+    if on_wall():
+        _on_wall(pane, atlas, exhibits)
+        return
+    st.caption(literal(ROWS), help=help_of("head_label", "head_worth", "footprint"))
+    show_ahead(pane.screen, HEAD, _body(pane, atlas, current_theme()))
+    for_a_paper(pane, exhibits, "paper head")
+    place = place_on(pane, atlas)
+    left, right = columns([6, 8], gap="large")
+    with left:
+        draw_circuits(pane, atlas, place)
+    with right:
+        draw_training(pane, place)
+
+
+def _on_wall(pane: Pane, atlas: Atlas, exhibits: dict[str, Exhibit]) -> None:
+    show_words(words_of_head(atlas, place_on(pane, atlas), pane.checkpoint.family))
+    for column, names in zip(columns([6, 8], gap="large"), (LEFT, RIGHT), strict=True):
+        with column:
+            for name in names:
+                show(exhibits[name], name)
+
+
+def _body(pane: Pane, atlas: Atlas, look: Theme) -> Callable[[Screen], str]:
+    """Make all that is known of the head that a Screen names, as HTML."""
+
+    def body(screen: Screen) -> str:
+        there = replace(pane, screen=screen)
+        place, exhibits = place_on(there, atlas), exhibits_of_head(there, atlas)
+        words = words_body(words_of_head(atlas, place, pane.checkpoint.family))
+        parts = {name: body_of(each, look) for name, each in exhibits.items()}
+        parts |= {
+            name: titled(exhibits[name].title, parts[name]) for name in ("relatives", "strongest")
+        }
+        left = [words, *(parts[name] for name in (*LEFT, "relatives"))]
+        return _links(there, place, atlas) + side_by_side(
+            left, [parts["deciles"], parts["strongest"]]
         )
 
-
-def _say_worth(atlas: Atlas, place: Place, family: Family) -> None:
-    worth = atlas.number(place, "worth")
-    if worth is None:
-        return
-    unit = atlas.shipped.unit
-    text = text_of("worth", worth.mean, unit)
-    if worth.low is not None and worth.high is not None:
-        text += f" ({ends_text('worth', worth.low, worth.high, unit)})"
-    help = help_of("head_worth", "footprint")
-    harms = "; below 0, it harms" if worth.mean < 0 else ""
-    what = loss_of(family, unit)
-    over = sentences(worth.n_sentences)
-    st.caption(literal(f"Its worth over {over} is {text}: {what}{harms}."), help=help)
+    return body
 
 
-def links_of(pane: Pane, place: Place) -> None:
-    """Draw links to where else this head is shown."""
-    screen = pane.screen
-    screens = {
+def _links(pane: Pane, place: Place, atlas: Atlas) -> str:
+    """All kinds, the layers of its kind and the heads of its layer; and where else it is shown."""
+    screen, (kind, layer, head) = pane.screen, place
+    kinds = list(dict.fromkeys(each[0] for each in atlas.heads))
+    layers = list(dict.fromkeys(each[1] for each in atlas.heads if each[0] == kind))
+
+    def group(name: str, heads: dict[str, Place], chosen: str) -> str:
+        links = {text: link(at_head(screen, each)) for text, each in heads.items()}
+        return links_group(name, links, chosen) if len(links) > 1 else ""
+
+    of_kinds = {kind_title(each): _near(atlas, (each, layer, head)) for each in kinds}
+    of_layers = {f"L{each:d}": _near(atlas, (kind, each, head)) for each in layers}
+    of_heads = {f"H{each[2]:d}": each for each in atlas.heads if each[:2] == (kind, layer)}
+    others = {
         "Open on Explore": on_explore(screen, place),
         "Its circuits": in_weights(screen, place),
     }
     if len(list_snapshots(pane.checkpoint.path)) > 1:
-        screens["Over training"] = over_training(screen, place)
-    for text, to in screens.items():
-        draw_link(text, to)
+        others["Over training"] = over_training(screen, place)
+    return links_row(
+        group("Attention", of_kinds, kind_title(kind)),
+        group("Layers", of_layers, f"L{layer:d}"),
+        group("Heads", of_heads, f"H{head:d}"),
+        links_group("More of this head", {text: link(to) for text, to in others.items()}),
+    )
+
+
+def _near(atlas: Atlas, place: Place) -> Place:
+    """The head at the same place of another kind or layer; its first one where that has none."""
+    kind, layer, _ = place
+    of_kind = [each for each in atlas.heads if each[0] == kind]
+    of_layer = [each for each in of_kind if each[1] == layer]
+    return place if place in atlas.heads else (of_layer or of_kind)[0]

@@ -12,7 +12,7 @@ from viz.fields.heads import HeadsFields
 from viz.pages.heads.asking import ask_heads, exhibits_of_question
 from viz.pages.heads.every import all_heads, choose_maps, exhibits_of_all, say_card, say_heads
 from viz.pages.heads.further import circuits_of_head
-from viz.pages.heads.one import exhibits_of_head, links_of, one_head, place_on
+from viz.pages.heads.one import exhibits_of_head, one_head, place_on
 from viz.pages.heads.surveys import HeadSurvey, atlas_of, atlas_so_far
 from viz.run.growth import Growth
 from viz.run.settings import is_public
@@ -20,7 +20,7 @@ from viz.state.note import note, warn
 from viz.state.page import Exhibits, Page, Pane
 from viz.state.state import change, session
 from viz.ui.columns import below
-from viz.ui.controls import choose_head, choose_one
+from viz.ui.controls import choose_one
 from viz.ui.progress import grow
 
 TITLES = {"all": "All heads", "one": "One head", "ask": "Ask"}
@@ -65,10 +65,7 @@ def _so_far(pane: Pane, gathered: Gathered) -> None:
 def _arrange(pane: Pane, atlas: Atlas) -> None:
     with st.container(horizontal=True, vertical_alignment="center", key="heads choices"):
         part = _choose_part(pane)
-        if part == "one":
-            choose_head(pane, as_list=True)
-            links_of(pane, place_on(pane, atlas))
-        else:
+        if part != "one":
             choose_maps(pane, atlas)
     if part == "one":
         one_head(pane, atlas)
