@@ -5,21 +5,23 @@ from collections.abc import Mapping, Sequence
 
 from viz.labels import escaped
 
-STYLE = """
+WIDTHS = 6, 8
+"""The widths of the two columns, in proportion."""
+STYLE = f"""
 <style>
-  .parts { display: grid; grid-template-columns: 6fr 8fr; gap: 0 4rem; }
-  .parts > * { min-width: 0; }
-  .parts .text-lines { margin-bottom: 0.6rem; }
-  .parts h4 { margin: 0.6rem 0; padding: 0; font-size: 1rem; font-weight: 600; }
-  .links { display: flex; flex-wrap: wrap; gap: 0.3rem 1.5rem; margin-bottom: 0.6rem;
-           font-size: 0.875rem; }
-  .links nav { display: flex; flex-wrap: wrap; gap: 0.3rem; }
-  .links a { box-sizing: border-box; min-width: 28px; padding: 0 0.2rem;
-             min-height: 24px; line-height: 24px; text-align: center; }
-  .links .apart a { margin-right: 0.7rem; color: inherit; }
-  .links a[aria-current] { outline: 1px solid var(--accent); outline-offset: 1px; font-weight: 600;
-                           text-decoration: none; }
-  @media (max-width: 1000px) { .parts { grid-template-columns: 1fr; } }
+  .parts {{ display: grid; grid-template-columns: {WIDTHS[0]}fr {WIDTHS[1]}fr; gap: 0 4rem; }}
+  .parts > * {{ min-width: 0; }}
+  .parts .text-lines {{ margin-bottom: 0.6rem; }}
+  .parts h4 {{ margin: 0.6rem 0; padding: 0; font-size: 1rem; font-weight: 600; }}
+  .links {{ display: flex; flex-wrap: wrap; gap: 0.3rem 1.5rem; margin-bottom: 0.6rem;
+           font-size: 0.875rem; }}
+  .links nav {{ display: flex; flex-wrap: wrap; gap: 0.3rem; }}
+  .links a {{ box-sizing: border-box; min-width: 28px; padding: 0 0.2rem;
+             min-height: 24px; line-height: 24px; text-align: center; }}
+  .links .apart a {{ margin-right: 0.7rem; color: inherit; }}
+  .links a[aria-current] {{ outline: 1px solid var(--accent); outline-offset: 1px; font-weight: 600;
+                           text-decoration: none; }}
+  @media (max-width: 1000px) {{ .parts {{ grid-template-columns: 1fr; }} }}
 </style>
 """
 

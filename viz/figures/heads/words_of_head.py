@@ -22,13 +22,13 @@ def words_of_head(atlas: Atlas, place: Place, family: Family) -> Words:
     label, name = atlas.label(place), head_name(place)
     over = f"over {sentences(atlas.survey.n_sentences)}"
     if label is None:
-        said, foot = f"{name} has no label {over}.", [NO_LABEL]
+        line, foot = f"{name} has no label {over}.", [NO_LABEL]
     else:
         others = len(atlas.labels[place]) - 1
         more = f", and {others:d} more" if others else ""
-        said, foot = f"{name}: {label.title}{more}, {over}", []
+        line, foot = f"{name}: {label.title}{more}, {over}", []
     foot += _worth(atlas, place, family)
-    return Words([Line([Span(said)])], [Span(each) for each in foot])
+    return Words([Line([Span(line)])], [Span(each) for each in foot])
 
 
 def _worth(atlas: Atlas, place: Place, family: Family) -> list[str]:

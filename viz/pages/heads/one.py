@@ -1,7 +1,7 @@
 """A head by itself: its labels with evidence, where it looks in sentences, and its relatives."""
 
-from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 
 from transformer.corpus.atlas import Atlas, Place
 from transformer.training.history import list_snapshots
@@ -14,26 +14,19 @@ from viz.figures.heads.numbers_of_head import numbers_of_head
 from viz.figures.heads.relatives_table import relatives_table
 from viz.figures.heads.rows_table import rows_table
 from viz.figures.heads.words_of_head import words_of_head
-from viz.labels import kind_title, literal
+from viz.labels import kind_title
 from viz.pages.heads.further import draw_circuits, draw_training
 from viz.pages.heads.sentences import group_of, rows_of
-from viz.painters.parts_html import links_group, links_row, side_by_side, titled
-from viz.painters.words_html import words_body
-from viz.screen import Screen, link
+from viz.painters.parts_html import WIDTHS, links_group, links_row
+from viz.screen import link
 from viz.state.head_links import at_head, in_weights, on_explore, over_training
 from viz.state.page import Pane
-from viz.state.state import current_theme
-from viz.talks.stage import on_wall
-from viz.theme import Theme
-from viz.ui.ahead import show_ahead
-from viz.ui.columns import columns
+from viz.ui.ahead import Part, show_ahead
+from viz.ui.columns import below, columns
 from viz.ui.saving import for_a_paper
-from viz.ui.showing import body_of, show, show_words
 from viz.ui.words import help_of
 
 MOST_RELATIVES = 5
-LEFT, RIGHT = ("labels", "footprint", "numbers"), ("deciles",)
-"""The main exhibits, in columns."""
 HEAD = "kind", "layer", "head"
 """The fields of the Screen that name a head."""
 ROWS = (
@@ -110,46 +103,33 @@ def name_of(atlas: Atlas, place: Place) -> str:
 
 def one_head(pane: Pane, atlas: Atlas) -> None:
     """Draw its name with evidence, its sentences, and what leads on."""
-    exhibits = exhibits_of_head(pane, atlas)
-    if on_wall():
-        _on_wall(pane, atlas, exhibits)
-        return
-    st.caption(literal(ROWS), help=help_of("head_label", "head_worth", "footprint"))
-    show_ahead(pane.screen, HEAD, _body(pane, atlas, current_theme()))
-    for_a_paper(pane, exhibits, "paper head")
-    place = place_on(pane, atlas)
-    left, right = columns([6, 8], gap="large")
+    below(_say_rows, pane)
+    show_ahead(pane.screen, HEAD, lambda screen: _part(replace(pane, screen=screen), atlas))
+    for_a_paper(pane, exhibits_of_head(pane, atlas), "paper head")
+    below(partial(_further, atlas), pane)
+
+
+def _say_rows(pane: Pane) -> None:
+    st.caption(ROWS, help=help_of("head_label", "head_worth", "footprint"))
+
+
+def _part(pane: Pane, atlas: Atlas) -> Part:
+    """All that a survey knows of the head that is open."""
+    place, exhibits = place_on(pane, atlas), exhibits_of_head(pane, atlas)
+    words = words_of_head(atlas, place, pane.checkpoint.family)
+    labels = [exhibits["labels"]] if atlas.labels.get(place) else []
+    others = [exhibits[name] for name in ("footprint", "numbers", "relatives")]
+    rows = [exhibits["deciles"], exhibits["strongest"]]
+    return Part(_links(pane, place, atlas), [[words, *labels, *others], rows])
+
+
+def _further(atlas: Atlas, pane: Pane) -> None:
+    """Draw what takes its time, after the rest: circuits, and training."""
+    place, (left, right) = place_on(pane, atlas), columns(WIDTHS, gap="large")
     with left:
         draw_circuits(pane, atlas, place)
     with right:
         draw_training(pane, place)
-
-
-def _on_wall(pane: Pane, atlas: Atlas, exhibits: dict[str, Exhibit]) -> None:
-    show_words(words_of_head(atlas, place_on(pane, atlas), pane.checkpoint.family))
-    for column, names in zip(columns([6, 8], gap="large"), (LEFT, RIGHT), strict=True):
-        with column:
-            for name in names:
-                show(exhibits[name], name)
-
-
-def _body(pane: Pane, atlas: Atlas, look: Theme) -> Callable[[Screen], str]:
-    """Make all that is known of the head that a Screen names, as HTML."""
-
-    def body(screen: Screen) -> str:
-        there = replace(pane, screen=screen)
-        place, exhibits = place_on(there, atlas), exhibits_of_head(there, atlas)
-        words = words_body(words_of_head(atlas, place, pane.checkpoint.family))
-        parts = {name: body_of(each, look) for name, each in exhibits.items()}
-        parts |= {
-            name: titled(exhibits[name].title, parts[name]) for name in ("relatives", "strongest")
-        }
-        left = [words, *(parts[name] for name in (*LEFT, "relatives"))]
-        return _links(there, place, atlas) + side_by_side(
-            left, [parts["deciles"], parts["strongest"]]
-        )
-
-    return body
 
 
 def _links(pane: Pane, place: Place, atlas: Atlas) -> str:
