@@ -13,7 +13,7 @@ from transformer.files.whole_file import write_whole
 from viz.components.kit.browser import Component, palette
 from viz.components.kit.modules import bundle
 from viz.export import page_html
-from viz.notebook.still import HIDING, image, still
+from viz.notebook.still import image, with_still
 from viz.paper.figure import KINDS, Figure, of_component
 from viz.paper.record import Record, versions
 from viz.theme import DARK, LIGHT, Theme
@@ -49,12 +49,11 @@ class Picture:
     def _repr_html_(self) -> str:
         """A frame, so that styles do not leak and many can stand on one page; and its still."""
         fits = _ANY_HEIGHT if self.height is None else ""
-        instead = still(self.title, self.table or image(self.figure, self.title))
-        return (
-            f'{HIDING}<iframe srcdoc="{html.escape(self.html)}" title="{html.escape(self.title)}" '
+        frame = (
+            f'<iframe srcdoc="{html.escape(self.html)}" title="{html.escape(self.title)}" '
             f'{fits} style="width: 100%; height: {self.height or HEIGHT}px; border: 0"></iframe>'
-            f"{instead}"
         )
+        return with_still(frame, self.title, self.table or image(self.figure, self.title))
 
     def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
         """Print what a front end shows that draws nothing. printer: IPython's."""

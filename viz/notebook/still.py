@@ -11,21 +11,23 @@ from transformer.extras import NotInstalled
 from viz.paper.figure import Figure
 from viz.paper.record import FigureError
 
-CLASS = "headscope-still"
-HIDING = f"<style>iframe + .{CLASS} {{ display: none }}</style>"
-"""A still is hidden by the frame before it: another cell of the notebook may have lost its own."""
+OUTPUT, CLASS = "headscope-output", "headscope-still"
+HIDING = f"<style>.{OUTPUT}:has(iframe) > .{CLASS} {{ display: none }}</style>"
+"""A still is hidden by the frame of its own output: another cell may have lost its own. Marimo puts
+an element around each frame, so no still follows one there."""
 WIDTH = 6.9
 """Inches: two columns of a paper, about as wide as a notebook."""
 
 
-def still(title: str, content: str) -> str:
-    """Write what stands behind a frame. content: HTML, empty where there is none."""
+def with_still(frame: str, title: str, content: str) -> str:
+    """A frame, and what stands where it is left out. content: HTML, empty where there is none."""
     what = "this is a still of it" if content else "it is not shown"
     sentence = (
         f"{html.escape(title)}: {what}, as frames are left out here. "
         "Run the cell again, or trust the notebook, to point at things."
     )
-    return f'<div class="{CLASS}">{content}<p>{sentence}</p></div>'
+    behind = f'<div class="{CLASS}">{content}<p>{sentence}</p></div>'
+    return f'<div class="{OUTPUT}">{HIDING}{frame}{behind}</div>'
 
 
 def image(figure: Figure | None, title: str) -> str:

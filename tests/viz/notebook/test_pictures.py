@@ -94,8 +94,8 @@ def test_a_notebook_shows_the_same_page_in_a_frame(
 ) -> None:
     picture = draw(nasty)
     found = Elements(picture._repr_html_()).found
-    assert [tag for tag, _ in found] == ["style", "iframe", "div", "img", "p"]
-    attributes = found[1][1]
+    assert [tag for tag, _ in found] == ["div", "style", "iframe", "div", "img", "p"]
+    attributes = found[2][1]
     assert attributes["srcdoc"] == picture.html
     assert attributes["title"] == picture.title
     file = picture.save(tmp_path / "picture.html")
