@@ -3,13 +3,13 @@
 import inspect
 import re
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from transformer.checkpoint import CONFIG, CheckpointError
-from transformer.files.foreign_text import some_of
+from transformer.files.foreign_text import clean, some_of
 from transformer.files.json_file import read_json
 from transformer.files.of_folder import files_of
 from transformer.hugging_face.adapters.path import adapted_path
@@ -99,10 +99,22 @@ def _settings(path: Path, config: Any, model: Any) -> Iterator[str]:
     if unknown:
         name = type(config).__name__
         yield f"{CONFIG} says {some_of(unknown, NAMED)}, not followed: {name} has no such setting."
+    yield from _said_twice(settings, config)
     yield from _unread_rope(config)
     if getattr(config, "quantization_config", None):
         by = scheme_of(path, config)
         yield f"{CONFIG} says that it is quantised by {by}, and its weights are not: they are used."
+
+
+def _said_twice(settings: Mapping[str, Any], config: Any) -> Iterator[str]:
+    """A sentence for each setting that stands under two names of its class, with two values."""
+    for other, name in type(config).attribute_map.items():
+        if {other, name} <= settings.keys() and settings[other] != settings[name]:
+            values = (clean(settings[each], 30) for each in (name, other))
+            both = " and ".join(
+                f"{each} {value}" for each, value in zip((name, other), values, strict=True)
+            )
+            yield f"{CONFIG} says {both}, which are one setting: {getattr(config, name)} is used."
 
 
 def _unread_rope(config: Any) -> Iterator[str]:

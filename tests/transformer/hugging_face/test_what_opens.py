@@ -184,6 +184,33 @@ def test_what_no_part_takes_is_named(family: str, copied: Callable[[str], Path])
     assert "value_head.safetensors" in said
 
 
+TWO_NAMES = {
+    **{
+        "GPT-2": ("n_head", "num_attention_heads", 2),
+        "BLOOM": ("n_head", "num_attention_heads", 2),
+    },
+    **{
+        "GPT-Neo": ("num_heads", "num_attention_heads", 2),
+        "MPT": ("n_heads", "num_attention_heads", 2),
+    },
+}
+
+
+@pytest.mark.parametrize("family", TWO_NAMES)
+def test_a_setting_with_two_values_is_named(family: str, copied: Callable[[str], Path]) -> None:
+    """No shape tells how many heads there are: the maps would be others in silence."""
+    own, other, value = TWO_NAMES[family]
+    folder = copied(family)
+    usual = json.loads((folder / CONFIG).read_text())[own]
+    change(folder, **{other: usual})
+    assert own not in " ".join(describe_checkpoint(folder).about.notes)
+    change(folder, **{other: value})
+    opened = load_checkpoint(folder, "cpu")
+    used = getattr(opened.model.get_submodule("inner").config, own)
+    said = f"{own} {usual} and {other} {value}, which are one setting: {used} is used"
+    assert said in " ".join(opened.about.notes)
+
+
 SCALES = ("weight_scale", "weight_scale_inv", "input_scale", "SCB", "weight.absmax", "qzeros")
 
 

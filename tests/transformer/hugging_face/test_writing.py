@@ -146,3 +146,21 @@ def test_a_folder_without_the_file_has_them_in_its_configuration(tmp_path: Path)
     assert (beam["beam_size"], beam["length_penalty"]) == (5, 2.0)
     assert checkpoint.about.decoding["sample"]["top_k"] == 3
     assert len(decode(checkpoint, TEXT).target) <= 6
+
+
+@pytest.mark.parametrize("family", WRITERS)
+def test_settings_that_the_file_for_writing_overrules_are_named(
+    family: str, tmp_path: Path
+) -> None:
+    opened(family, {"no_repeat_ngram_size": 2}, tmp_path)
+    file = tmp_path / "config.json"
+    more = {"num_beams": 5, "min_length": 9, "no_repeat_ngram_size": 2, "top_p": None}
+    file.write_text(json.dumps(json.loads(file.read_text()) | more))
+    model = getattr(__import__("transformers"), WRITERS[family][0]).from_pretrained(tmp_path)
+    checkpoint = load_checkpoint(tmp_path, "cpu")
+    ids, _ = theirs(model, max_new_tokens=9)
+    assert [token.id for token in decode(checkpoint, TEXT, max_len=9).target] == ids
+    notes = " ".join(checkpoint.about.notes)
+    assert "min_length 9, num_beams 5, which" in notes
+    assert "ngram" not in notes and "top_p" not in notes
+    assert not checkpoint.about.decoding

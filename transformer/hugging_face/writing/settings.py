@@ -64,10 +64,11 @@ def writing_of(path: Path, vocab_size: int) -> Writing:
     notes = []
     if settings is None and (path / GENERATION).is_file():
         notes.append(f"{GENERATION} holds no settings that can be read: it is not followed.")
+    older = _of_configuration(path)
     if settings is None:
-        file, names = CONFIG, generation_settings()
-        older = read_settings(path / CONFIG) or {}
-        settings = {name: value for name, value in older.items() if name in names}
+        file, settings = CONFIG, older
+    else:
+        notes += _overruled(older, settings)
     if settings.get("min_new_tokens") is not None:  # `generate` goes by that alone, then
         settings = {name: value for name, value in settings.items() if name != "min_length"}
     followed, others, wrong = {}, [], []
@@ -89,6 +90,23 @@ def writing_of(path: Path, vocab_size: int) -> Writing:
         notes.append(f"{file} also says {some_of(others, NAMED)}: not followed; see Decoding.")
     in_model = {name: value for name, value in followed.items() if name in IN_MODEL}
     return Writing(in_model, method_defaults(followed), tuple(notes))
+
+
+def _of_configuration(path: Path) -> dict[str, Any]:
+    names, values = generation_settings(), read_settings(path / CONFIG) or {}
+    return {name: value for name, value in values.items() if name in names}
+
+
+def _overruled(older: Mapping[str, Any], settings: Mapping[str, Any]) -> list[str]:
+    """A sentence about settings of the configuration: `generate` reads none beside the file."""
+    names = {**IN_MODEL, **OF_METHODS}.keys() & older.keys()
+    left = [
+        f"{name} {clean(older[name], 30)}"
+        for name in sorted(names)
+        if not _is_neutral(name, older[name]) and older[name] != settings.get(name)
+    ]
+    what = some_of(left, NAMED)
+    return [f"{CONFIG} says {what}, which do not hold beside {GENERATION}."] if left else []
 
 
 def _is_neutral(name: str, value: Any) -> bool:
