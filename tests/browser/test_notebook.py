@@ -14,7 +14,7 @@ from transformer import decode, load_checkpoint
 from transformer.analysis.cell import inside
 from transformer.analysis.reading import read
 from viz import cell_steps, head_grid, head_map, head_view, search_tree
-from viz.theme import DARK
+from viz.theme import DARK, LIGHT
 
 pytestmark = pytest.mark.browser
 N_HEADS, N_TOKENS = 4, 12
@@ -82,6 +82,15 @@ def test_a_still_stands_where_frames_are_left_out(page: Page) -> None:
     page.set_content(shown)
     expect(page.frame_locator("iframe").locator("[role=grid]")).to_be_visible()
     expect(page.locator(".headscope-still")).to_be_hidden()
+
+
+@pytest.mark.parametrize("colour", ["#222", "oklch(0.2 0 0)", "lab(10% 0 0)"])
+def test_a_frame_is_as_light_as_the_text_around_it_is_dark(page: Page, colour: str) -> None:
+    page.emulate_media(color_scheme="dark")
+    frame = head_map(RECORDING)._repr_html_()
+    page.set_content(f"<!doctype html><body style='color: {colour}'>{frame}</body>")
+    body = page.frame_locator("iframe").locator("body")
+    expect(body).to_have_css("background-color", rgb(LIGHT.background))
 
 
 def test_a_tree_in_a_frame_stays_as_high_as_it_was(page: Page) -> None:

@@ -18,12 +18,17 @@ export default function standAlone(component, { html, css, themes, first, answer
 function chosenTheme(names) {
   if (names.length === 1) return names[0];
   const frame = window.frameElement; // null where there is none, or none of the same origin
-  const colour = frame ? getComputedStyle(frame).color : "";
-  if (!colour.startsWith("rgb")) {
-    return matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light";
-  }
-  const [red, green, blue] = colour.match(/[\d.]+/g).map(Number);
-  return 0.3 * red + 0.6 * green + 0.1 * blue > 128 ? "dark" : "light";
+  if (!frame) return matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light";
+  return brightness(getComputedStyle(frame).color) > 128 ? "dark" : "light";
+}
+
+// From 0 to 255, of any colour that CSS can say: a computed one may be rgb(), lab() or oklch().
+function brightness(colour) {
+  const brush = document.createElement("canvas").getContext("2d", { willReadFrequently: true });
+  brush.fillStyle = colour;
+  brush.fillRect(0, 0, 1, 1);
+  const [red, green, blue] = brush.getImageData(0, 0, 1, 1).data;
+  return 0.3 * red + 0.6 * green + 0.1 * blue;
 }
 
 // A frame without a height of its own becomes as high as what it shows, and never jumps back.
