@@ -10,11 +10,11 @@ from tests.browser.apps.random_attention import random_recording
 from tests.browser.sentences import said
 from tests.browser.server import ROOT, becomes
 from tests.browser.test_accessibility import faults
-from transformer import decode, load_checkpoint
+from transformer import decode, evidence, load_checkpoint
 from transformer.analysis.cell import inside
 from transformer.analysis.reading import read
-from viz import cell_steps, head_grid, head_map, head_view, search_tree
-from viz.theme import DARK, LIGHT
+from viz import cell_steps, head_grid, head_map, head_view, search_tree, word_card
+from viz.theme import DARK, LIGHT, Theme
 
 pytestmark = pytest.mark.browser
 N_HEADS, N_TOKENS = 4, 12
@@ -91,6 +91,20 @@ def test_a_frame_is_as_light_as_the_text_around_it_is_dark(page: Page, colour: s
     page.set_content(f"<!doctype html><body style='color: {colour}'>{frame}</body>")
     body = page.frame_locator("iframe").locator("body")
     expect(body).to_have_css("background-color", rgb(LIGHT.background))
+
+
+@pytest.mark.parametrize(("colour", "theme"), [("#eee", DARK), ("#222", LIGHT)])
+def test_a_table_is_as_dark_as_the_notebook_and_as_high_as_it_is(
+    page: Page, colour: str, theme: Theme
+) -> None:
+    found = evidence(load_checkpoint(ROOT / "checkpoints/en-de-1"), "It rains.")
+    output = word_card(found, 0)._repr_html_()
+    page.set_content(f"<!doctype html><body style='color: {colour}'>{output}</body>")
+    inside = page.frame_locator("iframe")
+    expect(inside.locator("body")).to_have_css("background-color", rgb(theme.background))
+    expect(inside.get_by_role("table").first).to_be_visible()
+    expect(inside.get_by_role("cell", name=f"{float(found.hidden[0].max()):.2f}")).to_be_visible()
+    becomes(lambda: height(page.locator("iframe")) - height(inside.locator("body")), 0)
 
 
 def test_a_tree_in_a_frame_stays_as_high_as_it_was(page: Page) -> None:

@@ -93,7 +93,7 @@ def picture(
     not among them stays a matter of the page. theme: "auto" is as light or dark as the notebook
     around it, else as the system. Raises ValueError.
     """
-    themes = _themes(theme)
+    themes = themes_of(theme)
     if height is not None and height < 1:
         raise ValueError(f"A height of {height} pixels shows nothing: leave it out, or say more.")
     content = {
@@ -115,7 +115,8 @@ def picture(
     return Picture(title, page_html(title, body, "transparent"), height, figure)
 
 
-def _themes(name: str) -> tuple[Theme, ...]:
+def themes_of(name: str) -> tuple[Theme, ...]:
+    """The themes that a page has: two, of which it chooses one, or one. Raises ValueError."""
     themes = {"auto": (LIGHT, DARK), "light": (LIGHT,), "dark": (DARK,)}
     if name not in themes:
         raise ValueError(f"There is no theme {name!r}: there are {', '.join(themes)}.")

@@ -43,14 +43,14 @@ def test_a_word_that_is_not_written_is_refused(found: Evidence, word: int | str)
 
 
 def test_every_head_of_a_survey_has_a_row(checkpoint: Checkpoint) -> None:
-    page = heads_table(survey(checkpoint, [TEXT, "It rains."])).html
+    page = heads_table(survey(checkpoint, [TEXT, "It rains."]), theme="light").html
     assert page.count("<tr") == 1 + 72
     assert "Cross L2 H3" in page
 
 
 def test_a_theme_that_there_is_not_is_refused(found: Evidence) -> None:
-    with pytest.raises(ValueError, match="light, dark"):
-        word_card(found, theme="auto")  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="auto, light, dark"):
+        word_card(found, theme="blue")  # type: ignore[arg-type]
 
 
 def test_a_tree_is_a_page_of_its_own(checkpoint: Checkpoint) -> None:
