@@ -83,6 +83,7 @@ def record_module(
     sides = sides_of(kinds, tokens)
     attentions = {name: attention_of(name, kinds, sides) for name in kinds}
     schemes = position_schemes(watcher, attentions, inputs)
+    is_one_text = all(kind.reading == 0 for kind in kinds.values())
     return Recording(
         source=sides.get("source", ()),
         target=(),
@@ -91,7 +92,11 @@ def record_module(
         logits=logits_of(output),
         rotary=schemes.rotary,
         unseen=missing,
-        notes=(*notes_on_mode(watcher.modules), *notes_on_readings(kinds)),
+        notes=(
+            *notes_on_mode(watcher.modules),
+            *notes_on_readings(kinds),
+            *watcher.reordered.notes(len(watcher.seen) if is_one_text else 1),
+        ),
     )
 
 

@@ -12,6 +12,7 @@ from transformer.watch.calls.seen import Seen
 from transformer.watch.capture.operators import ALWAYS, AT_TIMES, register
 from transformer.watch.capture.picked import Picked
 from transformer.watch.capture.place import Places, Running
+from transformer.watch.capture.reordered import Reordered
 from transformer.watch.capture.tables import Tables
 from transformer.watch.capture.tensors import tensors_in
 from transformer.watch.capture.traces import Traces
@@ -35,6 +36,8 @@ class Sequences(Following):
         """Rows of tables that met a sequence: positions may be among them."""
         self.turns = Turns()
         self._picked = Picked()
+        inputs = tuple(inputs)
+        self.reordered = Reordered(inputs)
         self._traces = Traces(inputs)
         self._adding_at = Places(paths) if is_for_edits else None
 
@@ -85,6 +88,16 @@ class Sequences(Following):
 
     def _indexed(self, args: Any, kwargs: Any, result: Tensor) -> None:
         self._picked.indexed(args, kwargs, result)
+        tensor, indices = args[:2]
+        self.reordered.indexed(tensor, indices, len(self.seen))
+
+    def _flipped(self, args: Any, kwargs: Any, result: Tensor) -> None:
+        axes = kwargs.get("dims", args[1:])
+        self.reordered.flipped(args[0], _whole(axes), len(self.seen))
+
+    def _rolled(self, args: Any, kwargs: Any, result: Tensor) -> None:
+        shifts, axes = (*args[1:], *kwargs.values(), ())[:2]
+        self.reordered.rolled(args[0], _whole(shifts), _whole(axes), len(self.seen))
 
     def _are_picked(self, operands: Sequence[Any], sizes: Sequence[int]) -> bool:
         """Tell whether queries or keys were; of one query and one key there is nothing to take."""
@@ -98,6 +111,13 @@ class Sequences(Following):
         self._watch_functions()
 
 
+def _whole(numbers: Any) -> tuple[int, ...]:
+    """Numbers as torch's functions take them, by themselves or in lists: always in one tuple."""
+    if isinstance(numbers, int):
+        return (numbers,)
+    return tuple(number for each in numbers for number in _whole(each))
+
+
 aten = torch.ops.aten
 register(aten.embedding.default, ALWAYS, Sequences._lookup)
 for _each in (aten.conv1d, aten.conv2d, aten.conv3d):
@@ -105,6 +125,8 @@ for _each in (aten.conv1d, aten.conv2d, aten.conv3d):
     register(_each.default, ALWAYS, Sequences._convolved)
 register(aten.index_select.default, ALWAYS, Sequences._select)
 register(aten.index.Tensor, ALWAYS, Sequences._indexed)
+register(aten.flip.default, ALWAYS, Sequences._flipped)
+register(aten.roll.default, ALWAYS, Sequences._rolled)
 register(aten.cos.default, ALWAYS, Sequences._cosines, before=Sequences._turning)
 register(aten.sin.default, ALWAYS, before=Sequences._turning)
 register(aten.polar.default, ALWAYS, Sequences._cosines, before=Sequences._turning)
