@@ -28,8 +28,11 @@ class Ablation:
 
     @property
     def progress(self) -> tuple[int, int]:
-        """Count the heads that are done, and all of them."""
-        return len(self.written) + len(self.sweep.refused), self.sweep.n_asked
+        """Count the heads that are done, and all of them. Only words are written again."""
+        output = self.sweep.output
+        is_read = bool(output.classes or output.numbers or output.vector is not None)
+        n_done = len(self.sweep.edits if is_read else self.written)
+        return n_done + len(self.sweep.refused), self.sweep.n_asked
 
     @property
     def plain(self) -> list[str]:

@@ -45,7 +45,10 @@ def test_an_edit_of_what_the_second_text_lacks_is_left_out(checkpoint: Checkpoin
 
 
 def test_it_grows_as_any_other(checkpoint: Checkpoint) -> None:
-    *_, ablation = ablating(checkpoint, FIRST, second=SECOND)
+    grown = list(ablating(checkpoint, FIRST, second=SECOND))
+    for each in grown:  # as many heads are done as have a row
+        assert each.progress == (len(each.sweep.edits), each.sweep.n_asked)
+    ablation = grown[-1]
     assert ablation.is_measured and len(ablation.written) == len(ablation.sweep.edits)
     assert ablation.sweep.output.second == SECOND
 

@@ -64,7 +64,7 @@ def _over_the_sentence(
     pane: Pane, sweep: Growth[Ablation], pairs: Growth[Any] | None = None
 ) -> None:
     if second := second_text(pane):
-        st.caption(literal(f"Compared with Decode's second sentence, “{second}”."))
+        st.caption(literal(f"Compared with Decode's second sentence: “{second}”"))
     latest = begin(sweep.study).latest
     is_measured = latest is not None and latest.is_measured
 
