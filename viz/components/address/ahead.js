@@ -3,10 +3,10 @@
 
 const PART = "[data-ahead]";
 const LONGEST = 400; // ms that a link waits for its part
-const LATE = 300; // ms after a run in which what it drew is surely there
+const LATE = 600; // ms after a run in which what it drew is surely there
 
-// part: what is shown ahead; watched: where; held: the address of the link that had the focus.
-const ahead = { asked: 0, part: null, watched: null, held: null };
+// part: what is shown ahead of a run; held: the link that had the focus.
+const ahead = { asked: 0, part: null, held: null };
 
 // Returns whether the link is still the last that was followed. Without a part for it, this is at once.
 export async function showAhead(link) {
@@ -16,7 +16,7 @@ export async function showAhead(link) {
   const text = await partOf(here.dataset.ahead + link.search);
   if (number !== ahead.asked) return false;
   if (text && here.isConnected) {
-    ahead.held = link === document.activeElement ? link.getAttribute("href") : null;
+    ahead.held = link === document.activeElement ? link : null;
     put(text, here.parentElement);
     await painted();
   }
@@ -43,52 +43,47 @@ const painted = () => new Promise((go) => requestAnimationFrame(() => requestAni
 // Beside the part that the page drew, which React keeps: a run that draws another takes the place of both.
 function put(text, parent) {
   drop();
-  const part = new DOMParser().parseFromString(text, "text/html").querySelector(PART);
+  const part = (ahead.part = new DOMParser().parseFromString(text, "text/html").querySelector(PART));
   parent.querySelector(PART).hidden = true;
   parent.append(part);
-  stay(part);
-  const watched = new MutationObserver(() => drawn(parent));
-  watched.observe(parent, { childList: true });
-  Object.assign(ahead, { part, watched });
+  linkOf(part)?.focus({ preventScroll: true });
   settle(part);
 }
 
-// A run has drawn the part; one that was asked for before may come late.
-function drawn(parent) {
-  const own = parent.querySelector(PART);
-  if (!own || own === ahead.part) return;
-  if (own.dataset.at === ahead.part.dataset.at) {
-    stay(own);
-    drop();
-  } else if (!ahead.part.isConnected) {
-    own.hidden = true;
-    parent.append(ahead.part);
-  }
-}
-
-// Who followed a link by its key is at the same one again.
-function stay(part) {
-  const { activeElement } = document;
-  const isElsewhere = activeElement !== document.body && !activeElement.closest(PART);
-  if (!ahead.held || isElsewhere) return;
-  part.querySelector(`a[href="${CSS.escape(ahead.held)}"]`)?.focus({ preventScroll: true });
-}
-
-// Where no run draws it, as where the server is gone, the part of before is shown again.
+// In each frame until no run has gone on for a while. Where none drew the part, as where the server is
+// gone, the one of before is shown again.
 async function settle(part) {
-  const wait = (ms) => new Promise((go) => setTimeout(go, ms));
-  const isRunning = () => !document.querySelector('[data-test-script-state="notRunning"]');
-  do await wait(LATE);
-  while (isRunning());
-  await wait(LATE);
+  let rested = performance.now(); // since then
+  while (ahead.part === part && performance.now() - rested < LATE) {
+    look(part);
+    await new Promise((go) => requestAnimationFrame(go));
+    if (!document.querySelector('[data-test-script-state="notRunning"]')) rested = performance.now();
+  }
   if (ahead.part === part) drop();
 }
 
+// A run has drawn the part, or one that was asked for before and comes late.
+function look(part) {
+  const own = [...document.querySelectorAll(PART)].find((each) => each !== part);
+  if (own?.dataset.at === part.dataset.at) {
+    own.hidden = false;
+    part.remove();
+  } else if (own && !part.isConnected) {
+    own.hidden = true;
+    own.parentElement.append(part);
+  }
+  if (document.activeElement === document.body) linkOf(part.isConnected ? part : own)?.focus({ preventScroll: true });
+}
+
+// Who followed a link by its key is at the same one again.
+function linkOf(part) {
+  const isSame = (each) => each.href === ahead.held.href && each.textContent === ahead.held.textContent;
+  return ahead.held && part && [...part.querySelectorAll("a")].find(isSame);
+}
+
 function drop() {
-  const { part, watched } = ahead;
-  Object.assign(ahead, { part: null, watched: null });
-  watched?.disconnect();
-  const own = part?.parentElement?.querySelector(`${PART}[hidden]`);
-  if (own) own.hidden = false;
+  const { part } = ahead;
+  ahead.part = null;
   part?.remove();
+  for (const each of document.querySelectorAll(PART)) each.hidden = false;
 }

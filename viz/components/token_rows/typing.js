@@ -9,11 +9,13 @@ import { wished } from "./wish.js";
 
 const REST = 500; // ms after the last letter until it is entered
 const LATE = 300; // ms in which a page that was sent is surely drawn
+const LONGEST = 400; // ms that Enter waits for a preview that is on its way
 
 // Returns listen(address), to be told where previews are, awaitCards(), to have the tokens marked, and end().
 export function followTyping() {
   const typing = { address: "", field: null, before: null, wanted: null, latest: null };
   Object.assign(typing, { asked: 0, answered: 0, timer: 0, rest: 0, isEntered: false });
+  Object.assign(typing, { answer: null, isHeld: false }); // of Enter
   Object.assign(typing, { aim: null, ahead: null, isTrying: false, wish: null, isAwaited: false }); // of clicks
   const events = [
     [document, "focusin", ({ target }) => isField(target) && (typing.before = target.value)],
@@ -72,13 +74,33 @@ function typed(typing, { target, isComposing, isTrusted = true }) {
 // As if they had pressed Enter, but it is no entry of Back.
 function rested({ field, wanted, isEntered }) {
   if (isEntered || !wanted?.trim() || field.value !== wanted || document.activeElement !== field) return;
+  pressEnter(field);
+}
+
+function pressEnter(field) {
   const key = { key: "Enter", code: "Enter", keyCode: 13, which: 13, charCode: 13, bubbles: true, cancelable: true };
   for (const name of ["keydown", "keypress", "keyup"]) field.dispatchEvent(new KeyboardEvent(name, key));
 }
 
-function entered(typing, { target, isTrusted }) {
+function entered(typing, event) {
+  const { target, isTrusted, isComposing } = event;
   Object.assign(typing, { isEntered: true, before: target.value });
-  window[TYPED] = isTrusted ? null : target.value;
+  window[TYPED] = isTrusted || typing.isHeld ? null : target.value;
+  if (isTrusted && !isComposing && typing.answer) hold(typing, event);
+}
+
+// What was pasted and entered in one go is on its way already, and would wait for Streamlit, whose run
+// keeps browser and server from it: so it is shown first, and entered then.
+async function hold(typing, event) {
+  event.preventDefault();
+  event.stopPropagation();
+  const { target: field } = event;
+  const text = field.value;
+  await Promise.race([typing.answer, new Promise((go) => setTimeout(go, LONGEST))]);
+  if (field.value !== text || document.activeElement !== field) return; // whoever left it has entered it
+  typing.isHeld = true;
+  pressEnter(field);
+  typing.isHeld = false;
 }
 
 // Whoever leaves the field has entered it; what is chosen elsewhere, previews on their way do not know.
@@ -112,8 +134,14 @@ function ran(typing) {
 
 // Each letter is posted at once, with all that differs from what was entered. The server answers the
 // newest: one that waited is replaced, and nothing older is shown after something newer.
-async function ask(typing) {
+function ask(typing) {
   if (!typing.address) return; // pictures wait for Enter
+  const answer = (typing.answer = show(typing).then(() => {
+    if (typing.answer === answer) typing.answer = null;
+  }));
+}
+
+async function show(typing) {
   const [text, number] = [typing.wanted, ++typing.asked];
   const { status, bytes } = await post(typing.address, { text });
   if (number < typing.answered) return;
@@ -126,7 +154,11 @@ async function ask(typing) {
   }
   typing.answered = number;
   announcePreview(typing, status === ANSWERED ? partsOf(bytes) : null);
+  await painted();
 }
+
+// Two frames later, as the last picture comes a frame after the others.
+const painted = () => new Promise((go) => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(go))));
 
 function askLater(typing, ms) {
   clearTimeout(typing.timer);
