@@ -66,6 +66,15 @@ def test_a_file_of_a_folder_names_the_folder(name: str, saved: Path) -> None:
     refused(saved / name, f"{name} is a file of the folder model: open that")
 
 
+@pytest.mark.parametrize("family", ["BART", "GPT-2", "Llama", "T5"])
+def test_weights_whose_names_other_code_has_too_name_their_folder(
+    family: str, tmp_path: Path
+) -> None:
+    writer(family).save_pretrained(tmp_path / "model")
+    sentence = "model.safetensors is a file of the folder model: open that"
+    refused(tmp_path / "model" / "model.safetensors", sentence)
+
+
 @pytest.mark.parametrize("name", ["model.zip", "model.tar.gz", "model.gguf", "model.onnx"])
 def test_files_of_other_tools(name: str, tmp_path: Path) -> None:
     (tmp_path / name).write_bytes(b"x")
