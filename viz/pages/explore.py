@@ -8,6 +8,7 @@ from viz.app_packages import st
 from viz.components.head_grid.head_grid import HeadGrid
 from viz.exhibits.exhibit import Actions, Exhibit, PictureAt
 from viz.pages.heads.pinned import answer_pins, ask_of_pins, exhibits_of_pins
+from viz.screen import put
 from viz.state.changing import edited_heads, heads_off, switch_off
 from viz.state.focus import pinned_target, pinned_tokens, turn_to_head
 from viz.state.head_links import at_head
@@ -166,6 +167,8 @@ def _over_sentences(pane: Pane) -> None:
     """A link to what this head does in other sentences, and which heads do what is pinned."""
     with st.container(key="foot", horizontal=True, vertical_alignment="center"):
         draw_link("What does this head do?", at_head(pane.screen, astuple(pane.selection)))
+        if pane.recording.vector is not None:
+            draw_link("How alike is another sentence?", put(pane.screen, page="decode"))
         ask_of_pins(pane)
 
 
