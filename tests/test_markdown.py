@@ -41,6 +41,7 @@ KNOWN = {
     "cards(story, pictures(story, current_theme().name))": "as above",
     "split_text([tokenizer.token(id) for id in ids])": "figure_label escapes",
     "table_body(content, _theme())": "viz/painters escapes all texts",
+    "markup(screen)": "as above, beside an address that is escaped",
     "_summary(patches, pane)": "pieces, classes and kinds by literal, the rest are numbers",
     "f'<a data-state href=\"{address}\">Open on Explore</a>'": "escaped",
     'f\'<a data-state style="{look}" href="{address}">{html.escape(text)}</a>\'': "escaped",
