@@ -13,6 +13,7 @@ from threading import Lock
 from viz.stories.story import Story
 from viz.talks.drafts_on_disk import (
     draft_on_disk,
+    folder,
     newest_drafts,
     write_draft,
     written_at,
@@ -49,7 +50,7 @@ class Drafts:
 
     def drafts_of(self, browser: str) -> list[tuple[str, Story]]:
         """Return code and story of those on disk that this browser may see listed."""
-        return newest_drafts(_owner(browser))
+        return newest_drafts(_owner(browser)) if folder() is not None else []
 
     def is_of(self, code: str, browser: str) -> bool:
         """Tell whether this browser began it."""
