@@ -37,6 +37,7 @@ T = TypeVar("T")
 FIRST_PAGE = "explore"
 """The page at the address without a path."""
 
+SENTENCE = CHECKPOINT | {"text", "pair"}
 STORY = frozenset(("story",))
 QUESTION = REQUEST | STORY | {"scene"}
 """Fields that make the question of a scene another one."""
@@ -85,8 +86,8 @@ class Screen:
     target_language: str | None = choice(NAME)
     edits: tuple[str, ...] = choice(EDITS, (), CHECKPOINT)
     """Changes in the model, each as it is spelled everywhere: "head-off:cross.2.3"."""
-    prefix: tuple[int, ...] = choice(IDS, (), CHECKPOINT)
-    """The tokens that the output begins with; () leaves the beginning to the model."""
+    prefix: tuple[int, ...] = choice(IDS, (), SENTENCE)
+    """The tokens that the output for this text begins with; () leaves that to the model."""
     force: tuple[tuple[int, ...], ...] = choice(PHRASES, (), CHECKPOINT)
     """Phrases of tokens that the output has somewhere."""
     forbid: tuple[tuple[int, ...], ...] = choice(PHRASES, (), CHECKPOINT)

@@ -278,7 +278,7 @@ def test_a_scene_is_live_and_its_keys_are_text_where_one_types(page: Page, addre
 
 
 def test_the_keys_of_a_talk_that_its_link_has_started_are_heard(page: Page, address: str) -> None:
-    first, second, *_, last = (scene.heading for scene in TALK.scenes)
+    first, second, third, *_, last = (scene.heading for scene in TALK.scenes)
     open_app(page, f"{address}/stories")
     page.get_by_role("link", name="Give it as a talk").first.click()
     expect(heading(page)).to_have_text(first)
@@ -294,6 +294,13 @@ def test_the_keys_of_a_talk_that_its_link_has_started_are_heard(page: Page, addr
     assert box is not None
     page.mouse.click(page.evaluate("innerWidth") - 8, box["y"])  # where nothing is
     for key, expected in steps:
+        page.keyboard.press(key)
+        expect(heading(page)).to_have_text(expected)
+    painted(page)
+    page.locator(".head-view .rows .token").nth(4).click()  # it is pinned, and drawn anew
+    becomes(lambda: parameter(page, "pins") is None, False)
+    painted(page)
+    for key, expected in (("ArrowRight", second), ("Space", third), ("ArrowLeft", second)):
         page.keyboard.press(key)
         expect(heading(page)).to_have_text(expected)
 

@@ -271,10 +271,11 @@ def test_edits_stay_with_another_text_and_go_with_another_checkpoint() -> None:
     assert choose(screen, checkpoint="copy").edits == ()
 
 
-def test_constraints_stay_with_another_text_and_a_branch_does_not() -> None:
+def test_phrases_stay_with_another_text_and_a_beginning_and_a_branch_do_not() -> None:
     screen = choose(Screen(), prefix=(12, 45), force=((7,),), forbid=((8, 9),), branch=(12, 45, 3))
     other = choose(replace(screen, step=2), text="Another sentence.")
-    assert (other.prefix, other.force, other.forbid) == ((12, 45), ((7,),), ((8, 9),))
+    assert (other.prefix, other.force, other.forbid) == ((), ((7,),), ((8, 9),))
+    assert choose(screen, decoding="greedy").prefix == (12, 45)
     assert (other.branch, other.step) == ((), 0)
     assert choose(screen, force=()).branch == ()
     assert choose(Screen(stopped=5), branch=(12,)).stopped == 5, "the search is as it was"

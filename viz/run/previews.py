@@ -193,7 +193,10 @@ def _changed(request: Request, changes: Mapping[str, Any]) -> Request:
     other = make_request(checkpoint, text, *choices)
     is_same = (other.text, other.edits) == (request.text, request.edits)
     branch = request.branch if is_same else ()  # it is of the search over the old ones
-    return replace(other, constraints=request.constraints, branch=branch)
+    constraints = request.constraints
+    if other.text != request.text:  # as a Screen drops it
+        constraints = replace(constraints, prefix=())
+    return replace(other, constraints=constraints, branch=branch)
 
 
 def _edits(value: Any) -> tuple[str, ...]:

@@ -9,6 +9,7 @@ from viz.fields.compare import CompareFields
 from viz.screen import Screen
 from viz.state.checkpoints import title
 from viz.state.fingerprints import DIGITS, known_fingerprint, others_here
+from viz.state.opening import can_open
 from viz.state.state import session
 
 
@@ -29,9 +30,10 @@ def other_path(screen: Screen) -> str:
     if screen.weights is None:
         return ""
     begins = clean(screen.weights)
+    own = "open yours in the sidebar (»), then this link again"
+    way = own if can_open() else "whoever runs this server may add it, or open it at home"
     return (
-        f" None of the checkpoints here has its weights, whose SHA-256 begins with {begins}: open "
-        "yours in the sidebar (»), then this link again."
+        f" None of the checkpoints here has its weights, whose SHA-256 begins with {begins}: {way}."
     )
 
 

@@ -481,3 +481,14 @@ def test_a_click_is_taken_over_by_its_run_whatever_was_asked_ahead_after_it(
     widget(app.text_input, "text").set_value("9 9 4 2 7").run()
     assert app.session_state["session"].answer.request.text == "9 9 4 2 7"
     assert not app.exception and not app.error
+
+
+@pytest.mark.parametrize("typed", [FIRST, TYPED])
+def test_a_beginning_is_previewed_with_its_own_text_alone(typed: str) -> None:
+    """As the Screen drops it: it is that of the old text's output."""
+    live = live_of(start(text=FIRST, decoding="greedy", prefix="6.5", edits="head-off:cross.0.1"))
+    assert live.ready is not None
+    study = Preview(live.ready, json.dumps({"text": typed, "edits": []}))
+    (made,) = study.run(None, Runner())
+    assert made.request.constraints.prefix == ((6, 5) if typed == FIRST else ())
+    assert (made.answers[0].recording.target[0].id == 6) == (typed == FIRST)

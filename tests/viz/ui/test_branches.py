@@ -172,13 +172,14 @@ def test_a_prefix_that_is_too_long_is_a_sentence(checkpoint: Checkpoint) -> None
     assert f"{checkpoint.config.max_len + 5} tokens" in said(app)
 
 
-def test_another_text_keeps_the_beginning_and_another_checkpoint_does_not() -> None:
+def test_another_text_keeps_phrases_and_no_beginning_and_another_checkpoint_neither() -> None:
     app = open_decode()
     typed(app, "Begin with", "Der")
-    prefix = screen(app).prefix
+    typed(app, "Must not have", "Tom")
+    phrases = screen(app).forbid
     next(each for each in app.text_input if each.label == "Sentence").set_value("It rains.").run()
-    assert screen(app).prefix == prefix
-    assert words_of(app.session_state["session"].answer.recording.target)[0] == "Der"
+    assert (screen(app).prefix, screen(app).forbid) == ((), phrases)
+    assert words_of(app.session_state["session"].answer.recording.target)[0] != "Der"
     app.selectbox(key="checkpoint").set_value("en-de").run()
     assert screen(app).prefix == () and not chips(app)
 
@@ -235,10 +236,10 @@ def test_the_right_word_is_written_where_it_stands() -> None:
 
 
 def test_a_preview_keeps_what_is_decided_and_leaves_a_hypothesis_of_the_old_search() -> None:
-    pane, _ = card("decode", text=TEXT, **CHOICES, prefix="5.6", branch="5.6.7")
+    pane, _ = card("decode", text=TEXT, **CHOICES, prefix="5.6", branch="5.6.7", forbid="9")
     request = pane.request
     typed = _changed(request, {"text": "It rains."})
-    assert (typed.constraints, typed.branch) == (request.constraints, ())
+    assert (typed.constraints, typed.branch) == (replace(request.constraints, prefix=()), ())
     edited = _changed(request, {"edits": ["head-off:cross.0.1"]})
     assert (edited.constraints, edited.branch) == (request.constraints, ())
     assert _changed(request, {}) == request

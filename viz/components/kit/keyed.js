@@ -8,9 +8,18 @@ const KEYED = [
   "[role=option], [role^=menuitem], [role=radio], [role=tab], [role=gridcell], [role=treeitem]",
 ].join();
 
+// What opens by a click, and takes keys then.
+const OPENED = "input, select, textarea, [contenteditable], [role^=menuitem]";
+// What a click draws anew gets the focus back by a script, as if a key had led there.
+const last = { isClick: false };
+
+globalThis.window?.addEventListener("pointerdown", () => Object.assign(last, { isClick: true }), true);
+globalThis.window?.addEventListener("keydown", ({ key }) => key === "Tab" && Object.assign(last, { isClick: false }), true);
+
 // at: what has the focus, however deep. Whoever only clicked it goes on by the keys of the page.
 export function isInUse(at = document.activeElement) {
   let node = at;
   while (node?.shadowRoot?.activeElement) node = node.shadowRoot.activeElement;
-  return Boolean(node?.matches(KEYED) && node.matches(":focus-visible"));
+  if (!node?.matches(KEYED) || !node.matches(":focus-visible")) return false;
+  return !last.isClick || node.matches(OPENED);
 }
