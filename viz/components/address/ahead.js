@@ -8,11 +8,15 @@ const LATE = 600; // ms after a run in which what it drew is surely there
 // part: what is shown ahead of a run; held: the link that had the focus.
 const ahead = { asked: 0, part: null, held: null };
 
-// Returns whether the link is still the last that was followed. Without a part for it, this is at once.
+// Whether a part of this page may be what a link changes.
+export function hasPart(link) {
+  return link.pathname === location.pathname && document.querySelector(PART) !== null;
+}
+
+// Returns whether the link is still the last that was followed.
 export async function showAhead(link) {
   const number = ++ahead.asked;
   const here = document.querySelector(PART);
-  if (!here || link.pathname !== location.pathname) return true;
   const text = await partOf(here.dataset.ahead + link.search);
   if (number !== ahead.asked) return false;
   if (text && here.isConnected) {

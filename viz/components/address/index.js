@@ -1,7 +1,7 @@
 // The server writes the address of what is chosen, unless somebody goes Back. It draws nothing, and
 // is on every page: so the focus of a page that opens, its header and the theme are looked after here.
 
-import { forgetAhead, showAhead } from "./ahead.js";
+import { forgetAhead, hasPart, showAhead } from "./ahead.js";
 import { mounted } from "../kit/mounted.js";
 import { hasModifier } from "../kit/roving.js";
 import { TYPED } from "../kit/preview.js";
@@ -60,15 +60,22 @@ function tellTheme() {
 }
 
 // A link to another state of the app needs no page loaded anew: it is gone to as by Forward.
-async function follow(event) {
+function follow(event) {
   const link = event.target.closest?.(LINKS);
   if (!link || event.button || hasModifier(event) || event.shiftKey) return;
   event.preventDefault();
   const { href } = link;
-  if (!(await showAhead(link))) return;
-  stayAtColumn(link);
-  bar.push({}, "", href);
-  window.dispatchEvent(new PopStateEvent("popstate"));
+  const go = () => {
+    stayAtColumn(link);
+    bar.push({}, "", href);
+    window.dispatchEvent(new PopStateEvent("popstate"));
+  };
+  if (hasPart(link)) {
+    showAhead(link).then((isLast) => isLast && go());
+    return;
+  }
+  forgetAhead();
+  go(); // at once: who follows a link by a script reads the address then
 }
 
 // Where pages follow upon each other in a moment, Streamlit may mix them up and end ("'setIn' cannot
