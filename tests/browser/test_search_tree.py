@@ -2,6 +2,7 @@
 
 import re
 from pathlib import Path
+from urllib.parse import quote_plus
 from xml.etree import ElementTree
 
 import pytest
@@ -27,6 +28,17 @@ TRANSFORM = "root => root.querySelector('.world').style.transform"
 TYPE = """root => parseFloat(getComputedStyle(root.querySelector('.node .piece')).fontSize)
     * new DOMMatrix(getComputedStyle(root.querySelector('.world')).transform).a"""
 """The size in px in which pieces are seen."""
+CHOSEN = "root => root.querySelector('.node.chosen')?.dataset.place ?? null"
+CHOSEN_IN_SIGHT = """root => {
+    const node = root.querySelector('.node.chosen')?.getBoundingClientRect();
+    const seen = root.querySelector('.viewport').getBoundingClientRect();
+    return Boolean(node) && node.left >= seen.left && node.right <= seen.right
+        && node.top >= seen.top && node.bottom <= seen.bottom;
+}"""
+LONG = (
+    "Although the government had promised to lower the taxes before the election, it decided to "
+    "submit a new budget to the voters."
+)
 FOCUSED = "root => root.getRootNode().activeElement?.dataset.place ?? null"
 
 
@@ -201,3 +213,34 @@ def test_a_wall_has_the_whole_tree_in_large_type(page: Page, address: str) -> No
     boxes = [each.bounding_box() for each in tree.locator(".finish .score").all()]
     assert all(box and box["x"] + box["width"] <= 1920 for box in boxes)
     expect(page.locator(".decode-player")).to_have_count(0)
+
+
+def in_sight(tree: Locator) -> bool:
+    """Tell whether the chosen node is wholly inside of what is seen of the tree."""
+    return bool(tree.evaluate(CHOSEN_IN_SIGHT))
+
+
+def test_the_chosen_node_comes_into_sight_unless_somebody_moves_the_tree(
+    page: Page, address: str
+) -> None:
+    visit(page, f"{address}/decode?checkpoint=en-de&text={quote_plus(LONG)}")
+    tree = page.locator(TREE)
+    expect(tree.locator(".node.chosen")).to_have_count(1)
+    assert in_sight(tree)
+    first = tree.evaluate(CHOSEN)
+    page.locator('.token-rows .chip[data-side="target"]').nth(20).click()
+    becomes(lambda: tree.evaluate(CHOSEN) != first and in_sight(tree), True)
+    pinned = tree.evaluate(CHOSEN)
+    page.reload()
+    painted(page)
+    becomes(lambda: tree.evaluate(CHOSEN), pinned)
+    assert in_sight(tree), "where it is drawn anew"
+    box = tree.locator(".viewport").bounding_box()
+    assert box is not None
+    page.mouse.move(box["x"] + 100, box["y"] + 100)
+    page.mouse.down()
+    page.mouse.move(box["x"] + 900, box["y"] + 100, steps=4)
+    page.mouse.up()
+    assert not in_sight(tree)
+    page.locator(".decode-player").get_by_role("button", name="Next step").click()
+    becomes(lambda: tree.evaluate(CHOSEN) != pinned and in_sight(tree), True)

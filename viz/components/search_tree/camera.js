@@ -8,17 +8,18 @@ const LEGIBLE_ON_WALL = 0.7; // whose type is larger
 const SHARE = 0.42; // of the window's height that a tree takes at most
 const DRAGGED = 4; // px from which a press is a drag
 const EDGE = 16; // px between what is walked to and the edge
+const ROLLED = 500; // ms after which a wheel is at rest
 
 export function createCamera(tree) {
-  const camera = { tree, x: 0, y: 0, scale: 1, seen: [0, 0], isDragged: false };
+  const camera = { tree, x: 0, y: 0, scale: 1, seen: [0, 0], start: null, isDragged: false, rolled: -ROLLED };
   const { node } = tree;
-  let start = null;
   node.addEventListener("pointerdown", (event) => {
     camera.isDragged = false;
     camera.tree.later?.();
-    if (event.button === 0) start = [event.clientX - camera.x, event.clientY - camera.y];
+    if (event.button === 0) camera.start = [event.clientX - camera.x, event.clientY - camera.y];
   });
   node.addEventListener("pointermove", (event) => {
+    const { start } = camera;
     if (!start || !(event.buttons & 1)) return;
     const [x, y] = [event.clientX - start[0], event.clientY - start[1]];
     if (!camera.isDragged && Math.hypot(x - camera.x, y - camera.y) < DRAGGED) return;
@@ -26,11 +27,12 @@ export function createCamera(tree) {
     camera.isDragged = true;
     move(camera, x, y);
   });
-  for (const name of ["pointerup", "pointercancel"]) node.addEventListener(name, () => (start = null));
+  for (const name of ["pointerup", "pointercancel"]) node.addEventListener(name, () => (camera.start = null));
   node.addEventListener("wheel", (event) => {
     const isAcross = event.shiftKey || Math.abs(event.deltaX) > Math.abs(event.deltaY);
     if (!event.ctrlKey && !isAcross) return; // the page is scrolled
     event.preventDefault();
+    camera.rolled = performance.now();
     camera.tree.later?.();
     const { left, top } = node.getBoundingClientRect();
     const across = event.deltaX || event.deltaY;
@@ -89,15 +91,21 @@ function move(camera, x, y) {
   camera.tree.world.style.transform = `translate(${left}px, ${top}px) scale(${scale})`;
 }
 
-// As little as brings a node into sight.
-export function inSight(camera, { offsetLeft, offsetTop, offsetWidth, offsetHeight }) {
+// Whether a person moves the tree right now.
+export function isHeld({ start, rolled }) {
+  return start !== null || performance.now() < rolled + ROLLED;
+}
+
+// As little as brings a node into sight, so much of what is beside it with it. box: of drawTree, whose
+// y is that of its middle: to ask the node itself would lay the page out.
+export function inSight(camera, box, beside = EDGE) {
   const [wide, high] = camera.seen;
-  const shift = (at, start, size, seen) => {
+  const shift = (at, start, size, seen, edge) => {
     const [first, last] = [start * camera.scale + at, (start + size) * camera.scale + at];
-    if (first < EDGE) return at + EDGE - first;
-    return last > seen - EDGE ? at + seen - EDGE - last : at;
+    if (first < edge) return at + edge - first;
+    return last > seen - edge ? at + seen - edge - last : at;
   };
-  const x = shift(camera.x, offsetLeft, offsetWidth, wide);
-  const y = shift(camera.y, offsetTop - offsetHeight / 2, offsetHeight, high);
+  const x = shift(camera.x, box.x, box.width, wide, beside);
+  const y = shift(camera.y, box.y - box.height / 2, box.height, high, EDGE);
   move(camera, x, y);
 }

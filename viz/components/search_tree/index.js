@@ -6,7 +6,7 @@ import { onRoom } from "../kit/room.js";
 import { hasModifier, takeKey } from "../kit/roving.js";
 import { accepts, hold, tell } from "../kit/sync.js";
 import { unpack } from "../kit/unpack.js";
-import { createCamera, fit, inSight, reach, roomOf, sightOf, zoom } from "./camera.js";
+import { createCamera, fit, inSight, isHeld, reach, roomOf, sightOf, zoom } from "./camera.js";
 import { createList, drawList } from "./list.js";
 import { isDrawn, markWritten, readSearch } from "./nodes.js";
 import { createReadout, readOut } from "./readout.js";
@@ -14,6 +14,7 @@ import { createTree, drawTree, markTree } from "./tree.js";
 import { after } from "./walking.js";
 
 const LISTED = 560; // px of width below which the tree is an indented list
+const BESIDE = 1 / 4; // of the tree's width, which is seen on either side of what others choose
 
 export default host("search_tree", create, update);
 
@@ -73,18 +74,24 @@ function update(view, { nonce, palette, node, end, payload }) {
     if (view.isOther) Object.assign(view, { isFolded: true, pointed: null, at: null });
     view.width = 0;
   }
+  const { chosen } = view;
   if (accepts(sync, "node", node)) view.chosen = view.search.ids.get(node) ?? null;
-  layOut(view);
+  const isNew = view.isOther || view.chosen !== chosen;
+  if (isNew && view.isFolded && view.search.fold.includes(view.chosen)) {
+    Object.assign(view, { isFolded: false, width: 0, fitted: 0 });
+  }
+  layOut(view, isNew);
   root.dataset.nonce = nonce;
 }
 
-// Draws anew where the room is another one; else what is chosen alone.
-function layOut(view) {
+// Draws anew where the room is another one; else what is chosen alone. isNew: another node is.
+function layOut(view, isNew = false) {
   const { root, tree, list, search } = view;
   const isList = root.clientWidth < LISTED;
+  let isFitted = false;
   if (root.clientWidth && root.clientWidth !== view.width) {
     const isSame = view.width === 0 && root.clientWidth === view.fitted; // only its looks are others
-    const isFitted = !isList && (view.isOther || !isSame);
+    isFitted = !isList && (view.isOther || !isSame);
     view.fitted = root.clientWidth;
     view.width = root.clientWidth;
     tree.node.hidden = isList;
@@ -101,6 +108,13 @@ function layOut(view) {
   }
   view.at = isDrawn(search, view.at, view) ? view.at : view.chosen;
   mark(view);
+  if (isFitted || isNew) bring(view);
+}
+
+// What is chosen comes into sight, unless somebody moves the tree at that moment.
+function bring({ tree, camera, chosen }) {
+  const box = tree.boxes.get(chosen);
+  if (box && !tree.node.hidden && !isHeld(camera)) inSight(camera, box, BESIDE * camera.seen[0]);
 }
 
 // The ruler measures with the type that is there.
@@ -118,6 +132,7 @@ function redraw(view, change) {
   drawTree(view.tree, view, reach(room));
   fit(view.camera, room);
   mark(view);
+  bring(view);
 }
 
 function mark(view) {
@@ -177,9 +192,8 @@ function walk(view, place) {
   view.at = place;
   view.tree.later?.();
   mark(view);
-  const node = view.tree.elements.get(place);
-  inSight(view.camera, node);
-  node.focus({ preventScroll: true });
+  inSight(view.camera, view.tree.boxes.get(place));
+  view.tree.elements.get(place).focus({ preventScroll: true });
 }
 
 const ZOOMS = { "+": 1.25, "=": 1.25, "-": 0.8 };

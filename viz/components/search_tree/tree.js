@@ -31,7 +31,7 @@ export function createTree() {
   const nodes = element("div", "nodes");
   world.append(edges, nodes);
   node.append(world);
-  return { node, world, edges, paths, nodes, elements: new Map(), marked: [], later: null, timer: 0, size: [0, 0] };
+  return { node, world, edges, paths, nodes, elements: new Map(), boxes: new Map(), marked: [], later: null, timer: 0, size: [0, 0] };
 }
 
 // sight: { right, bottom }, px from the left and the top to which nodes are made at once. The others
@@ -70,6 +70,7 @@ export function drawTree(tree, { search, isFolded, isBare }, sight) {
   const near = all.filter(isNear);
   const beyond = all.filter((node) => !isNear(node));
   tree.elements = new Map();
+  tree.boxes = boxes;
   tree.marked = [];
   tree.nodes.replaceChildren();
   make(near);
