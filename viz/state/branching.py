@@ -4,7 +4,7 @@ Each is tokens on the Screen, and a change of the address: Back undoes one.
 """
 
 from collections.abc import Hashable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from transformer.causes.another_word import another_word
@@ -16,9 +16,12 @@ from transformer.refusal import quoted
 from transformer.token import Token
 from transformer.words import word_at, word_groups, word_piece
 from viz.labels import bare_label
-from viz.run.request import Answer
+from viz.run.request import Answer, Request
+from viz.screen import Screen, all_choices, value_of
 from viz.spelling import MOST_IDS, MOST_OF_PHRASES
+from viz.state.focus import pinned_step
 from viz.state.limits import check_text
+from viz.state.mending import mend
 from viz.state.page import Pane
 from viz.state.state import change, session
 
@@ -37,6 +40,10 @@ class Branching:
     """The choices that both belong to: they are said until another one is made."""
     pieces: str = ""
     """The words of it that the vocabulary lacks, with their pieces, in a sentence."""
+    before: Ids = ()
+    """The target that was shown when the last decision was made."""
+    awaited: Hashable = None
+    """The choices that this made, until what it changed is known; None: it is."""
 
 
 def go_on_from(ids: Sequence[int]) -> None:
@@ -85,19 +92,54 @@ def _add(name: str, phrase: Sequence[int]) -> None:
             f"All such phrases together have up to {MOST_OF_PHRASES} tokens, which an address "
             "holds: take one away first."
         )
-    change(**{name: every})
+    _decide(**{name: every})
 
 
 def take_back(name: str, phrase: Ids = ()) -> None:
     """Take one decision back. name: of the field of the Screen; phrase: which one of several."""
     value = getattr(session().screen, name)
     left = tuple(it for it in value if it != phrase) if name in ("force", "forbid") else ()
-    change(**{name: left})
+    _decide(**{name: left})
 
 
 def take_all_back() -> None:
     """Let the model decode by itself."""
-    change(prefix=(), force=(), forbid=(), branch=())
+    _decide(prefix=(), force=(), forbid=(), branch=())
+
+
+def _decide(**choices: Any) -> None:
+    """Change decisions; the step that is shown stays until it is known what that changed."""
+    own, answer, screen = session().of(Branching), session().answer, session().screen
+    own.before, step = (), screen.step
+    if answer is not None and answer.recording.target:
+        own.before = tuple(token.id for token in answer.recording.target)
+        pinned = pinned_step(Pane(screen, answer.request, answer))
+        step = step if pinned is None else pinned
+    change(**choices, step=step)
+    own.awaited = _choices_of(session().screen)
+
+
+def _choices_of(screen: Screen) -> Hashable:
+    """All that a decision leads to, and the step: who chose anything else has gone elsewhere."""
+    about = all_choices()["step"].metadata["about"]
+    return tuple(value_of(screen, name) for name in sorted(about | {"step"}))
+
+
+def follow_decision(request: Request) -> None:
+    """Show the step at which the last decision first changed what is written, once that is there.
+
+    Where it changed nothing, the step that was shown stays. request: that of the page.
+    """
+    own, answer, screen = session().of(Branching), session().answer, session().screen
+    if own.awaited is None or (answer is not None and answer.request != request):
+        return
+    awaited, own.awaited = own.awaited, None
+    if answer is not None and awaited == _choices_of(screen):
+        now = [token.id for token in answer.recording.target]
+        pairs = enumerate(zip(own.before, now, strict=False))
+        other = next((i for i, (a, b) in pairs if a != b), None)
+        if other is not None:
+            mend(replace(screen, step=other))
 
 
 def begin_with(answer: Answer, text: str) -> None:

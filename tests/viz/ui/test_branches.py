@@ -285,3 +285,36 @@ def test_side_by_side_has_the_correction_and_what_is_written_without_it(
     assert lines["Beam search, corrected"] == words_of(pane.recording.target)
     assert lines["Beam search"] == words_of(free)
     assert "Greedy" in lines  # which places no phrase, and is not refused
+
+
+def first_other(a: tuple[Token, ...], b: tuple[Token, ...]) -> int:
+    return next(i for i, (x, y) in enumerate(zip(a, b, strict=False)) if x.id != y.id)
+
+
+def test_a_decision_shows_the_first_word_that_it_changed_and_its_undoing_too() -> None:
+    text = "The weather is very good today and the children are playing in the garden."
+    app = start(page="decode", text=text, **CHOICES, step="8")
+    before = app.session_state["session"].answer.recording.target
+    app.button(key="forbid this").click().run()
+    now = app.session_state["session"].answer.recording.target
+    changed = first_other(before, now)
+    assert changed > 0 and screen(app).step == changed
+    app.button(key="branch 0").click().run()
+    assert app.session_state["session"].answer.recording.target == before
+    assert screen(app).step == changed
+    typed(app, "Must have", "Katze")
+    now = app.session_state["session"].answer.recording.target
+    assert screen(app).step == first_other(before, now)
+
+
+def test_a_decision_that_changes_nothing_leaves_the_step_and_an_address_says_its_own() -> None:
+    app = open_decode(step="2")
+    before = app.session_state["session"].answer.recording.target
+    typed(app, "Must not have", "Katze")
+    assert app.session_state["session"].answer.recording.target == before
+    assert screen(app).forbid and screen(app).step == 2
+    app = open_decode(pins="q3")
+    typed(app, "Must not have", "Katze")
+    assert screen(app).step == 3, "that of the word that was pinned"
+    assert screen(open_decode(forbid=str(before[1].id), step="3")).step == 3
+    assert screen(open_decode(forbid=str(before[1].id))).step == 0
