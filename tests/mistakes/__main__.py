@@ -77,7 +77,8 @@ def document(results: list[dict[str, Any]], weights: str) -> str:
 
 
 def _section(number: int, each: dict[str, Any]) -> list[str]:
-    p = exp(each["log_prob"])
+    p, (first, *more) = exp(each["log_prob"]), each["pieces"]
+    rank = f"`{first['piece']}` has rank {first['rank']:,}" if more else f"rank {first['rank']:,}"
     of_word = exp(each["log_prob_word"])
     lines = [
         f"## {number}. {each['title']}",
@@ -87,8 +88,8 @@ def _section(number: int, each: dict[str, Any]) -> list[str]:
         f"* Beam search: {_marked(each['written'], each['word'])}",
         f"* Greedy: {each['greedy']}",
         f"* Card of “{each['word']}”, *{TITLES[each['kind']]}*: {each['verdict']}",
-        f"* “{each['other']}” instead: {100 * p:.3g} %, rank {each['rank']:,}; “{each['word']}” "
-        f"has {100 * of_word:.3g} %.",
+        f"* “{each['other']}” instead: {100 * p:.3g} %, {'its first piece ' * bool(more)}{rank}; "
+        f"“{each['word']}” has {100 * of_word:.3g} %.",
     ]
     lines.append(f"* {each['search']['text']}")
     for side, name in (("source", "the text"), ("prefix", "what is written before")):

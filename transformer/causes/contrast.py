@@ -70,9 +70,12 @@ class Contrast:
         return exp(self.log_prob)
 
     @property
-    def rank(self) -> int:
-        """The largest rank of its pieces by the model's own distribution; 1: the likeliest ones."""
-        return max(piece.rank for piece in self.pieces)
+    def ranks(self) -> tuple[int, ...]:
+        """Each piece's rank by the model's own distribution; all 1: greedy decoding writes them.
+
+        A word of several pieces has no rank of its own: no distribution is over words.
+        """
+        return tuple(piece.rank for piece in self.pieces)
 
     @property
     def lead(self) -> float:

@@ -17,7 +17,6 @@ def contrast_values(result: Contrast) -> dict[str, Any]:
         "place": result.place.word,
         "word": result.written,
         "other": result.other,
-        "rank": result.rank,
         "log_prob": result.log_prob,
         "log_prob_word": result.log_prob_written,
         "pieces": [
@@ -36,14 +35,15 @@ def _side(words: Sequence[str], costs: Tensor, contrast: Tensor) -> list[dict[st
 
 
 def contrast_lines(result: Contrast) -> list[str]:
-    """Rank and log-probability, and the words that speak most for either."""
-    pieces = ""
+    """Log-probability and ranks, and the words that speak most for either."""
+    log_prob, ranks = f"log-probability {result.log_prob:.2f} nats", f"rank {result.ranks[0]:,}"
     if len(result.pieces) > 1:
-        ranks = ", ".join(f"{it.token.piece} {it.rank:,}" for it in result.pieces)
-        pieces = f" Ranks of its pieces: {ranks}."
+        each = ", ".join(f"{it.token.piece} {it.rank:,}" for it in result.pieces)
+        log_prob += f", of its {len(result.pieces)} pieces together"
+        ranks = f"rank of each piece: {each}"
     return [
-        f"“{result.other}”: rank {result.rank:,}, log-probability {result.log_prob:.2f} nats; "
-        f"“{result.written}”, which is written: {result.log_prob_written:.2f} nats.{pieces}",
+        f"“{result.other}”: {log_prob} ({ranks}); "
+        f"“{result.written}”, which is written: {result.log_prob_written:.2f} nats.",
         *_speaks("the text", result.source_words, result.of_source, result),
         *_speaks("what is written before", result.prefix_words, result.of_prefix, result),
     ]

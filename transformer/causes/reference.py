@@ -24,11 +24,11 @@ class ReferenceWord:
     word: str
     log_prob: float
     """In nats, the sum over its pieces."""
-    rank: int
-    """The largest rank of its pieces by the model's own distribution, without the rules of its
-    folder; 1: the likeliest ones."""
+    ranks: tuple[int, ...]
+    """Each piece's rank by the model's own distribution, without the rules of its folder; 1: the
+    likeliest one there."""
     instead: str
-    """The word that greedy decoding writes here; the same where the rank is 1."""
+    """The word that greedy decoding writes here; the same where all ranks are 1."""
 
     @property
     def probability(self) -> float:
@@ -37,7 +37,7 @@ class ReferenceWord:
     @property
     def is_departure(self) -> bool:
         """Tell whether the model would write another word here."""
-        return self.rank > 1
+        return max(self.ranks) > 1
 
 
 @dataclass(frozen=True)
@@ -83,10 +83,11 @@ def reference(
     for group in word_groups(tokens):
         pieces = [scores[i] for i in group]
         own = word_piece([tokens[i] for i in group]).strip(" ▁")
-        rank = max(piece.rank for piece in pieces)
+        ranks = tuple(piece.rank for piece in pieces)
         before = tokens[: group[0]]
-        instead = own if rank == 1 else _next_word(checkpoint, text, before, made, on_step)
-        words.append(ReferenceWord(own, sum(it.log_prob for it in pieces), rank, instead))
+        is_own = max(ranks) == 1
+        instead = own if is_own else _next_word(checkpoint, text, before, made, on_step)
+        words.append(ReferenceWord(own, sum(it.log_prob for it in pieces), ranks, instead))
     return Reference(tuple(words), tokens)
 
 

@@ -188,8 +188,11 @@ def text(result: Result) -> str:
     """The text; below it a line for each word of a reference."""
     lines = [str(result["text"])]
     for each in result.get("reference", ()):
-        line = f"{each['log_prob']:8.2f} nats  rank {each['rank']:>6,}  {visible(each['word'])}"
-        lines.append(line if each["rank"] == 1 else f"{line}  (writes {visible(each['instead'])})")
+        ranks = ", ".join(f"{rank:,}" for rank in each["ranks"])
+        name = "rank" if len(each["ranks"]) == 1 else "rank of each piece"
+        line = f"{each['log_prob']:8.2f} nats  {visible(each['word'])}, {name} {ranks}"
+        is_own = max(each["ranks"]) == 1
+        lines.append(line if is_own else f"{line}  (writes {visible(each['instead'])})")
     return "\n".join(lines)
 
 

@@ -1,4 +1,4 @@
-"""The certainty of each word that a model wrote: its log-probability, rank and entropy."""
+"""The certainty of each word that a model wrote: its log-probability, ranks and entropy."""
 
 import math
 from dataclasses import dataclass
@@ -16,8 +16,8 @@ class Certainty:
 
     log_prob: float
     """The sum over its pieces, in nats."""
-    rank: int
-    """The largest of its pieces; 1: the model wrote the most probable ones."""
+    ranks: tuple[int, ...]
+    """Each piece's; all 1: the model wrote the most probable ones."""
     entropy: float
     """The sum over the distributions that its pieces come from, in bits."""
 
@@ -33,12 +33,12 @@ def _of_piece(logits: Tensor, id: int) -> Certainty:
     """logits [V]. One row after the other: a large vocabulary is not copied for all at once."""
     log_probs = logits.cpu().double().log_softmax(-1)
     entropy = float(torch.special.entr(log_probs.exp()).sum()) / math.log(2)
-    return Certainty(float(log_probs[id]), 1 + int((logits > logits[id]).sum()), entropy)
+    return Certainty(float(log_probs[id]), (1 + int((logits > logits[id]).sum()),), entropy)
 
 
 def _together(pieces: list[Certainty]) -> Certainty:
     return Certainty(
         sum(each.log_prob for each in pieces),
-        max(each.rank for each in pieces),
+        tuple(rank for each in pieces for rank in each.ranks),
         sum(each.entropy for each in pieces),
     )

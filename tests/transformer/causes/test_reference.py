@@ -29,10 +29,10 @@ def test_words_have_the_numbers_of_the_forced_pass(name: str) -> None:
     logits = record(checkpoint, SOURCE, TARGET).logits.double()
     for t, (word, id) in enumerate(zip(result.words, map(int, TARGET.split()), strict=False)):
         order = logits[t].argsort(descending=True).tolist()
-        assert word.rank == order.index(id) + 1
+        assert word.ranks == (order.index(id) + 1,)
         assert word.log_prob == pytest.approx(float(logits[t].log_softmax(-1)[id]), abs=1e-5)
         best = checkpoint.tokenizer.token(order[0]).piece
-        assert word.instead == (str(id) if word.rank == 1 else best.strip(" ▁"))
+        assert word.instead == (str(id) if word.ranks == (1,) else best.strip(" ▁"))
 
 
 def test_what_greedy_decoding_writes_departs_nowhere(small: Checkpoint) -> None:
@@ -83,8 +83,8 @@ def test_what_is_no_reference_is_refused(small: Checkpoint) -> None:
 
 def test_a_shell_prints_a_line_for_each_word() -> None:
     words = [
-        {"word": "Tom", "log_prob": -0.1, "rank": 1, "instead": "Tom"},
-        {"word": "lebt", "log_prob": -2.5, "rank": 2, "instead": "wohnt"},
+        {"word": "Tom", "log_prob": -0.1, "ranks": (1,), "instead": "Tom"},
+        {"word": "lebt", "log_prob": -2.5, "ranks": (2, 1), "instead": "wohnt"},
     ]
     text, first, second = COMMAND.text({"text": "Tom wohnt.", "reference": words}).splitlines()
     assert text == "Tom wohnt." and "wohnt" not in first

@@ -10,6 +10,7 @@ import torch
 from tests.viz.ui.test_why_word import RIVER, card, tables, values
 from transformer import decode, load_checkpoint
 from transformer.causes import contrast, repairs
+from transformer.causes.contrast_file import contrast_lines
 from transformer.checkpoint import checkpoints_folder
 from transformer.words import words_of
 from viz.exhibits.table import Table
@@ -37,8 +38,23 @@ def test_the_right_word_has_the_numbers_of_contrast(page: str) -> None:
     assert isinstance(words, Words)
     numbers = {span.measure: span.value for span in words.lines[0].spans if span.measure}
     assert numbers["probability"] == pytest.approx(result.probability, rel=1e-3)
-    assert numbers["rank"] == result.rank
+    assert (numbers["rank"],) == result.ranks
     assert "repairs" not in figures
+
+
+def test_a_word_of_several_pieces_has_no_rank_of_its_own() -> None:
+    pane, figures = card("decode", **{**PINNED, "instead": "Werksleiterin"})
+    checkpoint = load_checkpoint(checkpoints_folder() / "en-de-small", "cpu")
+    result = contrast(checkpoint, CHOICES["text"], pane.recording.target, 1, "Werksleiterin")
+    words = figures["right-word"].content
+    assert isinstance(words, Words) and len(result.pieces) > 1
+    spans = [span for span in words.lines[0].spans if span.measure]
+    assert [span.measure for span in spans] == ["probability", "rank of a piece"]
+    assert spans[1].value == result.ranks[0]
+    foot = [span.value for span in words.foot if span.measure == "rank of a piece"]
+    assert tuple(foot) == result.ranks
+    line = contrast_lines(result)[0]
+    assert all(f"{it.token.piece} {it.rank:,}" in line for it in result.pieces)
 
 
 def test_each_link_leads_to_a_screen_that_writes_the_word() -> None:

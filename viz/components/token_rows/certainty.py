@@ -33,24 +33,24 @@ def tinted(recording: Recording) -> list[tuple[float, float, float, str]]:
     result: dict[int, tuple[float, float, float, str]] = {}
     for group, each in zip(word_groups(target), certainties(recording), strict=True):
         depths = _depths(each)
-        result |= {position: (*depths, _text(each, len(group))) for position in group}
+        result |= {position: (*depths, _text(each)) for position in group}
     return [result[position] for position in range(len(target))]
 
 
 def _depths(it: Certainty) -> tuple[float, float, float]:
     values = (
         -it.log_prob / FULL_LOG_PROB,
-        log(it.rank) / log(FULL_RANK),
+        log(max(it.ranks)) / log(FULL_RANK),
         it.entropy / FULL_ENTROPY,
     )
     a, b, c = (round(min(1.0, max(0.0, value)), 3) for value in values)
     return a, b, c
 
 
-def _text(it: Certainty, n_pieces: int) -> str:
+def _text(it: Certainty) -> str:
     """The numbers of a word, as a pointer finds them."""
-    pieces = f", of its {n_pieces} pieces together" if n_pieces > 1 else ""
-    return (
-        f"{percent(exp(it.log_prob))} ({number(it.log_prob)} nats), rank {it.rank:,}, "
-        f"entropy {number(it.entropy)} bits{pieces}"
-    )
+    sure = f"{percent(exp(it.log_prob))} ({number(it.log_prob)} nats)"
+    entropy, ranks = f"entropy {number(it.entropy)} bits", ", ".join(f"{n:,}" for n in it.ranks)
+    if len(it.ranks) == 1:
+        return f"{sure}, rank {ranks}, {entropy}"
+    return f"{sure}, {entropy}, of its {len(it.ranks)} pieces together; rank of each: {ranks}"

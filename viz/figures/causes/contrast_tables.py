@@ -21,19 +21,29 @@ FOOT = (
     "the right one."
 )
 PROBABILITY, LOG_PROB, RANK = "probability", "log-probability, in nats", "rank"
+OF_PIECE = "rank of a piece"
 
 
 def right_word(contrast: Contrast, vocab_size: int, way: Pruning | None = None) -> Words:
-    """The right word's probability and rank, beside the probability of what is written.
+    """The right word's probability, beside that of what is written; the rank of each piece.
+
+    A rank is a place in one distribution, over pieces: a word of several has none of its own.
 
     way: of the right word through the search, where that wrote the text.
     """
     own, other = visible(contrast.written), visible(contrast.other)
     p = contrast.probability
-    line = [
-        Span(f"“{other}”:"),
-        Span(f"{percent(p)},", value=p, measure=PROBABILITY),
-        Span(f"rank {contrast.rank:,} of {vocab_size:,}.", value=contrast.rank, measure=RANK),
+    (first, *more), of = contrast.pieces, f"of {vocab_size:,}"
+    line = [Span(f"“{other}”:"), Span(f"{percent(p)},", value=p, measure=PROBABILITY)]
+    if more:
+        line += [
+            Span(f"of its {len(contrast.pieces)} pieces together; the first,"),
+            Span(f"{word_label(first.token)}, has"),
+            Span(f"rank {first.rank:,} {of}.", value=first.rank, measure=OF_PIECE),
+        ]
+    else:
+        line.append(Span(f"rank {first.rank:,} {of}.", value=first.rank, measure=RANK))
+    line += [
         Span(f"“{own}”, which is written:"),
         Span(f"{percent(exp(contrast.log_prob_written))}.", value=exp(contrast.log_prob_written)),
     ]
@@ -44,12 +54,12 @@ def right_word(contrast: Contrast, vocab_size: int, way: Pruning | None = None) 
         Span(number(contrast.log_prob_written), value=contrast.log_prob_written, measure=LOG_PROB),
         Span("nats."),
     ]
-    if len(contrast.pieces) > 1:
+    if more:
         foot.append(Span("Ranks of its pieces, each after those before it:"))
         *some, last = (f"{word_label(it.token)} {it.rank:,}" for it in contrast.pieces)
         names = [*(f"{it}," for it in some), f"{last}."]
         foot += [
-            Span(name, value=it.rank, measure=RANK)
+            Span(name, value=it.rank, measure=OF_PIECE)
             for name, it in zip(names, contrast.pieces, strict=True)
         ]
     lines = [Line(line)]

@@ -29,8 +29,9 @@ from viz.ui.showing import show_declared
 
 TITLE = "Reference, word by word"
 FOOT = (
-    "Each word is given the text and all words of the reference before it. Its rank is the largest "
-    "of its pieces by the model's own distribution: 1 is the most probable one. In all"
+    "Each word is given the text and all words of the reference before it. The rank is "
+    "that of each of its pieces, by the model's own distribution: 1 is the most probable one. Its "
+    "probability is the product of theirs. In all"
 )
 
 
@@ -100,7 +101,7 @@ def _exhibit(recording: Recording, scores: Reference) -> Exhibit:
         [
             Column("Reference"),
             Column("The model writes"),
-            Column("Rank"),
+            Column("Rank of each piece"),
             Column("Probability"),
             Column("Log-probability, nats"),
         ],
@@ -119,7 +120,7 @@ def _head(word: ReferenceWord) -> Cell:
 def _cells(word: ReferenceWord, largest: float) -> list[Cell]:
     return [
         Cell(visible(word.instead) if word.is_departure else "", is_marked=word.is_departure),
-        Cell(f"{word.rank:,}", float(word.rank)),
+        Cell(", ".join(f"{rank:,}" for rank in word.ranks), float(max(word.ranks))),
         Cell(percent(word.probability), word.probability),
         Cell(number(word.log_prob), word.log_prob, rooted(-word.log_prob, largest)),
     ]
