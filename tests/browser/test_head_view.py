@@ -77,6 +77,10 @@ def test_the_sentence_is_of_what_is_pointed_at_or_pinned(page: Page, apps: str) 
     for key in (0, 4, 9):
         token(page, f"k{key}").hover()
         says(page, said(map, 0, 3, 2, key), "Pinned and pointed at")
+    token(page, "k9").click()
+    page.mouse.move(0, 0)
+    says(page, said(map, 0, 3, 2, 9), "Pinned: the line between both")
+    expect(token(page, "k9").locator(".label")).to_have_text(f"{weights[2, 9]:.4f}")
     assert page.locator(".sentence").bounding_box() == height
 
 

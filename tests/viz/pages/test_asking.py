@@ -172,6 +172,25 @@ def test_of_two_words_of_a_text_either_may_look_at_the_other() -> None:
     assert offers(on_explore(kind="cross", pins=("k1",)))["there"].spot.queries == ()
 
 
+@pytest.mark.parametrize("asks", ["there", "back"])
+def test_the_link_of_an_answer_pins_the_query_and_the_key_that_were_asked(asks: str) -> None:
+    """And what was asked is asked there, too: by the pins, which now say who looks at whom."""
+    of = on_explore(kind="encoder_self", pins=("q1", "q2"), asks=asks)
+    spot = offers(of)[asks].spot
+    growth = exhibits_of_pins(of)[NAME]
+    assert isinstance(growth, Growth)
+    content = growth.exhibit(Counted()).content
+    assert isinstance(content, Table) and content.rows
+    for row in content.rows:
+        query = {name: each[0] for name, each in parse_qs(urlsplit(row.head.link).query).items()}
+        screen = parse({"page": "explore", **query})
+        there = replace(of, screen=screen)
+        assert len(screen.pins) == 2 and {pin[0] for pin in screen.pins} == {"q", "k"}
+        again = offers(there)
+        assert screen.of(ExploreFields).asks == "there" and again["there"].spot == spot
+        assert (again["back"].spot.queries, again["back"].spot.keys) == (spot.keys, spot.queries)
+
+
 @pytest.mark.parametrize("question", ["who links banana to street?"])
 def test_what_cannot_be_asked_is_refused_in_a_sentence(question: str) -> None:
     with pytest.raises(InputError):

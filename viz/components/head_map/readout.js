@@ -35,7 +35,8 @@ export function read(view) {
 }
 
 // Of a cell that is pointed at; else of the strongest one of a token that is; else of the chosen
-// cell, or the strongest of all.
+// cell; else where the row and the column that were pinned last meet; else of the strongest one of
+// the token that was pinned last, or of all.
 function said(view) {
   const { map, pointed, selected } = view;
   const axis = pointed?.isCell ? "cell" : "token";
@@ -46,7 +47,10 @@ function said(view) {
   if (selected && String(inMap(map, ...selected)) === String(selected)) {
     return ofCell(view, selected, "Chosen");
   }
-  const pin = pinsOf(view).at(-1);
+  const pins = pinsOf(view);
+  const [row, column] = [pins.findLast((each) => each.row >= 0), pins.findLast((each) => each.column >= 0)];
+  if (row && column) return ofCell(view, [row.row, column.column], "Pinned: the cell of both");
+  const pin = pins.at(-1);
   const held = pin && strongestAlong(map, pin.row, pin.column);
   if (held) return saying(view, held, "Pinned: its strongest cell");
   if (!map.strongest) return saidOf(null, null, map.header.masked ? "Every cell is masked." : "No value is a finite number.");

@@ -6,7 +6,7 @@ import { aimedOf, badge, colourOf, laneOf, shiftOf, shown } from "./heads.js";
 import { MAX_POINTED, developed, linesAt, openToken, paintLines } from "./lines.js";
 import { movedLines, paintHead } from "./picture.js";
 import { labelTokens, leaveOut, markActive, strongestAt } from "./tokens.js";
-import { describe, explain, said } from "./words.js";
+import { describe, explain, heldCell, said } from "./words.js";
 
 const LONGEST = 34; // px: the bar of a weight of 1
 
@@ -100,8 +100,11 @@ function drawEnds(view, context, head, { columns, values }) {
 
 // Labels beside the tokens, the sentence above, and the legend.
 function putIntoWords(view, heads) {
-  const id = view.hovered ?? view.pins.at(-1);
+  const held = view.hovered ? null : heldCell(view, heads);
+  const id = view.hovered ?? (held ? `q${held.row}` : view.pins.at(-1));
   const found = id && heads.length ? strongestAt(view.map, heads, id) : [];
+  const key = held && `k${held.column}`;
+  if (held && !found.some((each) => each.id === key)) found.push({ ...held, id: key });
   leaveOut(view.tokens, { ids: [...view.active.toReversed(), ...found.map((each) => each.id)] });
   labelTokens(view.tokens, found, (head) => badge(view, head));
   say(view.sentence, said(view, heads));

@@ -35,7 +35,8 @@ function strongestLine(map, head) {
 }
 
 // Of a pinned and a pointed token on two sides: their cell. Else the strongest line of the token
-// that is pointed at or pinned last, else of all.
+// that is pointed at; else where the row and the column that were pinned last meet; else the
+// strongest line of the token that was pinned last, or of all.
 export function said(view, heads) {
   const { pins, hovered, linked } = view;
   const [pointed, pin] = [hovered ?? linked[0], pins.at(-1)];
@@ -46,6 +47,8 @@ export function said(view, heads) {
   const cell = pin && pointed && cellAt(view.map, heads, pin, pointed);
   if (cell) return saying(view, cell, "Pinned and pointed at", true);
   if (pointed) return saying(view, lineOf(view.map, heads, pointed), "Pointed at: its strongest line", true);
+  const held = heldCell(view, heads);
+  if (held) return saying(view, held, "Pinned: the line between both", true);
   if (pin) return saying(view, lineOf(view.map, heads, pin), "Pinned: its strongest line", true);
   return saying(view, view.strongest, `The strongest line of ${whichOf(view.map, heads)}`);
 }
@@ -70,6 +73,12 @@ function cellAt(map, heads, one, other) {
   const sent = cells.filter(({ value }) => value !== undefined);
   const size = ({ value }) => (Number.isNaN(value) ? -1 : Math.abs(value));
   return sent.reduce((a, b) => (a && size(a) >= size(b) ? a : b), null);
+}
+
+// Where the row and the column that were pinned last meet; null where only one side is pinned.
+export function heldCell({ pins, map }, heads) {
+  const [row, column] = ["q", "k"].map((letter) => pins.findLast((pin) => pin.startsWith(letter)));
+  return row && column ? cellAt(map, heads, row, column) : null;
 }
 
 function placesOf(...ids) {

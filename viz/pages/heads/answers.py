@@ -13,6 +13,7 @@ from transformer.corpus.shipping import sentences_for
 from transformer.corpus.surveyor import source_of
 from transformer.refusal import Refusal
 from viz.exhibits.exhibit import Exhibit
+from viz.fields.explore import ExploreFields
 from viz.figures.heads.answers_table import AnswerRow, Others, answers_table
 from viz.figures.heads.names import sentences
 from viz.labels import word_label
@@ -72,15 +73,16 @@ class HeadsAsked(Study[Counted]):
         return value.n_done
 
 
-def answers_to(pane: Pane, pattern: Pattern, spot: Spot | None = None) -> Exhibit | Growth[Counted]:
+def answers_to(
+    pane: Pane, pattern: Pattern, spot: Spot | None = None, pins: tuple[str, ...] | None = None
+) -> Exhibit | Growth[Counted]:
     """The heads that do it on the pane's sentence, with how often they do on others.
 
-    They grow with these, where the pattern can be counted there. spot: where it is meant; the pins
-    stay there. Raises Refusal.
+    They grow with these, where the pattern can be counted there. spot: where it is meant. pins:
+    those of each head's link; None: the query and the key that it is about. Raises Refusal.
     """
     every = answers(pattern, pane.recording, spot)
     there = [each for each in every if each.looks_there]
-    pins = None if spot is None else pane.screen.pins
     rows = [_row(pane, each, pins) for each in there[:MOST_ROWS]]
     rest = [each for each in every if each not in there[:MOST_ROWS]]
     exhibit = partial(_exhibit, pane, in_words(pattern, pane.recording), rows, rest)
@@ -127,7 +129,8 @@ def _row(pane: Pane, of: Answer, pins: tuple[str, ...] | None) -> AnswerRow:
         )
     )
     pins = _pins(pane, of) if pins is None else pins
-    screen = put(on_explore(pane.screen, place), pins=pins)
+    asks = pane.screen.of(ExploreFields).asks and "there"  # what was asked goes by the pins now
+    screen = put(on_explore(pane.screen, place), pins=pins, asks=asks)
     return AnswerRow(of, " → ".join(words), link(screen), link(at_head(pane.screen, place)))
 
 

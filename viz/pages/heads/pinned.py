@@ -32,8 +32,8 @@ class Offer:
 def offers(pane: Pane) -> dict[str, Offer]:
     """Name of a direction, as `ExploreFields.asks` has it -> its question.
 
-    Rows and columns that are pinned are one question; of the two rows that were pinned last, in a
-    text that looks at itself, either may look at the other.
+    Rows and columns that are pinned are one question. In a text that looks at itself either of two
+    words may look at the other: of the two rows that were pinned last, or of a row and a column.
     """
     map = read(pane.recording, pane.selection.kind, Reading(words=True))
     # Which words are pinned does not depend on what is read of them, and some lenses refuse.
@@ -42,6 +42,10 @@ def offers(pane: Pane) -> dict[str, Offer]:
     columns = _positions(pane, "k", on_screen.column_groups)
     if rows and columns:
         pairs = {"there": (rows, columns)}
+        if len(rows) == len(columns) == 1 and not map.attention.is_cross:
+            turned = _as_query(on_screen, columns[0])
+            if turned and turned != rows:
+                pairs["back"] = turned, _as_key(on_screen, rows[0])
     elif len(rows) > 1 and not map.attention.is_cross:
         first, second = rows[-2:]
         keys = {row: _as_key(on_screen, row) for row in (first, second)}
@@ -69,6 +73,16 @@ def _as_key(map: AttentionMap, query: int) -> list[int]:
     return []
 
 
+def _as_query(map: AttentionMap, key: int) -> list[int]:
+    """The position as a query of the token of a column; none where it has no row."""
+    of, column = sides(map), map.column_of(key)
+    for side, columns in of["columns"].items():
+        if column in columns:
+            row = of["rows"].get(side, [])[columns.index(column)]
+            return [map.row_groups[row][0]] if row >= 0 else []
+    return []
+
+
 def _is_open(map: AttentionMap, queries: list[int], keys: list[int]) -> bool:
     """No mask closes all of it."""
     allowed = map.attention.allowed(0).any(0)
@@ -88,8 +102,13 @@ def _offer(map: AttentionMap, queries: list[int], keys: list[int]) -> Offer:
 
 def exhibits_of_pins(pane: Pane) -> Exhibits:
     """The heads that do what the pins ask, where they are asked for."""
-    offer = offers(pane).get(pane.screen.of(ExploreFields).asks or "")
-    return {} if offer is None else {NAME: answers_to(pane, offer.pattern, offer.spot)}
+    asks, pins = pane.screen.of(ExploreFields).asks, pane.screen.pins
+    offer = offers(pane).get(asks or "")
+    if offer is None:
+        return {}
+    # Pins of rows alone do not say which of them looks at the other.
+    is_said = asks == "there" and any(pin[0] == "k" for pin in pins)
+    return {NAME: answers_to(pane, offer.pattern, offer.spot, pins if is_said else None)}
 
 
 def ask_of_pins(pane: Pane) -> None:
