@@ -23,6 +23,8 @@ from viz.theme import Theme
 
 TALL = 24
 """Rows beyond which a table scrolls by itself, below its heads."""
+SHORT = 32
+"""Characters that two lines beside the numbers have room for."""
 
 
 def table_html(content: Table | Tables, theme: Theme) -> str:
@@ -136,7 +138,7 @@ def _text(cell: Cell, column: Column | None = None) -> str:
     if cell.interval is not None and column.axis is not None:
         return _interval(cell.interval, column.axis)
     if cell.changes:
-        return " · ".join(map(_change, cell.changes))
+        return _folded(" · ".join(map(_change, cell.changes)), len(cell.plain))
     text = _with_parts(cell) if cell.parts else _formula(cell.text, cell.is_formula)
     text = f"<span>{text}</span>" if column.is_text and text else text
     bars = "".join(f'<span style="width: {100 * share:.1f}%"></span>' for share in cell.bars)
@@ -152,6 +154,11 @@ def _with_parts(cell: Cell) -> str:
             pieces += [html.escape(cell.text[end:start]), f"<b>{part}</b>"]
             end = stop
     return "".join([*pieces, html.escape(cell.text[end:])])
+
+
+def _folded(text: str, n: int) -> str:
+    """A text of n characters, of which two lines are seen until somebody opens it."""
+    return f"<details><summary>{text}</summary></details>" if n > SHORT else text
 
 
 def _linked(cell: Cell, text: str) -> str:

@@ -1,6 +1,7 @@
 """The cells of a table, and what stands above and beside them, as marks of a sheet."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 from viz.exhibits.table import Table, named_numbers
@@ -35,7 +36,8 @@ def marks_of(content: Table, theme: Theme, width: float) -> tuple[list[Mark], tu
         marks += _heads(row, shape, y, high, theme)
         y += high
     above = [cell.lines[-1] for cell in table.heads[-1]] if table.heads else []
-    for row in table.rows:
+    for entries in table.rows:
+        row = _broken(entries, shape)
         high = shape.row + LINE * (max(len(cell.lines) for cell in row) - 1)
         x, name = 0.0, row[0].lines[0]
         for i, (cell, across) in enumerate(zip(row, shape.widths, strict=False)):
@@ -44,6 +46,18 @@ def marks_of(content: Table, theme: Theme, width: float) -> tuple[list[Mark], tu
             x += across
         y += high
     return marks, (wide, y)
+
+
+def _broken(row: Sequence[Entry], shape: Shape) -> list[Entry]:
+    """The same row, with the texts beside the numbers whole, in as many lines as that takes."""
+    pairs = zip(row, shape.widths, strict=False)
+    return [replace(cell, lines=tuple(_text_lines(cell, across, shape))) for cell, across in pairs]
+
+
+def _text_lines(cell: Entry, across: float, shape: Shape) -> Sequence[str]:
+    if cell.look != "text":
+        return cell.lines
+    return [part for line in cell.lines for part in broken(line, across - PAD, shape.size)]
 
 
 def _head_height(row: Sequence[Entry], shape: Shape) -> float:

@@ -79,6 +79,14 @@ _CSS = """
   .data.rows :is(th, td).text { text-align: left; width: 100%; padding-left: 0.8rem; }
   .data.rows td.text:not(:empty) { white-space: normal; min-width: 9rem; }
   .data.rows td.text > span { display: inline-block; max-width: 30rem; }
+  .data.rows td.text:has(details) { min-width: 18rem; }
+  .data.rows td.text summary { display: block; cursor: pointer; }
+  .data.rows td.text summary::-webkit-details-marker { display: none; }
+  @media not print {
+    .data.rows td.text details:not([open]) summary {
+      display: -webkit-box; -webkit-box-orient: vertical; -webkit-line-clamp: 2; overflow: hidden;
+    }
+  }
   @media (max-width: 700px) { .data.rows td.text:not(:empty) { min-width: 60vw; } }
   .data.rows tbody :is(th, td) a { text-decoration: underline; text-underline-offset: 3px; }
   .data td.text del { color: var(--dim); text-decoration-color: var(--accent); }

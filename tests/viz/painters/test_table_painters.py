@@ -154,3 +154,17 @@ def test_an_arrow_points_to_the_new_words_whichever_way_they_run(
 ) -> None:
     table = sweep_table([HeadOff("a", "./", [0.5], 0.5, written=(Change(*change),))], ["it"])
     assert text in words(table_sheet(table, LIGHT, 400.0))
+
+
+def test_a_long_text_beside_numbers_is_folded_on_the_screen_and_whole_on_a_sheet() -> None:
+    changes = tuple(Change(f"old{i}", f"new{i}") for i in range(60))
+    rows = [HeadOff(f"head {n}", "./", [0.5] * 60, 1.0, written=changes[:n]) for n in (1, 60)]
+    table = sweep_table(rows, ["so"] * 60)
+    short, long = table_html(table, LIGHT).split("</thead>")[1].split("</tr>")[:2]
+    assert "<details>" not in short and long.count("<ins>") == 60
+    assert "<summary>" in long and " open" not in long.split("<details")[1].split(">")[0]
+    sheet = table_sheet(table, LIGHT, 500.0)
+    said = " ".join(words(sheet))
+    assert all(f"old{i} → new{i}" in said for i in range(60)) and "…" not in said
+    low = [mark.y for mark in sheet.marks if isinstance(mark, Words)]
+    assert max(low) < sheet.height, "rows are as high as their texts"
