@@ -15,6 +15,8 @@ pytestmark = pytest.mark.browser
 
 ADDRESS = f"lessons?story={LESSON}&checkpoint=copy&decoding=greedy"
 
+RESTS = "document.documentElement.style.getPropertyValue('--under-rest')"
+
 
 def focus_by_tab(page: Page, of: Locator) -> None:
     """Tab until it has the focus."""
@@ -86,10 +88,14 @@ def test_a_riddle_is_answered_wrong_and_then_right(page: Page, address: str) -> 
     page.get_by_role("link", name="Where does it go wrong? Lost words").click()
     forms = page.get_by_test_id("stForm")
     expect(page.get_by_text("Der Drucker hat wieder Papier.")).to_be_visible()
+    painted(page)
     for word, outcome in (("thousands", "“Tausende”"), ("three", "Right.")):
         forms.first.get_by_role("radio", name=word, exact=True).click()
         forms.first.get_by_role("button", name="Check").click()
         expect(page.get_by_test_id("stAlert").first).to_contain_text(outcome)
+        assert page.evaluate(RESTS), "the mouse points at nothing of what comes below it"
+    page.mouse.move(700, 500)
+    assert not page.evaluate(RESTS)
     page.get_by_role("link", name="See it on Explore").click()
     becomes(lambda: parameter(page, "pins"), "k16")
     becomes(lambda: parameter(page, "checkpoint"), "en-de-1")

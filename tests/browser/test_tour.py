@@ -112,6 +112,40 @@ def test_the_address_begins_it_and_tab_leads_out_of_it(page: Page, address: str)
     expect(page.locator(".tour .panel")).to_be_hidden()
 
 
+UNDER = """([x, y]) => {
+    let node = document.elementFromPoint(x, y);
+    while (node?.shadowRoot) node = node.shadowRoot.elementFromPoint(x, y);
+    return Boolean(node?.closest('.head-grid .cell'));
+}"""
+"""Whether a square is what the mouse at a place lies on."""
+
+
+def test_the_mouse_that_pressed_next_points_at_nothing_until_it_is_moved(
+    page: Page, address: str
+) -> None:
+    visit(page, address)
+    expect(page.locator(".token-rows .chip.parted").first).to_be_visible()
+    page.locator(".tour .start").click()
+    pointed, n_over = page.get_by_text("Pointed at").filter(visible=True), 0
+    for _ in range(N_STEPS - 1):
+        becomes(lambda: is_ringed(page), True)
+        box = page.locator(".tour .next").bounding_box()
+        assert box is not None
+        x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+        page.mouse.move(x, y)
+        page.mouse.down()
+        page.mouse.up()
+        becomes(lambda: is_ringed(page), True)
+        page.mouse.move(x + 1, y)  # as a hand shakes
+        expect(pointed).to_have_count(0)
+        if page.evaluate(UNDER, [x, y]):
+            n_over += 1
+            page.mouse.move(x + 12, y)
+            expect(pointed).not_to_have_count(0)  # the next step rests it again
+    assert n_over, "no step left the mouse on a square"
+    page.keyboard.press("Escape")
+
+
 @pytest.mark.parametrize("place", ["?story=masks&scene=1&role=stage", "decode", "lessons"])
 def test_no_wall_and_no_other_page_offers_it(page: Page, address: str, place: str) -> None:
     visit(page, f"{address}/{place}")

@@ -1,7 +1,7 @@
 // A whole story in a page of its own: one scene at a time, by the keys of a talk.
 
 import { isInUse } from "../components/kit/keyed.js";
-import { restPointer } from "../components/stage/resting.js";
+import { restPointer } from "../components/kit/resting.js";
 import { mounted } from "./mounting.js";
 
 const STEPS = { ArrowRight: 1, ArrowDown: 1, PageDown: 1, " ": 1, ArrowLeft: -1, ArrowUp: -1, PageUp: -1 };

@@ -1,10 +1,12 @@
-// A talk is given by keys: a mouse that was left lying where it is points at nothing in a scene that
-// comes, until it is moved. What moves below it would be pointed at for as long as the scene is there.
+// A mouse that was left lying where it is points at nothing in what comes below it, until it is moved:
+// in the next scene of a talk, which is given by keys; where a panel, or a button, was that it pressed.
+// What moves below it would be pointed at for as long as that is there.
 
 const REST = "headscopeRest"; // of the window, as each mount has modules of its own
 const COMES = ["pointerover", "pointerenter", "pointermove", "mouseover", "mouseenter", "mousemove"];
 const LEAVES = ["pointerout", "pointerleave", "mouseout", "mouseleave"];
 const ARRIVES = ["pointerover", "pointerenter", "mouseover", "mouseenter"];
+const HOVERED = { "--under-rest": "transparent", "--shown-under-rest": "0" }; // a ground; a button's opacity
 const STEP = 3; // px: less is a table that shakes
 
 export function restPointer() {
@@ -17,8 +19,10 @@ export function restPointer() {
 function hold(rest, isHeld) {
   rest.isHeld = isHeld;
   const { style } = document.documentElement;
-  if (isHeld) style.setProperty("--under-rest", "transparent"); // the ground of what is hovered
-  else style.removeProperty("--under-rest");
+  for (const [name, value] of Object.entries(HOVERED)) {
+    if (isHeld) style.setProperty(name, value);
+    else style.removeProperty(name);
+  }
 }
 
 // at: where the pointer was last; from: where it was when it was left lying, null: nobody knows yet.

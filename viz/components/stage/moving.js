@@ -1,5 +1,6 @@
 // A window goes to a scene: by its own keys, which its room is told of, or because the room says so.
 
+import { restPointer } from "../kit/resting.js";
 import { follow, isAtRest, isShown } from "../kit/scene.js";
 import { giveTally } from "../kit/tally.js";
 import { shownTheme } from "../kit/theme.js";
@@ -8,7 +9,6 @@ import { showCovers } from "./covers.js";
 import { isFrame, placeInTalk } from "./going.js";
 import { showRoom } from "./presenter.js";
 import { expectScene, isCut, keep, standIn } from "./recorded.js";
-import { restPointer } from "./resting.js";
 import { giveUp, goThere, lead, underway } from "./together.js";
 import { turn } from "./turning.js";
 

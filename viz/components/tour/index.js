@@ -3,6 +3,7 @@
 import { mounted } from "../kit/mounted.js";
 import { applyPalette, element } from "../kit/page.js";
 import { onCards } from "../kit/word_cards.js";
+import { restPointer } from "../kit/resting.js";
 import { takeKey } from "../kit/roving.js";
 import { isKnown, setKnown, takeStart } from "./known.js";
 import { placeOf } from "./places.js";
@@ -104,6 +105,7 @@ function go(tour, to) {
     return;
   }
   tour.at = to;
+  restPointer(); // the panel is elsewhere now, and a picture where the mouse is
   say(tour);
   bringIntoSight(tour.place.node);
   tour.next.focus({ preventScroll: true });
@@ -155,6 +157,7 @@ function end(tour) {
   if (tour.at < 0) return;
   cancelAnimationFrame(tour.frame);
   tour.at = -1;
+  restPointer();
   const held = tour.panel.contains(tour.root.getRootNode().activeElement);
   for (const node of [tour.panel, tour.ring]) {
     if (node.isConnected) node.hidePopover();
