@@ -31,6 +31,9 @@ const look = () => {
 look();
 """
 """What each frame shows: the numbers of the words, and the part of the track that is filled."""
+HEIGHTS = "all => all.map(each => each.getBoundingClientRect().height)"
+TWO_LINES = 52
+"""Pixels that a row is high at most, however many words its head changed."""
 LAKES = ("lake", "sea", "river", "forest", "garden")
 
 
@@ -159,3 +162,17 @@ def test_pairs_and_several_sentences(page: Page, address: str) -> None:
     assert synergy == pytest.approx(together - apart, abs=0.011)
     pairs.first.locator("a").click()
     becomes(lambda: (parameter(page, "edits") or "").count("head-off:"), 2)
+
+
+def test_rows_of_many_changed_words_are_two_lines_until_one_is_opened(
+    page: Page, address: str
+) -> None:
+    visit(page, f"{address}/experiment?checkpoint=shakespeare&options.max_len=120")
+    rows, long = page.locator(".data tbody tr"), page.locator(".data td.text details")
+    expect(long.nth(3)).to_be_attached()
+    page.locator(".st-key-far").get_by_role("button", name="Stop").click()
+    expect(page.locator(".st-key-far")).to_contain_text("Stopped")
+    assert max(rows.evaluate_all(HEIGHTS)) < TWO_LINES
+    tallest = max(range(long.count()), key=lambda i: len(long.nth(i).inner_text()))
+    long.nth(tallest).locator("summary").press("Enter")
+    becomes(lambda: max(rows.evaluate_all(HEIGHTS)) > TWO_LINES, True)
