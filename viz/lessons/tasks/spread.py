@@ -49,9 +49,10 @@ def explain(subject: Subject) -> str:
     weights = truth(subject)
     most = max(range(len(weights)), key=weights.__getitem__)
     before = _summed(previous(subject), subject)
+    word = options(subject)[max(range(len(before)), key=before.__getitem__)]
     parts = (
         f"an even guess costs {log_loss(weights, even(len(weights))):.2f} nats",
-        f"all points on the word one place before {log_loss(weights, before):.2f}",
+        f"all points on ‘{word}’ (the place before its own) {log_loss(weights, before):.2f}",
         f"the weights themselves {log_loss(weights, [max(w, 1e-9) for w in weights]):.2f}",
     )
     got = percent_of(weights[most])
