@@ -92,8 +92,8 @@ _ALL = (
     ),
     Word(
         "head",
-        "One of several ways in which a layer looks from word to word, each with queries, keys "
-        "and values of its own. Layers and heads count from 0.",
+        "One of several ways in which a layer looks from word to word, with its own queries, keys "
+        "and values V; its output o is its weights A times V. Layers and heads count from 0.",
         "o^h = A^h V^h",
         "Vaswani et al. 2017, section 3.2.2",
         spellings=("heads",),
@@ -226,7 +226,7 @@ _ALL = (
         "q_i = x_i W_Q",
         "Vaswani et al. 2017, section 3.2",
         spellings=("queries",),
-        stands_in=("head_view", "cell_steps"),
+        stands_in=HEADS,
         illustration="row",
     ),
     Word(
@@ -274,7 +274,7 @@ _ALL = (
         r"v_j = x_j W_V, \quad o_i = \sum_j A_{ij} v_j",
         "Vaswani et al. 2017, section 3.2",
         spellings=("values",),
-        stands_in=("cell_steps",),
+        stands_in=HEADS,
         illustration="row",
     ),
 )

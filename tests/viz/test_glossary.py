@@ -12,7 +12,7 @@ from transformer.decoding import decoding_methods
 from transformer.discover import discover
 from viz.formula import FormulaError, mathml
 from viz.glossary import DOCUMENT, cards, first_sentence, spellings_of, with_table, words
-from viz.word import Word
+from viz.word import HEADS, Word
 from viz.words import WORDS
 
 COMPONENTS = Path(__file__).parents[2] / "viz" / "components"
@@ -23,6 +23,14 @@ ASKED = {
 NO_QUANTITY = {"layer", "row", "measure"}
 OWN = {"greedy", "forced"}
 """Quantities that everybody defines so: without a source."""
+
+
+def test_a_card_of_a_picture_of_heads_leads_to_all_that_a_head_is_made_of() -> None:
+    for component in HEADS:
+        drawn = cards(component)
+        for name in ("head", "query", "key", "value"):
+            assert f'data-word="{name}"' in drawn, (component, name)
+
 
 every_word = pytest.mark.parametrize("word", words().values(), ids=lambda word: word.name)
 

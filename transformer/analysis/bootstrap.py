@@ -7,7 +7,22 @@ from torch import Tensor
 
 N_RESAMPLES = 2000
 _AT_ONCE = 100
+FEWEST = 10
+"""Sentences below which an interval says little. The percentile bootstrap is narrower than an
+interval by Student's t by the factor 1.96 / t * sqrt((n - 1) / n), of what is normal: by 18 % at 10
+sentences, by 37 % at 5, by 63 % at 3; and of 2 it gives just the two values."""
 SEED = 0
+
+
+def caution(n: int) -> str:
+    """Say that intervals over n sentences say little; empty where they do not.
+
+    >>> caution(3), caution(10)
+    ('An interval over 3 sentences says little: below 10 it is too narrow.', '')
+    """
+    if not 1 < n < FEWEST:
+        return ""
+    return f"An interval over {n} sentences says little: below {FEWEST} it is too narrow."
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from tqdm import tqdm
 
+from transformer.analysis.bootstrap import caution
 from transformer.commands.arguments import add_checkpoint, checkpoint, positive
 from transformer.commands.command import Command, Result
 from transformer.corpus.surveyed import Estimate
@@ -90,8 +91,9 @@ def lines_of(result: ChangedHeads) -> list[str]:
 def _heading(result: ChangedHeads) -> str:
     measure = (
         "0 where a head looks as before, 1 where no row keeps any of its keys (root of the mean "
-        "Jensen-Shannon divergence of its rows, with 95 % intervals)."
-    )
+        "Jensen-Shannon divergence of its rows, with 95 % intervals). "
+        f"{caution(result.n_sentences)}"
+    ).strip()
     n = f"{result.n_sentences:,} sentence{'s' * (result.n_sentences != 1)}"
     if result.heads[0].own is None:
         return f"{len(result.heads)} heads over {n}. {measure}"

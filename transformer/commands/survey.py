@@ -10,6 +10,7 @@ from pathlib import Path
 
 from tqdm import tqdm
 
+from transformer.analysis.bootstrap import caution
 from transformer.commands.arguments import add_checkpoint, add_data, named_folder, positive
 from transformer.commands.command import Command, Result
 from transformer.commands.engine_arguments import add_engine, run_shards
@@ -160,6 +161,7 @@ def text(result: Result) -> str:
     if survey.one_by_one:
         spent += f", read one by one as {survey.one_by_one}"
     heading = f"Means over {survey.n_sentences:,} sentences{spent}; intervals are in {CSV}."
+    heading = f"{heading} {caution(survey.n_sentences)}".strip()
     return "\n".join([heading, *table, *titled(names)])
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 import torch
 from tqdm import tqdm
 
+from transformer.analysis.bootstrap import caution
 from transformer.analysis.corpus_sweep import Worth, strongest, sweep_sentences, worths
 from transformer.analysis.outputs.output import output_of
 from transformer.analysis.tables.sweep_table import Line, check_place, read, write
@@ -146,6 +147,8 @@ def text(result: Result) -> str:
     heads, pairs = ([Worth(**each) for each in result[kind]] for kind in ("heads", "pairs"))
     unit = result["unit"]
     lines = {MEASURES[unit]: "between these lie 95 % of the means of resampled sentences"}
+    if said := caution(min((each.n_sentences for each in [*heads, *pairs]), default=0)):
+        lines["caution"] = said
     lines |= {each.edits: _line(each) for each in strongest(heads, len(heads))}
     if pairs:
         lines[f"synergy of pairs, in {unit}"] = "below 0: one makes up for the loss of the other"
@@ -154,7 +157,8 @@ def text(result: Result) -> str:
 
 
 def _line(each: Worth) -> str:
-    share = f"other words in {100 * each.share_other:.0f} %"
+    n = f"{each.n_sentences:,} sentence{'s' * (each.n_sentences != 1)}"
+    share = f"other words in {100 * each.share_other:.0f} % of {n}"
     ends = "" if each.low is None else f"  [{each.low:+.4f}, {each.high:+.4f}]"
     return f"{each.mean:+8.4f}{ends}  {share}"
 

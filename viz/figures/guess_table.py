@@ -20,6 +20,7 @@ def guess_table(
     ]
     costs = (log_loss(weights, guess), log_loss(weights, even(len(words))))
     yours = f"Your guess costs {costs[0]:.2f} nats, an even one {costs[1]:.2f}: less is better."
-    titles = ("Word", "Even" if points is None else "You", "The head", "")
+    guessed = "Even" if points is None else "You"
+    titles = ("Word", guessed, "The head", f"{guessed} (upper bar), the head (lower bar)")
     foot = "" if points is None else yours
     return Table("Guess", list(map(Column, titles)), rows, kind="list", foot=foot)

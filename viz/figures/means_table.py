@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from transformer.analysis.bootstrap import caution
 from viz.exhibits.table import Cell, Column, Row, Table
 from viz.labels import decimals_of, percent, signed
 
@@ -20,7 +21,7 @@ class MeanOff:
     """The share of sentences in which the model would write other words."""
 
 
-def means_table(means: Sequence[MeanOff], unit: str = "nats") -> Table:
+def means_table(means: Sequence[MeanOff], unit: str = "nats", n_sentences: int = 0) -> Table:
     """A row per head: the mean as a dot, its interval as a line, over one scale with 0."""
     ends = [
         0.0,
@@ -40,7 +41,7 @@ def means_table(means: Sequence[MeanOff], unit: str = "nats") -> Table:
 
     scale = Column(f"{signed(least, n)} to {signed(most, n)} {unit}", axis=(least, most))
     columns = [*map(Column, ("off", "mean", "95 % interval", "other words")), scale]
-    return Table("Means", columns, list(map(row_of, means)))
+    return Table("Means", columns, list(map(row_of, means)), foot=caution(n_sentences))
 
 
 def _interval(each: MeanOff, decimals: int) -> Cell:

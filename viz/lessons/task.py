@@ -3,7 +3,7 @@
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, SupportsFloat
 
 from torch import Tensor
 
@@ -121,6 +121,15 @@ class Task:
             tolerance = self.tolerance(truth)
             return any(abs(each - truth) <= tolerance for each in self._meant(reply))
         return reply == truth
+
+
+def shown(value: SupportsFloat, decimals: int = 2) -> float:
+    """A number as far as its digits on the screen say it: what somebody computes with.
+
+    >>> shown(-5.0518), shown(0.5604, 3)
+    (-5.05, 0.56)
+    """
+    return float(f"{float(value):.{decimals}f}")
 
 
 def even(n: int) -> tuple[float, ...]:

@@ -64,8 +64,11 @@ def _table(table: Table) -> str:
     body = "".join(_row(row, columns, table.scale) for row in table.rows)
     result = f" <b>{html.escape(table.result)}</b>" if table.result else ""
     foot = f"<p>{html.escape(table.foot)}{result}</p>" if table.foot else ""
-    if not (table.rows or head):
-        return f"<div>{foot}</div>"  # a box of nothing would stand there as a dot
+    if (
+        not table.rows and table.kind != "map"
+    ):  # heads above nothing would say that something is to come
+        title = f'<p class="title">{html.escape(table.title)}</p>' if table.title else ""
+        return f"<div>{title}{foot}</div>"
     name = html.escape(table.name)
     region = f' tabindex="0" role="region" aria-label="{name}"' if table.kind == "rows" else ""
     named = "" if region or table.title else f' aria-label="{name}"'

@@ -31,7 +31,7 @@ def marks_of(content: Table, theme: Theme, width: float) -> tuple[list[Mark], tu
         marks.append(Words(0, NORMAL, title, NORMAL, theme.text, is_bold=True))
         y = NORMAL + 4
     wide = max(sum(shape.widths), width_of(table.title, NORMAL, is_bold=True))
-    for row in table.heads:
+    for row in table.heads if table.rows or content.kind == "map" else ():
         high = _head_height(row, shape)
         marks += _heads(row, shape, y, high, theme)
         y += high

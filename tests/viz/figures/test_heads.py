@@ -203,11 +203,16 @@ def test_the_table_has_a_row_for_each_head_in_the_order_that_is_asked_for(atlas:
     assert len(table.rows) == 72
 
 
-def test_a_table_without_rows_and_heads_has_no_box() -> None:
+def test_a_table_without_rows_has_no_box() -> None:
     foot = "nobody does"
     alone = table_html(Table("t", [Column()], [], foot=foot), LIGHT)
     assert foot in alone and "<figure" not in alone
-    assert "<figure" in table_html(Table("t", [Column("head")], [], foot=foot), LIGHT)
+    headed = table_html(Table("t", [Column("head")], [], foot=foot), LIGHT)
+    assert foot in headed and "<figure" not in headed
+    line = Table(
+        "t", [Column("head")], [], kind="map"
+    )  # whose words stand above, and nothing below
+    assert "<figure" in table_html(line, LIGHT)
 
 
 def test_a_footprint_is_whole(atlas: Atlas) -> None:

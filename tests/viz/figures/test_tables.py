@@ -1,7 +1,11 @@
 """Tables as data: the shades, numbers, links and words of each."""
 
 import math
+from dataclasses import replace
 
+from transformer.analysis.bootstrap import caution
+from transformer.analysis.corpus_sweep import Worth
+from transformer.commands.sweep import COMMAND as SWEEP
 from viz.exhibits.table import Cell, Change, Table
 from viz.figures.dependence_tables import dependence_cell, dependence_table, dependence_tables
 from viz.figures.means_table import MeanOff, means_table
@@ -84,6 +88,18 @@ def test_a_mean_stands_within_its_interval_on_one_scale() -> None:
     assert cells(table)[-1].interval == (-4.0, -2.0, 1.0)
     assert [cell.text for cell in cells(table)][1:3] == ["−4.00 to +1.00", "50 %"]
     assert cells(table, 1)[1].text == "of one sentence"
+
+
+def test_an_interval_over_few_sentences_is_said_to_say_little() -> None:
+    """On the screen and in the shell."""
+    mean = MeanOff("a", "./", -2.0, -4.0, 1.0, 0.5)
+    worth = Worth("head-off:cross.0.0", 3, -2.0, -4.0, 1.0, 0.5)
+    for n, is_few in ((2, True), (9, True), (10, False)):
+        assert ("interval" in means_table([mean], "nats", n).foot) == is_few
+        result = {"heads": [vars(replace(worth, n_sentences=n))], "pairs": [], "unit": "nats"}
+        assert ("says little" in SWEEP.text(result)) == is_few
+        assert f"{n} sentences" in SWEEP.text(result)
+    assert caution(1) == ""  # where there is no interval
 
 
 def test_a_patch_says_its_effect_and_what_the_tab_key_reaches() -> None:

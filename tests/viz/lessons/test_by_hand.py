@@ -67,6 +67,17 @@ def _is_whole(of: Subject, query: int) -> bool:
     return (query,) in word_groups(of.attention.produced or ())
 
 
+@pytest.mark.parametrize("name", ["dot", "mix"])
+@pytest.mark.parametrize("text", SENTENCES["en-de-small"][:2])
+def test_a_hint_multiplies_the_factors_that_are_shown(name: str, text: str) -> None:
+    task, of = tasks()[name], seen("en-de-small", text, HEADS[0], "divided")
+    assert task.material is not None
+    lines = [line.split(" × ") for _, line in task.material(of) if " × " in line]
+    products = [math.prod(float(it.strip("()").replace("−", "-")) for it in two) for two in lines]
+    said = [float(it.replace("−", "-")) for it in re.findall(r"[−]?\d+\.\d+", task.hint(of, 0.0))]
+    assert any(abs(each - said[0]) < 0.00501 for each in products)
+
+
 @pytest.mark.parametrize("row", ["divided", "sharpest"])
 def test_rows_that_are_asked_about_are_words_that_look_most_at_words(row: str) -> None:
     for text in SENTENCES["en-de-small"][:2]:  # the third has no two such rows

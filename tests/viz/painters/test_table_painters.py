@@ -92,6 +92,16 @@ def test_a_mean_stands_within_its_interval_on_one_scale() -> None:
     assert re.findall(r'<u style="left:([\d.]+)%', drawn) == ["80.00"] * 2
 
 
+def test_where_there_is_nothing_no_heads_of_columns_stand() -> None:
+    """The foot says so: heads above nothing would look as if the rows were still to come."""
+    none = Table("Repairs", [Column("Change"), Column("Cost")], [], foot="No repair.")
+    drawn = table_html(none, LIGHT)
+    assert "No repair." in drawn and "<table" not in drawn and "Cost" not in drawn
+    assert "<th" not in drawn and "Title" in table_html(replace(none, title="Title"), LIGHT)
+    texts = [mark.text for mark in table_sheet(none, LIGHT, 200.0).marks if isinstance(mark, Words)]
+    assert texts == ["No repair."]
+
+
 def test_sentences_stand_below_each_other() -> None:
     drawn = table_html(token_lines([("A, 1", [("cat", True)]), ("B, 1", [(NASTY, False)])]), DARK)
     assert '<th scope="col" class="marked">cat</th>' in drawn and "<img" not in drawn

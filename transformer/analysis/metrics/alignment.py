@@ -26,12 +26,13 @@ METRIC = Metric(
     unit="share",
     compute=agreement,
     explain=(
-        "How far a head is one-to-one, be it by the word that a row writes or by the one that it "
-        "has read. It is the weight times the share of the key's total that this query gives, mean "
-        "over queries. The number is the same for both (AWO and AWI in Kobayashi et al. 2020), so "
-        "heads of either sort come first; the page Heads tells them apart (“Aligns the word it "
-        "writes”, “Aligns the word it has read”). A head that only follows the order of words is "
-        "one-to-one, too."
+        "How far a head pairs words one to one: each row looks at one word, and at no word look "
+        "several rows. A row may be paired with the word that it writes, or with the one that it "
+        "has just read. The number is the weight times the share of the key's total that this "
+        "query gives, mean over queries. The number is the same for both (AWO and AWI in "
+        "Kobayashi et al. 2020), so heads of either sort come first; the page Heads tells them "
+        "apart (“Aligns the word it writes”, “Aligns the word it has read”). A head that only "
+        "follows the order of words is one-to-one, too."
     ),
     formula=r"\frac{1}{Q} \sum_i \sum_j A_{ij} \frac{A_{ij}}{\sum_{i'} A_{i'j}}",
     source="both directions agree: Liang et al. 2006",

@@ -1,5 +1,6 @@
 """Every number of a head over its survey: mean, interval, and what is had by chance."""
 
+from transformer.analysis.bootstrap import caution
 from transformer.corpus.atlas import Atlas, Place, title_of
 from transformer.corpus.surveyed import Estimate
 from viz.exhibits.table import Cell, Column, Row, Table
@@ -16,7 +17,8 @@ def numbers_of_head(atlas: Atlas, place: Place) -> Table:
         if estimate is not None:
             chance = atlas.heads[place].numbers.get(f"{name}_chance")
             rows.append(_row(name, estimate, chance, atlas.shipped.unit))
-    foot = f"Over {sentences(atlas.survey.n_sentences)}."
+    n = atlas.survey.n_sentences
+    foot = f"Over {sentences(n)}. {caution(n)}".strip()
     return Table("Numbers", [Column(each) for each in COLUMNS], rows, foot=foot)
 
 

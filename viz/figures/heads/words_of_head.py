@@ -1,5 +1,6 @@
 """A head in a few lines: what it does, by the surest of its labels, and what it is worth."""
 
+from transformer.analysis.bootstrap import caution
 from transformer.corpus.atlas import Atlas, Place
 from transformer.models.family import Family
 from viz.exhibits.words import Line, Span, Words
@@ -41,7 +42,8 @@ def _worth(atlas: Atlas, place: Place, family: Family) -> list[str]:
         text += f" ({ends_text('worth', worth.low, worth.high, unit)})"
     harms = "; below 0, it harms" if worth.mean < 0 else ""
     over = sentences(worth.n_sentences)
-    return [f"Its worth over {over} is {text}: {loss_of(family, unit)}{harms}."]
+    said = f"Its worth over {over} is {text}: {loss_of(family, unit)}{harms}."
+    return [*filter(None, (said, caution(worth.n_sentences)))]
 
 
 def loss_of(family: Family, unit: str) -> str:

@@ -4,7 +4,7 @@ from torch import Tensor
 
 from viz.labels import number
 from viz.lessons.subject import Subject
-from viz.lessons.task import Reply, Task
+from viz.lessons.task import Reply, Task, shown
 
 TOP = 4
 """Dimensions that stand by themselves: those with the largest products."""
@@ -42,7 +42,8 @@ def truth(subject: Subject) -> float:
 def hint(subject: Subject, answer: Reply) -> str:
     cell = subject.cell(_key(subject))
     i = int(cell.products.abs().argmax())
-    return f"The largest product, of dimension {i}, is {number(cell.products[i])}: mind the signs."
+    product = shown(cell.q[i]) * shown(cell.k[i])  # as whoever multiplies what stands there has it
+    return f"The largest product, of dimension {i}, is {number(product)}: mind the signs."
 
 
 def explain(subject: Subject) -> str:

@@ -83,7 +83,7 @@ def _text_of(pane: Pane) -> tuple[str, str]:
 def _exhibit(lines: Sequence[Line], pane: Pane, kinds: Sequence[str], sort: str) -> Exhibit:
     return Exhibit(
         "Heads over sentences (ablation)",
-        means_table(_rows(lines, pane, kinds, sort), _measured(pane)[0]),
+        means_table(_rows(lines, pane, kinds, sort), _measured(pane)[0], n_done(lines)),
         f"Over {counted(n_done(lines), 'sentence', 'sentences')}. {_measured(pane)[1]}",
         about="checkpoint",
     )

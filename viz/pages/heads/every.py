@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+from transformer.analysis.bootstrap import caution
 from transformer.corpus.atlas import Atlas, Place
 from transformer.corpus.measured import metrics, roles
 from viz.app_packages import st
@@ -79,7 +80,7 @@ def exhibits_of_all(pane: Pane, atlas: Atlas) -> dict[str, Exhibit]:
     links = [link(at_head(pane.screen, place)) for place in places]
     table = heads_table(atlas, places, list(numbers), links, own.heads_order)
     n = sentences(atlas.survey.n_sentences)
-    text = f"{counted(len(places), 'head', 'heads')} over {n}."
+    text = f"{counted(len(places), 'head', 'heads')} over {n}. {_caution(atlas)}".strip()
     return maps | {TABLE: Exhibit("Heads", table, text, about="checkpoint")}
 
 
@@ -194,11 +195,16 @@ def _clear() -> None:
     change(heads_among=())
 
 
+def _caution(atlas: Atlas) -> str:
+    return caution(atlas.survey.n_sentences)
+
+
 def say_heads(atlas: Atlas) -> None:
     """Say how many heads have a label, over how many sentences, and what the marks mean."""
     n = sentences(atlas.survey.n_sentences)
     n_named = sum(bool(labels) for labels in atlas.labels.values())
     text = f"{n_named:d} of {counted(len(atlas.heads), 'head', 'heads')} have a label, over {n}."
+    text = f"{text} {_caution(atlas)}".strip()
     st.caption(f"{text} {literal(SAYS)}", help=help_of("head_label", "head_worth", "footprint"))
 
 
