@@ -147,8 +147,8 @@ def text(result: Result) -> str:
     heads, pairs = ([Worth(**each) for each in result[kind]] for kind in ("heads", "pairs"))
     unit = result["unit"]
     lines = {MEASURES[unit]: "between these lie 95 % of the means of resampled sentences"}
-    if said := caution(min((each.n_sentences for each in [*heads, *pairs]), default=0)):
-        lines["caution"] = said
+    if warning := caution(min((each.n_sentences for each in [*heads, *pairs]), default=0)):
+        lines["caution"] = warning
     lines |= {each.edits: _line(each) for each in strongest(heads, len(heads))}
     if pairs:
         lines[f"synergy of pairs, in {unit}"] = "below 0: one makes up for the loss of the other"

@@ -40,7 +40,8 @@ def heads_table(
         return Row(Cell(head_name(place), link=link), cells, is_first=is_first)
 
     pairs = zip(places, worths, links, [None, *places], strict=False)
-    return Table("Heads", columns, [row(*each) for each in pairs])
+    foot = "" if places else "No head is listed here."
+    return Table("Heads", columns, [row(*each) for each in pairs], foot=foot)
 
 
 def _label(atlas: Atlas, place: Place) -> tuple[Cell, Cell]:

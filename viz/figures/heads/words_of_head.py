@@ -42,8 +42,8 @@ def _worth(atlas: Atlas, place: Place, family: Family) -> list[str]:
         text += f" ({ends_text('worth', worth.low, worth.high, unit)})"
     harms = "; below 0, it harms" if worth.mean < 0 else ""
     over = sentences(worth.n_sentences)
-    said = f"Its worth over {over} is {text}: {loss_of(family, unit)}{harms}."
-    return [*filter(None, (said, caution(worth.n_sentences)))]
+    worth_text = f"Its worth over {over} is {text}: {loss_of(family, unit)}{harms}."
+    return [*filter(None, (worth_text, caution(worth.n_sentences)))]
 
 
 def loss_of(family: Family, unit: str) -> str:
