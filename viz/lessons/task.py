@@ -123,10 +123,10 @@ class Task:
         return reply == truth
 
 
-def shown(value: SupportsFloat, decimals: int = 2) -> float:
+def digits_of(value: SupportsFloat, decimals: int = 2) -> float:
     """A number as far as its digits on the screen say it: what somebody computes with.
 
-    >>> shown(-5.0518), shown(0.5604, 3)
+    >>> digits_of(-5.0518), digits_of(0.5604, 3)
     (-5.05, 0.56)
     """
     return float(f"{float(value):.{decimals}f}")

@@ -4,7 +4,7 @@ from torch import Tensor
 
 from viz.labels import number
 from viz.lessons.subject import Subject
-from viz.lessons.task import Reply, Task, shown
+from viz.lessons.task import Reply, Task, digits_of
 
 TOP = 4
 """Dimensions that stand by themselves: those with the largest products."""
@@ -42,7 +42,9 @@ def truth(subject: Subject) -> float:
 def hint(subject: Subject, answer: Reply) -> str:
     cell = subject.cell(_key(subject))
     i = int(cell.products.abs().argmax())
-    product = shown(cell.q[i]) * shown(cell.k[i])  # as whoever multiplies what stands there has it
+    product = digits_of(cell.q[i]) * digits_of(
+        cell.k[i]
+    )  # as whoever multiplies what stands there has it
     return f"The largest product, of dimension {i}, is {number(product)}: mind the signs."
 
 

@@ -4,7 +4,7 @@ from torch import Tensor
 
 from viz.labels import number
 from viz.lessons.subject import Subject
-from viz.lessons.task import Reply, Task, shown
+from viz.lessons.task import Reply, Task, digits_of
 
 TOP = 3
 """Keys that stand by themselves, those that add most; the others are added up."""
@@ -50,7 +50,7 @@ def truth(subject: Subject) -> float:
 def hint(subject: Subject, answer: Reply) -> str:
     weights, values, _ = _parts(subject)
     i = int((weights * values).abs().argmax())
-    part = number(shown(weights[i], 3) * shown(values[i]))
+    part = number(digits_of(weights[i], 3) * digits_of(values[i]))
     return (
         f"‘{subject.tokens[i]}’ adds {part}: multiply the other lines the same way, then add all."
     )
