@@ -42,9 +42,7 @@ def truth(subject: Subject) -> float:
 def hint(subject: Subject, answer: Reply) -> str:
     cell = subject.cell(_key(subject))
     i = int(cell.products.abs().argmax())
-    product = digits_of(cell.q[i]) * digits_of(
-        cell.k[i]
-    )  # as whoever multiplies what stands there has it
+    product = digits_of(cell.q[i]) * digits_of(cell.k[i])  # of what stands there
     return f"The largest product, of dimension {i}, is {number(product)}: mind the signs."
 
 
