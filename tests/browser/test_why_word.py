@@ -8,9 +8,10 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.server import DESKTOP, PHONE, ROOT, becomes, painted
-from tests.browser.test_app import parameter, row, visit
+from tests.browser.test_app import parameter, row, type_sentence, visit
 from tests.browser.test_focus import chip
 from transformer import decode, load_checkpoint
+from transformer.causes import evidence
 from viz.labels import bare_label
 
 pytestmark = [pytest.mark.browser, pytest.mark.same_page]
@@ -53,6 +54,42 @@ def test_a_first_sentence_has_its_marks_without_a_click(
     visit(page, f"{address}/?checkpoint={quote_plus(str(folder))}")
     expect(page.locator(".token-rows .chip.parted").first).to_be_visible()
     expect(page.locator(".tables .title")).to_have_count(0)
+
+
+@pytest.mark.parametrize("picture", ["arrows", "map"])
+def test_below_a_picture_s_sentence_stands_whether_it_mattered(
+    page: Page, address: str, picture: str
+) -> None:
+    """The cost of hiding the word that is looked at, and another one that is needed more."""
+    text = "The bank on the river was full of flowers."
+    proof = evidence(load_checkpoint(ROOT / "checkpoints" / "en-de-1"), text)
+    visit(
+        page,
+        f"{address}/?checkpoint=en-de-1&text={TEXT}&decoding=greedy&kind=cross&picture={picture}",
+    )
+    worth = page.locator(f".st-key-{picture} .sentence .worth")
+    chip(page, "target", "Fluss").hover()  # the evidence is made
+    expect(page.locator(".word-card")).to_have_attribute("data-cards", "10")
+    for word, needed in (("dem", "river"), ("Fluss", "river")):
+        row = [each.strip() for each in proof.target_words].index(word)
+        chip(page, "target", word).hover()
+        own = worth.locator(".own")
+        expect(own.locator("q").last).to_have_text(word)
+        column = [each.strip() for each in proof.source_words].index(
+            own.locator("q").first.inner_text()
+        )
+        expect(own).to_contain_text(f"{proof.hidden[row, column]:.2f} nats".replace("-", "−"))
+        other = worth.locator(".other")
+        most = int(proof.hidden[row].argmax())
+        assert proof.source_words[most].strip() == needed
+        if column == most:
+            expect(other).to_have_count(0)
+        else:
+            expect(other.locator("q").last).to_have_text(needed)
+            expect(other).to_contain_text(f"{proof.hidden[row, most]:.2f} nats")
+    type_sentence(page, f"The bank on the river was closed for {picture}.")
+    expect(page.locator(".token-rows")).to_contain_text("closed")
+    expect(worth).to_be_empty()
 
 
 CLICK = """(text) => {

@@ -18,7 +18,7 @@ from viz.state.state import change, current_theme
 from viz.talks.stage import on_stage
 from viz.ui.header import WIDTHS
 from viz.ui.recording_check import badge, missing, numbering
-from viz.ui.why_word import marks
+from viz.ui.why_word import signs
 
 TINT = "log_prob"
 """The tint of written words where none is chosen."""
@@ -45,9 +45,9 @@ def _tokens(page: Page, pane: Pane, previews: bool) -> Pane:
     answer = pane.answer
     rows = TokenRows(TITLES[answer.checkpoint.family.reads], pane.reading.words)
     address = preview_address()
-    signs = marks(answer)
-    look: dict[str, Any] = {"pinned": pinned_tokens(pane), "marks": signs or ()}
-    look["is_awaited"] = signs is None and _comes_by_itself(answer)
+    known = signs(answer)
+    look: dict[str, Any] = {"pinned": pinned_tokens(pane), "signs": known}
+    look["is_awaited"] = known is None and _comes_by_itself(answer)
     every: dict[str, Any] = {"address": address, "tint": _tint(pane)}
     every["alignment"] = pane.screen.alignment
     data = rows.data(payload_of(answer, rows), current_theme(), **every, **look)

@@ -6,19 +6,18 @@ from transformer.analysis.tables.origins import Side
 from transformer.causes import Evidence
 from transformer.editing.read_words import side_read
 from transformer.edits import Edit
-from transformer.recording import Recording
 from transformer.refusal import Refusal
 from transformer.token import Token
 from transformer.visible import visible
 from transformer.words import word_at, word_groups
 from viz.app_packages import st
 from viz.components.kit.picture import NothingLeft
-from viz.components.token_rows.token_rows import Mark
+from viz.components.token_rows.signs import Signs
 from viz.exhibits.exhibit import Exhibit
 from viz.exhibits.table import Tables
 from viz.figures.causes.verdict_words import verdict_words
 from viz.figures.causes.worth_tables import Origins, worth_tables
-from viz.labels import counted, literal, number
+from viz.labels import counted, literal
 from viz.run.causes import Causes, is_quick
 from viz.run.growth import Growth
 from viz.run.request import Answer
@@ -28,14 +27,13 @@ from viz.state.note import note
 from viz.state.page import Pane
 from viz.state.state import change
 from viz.talks.stage import on_stage
+from viz.ui.causes.signs import signs_of
 from viz.ui.causes.word_card import PlaceOf, show_card
 from viz.ui.causes.written_without import written_without
 from viz.ui.progress import grow
 from viz.ui.showing import files_of, show
 
 TITLE = "Why this word?"
-PARTED = ("moved", "prefix")
-"""Verdicts on words that look at another word than they need."""
 
 
 def word_exhibits(
@@ -81,7 +79,7 @@ def why_word(pane: Pane, place_of: PlaceOf, is_main: bool = False, is_ahead: boo
         evidence = work.result() if work.is_whole else None
     with slot:
         if is_ahead and not on_stage():
-            of_all = partial(_card, pane), partial(_marks, pane.recording)
+            of_all = partial(_card, pane), partial(signs_of, pane.recording)
             show_card(pane, place_of, *of_all, evidence)
         elif evidence is not None and place is not None:
             show(word_exhibits(pane, place, is_main)["why"].exhibit(evidence), "why")
@@ -128,34 +126,10 @@ def _without_needed(pane: Pane, evidence: Evidence, place: int) -> None:
         written_without(pane, verdict.needs, evidence.source_words[verdict.needs])
 
 
-def marks(answer: Answer) -> list[Mark] | None:
-    """The marks of tokens: words that look at another word than they need, at their last token, and
-    words of the source that no written word needs. None until the evidence is known.
-    """
+def signs(answer: Answer) -> Signs | None:
+    """What the tokens show of the evidence; None until it is known."""
     evidence = at_hand(Causes(answer.request))
-    return None if evidence is None else _marks(answer.recording, evidence)
-
-
-def _marks(recording: Recording, evidence: Evidence) -> list[Mark]:
-    pairs = zip(word_groups(recording.target), evidence.verdicts, strict=True)
-    parted = [
-        ("target", group[-1], "parted", visible(it.text))
-        for group, it in pairs
-        if it.kind in PARTED
-    ]
-    groups = word_groups(recording.source)
-    unneeded = [
-        ("source", place, "unneeded", _unneeded(evidence, word))
-        for word in evidence.omissions
-        for place in groups[word]
-    ]
-    return parted + unneeded
-
-
-def _unneeded(evidence: Evidence, word: int) -> str:
-    most = max(0.0, float(evidence.hidden[:, word].max()))
-    own = visible(evidence.source_words[word])
-    return f"No written word needs “{own}”: hiding it costs each {number(most)} nats at most."
+    return None if evidence is None else signs_of(answer.recording, evidence)
 
 
 def _is_open(pane: Pane) -> bool:

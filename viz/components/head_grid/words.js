@@ -37,10 +37,12 @@ export function keepWhole({ numbers }) {
 function said(cell, isPointed = false) {
   const { header, strongest, values } = cell.section;
   const { index, layer, head } = cell;
-  const [row, column] = [header.rows[strongest[2 * index]], header.columns[strongest[2 * index + 1]]];
+  const at = [strongest[2 * index], strongest[2 * index + 1]];
+  const [row, column] = [header.rows[at[0]], header.columns[at[1]]];
   if (!row) return saidOf(null, null, "Nothing to show.", isPointed);
   const why = `The strongest cell of this ${header.lens.per_head ? "head" : "layer"}`;
-  const found = { row, column, layer: header.layers[layer], head, value: values[index] };
+  const { layers, sides } = header;
+  const found = { row, column, layer: layers[layer], head, value: values[index], at, sides };
   return saidOf(header.sentence, found, isPointed ? `Pointed at: ${why.toLowerCase()}` : why, isPointed);
 }
 

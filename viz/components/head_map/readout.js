@@ -67,8 +67,9 @@ function ofCell(view, place, why, isPointed) {
 }
 
 function saying({ map: { header }, isOff }, { row, column, value }, why, isPointed) {
-  const { layer, head, rows, columns } = header;
-  const cell = { row: rows[row], column: columns[column], layer, head, value, at: [row, column] };
+  const { layer, head, rows, columns, sides } = header;
+  const at = [row, column];
+  const cell = { row: rows[row], column: columns[column], layer, head, value, at, sides };
   return saidOf(header.sentence, cell, isOff ? OFF : why, isPointed);
 }
 

@@ -61,8 +61,9 @@ function whichOf({ header }, heads) {
 function saying({ map: { header }, off }, cell, why, isPointed = false) {
   if (!cell) return saidOf(null, null, "No line here.");
   const { row, column } = cell;
-  const pieces = { row: header.rows[row], column: header.columns[column], at: [row, column] };
-  return saidOf(header.sentence, { ...cell, ...pieces, layer: header.layer }, off.includes(cell.head) ? OFF : why, isPointed);
+  const { rows, columns, layer, sides } = header;
+  const pieces = { row: rows[row], column: columns[column], layer, at: [row, column], sides };
+  return saidOf(header.sentence, { ...cell, ...pieces }, off.includes(cell.head) ? OFF : why, isPointed);
 }
 
 // Where two tokens of different sides meet: the head that has most there; null where none was sent.

@@ -2,15 +2,18 @@
 // Its words come from viz/sentence.py, and are filled in here.
 
 import { bare, element } from "./page.js";
+import { isOnStage } from "./room.js";
 import { marker } from "./terms.js";
+import { onWorth, worthOf } from "./worth.js";
 
 export const OFF = "This head is off: what it sees is left out";
 const SENTENCE_EVENT = "headscope:sentence";
 const LONG = 90; // characters of a wording that may take two lines on a wide screen, too
+const TIGHT = 112; // characters that have room in the line below a sentence
 const LARGE = 1e6; // numbers from here on are written with an exponent
 
 // words: { seen, masked }; cell: { row, column, layer, head, value } with pieces for row and column,
-// and where its place in the map is known, at: [row, column].
+// and where its place in the map is known, at: [row, column], with the `sides` of the map.
 // why: which cell this is; isPointed: whether somebody asked for it, who then also hears it.
 export function saidOf(words, cell, why, isPointed = false) {
   return { parts: cell ? fill(words, cell) : [], cell, why, isPointed, isLong: words?.seen.length > LONG };
@@ -51,7 +54,11 @@ export function createSentence(without = []) {
     write(line);
   };
   window.addEventListener(SENTENCE_EVENT, heard);
-  line.end = () => window.removeEventListener(SENTENCE_EVENT, heard);
+  const silence = onWorth(() => weigh(line));
+  line.end = () => {
+    silence();
+    window.removeEventListener(SENTENCE_EVENT, heard);
+  };
   return line;
 }
 
@@ -69,10 +76,10 @@ export function announceSentence(said) {
 function write(line) {
   const said = line.other ?? line.own;
   if (!said) return;
-  const key = JSON.stringify([said.parts, said.why]);
-  if (key === line.written) return;
-  line.written = key;
   line.cell = said.cell;
+  const key = JSON.stringify([said.parts, said.why]);
+  if (key === line.written) return weigh(line);
+  line.written = key;
   line.text.classList.toggle("long", said.isLong);
   const isSpoken = said.isPointed && said === line.own;
   line.text.setAttribute("aria-live", isSpoken ? "polite" : "off");
@@ -83,6 +90,16 @@ function write(line) {
     line.given[i].textContent = Array.isArray(part) ? bare(part) : part;
   });
   line.why.textContent = said.why;
+  weigh(line);
+}
+
+// Beside the reason why this cell is shown, or in its place where there is no room for both. A wall has
+// the sentence alone.
+function weigh({ text, why, worth, cell }) {
+  if (!worth) return;
+  worth.replaceChildren(...(isOnStage() ? [] : worthOf(cell)));
+  text.classList.toggle("weighed", worth.textContent !== "");
+  text.classList.toggle("tight", why.textContent.length + worth.textContent.length > TIGHT);
 }
 
 // Between two texts of a wording stands what is put into it.
@@ -98,5 +115,7 @@ function arrange(line, parts) {
   line.why = element("span", "why dim");
   const words = element("span", "said");
   words.append(...nodes.flat());
-  line.text.replaceChildren(words, " ", line.why);
+  line.worth = element("span", "worth dim");
+  line.worth.dataset.control = ""; // a figure has what its picture shows
+  line.text.replaceChildren(words, " ", line.why, " ", line.worth);
 }

@@ -1,6 +1,7 @@
 """The tokens of a map's rows and columns in the page's two lines, and where a pair's texts meet."""
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from transformer.analysis.merging import Group
 from transformer.analysis.reading import AttentionMap
@@ -12,16 +13,18 @@ Side = Mapping[str, int]
 """Side, "source" or "target" -> the position in the model's text of that side's first token."""
 
 
-def sides(map: AttentionMap) -> dict[str, dict[str, list[int]]]:
+def sides(map: AttentionMap) -> dict[str, Any]:
     """{"rows", "columns"} -> side -> for each position of that side its row or column; -1: none.
 
-    A token's row is the one that bears its name: the row that wrote it where rows are named by what
+    "writes": whether the rows of the target wrote its tokens, from a source that stands apart. A
+    token's row is the one that bears its name: the row that wrote it where rows are named by what
     they wrote, else the row that read it. A row of several pieces belongs to each of them.
     """
     rows, columns = _starts(map)
     return {
         "rows": _places(rows, map.row_groups),
         "columns": _places(columns, map.column_groups),
+        "writes": map.is_produced and not map.recording.n_prompt,
     }
 
 

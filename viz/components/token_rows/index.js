@@ -17,6 +17,7 @@ import { showLarge } from "../kit/sight.js";
 import { accepts, tell } from "../kit/sync.js";
 import { unpack } from "../kit/unpack.js";
 import { announcePin, onCards } from "../kit/word_cards.js";
+import { tellWorth } from "../kit/worth.js";
 import { createAlignment, drawAlignment, pointLines } from "./alignment.js";
 import { createTint, drawTint } from "./tint.js";
 import { followTyping } from "./typing.js";
@@ -60,6 +61,7 @@ function create(root, sync) {
   const dispose = () => {
     silence.forEach((end) => end());
     view.lines.dispose();
+    tellWorth(root, undefined);
     typing.end();
   };
   const view = { root, sync, typing, dispose, name: "off", isAligned: false, late: null };
@@ -77,7 +79,7 @@ function create(root, sync) {
   return view;
 }
 
-function update(view, { nonce, palette, pinned, marks, awaited, address, tint, alignment, payload }) {
+function update(view, { nonce, palette, pinned, signs, awaited, address, tint, alignment, payload }) {
   const { root, sync, typing } = view;
   typing.listen(address);
   applyPalette(root, palette);
@@ -91,7 +93,7 @@ function update(view, { nonce, palette, pinned, marks, awaited, address, tint, a
   }
   if (accepts(sync, "tint", tint)) view.name = tint;
   if (accepts(sync, "alignment", alignment)) view.isAligned = alignment;
-  Object.assign(view, { palette, pinned, signs: marks });
+  Object.assign(view, { palette, pinned, signs });
   if (awaited && view.late?.of !== nonce) typing.awaitCards();
   mark(view);
 }
@@ -100,8 +102,9 @@ function update(view, { nonce, palette, pinned, marks, awaited, address, tint, a
 function mark(view) {
   const { root, header, palette, pinned, tint, name: measure, lines, isAligned } = view;
   const held = new Set(pinned.map(String));
-  const given = !view.signs.length && view.late?.of === view.nonce ? view.late.marks : view.signs;
-  const signs = new Map(given.map(([side, position, ...sign]) => [`${side},${position}`, sign]));
+  const given = view.signs ?? (view.late?.of === view.nonce ? view.late.signs : null);
+  const marks = given?.marks ?? [];
+  const signs = new Map(marks.map(([side, position, ...sign]) => [`${side},${position}`, sign]));
   for (const node of root.querySelectorAll(".chip")) {
     const { side, position } = node.dataset;
     const place = `${side},${position}`;
@@ -111,6 +114,7 @@ function mark(view) {
     for (const each of Object.keys(SIGNS)) node.classList.toggle(each, each === name);
   }
   explain(root);
+  tellWorth(root, given?.worth ?? null);
   drawTint(tint, root, header, measure, palette);
   drawAlignment(lines, header, isAligned, pinned);
   if (root.querySelector(".key")) [...root.querySelectorAll(".side")].at(-1).append(view.marks);

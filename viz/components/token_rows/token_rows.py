@@ -12,6 +12,7 @@ from viz.components.kit.pack import pack
 from viz.components.kit.sync import mountable
 from viz.components.token_rows.alignment import LEAST, aligned
 from viz.components.token_rows.certainty import TINTS, Tint, tinted
+from viz.components.token_rows.signs import Signs
 from viz.labels import bare_label, labels
 from viz.theme import Theme
 
@@ -22,8 +23,6 @@ TITLES = {
     "text": ("text", "target"),
 }
 """The names of the two lines of tokens, by how the model reads."""
-Mark = tuple[str, int, str, str]
-"""The side and position of a token, the name of its sign, and the sentence that it stands for."""
 
 token_rows = mountable(TOKEN_ROWS)
 """Pointing at a token marks it in every component.
@@ -59,7 +58,7 @@ class TokenRows:
         theme: Theme,
         *,
         pinned: Sequence[tuple[str, int]] = (),
-        marks: Sequence[Mark] = (),
+        signs: Signs | None = None,
         is_awaited: bool = False,
         address: str = "",
         tint: Tint = "off",
@@ -67,16 +66,17 @@ class TokenRows:
     ) -> bytes:
         """pinned: tokens that stay marked, by side and position.
 
-        marks: tokens with a sign, "parted" or "unneeded"; the row has its meaning at its end.
+        signs: of tokens, "parted" or "unneeded", whose meaning the row has at its end; and what
+        the sentences of pictures say of the evidence.
         is_awaited: the browser asks for them, as they are not known yet.
         address: of previews, which answers what differs with data for the page's components.
         While a sentence is being typed they show these. tint: the measure by which written words
         are the deeper, the less sure the model was of them. alignment: whether lines
         lead from written words to those of the source that they look at most.
         """
-        lists = {"pinned": list(map(list, pinned)), "marks": list(map(list, marks))}
+        known = {"pinned": list(map(list, pinned)), "signs": signs and signs.data()}
         look = {"address": address, "tint": tint, "alignment": alignment, "awaited": is_awaited}
-        return envelope(payload, theme, **lists, **look)
+        return envelope(payload, theme, **known, **look)
 
     def says(self, recording: Recording, decoding: Decoding | None = None, **state: Any) -> str:
         sides = zip(self.titles, (recording.source, recording.target), strict=True)

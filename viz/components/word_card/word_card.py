@@ -6,7 +6,7 @@ from typing import Any
 from viz.components.kit.browser import Component, envelope
 from viz.components.kit.pack import pack
 from viz.components.kit.sync import heard, opened, show
-from viz.components.token_rows.token_rows import Mark
+from viz.components.token_rows.signs import Signs
 from viz.theme import Theme
 
 WORD_CARD = Component("word_card")
@@ -22,18 +22,18 @@ def all_cards(
     rows: Sequence[int],
     opens: Mapping[int, int],
     cards: Sequence[Elements],
-    marks: Sequence[Mark],
+    signs: Signs,
 ) -> bytes:
     """The cards of all written words, of which a pin in the browser chooses one.
 
     of: the nonce of the token rows that they belong to. rows: the row of each token that is
     written; -1: it has none. opens: from a row that is pinned to the card that it opens.
-    marks: the signs that the tokens have from now on.
+    signs: what the tokens show from now on.
     """
     places = {"rows": list(rows), "opens": {str(row): word for row, word in opens.items()}}
     style = cards[0][0] if cards else None
     bodies = [card[1:] for card in cards]
-    of_all: dict[str, Any] = {"style": style, "cards": bodies, "marks": list(map(list, marks))}
+    of_all: dict[str, Any] = {"style": style, "cards": bodies, "signs": signs.data()}
     return pack({"of": of, "theme": theme.name, **places, **of_all})
 
 

@@ -1,12 +1,13 @@
 """The cards of an answer's written words: the one that is pinned, and the others ahead of a pin."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import partial
 
 from transformer.causes import Evidence
 from transformer.words import word_at
 from viz.components.kit.browser import digest
-from viz.components.token_rows.token_rows import TITLES, Mark, TokenRows
+from viz.components.token_rows.signs import Signs
+from viz.components.token_rows.token_rows import TITLES, TokenRows
 from viz.components.word_card.word_card import Elements, all_cards, word_card
 from viz.exhibits.table import Table, Tables
 from viz.painters.elements import elements
@@ -23,12 +24,12 @@ PlaceOf = Callable[[Pane], int | None]
 """From what is pinned on a page to the place, in the target, of the word that is meant."""
 CardOf = Callable[[int, Evidence], Table | Tables]
 """From the number of a word among those that are written, and the evidence, to its card."""
-MarksOf = Callable[[Evidence], Sequence[Mark]]
-"""From the evidence to the marks of the tokens."""
+SignsOf = Callable[[Evidence], Signs]
+"""From the evidence to what the tokens show of it."""
 
 
 def show_card(
-    pane: Pane, place_of: PlaceOf, card_of: CardOf, marks_of: MarksOf, evidence: Evidence | None
+    pane: Pane, place_of: PlaceOf, card_of: CardOf, signs_of: SignsOf, evidence: Evidence | None
 ) -> None:
     """Show the card of the word that is pinned, and let a pin show any other at once.
 
@@ -40,7 +41,7 @@ def show_card(
     if evidence is not None and place is not None:
         card = _elements(card_of(_word(pane, place), evidence), theme)
     word_card(of, theme, pinned_rows(pane), card)
-    cards = partial(_all, pane, place_of, card_of, marks_of, of, theme)
+    cards = partial(_all, pane, place_of, card_of, signs_of, of, theme)
     preview_cards(cards, is_first(pane.answer.request))
 
 
@@ -48,7 +49,7 @@ def _all(
     pane: Pane,
     place_of: PlaceOf,
     card_of: CardOf,
-    marks_of: MarksOf,
+    signs_of: SignsOf,
     of: str,
     theme: Theme,
     evidence: Evidence,
@@ -58,7 +59,7 @@ def _all(
     opens = {row: _word(pane, place) for row, place in places.items() if place is not None}
     words = range(len(evidence.target_words))
     cards = [_elements(card_of(word, evidence), theme) for word in words]
-    return all_cards(of, theme, rows, opens, cards, marks_of(evidence))
+    return all_cards(of, theme, rows, opens, cards, signs_of(evidence))
 
 
 def _word(pane: Pane, place: int) -> int:

@@ -1,0 +1,35 @@
+"""What the tokens know of the evidence: their signs, and what each read word is worth."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+Mark = tuple[str, int, str, str]
+"""The side and position of a token, the name of its sign, and the sentence that it stands for."""
+
+
+@dataclass(frozen=True)
+class Worth:
+    """What hiding a word that is read takes from the log-probability of one that is written."""
+
+    words: Mapping[str, Sequence[str]]
+    """Of each side, "source" and "target"."""
+    word_at: Mapping[str, Sequence[int]]
+    """The number of the word at each position of a side."""
+    nats: Sequence[Sequence[float]]
+    """A row for each written word."""
+    least: float
+    """From which on a word is needed."""
+
+
+@dataclass(frozen=True)
+class Signs:
+    """Of one sentence and its translation."""
+
+    marks: Sequence[Mark] = ()
+    worth: Worth | None = None
+
+    def data(self) -> dict[str, Any]:
+        """As the browser has them."""
+        worth = None if self.worth is None else asdict(self.worth)
+        return {"marks": list(map(list, self.marks)), "worth": worth}
