@@ -20,7 +20,7 @@ RANKS = (
             "viz.position_words",
         ),
         *("viz.formula", "viz.word", "viz.words", "viz.glossary", "viz.screen", "viz.spelling"),
-        *("viz.choice", "viz.elsewhere", "viz.fields", "viz.session_keys"),
+        *("viz.about", "viz.choice", "viz.elsewhere", "viz.fields", "viz.session_keys"),
         "viz.edit_words",
         "viz.lessons",
     ),

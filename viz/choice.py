@@ -9,16 +9,6 @@ from viz.spelling import Spelling
 
 T = TypeVar("T")
 
-CHECKPOINT = frozenset(("checkpoint",))
-SEARCH = CHECKPOINT | {"text", "pair", "template", "system", "decoding", "options"}
-SEARCH |= {"turns", "source_language", "target_language", "prefix", "force", "forbid"}
-"""The fields that make what is decoded."""
-REQUEST = SEARCH | {"branch"}
-"""The fields that make the question to the model."""
-HEAD, SECOND = frozenset(("kind", "layer", "head")), frozenset(("checkpoint_b", "edited_b"))
-HEAD_B = frozenset(("kind_b", "layer_b", "head_b"))
-"""The head of B, on Compare."""
-
 
 def choice(spelling: Spelling, default: Any = None, about: frozenset[str] = frozenset()) -> Any:
     """A field. about: the fields that it belongs to: once one changes, the default holds again."""

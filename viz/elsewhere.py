@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from viz.choice import REQUEST
+from viz.about import REQUEST
 from viz.screen import Screen, link
 
 

@@ -14,7 +14,9 @@ from urllib.parse import quote, urlencode
 
 from transformer.analysis.reading import BETWEEN
 from transformer.discover import discover
-from viz.choice import CHECKPOINT, HEAD, HEAD_B, REQUEST, SEARCH, PageFields, choice, choices
+from transformer.edits import of_any_text
+from viz.about import CHECKPOINT, HEAD, HEAD_B, QUESTION, REQUEST, SEARCH, SENTENCE, STORY
+from viz.choice import PageFields, choice, choices
 from viz.spelling import (
     EDITS,
     IDS,
@@ -36,11 +38,6 @@ from viz.spelling import (
 T = TypeVar("T")
 FIRST_PAGE = "explore"
 """The page at the address without a path."""
-
-SENTENCE = CHECKPOINT | {"text", "pair"}
-STORY = frozenset(("story",))
-QUESTION = REQUEST | STORY | {"scene"}
-"""Fields that make the question of a scene another one."""
 
 
 @dataclass(frozen=True)
@@ -85,7 +82,7 @@ class Screen:
     source_language: str | None = choice(NAME)
     target_language: str | None = choice(NAME)
     edits: tuple[str, ...] = choice(EDITS, (), CHECKPOINT)
-    """Changes in the model, each as it is spelled everywhere: "head-off:cross.2.3"."""
+    """Changes, as they are spelled everywhere: "head-off:cross.2.3"; of words: `of_any_text`."""
     prefix: tuple[int, ...] = choice(IDS, (), SENTENCE)
     """The tokens that the output for this text begins with; () leaves that to the model."""
     force: tuple[tuple[int, ...], ...] = choice(PHRASES, (), CHECKPOINT)
@@ -272,14 +269,15 @@ def put(screen: Screen, **values: Any) -> Screen:
 
 
 def choose(screen: Screen, **changes: Any) -> Screen:
-    """The screen with these choices, and with the defaults of all that belonged to the old ones."""
+    """The screen with these choices, and the defaults of all that belonged to the old ones."""
     changed = {name for name, value in changes.items() if value_of(screen, name) != value}
     left: dict[str, Any] = {
         name: each.default
         for name, each in all_choices().items()
         if each.metadata["about"] & changed
     }
-    new = put(screen, **left | changes)
+    of_any = {"edits": of_any_text(screen.edits)} if SENTENCE & changed else {}
+    new = put(screen, **of_any | left | changes)
     return _locked(new, is_told_by_b=bool(changed & HEAD_B) and not changed & HEAD)
 
 

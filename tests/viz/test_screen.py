@@ -8,6 +8,8 @@ from urllib.parse import parse_qsl, urlsplit
 import pytest
 
 from transformer.discover import discover
+from transformer.edits import EditKind, edit_kinds
+from transformer.edits.edit import NUMBERS
 from viz import spelling
 from viz.choice import choices, with_entry
 from viz.elsewhere import elsewhere
@@ -268,6 +270,21 @@ def test_an_edit_that_cannot_be_read_takes_no_other_with_it() -> None:
 def test_edits_stay_with_another_text_and_go_with_another_checkpoint() -> None:
     screen = Screen(edits=("head-off:cross.2.3",))
     assert choose(screen, text="other").edits == screen.edits
+    assert choose(screen, checkpoint="copy").edits == ()
+
+
+@pytest.mark.parametrize("kind", edit_kinds().values(), ids=lambda kind: kind.name)
+def test_an_edit_whose_place_names_a_word_goes_with_its_sentence(kind: EditKind) -> None:
+    """The fifth word of another text is another word, whatever number it has."""
+    place = ".".join(("source", *("1" for _ in NUMBERS[kind.of])))
+    screen = Screen(text="one", edits=(f"{kind.name}:{place}=1", "head-off:cross.2.3"))
+    names_a_word = {"query", "word"} & set(NUMBERS[kind.of])
+    left = screen.edits[bool(names_a_word) :]
+    assert choose(screen, text="other").edits == choose(screen, pair="a second").edits == left
+    assert (
+        choose(screen, text="one").edits == choose(screen, decoding="greedy").edits == screen.edits
+    )
+    assert choose(screen, text="other", edits=screen.edits).edits == screen.edits, "chosen with it"
     assert choose(screen, checkpoint="copy").edits == ()
 
 

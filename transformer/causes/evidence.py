@@ -30,6 +30,7 @@ MOST_WORDS = 500
 """Words of a text, at most. Time grows with more than their square, and memory, for batches of
 `ROWS` rows, with their number: 500 take a model of base size 2.3 GB and three minutes on two
 cores."""
+_BEFORE = Token(-1, "a")
 MOST_RUNS = 200
 """Runs of a model that is watched, at most: each word that is hidden needs one of its own."""
 
@@ -63,7 +64,8 @@ class Evidence:
     a written one, or one that the model adds; "": no weight is on the source, or elsewhere; None:
     a word of the source has most. Empty without weights."""
     runner_ups: tuple[str, ...] = ()
-    """The pieces that were most probable beside those of each word, joined; of a class the next."""
+    """The tokens that were most probable beside the pieces of each word, as "Über + kreuz"; one
+    that would go on with the word before begins with "·". Of a class the next one."""
     contrast: Tensor | None = None
     """[T, S]: what hiding takes from the lead over the runner-up, in nats."""
     without_source: Tensor | None = None
@@ -226,7 +228,7 @@ def _of_scores(tried: _Tried, output: Output, plain: Recording, scores: Scored) 
         names, others, foils = output.numbers or ("vector",), (), None
     else:
         names = tuple(_spelled(output.words, group) for group in groups)
-        others = tuple(_spelled(output.foils, group) for group in groups if output.foils)
+        others = tuple(_foils(output, group) for group in groups if output.foils)
         foils = None if scores.foils is None else _sums(scores.foils, groups)
     words = _sums(scores.log_probs, groups)  # [N, T]
     hidden = slice(1, 1 + n)
@@ -251,6 +253,20 @@ def _sums(pieces: Tensor, groups: Sequence[Sequence[int]]) -> Tensor:
 
 def _spelled(tokens: Sequence[Token], group: Sequence[int]) -> str:
     return word_piece([tokens[i] for i in group]).replace("▁", " ").strip()
+
+
+def _foils(output: Output, group: Sequence[int]) -> str:
+    """Spell the runner-up of each piece: as they follow what is written, they make no word."""
+    pairs = [(output.words[i], output.foils[i]) for i in group]
+    return " + ".join(
+        ("·" if _goes_on(foil) and not _goes_on(own) else "") + _spelled([foil], [0])
+        for own, foil in pairs
+    )
+
+
+def _goes_on(token: Token) -> bool:
+    """Tell whether a token goes on with a word that is before it."""
+    return len(word_groups((_BEFORE, token))) == 1
 
 
 def _prefix(

@@ -9,6 +9,9 @@ from torch import Tensor
 LEAST = 0.5
 """Nats from which a word is needed: hiding it makes the written one less likely by exp(LEAST)."""
 
+MUCH = 2.0
+"""Times the cost of the word of the source from which on a written one is named beside it."""
+
 Kind = Literal["agrees", "moved", "prefix", "backed up", "undecided"]
 TITLES: dict[Kind, str] = {
     "agrees": "agrees",
@@ -63,7 +66,8 @@ def verdict(
     *Agrees*: the word that it looks at most is needed, and closing it to the decoder costs LEAST,
     too. *Backed up*: it is needed, and closing it to the decoder costs less. *Moved by the
     encoder*: it is not needed, and closing any that is to the decoder costs less than LEAST. *Held
-    by the prefix*: no source word costs LEAST, and a written one does. Else *undecided*.
+    by the prefix*: no source word costs LEAST, and a written one does. Else *undecided*. The text
+    of a word that is moved or undecided names a written word that costs MUCH as much, too.
     """
     own, (most, *also) = _quoted(words[number]), _needed(hidden)
     cost = float(hidden[most])
@@ -84,7 +88,18 @@ def verdict(
         text += f": the encoder had carried {them} to other words."
     else:
         text = f"{own} looks at {_quoted(source_words[looks_at])} most, and needs {needs}."
+    if kind in ("moved", "undecided"):
+        text += _written(words, prefix, cost)
     return Verdict(kind, text, looks_at, most, cost, tuple(also))
+
+
+def _written(words: Sequence[str], prefix: Tensor, cost: float) -> str:
+    """Say which written word costs MUCH as much as any of the source."""
+    before = int(prefix.argmax()) if len(prefix) else 0
+    held = float(prefix[before]) if len(prefix) else 0.0
+    if held < max(MUCH * cost, cost + LEAST):
+        return ""
+    return f" {_quoted(words[before])}, written before it, costs more ({held:.2f} nats)."
 
 
 def _needed(hidden: Tensor) -> list[int]:

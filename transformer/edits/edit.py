@@ -151,6 +151,11 @@ class EditKind:
     """Place -> the kinds of attention in all of whose layers and heads nobody sees the word."""
 
     @property
+    def is_of_text(self) -> bool:
+        """Tell whether its place names words, by their numbers: another text has others there."""
+        return bool({"query", "word"} & set(NUMBERS[self.of]))
+
+    @property
     def cited(self) -> str:
         """Explain it, with its source."""
         return f"{self.explain[:-1]} ({self.source})." if self.source else self.explain

@@ -47,6 +47,17 @@ def parse(spelled: str) -> Edit:
     return Edit(name, place, tuple(map(int, numbers)), entries)
 
 
+def of_any_text(edits: Iterable[str]) -> tuple[str, ...]:
+    """Leave out those whose place names words of the text that they were made for.
+
+    >>> of_any_text(["head-off:cross.2.3", "cut:cross.2.3.5.7", "hide:source.2"])
+    ('head-off:cross.2.3',)
+    """
+    kinds = edit_kinds()
+    names = {name for name, kind in kinds.items() if kind.is_of_text}
+    return tuple(each for each in edits if each.partition(":")[0] not in names)
+
+
 def spelling(kind: EditKind) -> str:
     """Spell a kind, with an example of its values.
 

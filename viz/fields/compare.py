@@ -2,7 +2,8 @@
 
 from dataclasses import dataclass
 
-from viz.choice import CHECKPOINT, HEAD_B, REQUEST, SECOND, PageFields, choice
+from viz.about import CHECKPOINT, HEAD_B, REQUEST, SECOND
+from viz.choice import PageFields, choice
 from viz.spelling import NAME, PAIR, WHOLE, WHOLES, YES
 
 

@@ -2,7 +2,8 @@
 
 from dataclasses import dataclass
 
-from viz.choice import REQUEST, PageFields, choice
+from viz.about import REQUEST
+from viz.choice import PageFields, choice
 from viz.spelling import one_of
 
 

@@ -2,7 +2,8 @@
 
 from dataclasses import dataclass
 
-from viz.choice import CHECKPOINT, PageFields, choice
+from viz.about import CHECKPOINT
+from viz.choice import PageFields, choice
 from viz.spelling import HEADS, NAME, TEXT, YES, one_of
 
 

@@ -75,6 +75,8 @@ class Task:
     """True: the truth follows the sentence; else the model, or what the scene says."""
     of_row: bool = True
     """True: it asks for weights of its row, and what else shows these waits until it is over."""
+    of_tokens: bool = False
+    """True: it counts tokens, whatever words they make, and so what its scene opens shows them."""
     run: Callable[[Subject, Any], Iterator[Any]] | None = None
     """Yield growing values for the truth, from those of an earlier run, where a model runs for it.
 

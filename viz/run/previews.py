@@ -13,6 +13,7 @@ import numpy as np
 
 from transformer import InputError
 from transformer.causes import Evidence
+from transformer.edits import of_any_text
 from viz.components.kit.pack import pack
 from viz.components.kit.picture import NothingLeft, Picture
 from viz.components.kit.sides import twin
@@ -185,7 +186,9 @@ class LivePreview:
 
 def _changed(request: Request, changes: Mapping[str, Any]) -> Request:
     """The request with other fields, for the weights that are on disk now. Raises InputError."""
-    text, edits = changes.get("text", request.text), _edits(changes.get("edits", request.edits))
+    text = changes.get("text", request.text)
+    own = request.edits if text == request.text else of_any_text(request.edits)
+    edits = _edits(changes.get("edits", own))
     if not set(changes) <= {"text", "edits"} or not isinstance(text, str):
         raise InputError(f"A preview changes the text or the edits, not {', '.join(changes)}.")
     checkpoint, method, options = request.checkpoint, request.method, request.options

@@ -3,10 +3,11 @@
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
-from transformer.edits import Edit, EditError, edit_kinds, parse
+from transformer.edits import Edit, EditError, edit_kinds, of_any_text, parse
 from transformer.edits.edit import NUMBERS
 from viz.app_packages import st
 from viz.edit_words import heads_off as heads_off_by
+from viz.labels import counted
 from viz.screen import Screen
 from viz.state.mending import mend
 from viz.state.note import note
@@ -26,6 +27,8 @@ class Changes:
     """The edits in force before each of the last was taken back."""
     dropped: list[str] = field(default_factory=list)
     """The reasons why edits were dropped; the run that follows says them."""
+    drawn: Screen | None = None
+    """The screen of the last run; None: of none, or a link led away from it."""
 
 
 def changes() -> Changes:
@@ -106,7 +109,7 @@ def note_edits(before: Screen) -> None:
     like any other, or one that was taken back.
     """
     own, screen = changes(), session().screen
-    now = screen.edits
+    own.drawn, now = None, screen.edits
     if before.checkpoint != screen.checkpoint:
         forget_changes()
     elif now == before.edits:
@@ -139,7 +142,18 @@ def without_edit(error: EditError, edits: tuple[str, ...]) -> None:
 
 def say_dropped() -> None:
     """Say why edits are not in force any more."""
-    own = changes()
+    own, screen = changes(), session().screen
     if own.dropped:
         note(f"{' '.join(own.dropped)} It was dropped.")
         own.dropped = []
+    before, own.drawn = own.drawn, screen
+    if before is not None and before.checkpoint == screen.checkpoint and _went(before, screen):
+        own.before, own.undone = [*own.before[-MOST_STEPS:], before.edits], []
+        n = counted(len(before.edits) - len(screen.edits), "change", "changes")
+        note(f"With the sentence before went {n} of its words. Undo takes that back.")
+
+
+def _went(before: Screen, now: Screen) -> bool:
+    """Tell whether edits went with their sentence."""
+    is_same = (before.text, before.pair) == (now.text, now.pair)
+    return not is_same and before.edits != now.edits == of_any_text(before.edits)

@@ -8,9 +8,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from viz.about import QUESTION
 from viz.components.kit.browser import digest
 from viz.lessons.task import shares
-from viz.screen import QUESTION, Screen
+from viz.screen import Screen
 
 ALL = 100
 """Points that one person may spread."""

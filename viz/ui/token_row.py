@@ -45,9 +45,9 @@ def _tokens(page: Page, pane: Pane, previews: bool) -> Pane:
     answer = pane.answer
     rows = TokenRows(TITLES[answer.checkpoint.family.reads], pane.reading.words)
     address = preview_address()
-    known = signs(answer)
-    look: dict[str, Any] = {"pinned": pinned_tokens(pane), "signs": known}
-    look["is_awaited"] = known is None and _comes_by_itself(answer)
+    own = signs(answer)
+    look: dict[str, Any] = {"pinned": pinned_tokens(pane), "signs": own}
+    look["is_awaited"] = own is None and _comes_by_itself(answer)
     every: dict[str, Any] = {"address": address, "tint": _tint(pane)}
     every["alignment"] = pane.screen.alignment
     data = rows.data(payload_of(answer, rows), current_theme(), **every, **look)

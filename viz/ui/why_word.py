@@ -127,7 +127,7 @@ def _without_needed(pane: Pane, evidence: Evidence, place: int) -> None:
 
 
 def signs(answer: Answer) -> Signs | None:
-    """What the tokens show of the evidence; None until it is known."""
+    """Return what the tokens show of the evidence; None until it is known."""
     evidence = at_hand(Causes(answer.request))
     return None if evidence is None else signs_of(answer.recording, evidence)
 

@@ -67,3 +67,21 @@ def test_a_written_word_holds_it_where_none_of_the_source_is_needed(looks_at: in
     assert (result.kind, result.needs, result.also) == ("prefix", 1, ())
     result = judged(looks_at, (0.4, 0.3, 0.0), (0.4, 0.3, 0.0), (0.1, 0.2))
     assert (result.kind, result.needs, result.also) == ("undecided", None, ())
+
+
+@pytest.mark.parametrize(
+    ("looks_at", "needed", "held", "is_named"),
+    [
+        (1, 0.6, 1.3, True),
+        (1, 0.6, 1.1, False),
+        (1, 2.0, 3.9, False),
+        (1, 2.0, 4.1, True),
+        (0, 0.6, 9.0, False),  # it looks at what it needs
+    ],
+)
+def test_a_written_word_that_costs_twice_as_much_is_named(
+    looks_at: int, needed: float, held: float, is_named: bool
+) -> None:
+    result = judged(looks_at, (needed, 0.1, 0.0), (needed, 0.1, 0.0), (0.1, held))
+    assert (result.needs, result.nats) == (0, pytest.approx(needed))
+    assert ("“b”" in result.text and f"{held:.2f}" in result.text) == is_named

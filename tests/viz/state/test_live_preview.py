@@ -492,3 +492,12 @@ def test_a_beginning_is_previewed_with_its_own_text_alone(typed: str) -> None:
     (made,) = study.run(None, Runner())
     assert made.request.constraints.prefix == ((6, 5) if typed == FIRST else ())
     assert (made.answers[0].recording.target[0].id == 6) == (typed == FIRST)
+
+
+def test_an_edit_of_a_word_is_previewed_with_its_own_text_alone() -> None:
+    """Another text has another word there; a head is off in both."""
+    edits = ["hide:source.1", "head-off:cross.0.1"]
+    live = live_of(start(text=FIRST, decoding="greedy", edits="/".join(edits)))
+    assert live.ready is not None
+    (made,) = Preview(live.ready, json.dumps({"text": TYPED})).run(None, Runner())
+    assert list(made.request.edits) == edits[1:]

@@ -55,6 +55,18 @@ def test_edits_are_taken_back_and_made_again(folder: Path) -> None:
     assert not said(app)
 
 
+def test_what_goes_with_its_sentence_is_said_and_comes_back_by_undo(folder: Path) -> None:
+    """Whoever kept a repair and typed on had the rows of the old sentence forced on the new one."""
+    of_word = "hide:source.1"
+    app = start(text="3 7 2 9", edits=f"{of_word}/{HEAD}")
+    next(each for each in app.text_input if each.label == "Sentence").set_value("4 7 2 9").run()
+    assert screen(app).edits == (HEAD,)
+    assert "Undo" in " ".join(each.value for each in app.info)
+    press(app, "Undo")
+    assert screen(app).edits == (of_word, HEAD) and screen(app).text == "4 7 2 9"
+    assert not said(app) and not app.info
+
+
 @pytest.mark.parametrize(
     "wrong",
     [f"{HEAD}0", "head-off:cross.9.9", "cut:cross.0.0.0.99", "head-off:nothing.0.0"],

@@ -1,4 +1,4 @@
-"""What the tokens know of the evidence: their signs, and what each read word is worth."""
+"""The evidence as tokens show it: their signs, and the worth of each word that is read."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -10,10 +10,10 @@ Mark = tuple[str, int, str, str]
 
 @dataclass(frozen=True)
 class Worth:
-    """What hiding a word that is read takes from the log-probability of one that is written."""
+    """Costs of hiding words that are read, in log-probability of those that are written."""
 
     words: Mapping[str, Sequence[str]]
-    """Of each side, "source" and "target"."""
+    """Words by side, "source" and "target"."""
     word_at: Mapping[str, Sequence[int]]
     """The number of the word at each position of a side."""
     nats: Sequence[Sequence[float]]
@@ -24,12 +24,12 @@ class Worth:
 
 @dataclass(frozen=True)
 class Signs:
-    """Of one sentence and its translation."""
+    """The signs of one sentence and its translation."""
 
     marks: Sequence[Mark] = ()
     worth: Worth | None = None
 
     def data(self) -> dict[str, Any]:
-        """As the browser has them."""
+        """Return them as the browser has them."""
         worth = None if self.worth is None else asdict(self.worth)
         return {"marks": list(map(list, self.marks)), "worth": worth}

@@ -74,9 +74,9 @@ class TokenRows:
         are the deeper, the less sure the model was of them. alignment: whether lines
         lead from written words to those of the source that they look at most.
         """
-        known = {"pinned": list(map(list, pinned)), "signs": signs and signs.data()}
+        over = {"pinned": list(map(list, pinned)), "signs": signs and signs.data()}
         look = {"address": address, "tint": tint, "alignment": alignment, "awaited": is_awaited}
-        return envelope(payload, theme, **known, **look)
+        return envelope(payload, theme, **over, **look)
 
     def says(self, recording: Recording, decoding: Decoding | None = None, **state: Any) -> str:
         sides = zip(self.titles, (recording.source, recording.target), strict=True)

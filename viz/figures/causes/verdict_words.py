@@ -17,14 +17,14 @@ def verdict_words(evidence: Evidence, word: int) -> Words:
     sentence = Span(
         visible(f"{title}: {verdict.text}"), value=verdict.nats, measure="cost, in nats"
     )
-    log_prob = float(evidence.log_probs[word])
+    log_prob, foils = float(evidence.log_probs[word]), evidence.runner_ups[word]
     foot = [
         Span("Its log-probability:"),
         Span(number(log_prob), value=log_prob, measure=LOG_PROB),
         Span("nats; without the text:"),
         *_without(evidence, word),
-        Span("nats. The runner-up:"),
-        Span(f"“{visible(evidence.runner_ups[word])}”."),
+        Span("nats. The runner-ups of its pieces:" if " + " in foils else "nats. The runner-up:"),
+        Span(f"“{visible(foils)}”."),
     ]
     remark = [Span(NOT_RIGHT)] if verdict.kind == "agrees" else []
     return Words([Line([sentence])], foot + remark)

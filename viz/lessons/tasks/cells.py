@@ -29,4 +29,4 @@ def explain(subject: Subject) -> str:
     return f"{n_rows} × {n_columns} = {truth(subject):,}, in each head of this kind ({heads})."
 
 
-TASK = Task("cells", "number", ask, truth, hint, explain, material, of_row=False)
+TASK = Task("cells", "number", ask, truth, hint, explain, material, of_row=False, of_tokens=True)

@@ -38,4 +38,6 @@ def _rows(closed: list[int]) -> str:
     return f"Row by row {' + '.join(map(str, each))}: "
 
 
-TASK = Task("closed_cells", "number", ask, truth, hint, explain, material, of_row=False)
+TASK = Task(
+    "closed_cells", "number", ask, truth, hint, explain, material, of_row=False, of_tokens=True
+)

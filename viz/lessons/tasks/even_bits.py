@@ -30,4 +30,15 @@ def explain(subject: Subject) -> str:
     )
 
 
-TASK = Task("even_bits", "number", ask, truth, hint, explain, decimals=1, unit="bits", of_row=False)
+TASK = Task(
+    "even_bits",
+    "number",
+    ask,
+    truth,
+    hint,
+    explain,
+    decimals=1,
+    unit="bits",
+    of_row=False,
+    of_tokens=True,
+)

@@ -32,4 +32,6 @@ def explain(subject: Subject) -> str:
     return f"{n} of {of}: from ‘{subject.tokens[0]}’ to ‘{subject.tokens[-1]}’."
 
 
-TASK = Task("open_keys", "number", ask, truth, hint, explain, material, of_row=False)
+TASK = Task(
+    "open_keys", "number", ask, truth, hint, explain, material, of_row=False, of_tokens=True
+)

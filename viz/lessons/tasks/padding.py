@@ -35,5 +35,14 @@ def explain(subject: Subject) -> str:
 
 
 TASK = Task(
-    "padding", "number", ask, truth, hint, explain, material, takes=("tokens",), of_row=False
+    "padding",
+    "number",
+    ask,
+    truth,
+    hint,
+    explain,
+    material,
+    takes=("tokens",),
+    of_row=False,
+    of_tokens=True,
 )

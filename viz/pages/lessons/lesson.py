@@ -162,7 +162,9 @@ def place_in(answer: Answer, head: str, row: str) -> Place | None:
 
 def opened_by(scene: Scene, answer: Answer, place: Place) -> Screen:
     """The page that the scene names, with this sentence, this head, and what its tasks ask."""
-    request, whole = answer.request, Subject(answer.checkpoint, answer.recording, place)
+    request, tasks = answer.request, [*map(read_task, scene.exercise.tasks)]
+    in_pieces = any(task.of_tokens for task, _ in tasks)  # the picture has what was counted
+    whole = Subject(answer.checkpoint, answer.recording, place, in_pieces=in_pieces)
     opened = replace(
         scene.screen,
         checkpoint=request.checkpoint,
@@ -179,8 +181,8 @@ def opened_by(scene: Scene, answer: Answer, place: Place) -> Screen:
         head=place.head,
         pins=(f"q{whole.row}",) if scene.screen.page == FIRST_PAGE else (),
     )
-    for task, arguments in map(read_task, scene.exercise.tasks):
-        subject = Subject(answer.checkpoint, answer.recording, place, arguments, request.text)
+    for task, arguments in tasks:
+        subject = replace(whole, arguments=arguments, text=request.text)
         opened = _as_asked(opened, task, subject)
     return opened
 
