@@ -168,3 +168,53 @@ def test_a_word_of_the_source_is_one_pin_that_looks_and_can_be_turned(
     chip(page, "source", "it").click()  # the same word again: released, not pinned twice
     becomes(lambda: parameter(page, "pins"), None)
     expect(view).to_have_attribute("data-pins", "")
+
+
+def test_a_word_that_the_attention_has_not_is_pinned_in_one_that_has_it(
+    page: Page, address: str
+) -> None:
+    """The encoder has no written word, and the decoder's own attention none that is read."""
+    for kind, side, word in (
+        ("encoder_self", "target", "müde"),
+        ("decoder_self", "source", "tired"),
+    ):
+        visit(page, f"{address}/?kind={kind}&layer=1&head=2")
+        page.wait_for_selector(".head-view[data-nonce]")
+        chip(page, side, word).click()
+        expect(chip(page, side, word)).to_have_attribute("aria-pressed", "true")
+        becomes(lambda: parameter(page, "kind") in (None, "cross"), True)
+        assert (parameter(page, "pins") or "").startswith("q" if side == "target" else "k")
+        if side == "target":
+            expect(page.locator(".tables .title", has_text=f"“{word}”")).to_be_visible()
+        chip(page, side, word).click()
+        expect(chip(page, side, word)).to_have_attribute("aria-pressed", "false")
+
+
+def test_the_tab_names_the_page(page: Page, address: str) -> None:
+    """By which history and screen readers tell one page from another."""
+    visit(page, f"{address}/decode")
+    becomes(page.title, "Decode · Headscope")
+    go_to(page, "Look", "Explore")
+    becomes(page.title, "Headscope")
+
+
+def test_a_button_that_is_drawn_anew_keeps_the_focus(page: Page, address: str) -> None:
+    visit(page, address)
+    button = page.get_by_role("button", name="Experiment", exact=True)
+    button.focus()
+    for kind in ("primary", "secondary"):
+        page.keyboard.press("Enter")
+        expect(button).to_have_attribute("kind", kind)
+        expect(button).to_be_focused()
+
+
+def test_the_signs_of_words_leave_the_focus_where_it_is(page: Page, address: str) -> None:
+    """They come while somebody is on the way through the tokens by keys."""
+    visit(page, f"{address}/?text=The+dog+saw+a+cat+behind+the+house.&decoding=greedy")
+    rows = page.locator(".token-rows")
+    tint = rows.get_by_role("button", name="uncertainty")
+    tint.focus()
+    chip(page, "target", "Katze").hover()
+    expect(page.locator(".word-card")).to_have_attribute("data-cards", re.compile(r"[1-9]"))
+    expect(rows.locator(".chip[title]:not([title=''])").first).to_be_visible()
+    expect(tint).to_be_focused()

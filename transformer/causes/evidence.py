@@ -30,6 +30,8 @@ MOST_WORDS = 500
 """Words of a text, at most. Time grows with more than their square, and memory, for batches of
 `ROWS` rows, with their number: 500 take a model of base size 2.3 GB and three minutes on two
 cores."""
+MOST_FOILS = 50
+"""Tokens of a place among which its runner-up is."""
 _BEFORE = Token(-1, "a")
 MOST_RUNS = 200
 """Runs of a model that is watched, at most: each word that is hidden needs one of its own."""
@@ -64,8 +66,8 @@ class Evidence:
     a written one, or one that the model adds; "": no weight is on the source, or elsewhere; None:
     a word of the source has most. Empty without weights."""
     runner_ups: tuple[str, ...] = ()
-    """The tokens that were most probable beside the pieces of each word, as "Über + kreuz"; one
-    that would go on with the word before begins with "·". Of a class the next one."""
+    """The tokens that were most probable beside the pieces of each word, as "Über + kreuz": of
+    those that begin a word where its own do. Of a class the next one."""
     contrast: Tensor | None = None
     """[T, S]: what hiding takes from the lead over the runner-up, in nats."""
     without_source: Tensor | None = None
@@ -193,8 +195,18 @@ def _output(checkpoint: Checkpoint, text: str, plain: Recording) -> Output:
     output = output_of(checkpoint, text, plain.target)
     others = plain.logits.float().cpu().clone()
     others[range(len(plain.target)), [token.id for token in plain.target]] = -torch.inf
-    best = others.argmax(-1).tolist()
-    return replace(output, foils=tuple(map(checkpoint.tokenizer.token, best)))
+    best = others.topk(min(MOST_FOILS, others.shape[-1]), dim=-1).indices.tolist()
+    token = checkpoint.tokenizer.token
+    pairs = zip(plain.target, best, strict=True)
+    return replace(output, foils=tuple(_foil(own, list(map(token, ids))) for own, ids in pairs))
+
+
+def _foil(own: Token, others: Sequence[Token]) -> Token:
+    """Take the first one that begins a word as its own does, or goes on with one: else the first.
+
+    "Das" behind a word is no other word than "Das" by itself, and would be none at all.
+    """
+    return next((each for each in others if _goes_on(each) == _goes_on(own)), others[0])
 
 
 def _together(steps: Iterable[Scored], on_step: OnStep | None) -> Scored:
@@ -228,7 +240,11 @@ def _of_scores(tried: _Tried, output: Output, plain: Recording, scores: Scored) 
         names, others, foils = output.numbers or ("vector",), (), None
     else:
         names = tuple(_spelled(output.words, group) for group in groups)
-        others = tuple(_foils(output, group) for group in groups if output.foils)
+        others = tuple(
+            " + ".join(_spelled(output.foils, [i]) for i in group)
+            for group in groups
+            if output.foils
+        )
         foils = None if scores.foils is None else _sums(scores.foils, groups)
     words = _sums(scores.log_probs, groups)  # [N, T]
     hidden = slice(1, 1 + n)
@@ -253,15 +269,6 @@ def _sums(pieces: Tensor, groups: Sequence[Sequence[int]]) -> Tensor:
 
 def _spelled(tokens: Sequence[Token], group: Sequence[int]) -> str:
     return word_piece([tokens[i] for i in group]).replace("▁", " ").strip()
-
-
-def _foils(output: Output, group: Sequence[int]) -> str:
-    """Spell the runner-up of each piece: as they follow what is written, they make no word."""
-    pairs = [(output.words[i], output.foils[i]) for i in group]
-    return " + ".join(
-        ("·" if _goes_on(foil) and not _goes_on(own) else "") + _spelled([foil], [0])
-        for own, foil in pairs
-    )
 
 
 def _goes_on(token: Token) -> bool:

@@ -73,7 +73,8 @@ def verdict(
     cost = float(hidden[most])
     looks_at = None if weights is None or beside is not None else int(weights.argmax())
     if cost < LEAST:
-        return _without_source(own, words, looks_at, cost, prefix)
+        seen = "" if looks_at is None else f" looks at {_quoted(source_words[looks_at])}, but"
+        return _without_source(f"{own}{seen}", words, looks_at, cost, prefix)
     costs = [(_quoted(source_words[i]), float(hidden[i])) for i in (most, *also)]
     needs, read = _list(costs), {i for i in (most, *also) if cut is None or cut[i] >= LEAST}
     kind: Kind = "undecided"

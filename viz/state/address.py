@@ -16,6 +16,7 @@ from viz.components.kit.sync import opened
 from viz.screen import FIRST_PAGE, choose, parse, query, spell
 from viz.session_keys import OPENED
 from viz.state.changing import note_edits
+from viz.state.page import PAGES
 from viz.state.state import current_theme, is_new, session
 
 
@@ -52,6 +53,7 @@ def write_address(pages: Sequence[str], part: str) -> None:
         asked=_query_of_run(),
         drawn=current_theme().name,
         page=_path(page),
+        title=PAGES[page].title,
         pages=[_path(each) for each in pages],
         part=part,
         on_back=_go_back,

@@ -11,7 +11,9 @@ from typing import Any
 from transformer.analysis.merging import Group
 from transformer.analysis.reading import AttentionMap, read
 from transformer.analysis.strongest import strongest_weight
+from viz.about import HEAD
 from viz.components.kit.sides import sides, twin
+from viz.screen import Screen
 from viz.state.page import Pane
 from viz.state.state import change
 
@@ -40,22 +42,40 @@ def pin(pane: Pane, pins: Sequence[str], **others: Any) -> None:
 def pin_token(pane: Pane, side: str, position: int, as_key: bool) -> None:
     """Pin a token of the two lines, or release it; one that is both, as a query unless as_key.
 
-    One token is pinned once: a click on one that is pinned as a key releases it, too.
+    One token is pinned once: a click on one that is pinned as a key releases it, too. Where the
+    attention that is shown has it not, as an encoder has no written word, another kind is shown.
     """
-    places_of = sides(_map(pane))
-    by_axis = {axis: places_of[axis].get(side, []) for axis in ("rows", "columns")}
-    pins = [
-        f"{letter}{places[position]}"
-        for letter, places in zip("qk", by_axis.values(), strict=True)
-        if position < len(places) and places[position] >= 0
-    ]
+    pins, kind = _pins_of(pane, side, position), {}
+    if not pins and not pane.suffix:
+        kinds = sorted(pane.recording.attentions, key="cross".__ne__)
+        others = (replace(pane, screen=_turned(pane, each)) for each in kinds)
+        pane = next((it for it in others if _pins_of(it, side, position)), pane)
+        pins, kind = _pins_of(pane, side, position), {it: getattr(pane.screen, it) for it in HEAD}
     if not pins:
         return
     chosen = pins[-1] if as_key else pins[0]
     before = pane.screen.pins
     without = [each for each in before if each not in pins]
     is_held = chosen in before or (not as_key and len(without) < len(before))
-    pin(pane, without if is_held else [*without, chosen])
+    pin(pane, without if is_held else [*without, chosen], **kind)
+
+
+def _pins_of(pane: Pane, side: str, position: int) -> list[str]:
+    """The row and the column that such a token has; empty: the attention that is shown has none."""
+    places_of = sides(_map(pane))
+    by_axis = {axis: places_of[axis].get(side, []) for axis in ("rows", "columns")}
+    return [
+        f"{letter}{places[position]}"
+        for letter, places in zip("qk", by_axis.values(), strict=True)
+        if position < len(places) and places[position] >= 0
+    ]
+
+
+def _turned(pane: Pane, kind: str) -> Screen:
+    """The screen that shows this kind, with the pins that it has."""
+    name = None if kind == pane.default.kind else kind
+    screen = replace(pane.screen, kind=name, layer=None, head=None)
+    return replace(screen, pins=moved(pane, replace(pane, screen=screen)))
 
 
 def pin_cell(pane: Pane, query: int, key: int, **others: Any) -> None:
@@ -84,9 +104,8 @@ def pinned_cell(pane: Pane) -> tuple[int, int] | None:
 
 def turn_to_head(pane: Pane, kind: str, layer: int | None, head: int | None) -> None:
     """Show another head; what is pinned stays so, as far as this kind has it."""
-    name = None if kind == pane.default.kind else kind
-    pins = moved(pane, replace(pane, screen=replace(pane.screen, kind=name)))
-    change(kind=name, layer=layer, head=head, pins=pins)
+    turned = _turned(pane, kind)
+    change(kind=turned.kind, layer=layer, head=head, pins=turned.pins)
 
 
 def turn_by(pane: Pane, n: int, per_head: bool = True) -> None:

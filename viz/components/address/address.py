@@ -20,6 +20,7 @@ def address_bar(
     asked: str,
     drawn: str,
     page: str,
+    title: str,
     pages: Sequence[str],
     part: str,
     on_back: Callable[[str], None],
@@ -32,9 +33,9 @@ def address_bar(
     or Forward, where that was the last that happened; until it is the one in the browser, nothing
     is written. asked: the query that the browser had when it asked. drawn: the name of the theme
     that pages are drawn in; where another is shown the browser asks for a run. page: the last part
-    of the path, of these pages; part: what of it is open. Another page or part begins at its top,
-    unless by Back or Forward. on_back: called before the script runs with a query that somebody
-    went to and that was not taken.
+    of the path, of these pages; title: the page's, for its tab; part: what of it is open. Another
+    page or part begins at its top, unless by Back or Forward. on_back: called before the script
+    runs with a query that somebody went to and that was not taken.
     """
     header = {
         "number": number,
@@ -44,6 +45,6 @@ def address_bar(
         "asked": asked,
         "drawn": drawn,
     }
-    place = {"page": page, "pages": list(pages), "part": part}
+    place = {"page": page, "title": title, "pages": list(pages), "part": part}
     data = pack({**header, **place}, np.zeros(0, np.uint8))
     show(ADDRESS, data, key, lambda news: on_back(news["query"]) if "query" in news else None)

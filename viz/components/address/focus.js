@@ -5,6 +5,7 @@ const NAVIGATION = '[data-testid="stHeader"], [data-testid="stSidebar"]';
 const OPEN = '[data-testid="stSidebar"][data-collapsed="false"]';
 const CLOSE = '[data-testid="stSidebarCollapseButton"] button';
 const LINK = '[data-testid="stSkipToContent"]';
+const KEYED = '[class*="st-key-"].stElementContainer'; // of one widget
 const LONGEST = 5000; // ms in which a page is drawn that somebody comes back to
 // Whatever is drawn large, and charts; the first one on the page counts.
 const PICTURES = ["arrows", "map", "inside", "search-tree", "player", "snapshots"].map((key) => `.st-key-${key}`);
@@ -15,6 +16,10 @@ const PLACES = ['.stage[tabindex="0"]', '.stage [tabindex="0"]', ".play", '[tabi
 export function watchFocus() {
   window.addEventListener("focusin", ({ target }) => target.matches?.(LINK) && rename(target));
   window.addEventListener("click", skip, true);
+  window.addEventListener("click", ({ target }) => {
+    const button = target.closest?.("button");
+    if (button) stayAt(button);
+  });
   main().tabIndex = -1; // nothing is to be done there; a click and the links still lead to it
 }
 
@@ -27,19 +32,28 @@ export function beginAtTop() {
   main().scrollTop = 0;
 }
 
-// A table that is sorted is drawn anew: whoever pressed the head of a column is there again.
-export function stayAtColumn(link) {
-  const head = link.closest("thead th");
-  if (!head || link.getRootNode().activeElement !== link) return;
-  const [at, begun] = [head.cellIndex + 1, performance.now()];
+// What is pressed may be drawn anew: the head of a column by which a table is sorted, a button that is
+// on now. Whoever pressed it is there again.
+export function stayAt(node) {
+  const anew = placeOf(node);
+  if (!anew || node.getRootNode().activeElement !== node) return;
+  const begun = performance.now();
   const go = () => {
-    const isElsewhere = ![link, document.body].includes(document.activeElement);
+    const isElsewhere = ![node, document.body].includes(document.activeElement);
     if (isElsewhere || performance.now() - begun > LONGEST) return;
-    const anew = link.isConnected ? null : document.querySelector(`.data thead th:nth-child(${at}) a`);
-    if (anew) anew.focus({ preventScroll: true });
+    const next = node.isConnected ? null : document.querySelector(anew);
+    if (next) next.focus({ preventScroll: true });
     else requestAnimationFrame(go);
   };
   go();
+}
+
+// A selector of what stands there later; null: nothing tells it from others.
+function placeOf(node) {
+  const head = node.closest("thead th");
+  if (head) return `.data thead th:nth-child(${head.cellIndex + 1}) a`;
+  const key = [...(node.closest(KEYED)?.classList ?? [])].find((name) => name.startsWith("st-key-"));
+  return key ? `.${CSS.escape(key)} button` : null;
 }
 
 export function scrolledTo() {

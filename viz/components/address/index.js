@@ -7,10 +7,11 @@ import { hasModifier } from "../kit/roving.js";
 import { TYPED } from "../kit/preview.js";
 import { tell } from "../kit/sync.js";
 import { onTheme, shownTheme } from "../kit/theme.js";
-import { beginAtTop, goOnAt, isCovered, leaveNavigation, scrolledTo, stayAtColumn, watchFocus } from "./focus.js";
+import { beginAtTop, goOnAt, isCovered, leaveNavigation, scrolledTo, stayAt, watchFocus } from "./focus.js";
 import { watchHeader } from "./header_line.js";
 import { isNews } from "./theme.js";
 
+const NAME = "Headscope";
 const APP = '[data-testid="stApp"]';
 const LINKS = 'a[data-state], [data-testid="stToast"] a[href^="./"]'; // Streamlit opens others in a tab
 
@@ -66,7 +67,7 @@ function follow(event) {
   event.preventDefault();
   const { href } = link;
   const go = () => {
-    stayAtColumn(link);
+    stayAt(link);
     bar.push({}, "", href);
     window.dispatchEvent(new PopStateEvent("popstate"));
   };
@@ -98,10 +99,12 @@ function went({ isTrusted }) {
 // page: the one that the server speaks of, of these pages. taken: the query that somebody went to
 // last, where nothing was chosen since; asked: the one that the browser named in asking for this.
 // drawn: the theme that it draws in. part: of a page that holds several, the one that is open.
-function update(_, { session, number, query, n_entries, taken, asked, drawn, page, pages, part }) {
+// title: the page's name, for the tab and the history.
+function update(_, { session, number, query, n_entries, taken, asked, drawn, page, title, pages, part }) {
   theme.server = drawn;
   tellTheme();
   if (!isOpen(page, pages)) return;
+  document.title = page ? `${title} · ${NAME}` : NAME;
   const shown = `${page} ${withoutDraft(query)}`;
   if (page !== (bar.page ?? page) || (shown !== (bar.shown ?? shown) && isCovered())) leaveNavigation();
   Object.assign(bar, { page, shown });

@@ -105,6 +105,7 @@ function mark(view) {
   const given = view.signs ?? (view.late?.of === view.nonce ? view.late.signs : null);
   const marks = given?.marks ?? [];
   const signs = new Map(marks.map(([side, position, ...sign]) => [`${side},${position}`, sign]));
+  const { activeElement } = root.getRootNode();
   for (const node of root.querySelectorAll(".chip")) {
     const { side, position } = node.dataset;
     const place = `${side},${position}`;
@@ -118,6 +119,8 @@ function mark(view) {
   drawTint(tint, root, header, measure, palette);
   drawAlignment(lines, header, isAligned, pinned);
   if (root.querySelector(".key")) [...root.querySelectorAll(".side")].at(-1).append(view.marks);
+  // What is put in its place again loses the focus by that.
+  if (activeElement?.isConnected) activeElement.focus({ preventScroll: true });
 }
 
 // On a phone what signs mean, and what else may be drawn, is below the words until it is asked for.

@@ -75,7 +75,7 @@ def steps(does: str, writes: bool) -> tuple[Step, ...]:
         "marked",
         "To look is not to need",
         "≠ at “{word}”: the model looks most at one word and needs another. Where that one is "
-        "hidden from it, it would hardly write “{word}”. Click a word of this line to see what it "
+        "hidden from it, “{word}” is less likely. Click a word of this line to see what it "
         "needs.",
         "Click a word of this line: the model is run again with each other word hidden, which "
         "shows what it really needs. Where that is another word than it looks at, ≠ stands.",
