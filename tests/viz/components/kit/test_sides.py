@@ -11,7 +11,8 @@ from viz.components.kit.sides import second, sides
 
 def test_an_encoder_reads_its_source(recording: Recording) -> None:
     places = sides(read(recording, "encoder_self"))
-    assert places == {axis: {"source": list(range(7))} for axis in ("rows", "columns")}
+    assert places["rows"] == places["columns"] == {"source": list(range(7))}
+    assert not places["writes"]
 
 
 def test_a_row_of_cross_attention_is_named_by_what_it_wrote_or_by_what_it_read(
@@ -22,6 +23,7 @@ def test_a_row_of_cross_attention_is_named_by_what_it_wrote_or_by_what_it_read(
         map = read(recording, "cross", Reading(rows=rows))
         places = sides(map)
         assert places["columns"] == {"source": list(range(7))}
+        assert places["writes"] == (rows == "produced")
         written = attention.produced
         assert written is not None
         for position, row in enumerate(places["rows"]["target"]):
