@@ -32,7 +32,8 @@ export function worthOf(cell) {
   const costs = worth.nats[word];
   const [read, written] = [worth.words.source, worth.words.target[word]];
   const most = costs.indexOf(Math.max(...costs));
-  const needsOther = costs[most] >= worth.least && costs[most] - costs[hidden] >= worth.least;
+  const isNeeded = costs[hidden] >= Math.max(worth.least, costs[most] - worth.least); // as verdict.py
+  const needsOther = costs[most] >= worth.least && !isNeeded;
   const parts = [["own", "Hiding ", quoted(read[hidden]), ...effect(costs[hidden], written)]];
   if (needsOther) {
     const needs = [" needs ", quoted(read[most]), " most", nats(costs[most]), "."];

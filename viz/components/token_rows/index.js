@@ -115,6 +115,8 @@ function mark(view) {
     for (const each of Object.keys(SIGNS)) node.classList.toggle(each, each === name);
   }
   explain(root);
+  const asked = root.querySelector(".chip.parted") ? "≠ ? " : ""; // who sees the sign finds what it means
+  Object.assign(view.marks, { textContent: asked || "marks", ariaLabel: `${asked}marks` });
   tellWorth(root, given?.worth ?? null);
   drawTint(tint, root, header, measure, palette);
   drawAlignment(lines, header, isAligned, pinned);
