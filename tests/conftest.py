@@ -160,6 +160,14 @@ def one_thread() -> Iterator[None]:
 
 
 @pytest.fixture(autouse=True)
+def main_module_stays() -> Iterator[None]:
+    """Streamlit's tests put their script in its place, which processes that begin would then run."""
+    main = sys.modules["__main__"]
+    yield
+    sys.modules["__main__"] = main
+
+
+@pytest.fixture(autouse=True)
 def no_recording_is_silently_wrong() -> Iterator[None]:
     """Weights times values, through W_O, are what the module gave; or it is said why not known."""
     yield
