@@ -161,7 +161,7 @@ def one_thread() -> Iterator[None]:
 
 @pytest.fixture(autouse=True)
 def main_module_stays() -> Iterator[None]:
-    """Streamlit's tests put their script in its place, which processes that begin would then run."""
+    """Streamlit's tests put their script in its place, which processes that begin would run."""
     main = sys.modules["__main__"]
     yield
     sys.modules["__main__"] = main

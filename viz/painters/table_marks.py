@@ -31,7 +31,9 @@ def marks_of(content: Table, theme: Theme, width: float) -> tuple[list[Mark], tu
         marks.append(Words(0, NORMAL, title, NORMAL, theme.text, is_bold=True))
         y = NORMAL + 4
     wide = max(sum(shape.widths), width_of(table.title, NORMAL, is_bold=True))
-    for row in table.heads if table.rows or content.kind == "map" else ():
+    # Heads above nothing would say that something is to come; a sheet without a mark says nothing.
+    has_heads = table.rows or content.kind == "map" or not (content.foot or content.title)
+    for row in table.heads if has_heads else ():
         high = _head_height(row, shape)
         marks += _heads(row, shape, y, high, theme)
         y += high

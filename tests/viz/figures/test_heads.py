@@ -209,9 +209,7 @@ def test_a_table_without_rows_has_no_box() -> None:
     assert foot in alone and "<figure" not in alone
     headed = table_html(Table("t", [Column("head")], [], foot=foot), LIGHT)
     assert foot in headed and "<figure" not in headed
-    line = Table(
-        "t", [Column("head")], [], kind="map"
-    )  # whose words stand above, and nothing below
+    line = Table("t", [Column("head")], [], kind="map")  # its words stand above, and nothing below
     assert "<figure" in table_html(line, LIGHT)
 
 

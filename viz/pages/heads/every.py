@@ -204,8 +204,10 @@ def say_heads(atlas: Atlas) -> None:
     n = sentences(atlas.survey.n_sentences)
     n_named = sum(bool(labels) for labels in atlas.labels.values())
     text = f"{n_named:d} of {counted(len(atlas.heads), 'head', 'heads')} have a label, over {n}."
-    text = f"{text} {_caution(atlas)}".strip()
-    st.caption(f"{text} {literal(SAYS)}", help=help_of("head_label", "head_worth", "footprint"))
+    few = literal(_caution(atlas))
+    st.caption(
+        f"{text} {few} {literal(SAYS)}", help=help_of("head_label", "head_worth", "footprint")
+    )
 
 
 def say_card(atlas: Atlas) -> None:
