@@ -126,7 +126,7 @@ def test_the_mouse_that_pressed_next_points_at_nothing_until_it_is_moved(
     visit(page, address)
     expect(page.locator(".token-rows .chip.parted").first).to_be_visible()
     page.locator(".tour .start").click()
-    pointed, n_over = page.get_by_text("Pointed at").filter(visible=True), 0
+    pointed, n_over = page.locator(".head-view .sentence .why", has_text="Pointed at"), 0
     for _ in range(N_STEPS - 1):
         becomes(lambda: is_ringed(page), True)
         box = page.locator(".tour .next").bounding_box()

@@ -117,5 +117,7 @@ function arrange(line, parts) {
   words.append(...nodes.flat());
   line.worth = element("span", "worth dim");
   line.worth.dataset.control = ""; // a figure has what its picture shows
-  line.text.replaceChildren(words, " ", line.why, " ", line.worth);
+  const below = element("span", "below");
+  below.append(line.why, " ", line.worth);
+  line.text.replaceChildren(words, " ", below);
 }
