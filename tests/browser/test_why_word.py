@@ -92,6 +92,22 @@ def test_below_a_picture_s_sentence_stands_whether_it_mattered(
     expect(worth).to_be_empty()
 
 
+@pytest.mark.parametrize("second", ["edited_b=yes&edits=head-off:cross.2.3", "checkpoint_b=en-de"])
+def test_of_two_models_beside_each_other_neither_s_worth_is_said(
+    page: Page, address: str, second: str
+) -> None:
+    """There is one line of tokens, and what a word is worth to one model is not so to another."""
+    at = f"checkpoint=en-de-1&text={TEXT}&decoding=greedy&kind=cross"
+    visit(page, f"{address}/?{at}&pins=q3")
+    expect(page.locator(".sentence .worth").first).not_to_be_empty()
+    visit(page, f"{address}/compare?{at}&picture=arrows&{second}")
+    pictures = page.locator(".head-view .sentence .worth")
+    expect(pictures).to_have_count(2)
+    expect(page.locator(".token-rows .chip.parted").first).to_be_visible()
+    for picture in pictures.all():
+        expect(picture).to_be_empty()
+
+
 CLICK = """(text) => {
     const inside = (name) => [...document.querySelectorAll(`.st-key-${name} *`)]
         .find((node) => node.shadowRoot).shadowRoot;

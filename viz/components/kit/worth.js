@@ -22,8 +22,8 @@ export function onWorth(listener) {
   return () => window.removeEventListener(WORTH_EVENT, listener);
 }
 
-// The nodes of what is said of a cell, a sentence or two; none where nothing is known of its two words.
-// Two pages that stand beside each other have worths of their own: neither is said.
+// The nodes of what is said of a cell, a sentence or two; none where nothing is known of its two words, or
+// where other rows of tokens may be meant.
 export function worthOf(cell) {
   const [worth, ...others] = window[KNOWN]?.values() ?? [];
   if (!worth || others.length || !cell?.sides?.writes) return [];
