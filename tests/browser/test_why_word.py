@@ -92,14 +92,19 @@ def test_below_a_picture_s_sentence_stands_whether_it_mattered(
     expect(worth).to_be_empty()
 
 
+@pytest.mark.parametrize("is_new", [False, True], ids=["known", "asked for by the browser"])
 @pytest.mark.parametrize("second", ["edited_b=yes&edits=head-off:cross.2.3", "checkpoint_b=en-de"])
 def test_of_two_models_beside_each_other_neither_s_worth_is_said(
-    page: Page, address: str, second: str
+    page: Page, address: str, tmp_path: Path, second: str, is_new: bool
 ) -> None:
     """There is one line of tokens, and what a word is worth to one model is not so to another."""
     at = f"checkpoint=en-de-1&text={TEXT}&decoding=greedy&kind=cross"
-    visit(page, f"{address}/?{at}&pins=q3")
-    expect(page.locator(".sentence .worth").first).not_to_be_empty()
+    if is_new:
+        (tmp_path / "en-de-1").symlink_to(ROOT / "checkpoints" / "en-de-1")
+        at = f"checkpoint={quote_plus(str(tmp_path / 'en-de-1'))}&kind=cross"
+    else:
+        visit(page, f"{address}/?{at}&pins=q3")
+        expect(page.locator(".sentence .worth").first).not_to_be_empty()
     visit(page, f"{address}/compare?{at}&picture=arrows&{second}")
     pictures = page.locator(".head-view .sentence .worth")
     expect(pictures).to_have_count(2)

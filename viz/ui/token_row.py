@@ -1,6 +1,5 @@
 """The second row of every page: the tokens, and what is chosen for the page below."""
 
-from dataclasses import replace
 from typing import Any
 
 import streamlit as st
@@ -11,7 +10,6 @@ from viz.labels import counted, literal
 from viz.run.causes import is_quick
 from viz.run.payloads import payload_of
 from viz.run.request import Answer
-from viz.screen import FIRST_PAGE
 from viz.state.focus import pin_token, pinned_tokens
 from viz.state.live_preview import preview, preview_address
 from viz.state.page import Page, Pane
@@ -47,9 +45,7 @@ def _tokens(page: Page, pane: Pane, previews: bool) -> Pane:
     answer = pane.answer
     rows = TokenRows(TITLES[answer.checkpoint.family.reads], pane.reading.words)
     address = preview_address()
-    own = signs(answer)
-    if own is not None and page.name != FIRST_PAGE:  # pictures there may be of another answer
-        own = replace(own, worth=None)
+    own = signs(pane)
     look: dict[str, Any] = {"pinned": pinned_tokens(pane), "signs": own}
     look["is_awaited"] = own is None and _comes_by_itself(answer)
     every: dict[str, Any] = {"address": address, "tint": _tint(pane)}

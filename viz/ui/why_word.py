@@ -1,5 +1,6 @@
 """The card of a written word that is pinned: what it looks at, what it needs, and the verdict."""
 
+from dataclasses import replace
 from functools import partial
 
 from transformer.analysis.tables.origins import Side
@@ -20,8 +21,8 @@ from viz.figures.causes.worth_tables import Origins, worth_tables
 from viz.labels import counted, literal
 from viz.run.causes import Causes, is_quick
 from viz.run.growth import Growth
-from viz.run.request import Answer
 from viz.run.work import at_hand
+from viz.screen import FIRST_PAGE
 from viz.state.changing import add
 from viz.state.note import note
 from viz.state.page import Pane
@@ -79,7 +80,7 @@ def why_word(pane: Pane, place_of: PlaceOf, is_main: bool = False, is_ahead: boo
         evidence = work.result() if work.is_whole else None
     with slot:
         if is_ahead and not on_stage():
-            of_all = partial(_card, pane), partial(signs_of, pane.recording)
+            of_all = partial(_card, pane), partial(_signs, pane)
             show_card(pane, place_of, *of_all, evidence)
         elif evidence is not None and place is not None:
             show(word_exhibits(pane, place, is_main)["why"].exhibit(evidence), "why")
@@ -126,10 +127,16 @@ def _without_needed(pane: Pane, evidence: Evidence, place: int) -> None:
         written_without(pane, verdict.needs, evidence.source_words[verdict.needs])
 
 
-def signs(answer: Answer) -> Signs | None:
+def signs(pane: Pane) -> Signs | None:
     """Return what the tokens show of the evidence; None until it is known."""
-    evidence = at_hand(Causes(answer.request))
-    return None if evidence is None else signs_of(answer.recording, evidence)
+    evidence = at_hand(Causes(pane.answer.request))
+    return None if evidence is None else _signs(pane, evidence)
+
+
+def _signs(pane: Pane, evidence: Evidence) -> Signs:
+    """The worth of words goes to Explore alone: other pages have pictures of other answers."""
+    every = signs_of(pane.recording, evidence)
+    return every if pane.screen.page == FIRST_PAGE else replace(every, worth=None)
 
 
 def _is_open(pane: Pane) -> bool:

@@ -8,7 +8,7 @@ from viz.screen import Screen
 from viz.server.first_picture import first_picture
 from viz.state.checkpoints import shipped_names
 from viz.state.requests import first_example, request_of
-from viz.ui.why_word import signs
+from viz.ui.causes.signs import signs_of
 
 
 def test_the_first_screen_says_which_words_need_another_than_they_look_at() -> None:
@@ -16,7 +16,9 @@ def test_the_first_screen_says_which_words_need_another_than_they_look_at() -> N
     name = shipped_names()[0]
     answer = make_answer(request_of(name, first_example(name), Screen()))
     assert answer.decoding is not None and answer.decoding.text in picture
-    assert at_hand(Causes(answer.request)) is not None
+    evidence = at_hand(Causes(answer.request))
+    assert evidence is not None
+    marks = signs_of(answer.recording, evidence).marks
     target = answer.recording.target
-    parted = {bare_label(target[at]) for _, at, sign, _ in signs(answer).marks if sign == "parted"}
+    parted = {bare_label(target[at]) for _, at, sign, _ in marks if sign == "parted"}
     assert parted and "Straße" not in parted  # which looks at street, and needs it

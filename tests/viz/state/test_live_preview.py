@@ -32,7 +32,7 @@ from viz.state.page import Page, Pane
 from viz.state.preview_route import AGAIN, AS_ENTERED, MOST_BYTES, preview_route
 from viz.theme import LIGHT
 from viz.ui import layout
-from viz.ui.why_word import signs
+from viz.ui.causes.signs import signs_of
 
 APP = Path(__file__).parents[3] / "app.py"
 FIRST, TYPED = "3 7 2 9 4 11 5", "5 5 2 8"
@@ -461,7 +461,10 @@ def test_who_points_at_a_written_word_finds_its_card_made(
     monkeypatch.setattr(Causes, "run", lambda *_: pytest.fail("it was there"))
     _, (packed,) = unpack(answer)
     cards, _ = unpack(packed.tobytes())
-    assert cards["signs"] == signs(app.session_state["session"].answer).data()
+    evidence = at_hand(causes)
+    assert evidence is not None
+    recording = app.session_state["session"].answer.recording
+    assert cards["signs"] == signs_of(recording, evidence).data()
     assert cards["of"] == unpack(given(app)["tokens"])[0]["nonce"]
     assert cards["opens"] == {str(row): word for word, row in enumerate(cards["rows"])}
     pinned = start(text="3 7 2 9 4 4", pins="q1")
