@@ -115,7 +115,7 @@ def test_a_tap_opens_a_card_on_a_phone_and_the_next_closes_it(phone: Page, addre
     expect(phone.locator(CARD)).to_have_count(0)
     word(phone, "head-grid", "alignment").tap()
     says(phone, "alignment")
-    phone.locator(".head-view .sentence .below").tap()
+    phone.locator(".head-view .sentence .aside").tap()
     expect(phone.locator(CARD)).to_have_count(0)
 
 

@@ -45,3 +45,20 @@ def test_no_script_sets_a_handler_that_browsers_have_not() -> None:
     wrong = re.compile(r"\bonfocus(in|out)\b")
     for file in COMPONENTS.rglob("*.js"):
         assert not wrong.search(file.read_text("utf-8")), file.name
+
+
+def test_a_style_meets_what_the_kit_draws_only_below_a_class_of_its_own() -> None:
+    """In one page's part live the kit's elements too: a bare `.below` moved those of a sentence."""
+    kit = COMPONENTS / "kit"
+    made = re.compile(r'element\("\w+", "([^"]+)"')
+    drawn = {
+        name
+        for file in kit.rglob("*.js")
+        for names in made.findall(file.read_text("utf-8"))
+        for name in names.split()
+    }
+    assert {"sentence", "controls"} <= drawn
+    for file in set(COMPONENTS.rglob("*.css")) - set(kit.rglob("*.css")):
+        rules = re.sub(r"/\*.*?\*/", "", file.read_text("utf-8"), flags=re.DOTALL)
+        selectors = re.findall(r"(?:^|[{},])\s*\.([\w-]+)(?::[^,{]*)?(?=\s*[,{])", rules)
+        assert not drawn & set(selectors), file

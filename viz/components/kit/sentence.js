@@ -117,7 +117,7 @@ function arrange(line, parts) {
   words.append(...nodes.flat());
   line.worth = element("span", "worth dim");
   line.worth.dataset.control = ""; // a figure has what its picture shows
-  const below = element("span", "below");
-  below.append(line.why, " ", line.worth);
-  line.text.replaceChildren(words, " ", below);
+  const aside = element("span", "aside");
+  aside.append(line.why, " ", line.worth);
+  line.text.replaceChildren(words, " ", aside);
 }
