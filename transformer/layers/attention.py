@@ -6,6 +6,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from transformer.config import ModelConfig
+from transformer.layers.linear import Linear
 from transformer.layers.masks import subsequent_mask
 
 
@@ -51,7 +52,7 @@ class MultiHeadAttention(nn.Module):
         bias = config.attention_bias == "all"
 
         def projection(n_in: int, n_out: int, bias: bool) -> nn.Module:
-            return nn.Linear(n_in, n_out, bias) if config.projections else nn.Identity()
+            return Linear(n_in, n_out, bias) if config.projections else nn.Identity()
 
         self.query = projection(config.d_model, keys, bias)
         self.key = projection(config.d_model, keys, bias)

@@ -7,6 +7,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from transformer.config import Activation
+from transformer.layers.linear import Linear
 
 _ACTIVATIONS: dict[Activation, Callable[[Tensor], Tensor]] = {
     "relu": F.relu,
@@ -21,9 +22,9 @@ class FeedForward(nn.Module):
 
     def __init__(self, d_model: int, d_ff: int, activation: Activation = "relu") -> None:
         super().__init__()
-        self.inner = nn.Linear(d_model, d_ff)
+        self.inner = Linear(d_model, d_ff)
         self.activation = _ACTIVATIONS[activation]
-        self.outer = nn.Linear(d_ff, d_model)
+        self.outer = Linear(d_ff, d_model)
 
     def forward(self, x: Tensor) -> Tensor:
         """x: [B, T, D] -> [B, T, D]."""

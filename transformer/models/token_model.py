@@ -5,6 +5,7 @@ from torch import Tensor, nn
 
 from transformer.config import ModelConfig
 from transformer.layers.embedding import TokenEmbedding
+from transformer.layers.linear import Linear
 from transformer.layers.positions import make_positions
 from transformer.layers.stacks import Decoder, DecoderState
 
@@ -62,9 +63,7 @@ class TokenWriter(TokenModel):
 
     def __init__(self, config: ModelConfig) -> None:
         super().__init__(config)
-        self.output = (
-            nn.Linear(config.d_model, config.vocab_size) if config.tied == "none" else None
-        )
+        self.output = Linear(config.d_model, config.vocab_size) if config.tied == "none" else None
         has_bias = config.output_bias and self.output is None
         self.output_bias = nn.Parameter(torch.zeros(config.vocab_size)) if has_bias else None
 
