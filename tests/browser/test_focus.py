@@ -190,6 +190,24 @@ def test_a_word_that_the_attention_has_not_is_pinned_in_one_that_has_it(
         expect(chip(page, side, word)).to_have_attribute("aria-pressed", "false")
 
 
+@pytest.mark.parametrize(("kind", "pin"), [("encoder_self", "q9"), ("decoder_self", "k3")])
+def test_a_word_of_b_is_pinned_though_the_head_of_a_has_it_not(
+    page: Page, address: str, kind: str, pin: str
+) -> None:
+    """Pins are named by A, which shows an attention that has the word, too."""
+    visit(page, f"{address}/compare?kind={kind}&layer=1&head=2&kind_b=cross&layer_b=0&head_b=1")
+    views = page.locator(".head-view[data-nonce]")
+    expect(views).to_have_count(2)
+    views.last.locator(f"[data-token={pin}]").click()
+    expect(views.first).to_have_attribute("data-pins", pin)
+    becomes(lambda: parameter(page, "pins"), pin)
+    becomes(lambda: parameter(page, "kind") in (None, "cross"), True)
+    expect(views.last).to_have_attribute("data-pins", pin)
+    views.last.locator(f"[data-token={pin}]").click()
+    becomes(lambda: parameter(page, "pins"), None)
+    expect(views.last).to_have_attribute("data-pins", "")
+
+
 def test_the_tab_names_the_page(page: Page, address: str) -> None:
     """By which history and screen readers tell one page from another."""
     visit(page, f"{address}/decode")

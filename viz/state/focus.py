@@ -4,7 +4,7 @@ The Screen names them as rows ("q5") and columns ("k3") of the attention that is
 another kind of attention, or words instead of pieces, are shown, the same tokens stay pinned.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -36,7 +36,7 @@ def pinned_tokens(pane: Pane) -> list[Place]:
 
 def pin(pane: Pane, pins: Sequence[str], **others: Any) -> None:
     """Pin these rows and columns, and no others. A cell that was chosen is left."""
-    change(pins=_by_first_pane(pane, tuple(pins)), cell=None, cell_b=None, **others)
+    change(**_by_first_pane(pane, tuple(pins)), cell=None, cell_b=None, **others)
 
 
 def pin_token(pane: Pane, side: str, position: int, as_key: bool) -> None:
@@ -45,19 +45,15 @@ def pin_token(pane: Pane, side: str, position: int, as_key: bool) -> None:
     One token is pinned once: a click on one that is pinned as a key releases it, too. Where the
     attention that is shown has it not, as an encoder has no written word, another kind is shown.
     """
-    pins, kind = _pins_of(pane, side, position), {}
-    if not pins and not pane.suffix:
-        kinds = sorted(pane.recording.attentions, key="cross".__ne__)
-        others = (replace(pane, screen=_turned(pane, each)) for each in kinds)
-        pane = next((it for it in others if _pins_of(it, side, position)), pane)
-        pins, kind = _pins_of(pane, side, position), {it: getattr(pane.screen, it) for it in HEAD}
-    if not pins:
+    there = next((it for it in _every_kind(pane) if _pins_of(it, side, position)), None)
+    if there is None:
         return
+    pins = _pins_of(there, side, position)
     chosen = pins[-1] if as_key else pins[0]
-    before = pane.screen.pins
+    before = there.screen.pins
     without = [each for each in before if each not in pins]
     is_held = chosen in before or (not as_key and len(without) < len(before))
-    pin(pane, without if is_held else [*without, chosen], **kind)
+    pin(there, without if is_held else [*without, chosen], **_head_of(there, pane))
 
 
 def _pins_of(pane: Pane, side: str, position: int) -> list[str]:
@@ -78,13 +74,29 @@ def _turned(pane: Pane, kind: str) -> Screen:
     return replace(screen, pins=moved(pane, replace(pane, screen=screen)))
 
 
+def _every_kind(pane: Pane) -> Iterator[Pane]:
+    """The pane as it is, then with each other kind of attention; what reads and writes is first."""
+    yield pane
+    for kind in sorted(pane.recording.attentions, key="cross".__ne__):
+        if kind != pane.selection.kind:
+            yield replace(pane, screen=_turned(pane, kind))
+
+
+def _head_of(after: Pane, before: Pane) -> dict[str, Any]:
+    """The fields of a head that another kind has been found for; none where it is the same pane.
+
+    Another change may have come in between, which they would undo.
+    """
+    return {} if after is before else {name: getattr(after.screen, name) for name in HEAD}
+
+
 def pin_cell(pane: Pane, query: int, key: int, **others: Any) -> None:
     """Pin a cell, by the positions of its query and its key."""
     map = _map(pane)
     places = (("q", map.row_of(query)), ("k", map.column_of(key)))
     pins = tuple(f"{letter}{place}" for letter, place in places if place is not None)
     cells = {"cell": None, "cell_b": None, f"cell{pane.suffix}": (query, key)}
-    change(pins=_by_first_pane(pane, pins), **cells, **others)
+    change(**_by_first_pane(pane, pins), **cells, **others)
 
 
 def pinned_cell(pane: Pane) -> tuple[int, int] | None:
@@ -187,11 +199,16 @@ def row_pins(pane: Pane, query: int) -> Pins:
     return () if row is None else (f"q{row}",)
 
 
-def _by_first_pane(pane: Pane, pins: Pins) -> Pins:
-    """Name pins as the Screen does: by the rows and columns of the first pane."""
+def _by_first_pane(pane: Pane, pins: Pins) -> dict[str, Any]:
+    """Pins as the Screen names them: by the rows and columns of the first pane.
+
+    That shows another kind of attention where more of them have a name there.
+    """
     if pane.beside is None:
-        return pins
-    return moved(replace(pane, screen=replace(pane.screen, pins=pins)), pane.beside)
+        return {"pins": pins}
+    own = replace(pane, screen=replace(pane.screen, pins=pins))
+    first = max(_every_kind(pane.beside), key=lambda it: len(_named(own, it)))
+    return {"pins": moved(own, first)} | _head_of(first, pane.beside)
 
 
 def _map(pane: Pane) -> AttentionMap:
@@ -201,10 +218,15 @@ def _map(pane: Pane) -> AttentionMap:
 
 def moved(before: Pane, after: Pane) -> Pins:
     """The pins of the same tokens in another map, as rows or as columns as far as it can be."""
+    return tuple(dict.fromkeys(_named(before, after)))
+
+
+def _named(before: Pane, after: Pane) -> list[str]:
+    """The same of each pin that has a place there: two may have one."""
     old, new = sides(_map(before)), sides(_map(after))
     stands_for = twin(before.recording, after.recording)
     pins = (_first(pin, old, new, stands_for) for pin in before.screen.pins)
-    return tuple(dict.fromkeys(pin for pin in pins if pin is not None))
+    return [pin for pin in pins if pin is not None]
 
 
 def _first(
