@@ -64,6 +64,8 @@ class Exhibit:
     svg: str = ""
     """A small picture that is only an image."""
     tables: tuple[tuple[Cell, ...], ...] = ()
+    unexplained: tuple[str, ...] = ()
+    """Columns of numbers that nothing says more of than their titles."""
     payload: tuple[dict[str, Any], list[Any]] | None = None
     """Header and arrays that the browser is sent, where a component of ours draws it."""
 
@@ -127,7 +129,8 @@ def _exhibit(pane: Pane, shown: Declared, name: str) -> Exhibit:
     record = figure.record
     return Exhibit(
         record.title, says, record.link, record.caption, sheet,
-        tables=tuple(_tables(shown)), payload=_payload(shown.pane or pane, shown),
+        tables=tuple(_tables(shown)), unexplained=tuple(_unexplained(shown)),
+        payload=_payload(shown.pane or pane, shown),
     )  # fmt: skip
 
 
@@ -135,6 +138,16 @@ def _tables(shown: Declared) -> Iterator[tuple[Cell, ...]]:
     if isinstance(shown.content, Table | Tables):
         for table in as_tables(shown.content):
             yield tuple(_cells(entries_of(table, LIGHT)))
+
+
+def _unexplained(shown: Declared) -> Iterator[str]:
+    """Tokens and what sorts the rows aside: a legend or a line below is of those."""
+    for table in as_tables(shown.content) if isinstance(shown.content, Table | Tables) else ():
+        for at, column in enumerate(table.above if table.kind == "rows" else ()):
+            cells = [row.cells[at - 1] if at else row.head for row in table.rows]
+            is_said = column.explain or column.is_word or column.link or not column.title
+            if not is_said and any(cell and cell.value is not None for cell in cells):
+                yield column.title
 
 
 def _cells(table: Entries) -> Iterator[Cell]:

@@ -16,6 +16,8 @@ class Golden:
     lines: list[str]
     svg: list[str] = field(default_factory=list)
     """Its sheet; empty where that is not kept."""
+    unexplained: tuple[str, ...] = ()
+    """Columns of numbers whose heads do not say what these are; they stand in no file."""
 
 
 def file_of(place: str, exhibit: str, ending: str = "txt") -> Path:

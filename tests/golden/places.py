@@ -110,7 +110,11 @@ def _of(make: Exhibits, has_svg: bool = False) -> Make:
 
     def golden() -> Mapping[str, Golden]:
         return {
-            name: Golden(lines_of(each), svg_lines(each.sheet) if has_svg and each.sheet else [])
+            name: Golden(
+                lines_of(each),
+                svg_lines(each.sheet) if has_svg and each.sheet else [],
+                each.unexplained,
+            )
             for name, each in make().items()
         }
 

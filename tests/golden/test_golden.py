@@ -13,6 +13,8 @@ from tests.golden.places import places
 from tests.golden.surveys import make_surveys
 
 HERE = places_and_names()
+SAID = {"nats lost", "weight", "Cost, nats"}
+"""Columns whose table has a title or a line below that says what they are of."""
 MOST = 40
 """Lines of a difference that are said."""
 
@@ -42,6 +44,12 @@ def test_every_exhibit_has_a_golden_file_and_every_file_an_exhibit(place: str) -
     names = set(exhibits(place))
     assert not names - files, f"{place} shows more: {COMMAND} writes files of {names - files}."
     assert not files - names, f"{place} shows no {files - names}: {COMMAND} removes their files."
+
+
+@pytest.mark.parametrize("place", places())
+def test_every_column_of_numbers_says_what_these_are(place: str) -> None:
+    silent = {name: set(made.unexplained) - SAID for name, made in exhibits(place).items()}
+    assert not any(silent.values()), silent
 
 
 @pytest.mark.parametrize(("place", "name"), HERE)

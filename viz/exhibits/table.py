@@ -95,6 +95,8 @@ class Column:
     """Leads to the same table sorted by this column, the smallest value first."""
     is_sorted: bool = False
     """The rows are sorted by it."""
+    explain: str = ""
+    """What its numbers are, in a sentence: the head opens it where it is no link."""
 
 
 @dataclass(frozen=True, slots=True)

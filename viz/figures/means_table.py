@@ -5,7 +5,15 @@ from dataclasses import dataclass
 
 from transformer.analysis.bootstrap import caution
 from viz.exhibits.table import Cell, Column, Row, Table
+from viz.figures.heads.column_heads import INTERVAL
 from viz.labels import decimals_of, percent, signed
+
+MEAN = Column(
+    "mean", explain="The mean change of the whole output over all sentences, while the head is off."
+)
+OTHER = Column(
+    "other words", explain="The share of sentences in which the model would write other words."
+)
 
 
 @dataclass(frozen=True)
@@ -40,7 +48,7 @@ def means_table(means: Sequence[MeanOff], unit: str = "nats", n_sentences: int =
         return Row(Cell(each.title, link=each.address), cells)
 
     scale = Column(f"{signed(least, n)} to {signed(most, n)} {unit}", axis=(least, most))
-    columns = [*map(Column, ("off", "mean", "95 % interval", "other words")), scale]
+    columns = [Column("off"), MEAN, INTERVAL, OTHER, scale]
     return Table("Means", columns, list(map(row_of, means)), foot=caution(n_sentences))
 
 

@@ -7,6 +7,16 @@ from viz.exhibits.shading import rooted
 from viz.exhibits.table import Cell, Column, Row, Table
 from viz.labels import decimals_of, signed
 
+COLUMNS = (
+    Column("off"),
+    Column("together", explain="The change of the whole output while both heads are off."),
+    Column("one by one", explain="The sum of the changes while only one of the two is off."),
+    Column(
+        "synergy",
+        explain="Together less one by one: 0 where neither head needs or replaces the other.",
+    ),
+)
+
 
 @dataclass(frozen=True)
 class PairOff:
@@ -33,5 +43,4 @@ def pairs_table(pairs: Sequence[PairOff]) -> Table:
         both = [Cell(signed(value, n), value) for value in (pair.together, pair.apart)]
         return Row(Cell(pair.title, link=pair.address), [*both, synergy])
 
-    columns = list(map(Column, ("off", "together", "one by one", "synergy")))
-    return Table("Pairs", columns, list(map(row_of, pairs)))
+    return Table("Pairs", COLUMNS, list(map(row_of, pairs)))

@@ -95,6 +95,9 @@ def _head(column: Column) -> str:
     span = f' colspan="{column.n_columns}"' if column.n_columns > 1 else ""
     order = ' aria-sort="ascending"' if column.is_sorted else ""
     words = f"{text}{small}"
+    if column.explain and not column.link:
+        meaning = f"<span>{html.escape(column.explain)}</span>"
+        words = f"<details><summary>{words}</summary>{meaning}</details>"
     if column.link:
         words = f'<a data-state href="{html.escape(column.link)}" title="Sort by this">{words}</a>'
     return f'<th scope="col"{look}{span}{order}>{words}</th>'

@@ -68,6 +68,12 @@ _CSS = """
   .data.rows th a { color: var(--text); min-height: 24px; }
   .data.rows th a:is(:hover, :focus-visible) { color: var(--accent); text-decoration: underline; }
   .data.rows tbody tr:hover :is(th, td:not([class^="s"], [class^="d"])) { background: var(--grid); }
+  .data thead summary { display: block; min-height: 24px; cursor: help;
+                        text-decoration: underline dotted; text-underline-offset: 3px; }
+  .data thead summary::-webkit-details-marker { display: none; }
+  .data thead details span { display: block; width: 13rem; padding-bottom: 0.3rem;
+                             white-space: normal; text-align: left; font-weight: 400;
+                             line-height: 1.4; }
   .data.rows thead th[aria-sort] a { color: var(--accent); }
   .data.rows thead th[aria-sort] a::after { content: " ▾"; }
   .data.rows tr.first > * { border-top: 3px solid var(--grid) !important; }

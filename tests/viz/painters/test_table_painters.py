@@ -178,3 +178,13 @@ def test_a_long_text_beside_numbers_is_folded_on_the_screen_and_whole_on_a_sheet
     assert all(f"old{i} → new{i}" in said for i in range(60)) and "…" not in said
     low = [mark.y for mark in sheet.marks if isinstance(mark, Words)]
     assert max(low) < sheet.height, "rows are as high as their texts"
+
+
+def test_the_head_of_a_column_opens_what_its_numbers_are() -> None:
+    columns = [Column("head"), Column("by <b>", explain="It is < 1."), Column("plain")]
+    row = Row(Cell("a"), [Cell("1", 1.0), Cell("2", 2.0)])
+    drawn = table_html(Table("Table", columns, [row]), LIGHT)
+    assert drawn.count("<details>") == 1 and "It is &lt; 1." in drawn
+    assert "<summary>by &lt;b&gt;</summary>" in drawn
+    sorting = [*columns[:2], Column("plain", link="?a=b", explain="Never both.")]
+    assert "Never both." not in table_html(Table("Table", sorting, [row]), LIGHT)

@@ -109,7 +109,10 @@ def strongest_table(
 def _columns(arrows: Arrows, exact: Mapping[str, float] | None) -> list[Column]:
     if exact is None:
         return [Column(f"nats lost{_if_forecast(arrows)}")]
-    return [Column("nats lost, forecast"), Column("nats lost, cut")]
+    return [
+        Column("nats lost, forecast", explain="By the gradient, without a further run."),
+        Column("nats lost, cut", explain="By a run of the whole model with this arrow cut."),
+    ]
 
 
 def _of(exact: Mapping[str, float] | None, edit: Edit) -> list[float | None]:

@@ -12,6 +12,14 @@ from viz.labels import number
 
 NAME, DRAWN = "Why this one won", "All texts that were drawn"
 IN_ORDER = "in the order of their seeds"
+RULED = Column(
+    "After the folder’s rules, nats",
+    explain="The log-probability after the rules that the model’s folder has for writing.",
+)
+COVERAGE = Column(
+    "Coverage",
+    explain="The coverage penalty: low where a source word was read too little (Wu et al. 2016).",
+)
 
 
 @dataclass(frozen=True)
@@ -42,12 +50,14 @@ def table(hypotheses: Sequence[Ranked], foot: str, is_drawn: bool = False) -> Ta
         Column("Draw" if is_drawn else "Rank"),
         Column("Text", is_text=True),
         Column("Unlike the first", is_text=True),
-        Column("Log-probability, nats"),
-        *[Column("After the folder’s rules, nats")] * has_rules,
-        Column("Length, tokens"),
-        Column("Divisor"),
-        *[Column("Coverage")] * has_coverage,
-        Column("Score"),
+        Column("Log-probability, nats", explain="Of all tokens, the end included."),
+        *[RULED] * has_rules,
+        Column("Length, tokens", explain="With its end."),
+        Column(
+            "Divisor", explain="The power of the length that the log-probability is divided by."
+        ),
+        *[COVERAGE] * has_coverage,
+        Column("Score", explain="What the texts are ranked by: the best is the highest."),
     ]
     rows = [
         Row(

@@ -6,10 +6,26 @@ from dataclasses import dataclass
 from transformer.corpus.ask import Answer, Frequency
 from transformer.corpus.atlas import Atlas, Place
 from viz.exhibits.table import Cell, Column, Row, Table
+from viz.figures.heads.column_heads import DOES
 from viz.figures.heads.names import head_name
 from viz.labels import counted, number, percent
 
-COLUMNS = ("head", "weight", "by chance", "elsewhere at most", "before the next", "query → key")
+COLUMNS = (
+    Column("head"),
+    Column(
+        "weight",
+        explain="The share of the query’s weight that is on the key: of words the largest, of a "
+        "place, such as the word before, the mean over all words that have it.",
+    ),
+    Column("by chance", explain="The same weight of a head that looks at all keys alike."),
+    Column(
+        "elsewhere at most",
+        explain="The largest weight on any other word; of a place, the mean of these.",
+    ),
+    Column("before the next", explain="The weight less that of the next head in the ranking."),
+    Column("query → key", explain="The words that look, and the words that are looked at."),
+)
+OVER = "The share of the words that could do it there and do: none of their weights is larger."
 
 
 @dataclass(frozen=True)
@@ -49,10 +65,10 @@ def answers_table(
     rest: the heads that are not listed; others: None where it is nothing that others could have.
     """
     counts = others.counts if rows and others and not others.have_none else None
-    columns = [Column(each) for each in COLUMNS]
+    columns = list(COLUMNS)
     if others and counts is not None:
-        columns.append(Column(f"over {others.name}"))
-    columns.append(Column("does", is_text=True))
+        columns.append(Column(f"over {others.name}", explain=OVER))
+    columns.append(DOES)
     cells = [_row(each, counts, atlas) for each in rows]
     foot = _rest(rows, rest)
     if others and others.have_none:

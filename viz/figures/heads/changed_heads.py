@@ -19,6 +19,19 @@ MOST_NUMBERS = 40
 """Heads beside each other whose numbers are written; of more they are under the pointer."""
 MOST_LAYERS = 16
 """Layers of which maps still fit above the pictures; of more, the largest changes are listed."""
+_DIVERGENCE = (
+    "The root of the Jensen-Shannon divergence of the head’s rows in A and B: 0 where they are the "
+    "same, 1 where they have no key in common"
+)
+CHANGE = Column("Change", explain=f"{_DIVERGENCE}.")
+OWN = Column("Change", "by itself", explain=f"{_DIVERGENCE}; B’s head is given A’s states.")
+TOTAL = Column("In all", explain="The same with what reaches the head in B, which may differ too.")
+COSINE = Column(
+    "Cosine", explain="Of what the two heads write, all rows as one vector: 1 where it is alike."
+)
+NEAREST = Column(
+    "Nearest in B", explain="The head of B whose rows are nearest to these, and how far they are."
+)
 Link = Callable[[str, Place, Place | None], str]
 """(kind, head of A, head of B or None: the same place) -> an address."""
 
@@ -90,12 +103,12 @@ def largest(
     by_kind = {kind.kind: kind for kind in kinds}
     has_own = any(kind.own is not None for kind in kinds)
     has_cosine = any(kind.cosine is not None for kind in kinds)
-    columns = [Column("Head"), Column("Change", "by itself" if has_own else "")]
-    columns += [Column("In all")] if has_own else []
-    columns += [Column("Cosine")] if has_cosine else []
+    columns = [Column("Head"), OWN if has_own else CHANGE]
+    columns += [TOTAL] if has_own else []
+    columns += [COSINE] if has_cosine else []
     has_rows = any(rows)
     columns += [Column("Its row that changed most", is_text=True)] if has_rows else []
-    columns += [Column("Nearest in B")]
+    columns += [NEAREST]
     lines = []
     for (value, name, place), row in zip(ranked, rows, strict=True):
         kind, of = by_kind[name], attentions(name)

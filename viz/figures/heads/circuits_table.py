@@ -6,11 +6,25 @@ from dataclasses import replace
 from transformer.corpus.atlas import Place
 from transformer.inspection.composition import Composition
 from viz.exhibits.table import Cell, Column, Row, Table
+from viz.figures.heads.column_heads import DOES
 from viz.figures.heads.names import head_name
 from viz.labels import number
 
 MOST = 5
 """Rows of each direction."""
+COLUMNS = (
+    Column("head"),
+    Column("how", explain="The side of the reading head, by whose matrix it reads the other."),
+    Column(
+        "strength",
+        explain="How much of what the one head writes the other reads, by the norms of their "
+        "matrices, from 0 to 1 (Elhage et al. 2021).",
+    ),
+    Column(
+        "by chance", explain="The strength of matrices that have nothing to do with each other."
+    ),
+    DOES,
+)
 
 
 def circuits_table(
@@ -26,8 +40,7 @@ def circuits_table(
         *(_row(each, each.reader, "reads it by", link_of, does) for each in after[:MOST]),
     ]
     rows = [replace(row, is_first=at == len(before[:MOST]) > 0) for at, row in enumerate(rows)]
-    columns = [Column("head"), Column("how"), Column("strength"), Column("by chance")]
-    return Table(name, [*columns, Column("does", is_text=True)], rows)
+    return Table(name, COLUMNS, rows)
 
 
 def _row(

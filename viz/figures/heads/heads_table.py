@@ -2,14 +2,16 @@
 
 from collections.abc import Sequence
 
-from transformer.corpus.atlas import Atlas, Place, title_of
+from transformer.corpus.atlas import Atlas, Place
 from transformer.corpus.labels import Label
 from transformer.corpus.surveyed import Estimate
 from viz.exhibits.table import Cell, Column, Row, Table
+from viz.figures.heads.column_heads import DOES, FOOTPRINT, WORTH, of_number
 from viz.figures.heads.names import head_name, score_text, sparkline, text_of
 from viz.labels import signed
 
 NONE = "—"
+SCORE = "The score of the first label, with its 95 % interval over sentences."
 
 
 def heads_table(
@@ -23,12 +25,12 @@ def heads_table(
     axis = _axis(worths)
     unit = atlas.shipped.unit
     names = [name for name in numbers if name != "worth"]
-    columns = [Column("head"), Column("does", is_text=True), Column("score"), Column("footprint")]
+    columns = [Column("head"), DOES, Column("score", explain=SCORE), FOOTPRINT]
     if any(worths):
         least, most = (signed(end, 3) for end in axis)
-        columns += [Column("worth", is_marked=order == "worth")]
+        columns += [Column("worth", is_marked=order == "worth", explain=WORTH)]
         columns += [Column(f"{least} to {most} {unit}", axis=axis)]
-    columns += [Column(title_of(name).lower(), is_marked=name == order) for name in names]
+    columns += [of_number(name, name == order) for name in names]
 
     def row(place: Place, worth: Estimate | None, link: str, before: Place | None) -> Row:
         cells: list[Cell | None] = [*_label(atlas, place)]

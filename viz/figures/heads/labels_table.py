@@ -4,9 +4,21 @@ from collections.abc import Sequence
 
 from transformer.corpus.labels import Label
 from viz.exhibits.table import Cell, Column, Row, Table
+from viz.figures.heads.column_heads import BY_CHANCE, INTERVAL
 from viz.labels import number, percent
 
-COLUMNS = ("label", "score", "95 % interval", "by chance", "p, corrected", "sentences")
+COLUMNS = (
+    Column("label"),
+    Column("score", explain="The share of the head’s weight that does this, over all sentences."),
+    INTERVAL,
+    Column("by chance", explain=BY_CHANCE),
+    Column(
+        "p, corrected",
+        explain="How likely so much above chance is where the head does nothing of the kind, "
+        "corrected for all heads and roles that were tried (Holm 1979).",
+    ),
+    Column("sentences", explain="Those where a head can do it at all."),
+)
 
 
 def labels_table(labels: Sequence[Label]) -> Table:
@@ -24,7 +36,7 @@ def labels_table(labels: Sequence[Label]) -> Table:
         )
         for each in labels
     ]
-    return Table("Labels", [Column(each) for each in COLUMNS], rows)
+    return Table("Labels", COLUMNS, rows)
 
 
 def _interval(label: Label) -> Cell:

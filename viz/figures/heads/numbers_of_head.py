@@ -4,9 +4,15 @@ from transformer.analysis.bootstrap import caution
 from transformer.corpus.atlas import Atlas, Place, title_of
 from transformer.corpus.surveyed import Estimate
 from viz.exhibits.table import Cell, Column, Row, Table
+from viz.figures.heads.column_heads import BY_CHANCE, INTERVAL
 from viz.figures.heads.names import ends_text, sentences, text_of
 
-COLUMNS = ("number", "mean", "95 % interval", "by chance")
+COLUMNS = (
+    Column("number"),
+    Column("mean", explain="The mean over all sentences that have it."),
+    INTERVAL,
+    Column("by chance", explain=BY_CHANCE),
+)
 
 
 def numbers_of_head(atlas: Atlas, place: Place) -> Table:
@@ -19,7 +25,7 @@ def numbers_of_head(atlas: Atlas, place: Place) -> Table:
             rows.append(_row(name, estimate, chance, atlas.shipped.unit))
     n = atlas.survey.n_sentences
     foot = f"Over {sentences(n)}. {caution(n)}".strip()
-    return Table("Numbers", [Column(each) for each in COLUMNS], rows, foot=foot)
+    return Table("Numbers", COLUMNS, rows, foot=foot)
 
 
 def _row(name: str, of: Estimate, chance: Estimate | None, unit: str) -> Row:

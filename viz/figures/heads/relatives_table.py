@@ -4,8 +4,14 @@ from collections.abc import Sequence
 
 from transformer.corpus.atlas import Atlas, Place
 from viz.exhibits.table import Cell, Column, Row, Table
+from viz.figures.heads.column_heads import DOES, FOOTPRINT
 from viz.figures.heads.names import head_name, sparkline
 from viz.labels import number
+
+DISTANCE = (
+    "How unlike the two footprints are: the root of their Jensen-Shannon divergence, from 0, the "
+    "same, to 0.833, no place in common."
+)
 
 
 def relatives_table(
@@ -25,8 +31,8 @@ def relatives_table(
     ]
     columns = [
         Column("head"),
-        Column("distance"),
-        Column("footprint"),
-        Column("does", is_text=True),
+        Column("distance", explain=DISTANCE),
+        FOOTPRINT,
+        DOES,
     ]
     return Table("Relatives", columns, rows)

@@ -6,6 +6,11 @@ from dataclasses import dataclass, field
 from viz.exhibits.table import Cell, Column, Row, Table
 from viz.labels import number
 
+MEANINGS = {
+    "decile": "A tenth of all rows of the head, by their largest weight: the strongest first.",
+    "weight": "The largest weight of the row, which is on this key.",
+}
+
 
 @dataclass(frozen=True)
 class RowInSentence:
@@ -33,7 +38,9 @@ def rows_table(name: str, rows: Sequence[RowInSentence]) -> Table:
     pair = "query → key"  # of a head a file has its name alone: the weight is a cell
     names = ["decile", "weight", pair] if is_grouped else [pair, "weight"]
     names.append("sentence")
-    columns = [Column(each, is_text=each == "sentence") for each in names]
+    columns = [
+        Column(each, is_text=each == "sentence", explain=MEANINGS.get(each, "")) for each in names
+    ]
 
     def row(each: RowInSentence, before: RowInSentence | None) -> Row:
         is_new = before is None or each.group != before.group

@@ -65,7 +65,11 @@ def similarity(pane: Pane) -> Exhibit | None:
         rows.insert(0, _row("without the edits", plain))
         names = ("first, turned", "second, turned")  # short: a phone shows the numbers, too
         rows += map(_row, names, zip(plain, answers, strict=True))
-    columns = [Column("the model"), Column("cosine"), Column("angle in degrees")]
+    columns = [
+        Column("the model"),
+        Column("cosine", explain="Of the two vectors: 1 where they point the same way."),
+        Column("angle in degrees", explain="The angle between the two: the cosine’s inverse."),
+    ]
     table = Table("Similarity", columns, rows)
     return Exhibit("Similarity of two sentences", table, f"{SAYS}. {_texts(answers)}")
 
