@@ -14,13 +14,15 @@ sentences, by 37 % at 5, by 63 % at 3; and of 2 it gives just the two values."""
 SEED = 0
 
 
-def caution(n: int) -> str:
-    """Say that intervals over n sentences say little; empty where they do not.
+def caution(*numbers: int) -> str:
+    """Say that intervals over so many sentences say little, of several the fewest that have one;
+    empty where they do not.
 
-    >>> caution(3), caution(10)
-    ('An interval over 3 sentences says little: below 10 it is too narrow.', '')
+    >>> caution(1, 40, 3), caution(10), caution(1)
+    ('An interval over 3 sentences says little: below 10 it is too narrow.', '', '')
     """
-    if not 1 < n < FEWEST:
+    n = min((each for each in numbers if each > 1), default=FEWEST)
+    if n >= FEWEST:
         return ""
     return f"An interval over {n} sentences says little: below {FEWEST} it is too narrow."
 

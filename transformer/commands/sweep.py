@@ -147,7 +147,7 @@ def text(result: Result) -> str:
     heads, pairs = ([Worth(**each) for each in result[kind]] for kind in ("heads", "pairs"))
     unit = result["unit"]
     lines = {MEASURES[unit]: "between these lie 95 % of the means of resampled sentences"}
-    if warning := caution(min((each.n_sentences for each in [*heads, *pairs]), default=0)):
+    if warning := caution(*(each.n_sentences for each in [*heads, *pairs])):
         lines["caution"] = warning
     lines |= {each.edits: _line(each) for each in strongest(heads, len(heads))}
     if pairs:

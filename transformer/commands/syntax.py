@@ -1,12 +1,13 @@
 """python -m transformer syntax: which heads know relations of a treebank, and which carry them."""
 
 from argparse import ArgumentParser, Namespace
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from pathlib import Path
 
 from tqdm import tqdm
 
+from transformer.analysis.bootstrap import caution
 from transformer.checkpoint import Checkpoint
 from transformer.commands.arguments import add_checkpoint, positive
 from transformer.commands.command import Command, Result
@@ -124,6 +125,7 @@ def _lines(
             f"{_share(of.accuracy)} | {low} to {high} | {of.offset:+d} | {_share(of.by_offset)} |"
         )
     lines += ["", "\\* The whole interval is above the best fixed offset."]
+    lines += _caution(of.n_sentences for _, _, of in best)
     if transfers is None:
         return lines
     lines += [
@@ -145,9 +147,16 @@ def _lines(
             f"{_share(each.by_offset)} | {_share(each.by_chance)} | "
             f"{each.n_above} of {each.rates.numel()} |"
         )
+    lines += _caution(each.n_sentences for each in transfers.relations)
     if transfers.n_unspelled:
         lines += ["", f"{transfers.n_unspelled} pairs are left out: pieces do not spell the words."]
     return lines
+
+
+def _caution(numbers: Iterable[int]) -> list[str]:
+    """A line below a table whose intervals are over too few sentences."""
+    text = caution(*numbers)
+    return ["", text] if text else []
 
 
 HEAD = """# Syntax of a treebank in heads

@@ -98,7 +98,30 @@ def test_the_command_writes_both_tables(tmp_path: Path, capsys: pytest.CaptureFi
     assert main([*arguments, "--trees", str(source), str(target)]) == 0
     printed = capsys.readouterr().out
     assert "| nsubj | 50 |" in printed and "| root | 50 |" in printed
-    assert printed.strip() in out.read_text()
+    assert printed.strip() in out.read_text() and "says little" not in printed
+
+
+def test_shares_over_few_sentences_are_said_to_say_little(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Both tables, each by the relation that fewest sentences have."""
+    subjects = "".join(f"{n}\the\the\tP\t_\t_\t21\tnsubj\t_\t_\n" for n in range(1, 21))
+    lines = f"{subjects}21\tsleeps\ts\tV\t_\t_\t0\troot\t_\t_\n\n"
+    source, target = (tmp_path / name for name in ("a.conllu", "b.conllu"))
+    source.write_text(3 * lines)
+    target.write_text(3 * lines.replace("he", "er").replace("sleeps", "schläft"))
+    arguments = ["syntax", "en-de-small", "--device", "cpu", "--trees", str(source), str(target)]
+    assert main(arguments) == 0
+    printed = capsys.readouterr().out
+    assert printed.count("| nsubj | 60 |") == 2 and printed.count("over 3 sentences") == 2
+
+
+def test_every_command_that_prints_intervals_says_where_they_are_too_narrow() -> None:
+    commands = (Path(__file__).parents[3] / "transformer" / "commands").glob("*.py")
+    texts = {file.stem: file.read_text() for file in commands}
+    printing = {name for name, text in texts.items() if "95 %" in text}
+    assert {"sweep", "syntax", "changes"} <= printing
+    assert printing <= {name for name, text in texts.items() if "caution(" in text}
 
 
 def test_a_treebank_of_one_side_has_a_page_and_three_are_refused(

@@ -5,6 +5,7 @@ from pathlib import Path
 
 from tqdm import tqdm
 
+from transformer.analysis.bootstrap import caution
 from transformer.causes.evidence import evidence
 from transformer.causes.yardstick import Agreement, yardstick
 from transformer.checkpoint import Checkpoint
@@ -32,6 +33,8 @@ def evaluate_evidence(checkpoint: Checkpoint, data: Path | None) -> Scores:
     for what, reason in result.left_out.items():
         say(f"{TITLE}: {what}: left out: {reason}")
     whole = next(reversed(result.agreements.values()))
+    if warning := caution(*(each.n_sentences for each in result.agreements.values())):
+        say(f"{TITLE}: {warning}")
     scores: Scores = {"sentences": whole.n_sentences, "words": whole.n_words}
     for name, agreement in result.agreements.items():
         scores |= {f"{name}, {what}": value for what, value in _rows(agreement).items()}
