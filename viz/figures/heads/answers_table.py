@@ -20,7 +20,7 @@ COLUMNS = (
     Column("by chance", explain="The same weight of a head that looks at all keys alike."),
     Column(
         "elsewhere at most",
-        explain="The largest weight on any other word; of a place, the mean over all words with it.",
+        explain="The largest weight on any other word; of a place, the mean over its words.",
     ),
     Column("before the next", explain="The weight less that of the next head in the ranking."),
     Column("query → key", explain="The words that look, and the words that are looked at."),
