@@ -99,7 +99,7 @@ def test_drawn_cells_are_counted_over_sentences_where_they_are_a_pattern_there()
     somewhere = drawn((0, 0), (1, 1), kind="cross")
     assert study_of(somewhere) is None
     shown = table(Counted(), somewhere)
-    assert [each.title for each in shown.columns] == [*COLUMNS, "does"]
+    assert [each.title for each in shown.columns] == [*(each.title for each in COLUMNS), "does"]
     assert shown.rows and {len(row.cells) + 1 for row in shown.rows} == {len(shown.columns)}
     assert study_of(drawn((1, 3))) == "who links animal to cross in the encoder?"
 
