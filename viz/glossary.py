@@ -47,7 +47,12 @@ def lens_words() -> dict[str, Word]:
 
 def method_words() -> dict[str, Word]:
     """Return the words of all decoding methods."""
-    return {each.name: _made(each) for each in decoding_methods().values()}
+    return {each.name: method_word(each) for each in decoding_methods().values()}
+
+
+def method_word(method: Method) -> Word:
+    """Return the word of a decoding method, as `with_options` leaves that."""
+    return _made(method)
 
 
 def _made(

@@ -121,7 +121,8 @@ class _Reader(HTMLParser):
             self.tables[-1][-1][-1] += " / "
 
     def handle_endtag(self, tag: str) -> None:
-        self._is_in_cell = self._is_in_cell and tag not in ("td", "th")
+        # What a head opens is no title: it stands behind its summary.
+        self._is_in_cell = self._is_in_cell and tag not in ("td", "th", "summary")
 
     def handle_data(self, data: str) -> None:
         if self._is_in_cell:

@@ -9,9 +9,18 @@ import pytest
 
 from transformer.analysis.reading import lenses
 from transformer.decoding import decoding_methods
+from transformer.decoding.method import Method
 from transformer.discover import discover
 from viz.formula import FormulaError, mathml
-from viz.glossary import DOCUMENT, cards, first_sentence, spellings_of, with_table, words
+from viz.glossary import (
+    DOCUMENT,
+    cards,
+    first_sentence,
+    method_word,
+    spellings_of,
+    with_table,
+    words,
+)
 from viz.word import HEADS, Word
 from viz.words import WORDS
 
@@ -134,3 +143,23 @@ def test_formulas(formula: str, elements: str) -> None:
 def test_what_is_no_formula_is_refused(formula: str) -> None:
     with pytest.raises(FormulaError):
         mathml(formula)
+
+
+@pytest.mark.parametrize("method", decoding_methods().values(), ids=lambda method: method.name)
+def test_the_card_of_a_method_has_the_formula_of_its_options(method: Method) -> None:
+    assert method.with_options({}) == method
+    for option in method.options:
+        if option.off is not None:
+            word = method_word(method.with_options({option.name: option.most}))
+            is_other = bool(option.formula or option.term)
+            assert (word.formula != method.formula) == is_other
+            assert mathml(word.formula) and bool(word.formula) == bool(method.formula)
+            assert not is_other or option.source in word.source
+
+
+def test_a_length_by_itself_is_no_gnmt_penalty() -> None:
+    beam = decoding_methods()["beam"]
+    plain = beam.with_options({"plain_length": 1})
+    assert "6" in beam.formula and "6" not in plain.formula and "Wu" not in plain.source
+    both = beam.with_options({"plain_length": 1, "coverage_penalty": 0.4})
+    assert both.formula.startswith(plain.formula) and "Wu" in both.source

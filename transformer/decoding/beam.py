@@ -68,6 +68,8 @@ METHOD = Method(
             *("plain_length", "Plain length", 0, 0, 1),
             explain="1: divided by a power of the length itself, as Hugging Face does.",
             off=0,
+            formula=r"\frac{\log p(y \vert x)}{\vert y \vert^\alpha}",
+            source="Wolf et al. 2020, the library of Hugging Face",
         ),
         COVERAGE,
     ),

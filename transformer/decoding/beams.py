@@ -30,7 +30,7 @@ BEAM_SIZE = Option(
     widest=(1, 4096),
 )
 LENGTH_PENALTY = Option(
-    *("length_penalty", "Length penalty", 0.6, 0.0, 2.0),
+    *("length_penalty", "Length penalty", 0.6, 0.0, 5.0),
     explain="Higher favours longer ones.",
     widest=(-100.0, 100.0),
 )

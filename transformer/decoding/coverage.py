@@ -19,6 +19,8 @@ COVERAGE = Option(
     explain="Higher favours texts that look at all of the source.",
     widest=(0.0, 1e4),
     off=0.0,
+    term=r" + \beta \sum_s \log \min(1, \sum_t A_{ts})",
+    source="Wu et al. 2016, section 7",
 )
 LEAST = 1e-10
 """A weight of 0 counts as this, so that a mask makes no score infinite."""

@@ -91,6 +91,12 @@ class Option:
     """The range that a script may use, where that is more than a screen offers."""
     off: float | None = None
     """The value at which the option changes nothing; None where there is no such value."""
+    formula: str = ""
+    """The formula of its method where the option is on, and that is another one."""
+    term: str = ""
+    """What is added to the formula of its method where the option is on."""
+    source: str = ""
+    """The publication that this is from."""
 
     @property
     def limits(self) -> tuple[float, float]:
@@ -147,6 +153,22 @@ class Method:
             for each in self.options
         )
         return replace(self, options=tuple(own))
+
+    def with_options(self, values: Mapping[str, Any]) -> "Method":
+        """The same with the formula, and the source, of what these options make of it."""
+        on = [
+            each
+            for each in self.options
+            if each.off is not None and values.get(each.name, each.default) != each.off
+        ]
+        formula, source = self.formula, self.source
+        for each in on:
+            if each.formula:
+                formula, source = each.formula, each.source
+        terms = [each for each in on if each.term]
+        sources = dict.fromkeys((source, *(each.source for each in terms)))
+        formula = "".join((formula, *(each.term for each in terms)))
+        return replace(self, formula=formula, source="; ".join(sources))
 
     def n_rows(self, options: Mapping[str, Any]) -> int:
         """Return how many hypotheses it follows at once, at most, with these options."""

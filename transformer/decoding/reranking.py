@@ -11,10 +11,12 @@ from dataclasses import dataclass
 from itertools import combinations, pairwise
 from typing import Protocol
 
+from transformer.decoding.beams import LENGTH_PENALTY
+
 Base = Callable[[int], float]
 """From a length in tokens to the number whose power the log-probability is divided by."""
-PENALTIES = (0.0, 2.0)
-"""The length penalties that are looked at."""
+PENALTIES = (LENGTH_PENALTY.least, LENGTH_PENALTY.most)
+"""The length penalties that are looked at: those that a screen offers."""
 N_HALVINGS = 60
 """Halvings of an interval until the tie in it is as exact as a float."""
 

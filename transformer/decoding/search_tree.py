@@ -53,7 +53,7 @@ class Score:
     length: int
     """Tokens written so far."""
     divisor: float = 1.0
-    """The length penalty: ((5 + length) / 6) ** length_penalty (Wu et al. 2016, section 7)."""
+    """The length penalty, a power of the length: see `beam`."""
     coverage: float = 0.0
     """The coverage penalty, at most 0 (the same section)."""
 

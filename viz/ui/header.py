@@ -16,6 +16,7 @@ from transformer.edits import EditError
 from transformer.files.foreign_text import clean
 from transformer.hugging_face.chat.chatting import text_read
 from transformer.visible import visible
+from viz.glossary import method_word
 from viz.labels import literal
 from viz.run.cache import raise_known
 from viz.run.request import (
@@ -52,7 +53,7 @@ from viz.ui.live_text import written_answer
 from viz.ui.notes.of_answer import say_of_answer
 from viz.ui.notes.of_checkpoint import say_notes
 from viz.ui.progress import whole
-from viz.ui.words import help_of
+from viz.ui.words import explained
 
 WIDTHS = (6, 3.8)
 """The widths of the two columns at the top: of what is read, and of what is chosen."""
@@ -180,13 +181,14 @@ def _choose_decoding(request: Request) -> None:
     box = st.popover("Options", icon=":material/tune:", help=help, key="options", on_change="rerun")
     if box.open:  # its contents are no burden while nobody looks at them
         with box:
-            st.markdown(help_of(name))
+            options = dict(request.options)
+            st.markdown(explained(method_word(method.with_options(options))))
             if many:
                 choose_languages(description, request.languages)
             if request.chat is not None:
                 choose_system(request.chat)
                 choose_turns(request)
-            choose_options(method, dict(request.options))
+            choose_options(method, options)
 
 
 def _choose_text(checkpoint: str, text: str) -> None:

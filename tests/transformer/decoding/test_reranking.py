@@ -4,7 +4,15 @@ from dataclasses import dataclass
 
 import pytest
 
-from transformer.decoding.reranking import by_gnmt, by_length, leads, ranking, score_at, ties
+from transformer.decoding.reranking import (
+    PENALTIES,
+    by_gnmt,
+    by_length,
+    leads,
+    ranking,
+    score_at,
+    ties,
+)
 
 
 @dataclass(frozen=True)
@@ -50,7 +58,7 @@ def test_leads_follow_each_other_without_a_gap() -> None:
     never = Parts(-9.0, 9)
     first, second = leads([SHORT, LONG, never])
     assert (first.index, second.index) == (0, 1)
-    assert (first.start, second.end) == (0.0, 2.0)
+    assert (first.start, second.end) == PENALTIES == (0.0, 5.0)
     assert first.end == second.start == pytest.approx(0.977372, abs=1e-6)
 
 

@@ -13,7 +13,7 @@ from viz.labels import number
 from viz.theme import SERIES
 
 HEIGHT = 330
-N_POINTS = 81
+N_POINTS = 201
 """Points of a curve: one each 0.025, the penalties that a control offers among them."""
 MOST_LETTERS = 44
 ONLY_RANKED_AGAIN = (
@@ -68,7 +68,7 @@ def first_of_all(hypotheses: Sequence[Ranked], base: Base) -> str:
     """Say which one is first at which penalties."""
     parts = leads(hypotheses, base)
     if len(parts) == 1:
-        return f"{parts[0].index + 1} is first at every penalty from 0 to 2."
+        return f"{parts[0].index + 1} is first at every penalty from 0 to {PENALTIES[1]:g}."
     ranges = [
         f"{each.index + 1} is first from {number(each.start, 4, 'g')} to {number(each.end, 4, 'g')}"
         for each in parts
