@@ -13,6 +13,7 @@ from transformer.corpus.likeness import distances, layout
 from transformer.corpus.measured import metrics, roles
 from transformer.corpus.shipped import ShippedSurvey
 from transformer.corpus.surveyed import Estimate, HeadSummary, Survey
+from transformer.recording.data import Numbering
 
 Place = tuple[str, int, int]
 """Kind, layer and head."""
@@ -33,6 +34,13 @@ class Atlas:
     """A survey, and what is made of it once for all who look."""
 
     shipped: ShippedSurvey
+    numbering: Numbering = ()
+    """As a recording of the checkpoint has it: a survey counts all layers from 0."""
+
+    def layer(self, place: Place) -> int:
+        """The model's own number of a head's layer."""
+        numbers = dict(self.numbering).get(place[0], ())
+        return numbers[place[1]] if place[1] < len(numbers) else place[1]
 
     @property
     def survey(self) -> Survey:

@@ -140,6 +140,10 @@ def _biases(attentions: Iterable[Attention]) -> Iterator[tuple[str, RelativeBias
             yield name if len(biases) == 1 else f"{name}, from L{layers[0]}", of
 
 
+Numbering = tuple[tuple[str, tuple[int, ...]], ...]
+"""Kinds of attention, each with the model's own numbers of its layers."""
+
+
 @dataclass(frozen=True, eq=False)
 class Recording:
     """One forced pass of one model over one input."""
@@ -172,6 +176,12 @@ class Recording:
     hidden: Tensor | None = None
     """[words of the target, words of the source]: `Evidence.hidden`, where somebody put it here;
     None: no pass says it."""
+
+    @property
+    def numbering(self) -> Numbering:
+        """Of the kinds whose layers the model does not number 0, 1, ..."""
+        every = ((kind, each.numbers) for kind, each in self.attentions.items())
+        return tuple((kind, of) for kind, of in every if of != tuple(range(len(of))))
 
     def __repr__(self) -> str:
         heads = ", ".join(

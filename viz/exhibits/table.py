@@ -96,7 +96,7 @@ class Column:
     is_sorted: bool = False
     """The rows are sorted by it."""
     explain: str = ""
-    """What its numbers are, in a sentence: the head opens it where it is no link."""
+    """A sentence that says what its numbers are: the head opens it where it is no link."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,13 +12,17 @@ from transformer.corpus.labels import Label
 from transformer.corpus.shipped import shipped_survey
 from transformer.corpus.surveyed import Estimate
 from transformer.edits import parse
+from transformer.inspection.composition import Composition
 from transformer.two_models.head_changes import head_changes, largest_row
 from viz.exhibits.chart import Curve
 from viz.exhibits.chart_rows import rows_of
 from viz.exhibits.table import Cell, Column, Row, Table
 from viz.figures.heads import changed_heads, footprint, head_map
+from viz.figures.heads.circuits_table import circuits_table
 from viz.figures.heads.heads_table import heads_table
 from viz.figures.heads.inks import OTHERS, inks_of
+from viz.figures.heads.names import head_name
+from viz.figures.heads.relatives_table import relatives_table
 from viz.labels import in_word
 from viz.pages.heads.sentences import rows_of as rows_in_sentences
 from viz.painters.chart_plotly import figure
@@ -170,7 +174,8 @@ def test_the_row_that_changed_most_has_the_name_that_it_has_in_pictures(kind: st
     assert row is not None and row.divergence > 0
     rows = read(plain, kind, Reading(words=True))
     table = changed_heads.largest(
-        [(0.5, kind, (0, 1))], [changes], [row], plain.attentions.__getitem__, lambda *_: "./"
+        *([(0.5, kind, (0, 1))], [changes], [row]),
+        *(plain.attentions.__getitem__, plain.attentions, lambda *_: "./"),
     )
     cell = table.rows[0].cells[-2]
     assert cell is not None
@@ -220,3 +225,31 @@ def test_a_footprint_is_whole(atlas: Atlas) -> None:
             1, abs=0.01
         )
         assert place_of(head) in atlas.heads
+
+
+def test_heads_have_the_numbers_that_the_model_gives_their_layers(atlas: Atlas) -> None:
+    """On every table and map of a survey, as on Explore; links have the place among them."""
+    other = Atlas(atlas.shipped, (("cross", (1, 4, 6)),))
+    place = "cross", 2, 3
+    assert head_name(place, atlas) == "Cross L2 H3" and head_name(place, other) == "Cross L6 H3"
+    assert head_name(("encoder_self", 2, 3), other) == "Encoder L2 H3"
+    assert {row["point"] for row in rows_of(head_map.chart(other, "cross", "likeness", ""))} == {
+        f"Cross L{layer} H{head}" for layer in (1, 4, 6) for head in range(8)
+    }
+    near = relatives_table(other, other.relatives(place, 30), [""] * 30)
+    heads = heads_table(other, list(other.heads), ["entropy"], [""] * len(other.heads), "layer")
+    composed = Composition(("cross", 1, 0), place, "queries", 0.5, 0.1)
+    circuits = circuits_table("Circuits", [composed], [composed], other, lambda _: "./")
+    for table in (near, heads, circuits):
+        layers = {row.head.text.split()[1] for row in table.rows if row.head.text[0] == "C"}
+        assert layers and layers <= {"L1", "L4", "L6"}
+
+
+def test_a_recording_says_how_its_layers_are_numbered() -> None:
+    translator = load_checkpoint(EN_DE, "cpu")
+    recording = record(translator, "It rains.", decode(translator, "It rains.").target)
+    assert recording.numbering == ()
+    cross = replace(recording.attentions["cross"], numbers=(1, 4, 6))
+    other = replace(recording, attentions={**recording.attentions, "cross": cross})
+    assert other.numbering == (("cross", (1, 4, 6)),)
+    assert head_name(("cross", 1, 0), other) == "Cross L4 H0"

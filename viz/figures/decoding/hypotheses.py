@@ -50,7 +50,7 @@ def table(hypotheses: Sequence[Ranked], foot: str, is_drawn: bool = False) -> Ta
         Column("Draw" if is_drawn else "Rank"),
         Column("Text", is_text=True),
         Column("Unlike the first", is_text=True),
-        Column("Log-probability, nats", explain="Of all tokens, the end included."),
+        Column("Log-probability, nats", explain="The sum over all tokens, the end included."),
         *[RULED] * has_rules,
         Column("Length, tokens", explain="With its end."),
         Column(

@@ -7,7 +7,6 @@ from transformer.corpus.ask import Answer, Frequency
 from transformer.corpus.atlas import Atlas, Place
 from viz.exhibits.table import Cell, Column, Row, Table
 from viz.figures.heads.column_heads import DOES
-from viz.figures.heads.names import head_name
 from viz.labels import counted, number, percent
 
 COLUMNS = (
@@ -33,6 +32,8 @@ class AnswerRow:
     """A head that does it on the sentence, in words, and where it is shown."""
 
     answer: Answer
+    name: str
+    """The head's."""
     words: str
     """The query, an arrow, and the key."""
     on_explore: str
@@ -92,7 +93,7 @@ def _row(row: AnswerRow, counts: Mapping[Place, Frequency] | None, atlas: Atlas 
     place = of.kind, of.layer, of.head
     count = None if counts is None else counts.get(place)
     labels = () if atlas is None else atlas.labels.get(place, ())
-    tip = f"{head_name(place)} on Explore, with both words pinned"
+    tip = f"{row.name} on Explore, with both words pinned"
     cells = [
         Cell(number(of.weight, 3), of.weight),
         Cell(number(of.chance, 3), of.chance),
@@ -102,7 +103,7 @@ def _row(row: AnswerRow, counts: Mapping[Place, Frequency] | None, atlas: Atlas 
         *[_count(count) if count and count.n_rows else None] * (counts is not None),
         Cell(" · ".join(label.title for label in labels) or "its page", link=row.page),
     ]
-    return Row(Cell(head_name(place), link=row.on_explore, tip=tip), cells)
+    return Row(Cell(row.name, link=row.on_explore, tip=tip), cells)
 
 
 def _count(count: Frequency) -> Cell:

@@ -1,7 +1,7 @@
 """The change of each head between two runs: all of them as maps, the largest ones in words."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from transformer.analysis.reading import row_tokens
 from transformer.analysis.tables.origins import Columns, Side, Sides
@@ -27,7 +27,8 @@ CHANGE = Column("Change", explain=f"{_DIVERGENCE}.")
 OWN = Column("Change", "by itself", explain=f"{_DIVERGENCE}; B’s head is given A’s states.")
 TOTAL = Column("In all", explain="The same with what reaches the head in B, which may differ too.")
 COSINE = Column(
-    "Cosine", explain="Of what the two heads write, all rows as one vector: 1 where it is alike."
+    "Cosine",
+    explain="The cosine of what both write, all rows as one vector: 1 where it is alike.",
 )
 NEAREST = Column(
     "Nearest in B", explain="The head of B whose rows are nearest to these, and how far they are."
@@ -97,9 +98,12 @@ def largest(
     kinds: Sequence[KindChanges],
     rows: Sequence[Row | None],
     attentions: Callable[[str], Attention],
+    others: Mapping[str, Attention],
     link: Link,
 ) -> Table:
-    """The heads of `ranked`, each with the row that changed most. rows: one for each."""
+    """The heads of `ranked`, each with the row that changed most. rows: one for each; others: the
+    attentions of B.
+    """
     by_kind = {kind.kind: kind for kind in kinds}
     has_own = any(kind.own is not None for kind in kinds)
     has_cosine = any(kind.cosine is not None for kind in kinds)
@@ -117,7 +121,7 @@ def largest(
         if has_cosine:
             cells.append(Cell() if kind.cosine is None else _plain(float(kind.cosine[place])))
         cells += [Cell(_words(row, of))] if has_rows else []
-        cells.append(_nearest(kind, place, link))
+        cells.append(_nearest(kind, others.get(name), place, link))
         head = Cell(_name(of, place), link=link(name, place, None))
         lines.append(TableRow(head, cells))
     return Table("Heads that changed most", columns, lines, scale="share")
@@ -182,10 +186,11 @@ def row_columns(row: Row, of: Attention) -> Columns:
     return query | looks[0] | looks[1]
 
 
-def _nearest(kind: KindChanges, place: Place, link: Link) -> Cell:
+def _nearest(kind: KindChanges, of: Attention | None, place: Place, link: Link) -> Cell:
     """The head of B that is nearest, where it is another place."""
     other, distance = kind.counterpart(*place)
     if other == place or math.isinf(distance):
         return Cell("same" if other == place else "")
-    text = f"L{other[0]} H{other[1]} ({distance:.2f})"
+    layer = other[0] if of is None else of.number(other[0])
+    text = f"L{layer} H{other[1]} ({distance:.2f})"
     return Cell(text, distance, link=link(kind.kind, place, other), tip="Show both heads")

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from transformer.corpus.atlas import Place
+from transformer.corpus.atlas import Atlas, Place
 from transformer.inspection.composition import Composition
 from viz.exhibits.table import Cell, Column, Row, Table
 from viz.figures.heads.column_heads import DOES
@@ -31,13 +31,13 @@ def circuits_table(
     name: str,
     before: Sequence[Composition],
     after: Sequence[Composition],
+    atlas: Atlas,
     link_of: Callable[[Place], str],
-    does: Callable[[Place], str],
 ) -> Table:
-    """The strongest in each direction. does: a head's labels in words."""
+    """The strongest in each direction."""
     rows = [
-        *(_row(each, each.writer, "writes to its", link_of, does) for each in before[:MOST]),
-        *(_row(each, each.reader, "reads it by", link_of, does) for each in after[:MOST]),
+        *(_row(each, each.writer, "writes to its", atlas, link_of) for each in before[:MOST]),
+        *(_row(each, each.reader, "reads it by", atlas, link_of) for each in after[:MOST]),
     ]
     rows = [replace(row, is_first=at == len(before[:MOST]) > 0) for at, row in enumerate(rows)]
     return Table(name, COLUMNS, rows)
@@ -47,13 +47,13 @@ def _row(
     of: Composition,
     other: Place,
     how: str,
+    atlas: Atlas,
     link_of: Callable[[Place], str],
-    does: Callable[[Place], str],
 ) -> Row:
     cells = [
         Cell(f"{how} {of.side}"),
         Cell(number(of.strength, 3), of.strength),
         Cell(number(of.chance, 3), of.chance),
-        Cell(does(other)),
+        Cell(" · ".join(label.title for label in atlas.labels.get(other, ()))),
     ]
-    return Row(Cell(head_name(other), link=link_of(other)), cells)
+    return Row(Cell(head_name(other, atlas), link=link_of(other)), cells)

@@ -43,13 +43,13 @@ def chart(atlas: Atlas, kind: str, x: str, y: str, chosen: Place | None = None) 
                 HOVER,
                 width=0,
                 sizes=[sizes[i] for i in at],
-                names=[head_name(place) for place in some],
+                names=[head_name(place, atlas) for place in some],
                 more=[_card(atlas, place) for place in some],
             )
         )
     if chosen in heads:
         a, b = places[heads.index(chosen)].tolist()
-        marks.append(Point(a, b, head_name(chosen)))
+        marks.append(Point(a, b, head_name(chosen, atlas)))
     across, up, more = _axes(atlas, kind, x, y)
     return Chart(name, title, more, across, up, marks, HEIGHT, is_for_choice=True)
 
@@ -124,4 +124,4 @@ def _card(atlas: Atlas, place: Place) -> list[str]:
     says = NO_LABEL if label is None else label_text(label)
     is_worth = "" if worth is None else f"worth: {text_of('worth', worth.mean, atlas.shipped.unit)}"
     shares = sparkline(atlas.heads[place].footprint)
-    return [head_name(place), says, is_worth, shares, spelled(place)]
+    return [head_name(place, atlas), says, is_worth, shares, spelled(place)]

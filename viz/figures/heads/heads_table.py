@@ -39,7 +39,7 @@ def heads_table(
             cells += _worth(worth)
         cells += [_number(atlas, place, name) for name in names]
         is_first = order == "layer" and before is not None and before[:2] != place[:2]
-        return Row(Cell(head_name(place), link=link), cells, is_first=is_first)
+        return Row(Cell(head_name(place, atlas), link=link), cells, is_first=is_first)
 
     pairs = zip(places, worths, links, [None, *places], strict=False)
     foot = "" if places else "No head is listed here."

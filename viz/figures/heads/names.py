@@ -2,22 +2,20 @@
 
 from collections.abc import Sequence
 
-from transformer.corpus.atlas import Place
+from transformer.corpus.atlas import Atlas, Place
 from transformer.corpus.labels import Label
 from transformer.corpus.measured import metrics
+from transformer.recording import Recording
 from viz.labels import counted, kind_title, percent, signed
 
 BLOCKS = "▁▂▃▄▅▆▇█"
 
 
-def head_name(place: Place) -> str:
-    """Such as "Cross L2 H3".
-
-    >>> head_name(("cross", 2, 3))
-    'Cross L2 H3'
-    """
+def head_name(place: Place, of: Atlas | Recording) -> str:
+    """Such as "Cross L2 H3", where layers have the model's own numbers."""
     kind, layer, head = place
-    return f"{kind_title(kind)} L{layer:d} H{head:d}"
+    number = of.layer(place) if isinstance(of, Atlas) else of.attentions[kind].number(layer)
+    return f"{kind_title(kind)} L{number:d} H{head:d}"
 
 
 def sentences(n: int) -> str:

@@ -20,7 +20,7 @@ def relatives_table(
     """A row for each, the most alike first."""
     rows = [
         Row(
-            Cell(head_name(place), link=link),
+            Cell(head_name(place, atlas), link=link),
             [
                 Cell(number(distance, 3), distance),
                 Cell(sparkline(atlas.heads[place].footprint)),

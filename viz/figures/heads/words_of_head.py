@@ -20,7 +20,7 @@ NO_LABEL = (
 
 def words_of_head(atlas: Atlas, place: Place, family: Family) -> Words:
     """Its name with its surest label, and below it what is lost without it."""
-    label, name = atlas.label(place), head_name(place)
+    label, name = atlas.label(place), head_name(place, atlas)
     over = f"over {sentences(atlas.survey.n_sentences)}"
     if label is None:
         line, foot = f"{name} has no label {over}.", [NO_LABEL]

@@ -104,7 +104,12 @@ def _largest(panes: dict[str, Pane], changes: Changes) -> Exhibit:
     rows = [changes.rows.get((kind, *place)) for _, kind, place in ranked]
     attentions = pane.recording.attentions
     content = changed_heads.largest(
-        ranked, changes.kinds, rows, attentions.__getitem__, partial(_link, panes)
+        ranked,
+        changes.kinds,
+        rows,
+        attentions.__getitem__,
+        panes["B"].recording.attentions,
+        partial(_link, panes),
     )
     says = changed_heads.describe(changes.ranked, partial(_name, panes), changes.has_own)
     return Exhibit("Heads that changed most", content, says, is_main=False, pane=pane)

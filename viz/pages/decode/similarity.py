@@ -67,7 +67,7 @@ def similarity(pane: Pane) -> Exhibit | None:
         rows += map(_row, names, zip(plain, answers, strict=True))
     columns = [
         Column("the model"),
-        Column("cosine", explain="Of the two vectors: 1 where they point the same way."),
+        Column("cosine", explain="The cosine of the two vectors: 1 where they point the same way."),
         Column("angle in degrees", explain="The angle between the two: the cosine’s inverse."),
     ]
     table = Table("Similarity", columns, rows)

@@ -15,7 +15,7 @@ from transformer.refusal import Refusal
 from viz.exhibits.exhibit import Exhibit
 from viz.fields.explore import ExploreFields
 from viz.figures.heads.answers_table import AnswerRow, Others, answers_table
-from viz.figures.heads.names import sentences
+from viz.figures.heads.names import head_name, sentences
 from viz.labels import word_label
 from viz.pages.heads.drawing import in_words
 from viz.pages.heads.surveys import atlas_of
@@ -113,7 +113,7 @@ def _exhibit(
 
 def _atlas(pane: Pane) -> Atlas | None:
     try:
-        return atlas_of(pane.request)
+        return atlas_of(pane.request, pane.recording.numbering)
     except Refusal:
         return None
 
@@ -131,7 +131,8 @@ def _row(pane: Pane, of: Answer, pins: tuple[str, ...] | None) -> AnswerRow:
     pins = _pins(pane, of) if pins is None else pins
     asks = pane.screen.of(ExploreFields).asks and "there"  # what was asked goes by the pins now
     screen = put(on_explore(pane.screen, place), pins=pins, asks=asks)
-    return AnswerRow(of, " → ".join(words), link(screen), link(at_head(pane.screen, place)))
+    name = head_name(place, pane.recording)
+    return AnswerRow(of, name, " → ".join(words), link(screen), link(at_head(pane.screen, place)))
 
 
 def _pins(pane: Pane, of: Answer) -> tuple[str, ...]:

@@ -158,7 +158,7 @@ def _places(pane: Pane, atlas: Atlas) -> list[Place]:
 def _words(atlas: Atlas, place: Place) -> str:
     """Whatever a search looks at."""
     titles = (label.title for label in atlas.labels.get(place, ()))
-    return " ".join((head_name(place), *titles)).casefold()
+    return " ".join((head_name(place, atlas), *titles)).casefold()
 
 
 def _rank(atlas: Atlas, order: str, place: Place) -> tuple[float | str, ...]:

@@ -74,24 +74,22 @@ def circuits_of_head(pane: Pane, atlas: Atlas, place: Place) -> Growth[Composed]
 
 
 def _exhibit(pane: Pane, atlas: Atlas, place: Place, composed: Composed) -> Exhibit:
-    title = f"Circuits of {head_name(place)}"
+    title = f"Circuits of {head_name(place, atlas)}"
     if not any(composed):
-        raise NothingLeft(f"No layer above or below {head_name(place)} reads heads or is read.")
+        name = head_name(place, atlas)
+        raise NothingLeft(f"No layer above or below {name} reads heads or is read.")
 
     def link_of(other: Place) -> str:
         return link(at_head(pane.screen, other))
 
-    def does(other: Place) -> str:
-        return " · ".join(label.title for label in atlas.labels.get(other, ()))
-
-    table = circuits_table(title, *composed, link_of, does)
-    says = f"The heads that {head_name(place)} reads most, and those that read it most."
+    table = circuits_table(title, *composed, atlas, link_of)
+    says = f"The heads that {head_name(place, atlas)} reads most, and those that read it most."
     return Exhibit(title, table, says, is_main=False, about="checkpoint")
 
 
 def draw_circuits(pane: Pane, atlas: Atlas, place: Place) -> None:
     """Draw them as soon as they are computed; a reason, where weights cannot be read."""
-    title = f"Circuits of {head_name(place)}"
+    title = f"Circuits of {head_name(place, atlas)}"
     st.markdown(f"**{literal(title)}**", help=literal(EXPLAIN))
     growth = circuits_of_head(pane, atlas, place)
     composed = paid(growth.study, st.empty())
@@ -103,7 +101,7 @@ def draw_circuits(pane: Pane, atlas: Atlas, place: Place) -> None:
         note(reason)
 
 
-def draw_training(pane: Pane, place: Place) -> None:
+def draw_training(pane: Pane, atlas: Atlas, place: Place) -> None:
     """Draw the head at each snapshot of its own training, on the sentence that is chosen."""
     if not pane.is_of_asked_checkpoint or len(list_snapshots(pane.checkpoint.path)) < 2:
         return
@@ -111,7 +109,7 @@ def draw_training(pane: Pane, place: Place) -> None:
     growth = None if result is None else heads_exhibits(replace(pane, result=result)).get("heads")
     if growth is None:
         return
-    st.markdown(f"**{literal(f'{head_name(place)} over training')}**")
+    st.markdown(f"**{literal(f'{head_name(place, atlas)} over training')}**")
     course = whole(growth.study, st.empty())
     if course is None:
         return

@@ -50,7 +50,7 @@ def place_on(pane: Pane, atlas: Atlas) -> Place:
 def exhibits_of_head(pane: Pane, atlas: Atlas) -> dict[str, Exhibit]:
     """Everything that is known of the head that is open."""
     place, screen = place_on(pane, atlas), pane.screen
-    head, name = atlas.heads[place], head_name(place)
+    head, name = atlas.heads[place], head_name(place, atlas)
     deciles = [
         row
         for decile in head.deciles
@@ -97,7 +97,7 @@ def exhibits_of_head(pane: Pane, atlas: Atlas) -> dict[str, Exhibit]:
 def name_of(atlas: Atlas, place: Place) -> str:
     """Say what a head does, by the surest of its labels, with score, interval and baseline."""
     label = atlas.label(place)
-    name = head_name(place)
+    name = head_name(place, atlas)
     return f"{name} has no label" if label is None else f"{name}: {label_text(label)}"
 
 
@@ -129,7 +129,7 @@ def _further(atlas: Atlas, pane: Pane) -> None:
     with left:
         draw_circuits(pane, atlas, place)
     with right:
-        draw_training(pane, place)
+        draw_training(pane, atlas, place)
 
 
 def _links(pane: Pane, place: Place, atlas: Atlas) -> str:
@@ -142,8 +142,11 @@ def _links(pane: Pane, place: Place, atlas: Atlas) -> str:
         links = {text: link(at_head(screen, each)) for text, each in heads.items()}
         return links_group(name, links, chosen) if len(links) > 1 else ""
 
+    def number_of(layer: int) -> str:
+        return f"L{atlas.layer((kind, layer, 0)):d}"
+
     of_kinds = {kind_title(each): _near(atlas, (each, layer, head)) for each in kinds}
-    of_layers = {f"L{each:d}": _near(atlas, (kind, each, head)) for each in layers}
+    of_layers = {number_of(each): _near(atlas, (kind, each, head)) for each in layers}
     of_heads = {f"H{each[2]:d}": each for each in atlas.heads if each[:2] == (kind, layer)}
     others = {
         "Open on Explore": on_explore(screen, place),
@@ -153,7 +156,7 @@ def _links(pane: Pane, place: Place, atlas: Atlas) -> str:
         others["Over training"] = over_training(screen, place)
     return links_row(
         group("Attention", of_kinds, kind_title(kind)),
-        group("Layers", of_layers, f"L{layer:d}"),
+        group("Layers", of_layers, number_of(layer)),
         group("Heads", of_heads, f"H{head:d}"),
         links_group("More of this head", {text: link(to) for text, to in others.items()}),
     )

@@ -39,7 +39,7 @@ def draw(pane: Pane) -> None:
         ask_heads(pane)
         return
     try:
-        atlas = atlas_of(pane.request)
+        atlas = atlas_of(pane.request, pane.recording.numbering)
     except CheckpointError as error:
         warn(error)
         atlas = None
@@ -59,7 +59,7 @@ def _so_far(pane: Pane, gathered: Gathered) -> None:
     """The heads as far as they are surveyed."""
     if session().screen != pane.screen:
         st.rerun()  # what was chosen meanwhile is the page's, and this is a part of it
-    _arrange(pane, atlas_so_far(gathered))
+    _arrange(pane, atlas_so_far(gathered, pane.recording.numbering))
 
 
 def _arrange(pane: Pane, atlas: Atlas) -> None:
@@ -97,7 +97,7 @@ def _exhibits(pane: Pane) -> Exhibits:
         return {}
     if pane.screen.of(HeadsFields).heads_of == "ask":
         return exhibits_of_question(pane)
-    atlas = atlas_of(pane.request)
+    atlas = atlas_of(pane.request, pane.recording.numbering)
     if atlas is not None:
         return {**_exhibits_of(pane, atlas), **_circuits(pane, atlas)}
     if is_public() or not pane.screen.of(HeadsFields).heads_survey:
@@ -110,7 +110,7 @@ def _exhibits(pane: Pane) -> Exhibits:
 
 
 def _exhibit_so_far(pane: Pane, name: str, gathered: Gathered) -> Exhibit:
-    return _exhibits_of(pane, atlas_so_far(gathered))[name]
+    return _exhibits_of(pane, atlas_so_far(gathered, pane.recording.numbering))[name]
 
 
 def _names(pane: Pane) -> dict[str, str]:

@@ -10,6 +10,7 @@ from transformer.corpus.atlas import Atlas
 from transformer.corpus.shipped import FILE, FOLDER, shipped_survey, write_shipped
 from transformer.corpus.shipping import Gathered, sentences_for, shipping, with_card
 from transformer.fingerprint import fingerprint
+from transformer.recording.data import Numbering
 from transformer.refusal import Refusal
 from viz.run.batches import Runner
 from viz.run.keep import keep
@@ -21,21 +22,24 @@ STEP = 4
 """Sentences of a step: others wait for the end of one."""
 
 
-def atlas_of(request: Request) -> Atlas | None:
-    """The atlas of a checkpoint's own survey; None where it has none. Raises Refusal."""
+def atlas_of(request: Request, numbering: Numbering = ()) -> Atlas | None:
+    """The atlas of a checkpoint's own survey; None where it has none. Raises Refusal.
+
+    numbering: that of a recording of the checkpoint.
+    """
     folder = shipped_path(request.checkpoint)
     try:
         written = (folder / FOLDER / FILE).stat().st_mtime_ns
     except OSError:
         return None
-    return _read(folder, request.version, written)
+    return _read(folder, request.version, written, numbering)
 
 
 @keep(8, "Reading the survey")
-def _read(folder: Path, version: int, written: int) -> Atlas | None:
+def _read(folder: Path, version: int, written: int, numbering: Numbering) -> Atlas | None:
     """version, written: of the weights, and of the survey; others are another atlas."""
     shipped = shipped_survey(folder)
-    return None if shipped is None else Atlas(shipped)
+    return None if shipped is None else Atlas(shipped, numbering)
 
 
 @dataclass(frozen=True)
@@ -77,6 +81,6 @@ def keep_on_disk(checkpoint: Checkpoint, gathered: Gathered) -> None:
 
 
 @lru_cache(maxsize=8)
-def atlas_so_far(gathered: Gathered) -> Atlas:
+def atlas_so_far(gathered: Gathered, numbering: Numbering) -> Atlas:
     """The atlas of a survey as far as it is, made once of each."""
-    return Atlas(gathered.shipped)
+    return Atlas(gathered.shipped, numbering)
