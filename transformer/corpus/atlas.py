@@ -35,7 +35,7 @@ class Atlas:
 
     shipped: ShippedSurvey
     numbering: Numbering = ()
-    """As a recording of the checkpoint has it: a survey counts all layers from 0."""
+    """The numbering of a recording of the checkpoint: a survey counts all layers from 0."""
 
     def layer(self, place: Place) -> int:
         """The model's own number of a head's layer."""

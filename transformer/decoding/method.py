@@ -94,7 +94,7 @@ class Option:
     formula: str = ""
     """The formula of its method where the option is on, and that is another one."""
     term: str = ""
-    """What is added to the formula of its method where the option is on."""
+    """A term that is added to the formula of its method where the option is on."""
     source: str = ""
     """The publication that this is from."""
 

@@ -179,7 +179,7 @@ class Recording:
 
     @property
     def numbering(self) -> Numbering:
-        """Of the kinds whose layers the model does not number 0, 1, ..."""
+        """The kinds whose layers the model does not number 0, 1, ..."""
         every = ((kind, each.numbers) for kind, each in self.attentions.items())
         return tuple((kind, of) for kind, of in every if of != tuple(range(len(of))))
 

@@ -236,7 +236,7 @@ def test_heads_have_the_numbers_that_the_model_gives_their_layers(atlas: Atlas) 
     assert {row["point"] for row in rows_of(head_map.chart(other, "cross", "likeness", ""))} == {
         f"Cross L{layer} H{head}" for layer in (1, 4, 6) for head in range(8)
     }
-    near = relatives_table(other, other.relatives(place, 30), [""] * 30)
+    near = relatives_table(other, other.relatives(place, 5), [""] * 5)
     heads = heads_table(other, list(other.heads), ["entropy"], [""] * len(other.heads), "layer")
     composed = Composition(("cross", 1, 0), place, "queries", 0.5, 0.1)
     circuits = circuits_table("Circuits", [composed], [composed], other, lambda _: "./")
