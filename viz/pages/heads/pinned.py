@@ -43,12 +43,12 @@ def offers(pane: Pane) -> dict[str, Offer]:
     if rows and columns:
         pairs = {"there": (rows, columns)}
         if len(rows) == len(columns) == 1 and not map.attention.is_cross:
-            turned = _as_query(on_screen, columns[0])
+            turned = _across(on_screen, "columns", columns[0])
             if turned and turned != rows:
-                pairs["back"] = turned, _as_key(on_screen, rows[0])
+                pairs["back"] = turned, _across(on_screen, "rows", rows[0])
     elif len(rows) > 1 and not map.attention.is_cross:
         first, second = rows[-2:]
-        keys = {row: _as_key(on_screen, row) for row in (first, second)}
+        keys = {row: _across(on_screen, "rows", row) for row in (first, second)}
         pairs = {"there": ([first], keys[second]), "back": ([second], keys[first])}
     elif columns:
         pairs = {"there": ([], columns)}
@@ -63,23 +63,16 @@ def _positions(pane: Pane, letter: str, groups: tuple[tuple[int, ...], ...]) -> 
     return [groups[place][0] for place in places if place < len(groups)]
 
 
-def _as_key(map: AttentionMap, query: int) -> list[int]:
-    """The position as a key of the token that a row is named by; none where it has no column."""
-    of, row = sides(map), map.row_of(query)
-    for side, rows in of["rows"].items():
-        if row in rows:
-            column = of["columns"].get(side, [])[rows.index(row)]
-            return [map.column_groups[column][0]] if column >= 0 else []
-    return []
-
-
-def _as_query(map: AttentionMap, key: int) -> list[int]:
-    """The position as a query of the token of a column; none where it has no row."""
-    of, column = sides(map), map.column_of(key)
-    for side, columns in of["columns"].items():
-        if column in columns:
-            row = of["rows"].get(side, [])[columns.index(column)]
-            return [map.row_groups[row][0]] if row >= 0 else []
+def _across(map: AttentionMap, axis: str, position: int) -> list[int]:
+    """The position on the other axis of the token of a row or a column; none where it has none."""
+    is_row = axis == "rows"
+    place = map.row_of(position) if is_row else map.column_of(position)
+    other, groups = ("columns", map.column_groups) if is_row else ("rows", map.row_groups)
+    of = sides(map)
+    for side, places in of[axis].items():
+        if place in places:
+            there = of[other].get(side, [])[places.index(place)]
+            return [groups[there][0]] if there >= 0 else []
     return []
 
 
