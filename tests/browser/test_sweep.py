@@ -48,7 +48,7 @@ def test_a_sweep_is_stopped_goes_on_and_leads_to_a_head(
 ) -> None:
     text = f"The old man looked at the {lake}, and it was as quiet as his house was."
     page.goto(f"{address}/experiment?text={text}")
-    far, rows = page.locator(".st-key-far"), page.locator(".data tbody tr")
+    far, rows = page.locator("[class*=st-key-far]"), page.locator(".data tbody tr")
     far.get_by_role("button", name="Stop").click()
     expect(far).to_contain_text(re.compile(r"Stopped: \d+ of 72 are done"))
     n_done = int(re.findall(r"(\d+) of 72", far.inner_text())[0])
@@ -96,7 +96,7 @@ def test_a_classifier_s_heads_move_its_classes(page: Page, address: str) -> None
     visit(page, f"{address}/experiment?checkpoint=sentiment&sweep_sort=layer")
     expect(page.locator(".data th.word")).to_have_count(2)
     expect(page.locator(".data tbody tr")).to_have_count(4)
-    expect(page.locator(".st-key-far")).to_have_count(0)
+    expect(page.locator("[class*=st-key-far]")).to_have_count(0)
     checkpoint = load_checkpoint("checkpoints/sentiment")
     found = sweep(checkpoint, checkpoint.about.examples[0])
     best = found.best_edited[:, 0].tolist()
@@ -142,7 +142,7 @@ def test_pairs_and_several_sentences(page: Page, address: str) -> None:
     )
     rows = page.locator("[aria-label=Means] tbody tr")
     expect(rows).to_have_count(72)
-    expect(page.locator(".st-key-far")).to_have_count(0)
+    expect(page.locator("[class*=st-key-far]")).to_have_count(0)
     checkpoint = load_checkpoint("checkpoints/en-de")
     *_, lines = sweep_sentences(checkpoint, dict(enumerate(sentences[:2], 1)))
     worst = min(worths(lines), key=lambda each: each.mean)
@@ -170,8 +170,8 @@ def test_rows_of_many_changed_words_are_two_lines_until_one_is_opened(
     visit(page, f"{address}/experiment?checkpoint=shakespeare&options.max_len=120")
     rows, long = page.locator(".data tbody tr"), page.locator(".data td.text details")
     expect(long.nth(3)).to_be_attached()
-    page.locator(".st-key-far").get_by_role("button", name="Stop").click()
-    expect(page.locator(".st-key-far")).to_contain_text("Stopped")
+    page.locator("[class*=st-key-far]").get_by_role("button", name="Stop").click()
+    expect(page.locator("[class*=st-key-far]")).to_contain_text("Stopped")
     assert max(rows.evaluate_all(HEIGHTS)) < TWO_LINES
     tallest = max(range(long.count()), key=lambda i: len(long.nth(i).inner_text()))
     long.nth(tallest).locator("summary").press("Enter")

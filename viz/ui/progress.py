@@ -205,7 +205,7 @@ def _watch(now: Follower[Value], draw: Callable[[Value], None] | None = None) ->
         latest = now.work.latest
         if not now.work.is_whole:
             is_far = draw is not None and latest is not None
-            with _row(key="far" if is_far else None):
+            with _row(key=f"far {id(now):d}" if is_far else None):
                 _progress(now)
         if draw is not None and latest is not None:
             draw(latest)

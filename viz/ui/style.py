@@ -182,9 +182,11 @@ _CSS = """
     [class*="st-key-kind"] [role="radio"] { padding-inline: 0.6rem; }
     /* What is chosen for a picture, and what else is said of it, comes below it. */
     [data-testid="stVerticalBlock"] > :has(> [class*="st-key-under"]) { order: 1; }
-    [data-testid="stMain"] [data-testid="stHorizontalBlock"].st-key-far { flex-wrap: nowrap; }
+    [data-testid="stMain"] [data-testid="stHorizontalBlock"][class*="st-key-far"] {
+      flex-wrap: nowrap;
+    }
     .st-key-second .stSelectbox, .st-key-second > :has(.stSelectbox),
-    .st-key-far > :has(.stProgress) {
+    [class*="st-key-far"] > :has(.stProgress) {
       width: auto !important; min-width: 0; flex: 1 1 0;
     }
     .st-key-second > :has(.stSelectbox) { flex-basis: 10rem; } /* its name, and switches below */
