@@ -8,6 +8,7 @@ from typing import Literal, Protocol, Self
 
 import sentencepiece
 
+from transformer.files.foreign_text import whole
 from transformer.files.regular_file import read_of_checkpoint
 from transformer.files.weights import Misfit
 from transformer.files.whole_file import write_whole
@@ -54,8 +55,7 @@ _VARIANTS = str.maketrans(
 
 def plain(text: str) -> str:
     """Composed characters, plain quotes and dashes; half a surrogate pair becomes a "?"."""
-    whole = text.encode("utf-8", "replace").decode("utf-8")
-    return unicodedata.normalize("NFC", whole).translate(_VARIANTS)
+    return unicodedata.normalize("NFC", whole(text)).translate(_VARIANTS)
 
 
 class SentencePieceTokenizer:

@@ -8,6 +8,7 @@ from typing import Literal
 
 import sentencepiece
 
+from transformer.files.foreign_text import whole
 from transformer.files.whole_file import write_whole
 from transformer.token import UNKNOWN, Token
 from transformer.tokenizer import Side, Tokenizer, TokenizerError
@@ -105,7 +106,7 @@ class SentencePieceVocabulary(VocabularyTokenizer):
         self.unknown = self._processor.unk_id()
 
     def split(self, text: str) -> list[int]:
-        ids: list[int] = self._processor.encode(_whole(text))
+        ids: list[int] = self._processor.encode(whole(text))
         return ids
 
     def decode(self, ids: Sequence[int]) -> str:
@@ -129,7 +130,7 @@ class ReorderedPieces(VocabularyTokenizer):
         self._model, self._processor = model, _processor(model)
 
     def split(self, text: str) -> list[int]:
-        pieces = self._processor.encode(_whole(text), out_type=str)
+        pieces = self._processor.encode(whole(text), out_type=str)
         return [self.ids.get(piece, self.unknown or 0) for piece in pieces]
 
     def decode(self, ids: Sequence[int]) -> str:
@@ -148,11 +149,6 @@ def _processor(model: bytes) -> sentencepiece.SentencePieceProcessor:
         return sentencepiece.SentencePieceProcessor(model_proto=model)
     except RuntimeError as error:
         raise TokenizerError("is not a whole sentencepiece model") from error
-
-
-def _whole(text: str) -> str:
-    """Text with "?" for half a surrogate pair."""
-    return text.encode("utf-8", "replace").decode("utf-8")
 
 
 class PairTokenizer:

@@ -9,6 +9,7 @@ from xml.etree import ElementTree
 from tests.fuzz.kind import Attempt, Kind
 from tests.fuzz.strings import strange_text
 from transformer import decode, load_checkpoint, record
+from transformer.files.foreign_text import halves
 from transformer.token import Token
 from transformer.visible import visible
 from viz.labels import figure_label, figure_text, label, literal
@@ -32,6 +33,8 @@ def start(_: Path) -> Attempt:
                 _is_shown(token.piece)
         recording = record(checkpoint, text, target)
         assert recording.logits.isfinite().all()
+        texts = (text, target) if isinstance(target, str) else (text,)
+        assert any("?" in note for note in recording.notes) == bool(halves(*texts))
         for token in recording.source:
             _is_shown(token.piece)
 

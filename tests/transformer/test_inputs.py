@@ -49,7 +49,9 @@ def test_as_long_as_the_model_reads(copy_checkpoint: Checkpoint) -> None:
 )
 def test_odd_text_is_read(text_checkpoint: Checkpoint, text: str) -> None:
     decoding = decode(text_checkpoint, text, max_len=4)
-    assert record(text_checkpoint, text, decoding.target).source == decoding.source
+    recording = record(text_checkpoint, text, decoding.target)
+    assert recording.source == decoding.source
+    assert len(recording.notes) == (text == "\ud800")  # it says what it could not read
 
 
 def test_tokens_of_another_vocabulary(text_checkpoint: Checkpoint) -> None:

@@ -50,6 +50,7 @@ def test_typographic_variants_are_written_plainly(text_tokenizer: SentencePieceT
 
 def test_half_a_surrogate_pair_is_a_question_mark(text_tokenizer: SentencePieceTokenizer) -> None:
     assert text_tokenizer.decode(text_tokenizer.encode("a\ud83db")) == "a?b"
+    assert text_tokenizer.encode("a\ud83d\ude42b") == text_tokenizer.encode("a🙂b")
 
 
 def test_special_tokens(text_tokenizer: SentencePieceTokenizer) -> None:

@@ -1,6 +1,7 @@
 """Text from a stranger's files, made fit for a sentence, a screen and a pipe."""
 
 import json
+import re
 from collections.abc import Iterable
 from typing import Any
 
@@ -39,7 +40,33 @@ def reason(error: Exception, most: int = 300, without: Iterable[str] = ()) -> st
     return clean(lines[0] if lines else type(error).__name__, most).rstrip(".")
 
 
+_PAIR = re.compile(r"[\ud800-\udbff][\udc00-\udfff]")
+
+
+def joined(text: str) -> str:
+    r"""Text whose surrogate pairs are the characters that they stand for; halves of one are left.
+
+    >>> joined("\ud83d\ude42 \ud83d") == "\U0001f642 \ud83d"
+    True
+    """
+    return _PAIR.sub(
+        lambda match: match[0].encode("utf-16", "surrogatepass").decode("utf-16"), text
+    )
+
+
+def whole(text: str) -> str:
+    """The same with "?" for each half that is left, which UTF-8 cannot write."""
+    return joined(text).encode("utf-8", "replace").decode("utf-8")
+
+
+def halves(*texts: str) -> tuple[str, ...]:
+    """Say how many characters of texts are half ones, read as "?"; nothing where none is."""
+    n = sum(0xD800 <= ord(each) < 0xE000 for text in texts for each in joined(text))
+    are = "character is half a one, and is" if n == 1 else "characters are half ones, and are"
+    why = "the text was cut within a surrogate pair, or is not UTF-8"
+    return (f"{n:,d} {are} read as “?”: {why}.",) if n else ()
+
+
 def whole_text(values: Any) -> Any:
-    """JSON values with "?" for half a surrogate pair: JSON can write one, and UTF-8 cannot."""
-    text = json.dumps(values, ensure_ascii=False, default=str)
-    return json.loads(text.encode("utf-8", "replace"))
+    """JSON values made `whole`: JSON can write half a surrogate pair, and UTF-8 cannot."""
+    return json.loads(whole(json.dumps(values, ensure_ascii=False, default=str)))

@@ -1,6 +1,7 @@
 """record(): one forced pass of a model, observed and written down as a Recording."""
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from types import MappingProxyType
 from typing import Any, cast
 
@@ -15,6 +16,7 @@ from transformer.editing.read_words import read_words
 from transformer.editing.references import references
 from transformer.edits.edit import Edit
 from transformer.edits.spelling import edits_of
+from transformer.files.foreign_text import halves
 from transformer.finite import check_finite
 from transformer.inputs import target_ids
 from transformer.models.family import EMBEDDING, ForcedPass, Ids
@@ -58,7 +60,8 @@ def record(
             observer, logits = _edited(checkpoint, source, sources, made, forced)
             recording = _write_down(checkpoint, observer, forced, sources, targets or [], logits)
         check_finite(checkpoint, forced.inputs, recording.logits)
-    return recording
+    notes = halves(source, target if isinstance(target, str) else "")
+    return replace(recording, notes=(*recording.notes, *notes)) if notes else recording
 
 
 def _edited(
