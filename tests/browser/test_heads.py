@@ -70,7 +70,7 @@ SEEN = """(rows) => {
     const look = () => {
         if (name() !== window.seen.at(-1)) window.seen.push(name());
         window.wasAhead ||= document.querySelectorAll("[data-ahead]").length === 2;
-        requestAnimationFrame(look);
+        setTimeout(() => requestAnimationFrame(look)); // as the last of a frame: what it paints
     };
     look();
 }"""
