@@ -50,6 +50,29 @@ def test_heads_are_switched_off_and_the_output_follows(page: Page, address: str)
     becomes(lambda: "".join(row(page, "target")[:-1]), written().replace(" ", ""))
 
 
+def test_what_became_of_the_output_is_read_out(page: Page, address: str) -> None:
+    """In a place that stays, which is what a screen reader follows."""
+    visit(page, f"{address}/?tool=heads")
+    heard = page.locator("body > [role=status]")
+    expect(heard).to_have_text("")
+    heard.evaluate("node => { window.heard = node }")
+    total, new = page.locator(".text-lines .foot [data-value]"), page.locator(".text-lines dd b")
+    painted(page)
+    page.get_by_role("gridcell", name=re.compile("^Cross L2 H6[:,]")).click()
+    becomes(lambda: parameter(page, "edits"), "head-off:cross.2.6")
+    expect(heard).to_contain_text(total.inner_text())
+    expect(new).to_have_count(0)
+    assert page.evaluate("window.heard.isConnected")
+    page.get_by_role("button", name="All off").click()
+    expect(heard).to_have_text("")
+
+    visit(page, f"{address}/?edits=hide:source.1")
+    expect(heard).to_contain_text(total.inner_text())
+    expect(new).not_to_have_count(0)
+    for word in new.all_inner_texts():
+        expect(heard).to_contain_text(word)
+
+
 def test_an_edit_is_added_by_its_fields(page: Page, address: str) -> None:
     visit(page, f"{address}/?tool=heads&kind=cross&layer=1&head=2")
     page.get_by_role("button", name="Add an edit").click()

@@ -55,6 +55,8 @@ class Words:
     lines: Sequence[Line]
     foot: Sequence[Span] = ()
     """A line below, in small type."""
+    brief: str = ""
+    """The same for those who hear it come: only what is new; empty: all of it is."""
 
     @property
     def plain(self) -> str:

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from torch import Tensor
 
-from transformer.analysis.output_change import WordChange, differing, word_changes
+from transformer.analysis.output_change import WordChange, differing, exchanged, word_changes
 from transformer.analysis.outputs.output import output_read
 from transformer.analysis.scored import scores_in
 from transformer.analysis.tables.judged import judged_at, writing_at
@@ -17,6 +17,7 @@ from transformer.refusal import Refusal
 from transformer.token import Token
 from transformer.words import word_groups, word_piece, words_of
 from viz.exhibits.exhibit import Exhibit
+from viz.exhibits.table import Change
 from viz.exhibits.words import Line, Role, Span, Words
 from viz.labels import number, signed
 from viz.run.request import Answer, answer
@@ -133,7 +134,15 @@ def _word_lines(
         Span(signed(total), value=total, measure=CHANGE),
         Span(remark),
     ]
-    return Words([Line(was, WITHOUT), Line(written, WITH)], foot)
+    which = " · ".join(_exchange(*map(" ".join, each)) for each in exchanged(old, new))
+    brief = f"{f'{which}; ' if which else ''}{CHANGE}: {signed(total)} {remark}"
+    return Words([Line(was, WITHOUT), Line(written, WITH)], foot, brief)
+
+
+def _exchange(old: str, new: str) -> str:
+    """Words and what came in their place, as they are heard."""
+    gone, came = Change(old, new).parts
+    return f"{gone} → {came}" if gone and came else came or f"− {gone}"
 
 
 def _roles(words: Sequence[str], others: Sequence[str], role: Role) -> list[Role]:

@@ -173,7 +173,7 @@ def show_output(pane: Pane) -> None:
         st.caption(literal(str(error)))
         return
     if words is not None:
-        show_words(words)
+        show_words(words, "/".join(pane.screen.edits))
 
 
 def _room_for_outputs(after: Answer, text: str) -> str:

@@ -1,5 +1,6 @@
 """An exhibit on a screen: the one place that draws whatever pages show."""
 
+import html
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -178,9 +179,17 @@ def show_table(content: Table | Tables) -> None:
     st.html(table_body(content, _theme()))
 
 
-def show_words(content: Words) -> None:
-    """Words that stand somewhere else than the exhibits of a page."""
-    st.html(words_body(content))
+def show_words(content: Words, outcome_of: str | None = None) -> None:
+    """Words that stand somewhere else than the exhibits of a page.
+
+    outcome_of: what made them, where they are read out when they come (see
+    viz/components/address/told.js): another cause may have the same outcome.
+    """
+    body = words_body(content)
+    if outcome_of is not None:
+        text, cause = html.escape(content.brief or content.plain), html.escape(outcome_of)
+        body = f'<div data-told="{text}" data-of="{cause}">{body}</div>'
+    st.html(body)
 
 
 def _theme() -> Theme:

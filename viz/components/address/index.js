@@ -1,5 +1,5 @@
 // The server writes the address of what is chosen, unless somebody goes Back. It draws nothing, and
-// is on every page: so the focus of a page that opens, its header and the theme are looked after here.
+// is on every page: so the focus of a page that opens, its header, its theme and what is read out are looked after here.
 
 import { forgetAhead, hasPart, showAhead } from "./ahead.js";
 import { mounted } from "../kit/mounted.js";
@@ -10,6 +10,7 @@ import { onTheme, shownTheme } from "../kit/theme.js";
 import { beginAtTop, goOnAt, isCovered, leaveNavigation, scrolledTo, stayAt, watchFocus } from "./focus.js";
 import { watchHeader } from "./header_line.js";
 import { isNews } from "./theme.js";
+import { watchTold } from "./told.js";
 
 const NAME = "Headscope";
 const APP = '[data-testid="stApp"]';
@@ -52,6 +53,7 @@ function begin() {
   window.addEventListener("error", reloadWhenEmpty);
   watchFocus();
   watchHeader();
+  watchTold();
   onTheme(tellTheme);
 }
 
