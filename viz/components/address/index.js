@@ -9,6 +9,7 @@ import { tell } from "../kit/sync.js";
 import { onTheme, shownTheme } from "../kit/theme.js";
 import { beginAtTop, goOnAt, isCovered, leaveNavigation, scrolledTo, stayAt, watchFocus } from "./focus.js";
 import { watchHeader } from "./header_line.js";
+import { watchOpened } from "./opened.js";
 import { isNews } from "./theme.js";
 import { watchTold } from "./told.js";
 
@@ -53,6 +54,7 @@ function begin() {
   window.addEventListener("error", reloadWhenEmpty);
   watchFocus();
   watchHeader();
+  watchOpened();
   watchTold();
   onTheme(tellTheme);
 }
