@@ -92,8 +92,8 @@ def test_an_edit_is_added_by_its_fields(page: Page, address: str) -> None:
 def test_a_word_is_hidden_and_its_column_is_closed(page: Page, address: str) -> None:
     visit(page, f"{address}/?kind=cross&layer=1&head=2&picture=map&edits=hide:source.1")
     expect(page.get_by_role("button", name="Hide a word: animal")).to_be_visible()
-    target = "".join(row(page, "target")[:-1])
-    assert target == written("hide:source.1").replace(" ", "")
+    hidden = written("hide:source.1").replace(" ", "")
+    becomes(lambda: "".join(row(page, "target")[:-1]), hidden)
     page.get_by_role("button", name="All off").click()
     becomes(lambda: parameter(page, "edits"), None)
     becomes(lambda: "".join(row(page, "target")[:-1]), written().replace(" ", ""))
@@ -109,8 +109,8 @@ def test_what_a_click_would_give_is_made_before_it_comes(page: Page, address: st
     with page.expect_request(lambda it: it.url.endswith("?ahead")):  # to have it on again
         cell.click()
         becomes(lambda: parameter(page, "edits"), "head-off:cross.1.2")
-    target = "".join(row(page, "target")[:-1])
-    assert target == written("head-off:cross.1.2").replace(" ", "")
+    without = written("head-off:cross.1.2").replace(" ", "")
+    becomes(lambda: "".join(row(page, "target")[:-1]), without)
     assert {it.split("?")[1:] == ["ahead"] for it in asked if "/preview/" in it} == {True}
 
 
