@@ -76,6 +76,7 @@ class VocabularyTokenizer:
 
     def split(self, text: str) -> list[int]:
         """The ids of a text without special tokens around it. Raises TokenizerError."""
+        text = whole(text)
         parts = text.split() if self.splits == "words" else list(text)
         unknown = next((piece for piece in parts if piece not in self.ids), None)
         if unknown is not None and self.unknown is None:

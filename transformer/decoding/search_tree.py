@@ -55,7 +55,7 @@ class Score:
     divisor: float = 1.0
     """The length penalty, a power of the length: see `beam`."""
     coverage: float = 0.0
-    """The coverage penalty, at most 0 (the same section)."""
+    """The coverage penalty, at most 0: see `coverage`."""
 
     @property
     def before_coverage(self) -> float:

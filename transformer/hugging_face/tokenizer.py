@@ -10,7 +10,7 @@ from itertools import groupby, pairwise, takewhile
 from pathlib import Path
 from typing import Any
 
-from transformer.files.foreign_text import reason
+from transformer.files.foreign_text import reason, whole
 from transformer.hugging_face.as_saved import unlike
 from transformer.hugging_face.byte_level import as_text, byte_alphabet, is_byte_level
 from transformer.hugging_face.chat.rendering import rendered
@@ -179,6 +179,8 @@ class HuggingFaceTokenizer:
 
     def _called(self, adds: bool, *texts: str | None, **named: str) -> Mapping[str, Any]:
         """Call the library's: ids, and segments (token_type_ids) where it gives some."""
+        texts = tuple(each and whole(each) for each in texts)
+        named = {name: whole(each) for name, each in named.items()}
         with self._lock:
             if self.languages:  # the library's is one for all languages
                 self._inner.tgt_lang = self.target_language or self.source_language

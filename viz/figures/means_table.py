@@ -12,7 +12,8 @@ MEAN = Column(
     "mean", explain="The mean change of the whole output over all sentences, while the head is off."
 )
 OTHER = Column(
-    "other words", explain="The share of sentences in which the model would write other words."
+    "other words",
+    explain="The share of sentences in which another token, or class, becomes the most probable.",
 )
 
 

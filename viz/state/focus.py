@@ -36,7 +36,7 @@ def pinned_tokens(pane: Pane) -> list[Place]:
 
 def pin(pane: Pane, pins: Sequence[str], **others: Any) -> None:
     """Pin these rows and columns, and no others. A cell that was chosen is left."""
-    change(**_by_first_pane(pane, tuple(pins)), cell=None, cell_b=None, **others)
+    change(**(others | _by_first_pane(pane, tuple(pins))), cell=None, cell_b=None)
 
 
 def pin_token(pane: Pane, side: str, position: int, as_key: bool) -> None:
@@ -96,7 +96,7 @@ def pin_cell(pane: Pane, query: int, key: int, **others: Any) -> None:
     places = (("q", map.row_of(query)), ("k", map.column_of(key)))
     pins = tuple(f"{letter}{place}" for letter, place in places if place is not None)
     cells = {"cell": None, "cell_b": None, f"cell{pane.suffix}": (query, key)}
-    change(**_by_first_pane(pane, pins), **cells, **others)
+    change(**(others | cells | _by_first_pane(pane, pins)))
 
 
 def pinned_cell(pane: Pane) -> tuple[int, int] | None:

@@ -319,6 +319,11 @@ def test_splitting_and_joining() -> None:
         VocabularyTokenizer(["it"]).encode("it snows")
 
 
+def test_halves_of_a_surrogate_pair_are_their_character_or_a_question_mark() -> None:
+    letters = VocabularyTokenizer(["a", "?", "🙂"], "characters")
+    assert letters.encode("a\ud83d\ude42\ud83d") == [0, 2, 1]
+
+
 def test_they_save_themselves(tmp_path: Path) -> None:
     words = VocabularyTokenizer(["a", "b"])
     pieces = SentencePieceVocabulary(sentencepiece_model(), further=["<s>"])

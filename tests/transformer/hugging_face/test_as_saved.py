@@ -90,3 +90,10 @@ def test_a_vocabulary_without_its_merges_is_named(tmp_path: Path) -> None:
     (tmp_path / "vocab.json").write_text('{"a": 0, "b": 1}')
     with pytest.raises(CheckpointError, match=r"merges\.txt is missing"):
         load_checkpoint(tmp_path, "cpu")
+
+
+def test_halves_of_a_surrogate_pair_are_their_character_or_a_question_mark(tmp_path: Path) -> None:
+    _, tokenizer = opened(tmp_path / "gpt2", "GPT-2", bytes_of(None), "GPT2Tokenizer")
+    for side in ("source", "prompt", "target"):
+        ids = tokenizer.encode("a\ud83d\ude42\ud83d", side)
+        assert ids == tokenizer.encode("a🙂?", side) != tokenizer.encode("a??", side)

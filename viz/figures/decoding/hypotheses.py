@@ -21,6 +21,9 @@ COVERAGE = Column(
     explain="The coverage penalty: low where a source word was read too little (Wu et al. 2016).",
 )
 
+OF_RANKS = "What the texts are ranked by: the best is the highest."
+OF_DRAWS = "The log-probability over the divisor. Nothing is ranked by it here: chance chose."
+
 
 @dataclass(frozen=True)
 class Ranked:
@@ -50,14 +53,18 @@ def table(hypotheses: Sequence[Ranked], foot: str, is_drawn: bool = False) -> Ta
         Column("Draw" if is_drawn else "Rank"),
         Column("Text", is_text=True),
         Column("Unlike the first", is_text=True),
-        Column("Log-probability, nats", explain="The sum over all tokens, the end included."),
-        *[RULED] * has_rules,
-        Column("Length, tokens", explain="With its end."),
         Column(
-            "Divisor", explain="The power of the length that the log-probability is divided by."
+            "Log-probability, nats",
+            explain="The sum over all tokens; an end is one.",
+        ),
+        *[RULED] * has_rules,
+        Column("Length, tokens", explain="An end is one, too."),
+        Column(
+            "Divisor",
+            explain="The length penalty: what the sum before it is divided by.",
         ),
         *[COVERAGE] * has_coverage,
-        Column("Score", explain="What the texts are ranked by: the best is the highest."),
+        Column("Score", explain=OF_DRAWS if is_drawn else OF_RANKS),
     ]
     rows = [
         Row(

@@ -13,8 +13,8 @@ COLUMNS = (
     Column("head"),
     Column(
         "weight",
-        explain="The share of the query’s weight that is on the key: of words the largest, of a "
-        "place, such as the word before, the mean over all words that have it.",
+        explain="The share of the query’s weight that is on the key: where the query is a word the "
+        "largest, else the mean over all words that have such a key.",
     ),
     Column("by chance", explain="The same weight of a head that looks at all keys alike."),
     Column(
@@ -22,7 +22,7 @@ COLUMNS = (
         explain="The largest weight on any other word; of a place, the mean over its words.",
     ),
     Column("before the next", explain="The weight less that of the next head in the ranking."),
-    Column("query → key", explain="The words that look, and the words that are looked at."),
+    Column("query → key", explain="The words of the largest weight."),
 )
 OVER = "The share of the words that could do it there and do: none of their weights is larger."
 

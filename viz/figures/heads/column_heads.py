@@ -11,8 +11,8 @@ DOES = Column(
 FOOTPRINT = Column("footprint", explain=WORDS["footprint"].sentence)
 INTERVAL = Column(
     "95 % interval",
-    explain="Between what the mean lies, in 95 % of all draws, where sentences are drawn anew "
-    "from these with replacement (percentile bootstrap, Efron 1979).",
+    explain="Where the mean lies in 95 % of all draws of as many sentences from these, with "
+    "replacement (percentile bootstrap, Efron 1979).",
 )
 BY_CHANCE = "The same of a head that looks at all keys alike."
 WORTH = WORDS["head_worth"].sentence

@@ -9,13 +9,20 @@ from viz.labels import number, percent
 
 COLUMNS = (
     Column("label"),
-    Column("score", explain="The share of the head’s weight that does this, over all sentences."),
+    Column(
+        "score",
+        explain="The share of the head’s weight that does this, over all sentences; of a relation, "
+        "the share of its arcs.",
+    ),
     INTERVAL,
-    Column("by chance", explain=BY_CHANCE),
+    Column(
+        "by chance",
+        explain=f"{BY_CHANCE} Of a relation, what its best fixed offset has.",
+    ),
     Column(
         "p, corrected",
-        explain="How likely so much above chance is where the head does nothing of the kind, "
-        "corrected for all heads and roles that were tried (Holm 1979).",
+        explain="How likely so much is where the head does no more than a label asks for, "
+        "corrected for all heads, roles and relations that were tried (Holm 1979).",
     ),
     Column("sentences", explain="Those where a head can do it at all."),
 )

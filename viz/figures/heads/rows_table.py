@@ -7,7 +7,7 @@ from viz.exhibits.table import Cell, Column, Row, Table
 from viz.labels import number
 
 MEANINGS = {
-    "decile": "A tenth of all rows of the head, by their largest weight: the strongest first.",
+    "decile": "A tenth of all rows of the head, by their largest weight: the flattest first.",
     "weight": "The largest weight of the row, which is on this key.",
 }
 

@@ -143,7 +143,8 @@ def _rows(panes: dict[str, Pane], changes: Changes) -> list[dict[str, object]]:
             for each in ("own", "total", "relative", "cosine")
             for of in [getattr(kind, each)]
         }
-        nearest = {"nearest": f"L{other[0]} H{other[1]}", "to_nearest": distance}
+        layer = panes["B"].recording.attentions[name].number(other[0])
+        nearest = {"nearest": f"L{layer} H{other[1]}", "to_nearest": distance}
         where = {"kind": name, "layer": place[0], "head": place[1], "change": value}
         row = changes.rows.get((name, *place))
         if row is not None and not is_still(row):

@@ -68,7 +68,7 @@ def similarity(pane: Pane) -> Exhibit | None:
     columns = [
         Column("the model"),
         Column("cosine", explain="The cosine of the two vectors: 1 where they point the same way."),
-        Column("angle in degrees", explain="The angle between the two: the cosine’s inverse."),
+        Column("angle in degrees", explain="The angle whose cosine stands beside it."),
     ]
     table = Table("Similarity", columns, rows)
     return Exhibit("Similarity of two sentences", table, f"{SAYS}. {_texts(answers)}")
