@@ -22,6 +22,8 @@ FOOT = (
     "A cut arrow's weight goes to the other keys of its row: where they hold the same, it costs "
     "nothing, and the word may be needed all the same."
 )
+LOST = "The log-probability that the written token loses by the cut; below 0 it gains."
+WEIGHT = "The weight of the arrow while nothing is cut."
 N_STRONGEST = 8
 
 
@@ -97,7 +99,7 @@ def strongest_table(
     largest = max((abs(cost) for cost, _ in strongest), default=0.0)
     return Table(
         f"The arrows that “{in_word(recording.target, arrows.step)}” needs most",
-        [Column("cut"), *_columns(arrows, exact), Column("weight")],
+        [Column("cut"), *_columns(arrows, exact), Column("weight", explain=WEIGHT)],
         [
             _row([cost, *_of(exact, edit)], edit, recording, largest, address(edit))
             for cost, edit in strongest
@@ -108,7 +110,7 @@ def strongest_table(
 
 def _columns(arrows: Arrows, exact: Mapping[str, float] | None) -> list[Column]:
     if exact is None:
-        return [Column(f"nats lost{_if_forecast(arrows)}")]
+        return [Column(f"nats lost{_if_forecast(arrows)}", explain=LOST)]
     return [
         Column("nats lost, forecast", explain="By the gradient, without a further run."),
         Column("nats lost, cut", explain="By a run of the whole model with this arrow cut."),

@@ -29,7 +29,7 @@ def repairs_table(
         [
             Column("Change"),
             Column(),
-            Column("Cost, nats"),
+            Column("Cost, nats", explain="What all other written words together lose then."),
             Column("Written then", is_text=True),
         ],
         rows,

@@ -9,6 +9,7 @@ from transformer.visible import visible
 from transformer.words import word_groups, words_of
 from viz.exhibits.shading import rooted
 from viz.exhibits.table import Cell, Column, Legend, Row, Table
+from viz.figures.causes.arrow_costs import LOST
 from viz.labels import counted, in_word, kind_title, number, percent, word_text
 
 TITLES = {
@@ -36,7 +37,7 @@ def rungs_table(
     title = f"How much of “{word}” must go before “{own}” goes"
     return Table(
         title,
-        [Column(""), Column("nats lost"), Column("what is cut", is_text=True)],
+        [Column(""), Column("nats lost", explain=LOST), Column("what is cut", is_text=True)],
         [_row(rung, rungs[0].edits[0], largest, recording, address) for rung in rungs],
         title=title,
         legend=Legend(
