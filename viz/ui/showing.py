@@ -185,11 +185,12 @@ def show_words(content: Words, outcome_of: str | None = None) -> None:
     outcome_of: what made them, where they are read out when they come (see
     viz/components/address/told.js): another cause may have the same outcome.
     """
-    body = words_body(content)
-    if outcome_of is not None:
-        text, cause = html.escape(content.brief or content.plain), html.escape(outcome_of)
-        body = f'<div data-told="{text}" data-of="{cause}">{body}</div>'
-    st.html(body)
+    st.html(words_body(content) if outcome_of is None else _told(content, outcome_of))
+
+
+def _told(content: Words, outcome_of: str) -> str:
+    text, cause = html.escape(content.brief or content.plain), html.escape(outcome_of)
+    return f'<div data-told="{text}" data-of="{cause}">{words_body(content)}</div>'
 
 
 def _theme() -> Theme:
