@@ -185,10 +185,10 @@ def show_words(content: Words, outcome_of: str | None = None) -> None:
     outcome_of: what made them, where they are read out when they come (see
     viz/components/address/told.js): another cause may have the same outcome.
     """
-    st.html(words_body(content) if outcome_of is None else _told(content, outcome_of))
+    st.html(words_body(content) if outcome_of is None else _read_out(content, outcome_of))
 
 
-def _told(content: Words, outcome_of: str) -> str:
+def _read_out(content: Words, outcome_of: str) -> str:
     text, cause = html.escape(content.brief or content.plain), html.escape(outcome_of)
     return f'<div data-told="{text}" data-of="{cause}">{words_body(content)}</div>'
 
