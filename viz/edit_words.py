@@ -7,10 +7,11 @@ from itertools import groupby
 from transformer import Recording
 from transformer.analysis.reading import row_tokens
 from transformer.edits import Edit, EditKind, edit_kinds, parse
+from transformer.edits.edit import NUMBERS
 from transformer.recording import Attention
 from transformer.token import Token
 from transformer.visible import visible
-from transformer.words import words_of
+from transformer.words import word_groups, words_of
 from viz.labels import counted, in_word, kind_title, number
 
 SINGLE = 8
@@ -96,6 +97,36 @@ def edit_text(edit: Edit, recording: Recording) -> str:
     if factor == 0:
         return where if kind.of == "cell" else f"{where} off"
     return f"{where} × {number(factor, 6, 'g')}"
+
+
+def named_tokens(edit: Edit, recording: Recording) -> tuple[Token | None, ...]:
+    """The tokens that an edit names by their numbers, of a row what it reads and what it writes.
+
+    None: there is none of this number; of an edit of any text there are none to name.
+    """
+    kind, attention = edit_kinds()[edit.name], recording.attentions.get(edit.place)
+    numbers = dict(zip(NUMBERS[kind.of], edit.numbers, strict=True))
+    if "word" in numbers:
+        groups = word_groups(recording.source)
+        places = groups[edit.query] if edit.query < len(groups) else ()
+        return tuple(recording.source[i] for i in places) or (None,)
+    keys = recording.source if attention is None else attention.keys
+    named: list[tuple[tuple[Token, ...], int]] = []
+    if "query" in numbers:
+        rows = () if attention is None else attention.queries
+        named = [(rows, edit.query)]
+        if attention is not None and attention.produced is not None:
+            named.append((attention.produced, edit.query))
+    if "key" in numbers:
+        named.append((keys, edit.key))
+    values = [value for value, of in zip(edit.values, kind.values, strict=False) if of.is_token]
+    further = edit.values[len(kind.values) :]
+    if kind.further is not None and kind.further.is_token:
+        values += further
+    elif "query" in numbers:  # a number for each key
+        values += range(len(further))
+    named += [(keys, int(value)) for value in values]
+    return tuple(side[i] if i < len(side) else None for side, i in named)
 
 
 def scale_of(edit: Edit) -> EditKind | None:

@@ -7,10 +7,19 @@ import pytest
 from transformer import decode, load_checkpoint, record
 from transformer.analysis.reading import read
 from transformer.checkpoint import Checkpoint
-from transformer.edits import parse
+from transformer.edits import Edit, EditKind, edit_kinds, parse
+from transformer.edits.edit import NUMBERS
 from transformer.recording import Recording
 from transformer.token import Token
-from viz.edit_words import edit_text, edits_text, factor_of, grouped, scale_of, with_factor
+from viz.edit_words import (
+    edit_text,
+    edits_text,
+    factor_of,
+    grouped,
+    named_tokens,
+    scale_of,
+    with_factor,
+)
 
 TEXT = "The animal didn't cross the street because it was too tired."
 
@@ -108,3 +117,36 @@ def test_many_arrows_of_a_row_are_one_group(en_de: Checkpoint) -> None:
     ]
     text = edits_text([*map(parse, cuts)], recording)
     assert text == "16 arrows of “Tier” cut, to “animal”, “did in didn't”"
+
+
+@pytest.mark.parametrize(
+    ("spelled", "pieces"),
+    [
+        ("cut:cross.2.3.1.2", ["▁Das", "▁Tier", "▁did"]),
+        ("cut:decoder_self.0.0.2.1", ["▁Tier", "▁über", "▁Das"]),
+        ("arrow-scale:encoder_self.2.3.1.0=2", ["▁animal", "▁The"]),
+        ("row-force:cross.2.3.1=0,1", ["▁Das", "▁Tier", "▁The", "▁animal"]),
+        ("emphasise:cross.2.3=0.1,0,2", ["▁The", "▁did"]),
+        ("words-swap:source=0,1", ["▁The", "▁animal"]),
+        ("state-from:encoder_self.1.1=Hi.", ["▁animal"]),
+        ("hide:source.0", ["▁The"]),
+        ("cut:cross.2.3.99.0", [None, None, "▁The"]),
+        ("cut-word:cross.99", [None]),
+    ],
+)
+def test_the_tokens_that_an_edit_names(
+    en_de: Checkpoint, spelled: str, pieces: list[str | None]
+) -> None:
+    recording = record(en_de, TEXT, decode(en_de, TEXT).target)
+    tokens = named_tokens(parse(spelled), recording)
+    assert [token and token.piece for token in tokens] == pieces
+
+
+@pytest.mark.parametrize("kind", edit_kinds().values(), ids=lambda kind: kind.name)
+def test_edits_of_a_text_are_those_that_name_tokens(en_de: Checkpoint, kind: EditKind) -> None:
+    recording = record(en_de, TEXT, decode(en_de, TEXT).target)
+    values = [*kind.values, *([kind.further] if kind.further else [])]
+    place = "source" if kind.of in ("side", "read word") else "cross"
+    numbers = tuple(0 for _ in NUMBERS[kind.of])
+    edit = Edit(kind.name, place, numbers, tuple(each.default for each in values))
+    assert bool(named_tokens(edit, recording)) is kind.is_of_text

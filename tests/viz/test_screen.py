@@ -274,11 +274,12 @@ def test_edits_stay_with_another_text_and_go_with_another_checkpoint() -> None:
 
 
 @pytest.mark.parametrize("kind", edit_kinds().values(), ids=lambda kind: kind.name)
-def test_an_edit_whose_place_names_a_word_goes_with_its_sentence(kind: EditKind) -> None:
+def test_an_edit_that_names_a_word_goes_with_its_sentence(kind: EditKind) -> None:
     """The fifth word of another text is another word, whatever number it has."""
     place = ".".join(("source", *("1" for _ in NUMBERS[kind.of])))
     screen = Screen(text="one", edits=(f"{kind.name}:{place}=1", "head-off:cross.2.3"))
-    names_a_word = {"query", "word"} & set(NUMBERS[kind.of])
+    by_value = {"emphasise", "words-swap"}
+    names_a_word = {"query", "word"} & set(NUMBERS[kind.of]) or kind.name in by_value
     left = screen.edits[bool(names_a_word) :]
     assert choose(screen, text="other").edits == choose(screen, pair="a second").edits == left
     assert (

@@ -75,7 +75,7 @@ def _check_numbers(edit: Edit, kind: EditKind, sizes: Sizes) -> None:
     names = NUMBERS[kind.of]
     numbers = [(name, n, limits[name]) for name, n in zip(names, edit.numbers, strict=True)]
     further = edit.values[len(kind.values) :]
-    if kind.further is not None and kind.further.is_whole:  # words that it names
+    if kind.further is not None and kind.further.is_token:
         numbers += [("key", int(word), sizes.n_keys) for word in further]
     elif kind.further is not None:  # a number for each
         numbers.append(("key", len(further) - 1, sizes.n_keys))

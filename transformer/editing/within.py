@@ -48,6 +48,6 @@ def _keys(edit: Edit, n_rows: int) -> Edit:
     kind = edit_kinds()[edit.name]
     n = len(kind.values)
     own, keys = edit.values[:n], edit.values[n:]
-    is_named = kind.further is not None and kind.further.is_whole
+    is_named = kind.further is not None and kind.further.is_token
     first = tuple(key for key in keys if key < n_rows) if is_named else keys[:n_rows]
     return replace(edit, values=(*own, *first))

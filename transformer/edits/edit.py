@@ -87,6 +87,8 @@ class Value:
     least: float
     most: float
     is_whole: bool = False
+    is_token: bool = False
+    """True: the number of a token of the text, counted from 0."""
     slider: float | None = None
     """The largest number of a slider, which begins at 0; None: it has a field."""
 
@@ -152,8 +154,10 @@ class EditKind:
 
     @property
     def is_of_text(self) -> bool:
-        """Tell whether its place names words, by their numbers: another text has others there."""
-        return bool({"query", "word"} & set(NUMBERS[self.of]))
+        """Tell whether it names words, by their numbers: another text has others there."""
+        further = () if self.further is None else (self.further,)
+        names_words = any(value.is_token for value in (*self.values, *further))
+        return names_words or bool({"query", "word"} & set(NUMBERS[self.of]))
 
     @property
     def cited(self) -> str:

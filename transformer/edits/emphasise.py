@@ -24,6 +24,6 @@ EDIT = EditKind(
     formula=r"s_{ij} = q_i \cdot k_j + \log \alpha \quad (j \text{ not in } G)",
     source="PASTA: Zhang et al. 2023",
     values=(Value("Factor of the others", 0.01, 1e-6, 1.0),),
-    further=Value("Word", 0, 0, 10**6, is_whole=True),
+    further=Value("Word", 0, 0, 10**6, is_whole=True, is_token=True),
     scores=emphasised,
 )

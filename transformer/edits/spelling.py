@@ -48,7 +48,7 @@ def parse(spelled: str) -> Edit:
 
 
 def of_any_text(edits: Iterable[str]) -> tuple[str, ...]:
-    """Leave out those whose place names words of the text that they were made for.
+    """Leave out those that name words of the text that they were made for.
 
     >>> of_any_text(["head-off:cross.2.3", "cut:cross.2.3.5.7", "hide:source.2"])
     ('head-off:cross.2.3',)

@@ -5,7 +5,7 @@ from torch import Tensor
 
 from transformer.edits.edit import Edit, EditKind, Value
 
-_TOKEN = Value("Token", 0, 0, 10**6, is_whole=True)
+_TOKEN = Value("Token", 0, 0, 10**6, is_whole=True, is_token=True)
 
 
 def swapped(edit: Edit, ids: Tensor) -> Tensor:

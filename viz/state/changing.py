@@ -5,9 +5,12 @@ from dataclasses import dataclass, field, replace
 
 from transformer.edits import Edit, EditError, edit_kinds, of_any_text, parse
 from transformer.edits.edit import NUMBERS
+from transformer.token import Token
 from viz.app_packages import st
 from viz.edit_words import heads_off as heads_off_by
+from viz.edit_words import named_tokens
 from viz.labels import counted
+from viz.run.request import Answer
 from viz.screen import Screen
 from viz.state.mending import mend
 from viz.state.note import note
@@ -29,6 +32,20 @@ class Changes:
     """The reasons why edits were dropped; the run that follows says them."""
     drawn: Screen | None = None
     """The screen of the last run; None: of none, or a link led away from it."""
+    read: "Read | None" = None
+    """The last text that was whole, as the edits name it; None as above."""
+    gone: tuple[Screen, str] | None = None
+    """The sentence on edits that went, and the screen that it stands on."""
+
+
+@dataclass(frozen=True)
+class Read:
+    """The tokens that edits name in a text."""
+
+    of: tuple[object, ...]
+    """The sentence, and the edits that are chosen and in force: of others nothing is compared."""
+    tokens: dict[str, tuple[Token | None, ...]]
+    """Edit -> the tokens that it names."""
 
 
 def changes() -> Changes:
@@ -109,7 +126,8 @@ def note_edits(before: Screen) -> None:
     like any other, or one that was taken back.
     """
     own, screen = changes(), session().screen
-    own.drawn, now = None, screen.edits
+    own.drawn = own.read = None
+    now = screen.edits
     if before.checkpoint != screen.checkpoint:
         forget_changes()
     elif now == before.edits:
@@ -148,12 +166,44 @@ def say_dropped() -> None:
         own.dropped = []
     before, own.drawn = own.drawn, screen
     if before is not None and before.checkpoint == screen.checkpoint and _went(before, screen):
-        own.before, own.undone = [*own.before[-MOST_STEPS:], before.edits], []
-        n = counted(len(before.edits) - len(screen.edits), "change", "changes")
-        note(f"With the sentence before went {n} of its words. Undo takes that back.")
+        _let_go(before.edits, "With the sentence before went")
+    if own.gone is not None and own.gone[0] != screen:
+        own.gone = None
+    if own.gone is not None:
+        note(own.gone[1])
 
 
 def _went(before: Screen, now: Screen) -> bool:
     """Tell whether edits went with their sentence."""
     is_same = (before.text, before.pair) == (now.text, now.pair)
     return not is_same and before.edits != now.edits == of_any_text(before.edits)
+
+
+def _let_go(before: tuple[str, ...], why: str) -> None:
+    """These edits were in force before some of them went, as is said from now on."""
+    own, screen = changes(), session().screen
+    own.before, own.undone = [*own.before[-MOST_STEPS:], before], []
+    n = counted(len(before) - len(screen.edits), "change", "changes")
+    own.gone = screen, f"{why} {n} of its words. Undo takes that back."
+
+
+def stay_with_words(answer: Answer) -> None:
+    """Begin the run again without the edits of words that are not at their places any more.
+
+    Another way of decoding the same sentence may write another text, in which an edit would be of
+    whatever word has its number. A link means what it says, and another edit may change its words.
+    """
+    own, state = changes(), session()
+    edits, of = state.screen.edits, (answer.request.text, answer.request.pair)
+    if answer.request.branch:  # the search goes on as it did; this is what is looked at
+        return
+    named = [each for each in edits if each not in of_any_text(edits)]
+    tokens = {each: named_tokens(parse(each), answer.recording) for each in named}
+    before = own.read
+    own.read = Read((answer.request.checkpoint, *of, edits, answer.request.edits), tokens)
+    if before is None or before.of != own.read.of or before.tokens == tokens:
+        return
+    left = tuple(each for each in edits if before.tokens.get(each) == tokens.get(each))
+    mend(replace(state.screen, edits=left))
+    _let_go(edits, "With the text before went")
+    st.rerun()

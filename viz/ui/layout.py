@@ -23,6 +23,7 @@ from viz.run.request import Request, about
 from viz.screen import FIRST_PAGE, Screen, link
 from viz.state.address import open_page, write_address
 from viz.state.branching import follow_decision
+from viz.state.changing import stay_with_words
 from viz.state.checkpoints import at_start, checkpoint_names, is_here, open_linked, title
 from viz.state.failures import Drawing, report, say_failed_choice, say_failure
 from viz.state.fingerprints import meant, name_weights
@@ -175,6 +176,8 @@ def _draw_page(page: Page, request: Request) -> None:
     """The tokens and the page."""
     follow_decision(request)
     pane = Pane(session().screen, request, session().answer)
+    if pane.result is not None and pane.answer.request == request:  # what is written is not whole
+        stay_with_words(pane.answer)
     pane_here = page.pane(pane)
     if pane_here.is_of_asked_checkpoint:
         mend_head(pane_here.selection)

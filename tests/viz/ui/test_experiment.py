@@ -9,7 +9,9 @@ from streamlit.testing.v1 import AppTest
 
 from tests.viz.ui.test_app import EXAMPLE, folder, said, screen, start
 from transformer import decode, load_checkpoint
-from transformer.edits import edit_kinds
+from transformer.checkpoint import Checkpoint
+from transformer.edits import Edit, edit_kinds
+from transformer.edits.edit import NUMBERS
 
 __all__ = ["folder"]
 
@@ -65,6 +67,55 @@ def test_what_goes_with_its_sentence_is_said_and_comes_back_by_undo(folder: Path
     press(app, "Undo")
     assert screen(app).edits == (of_word, HEAD) and screen(app).text == "4 7 2 9"
     assert not said(app) and not app.info
+
+
+def test_what_goes_with_the_words_of_another_decoding_is_said_and_comes_back_by_undo() -> None:
+    """The same number named whatever another method, an option or a decision had written there."""
+    choices = {"text": "Tom lives in Boston.", "decoding": "greedy", "checkpoint": "en-de-small"}
+    at = 3  # of the first word that is another one then
+    stays = ["hide:source.1", HEAD, f"cut:cross.0.1.{at - 2}.0", "emphasise:cross.0.1=0.9,2"]
+    goes = [f"cut:cross.0.1.{at}.0", f"arrow-scale:decoder_self.0.1.{at + 1}.{at}=0.9"]
+    choices["edits"] = "/".join([*stays, *goes])
+    written = [
+        each.id for each in start(**choices).session_state["session"].answer.recording.target
+    ]
+    prefix = ".".join(map(str, [*written[:at], written[0]]))
+    app = start(**choices, prefix=prefix)
+    assert screen(app).edits == (*stays, *goes) and not app.info  # a link means what it says
+    app.button(key="branch 0").click().run()
+    assert screen(app).edits == tuple(stays)
+    assert "2 changes" in app.info[0].value and "Undo" in app.info[0].value
+    app.run()
+    assert app.info, "it stands as long as nothing else is chosen"
+    press(app, "Undo")
+    assert screen(app).edits == (*stays, *goes) and screen(app).prefix == ()
+    assert not app.info and not said(app)
+
+
+def test_every_edit_that_names_a_written_word_goes_with_it(folder: Path) -> None:
+    """Kind by kind, beside what names words that are read, and what names none."""
+    checkpoint = load_checkpoint(folder / "copy")
+    (ten,) = (i for i in range(checkpoint.config.vocab_size) if _piece(checkpoint, i) == "10")
+    written, read = [], []
+    for kind in edit_kinds().values():
+        values = [*kind.values, *([kind.further] if kind.further else [])]
+        numbers = tuple({"query": 3, "key": 2}.get(name, 0) for name in NUMBERS[kind.of])
+        tokens = tuple(2.0 if each.is_token else each.default for each in values)
+        text = "4 7 2 9 4 11 5" if kind.text == "needed" else ""
+        at = "decoder_self" if kind.of not in ("side", "read word") else "source"
+        at = "cross" if kind.name == "cut-word" else at
+        edit = str(Edit(kind.name, at, numbers, tokens, text))
+        if kind.is_of_text:
+            (written if at == "decoder_self" else read).append(edit)
+    assert len(written) >= 5 and len(read) >= 3
+    app = start(edits="/".join([*written, HEAD, *read]), prefix=f"{ten}.{ten}.{ten}.{ten}")
+    assert screen(app).edits == (*written, HEAD, *read) and not said(app)
+    app.button(key="branch 0").click().run()
+    assert screen(app).edits == (HEAD, *read) and f"{len(written)} changes" in app.info[0].value
+
+
+def _piece(checkpoint: Checkpoint, id: int) -> str:
+    return checkpoint.tokenizer.token(id).piece
 
 
 @pytest.mark.parametrize(
