@@ -7,7 +7,7 @@ from transformer.checkpoint import Checkpoint
 from transformer.training.data_folder import need
 from transformer.training.evaluation.faults import loop
 from transformer.training.evaluation.say import say
-from transformer.training.evaluation.translations import METHODS, closeness, translations
+from transformer.training.evaluation.translations import METHODS, closeness, length_ratios, translations
 from transformer.training.task import Scores
 from transformer.training.translation import PAIRS, TESTS, read_pairs
 
@@ -34,14 +34,14 @@ def evaluate_long(checkpoint: Checkpoint, data: Path | None) -> Scores:
 
 
 def _of_long(rows: Sequence[Sequence[str]], outputs: Sequence[str], title: str) -> Scores:
-    """BLEU, chrF, length ratio in characters, and how many outputs repeat themselves."""
+    """BLEU, chrF, length ratios, and how many outputs repeat themselves."""
     references, n_loops = [row[1] for row in rows], 0
     for row, output in zip(rows, outputs, strict=True):
         if repeated := loop(output, row[0]):
             n_loops += 1
             say(f"{title}, loops: “{repeated}” in {row[0]} -> {output}")
-    ratio = sum(map(len, outputs)) / sum(map(len, references))
-    return {**closeness(outputs, references), "length ratio": ratio, "loops": n_loops}
+    ratios = length_ratios(outputs, references)
+    return {**closeness(outputs, references), **ratios, "loops": n_loops}
 
 
 def by_length(rows: Sequence[Sequence[str]], outputs: Sequence[str]) -> dict[str, Scores]:

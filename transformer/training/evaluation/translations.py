@@ -43,3 +43,19 @@ def closeness(outputs: Sequence[str], references: Sequence[str]) -> Scores:
         "BLEU": sacrebleu.corpus_bleu(outputs, [references]).score,
         "chrF": sacrebleu.corpus_chrf(outputs, [references]).score,
     }
+
+
+def length_ratios(outputs: Sequence[str], references: Sequence[str]) -> Scores:
+    """Lengths of the outputs over those of the references, in BLEU's tokens and in characters.
+
+    The first is that of BLEU's brevity penalty (Papineni et al. 2002, section 2.2.2).
+    """
+    require("scores")
+    import sacrebleu
+
+    bleu = sacrebleu.corpus_bleu(outputs, [references])
+    n_written, n_wanted = (sum(map(len, each)) for each in (outputs, references))
+    return {
+        "length ratio, tokens": bleu.sys_len / bleu.ref_len,
+        "length ratio, characters": n_written / n_wanted,
+    }

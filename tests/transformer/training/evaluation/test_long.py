@@ -48,14 +48,15 @@ def test_all_rows(text_checkpoint: Checkpoint, data: Path, monkeypatch: pytest.M
     )
     scores = evaluate_long(text_checkpoint, data)
     assert scores["Long sentences, greedy, chrF"] == pytest.approx(100)
-    assert scores["Long sentences, greedy, length ratio"] == 1
+    assert scores["Long sentences, greedy, length ratio, tokens"] == 1
     assert scores["Long sentences, greedy, loops"] == 0
     assert scores["Long sentences, beam 4, loops"] == 2
-    assert scores["Long sentences, beam 4, length ratio"] == 23 / 12
+    assert scores["Long sentences, beam 4, length ratio, tokens"] == 4 / 2
+    assert scores["Long sentences, beam 4, length ratio, characters"] == 23 / 12
     n_words = len(SENTENCES[0].split())
     row = next(name for name, (least, most) in ROWS.items() if least <= n_words <= most)
     assert scores[f"Tatoeba test by length, greedy, {row} words, sentences"] == 1
-    assert len(scores) == 2 * (4 + 2)
+    assert len(scores) == 2 * (5 + 2)
 
 
 def test_a_missing_file_is_named(text_checkpoint: Checkpoint, data: Path) -> None:
