@@ -112,17 +112,19 @@ def evidence(
     target: str | Sequence[Token] | None = None,
     edits: Iterable[Edit | str] = (),
     on_step: OnStep | None = None,
+    recording: Recording | None = None,
 ) -> Evidence:
     """Find what each written word needs: every word of the text is hidden in turn.
 
     target: what is written, as text or tokens; None: what greedy decoding writes. edits: in force
-    all the while. on_step: called between two batches. A model of ours runs all words in a batch,
-    any other, or under edits of positions, once for each. Raises InputError, of an edit EditError.
+    all the while. on_step: called between two batches. recording: of just these, where there is one
+    already. A model of ours runs all words in a batch, any other, or under edits of positions, once
+    for each. Raises InputError, of an edit EditError.
     """
     made = edits_of(edits)
     if target is None and checkpoint.family.decodes:
         target = decode(checkpoint, text, edits=made).target
-    plain = record(checkpoint, text, target, made)
+    plain = record(checkpoint, text, target, made) if recording is None else recording
     output = _output(checkpoint, text, plain)
     tried = _Tried.of(checkpoint, plain)
     tried.check(checkpoint, output, made)

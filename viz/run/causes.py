@@ -35,7 +35,7 @@ class Causes(Study[Evidence]):
         inputs = plain.checkpoint, request.text, plain.recording.target, request.edits
         with steps.one():
             try:
-                result = evidence(*inputs, on_step=steps.give_way)
+                result = evidence(*inputs, steps.give_way, plain.recording)
             except InputError as error:
                 raise NothingLeft(str(error)) from error
         yield result

@@ -14,9 +14,10 @@ export async function wished(typing) {
   const wish = (typing.wish = { isPosted: false });
   let answer = { status: AGAIN };
   let isGuess = false;
-  let pause = SOON; // longer each time that the server has no room: many may wait for it
+  let pause = 0; // longer each time that the server has no room: many may wait for it
   while (answer.status === AGAIN && (typing.wish === wish || !typing.wish)) {
     await new Promise((wake) => setTimeout(wake, pause));
+    pause = Math.max(pause, SOON);
     if (isRunning() || typing.isTrying) continue; // another page may be on its way, and has an address
     if (!typing.address || isTyping(typing)) break; // the page of what is entered then asks for its own
     wish.isPosted = true;
