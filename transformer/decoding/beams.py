@@ -142,7 +142,7 @@ def _step(
         part = slice(n_seen, n_seen + n)
         likes = -diversity * written if len(beams) > 1 else None
         own = each.step(rows[part], scores[part], has_rules, likes)
-        for branch in each.open:
+        for branch in each.open if likes is not None else ():
             written[branch.ids[-1]] += 1
         if each.is_done:
             each.close()

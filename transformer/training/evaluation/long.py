@@ -7,7 +7,12 @@ from transformer.checkpoint import Checkpoint
 from transformer.training.data_folder import need
 from transformer.training.evaluation.faults import loop
 from transformer.training.evaluation.say import say
-from transformer.training.evaluation.translations import METHODS, closeness, length_ratios, translations
+from transformer.training.evaluation.translations import (
+    METHODS,
+    closeness,
+    length_ratios,
+    translations,
+)
 from transformer.training.task import Scores
 from transformer.training.translation import PAIRS, TESTS, read_pairs
 
