@@ -7,8 +7,9 @@ from functools import cached_property
 import torch
 from torch import Tensor
 
-from transformer.analysis.outputs.output import Output, output_of, output_read
+from transformer.analysis.outputs.output import Output
 from transformer.analysis.scored import Scored, scored
+from transformer.causes.foils import output_beside
 from transformer.causes.looks import looks
 from transformer.causes.omissions import omissions
 from transformer.causes.prefix import replaced, stand_in
@@ -30,9 +31,6 @@ MOST_WORDS = 500
 """Words of a text, at most. Time grows with more than their square, and memory, for batches of
 `ROWS` rows, with their number: 500 take a model of base size 2.3 GB and three minutes on two
 cores."""
-MOST_FOILS = 50
-"""Tokens of a place among which its runner-up is."""
-_BEFORE = Token(-1, "a")
 MOST_RUNS = 200
 """Runs of a model that is watched, at most: each word that is hidden needs one of its own."""
 
@@ -117,15 +115,16 @@ def evidence(
     """Find what each written word needs: every word of the text is hidden in turn.
 
     target: what is written, as text or tokens; None: what greedy decoding writes. edits: in force
-    all the while. on_step: called between two batches. recording: of just these, where there is one
-    already. A model of ours runs all words in a batch, any other, or under edits of positions, once
-    for each. Raises InputError, of an edit EditError.
+    all the while. on_step: called between two batches. recording: of just these, if there is one. A
+    model of ours runs all words in a batch, any other, or under edits of positions, once for each.
+    Raises InputError, of an edit EditError.
     """
-    made = edits_of(edits)
-    if target is None and checkpoint.family.decodes:
-        target = decode(checkpoint, text, edits=made).target
-    plain = record(checkpoint, text, target, made) if recording is None else recording
-    output = _output(checkpoint, text, plain)
+    made, plain = edits_of(edits), recording
+    if plain is None:
+        if target is None and checkpoint.family.decodes:
+            target = decode(checkpoint, text, edits=made).target
+        plain = record(checkpoint, text, target, made)
+    output = output_beside(checkpoint, text, plain)
     tried = _Tried.of(checkpoint, plain)
     tried.check(checkpoint, output, made)
     groups = [(*made, *group) for group in tried.groups]
@@ -190,27 +189,6 @@ class _Tried:
             )
 
 
-def _output(checkpoint: Checkpoint, text: str, plain: Recording) -> Output:
-    """Find what is judged: of a target with the most probable other token of each place."""
-    if not plain.target:
-        return output_read(checkpoint, text, plain)
-    output = output_of(checkpoint, text, plain.target)
-    others = plain.logits.float().cpu().clone()
-    others[range(len(plain.target)), [token.id for token in plain.target]] = -torch.inf
-    best = others.topk(min(MOST_FOILS, others.shape[-1]), dim=-1).indices.tolist()
-    token = checkpoint.tokenizer.token
-    pairs = zip(plain.target, best, strict=True)
-    return replace(output, foils=tuple(_foil(own, list(map(token, ids))) for own, ids in pairs))
-
-
-def _foil(own: Token, others: Sequence[Token]) -> Token:
-    """Take the first one that begins a word as its own does, or goes on with one: else the first.
-
-    "Das" behind a word is no other word than "Das" by itself, and would be none at all.
-    """
-    return next((each for each in others if _goes_on(each) == _goes_on(own)), others[0])
-
-
 def _together(steps: Iterable[Scored], on_step: OnStep | None) -> Scored:
     """All groups' scores. Raises EditError where one of them cannot be tried."""
     parts = []
@@ -271,11 +249,6 @@ def _sums(pieces: Tensor, groups: Sequence[Sequence[int]]) -> Tensor:
 
 def _spelled(tokens: Sequence[Token], group: Sequence[int]) -> str:
     return word_piece([tokens[i] for i in group]).replace("▁", " ").strip()
-
-
-def _goes_on(token: Token) -> bool:
-    """Tell whether a token goes on with a word that is before it."""
-    return len(word_groups((_BEFORE, token))) == 1
 
 
 def _prefix(
