@@ -59,14 +59,14 @@ def record(
     checkpoint: Checkpoint,
     source: str,
     target: str | Sequence[Token] | None = None,
-    edits: Iterable[Edit | str] = (),
+    edits: Iterable[Edit | str] | None = (),
 ) -> Recording: ...
 @overload
 def record(
     module: nn.Module,
     inputs: Any,
     tokens: Tokens | None = None,
-    edits: Iterable[Edit | str] = (),
+    edits: Iterable[Edit | str] | None = (),
 ) -> Recording: ...
 def record(*args: Any, **named: Any) -> Recording:
     """Run a model once and keep what its attentions saw.

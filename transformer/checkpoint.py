@@ -13,7 +13,7 @@ import torch
 from torch import nn
 
 from transformer.models.family import Family
-from transformer.refusal import Refusal
+from transformer.refusal import Refusal, quoted
 from transformer.tokenizer import Tokenizer
 
 CONFIG, WEIGHTS, CARD, HISTORY, SNAPSHOTS = (
@@ -135,3 +135,18 @@ class Checkpoint:
     @property
     def name(self) -> str:
         return self.path.name
+
+
+def check_open(checkpoint: object) -> None:
+    """Raise CheckpointError for a path, a name or a bare module where a checkpoint is wanted."""
+    if isinstance(checkpoint, Checkpoint):
+        return
+    if isinstance(checkpoint, str | Path):
+        raise CheckpointError(
+            f"{quoted(str(checkpoint))} is a name: load_checkpoint({quoted(str(checkpoint))}) "
+            "opens what is there, and gives the checkpoint."
+        )
+    raise CheckpointError(
+        f"{type(checkpoint).__name__} is no checkpoint: load_checkpoint opens a folder, and "
+        "from_module makes one of a torch module."
+    )

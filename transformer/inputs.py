@@ -1,12 +1,13 @@
 """Typed text -> token ids that a model accepts, or a sentence that says why not."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from operator import index
 from typing import Any
 
 from transformer.checkpoint import Checkpoint
-from transformer.refusal import Refusal
+from transformer.refusal import Refusal, quoted
 from transformer.token import Token
-from transformer.tokenizer import Side, TokenizerError
+from transformer.tokenizer import Side, Tokenizer, TokenizerError
 from transformer.vocabulary import source_side
 
 
@@ -20,6 +21,8 @@ MAX_CHARACTERS = 20_000
 
 def source_ids(checkpoint: Checkpoint, text: str) -> list[int]:
     """Token ids of a source text. Raises InputError when it is empty or too long."""
+    if not isinstance(text, str):
+        raise InputError(f"A text is one string: {quoted(text)} is none.")
     if not text.strip():
         raise InputError("The text is empty: type a sentence.")
     ids = _encode(checkpoint, text, checkpoint.family.reads)
@@ -34,7 +37,7 @@ def source_ids(checkpoint: Checkpoint, text: str) -> list[int]:
 
 
 def target_ids(
-    checkpoint: Checkpoint, target: str | Sequence[Token] | None, n_source: int = 0
+    checkpoint: Checkpoint, target: str | Sequence[Token | int] | None, n_source: int = 0
 ) -> list[int] | None:
     """Token ids of the target, for a source of n tokens. Raises InputError."""
     if target is None:
@@ -47,11 +50,55 @@ def target_ids(
         side: Side = "continuation" if checkpoint.family.continues else "target"
         ids = _encode(checkpoint, target, side)
     else:
-        ids = [token.id for token in target]
+        ids = token_ids(checkpoint, target)
     if not ids:
         raise InputError("The target is empty.")
     taken = max(0, n_source - 1) if checkpoint.family.continues else 0
     return _checked(checkpoint, ids, "target", checkpoint.config.vocab_size, taken)
+
+
+def token_ids(checkpoint: Checkpoint, tokens: Iterable[Token | int]) -> list[int]:
+    """The ids of tokens, each a Token or its id. Raises InputError for others than the model's.
+
+    An id alone does not tell of which vocabulary it is; a Token is compared by its piece too, so
+    that what one checkpoint wrote is never read as other words by the next.
+    """
+    try:
+        every = [each if isinstance(each, Token) else index(each) for each in tokens]
+    except TypeError as error:
+        raise InputError(
+            f"{quoted(tokens)} is neither a text nor tokens: give one string, the tokens of a "
+            "decoding (its .target), or their ids."
+        ) from error
+    size = checkpoint.config.vocab_size
+    for each in every:
+        id = each.id if isinstance(each, Token) else each
+        if not 0 <= id < size:
+            name = f"{quoted(each.piece)} has the id" if isinstance(each, Token) else "there is no"
+            raise InputError(
+                f"{checkpoint.name} does not know all of these tokens: {name} {quoted(id)}, and "
+                f"its last id is {size - 1:,}."
+            )
+        own = _piece(checkpoint.tokenizer, id)
+        if isinstance(each, Token) and each.piece != own:
+            raise InputError(
+                f"These tokens are of another vocabulary: {id:,} is {quoted(each.piece)} there, "
+                f"and {quoted(own)} in {checkpoint.name}. Give it the text instead."
+            )
+    return [each.id if isinstance(each, Token) else each for each in every]
+
+
+def check_mode(checkpoint: Checkpoint) -> None:
+    """Raise InputError where dropout would take part, as after train(): no number would repeat.
+
+    A recording says it in its notes. Nothing is switched here: another thread may train the model.
+    """
+    parts = (each for each in checkpoint.model.modules() if next(each.children(), None) is None)
+    if any(part.training for part in parts):  # what is put around a model has a mode of no meaning
+        raise InputError(
+            f"{checkpoint.name} is in training mode, in which another pass gives other numbers: "
+            "call .eval() of its model first."
+        )
 
 
 def check_length(text: str) -> None:
@@ -82,7 +129,7 @@ def _checked(
         )
     if max(ids) >= n_pieces:
         strange = next(id for id in ids if id >= n_pieces)
-        piece = _piece(checkpoint, strange)
+        piece = _piece(source_side(checkpoint.tokenizer), strange)
         raise InputError(
             f"The {what} has tokens that {checkpoint.name} does not know: {piece!r} has the id "
             f"{strange:,}, and the model has {n_pieces:,} tokens."
@@ -99,9 +146,9 @@ def _longest_target(checkpoint: Checkpoint) -> int:
     return max(1, int(limit) - max(0, len(getattr(config, "start_ids", ())) - 1))
 
 
-def _piece(checkpoint: Checkpoint, id: int) -> str:
+def _piece(tokenizer: Tokenizer, id: int) -> str:
     """Return the tokenizer's name of a token that the model lacks, or else the token's number."""
     try:
-        return source_side(checkpoint.tokenizer).token(id).piece
+        return tokenizer.token(id).piece
     except (IndexError, KeyError):
         return f"<{id}>"

@@ -1,9 +1,26 @@
 """Whatever is typed: a decoding, or one sentence that says what to change."""
 
+import copy
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
 import pytest
+import torch
+from torch import nn
 
 from tests.conftest import SENTENCES
-from transformer import Checkpoint, InputError, decode, record
+from transformer import (
+    Checkpoint,
+    CheckpointError,
+    InputError,
+    decode,
+    evidence,
+    record,
+    survey,
+)
 from transformer.token import Token
 
 
@@ -62,3 +79,92 @@ def test_tokens_of_another_vocabulary(text_checkpoint: Checkpoint) -> None:
 def test_an_empty_target(text_checkpoint: Checkpoint) -> None:
     with pytest.raises(InputError, match="The target is empty"):
         record(text_checkpoint, SENTENCES[0], [])
+
+
+@pytest.mark.parametrize("use", ["record", "decode", "forced", "evidence", "force"])
+def test_tokens_of_another_vocabulary_of_the_same_size(
+    text_checkpoint: Checkpoint, use: str
+) -> None:
+    """An id is there in both; what it means is not."""
+    first, *others = decode(text_checkpoint, SENTENCES[0], max_len=4).target
+    strange = [replace(first, piece="▁elsewhere"), *others]
+    calls = {
+        "record": lambda: record(text_checkpoint, SENTENCES[0], strange),
+        "decode": lambda: decode(text_checkpoint, SENTENCES[0], prefix=strange),
+        "forced": lambda: decode(text_checkpoint, SENTENCES[0], "forced", target=strange),
+        "evidence": lambda: evidence(text_checkpoint, SENTENCES[0], strange),
+        "force": lambda: decode(text_checkpoint, SENTENCES[0], "beam", force=[strange]),
+    }
+    with pytest.raises(InputError, match="of another vocabulary"):
+        calls[use]()
+
+
+@pytest.mark.parametrize("target", [["Es", "regnet."], 5, [1.0], [None], object()])
+def test_neither_text_nor_tokens(text_checkpoint: Checkpoint, target: Any) -> None:
+    with pytest.raises(InputError, match="neither a text nor tokens"):
+        record(text_checkpoint, SENTENCES[0], target)
+    with pytest.raises(InputError, match="neither a text nor tokens"):
+        decode(text_checkpoint, SENTENCES[0], prefix=target)
+
+
+def test_ids_are_tokens(text_checkpoint: Checkpoint) -> None:
+    target = decode(text_checkpoint, SENTENCES[0], max_len=4).target
+    ids = [token.id for token in target]
+    for each in (ids, tuple(ids), torch.tensor(ids), np.array(ids)):
+        assert record(text_checkpoint, SENTENCES[0], each).target == target  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="does not know"):
+        record(text_checkpoint, SENTENCES[0], [-1])
+
+
+@pytest.mark.parametrize("text", [5, None, ["It rains."], Path("text")])
+def test_a_text_is_a_string(text_checkpoint: Checkpoint, text: Any) -> None:
+    for use in (decode, evidence):
+        with pytest.raises(InputError, match="one string"):
+            use(text_checkpoint, text)
+    with pytest.raises(InputError, match="string"):
+        survey(text_checkpoint, [text])
+
+
+def test_one_string_is_no_list_of_sentences(text_checkpoint: Checkpoint) -> None:
+    """Its characters were sentences otherwise, each with numbers of its own."""
+    with pytest.raises(InputError, match="list of sentences"):
+        survey(text_checkpoint, SENTENCES[0])
+    with pytest.raises(InputError, match="list of targets"):
+        survey(text_checkpoint, SENTENCES[:1], "Es regnet.")
+
+
+def test_sentences_come_one_by_one(text_checkpoint: Checkpoint) -> None:
+    one_by_one = survey(text_checkpoint, iter(SENTENCES[:2]), iter(["ja", "nein"]))
+    assert one_by_one == survey(text_checkpoint, SENTENCES[:2], ["ja", "nein"])
+
+
+@pytest.mark.parametrize("checkpoint", ["checkpoints/en-de", Path("en-de"), None, 5])
+def test_what_is_no_checkpoint(checkpoint: Any) -> None:
+    for use in (decode, record, evidence):
+        with pytest.raises(CheckpointError, match="load_checkpoint"):
+            use(checkpoint, SENTENCES[0])
+    with pytest.raises(CheckpointError, match="load_checkpoint"):
+        survey(checkpoint, SENTENCES)
+
+
+def test_nothing_is_none(text_checkpoint: Checkpoint) -> None:
+    nothing: dict[str, Any] = {"prefix": None, "force": None, "forbid": None, "edits": None}
+    plain = decode(text_checkpoint, SENTENCES[0], max_len=4)
+    assert decode(text_checkpoint, SENTENCES[0], max_len=4, **nothing).target == plain.target
+
+
+def test_a_model_in_training_mode(text_checkpoint: Checkpoint) -> None:
+    """Dropout would take part, and another pass give other numbers."""
+    model = copy.deepcopy(text_checkpoint.model)
+    checkpoint = replace(text_checkpoint, model=model)
+    assert not record(checkpoint, SENTENCES[0], "ja").notes
+    next(each for each in model.modules() if isinstance(each, nn.Dropout)).train()
+    (note,) = record(checkpoint, SENTENCES[0], "ja").notes
+    assert "training mode" in note
+    for use in (
+        partial(decode, source=SENTENCES[0]),
+        partial(evidence, text=SENTENCES[0], target="ja"),
+        partial(survey, sentences=SENTENCES[:1], targets=["ja"]),
+    ):
+        with pytest.raises(InputError, match="in training mode"):
+            use(checkpoint)

@@ -21,7 +21,7 @@ from transformer.editing.ours import check as check_ours
 from transformer.editing.reach import first_layer, kinds_of
 from transformer.editing.references import references
 from transformer.edits.edit import Edit, EditError
-from transformer.inputs import InputError, source_ids
+from transformer.inputs import InputError, check_mode, source_ids
 from transformer.precision import at_least_single
 from transformer.recording import Recording
 from transformer.recording.ours import record
@@ -55,9 +55,10 @@ def scored(
     """Each group's scores, in order and some at a time; an empty group changes nothing.
 
     in_batches: False: a model of ours, too, runs once for each group. Raises EditError for an edit
-    that a model of ours cannot have; run by run, such a group is `refused`. In batches, raises
-    InputError for an edit of positions: they are of a whole run.
+    that a model of ours cannot have; run by run, such a group is `refused`. Raises InputError for a
+    model in training mode and, in batches, for an edit of positions: they are of a whole run.
     """
+    check_mode(checkpoint)
     if checkpoint.family.is_watched or not in_batches:
         yield from (_recorded(checkpoint, output, group) for group in groups)
         return

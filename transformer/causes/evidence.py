@@ -14,7 +14,7 @@ from transformer.causes.looks import looks
 from transformer.causes.omissions import omissions
 from transformer.causes.prefix import replaced, stand_in
 from transformer.causes.verdict import Verdict, verdict
-from transformer.checkpoint import Checkpoint
+from transformer.checkpoint import Checkpoint, check_open
 from transformer.decoding.alone import OnStep
 from transformer.decoding.decode import decode
 from transformer.editing.reach import kinds_of
@@ -108,7 +108,7 @@ def evidence(
     checkpoint: Checkpoint,
     text: str,
     target: str | Sequence[Token] | None = None,
-    edits: Iterable[Edit | str] = (),
+    edits: Iterable[Edit | str] | None = (),
     on_step: OnStep | None = None,
     recording: Recording | None = None,
 ) -> Evidence:
@@ -119,6 +119,7 @@ def evidence(
     model of ours runs all words in a batch, any other, or under edits of positions, once for each.
     Raises InputError, of an edit EditError.
     """
+    check_open(checkpoint)
     made, plain = edits_of(edits), recording
     if plain is None:
         if target is None and checkpoint.family.decodes:

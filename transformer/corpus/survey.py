@@ -1,11 +1,11 @@
 """survey(): what each head of a model does over many sentences."""
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from transformer.checkpoint import Checkpoint
+from transformer.checkpoint import Checkpoint, check_open
 from transformer.corpus.shards import Shard, write_part
 from transformer.corpus.summary import summary
 from transformer.corpus.surveyed import Survey
@@ -16,12 +16,13 @@ from transformer.device import PRECISION, DeviceError, precision_of
 from transformer.engines.engine import Done, Work
 from transformer.formats.opening import load_checkpoint
 from transformer.inputs import InputError
+from transformer.refusal import quoted
 
 
 def survey(
     checkpoint: Checkpoint,
-    sentences: Sequence[str],
-    targets: Sequence[str] | None = None,
+    sentences: Iterable[str],
+    targets: Iterable[str] | None = None,
     batch: int = BATCH,
 ) -> Survey:
     """Observe every head over these sentences, and summarise what it does.
@@ -30,12 +31,13 @@ def survey(
     of sentences are read together where the model takes a mask of padding. Raises InputError where
     a sentence cannot be read.
     """
-    if targets is not None and len(targets) != len(sentences):
-        raise InputError(f"There are {len(sentences)} sentences and {len(targets)} targets.")
-    lines = [" ".join(sentence.split()) for sentence in sentences]
+    check_open(checkpoint)
+    lines = _lines("sentences", sentences)
     if targets is not None:
-        pairs = zip(lines, targets, strict=True)
-        lines = [f"{source}\t{' '.join(target.split())}" for source, target in pairs]
+        written = _lines("targets", targets)
+        if len(written) != len(lines):
+            raise InputError(f"There are {len(lines)} sentences and {len(written)} targets.")
+        lines = [f"{source}\t{target}" for source, target in zip(lines, written, strict=True)]
     surveyor = Surveyor(checkpoint, batch, counted(checkpoint, lines))
     portion = surveyor.survey(dict(enumerate(lines, 1)))
     if portion.left_out:
@@ -43,6 +45,17 @@ def survey(
     if not portion.heads:
         raise InputError("There is no sentence to survey: give at least one.")
     return summary(portion.heads, surveyor.why_alone)
+
+
+def _lines(name: str, texts: Iterable[str]) -> list[str]:
+    """Each text as a line. Raises InputError for one string, whose characters are no sentences."""
+    if isinstance(texts, str):
+        raise InputError(f"survey takes a list of {name}: [{quoted(texts)}].")
+    every = list(texts)
+    for number, text in enumerate(every, 1):
+        if not isinstance(text, str):
+            raise InputError(f"Number {number} of the {name} is no string: {quoted(text)}.")
+    return [" ".join(text.split()) for text in every]
 
 
 def refuse_precision(here: str, parts: str) -> None:

@@ -24,7 +24,7 @@ from transformer.corpus.trees import Tree
 from transformer.decoding.decode import decode
 from transformer.decoding.greedy_batch import greedy_batch, takes_batches
 from transformer.device import device_trouble
-from transformer.inputs import InputError, source_ids, target_ids
+from transformer.inputs import InputError, check_mode, source_ids, target_ids
 from transformer.models.family import Ids
 from transformer.recording.ours import record
 from transformer.refusal import Refusal
@@ -110,6 +110,7 @@ class Surveyor:
         trees: Mapping[int, Tree] | None = None,
     ) -> None:
         """batch: texts at a time; counts: see `counted`; trees: number of a line -> its tree."""
+        check_mode(checkpoint)
         self._checkpoint, self._batch, self._counts = checkpoint, batch, counts
         self._trees = trees
         self._names = Names(checkpoint)

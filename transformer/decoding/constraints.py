@@ -1,10 +1,10 @@
 """Constraints: what a person decided for a decoding, as token ids."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from transformer.checkpoint import Checkpoint
-from transformer.inputs import InputError, target_ids
+from transformer.inputs import InputError, target_ids, token_ids
 from transformer.refusal import quoted
 from transformer.token import Token
 from transformer.tokenizer import Tokenizer
@@ -34,9 +34,9 @@ class Constraints:
 def constraints_of(
     checkpoint: Checkpoint,
     n_source: int,
-    prefix: Phrase = (),
-    force: Sequence[Phrase] = (),
-    forbid: Sequence[Phrase] = (),
+    prefix: Phrase | None = (),
+    force: Iterable[Phrase] | None = (),
+    forbid: Iterable[Phrase] | None = (),
 ) -> Constraints:
     """Constraints from texts, tokens or ids, over a source of n tokens.
 
@@ -47,8 +47,8 @@ def constraints_of(
             raise InputError(f"{name} takes a list of phrases: [{quoted(phrases)}].")
     made = Constraints(
         _ids(checkpoint, prefix, n_source),
-        tuple(_ids(checkpoint, each, n_source) for each in force),
-        tuple(_ids(checkpoint, each, n_source) for each in forbid),
+        tuple(_ids(checkpoint, each, n_source) for each in force or ()),
+        tuple(_ids(checkpoint, each, n_source) for each in forbid or ()),
     )
     if () in (*made.force, *made.forbid):
         raise InputError("A phrase that is forced or forbidden has no words: type some.")
@@ -74,22 +74,18 @@ def _check_ends(checkpoint: Checkpoint, constraints: Constraints) -> None:
         raise InputError("A forced phrase cannot hold the end of the text: take it out.")
 
 
-def _ids(checkpoint: Checkpoint, phrase: Phrase, n_source: int) -> tuple[int, ...]:
-    if isinstance(phrase, str) and not phrase.strip():
-        return ()
-    if not len(phrase):
+def _ids(checkpoint: Checkpoint, phrase: Phrase | None, n_source: int) -> tuple[int, ...]:
+    if phrase is None:
         return ()
     if isinstance(phrase, str):
+        if not phrase.strip():
+            return ()
         ids = target_ids(checkpoint, phrase, n_source) or []
         ends = set(checkpoint.config.eos_ids)
         while ids and ids[-1] in ends:
             ids = ids[:-1]
         return tuple(ids)
-    ids = [each.id if isinstance(each, Token) else int(each) for each in phrase]
-    size = checkpoint.config.vocab_size
-    if unknown := next((id for id in ids if not 0 <= id < size), None):
-        raise InputError(f"{checkpoint.name} has no token {unknown}: its last id is {size - 1}.")
-    return tuple(ids)
+    return tuple(token_ids(checkpoint, phrase))
 
 
 class Bars:

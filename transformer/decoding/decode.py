@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from transformer.checkpoint import About, Checkpoint
+from transformer.checkpoint import About, Checkpoint, check_open
 from transformer.decoding.alone import OnStep, alone
 from transformer.decoding.constraints import Bars, Constraints, Phrase, constraints_of
 from transformer.decoding.course import Course
@@ -27,7 +27,7 @@ from transformer.editing.running import edited
 from transformer.edits.edit import Edit
 from transformer.edits.spelling import edits_of
 from transformer.finite import not_finite
-from transformer.inputs import InputError, target_ids
+from transformer.inputs import InputError, check_mode, target_ids
 from transformer.models.token_model import TokenWriter
 from transformer.refusal import quoted
 from transformer.tokenizer import Side, Tokenizer
@@ -60,12 +60,12 @@ def decode(
     source: str,
     method: str = "greedy",
     on_token: Callable[["Written"], object] | None = None,
-    edits: Iterable[Edit | str] = (),
+    edits: Iterable[Edit | str] | None = (),
     on_step: OnStep | None = None,
     run: Run | None = None,
-    prefix: Phrase = (),
-    force: Sequence[Phrase] = (),
-    forbid: Sequence[Phrase] = (),
+    prefix: Phrase | None = (),
+    force: Iterable[Phrase] | None = (),
+    forbid: Iterable[Phrase] | None = (),
     **options: Any,
 ) -> Decoding:
     """Decode a source text, or continue a prompt.
@@ -86,6 +86,8 @@ def decode(
     DeviceError where the device fails or the model gives no numbers; OptionError, a ValueError too,
     for an unknown method or option and for one out of its range.
     """
+    check_open(checkpoint)
+    check_mode(checkpoint)
     methods = decoding_methods(checkpoint.about)
     if method not in methods:
         raise OptionError(f"unknown decoding method {quoted(method)}; known: {', '.join(methods)}.")

@@ -13,8 +13,10 @@ def edit_kinds() -> dict[str, EditKind]:
     return discover("transformer.edits", "EDIT")
 
 
-def edits_of(edits: Iterable[Edit | str]) -> tuple[Edit, ...]:
-    """Edits, or how they are spelled, as edits. Raises EditError."""
+def edits_of(edits: Iterable[Edit | str] | None) -> tuple[Edit, ...]:
+    """Edits, or how they are spelled, as edits; None: there are none. Raises EditError."""
+    if edits is None:
+        return ()
     if isinstance(edits, Edit | str):
         edits = (edits,)
     return tuple(parse(str(edit)) for edit in edits)

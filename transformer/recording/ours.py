@@ -8,7 +8,7 @@ from typing import Any, cast
 import torch
 from torch import Tensor, nn
 
-from transformer.checkpoint import Checkpoint
+from transformer.checkpoint import Checkpoint, check_open
 from transformer.device import device_trouble
 from transformer.editing.editor import Editor
 from transformer.editing.ours import Editing, check, editing
@@ -34,13 +34,14 @@ from transformer.recording.hooks import Observer, observing
 from transformer.recording.watched import record_watched
 from transformer.token import Token
 from transformer.vocabulary import source_side
+from transformer.watch.mode import notes_on_mode
 
 
 def record(
     checkpoint: Checkpoint,
     source: str,
     target: str | Sequence[Token] | None = None,
-    edits: Iterable[Edit | str] = (),
+    edits: Iterable[Edit | str] | None = (),
 ) -> Recording:
     """Run the model once over source and target and keep what its attentions saw.
 
@@ -49,6 +50,7 @@ def record(
     of an edit EditError, and DeviceError where the device fails or half precision does not hold the
     model's numbers.
     """
+    check_open(checkpoint)
     sources, made = read_words(checkpoint, source, edits_of(edits))
     targets = target_ids(checkpoint, target, len(sources))
     forced = checkpoint.family.forced_pass(checkpoint.config, sources, targets)
@@ -204,6 +206,7 @@ def _write_down(
         positions=MappingProxyType(_positions(checkpoint, observer, forced, tokens)),
         logits=logits[-len(targets) :] if targets else logits,
         classification=_classification(checkpoint, observer, logits),
+        notes=notes_on_mode(checkpoint.model.modules()),
         last_states=observer.states,
     )
 

@@ -39,7 +39,7 @@ def record_module(
     module: nn.Module,
     inputs: Any,
     tokens: Tokens | None = None,
-    edits: Iterable[Edit | str] = (),
+    edits: Iterable[Edit | str] | None = (),
 ) -> Recording:
     """Run a module once, as it is, and keep what its attentions saw.
 
