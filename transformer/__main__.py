@@ -15,10 +15,12 @@ from transformer.device import device_trouble
 from transformer.discover import discover
 from transformer.interrupt import STOPPED, raise_again
 from transformer.refusal import LONGEST, Refusal
+from transformer.streams import write_line, write_utf8
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; an error a user can mend ends in one sentence and exit status 1."""
+    write_utf8()
     options = _parser().parse_args(arguments)
     if options.threads:
         torch.set_num_threads(options.threads)
@@ -27,28 +29,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         with device_trouble():
             result = command.run(options)
+        if result:  # else it was printed on the way
+            as_json = options.json
+            write_line(json.dumps(result, ensure_ascii=False) if as_json else command.text(result))
     except Refusal as error:
         print(f"error: {error}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
         print("stopped; the same command goes on from here.", file=sys.stderr)
         return STOPPED
-    if not result:  # it was printed on the way
-        return 0
-    return _print(json.dumps(result, ensure_ascii=False) if options.json else command.text(result))
-
-
-def _print(text: str) -> int:
-    """Write a result to stdout; a full disk ends in a sentence."""
-    try:
-        print(text)
-        sys.stdout.flush()
-    except BrokenPipeError:
-        raise
-    except OSError as error:  # such as a full disk
-        print(f"error: the result cannot be written: {error.strerror}.", file=sys.stderr)
-        os.close(sys.stdout.fileno())  # what is left in its buffer is not tried again
-        return 1
     return 0
 
 

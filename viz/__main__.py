@@ -9,11 +9,13 @@ from transformer.commands.command import Command
 from transformer.discover import discover
 from transformer.interrupt import STOPPED, raise_again
 from transformer.refusal import Refusal
+from transformer.streams import write_line, write_utf8
 from viz.commands.app import add_place, open_app
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Serve the app until it is stopped; what a person can mend ends in one sentence."""
+    write_utf8()
     words = sys.argv[1:] if arguments is None else list(arguments)
     if words and words[0] in discover("transformer.commands", "COMMAND"):
         return run_command(words)
@@ -23,13 +25,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     raise_again()
     try:
         result = command.run(options) if command else open_app(options)
+        if command and result:
+            write_line(command.text(result))
     except Refusal as error:
         print(f"error: {error}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
         return STOPPED
-    if command and result:
-        print(command.text(result))
     return 0
 
 

@@ -5,7 +5,6 @@ import sys
 from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator
 from dataclasses import asdict
-from pathlib import Path
 from typing import Any
 
 from tqdm import tqdm
@@ -23,6 +22,7 @@ from transformer.formats.opening import load_checkpoint
 from transformer.hugging_face.chat.chatting import chatting, remarks, text_read
 from transformer.hugging_face.chat.turns import turn_of
 from transformer.refusal import Refusal, quoted
+from transformer.streams import lines_as_they_come, write_line
 from transformer.visible import visible
 
 
@@ -33,7 +33,8 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--data",
         metavar="FILE",
-        help="decode each line of a file, or of - (standard input), into a line of JSON",
+        help="decode each line of a file, or of - (standard input), into a line of JSON; what "
+        "follows a tab is left out",
     )
     methods = [name for name, method in decoding_methods().items() if not method.needs_target]
     parser.add_argument("--method", choices=methods, default="greedy")
@@ -144,23 +145,15 @@ def _lines(checkpoint: Checkpoint, options: Namespace, how: dict[str, Any]) -> R
             row["error"] = str(result)
         else:
             row |= _result(checkpoint, result, options)
-        print(json.dumps(row, ensure_ascii=False), flush=True)
+        write_line(json.dumps(row, ensure_ascii=False))
     if n_refused:
         raise Refusal(f'{n_refused} of {n} lines were refused: see their "error".')
     return {}
 
 
 def _texts(file: str) -> Iterator[str]:
-    """The lines of a file, or of - (standard input), as they come. Raises InputError."""
-    if file == "-":
-        yield from (line.rstrip("\r\n") for line in sys.stdin)
-        return
-    try:
-        with Path(file).open(encoding="utf-8-sig") as lines:
-            yield from (line.rstrip("\r\n") for line in lines)
-    except (OSError, UnicodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "it is not text in UTF-8"
-        raise InputError(f"{quoted(file)} cannot be read: {reason}.") from error
+    """The source of each line, as they come. Raises InputError."""
+    yield from (line.partition("\t")[0] for line in lines_as_they_come(file))
 
 
 def _scored(checkpoint: Checkpoint, options: Namespace) -> Result:

@@ -1,0 +1,63 @@
+"""What a command reads and writes is UTF-8, whatever the locale says of its streams."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import SENTENCES
+
+ROOT = Path(__file__).parents[3]
+
+
+def run(
+    *arguments: object, given: bytes = b"", stdout: int = subprocess.PIPE, encoding: str = "utf-8"
+) -> subprocess.CompletedProcess[bytes]:
+    return subprocess.run(
+        [sys.executable, "-m", "transformer", *map(str, arguments)],
+        input=given,
+        stdout=stdout,
+        stderr=subprocess.PIPE,
+        cwd=ROOT,
+        env={**os.environ, "PYTHONIOENCODING": encoding},
+        timeout=120,
+    )
+
+
+def test_every_encoding_of_a_pipe(text_folder: Path) -> None:
+    """Windows says cp1252 of a pipe, and LC_ALL=C ASCII: neither has all that a model writes."""
+    text = f"{SENTENCES[0]} ▁é"
+    given = f"\ufeff{text}\tnot read\r\n".encode()
+    ended = run("decode", text_folder, "--data", "-", given=given, encoding="ascii")
+    assert not ended.returncode, ended.stderr
+    assert json.loads(ended.stdout)["source"] == text
+
+
+def test_what_is_no_utf8_is_refused_from_a_pipe_too(text_folder: Path, tmp_path: Path) -> None:
+    given = SENTENCES[0].encode() + b"\xff\n"
+    (tmp_path / "text").write_bytes(given)
+    for file, more in (("-", given), (tmp_path / "text", b"")):
+        ended = run("decode", text_folder, "--data", file, given=more)
+        assert (ended.returncode, ended.stdout) == (1, b"")
+        assert ended.stderr.splitlines()[-1].endswith(b"it is not text in UTF-8.")
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="only Linux has a disk that is full")
+@pytest.mark.parametrize("how", [["decode", SENTENCES[0]], ["decode", "--data", "-"]])
+def test_a_full_disk_is_one_sentence(text_folder: Path, how: list[str]) -> None:
+    command, *rest = how
+    with Path("/dev/full").open("wb") as full:
+        given = SENTENCES[0].encode()
+        ended = run(command, text_folder, *rest, given=given, stdout=full.fileno())
+    assert ended.returncode == 1
+    assert b"Traceback" not in ended.stderr and b"cannot be written" in ended.stderr
+
+
+def test_a_stdout_that_is_closed_is_no_fault(text_folder: Path) -> None:
+    command = '"$0" -m transformer decode "$1" "$2" >&-'
+    words = ["sh", "-c", command, sys.executable, str(text_folder), SENTENCES[0]]
+    ended = subprocess.run(words, cwd=ROOT, stderr=subprocess.PIPE, timeout=120)
+    assert (ended.returncode, ended.stderr) == (0, b"")
