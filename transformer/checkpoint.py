@@ -147,6 +147,6 @@ def check_open(checkpoint: object) -> None:
             "opens what is there, and gives the checkpoint."
         )
     raise CheckpointError(
-        f"{type(checkpoint).__name__} is no checkpoint: load_checkpoint opens a folder, and "
+        f"{type(checkpoint).__name__} is not a checkpoint: load_checkpoint opens a folder, and "
         "from_module makes one of a torch module."
     )

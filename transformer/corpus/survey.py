@@ -54,7 +54,7 @@ def _lines(name: str, texts: Iterable[str]) -> list[str]:
     every = list(texts)
     for number, text in enumerate(every, 1):
         if not isinstance(text, str):
-            raise InputError(f"Number {number} of the {name} is no string: {quoted(text)}.")
+            raise InputError(f"Number {number} of the {name} is not a string: {quoted(text)}.")
     return [" ".join(text.split()) for text in every]
 
 
