@@ -5,6 +5,8 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 
 from transformer.files.csv_file import csv_bytes
+from transformer.recording.data import NoSuchHead, place_of
+from transformer.refusal import quoted
 
 
 @dataclass(frozen=True)
@@ -104,12 +106,17 @@ class Survey:
         return f"Survey({len(self.heads)} heads over {self.n_sentences} sentences)"
 
     def of(self, kind: str, layer: int, head: int) -> HeadSummary:
-        """One of its heads. Raises KeyError."""
-        place = kind, layer, head
-        for each in self.heads:
-            if (each.kind, each.layer, each.head) == place:
-                return each
-        raise KeyError(place)
+        """One of its heads; layer and head from 0, or from the end. Raises NoSuchHead."""
+        of_kind = {(each.layer, each.head): each for each in self.heads if each.kind == kind}
+        if not of_kind:
+            kinds = ", ".join(dict.fromkeys(each.kind for each in self.heads))
+            raise NoSuchHead(f"There is no {quoted(kind)} here; there is {kinds}.")
+        last_layer, last_head = (max(each) for each in zip(*of_kind, strict=True))
+        place = (
+            place_of("layer", layer, last_layer + 1, kind),
+            place_of("head", head, last_head + 1, kind),
+        )
+        return of_kind[place]
 
     def to_json(self) -> str:
         """Write all of it as JSON, the names of fields as keys; `read_survey` reads it again."""

@@ -57,9 +57,9 @@ def from_module(
             "A module that writes a target needs start, the token that a target begins with; no "
             "other module has one."
         )
-    if not len(pieces):
-        raise InputError("pieces must name every id: without names range(n) does.")
     read, names_out = names_of(pieces), names_of(pieces if target_pieces is None else target_pieces)
+    if not read:
+        raise InputError("pieces must name every id: without names range(n) does.")
     bos, eos, pad_id = (_id(each, names_out) for each in (start, end, pad))
     special = [id for id in (bos, eos, pad_id) if id is not None]
     tokenizer: Tokenizer = OwnTokenizer(read, special, tokenize, detokenize)

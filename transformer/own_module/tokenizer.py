@@ -1,12 +1,15 @@
 """Somebody's own function from text to token ids, and the names of these, as a Tokenizer."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from numbers import Integral
 from pathlib import Path
 from typing import Any
 
 from torch import Tensor
 
+from transformer.inputs import InputError
 from transformer.own_module.failure import in_a_sentence
+from transformer.refusal import quoted
 from transformer.token import UNKNOWN, Token
 from transformer.tokenizer import Side, TokenizerError
 from transformer.watch.kinds.attention import is_special
@@ -77,11 +80,25 @@ class OwnTokenizer:
 
 
 def names_of(pieces: Pieces) -> tuple[str, ...]:
-    """The name of each id from 0 on; one that a dict leaves out is called by its number."""
+    """The name of each id from 0 on; one that a dict leaves out is called by its number.
+
+    Raises InputError for what has no order, such as a set, and for a dict without ids.
+    """
     if not isinstance(pieces, Mapping):
+        if isinstance(pieces, Set) or not isinstance(pieces, Iterable):
+            kind = type(pieces).__name__
+            raise InputError(
+                f"pieces must be a list, the name of id 0 first, or a dict; a {kind} does not say "
+                "which id has which name."
+            )
         return tuple(map(str, pieces))
     pairs: list[tuple[Any, Any]] = list(pieces.items())
-    names = dict((id, name) if isinstance(id, int) else (name, id) for id, name in pairs)
+    names = dict((id, name) if isinstance(id, Integral) else (name, id) for id, name in pairs)
+    strange = next((id for id in names if not isinstance(id, Integral) or id < 0), None)
+    if strange is not None:
+        raise InputError(
+            f"pieces must say the id of each name, from 0 on; {quoted(strange)} is no id."
+        )
     return tuple(str(names.get(id, f"<{id}>")) for id in range(max(names, default=-1) + 1))
 
 

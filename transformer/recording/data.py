@@ -8,6 +8,8 @@ where a model computes attention by hand are its weights all that there is.
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from operator import index
+from typing import Literal
 
 from torch import Tensor
 
@@ -18,7 +20,27 @@ from transformer.recording.check import Checked, check
 from transformer.recording.contradictions import against_pass
 from transformer.recording.decisions import Classification, Masked
 from transformer.recording.text_vector import TextVector
+from transformer.refusal import Refusal, quoted
 from transformer.token import Token
+
+
+class NoSuchHead(Refusal, IndexError):
+    """A layer or head that is not there; the message says which there are."""
+
+
+def place_of(name: Literal["layer", "head"], number: int, n: int, kind: str) -> int:
+    """A layer or head as its place from 0; one from the end is counted back. Raises NoSuchHead.
+
+    >>> place_of("head", -1, 8, "cross")
+    7
+    """
+    try:
+        place = index(number)
+    except TypeError as error:
+        raise NoSuchHead(f"A {name} is a whole number, and {quoted(number)} is none.") from error
+    if not -n <= place < n:
+        raise NoSuchHead(f"There is no {name} {quoted(place)}: {kind} has {n}, counted from 0.")
+    return place % n
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,20 +96,30 @@ class Attention:
         return self.numbers[layer] if self.numbers else layer
 
     def weights(self, layer: int, head: int | None = None) -> Tensor:
-        """Attention weights of a layer [H, Q, K], or of one head [Q, K]; float32, on the CPU."""
-        if head is None:
-            return self.calls[layer].weights().cpu()
-        return self.calls[layer].only(head).weights()[0].cpu()
+        """Attention weights of a layer [H, Q, K], or of one head [Q, K]; float32, on the CPU.
+
+        layer, head: from 0, or from the end, -1 the last. Raises NoSuchHead.
+        """
+        call = self._call(layer, head)
+        return (call.weights() if head is None else call.weights()[0]).cpu()
 
     def only(self, head: int) -> "Attention":
-        """The same attention with one head per layer."""
-        return replace(self, calls=tuple(call.only(head) for call in self.calls))
+        """The same attention with one head per layer. Raises NoSuchHead."""
+        number = place_of("head", head, self.n_heads, self.kind)
+        return replace(self, calls=tuple(call.only(number) for call in self.calls))
 
     def allowed(self, layer: int, head: int | None = None) -> Tensor:
-        """Find cells that masks leave open: bool [H, Q, K], or of one head [Q, K]; on the CPU."""
-        if head is None:
-            return self.calls[layer].allowed().cpu()
-        return self.calls[layer].only(head).allowed()[0].cpu()
+        """Find cells that masks leave open: bool [H, Q, K], or of one head [Q, K]; on the CPU.
+
+        layer, head: as `weights` takes them. Raises NoSuchHead.
+        """
+        call = self._call(layer, head)
+        return (call.allowed() if head is None else call.allowed()[0]).cpu()
+
+    def _call(self, layer: int, head: int | None) -> AttentionCall:
+        """A layer's call, or that of one head of it, H = 1."""
+        call = self.calls[place_of("layer", layer, self.n_layers, self.kind)]
+        return call if head is None else call.only(place_of("head", head, call.n_heads, self.kind))
 
 
 @dataclass(frozen=True)

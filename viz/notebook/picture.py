@@ -5,17 +5,19 @@ import json
 from base64 import b64encode
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from operator import index
 from pathlib import Path
 from typing import Any, Literal
 
 from transformer.discover import discover
 from transformer.files.whole_file import write_whole
+from transformer.refusal import quoted
 from viz.components.kit.browser import Component, palette
 from viz.components.kit.modules import bundle
 from viz.export import page_html
 from viz.notebook.still import image, with_still
 from viz.paper.figure import KINDS, Figure, of_component
-from viz.paper.record import Record, versions
+from viz.paper.record import FigureError, Record, versions
 from viz.theme import DARK, LIGHT, Theme
 
 ThemeName = Literal["auto", "light", "dark"]
@@ -24,6 +26,8 @@ Data = Callable[[bytes, Theme], bytes]
 
 HEIGHT = 640
 """The height of a picture's frame, in pixels, until the page has measured itself where it may."""
+PAGES = ("html", "htm")
+"""The endings of a page's file."""
 _SHIM = Path(__file__).with_name("stand_alone.js")
 _ANY_HEIGHT = 'data-fits=""'
 _STYLE = """
@@ -69,8 +73,14 @@ class Picture:
         """
         file = Path(path)
         kind = file.suffix.removeprefix(".").lower()
-        is_figure = self.figure is not None and kind in KINDS
-        content = self.figure.file(kind, width) if self.figure and is_figure else self.html.encode()
+        if kind in PAGES:
+            content = self.html.encode()
+        elif self.figure is not None and kind in KINDS:
+            content = self.figure.file(kind, width)
+        else:
+            kinds = [*PAGES[:1], *(KINDS if self.figure else ())]
+            ends = " or ".join(f".{each}" for each in kinds)
+            raise FigureError(f"{quoted(file.name)} is no name for this picture: end it in {ends}.")
         write_whole(file, content)
         return file
 
@@ -102,7 +112,9 @@ def picture(
         "themes": {each.name: palette(each) for each in themes},
         "first": payloads(data, payload, themes),
         "answers": {
-            json.dumps(request, separators=(",", ":")): payloads(data, answer, themes)
+            json.dumps(request, separators=(",", ":"), default=index): payloads(
+                data, answer, themes
+            )
             for request, answer in (answers or {}).items()
         },
     }

@@ -3,6 +3,7 @@
 import logging
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 from torch import Tensor, nn
@@ -272,3 +273,18 @@ def test_only_what_was_offered_opens_and_inspects(monkeypatch: pytest.MonkeyPatc
     module = checkpoint.model.get_submodule("inner")
     assert found.n_parameters == sum(each.numel() for each in module.parameters())
     assert found.findings == [] or all("0" in each.problem for each in found.findings)
+
+
+@pytest.mark.parametrize("pieces", [set(PIECES), frozenset(PIECES), 5, {"a": "b"}, {-1: "a"}])
+def test_pieces_without_ids(pieces: Any) -> None:
+    """A set has another order in every process: its names would be of other ids."""
+    with pytest.raises(InputError, match=r"^pieces must"):
+        from_module(nn.Linear(1, 1), ord, pieces, "a")
+
+
+def test_ids_of_numpy_name_pieces_too() -> None:
+    ids = {np.int64(i): piece for i, piece in enumerate(PIECES)}
+    for pieces in (ids, {piece: id for id, piece in ids.items()}):
+        checkpoint = from_module(nn.Linear(1, 1), ord, pieces, "a")
+        names = [checkpoint.tokenizer.token(i).piece for i in range(len(PIECES))]
+        assert names == list(PIECES)

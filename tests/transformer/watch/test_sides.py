@@ -1,13 +1,14 @@
 """Rows and columns are named by the tokens that they are, and numbered where that is not known."""
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import pytest
 import torch
 from torch import Tensor, nn
 
 from tests.transformer.watch.layers import D, Projected, split
-from transformer import Recording, record
+from transformer import InputError, Recording, record
 
 TEXT, OTHER = list("abcdef"), list("wxyz")
 
@@ -146,3 +147,10 @@ def test_a_softmax_has_the_tokens_of_what_it_became() -> None:
         name: "".join(it.piece for it in each.keys) for name, each in recording.attentions.items()
     }
     assert named["cross"] == named["cross softmax"] == "wxyz"
+
+
+@pytest.mark.parametrize("strange", [None, 3, ["b"]])
+def test_a_token_that_is_no_string(strange: Any) -> None:
+    layer = nn.TransformerEncoderLayer(8, 2, 16, batch_first=True).eval()
+    with pytest.raises(InputError, match="in strings, not"):
+        record(layer, torch.rand(1, 3, 8), ["a", strange, "c"])

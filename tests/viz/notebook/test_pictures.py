@@ -12,6 +12,7 @@ from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 
@@ -28,6 +29,7 @@ from viz.components.head_map.head_map import pack_head_map
 from viz.components.head_view.head_view import HeadView, pack_head_view
 from viz.components.kit import browser
 from viz.components.kit.pack import unpack
+from viz.paper.record import FigureError
 from viz.sentence import wording
 from viz.theme import DARK, LIGHT
 
@@ -101,6 +103,31 @@ def test_a_notebook_shows_the_same_page_in_a_frame(
     file = picture.save(tmp_path / "picture.html")
     assert file.read_text(encoding="utf-8") == picture.html
     assert len(repr(picture)) < 200
+
+
+@every_picture
+def test_the_ending_of_a_file_is_what_it_holds(
+    draw: Callable[[Recording], Picture], recording: Recording, tmp_path: Path
+) -> None:
+    """A page in a file of another kind is one that nothing opens."""
+    picture = draw(recording)
+    kinds = {"bmp", "", "png"} - ({"png"} if picture.figure else set())
+    for kind in kinds:
+        with pytest.raises(FigureError, match=r"end it in \.html"):
+            picture.save(tmp_path / f"picture.{kind}")
+    assert not list(tmp_path.iterdir())
+    assert picture.save(tmp_path / "picture.HTM").read_bytes() == picture.html.encode()
+
+
+def test_whole_numbers_of_numpy(recording: Recording) -> None:
+    """Whoever looks for the strongest cell has such numbers."""
+    one = np.int64(1)
+    for draw in (
+        lambda n: head_view(recording, "cross", n, [n]),
+        lambda n: head_map(recording, "cross", n, n),
+        lambda n: cell_steps(recording, "cross", n, n, n, n),
+    ):
+        assert draw(one).html == draw(1).html
 
 
 def test_pages_hold_the_bytes_that_the_app_sends(recording: Recording) -> None:

@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
-from typing import overload
+from typing import Any, overload
 
 from transformer.inputs import InputError
 from transformer.recording import Attention, AttentionCall
@@ -29,6 +29,10 @@ class Calls(Sequence[AttentionCall]):
 
     def __len__(self) -> int:
         return len(self._makers)
+
+    def __reduce__(self) -> tuple[type[tuple[Any, ...]], tuple[list[AttentionCall]]]:
+        """A copy, or what is sent to another process, has every call made."""
+        return tuple, (list(self),)
 
     @overload
     def __getitem__(self, layer: int) -> AttentionCall: ...
@@ -182,11 +186,11 @@ def numbered(n: int) -> tuple[Token, ...]:
 
 def _named(tokens: Sequence[str | Token]) -> tuple[Token, ...]:
     """Equal pieces have equal ids: where each first stood. Raises InputError."""
-    other = next((each for each in tokens if not isinstance(each, str | Token)), None)
-    if other is not None:
+    others = [each for each in tokens if not isinstance(each, str | Token)]
+    if others:
         raise InputError(
-            f"Tokens are the pieces of the text, in strings, not {type(other).__name__}: ids go "
-            "into the inputs."
+            "Tokens are the pieces of the text, in strings, not "
+            f"{type(others[0]).__name__}: ids go into the inputs."
         )
     firsts: dict[str, int] = {}
     return tuple(

@@ -10,6 +10,7 @@ import torch
 from torch import Tensor, nn
 
 from transformer.positions.rotary import Rotary
+from transformer.read_only import read_only
 from transformer.recording import Attention, AttentionCall, PositionalEncoding
 from transformer.watch.calls.seen import Seen
 from transformer.watch.calls.watcher import Watcher
@@ -77,6 +78,10 @@ class Later(Mapping[str, Part]):
 
     def __len__(self) -> int:
         return len(self._made)
+
+    def __reduce__(self) -> tuple[Callable[..., Mapping[Any, Any]], tuple[dict[str, Part]]]:
+        """A copy, or what is sent to another process, has all of it made."""
+        return read_only, (self._made,)
 
 
 def token_inputs(inputs: Any) -> set[int]:

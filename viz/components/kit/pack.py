@@ -8,6 +8,7 @@ array. unpack.js reads the same in the browser.
 import json
 import struct
 from collections.abc import Mapping
+from operator import index
 from typing import Any
 
 import numpy as np
@@ -36,6 +37,7 @@ def pack(header: Mapping[str, Any], *arrays: NDArray[Any]) -> bytes:
         separators=(",", ":"),
         ensure_ascii=False,
         allow_nan=False,
+        default=index,  # a whole number of numpy's
     ).encode()
     return _padded(struct.pack("<I", len(text)) + text) + b"".join(bodies)
 
