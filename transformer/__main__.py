@@ -9,7 +9,7 @@ from typing import NoReturn
 
 import torch
 
-from transformer.commands.arguments import positive
+from transformer.commands.arguments import threads
 from transformer.commands.command import Command
 from transformer.device import device_trouble
 from transformer.discover import discover
@@ -58,7 +58,7 @@ def _parser() -> ArgumentParser:
         own.add_argument("--device", help="cuda, mps or cpu; chosen when left out")
         own.add_argument(
             "--threads",
-            type=positive,
+            type=threads,
             help="CPU threads; when left out torch chooses, but survey and sweep take one",
         )
         own.add_argument("--json", action="store_true", help="print JSON")

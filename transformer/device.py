@@ -43,7 +43,7 @@ class NotFinite(DeviceError):
     """A model computed numbers that are none: in half precision, they grew too large."""
 
 
-def choose_device(name: str | None = None) -> torch.device:
+def choose_device(name: str | torch.device | None = None) -> torch.device:
     """The named device; without a name CUDA, else MPS, else the CPU. Raises DeviceError."""
     present = {
         "cuda": torch.cuda.is_available(),
@@ -51,12 +51,19 @@ def choose_device(name: str | None = None) -> torch.device:
         "cpu": True,
     }
     available = [kind for kind, there in present.items() if there]
-    kind = available[0] if name is None else name.split(":")[0]
-    if kind not in available:
+    try:
+        device = torch.device(available[0] if name is None else str(name))
+    except RuntimeError:  # torch has no such word
+        device = None
+    if (
+        device is None
+        or device.type not in available
+        or (device.type == "cuda" and (device.index or 0) >= torch.cuda.device_count())
+    ):
         raise DeviceError(
-            f"there is no device {quoted(name)} here; there is {', '.join(available)}."
+            f"there is no device {quoted(str(name))} here; there is {', '.join(available)}."
         )
-    return torch.device(name or kind)
+    return device
 
 
 def inference_dtype(device: torch.device) -> torch.dtype:

@@ -13,12 +13,13 @@ from torch import nn
 from tests.conftest import RECORDED, SENTENCES
 from transformer import InputError, decode, load_checkpoint, record
 from transformer.__main__ import main
-from transformer.checkpoint import Checkpoint
+from transformer.checkpoint import Checkpoint, CheckpointError
 from transformer.device import (
     DeviceError,
     LostDevice,
     NotFinite,
     OutOfMemory,
+    choose_device,
     device_error,
     device_trouble,
     inference_dtype,
@@ -155,3 +156,26 @@ def test_out_of_memory_on_cuda(text_folder: Path) -> None:
     handle.remove()
     assert torch.cuda.memory_allocated() <= before + 2**24
     assert decode(checkpoint, SENTENCES[0]).text is not None
+
+
+@pytest.mark.parametrize(
+    "name", ["gpu", "cpu:x", "", "meta", "cuda:99", 0.5, [], torch.device("meta")]
+)
+def test_a_device_that_is_not_here(name: Any) -> None:
+    with pytest.raises(DeviceError, match="there is no device"):
+        choose_device(name)
+
+
+def test_a_device_of_torch() -> None:
+    assert choose_device(torch.device("cpu")) == choose_device("cpu") == torch.device("cpu")
+
+
+def test_a_path_that_begins_at_home(text_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", str(text_folder.parent))
+    assert load_checkpoint(f"~/{text_folder.name}", "cpu").path == text_folder
+
+
+@pytest.mark.parametrize("path", [None, 5, b"checkpoints/en-de"])
+def test_what_is_not_a_path(path: Any) -> None:
+    with pytest.raises(CheckpointError, match="by its path"):
+        load_checkpoint(path)

@@ -6,6 +6,8 @@ from pathlib import Path
 from transformer.checkpoint import shipped_path
 from transformer.hugging_face.adapters.path import adapted_path, parts_of
 
+MOST_THREADS = 1024
+
 
 def add_checkpoint(parser: ArgumentParser) -> None:
     """The checkpoint that a command is about."""
@@ -32,6 +34,29 @@ def named_folder(text: str) -> Path:
     if not text:
         raise ArgumentTypeError("must name a folder")
     return Path(text)
+
+
+def new_file(text: str) -> Path:
+    """A file to write; a folder is refused before the work. Raises ArgumentTypeError."""
+    if not text or Path(text).is_dir():
+        raise ArgumentTypeError("must name a file, and is a folder")
+    return Path(text)
+
+
+def csv_file(text: str) -> Path:
+    """The same of a table, whose ending says no other format. Raises ArgumentTypeError."""
+    file = new_file(text)
+    if file.suffix.lower() not in (".csv", ".txt", ""):
+        raise ArgumentTypeError("is written as CSV: end its name in .csv")
+    return file
+
+
+def threads(text: str) -> int:
+    """Threads of the processor: thousands end the process, in torch. Raises ArgumentTypeError."""
+    number = positive(text)
+    if number > MOST_THREADS:
+        raise ArgumentTypeError(f"must be at most {MOST_THREADS:,}")
+    return number
 
 
 def positive(text: str) -> int:

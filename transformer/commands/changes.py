@@ -9,7 +9,7 @@ from pathlib import Path
 from tqdm import tqdm
 
 from transformer.analysis.bootstrap import caution
-from transformer.commands.arguments import add_checkpoint, checkpoint, positive
+from transformer.commands.arguments import add_checkpoint, checkpoint, csv_file, positive
 from transformer.commands.command import Command, Result
 from transformer.corpus.surveyed import Estimate
 from transformer.files.whole_file import write_whole
@@ -35,7 +35,7 @@ def add_arguments(parser: ArgumentParser) -> None:
         help="a sentence per line; a target may follow a tab, else the first checkpoint writes it",
     )
     parser.add_argument("--max", type=positive, metavar="N", help="only the first N sentences")
-    parser.add_argument("--out", type=Path, help="a .csv with a line per head")
+    parser.add_argument("--out", type=csv_file, help="a .csv with a line per head")
 
 
 def run(options: Namespace) -> Result:

@@ -5,7 +5,6 @@ With another word for one of them: what speaks for either, and what would make t
 
 from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
-from pathlib import Path
 
 from transformer.causes.another_word import word_number
 from transformer.causes.contrast import contrast
@@ -17,7 +16,7 @@ from transformer.causes.pruning import pruning, pruning_values
 from transformer.causes.repairs import repairs
 from transformer.causes.repairs_file import repairs_lines, repairs_values
 from transformer.checkpoint import Checkpoint
-from transformer.commands.arguments import add_checkpoint
+from transformer.commands.arguments import add_checkpoint, csv_file
 from transformer.commands.command import Command, Result
 from transformer.decoding.decode import decode, decoding_methods
 from transformer.files.whole_file import write_whole
@@ -56,7 +55,7 @@ def add_arguments(parser: ArgumentParser) -> None:
         default=[],
         help="in force all the while, as in head-off:cross.2.3; may be repeated",
     )
-    parser.add_argument("--out", type=Path, help="a .csv with every pair of words")
+    parser.add_argument("--out", type=csv_file, help="a .csv with every pair of words")
 
 
 def run(options: Namespace) -> Result:

@@ -4,7 +4,7 @@ from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from pathlib import Path
 
 from transformer.analysis.tables.heads_file import alignment_text, metrics_csv
-from transformer.commands.arguments import add_checkpoint
+from transformer.commands.arguments import add_checkpoint, csv_file, new_file
 from transformer.commands.command import Command, Result
 from transformer.decoding import decode
 from transformer.files.whole_file import write_whole
@@ -18,7 +18,7 @@ def add_arguments(parser: ArgumentParser) -> None:
     """Add what `heads` takes."""
     add_checkpoint(parser)
     parser.add_argument("text")
-    parser.add_argument("--out", type=Path, help="a .csv; without it the table is printed")
+    parser.add_argument("--out", type=new_file, help="a .csv; without it the table is printed")
     parser.add_argument(
         "--align",
         type=head,
@@ -37,6 +37,8 @@ def head(text: str) -> tuple[int, int]:
 
 def run(options: Namespace) -> Result:
     """The file, as a text or by its name. Raises Refusal."""
+    if options.out is not None and not options.align:
+        _check_table(options.out)
     checkpoint = load_checkpoint(options.checkpoint, options.device)
     decodes = checkpoint.family.decodes
     target = decode(checkpoint, options.text).target if decodes else None
@@ -46,6 +48,14 @@ def run(options: Namespace) -> Result:
         return {"file": file.decode()}
     write_whole(options.out, file)
     return {"written": str(options.out)}
+
+
+def _check_table(file: Path) -> None:
+    """Raise InputError for a name that says another format than CSV."""
+    try:
+        csv_file(str(file))
+    except ArgumentTypeError as error:
+        raise InputError(f"{file} {error}.") from error
 
 
 def _links(recording: Recording, layer: int, number: int) -> bytes:

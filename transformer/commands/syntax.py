@@ -9,7 +9,7 @@ from tqdm import tqdm
 
 from transformer.analysis.bootstrap import caution
 from transformer.checkpoint import Checkpoint
-from transformer.commands.arguments import add_checkpoint, positive
+from transformer.commands.arguments import add_checkpoint, new_file, positive
 from transformer.commands.command import Command, Result
 from transformer.corpus.role_transfer import Transfer, Transfers, transferring
 from transformer.corpus.summary import summary
@@ -37,7 +37,7 @@ def add_arguments(parser: ArgumentParser) -> None:
         help="a .conllu file of sources; a second one of their translations, sentence by sentence",
     )
     parser.add_argument("--max", type=positive, metavar="N", help="only the first N sentences")
-    parser.add_argument("--out", type=Path, help="a .md page, such as docs/syntax.md")
+    parser.add_argument("--out", type=new_file, help="a .md page, such as docs/syntax.md")
     parser.add_argument(
         "--about", default="", help="where the trees are from, and their licence: stands in --out"
     )

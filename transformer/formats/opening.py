@@ -1,11 +1,14 @@
 """Opening a checkpoint of any format: the first format that a path fits."""
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import cache
 from logging import getLogger
 from pathlib import Path
 from typing import Concatenate, ParamSpec, TypeVar
+
+import torch
 
 from transformer.checkpoint import Checkpoint, CheckpointError, Description
 from transformer.device import choose_device, device_trouble
@@ -14,7 +17,7 @@ from transformer.files.foreign_text import reason
 from transformer.formats.format import Format
 from transformer.formats.what_instead import what_instead
 from transformer.hugging_face.adapters.path import adapted_path
-from transformer.refusal import Refusal
+from transformer.refusal import Refusal, quoted
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -27,7 +30,7 @@ class Unforeseen(CheckpointError):
 
 def load_checkpoint(
     path: str | Path,
-    device: str | None = None,
+    device: str | torch.device | None = None,
     weights: str | None = None,
     adapter: str | Path | None = None,
 ) -> Checkpoint:
@@ -38,11 +41,21 @@ def load_checkpoint(
     model of Hugging Face's, which is added to its weights; "path::adapter" as the path is the same.
     Raises CheckpointError, or DeviceError for a device that is not here, or has too little memory.
     """
-    path, chosen = Path(path).absolute(), choose_device(device)  # so that "." has a name too
+    if not isinstance(path, str | Path):
+        raise CheckpointError(f"A checkpoint is opened by its path, and {quoted(path)} is none.")
+    chosen = choose_device(device)
+    path = _at_home(Path(path)).absolute()  # so that "." has a name too
     path = path / weights if weights else path
     if adapter is not None:
         path = adapted_path(path, Path(adapter).absolute())
     return format_of(path).load(path, chosen)
+
+
+def _at_home(path: Path) -> Path:
+    """A path that may begin with ~, as a shell reads it; as it is where there is no home."""
+    with suppress(RuntimeError):
+        return path.expanduser()
+    return path
 
 
 def describe_checkpoint(path: Path) -> Description:

@@ -97,7 +97,7 @@ def names_of(pieces: Pieces) -> tuple[str, ...]:
     strange = next((id for id in names if not isinstance(id, Integral) or id < 0), None)
     if strange is not None:
         raise InputError(
-            f"pieces must say the id of each name, from 0 on; {quoted(strange)} is no id."
+            f"pieces must say the id of each name, from 0 on: {quoted(strange)} is not an id."
         )
     return tuple(str(names.get(id, f"<{id}>")) for id in range(max(names, default=-1) + 1))
 

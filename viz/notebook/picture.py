@@ -80,7 +80,9 @@ class Picture:
         else:
             kinds = [*PAGES[:1], *(KINDS if self.figure else ())]
             ends = " or ".join(f".{each}" for each in kinds)
-            raise FigureError(f"{quoted(file.name)} is no name for this picture: end it in {ends}.")
+            raise FigureError(
+                f"This picture cannot be written as {quoted(file.name)}: end it in {ends}."
+            )
         write_whole(file, content)
         return file
 

@@ -4,11 +4,13 @@ import json
 import os
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
 from tests.conftest import SENTENCES
+from transformer.__main__ import main
 
 ROOT = Path(__file__).parents[3]
 
@@ -61,3 +63,26 @@ def test_a_stdout_that_is_closed_is_no_fault(text_folder: Path) -> None:
     words = ["sh", "-c", command, sys.executable, str(text_folder), SENTENCES[0]]
     ended = subprocess.run(words, cwd=ROOT, stderr=subprocess.PIPE, timeout=120)
     assert (ended.returncode, ended.stderr) == (0, b"")
+
+
+@pytest.mark.parametrize("command", ["heads", "evidence", "changes"])
+@pytest.mark.parametrize("name", ["folder", "table.xlsx", "table.parquet", "table.json"])
+def test_a_table_is_a_csv_file(
+    text_folder: Path, tmp_path: Path, command: str, name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Before any work is done: what is computed would be lost, or lie in a file of another kind."""
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "text").write_text(SENTENCES[0])
+    more = [text_folder, "--data", tmp_path / "text"] if command == "changes" else [SENTENCES[0]]
+    arguments = [command, text_folder, *more, "--out", tmp_path / name]
+    with suppress(SystemExit):
+        assert main([*map(str, arguments)])
+    assert ("folder" if name == "folder" else ".csv") in capsys.readouterr().err
+    assert not (tmp_path / name).is_file()
+
+
+@pytest.mark.parametrize("number", ["0", "1025", "100000", "x"])
+def test_threads_that_no_process_has(text_folder: Path, number: str) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(["decode", str(text_folder), SENTENCES[0], "--threads", number])
+    assert ended.value.code == 2
