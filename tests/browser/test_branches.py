@@ -88,7 +88,7 @@ def test_fields_force_forbid_begin_and_edit(page: Page, address: str) -> None:
     assert "gern" in written(page)
     expect(page.locator(".st-key-branches").get_by_role("button")).to_have_count(3)  # and All off
     enter(page, "Must not have", "gern")
-    refused = page.locator(".st-key-branching").get_by_role("alert")
+    refused = page.locator(".st-key-under-branching").get_by_role("alert")
     expect(refused).to_contain_text("gern")
     expect(page.get_by_placeholder("Must not have")).to_have_value("gern")
     page.get_by_role("button", name="All off").click()

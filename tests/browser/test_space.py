@@ -8,11 +8,26 @@ from playwright.sync_api import Page, ViewportSize, expect
 
 from tests.browser.server import becomes, painted
 from tests.browser.test_app import visit
+from transformer.discover import discover
+from viz.screen import FIRST_PAGE
 
 pytestmark = [pytest.mark.browser, pytest.mark.same_page]
 
 LAPTOP: ViewportSize = {"width": 1440, "height": 900}
 STAGE: ViewportSize = {"width": 1920, "height": 1080}
+
+LOW: tuple[ViewportSize, ...] = ({"width": 720, "height": 450}, {"width": 640, "height": 400})
+"""Windows of 1440 and of 1280 at 200 % zoom."""
+SHOWING = [name for name, page in discover("viz.pages", "PAGE").items() if page.has_pictures]
+BEGINS = """() => {
+  const shown = ".stPlotlyChart, .stDataFrame, .tables, .text-lines, .stBidiComponent";
+  const boxes = [...document.querySelectorAll(".st-key-page :is(" + shown + ")")]
+    .map((node) => node.getBoundingClientRect());
+  return Math.min(...boxes.filter((box) => box.height > 20).map((box) => box.top));
+}"""
+"""Where the first exhibit of a page begins, from the top of the window."""
+LEAST_SEEN = 40
+"""Pixels of it that are seen at first."""
 
 SCHEMES: tuple[Literal["light", "dark"], ...] = ("dark", "light")
 
@@ -61,6 +76,17 @@ def test_nothing_of_explore_has_to_be_scrolled_on_a_laptop(
         becomes(lambda: main.evaluate("node => node.scrollHeight - node.clientHeight"), 0)
     box = foot.bounding_box()
     assert box is not None and 0.85 * 900 <= box["y"] + box["height"] <= 900 - 8
+
+
+@pytest.mark.parametrize("name", SHOWING)
+def test_in_a_low_window_a_page_begins_with_what_it_shows(
+    page: Page, address: str, name: str
+) -> None:
+    """What is chosen for it stands below, or in few lines above."""
+    for size in LOW:
+        page.set_viewport_size(size)
+        visit(page, f"{address}/{'' if name == FIRST_PAGE else name}")
+        becomes(lambda: page.evaluate(f"({BEGINS})()") < size["height"] - LEAST_SEEN, True)
 
 
 def test_at_200_per_cent_the_picture_is_in_the_first_screen(page: Page, address: str) -> None:

@@ -52,9 +52,8 @@ class Batch:
 
 def draw(pane: Pane) -> None:
     """Say what masks are for and what the model does; then draw each sentence with its masks."""
-    own, words = pane.screen.of(MasksFields), st.container()
     with st.container():
-        _batch_and_masks(pane, own, words)
+        _batch_and_masks(pane, pane.screen.of(MasksFields), st.container(key="under words"))
 
 
 def _batch_and_masks(pane: Pane, own: MasksFields, words: DeltaGenerator) -> None:

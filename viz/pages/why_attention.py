@@ -54,7 +54,7 @@ def draw(pane: Pane) -> None:
     """The table beside the choice of its sizes, and its curves below."""
     device = str(choose_device())
     choices, table = st.columns((1, 3), gap="large")
-    with choices:
+    with choices, st.container(key="sizes"):
         sizes, n = _sizes(pane)
     measured = known_times(sizes)
     with choices, st.container(horizontal=True):

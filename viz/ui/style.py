@@ -142,44 +142,18 @@ _CSS = """
     [data-testid="stMain"] [data-testid="stColumn"] [data-testid="stColumn"] { min-width: 9rem; }
     /* Buttons that would scroll out of sight have another line. */
     .stButtonGroup [role="radiogroup"] { flex-wrap: wrap; overflow: visible; }
-    /* The large picture comes first: what a tap on a token or a head changes is in sight. */
-    [data-testid="stColumn"]:has(.st-key-grid) { order: 1; }
+    /* What is looked at comes first: what a tap on a token or a head changes is in sight. */
+    [data-testid="stColumn"]:has(.st-key-grid, .st-key-sizes) { order: 1; }
   }
-  /* In a low window, as at 200 % zoom, the picture comes before what is chosen for it, and the line
-     of the model stands beside the sentence. */
-  @media (max-height: 560px) and (min-width: 641px) {
-    .st-key-tour {
-      position: fixed; top: 0.95rem; right: var(--beside-checked); z-index: 999991;
-      width: auto; min-height: 0;
-    }
-    [data-testid="stMain"] [data-testid="stHorizontalBlock"]:has(
-      > [data-testid="stColumn"] > * > * > * > [class*="st-key-text"]
-    ) { flex-wrap: nowrap; }
-    [data-testid="stMain"] [data-testid="stColumn"]:has([class*="st-key-text"]),
-    [data-testid="stMain"] [data-testid="stColumn"]:has([class*="st-key-text"]) + * {
-      min-width: 0;
-    }
-    [data-testid="stColumn"]:has([class*="st-key-text"]) + * { flex: 0 0 21.5rem !important; }
-    [data-testid="stMain"] [data-testid="stColumn"]:has([class*="st-key-text"]) + *
-    [data-testid="stHorizontalBlock"] { flex-wrap: nowrap; gap: 0.5rem; }
-    [class*="st-key-checkpoint"] { flex: 1 1 6rem; min-width: 6rem; }
-    [class*="st-key-decoding"], [class*="st-key-decoding"] .stSelectbox {
-      width: 8.4rem !important;
-    }
-    .st-key-page [data-testid="stColumn"] > * > :has([class*="st-key-picture"]) { order: 1; }
-  }
-  .st-key-page .text-lines > p:not(.foot) { font-size: 1.25rem; }
-  @media (max-width: 640px) {
-    html { --beside-checked: 3.2rem; }
-    .st-key-checked { right: 0.25rem; }
-    [data-testid="stMainBlockContainer"] { padding: 4.2rem 0.75rem 2rem; }
+  /* A phone, or a low window as at 200 % zoom: the picture comes before what is chosen for it. */
+  @media (max-width: 640px), (max-height: 560px) {
     /* What stands above the picture leaves it the first screen. */
     [data-testid="stMain"] [data-testid="stVerticalBlock"]:has(> * > .st-key-page, .st-key-tokens),
     [data-testid="stMain"] [data-testid="stHorizontalBlock"]:has(.st-key-typed, .st-key-layer) {
       gap: 0.5rem;
     }
     /* Kind, layer and head of a phone stand in one line. */
-    [class*="st-key-kind"] [role="radio"] { padding-inline: 0.6rem; }
+    :is([class*="st-key-kind"], .st-key-sweep-choices) [role="radio"] { padding-inline: 0.6rem; }
     /* What is chosen for a picture, and what else is said of it, comes below it. */
     [data-testid="stVerticalBlock"] > :has(> [class*="st-key-under"]) { order: 1; }
     [data-testid="stMain"] [data-testid="stHorizontalBlock"][class*="st-key-far"] {
@@ -194,20 +168,61 @@ _CSS = """
     [data-testid="stMain"] :is(
       .st-key-sweep-choices, .st-key-experiments, .st-key-topics, .st-key-compared
     ) { gap: 0.5rem; }
+    /* Beside the buttons, a list is as wide as they leave it. */
+    :is(.st-key-sweep-choices, .st-key-topics) > :has(.stSelectbox) {
+      flex: 1 1 6.5rem; width: auto !important; min-width: 0;
+    }
+    /* The card behind its question mark says it as well. */
+    .st-key-experiments [data-testid="stCaptionContainer"] p,
     .st-key-paper-compared button [data-testid="stMarkdownContainer"] {
       position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%);
     }
     :is([class*="st-key-topic"], [class*="st-key-metric"]) [data-testid="stWidgetLabel"] {
       display: none;
     }
+  }
+  /* A low window has the line of the model beside the sentence. */
+  @media (max-height: 560px) and (min-width: 600px) {
+    .st-key-tour {
+      position: fixed; top: 0.95rem; right: var(--beside-checked); z-index: 999991;
+      width: auto; min-height: 0;
+    }
+    [data-testid="stMain"] [data-testid="stHorizontalBlock"]:has(
+      > [data-testid="stColumn"] > * > * > * > [class*="st-key-text"]
+    ) { flex-wrap: nowrap; }
+    [data-testid="stMain"] [data-testid="stColumn"]:has([class*="st-key-text"]),
+    [data-testid="stMain"] [data-testid="stColumn"]:has([class*="st-key-text"]) + * {
+      min-width: 0;
+    }
+    [data-testid="stColumn"]:has([class*="st-key-text"]) + * { flex: 0 0 21.5rem !important; }
+    [data-testid="stMain"] [data-testid="stColumn"]:has([class*="st-key-text"]) + *
+    [data-testid="stHorizontalBlock"] { flex-wrap: nowrap; gap: 0.5rem; }
+    [data-testid="stHorizontalBlock"] > [class*="st-key-checkpoint"] {
+      flex: 1 1 6rem; min-width: 6rem;
+    }
+    [class*="st-key-decoding"], [class*="st-key-decoding"] .stSelectbox {
+      width: 8.4rem !important;
+    }
+    :is(.st-key-page [data-testid="stColumn"] > *, .st-key-compared)
+    > :has(> * > [class*="st-key-picture"]) { order: 1; }
+    /* The heads of Compare stand in one line. */
+    [data-testid="stColumn"]:has(.st-key-tokens) + * > [data-testid="stVerticalBlock"] {
+      flex-direction: row; flex-wrap: wrap; gap: 0.5rem 1.5rem;
+    }
+  }
+  .st-key-page .text-lines > p:not(.foot) { font-size: 1.25rem; }
+  @media (max-width: 640px) {
+    html { --beside-checked: 3.2rem; }
+    .st-key-checked { right: 0.25rem; }
+    [data-testid="stMainBlockContainer"] { padding: 4.2rem 0.75rem 2rem; }
     /* An experiment takes a line of controls, and a line for each of its outputs. */
     :is(.st-key-experiment, .st-key-branches) :is([data-testid="stHorizontalBlock"], .text-lines) {
       overflow-x: auto; scrollbar-width: none;
     }
     [data-testid="stMain"] :is(.st-key-experiment, .st-key-branches)
     [data-testid="stHorizontalBlock"] { flex-wrap: nowrap; padding: 3px; }
-    .st-key-branching [data-testid="stHorizontalBlock"] { gap: 0.5rem; }
-    .st-key-branching [data-testid="stHorizontalBlock"] > * { flex: 1 1 40%; width: auto; }
+    .st-key-under-branching [data-testid="stHorizontalBlock"] { gap: 0.5rem; }
+    .st-key-under-branching [data-testid="stHorizontalBlock"] > * { flex: 1 1 40%; width: auto; }
     :is(.st-key-experiment, .st-key-branches) [data-testid="stHorizontalBlock"] > *,
     .st-key-experiment .stButtonGroup [role="radiogroup"] > * { flex: none; }
     .st-key-experiment .stButtonGroup [role="radiogroup"] { flex-wrap: nowrap; }

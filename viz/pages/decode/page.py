@@ -52,8 +52,9 @@ def draw(pane: Pane) -> None:
         elif _shows(pane) == "reference":
             type_reference(pane)
         elif _shows(pane) == "tree":
-            branch_fields(pane, _step(pane))
-            show(tree_exhibit(pane, _step(pane)), "tree")
+            with st.container():
+                branch_fields(pane, _step(pane))
+                show(tree_exhibit(pane, _step(pane)), "tree")
             below(_steps, pane)
         else:
             _steps(pane)
@@ -88,9 +89,10 @@ def _text(pane: Pane) -> None:
 
 def _steps(pane: Pane) -> None:
     decoding, step, exhibit = _decoding(pane), _step(pane), _player(pane)
-    if decoding.steps and _shows(pane) == "steps":  # else they stand above the tree
-        branch_fields(pane, step)
-    show(exhibit, "player")
+    with st.container():
+        if decoding.steps and _shows(pane) == "steps":  # else they stand above the tree
+            branch_fields(pane, step)
+        show(exhibit, "player")
     with st.container(horizontal=True, vertical_alignment="center"):
         download(
             "Steps as CSV",

@@ -1,5 +1,6 @@
 """Positions: how the model tells its tokens apart by place, and what happens without."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 from viz.app_packages import st
@@ -12,6 +13,7 @@ from viz.ui.controls import choose_one
 from viz.ui.experiment import begin_edits
 from viz.ui.panel import panel, view_exhibits
 from viz.views.of_page import views_of_page
+from viz.views.view import View
 
 NONE = (
     "No position scheme was found in this pass. Looked for: rows of a table, or sinusoids, that "
@@ -29,7 +31,14 @@ def draw(pane: Pane) -> None:
         note(NONE)
         if not views:
             return
-    st.markdown("  \n".join(literal(each) for each in sentences))
+    with st.container():
+        with st.container(key="under schemes"):
+            st.markdown("  \n".join(literal(each) for each in sentences))
+        _view(pane, views, name)
+
+
+def _view(pane: Pane, views: Mapping[str, View], name: str | None) -> None:
+    """The choice of a view, and the chosen one."""
     titles = {name: view.title for name, view in views.items()} | {LAB: "Lab"}
     with st.container(horizontal=True, vertical_alignment="center"):
         chosen = choose_one("View", "view", titles, name, label_visibility="collapsed")

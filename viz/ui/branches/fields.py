@@ -53,7 +53,7 @@ def branch_fields(pane: Pane, step: int) -> None:
     is_ready = pane.request == pane.answer.request  # else it is being written, or cannot be read
     own, word = session().of(Branching), word_at(pane.recording.target, step)
     written = words_of(pane.recording.target)[word.number]
-    with st.container(key="branching", gap="small"):
+    with st.container(key="under branching", gap="small"):
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
             for each in _fields(pane, step, written):
                 key = f"branch {each.name} {own.n_made:d} {each.of}"
