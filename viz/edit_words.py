@@ -21,7 +21,7 @@ SINGLE = 8
 def heads_off(edits: Iterable[str]) -> list[tuple[str, int, int]]:
     """Kind, layer and head of those that these edits switch off, in their order."""
     result = map(parse, edits)
-    return [(it.place, it.layer, it.head) for it in result if it.name == "head-off"]
+    return [it.at_head for it in result if it.name == "head-off"]
 
 
 def off_in(kind: str, layer: int, edits: Iterable[str]) -> list[int]:

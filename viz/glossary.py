@@ -35,29 +35,25 @@ def metric_words() -> dict[str, Word]:
     """Return the words of all head metrics."""
     metrics = discover("transformer.analysis.metrics", "METRIC").values()
     return {
-        each.name: _made(each, "extremes", ("head_grid", "snapshot_player")) for each in metrics
+        each.name: word_of(each, "extremes", ("head_grid", "snapshot_player")) for each in metrics
     }
 
 
 def lens_words() -> dict[str, Word]:
     """Return the words of all measures that a map can show."""
     places = tuple(name for name in HEADS if name != "decode_player")
-    return {each.name: _made(each, "row", places) for each in lenses().values()}
+    return {each.name: word_of(each, "row", places) for each in lenses().values()}
 
 
 def method_words() -> dict[str, Word]:
     """Return the words of all decoding methods."""
-    return {each.name: method_word(each) for each in decoding_methods().values()}
+    return {each.name: word_of(each) for each in decoding_methods().values()}
 
 
-def method_word(method: Method) -> Word:
-    """Return the word of a decoding method, as `with_options` leaves that."""
-    return _made(method)
-
-
-def _made(
+def word_of(
     of: Metric | Lens | Method, illustration: Illustration = "", stands_in: tuple[str, ...] = ()
 ) -> Word:
+    """Return its word; of a method, with the formula that its options leave."""
     sentence = first_sentence(of.explain)
     return Word(of.name, sentence, of.formula, of.source, of.title, (), stands_in, illustration)
 

@@ -55,7 +55,7 @@ class Row:
 
     @property
     def head(self) -> Head:
-        return self.edit.place, self.edit.layer, self.edit.head
+        return self.edit.at_head
 
     @property
     def divergence(self) -> float:

@@ -186,7 +186,7 @@ def worth_of(lines: Sequence[Line]) -> dict[Place, Estimate]:
         estimate = interval(torch.tensor([*of.values()], dtype=torch.float64)[:, None])
         mean, low, high = (float(each) for each in (estimate.mean, estimate.low, estimate.high))
         is_one, off = len(of) < 2, parse(edit)
-        result[off.place, off.layer, off.head] = Estimate(
+        result[off.at_head] = Estimate(
             mean, None if is_one else low, None if is_one else high, len(of)
         )
     return result

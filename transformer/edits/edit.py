@@ -56,6 +56,11 @@ class Edit:
         return self.numbers[1]
 
     @property
+    def at_head(self) -> tuple[str, int, int]:
+        """Kind, layer and head, where it changes a head or a part of one."""
+        return self.place, self.layer, self.head
+
+    @property
     def query(self) -> int:
         return self.numbers[min(2, len(self.numbers) - 1)]
 

@@ -102,7 +102,7 @@ def edited_heads(edits: Iterable[str]) -> list[tuple[str, int, int]]:
     parsed = (parse(each) for each in edits)
     kinds = edit_kinds()
     heads = (it for it in parsed if it.name != "head-off" and "head" in NUMBERS[kinds[it.name].of])
-    return list(dict.fromkeys((it.place, it.layer, it.head) for it in heads))
+    return list(dict.fromkeys(it.at_head for it in heads))
 
 
 def undo() -> None:

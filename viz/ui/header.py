@@ -16,7 +16,7 @@ from transformer.edits import EditError
 from transformer.files.foreign_text import clean
 from transformer.hugging_face.chat.chatting import text_read
 from transformer.visible import visible
-from viz.glossary import method_word
+from viz.glossary import word_of
 from viz.labels import literal
 from viz.run.cache import raise_known
 from viz.run.request import (
@@ -182,7 +182,7 @@ def _choose_decoding(request: Request) -> None:
     if box.open:  # its contents are no burden while nobody looks at them
         with box:
             options = dict(request.options)
-            st.markdown(explained(method_word(method.with_options(options))))
+            st.markdown(explained(word_of(method.with_options(options))))
             if many:
                 choose_languages(description, request.languages)
             if request.chat is not None:

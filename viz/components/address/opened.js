@@ -1,7 +1,7 @@
 // What somebody has opened in a table stays open where the table is drawn anew, as while it grows row
 // by row; and the focus stays with it. The rows may come in another order then.
 
-import { main } from "./focus.js";
+import { whenDrawn } from "./drawn.js";
 
 const DETAILS = ".tables details";
 
@@ -33,7 +33,7 @@ export function watchOpened() {
     const node = target.closest?.(DETAILS);
     focused = node && { node, name: nameOf(node) };
   });
-  new MutationObserver(follow).observe(main(), { childList: true, subtree: true });
+  whenDrawn(follow);
 }
 
 // Its table, its row and its text: those of another sentence are others.

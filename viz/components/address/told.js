@@ -2,7 +2,7 @@
 // only a text that changes in a place that stays is heard.
 
 import { element } from "../kit/page.js";
-import { main } from "./focus.js";
+import { whenDrawn } from "./drawn.js";
 
 const TOLD = "[data-told]";
 const HIDDEN = "position: fixed; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%)";
@@ -19,6 +19,6 @@ export function watchTold() {
     last = `${of} ${told}`;
     announcer.replaceChildren(told); // anew where another change has the same outcome, too
   };
-  new MutationObserver(follow).observe(main(), { attributeFilter: ["data-told", "data-of"], childList: true, subtree: true });
+  whenDrawn(follow);
   follow();
 }

@@ -1,18 +1,9 @@
-"""A head by its name, and its place on Explore, as experiments list them."""
+"""The heads of an experiment on Explore."""
 
 from dataclasses import replace
 
-from transformer import Recording
 from transformer.edits import Edit
-from viz.labels import kind_title
 from viz.screen import FIRST_PAGE, Screen, choose
-
-
-def head_name(edit: Edit, recording: Recording) -> str:
-    """Such as "Cross L2 H3"; the number of a layer is the one that the model itself gives it."""
-    attention = recording.attentions.get(edit.place)
-    layer = edit.layer if attention is None else attention.number(edit.layer)
-    return f"{kind_title(edit.place)} L{layer} H{edit.head}"
 
 
 def on_explore(screen: Screen, *edits: Edit) -> Screen:

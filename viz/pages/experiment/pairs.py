@@ -6,8 +6,9 @@ from transformer.analysis.synergy import Synergy, n_pairs
 from viz.exhibits.exhibit import Exhibit
 from viz.fields.decode import DecodeFields
 from viz.fields.experiment import ExperimentFields
+from viz.figures.heads.names import head_name
 from viz.figures.pairs_table import PairOff, pairs_table
-from viz.pages.experiment.heads import head_name, on_explore
+from viz.pages.experiment.heads import on_explore
 from viz.pages.experiment.studies import HeadPairs
 from viz.run.growth import Growth
 from viz.screen import link
@@ -86,7 +87,7 @@ def second_text(pane: Pane) -> str:
 def _rows(synergy: Synergy, pane: Pane) -> list[PairOff]:
     rows = [
         PairOff(
-            " + ".join(head_name(edit, pane.recording) for edit in two),
+            " + ".join(head_name(edit.at_head, pane.recording) for edit in two),
             link(on_explore(pane.screen, *two)),
             together,
             apart,

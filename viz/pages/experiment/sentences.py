@@ -9,9 +9,10 @@ from transformer.inputs import InputError
 from viz.app_packages import st
 from viz.exhibits.exhibit import Exhibit
 from viz.fields.experiment import ExperimentFields
+from viz.figures.heads.names import head_name
 from viz.figures.means_table import MeanOff, means_table
 from viz.labels import counted
-from viz.pages.experiment.heads import head_name, on_explore
+from viz.pages.experiment.heads import on_explore
 from viz.pages.experiment.sentences_file import MOST_CHARACTERS, choose_file
 from viz.pages.experiment.studies import HeadsOverSentences, n_done
 from viz.run.growth import Growth
@@ -111,7 +112,7 @@ def _rows(lines: Sequence[Line], pane: Pane, kinds: Sequence[str], sort: str) ->
         rows.sort(key=lambda row: row[1].mean)
     return [
         MeanOff(
-            head_name(edit, pane.recording),
+            head_name(edit.at_head, pane.recording),
             link(on_explore(pane.screen, edit)),
             each.mean,
             each.low,

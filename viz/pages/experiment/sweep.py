@@ -18,9 +18,10 @@ from viz.exhibits.exhibit import Exhibit
 from viz.exhibits.table import Change
 from viz.export import sweep_csv
 from viz.fields.experiment import ExperimentFields
+from viz.figures.heads.names import head_name
 from viz.figures.sweep_table import CLASSES, MEASURES, WORDS, HeadOff, Order, sweep_table
 from viz.labels import counted, decimals_of, kind_title, literal, signed
-from viz.pages.experiment.heads import head_name, on_explore
+from viz.pages.experiment.heads import on_explore
 from viz.pages.experiment.pairs import choose_pairs, numbers_of, pairs, says, second_text
 from viz.pages.experiment.sentences import choose_sentences, means, over_sentences
 from viz.pages.experiment.studies import HeadAblation
@@ -200,7 +201,7 @@ def _rows(ablation: Ablation, pane: Pane, kinds: Sequence[str], sort: str) -> li
     before = [None, *((edit.place, edit.layer) for edit, _, _ in rows)]
     return [
         HeadOff(
-            head_name(edit, pane.recording),
+            head_name(edit.at_head, pane.recording),
             link(on_explore(pane.screen, edit)),
             changes,
             total,
