@@ -82,7 +82,7 @@ KNOWN = {
     "view.explain": "a view's",
     "f'- **{each.title}**: {each.cited}'": "a metric's",
     "method.title": "a decoding method's",
-    "explained(method_word(method.with_options(options)))": "a decoding method's, and its options'",
+    "explained(word_of(method.with_options(options)))": "a decoding method's, and its options'",
     "lens.cited": "a lens's",
     "option.title": "a decoding method's",
     "option.explain": "a decoding method's",

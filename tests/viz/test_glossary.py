@@ -16,7 +16,7 @@ from viz.glossary import (
     DOCUMENT,
     cards,
     first_sentence,
-    method_word,
+    word_of,
     spellings_of,
     with_table,
     words,
@@ -150,7 +150,7 @@ def test_the_card_of_a_method_has_the_formula_of_its_options(method: Method) -> 
     assert method.with_options({}) == method
     for option in method.options:
         if option.off is not None:
-            word = method_word(method.with_options({option.name: option.most}))
+            word = word_of(method.with_options({option.name: option.most}))
             is_other = bool(option.formula or option.term)
             assert (word.formula != method.formula) == is_other
             assert mathml(word.formula) and bool(word.formula) == bool(method.formula)
