@@ -16,9 +16,9 @@ from viz.glossary import (
     DOCUMENT,
     cards,
     first_sentence,
-    word_of,
     spellings_of,
     with_table,
+    word_of,
     words,
 )
 from viz.word import HEADS, Word
