@@ -158,6 +158,39 @@ def test_a_phone_has_an_indented_list(page: Page, apps: str) -> None:
     assert page.evaluate(width) <= PHONE["width"]
 
 
+def test_what_somebody_has_opened_stays_open_while_the_text_grows(page: Page, apps: str) -> None:
+    tree = open_tree(page, apps, "steps=24&shared=16")
+    fold, nodes = at(tree, -1), tree.locator(".node[data-place]")
+    fold.click()
+    expect(fold).to_have_count(0)
+    n = nodes.count()
+    more = page.get_by_role("button", name="One step more")
+    more.click()
+    becomes(lambda: nodes.count() > n, True)
+    expect(fold).to_have_count(0)
+
+    page.set_viewport_size(PHONE)
+    parts = tree.locator(".list details")
+    opened = parts.nth(1)
+    opened.locator("summary").click()
+    why = tree.locator("details .why:visible")
+    expect(why).not_to_have_count(0)
+    first = why.first.inner_text()
+    drawn = str(tree.get_attribute("data-nonce"))
+    more.evaluate("node => node.click()")  # the focus stays where it is
+    expect(tree).not_to_have_attribute("data-nonce", drawn)
+    expect(tree.locator("details[open]")).to_have_count(1)
+    expect(opened.locator("summary")).to_be_focused()
+    expect(opened).to_have_attribute("open", "")
+    expect(why.first).to_have_text(first)
+    opened.locator("summary").click()
+    expect(opened).not_to_have_attribute("open", "")
+    drawn = str(tree.get_attribute("data-nonce"))
+    more.evaluate("node => node.click()")
+    expect(tree).not_to_have_attribute("data-nonce", drawn)
+    expect(tree.locator("details[open]")).to_have_count(0)
+
+
 def test_tokens_are_data(page: Page, apps: str) -> None:
     tree = open_tree(page, apps, "steps=12&beam=4&pieces=hostile")
     shown = tree.locator(".node .piece").all_inner_texts()

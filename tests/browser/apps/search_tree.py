@@ -11,8 +11,11 @@ st.set_page_config(layout="wide")
 query = st.query_params
 sizes = [int(query.get(name, usual)) for name, usual in (("steps", 12), ("beam", 4), ("shared", 0))]
 pieces = PAYLOADS if query.get("pieces") == "hostile" else ()
-search = random_search(*sizes, pieces)
 state = st.session_state
+if st.button("One step more"):
+    state.more = state.get("more", 0) + 1
+sizes[0] += state.get("more", 0)
+search = random_search(*sizes, pieces)
 
 
 def chosen(news: list[object]) -> None:

@@ -8,7 +8,7 @@ import { accepts, hold, tell } from "../kit/sync.js";
 import { unpack } from "../kit/unpack.js";
 import { createCamera, fit, inSight, isHeld, reach, roomOf, sightOf, zoom } from "./camera.js";
 import { createList, drawList } from "./list.js";
-import { isDrawn, markWritten, readSearch } from "./nodes.js";
+import { isDrawn, markWritten, nameOf, readSearch } from "./nodes.js";
 import { createReadout, readOut } from "./readout.js";
 import { createTree, drawTree, markTree } from "./tree.js";
 import { after } from "./walking.js";
@@ -20,6 +20,7 @@ export default host("search_tree", create, update);
 
 function create(root, sync) {
   const view = { root, sync, at: null, chosen: null, pointed: null, isFolded: true, isBare: false };
+  view.opened = new Set(); // names of what somebody has opened
   view.readout = createReadout({
     branch: () => goOn(view, view.chosen),
     zoom: (factor) => zoom(view.camera, factor),
@@ -71,7 +72,7 @@ function update(view, { nonce, palette, node, end, payload }) {
     markWritten(view.search, end);
     applyPalette(root, palette);
     view.isOther = view.search.name !== name;
-    if (view.isOther) Object.assign(view, { isFolded: true, pointed: null, at: null });
+    if (view.isOther) Object.assign(view, { isFolded: !view.opened.has(foldOf(view)), pointed: null, at: null });
     view.width = 0;
   }
   const { chosen } = view;
@@ -174,8 +175,15 @@ function newsOf({ search }, place) {
   return [search.name, search.nodes[place].id];
 }
 
+// The name of what is folded.
+function foldOf({ search }) {
+  const [first] = search.fold;
+  return first === undefined ? "" : `fold ${nameOf(search, first)}`;
+}
+
 function unfold(view) {
   const [first] = view.search.fold;
+  view.opened.add(foldOf(view));
   redraw(view, { isFolded: false });
   walk(view, first);
 }

@@ -1,7 +1,7 @@
 // The same tree on a narrow screen: an indented list, a line for each run of words that nothing parts.
 
 import { directionOf, element, setPiece } from "../kit/page.js";
-import { ranksOf } from "./nodes.js";
+import { nameOf, ranksOf } from "./nodes.js";
 import { briefly, two } from "./readout.js";
 
 const DEEPEST = 6; // steps of indentation
@@ -15,17 +15,21 @@ export function createList(choose) {
   return list;
 }
 
-export function drawList(list, { search }) {
+// opened: the names of what somebody has opened, which stays open where the list is drawn anew.
+export function drawList(list, { search, opened }) {
   const lines = [];
+  const focused = list.getRootNode().activeElement?.parentElement?.dataset.name;
   const add = (place, depth) => {
     const run = runFrom(search, place);
-    lines.push(lineOf(search, run, depth), droppedAlong(search, run, depth));
+    lines.push(lineOf(search, run, depth), droppedAlong(search, run, depth, opened));
     const next = livingAfter(search, run.at(-1));
     for (const each of next) add(each, depth + 1);
   };
   for (const place of livingAfter(search, 0)) add(place, 0);
-  lines.unshift(droppedAlong(search, [0], 0));
+  lines.unshift(droppedAlong(search, [0], 0, opened));
   list.replaceChildren(...lines.filter(Boolean));
+  const same = focused && [...list.querySelectorAll("details")].find((each) => each.dataset.name === focused);
+  same?.firstChild.focus({ preventScroll: true });
 }
 
 function livingAfter({ nodes }, place) {
@@ -70,16 +74,26 @@ function wordButton({ place, piece, logProb, isWritten, isLiving }) {
 }
 
 // What was dropped after the nodes of a run; made when somebody opens it.
-function droppedAlong(search, run, depth) {
+function droppedAlong(search, run, depth, opened) {
   const { nodes } = search;
   const dropped = run.flatMap((place) => nodes[place].children).filter((each) => !nodes[each].isLiving);
   if (!dropped.length) return null;
   const details = indented(element("details", "dropped"), depth);
-  details.append(element("summary", "dim", `${dropped.length} dropped`));
-  details.ontoggle = () => {
-    if (details.childElementCount > 1) return;
-    details.append(...dropped.map((place) => droppedLine(nodes[place])));
+  const name = nameOf(search, run[0]);
+  details.dataset.name = name;
+  const summary = element("summary", "dim", `${dropped.length} dropped`);
+  // Before it opens or closes: its own event comes too late where it is drawn anew at that moment.
+  summary.onclick = () => {
+    if (details.open) opened.delete(name);
+    else opened.add(name);
+    fill();
   };
+  const fill = () => {
+    if (details.childElementCount === 1) details.append(...dropped.map((place) => droppedLine(nodes[place])));
+  };
+  details.append(summary);
+  details.open = opened.has(name);
+  if (details.open) fill();
   return details;
 }
 

@@ -42,6 +42,12 @@ export function pathOf(nodes, node) {
   return path;
 }
 
+// A node by its words, which it keeps while the text grows; the root by the first word of the best text.
+export function nameOf({ nodes, best }, place) {
+  const path = pathOf(nodes, nodes[place]).slice(1);
+  return path.length ? path.map(({ piece }) => piece).join(" ") : `before ${pathOf(nodes, nodes[best])[1]?.piece}`;
+}
+
 // Whether a place is drawn; -1 is that of what is folded.
 export function isDrawn(search, place, { isFolded, isBare }) {
   if (place === null) return false;
