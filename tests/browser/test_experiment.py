@@ -63,8 +63,19 @@ def test_what_became_of_the_output_is_read_out(page: Page, address: str) -> None
     expect(heard).to_contain_text(total.inner_text())
     expect(new).to_have_count(0)
     assert page.evaluate("window.heard.isConnected")
-    page.get_by_role("button", name="All off").click()
-    expect(heard).to_have_text("")
+    outcome = heard.inner_text()
+    for name in ("All off", "Undo", "Redo"):  # each is heard, and those that end in one state alike
+        page.get_by_role("button", name=name, exact=True).click()
+        expect(page.locator(".text-lines")).to_have_count(int(name == "Undo"))
+        if name == "Undo":
+            expect(heard).to_have_text(outcome)
+        else:
+            expect(heard).to_have_text(page.locator(".remark").inner_text())
+    page.go_back()
+    expect(heard).to_have_text(outcome)
+    page.go_forward()
+    expect(heard).to_have_text(page.locator(".remark").inner_text())
+    assert page.evaluate("window.heard.isConnected")
 
     visit(page, f"{address}/?edits=hide:source.1")
     expect(heard).to_contain_text(total.inner_text())

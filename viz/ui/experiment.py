@@ -21,7 +21,7 @@ from viz.ui.add_edit import add_edit, draw_slider, draw_value
 from viz.ui.changed_output import WITH, WITHOUT, output_of
 from viz.ui.controls import choose_one, draw_link
 from viz.ui.edit_checks import proof_button
-from viz.ui.showing import show_words
+from viz.ui.showing import show_remark, show_words
 
 TOOLS = {"look": "Look", "heads": "Switch heads off", "arrows": "Cut arrows"}
 HELP = {
@@ -29,6 +29,7 @@ HELP = {
     "heads": "A click on a head in the grid switches it off (head ablation), and on again.",
     "arrows": "A click on an arrow, or on a cell of the heat map, cuts it.",
 }
+UNCHANGED = "Nothing is changed: this is the model as it is."
 MOST_SHOWN = 12
 """Edits with a button of their own; more are one number."""
 
@@ -46,7 +47,7 @@ def experiment(pane: Pane, page: Page) -> None:
             with st.container(key="experiment", gap="small"):
                 st.html(_room_for_outputs(pane.answer, HELP[screen.tool]))
         return
-    if not _is_used(screen) and (screen.tool == "look" or not can_edit):
+    if not is_used(screen) and (screen.tool == "look" or not can_edit):
         return
     with st.container(key="experiment", gap="small"):
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
@@ -57,7 +58,10 @@ def experiment(pane: Pane, page: Page) -> None:
                 _compare(screen)
         if screen.edits:
             _outputs(pane)
-        elif HELP[screen.tool] and can_edit:
+            return
+        if is_used(screen):
+            show_remark(UNCHANGED, is_read_out=True)
+        if HELP[screen.tool] and can_edit:
             st.caption(HELP[screen.tool])
 
 
@@ -111,11 +115,11 @@ def list_edits(pane: Pane) -> None:
 
 def begin_edits(pane: Pane) -> None:
     """Offer the first edit, on a page where no click makes one; the strip offers others."""
-    if not (_is_used(pane.screen) or on_stage()):
+    if not (is_used(pane.screen) or on_stage()):
         add_edit(pane)
 
 
-def _is_used(screen: Screen) -> bool:
+def is_used(screen: Screen) -> bool:
     """Tell whether something is changed, or was and can be again."""
     own = changes()
     return bool(screen.edits or own.before or own.undone)

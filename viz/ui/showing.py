@@ -15,6 +15,7 @@ from viz.exhibits.chart import Chart
 from viz.exhibits.exhibit import Exhibit, PictureAt
 from viz.exhibits.table import Table, Tables
 from viz.exhibits.words import Words
+from viz.labels import escaped
 from viz.notebook.chart_image import chart_image
 from viz.painters.bars_html import are_bars, bars_body
 from viz.painters.chart_plotly import CONFIG, figure, figure_html
@@ -191,6 +192,12 @@ def show_words(content: Words, outcome_of: str | None = None) -> None:
 def _read_out(content: Words, outcome_of: str) -> str:
     text, cause = html.escape(content.brief or content.plain), html.escape(outcome_of)
     return f'<div data-told="{text}" data-of="{cause}">{words_body(content)}</div>'
+
+
+def show_remark(text: str, is_read_out: bool) -> None:
+    """A sentence where an outcome would stand; read out in its place, where it comes after one."""
+    attributes = f'data-told="{html.escape(text)}" data-of=""' if is_read_out else ""
+    st.html(f'<p class="remark" {attributes}>{escaped(text)}</p>')
 
 
 def _theme() -> Theme:

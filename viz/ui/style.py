@@ -121,6 +121,7 @@ _CSS = """
   /* Streamlit's own colours, or the browser's, are under 4.5:1 here. */
   a[data-state] { color: var(--accent); text-underline-offset: 3px; }
   .stMarkdown [data-testid="stCaptionContainer"] { color: var(--dim); opacity: 1; }
+  .remark { color: var(--dim); font-size: 0.875rem; margin: 0; }
   .stMultiSelect [data-tag] { color: var(--background); }
   /* Columns stand below each other as soon as controls would be cut: 200 % zoom, a tablet. */
   /* Of these the icon is enough, too, where buttons would take another line. */

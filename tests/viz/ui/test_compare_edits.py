@@ -59,7 +59,7 @@ def test_b_is_chosen_edited_and_unlocked(folder: Path) -> None:
     app = start(page="compare", kind="decoder_self", layer="1", head="2")
     widget(app.selectbox, "checkpoint_b").set_value("A with these edits").run()
     assert screen(app).of(CompareFields).edited_b and screen(app).of(CompareFields).same_head
-    assert any("Nothing is changed yet" in each.value for each in app.caption)
+    assert any("Nothing is changed" in each.proto.body for each in app.get("html"))
     assert metrics(app) == ["0.0000 bits", "0.0000"]
     press(app, "Switch Decoder L1 H2 off")
     assert screen(app).edits == ("head-off:decoder_self.1.2",)

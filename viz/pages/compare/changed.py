@@ -5,9 +5,10 @@ from viz.labels import kind_title, literal
 from viz.state.changing import heads_off, switch_off
 from viz.state.page import Pane
 from viz.ui.controls import choose_one
-from viz.ui.experiment import TOOLS, list_edits, show_output
+from viz.ui.experiment import TOOLS, is_used, list_edits, show_output
+from viz.ui.showing import show_remark
 
-NOTHING = "Nothing is changed yet: switch the head of B off here, or experiment on Explore."
+NOTHING = "Nothing is changed: switch the head of B off here, or experiment on Explore."
 
 
 def changed(first: Pane, other: Pane) -> None:
@@ -21,7 +22,7 @@ def changed(first: Pane, other: Pane) -> None:
             _switch(other)
             list_edits(other)
         if not edits:
-            st.caption(NOTHING)
+            show_remark(NOTHING, is_used(first.screen))
             return
         show_output(first)
 
