@@ -5,7 +5,7 @@ import re
 import pytest
 from playwright.sync_api import Locator, Page, Response, expect
 
-from tests.browser.server import ROOT, becomes
+from tests.browser.server import ROOT, becomes, painted
 from tests.browser.test_app import parameter, visit, wait_for_map
 from tests.browser.test_experiment import TEXT
 from transformer import decode, load_checkpoint, record
@@ -168,6 +168,33 @@ def test_one_pointer_marks_the_same_words_in_both(page: Page, address: str, widt
     expect(views.nth(0)).to_have_attribute("data-linked", f"q{a.index('Parlament')}")
     views.nth(0).locator(f"[data-token=q{a.index('Zinssätze')}]").hover()
     expect(views.nth(1)).to_have_attribute("data-linked", "")  # greedy has no such word
+
+
+def test_a_word_of_b_alone_is_pinned_there(page: Page, address: str) -> None:
+    """It was a button that did nothing: pins are of the tokens of A."""
+    by_beam = BY_GREEDY.replace("method_b=greedy", "decoding=greedy&method_b=beam")
+    visit(page, f"{address}/compare?{by_beam}&picture=arrows")
+    views = page.locator(".head-view[data-nonce]")
+    expect(views).to_have_count(2)
+    a, b = (_rows(views.nth(i)) for i in (0, 1))
+    painted(page)
+    alone, both = f"q{b.index('Zinssätze')}", f"q{b.index('hob')}"
+    views.nth(1).locator(f"[data-token={alone}]").click()
+    becomes(lambda: parameter(page, "pins_b"), alone)
+    expect(views.nth(1)).to_have_attribute("data-pins", alone)
+    expect(views.nth(0)).to_have_attribute("data-pins", "")
+    views.nth(1).locator(f"[data-token={both}]").click()
+    becomes(lambda: parameter(page, "pins"), f"q{a.index('hob')}")
+    page.reload()
+    expect(views.nth(1)).to_have_attribute("data-pins", f"{both},{alone}")
+    expect(views.nth(0)).to_have_attribute("data-pins", f"q{a.index('hob')}")
+    views.nth(1).locator(f"[data-token={alone}]").click()
+    becomes(lambda: parameter(page, "pins_b"), None)
+    views.nth(1).locator(f"[data-token={alone}]").click()
+    becomes(lambda: parameter(page, "pins_b"), alone)
+    views.nth(0).locator(f"[data-token=q{a.index('hob')}]").press("Escape")
+    becomes(lambda: (parameter(page, "pins"), parameter(page, "pins_b")), (None, None))
+    expect(views.nth(1)).to_have_attribute("data-pins", "")
 
 
 def test_a_line_and_a_cell_are_pointed_at_in_both(page: Page, address: str) -> None:

@@ -218,6 +218,14 @@ def test_a_lock_keeps_both_panes_at_one_head() -> None:
     assert other(choose(free, head=7)).head_b == 3
 
 
+@pytest.mark.parametrize("change", [{"method_b": "greedy"}, {"own_b": True}, {"text": "other"}])
+def test_what_is_pinned_in_b_goes_with_its_text(change: dict[str, Any]) -> None:
+    two = put(Screen(), pins_b=("q5",), cell_b=(5, 2))
+    chosen = other(choose(two, **change))
+    assert (chosen.pins_b, chosen.cell_b) == ((), None)
+    assert other(choose(two, layer=1)) == other(two)
+
+
 def other(screen: Screen) -> CompareFields:
     """The choices that are about B."""
     return screen.of(CompareFields)

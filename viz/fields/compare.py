@@ -4,7 +4,10 @@ from dataclasses import dataclass
 
 from viz.about import CHECKPOINT, HEAD_B, REQUEST, SECOND
 from viz.choice import PageFields, choice
-from viz.spelling import NAME, PAIR, WHOLE, WHOLES, YES
+from viz.spelling import NAME, PAIR, PINS, WHOLE, WHOLES, YES
+
+TEXT_B = REQUEST | SECOND | {"method_b", "own_b", "kind_b"}
+"""The fields that make rows and columns of B."""
 
 
 @dataclass(frozen=True)
@@ -26,7 +29,9 @@ class CompareFields:
     layer_b: int | None = choice(WHOLE, None, SECOND)
     head_b: int | None = choice(WHOLE, None, SECOND)
     heads_b: tuple[int, ...] | None = choice(WHOLES, None, CHECKPOINT | SECOND | HEAD_B)
-    cell_b: tuple[int, int] | None = choice(PAIR, None, REQUEST | SECOND | {"kind_b"})
+    pins_b: tuple[str, ...] = choice(PINS, (), TEXT_B | {"edits", "tokens", "special", "between"})
+    """Rows and columns of B that are pinned, of tokens that A has not."""
+    cell_b: tuple[int, int] | None = choice(PAIR, None, TEXT_B)
 
 
 FIELDS = PageFields("compare", CompareFields, before="step")

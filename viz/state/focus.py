@@ -202,13 +202,15 @@ def row_pins(pane: Pane, query: int) -> Pins:
 def _by_first_pane(pane: Pane, pins: Pins) -> dict[str, Any]:
     """Pins as the Screen names them: by the rows and columns of the first pane.
 
-    That shows another kind of attention where more of them have a name there.
+    That shows another kind of attention where more of them have a name there. Tokens that only the
+    second one has are pinned there alone; both give their pins up together.
     """
     if pane.beside is None:
-        return {"pins": pins}
+        return {"pins": pins} if pins else {"pins": (), "pins_b": ()}
     own = replace(pane, screen=replace(pane.screen, pins=pins))
-    first = max(_every_kind(pane.beside), key=lambda it: len(_named(own, it)))
-    return {"pins": moved(own, first)} | _head_of(first, pane.beside)
+    first = max(_every_kind(pane.beside), key=lambda it: len(_names(own, it)))
+    alone = tuple(pin for pin in pins if pin not in _names(own, first))
+    return {"pins": moved(own, first), "pins_b": alone} | _head_of(first, pane.beside)
 
 
 def _map(pane: Pane) -> AttentionMap:
@@ -218,15 +220,15 @@ def _map(pane: Pane) -> AttentionMap:
 
 def moved(before: Pane, after: Pane) -> Pins:
     """The pins of the same tokens in another map, as rows or as columns as far as it can be."""
-    return tuple(dict.fromkeys(_named(before, after)))
+    return tuple(dict.fromkeys(_names(before, after).values()))  # two may have one
 
 
-def _named(before: Pane, after: Pane) -> list[str]:
-    """The same of each pin that has a place there: two may have one."""
+def _names(before: Pane, after: Pane) -> dict[str, str]:
+    """Pin -> the same in another map, of each that has a place there."""
     old, new = sides(_map(before)), sides(_map(after))
     stands_for = twin(before.recording, after.recording)
-    pins = (_first(pin, old, new, stands_for) for pin in before.screen.pins)
-    return [pin for pin in pins if pin is not None]
+    names = {pin: _first(pin, old, new, stands_for) for pin in before.screen.pins}
+    return {pin: name for pin, name in names.items() if name is not None}
 
 
 def _first(

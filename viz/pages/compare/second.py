@@ -192,7 +192,8 @@ def _pane(first: Pane, of: Second | Changed | ByMethod | None, result: Answer | 
         at = first.selection
         locked = put(own.screen, kind_b=at.kind, layer_b=at.layer, head_b=at.head)
         own = replace(own, screen=locked)
-    return replace(own, screen=replace(own.screen, pins=moved(first, own)))
+    pins = (*moved(first, own), *screen.of(CompareFields).pins_b)
+    return replace(own, screen=replace(own.screen, pins=tuple(dict.fromkeys(pins))))
 
 
 def beside(first: Recording, second: Recording) -> Recording:
