@@ -151,6 +151,10 @@ def test_a_phone_has_an_indented_list(page: Page, apps: str) -> None:
     expect(lines.locator(".rank")).to_have_text(["1", "2"])
     tree.locator("summary").first.click()
     expect(tree.locator("details .why").first).to_contain_text("scored better")
+    heights = "all => [...new Set(all.map(it => Math.round(it.getBoundingClientRect().height)))]"
+    assert len(tree.locator(".list .word:visible").evaluate_all(heights)) == 1, (
+        "no word is squeezed"
+    )
     word = lines.locator(".word").first
     word.click()
     expect(word).to_have_attribute("aria-pressed", "true")
