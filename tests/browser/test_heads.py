@@ -13,6 +13,8 @@ from tests.browser.server import ROOT, at_rest, painted, serve
 MAP = "[data-testid=stPlotlyChart]"
 HEADS = '[role=region][aria-label="Heads"]'
 
+WIDTHS = "[...document.querySelectorAll('.data')].map((it) => [it.scrollWidth, it.offsetWidth])"
+
 
 def open_heads(page: Page, address: str, query: str = "checkpoint=en-de") -> None:
     page.goto(f"{address}/heads?{query}")
@@ -94,6 +96,29 @@ def drawn_by_the_page(page: Page, head: int) -> None:
     painted(page)
     expect(page.locator("[data-ahead]")).to_have_count(1)
     expect(page.locator(ROWS)).to_have_attribute("aria-label", named(head))
+
+
+@pytest.mark.parametrize("width", [390, 720, 1440])
+@pytest.mark.parametrize("of", ["all", "one"])
+def test_a_head_of_a_column_that_opens_widens_no_table(
+    page: Page, address: str, of: str, width: int
+) -> None:
+    """Its sentence is in sight, however far the table is scrolled."""
+    page.set_viewport_size({"width": width, "height": 844})
+    open_heads(page, address, f"checkpoint=en-de&heads_of={of}&kind=decoder_self&layer=1&head=2")
+    heads = page.locator(".data thead summary")
+    heads.first.wait_for()
+    before = page.evaluate(WIDTHS)
+    for head in heads.all():
+        head.press("Enter")
+        opened = page.locator(".data .meanings p:visible")
+        expect(opened).to_have_count(1)
+        assert page.evaluate(WIDTHS) == before
+        box, table = opened.bounding_box(), page.locator(".data:has([open])").bounding_box()
+        assert box is not None and table is not None
+        assert table["x"] <= box["x"]
+        assert box["x"] + box["width"] <= table["x"] + table["width"]
+        head.press("Enter")
 
 
 def test_a_link_shows_its_head_before_the_page_has_run(page: Page, address: str) -> None:

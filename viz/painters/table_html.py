@@ -18,7 +18,7 @@ from viz.exhibits.table import (
     place_on,
 )
 from viz.painters.shades import stop_of, stops_of
-from viz.painters.table_style import class_of, style_of
+from viz.painters.table_style import MOST_OPENED, class_of, style_of
 from viz.theme import Theme
 
 TALL = 24
@@ -59,8 +59,11 @@ def _has_shades(table: Table) -> bool:
 
 def _table(table: Table) -> str:
     caption = f"<figcaption>{html.escape(table.title)}</figcaption>" if table.title else ""
-    head = "".join(f"<tr>{''.join(map(_head, line))}</tr>" for line in table.lines_above)
-    columns = table.above[1:]
+    columns, meanings = table.above[1:], _meanings(table)
+    head = "".join(
+        f"<tr>{''.join(_head(each, meanings) for each in line)}</tr>" for line in table.lines_above
+    )
+    head += _opened(meanings, len(table.above))
     body = "".join(_row(row, columns, table.scale) for row in table.rows)
     result = f" <b>{html.escape(table.result)}</b>" if table.result else ""
     foot = f"<p>{html.escape(table.foot)}{result}</p>" if table.foot else ""
@@ -86,7 +89,28 @@ def _classes(table: Table) -> Iterator[str]:
         yield "few"
 
 
-def _head(column: Column) -> str:
+def _meanings(table: Table) -> list[Column]:
+    """The heads that open what their numbers are."""
+    heads = (each for line in table.lines_above for each in line)
+    return [each for each in heads if each.explain and not each.link][:MOST_OPENED]
+
+
+def _opened(meanings: Sequence[Column], n_columns: int) -> str:
+    """A line below the heads with the sentences of those that are open: it is as wide as the table,
+    which none of them widens. Readers of screens find each within its head.
+    """
+    if not meanings:
+        return ""
+    sentences = "".join(
+        f'<p class="m{i}"><b>{_formula(each.title, each.is_formula)}</b> '
+        f"{html.escape(each.explain)}</p>"
+        for i, each in enumerate(meanings)
+    )
+    cell = f'<td colspan="{n_columns}"><div>{sentences}</div></td>'
+    return f'<tr class="meanings" aria-hidden="true">{cell}</tr>'
+
+
+def _head(column: Column, meanings: Sequence[Column]) -> str:
     text, small = _formula(column.title, column.is_formula), _small(column.small)
     if not text + small:
         return "<td></td>"
@@ -95,9 +119,10 @@ def _head(column: Column) -> str:
     span = f' colspan="{column.n_columns}"' if column.n_columns > 1 else ""
     order = ' aria-sort="ascending"' if column.is_sorted else ""
     words = f"{text}{small}"
-    if column.explain and not column.link:
+    if column in meanings:
         meaning = f"<span>{html.escape(column.explain)}</span>"
-        words = f"<details><summary>{words}</summary>{meaning}</details>"
+        place = f"m{meanings.index(column)}"
+        words = f'<details class="{place}"><summary>{words}</summary>{meaning}</details>'
     if column.link:
         words = f'<a data-state href="{html.escape(column.link)}" title="Sort by this">{words}</a>'
     return f'<th scope="col"{look}{span}{order}>{words}</th>'

@@ -71,12 +71,17 @@ _CSS = """
   .data thead summary { display: block; min-height: 24px; cursor: help;
                         text-decoration: underline dotted; text-underline-offset: 3px; }
   .data thead summary::-webkit-details-marker { display: none; }
-  .data thead details span { display: block; width: 13rem; padding-bottom: 0.3rem;
-                             white-space: normal; text-align: left; font-weight: 400;
-                             line-height: 1.4; }
+  .data thead details span { position: absolute; width: 1px; height: 1px; overflow: hidden;
+                             clip-path: inset(50%); } /* for readers: others see the line below */
+  .tables .line:has(.meanings) { container-type: inline-size; }
+  .data:not(:has(thead details[open])) .meanings, .data p[class^="m"] { display: none; }
+  .data .meanings td { height: auto; padding: 0.3rem 0.35rem; text-align: left; }
+  .data .meanings div { width: 0; min-width: 100%; }
+  .tables .data .meanings p { position: sticky; left: 0.35rem; margin: 0; white-space: normal;
+                              width: min(100%, 100cqi - 1.4rem, 44rem); line-height: 1.4; }
   .data.rows thead th[aria-sort] a { color: var(--accent); }
   .data.rows thead th[aria-sort] a::after { content: " ▾"; }
-  .data.rows tr.first > * { border-top: 3px solid var(--grid) !important; }
+  .data.rows tr.first > * { border-top: 3px solid var(--grid); }
   .data.rows.few { width: fit-content; } /* the frame ends where the few columns do */
   .data.rows.few table { min-width: 0; }
   .data.rows.few td:not(:first-child) { padding-left: 1.2rem; }
@@ -129,6 +134,12 @@ _CSS = """
   .data .bars span:first-child { background: var(--dim); }
 """
 
+MOST_OPENED = 24
+"""Heads of one table that open a sentence."""
+_OPENED = "".join(
+    f".data:has(.m{i}[open]) .meanings .m{i} {{ display: block; }}" for i in range(MOST_OPENED)
+)
+
 
 def style_of(scales: Iterable[Scale], theme: Theme) -> str:
     """The style sheet of tables with shades of these scales."""
@@ -137,7 +148,7 @@ def style_of(scales: Iterable[Scale], theme: Theme) -> str:
         for scale in sorted(set(scales))
         for i, (ground, ink) in enumerate(grounds_of(scale, theme))
     )
-    return f"<style>{_CSS}{shades}</style>"
+    return f"<style>{_CSS}{_OPENED}{shades}</style>"
 
 
 def class_of(scale: Scale, stop: int) -> str:

@@ -184,7 +184,8 @@ def test_the_head_of_a_column_opens_what_its_numbers_are() -> None:
     columns = [Column("head"), Column("by <b>", explain="It is < 1."), Column("plain")]
     row = Row(Cell("a"), [Cell("1", 1.0), Cell("2", 2.0)])
     drawn = table_html(Table("Table", columns, [row]), LIGHT)
-    assert drawn.count("<details>") == 1 and "It is &lt; 1." in drawn
+    assert drawn.count("<details class=") == 1 and drawn.count("It is &lt; 1.") == 2
+    assert drawn.count(' class="m0"') == 2, "the head, and its line below all heads"
     assert "<summary>by &lt;b&gt;</summary>" in drawn
     sorting = [*columns[:2], Column("plain", link="?a=b", explain="Never both.")]
     assert "Never both." not in table_html(Table("Table", sorting, [row]), LIGHT)
