@@ -66,6 +66,8 @@ class Exhibit:
     tables: tuple[tuple[Cell, ...], ...] = ()
     unexplained: tuple[str, ...] = ()
     """Columns of numbers that nothing says more of than their titles."""
+    uncounted: tuple[str, ...] = ()
+    """Tables with intervals of which nothing says how many sentences these are over."""
     payload: tuple[dict[str, Any], list[Any]] | None = None
     """Header and arrays that the browser is sent, where a component of ours draws it."""
 
@@ -130,6 +132,7 @@ def _exhibit(pane: Pane, shown: Declared, name: str) -> Exhibit:
     return Exhibit(
         record.title, says, record.link, record.caption, sheet,
         tables=tuple(_tables(shown)), unexplained=tuple(_unexplained(shown)),
+        uncounted=tuple(_uncounted(shown)),
         payload=_payload(shown.pane or pane, shown),
     )  # fmt: skip
 
@@ -148,6 +151,14 @@ def _unexplained(shown: Declared) -> Iterator[str]:
             is_said = column.explain or column.is_word or column.link or not column.title
             if not is_said and any(cell and cell.value is not None for cell in cells):
                 yield column.title
+
+
+def _uncounted(shown: Declared) -> Iterator[str]:
+    for table in as_tables(shown.content) if isinstance(shown.content, Table | Tables) else ():
+        cells = [cell for row in table.rows for cell in row.cells if cell]
+        ends = [cell.ends or cell.interval for cell in cells]
+        if any(each and each[0] is not None for each in ends) and not table.n_sentences:
+            yield table.name
 
 
 def _cells(table: Entries) -> Iterator[Cell]:

@@ -18,6 +18,8 @@ class Golden:
     """Its sheet; empty where that is not kept."""
     unexplained: tuple[str, ...] = ()
     """Columns of numbers whose heads do not say what these are; they stand in no file."""
+    uncounted: tuple[str, ...] = ()
+    """Tables whose intervals are over nobody knows how many sentences; nor do these."""
 
 
 def file_of(place: str, exhibit: str, ending: str = "txt") -> Path:

@@ -114,6 +114,7 @@ def _of(make: Exhibits, has_svg: bool = False) -> Make:
                 lines_of(each),
                 svg_lines(each.sheet) if has_svg and each.sheet else [],
                 each.unexplained,
+                each.uncounted,
             )
             for name, each in make().items()
         }

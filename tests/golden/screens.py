@@ -105,7 +105,7 @@ class _Reader(HTMLParser):
         super().__init__(convert_charrefs=True)
         self.charts: list[str] = []
         self.tables: list[list[list[str]]] = []
-        self._is_in_cell = False
+        self._is_in_cell = self._is_hidden = False
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         if tag == "figure" and ("class", "chart") in attrs:
@@ -113,8 +113,10 @@ class _Reader(HTMLParser):
         elif tag == "table":
             self.tables.append([])
         elif tag == "tr":
-            self.tables[-1].append([])
-        elif tag in ("td", "th"):
+            self._is_hidden = ("aria-hidden", "true") in attrs  # it repeats what heads open
+            if not self._is_hidden:
+                self.tables[-1].append([])
+        elif tag in ("td", "th") and not self._is_hidden:
             self.tables[-1][-1].append("")
             self._is_in_cell = True
         elif self._is_in_cell and tag in ("br", "small"):

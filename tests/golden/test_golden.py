@@ -50,6 +50,13 @@ def test_every_column_of_numbers_says_what_these_are(place: str) -> None:
     assert not any(silent.values()), silent
 
 
+@pytest.mark.parametrize("place", places())
+def test_every_table_with_intervals_knows_over_how_many_sentences(place: str) -> None:
+    """So it says where they say little."""
+    uncounted = {name: made.uncounted for name, made in exhibits(place).items()}
+    assert not any(uncounted.values()), uncounted
+
+
 @pytest.mark.parametrize(("place", "name"), HERE)
 def test_an_exhibit_is_what_its_golden_files_say(place: str, name: str) -> None:
     made = exhibits(place).get(name) if place in places() else None

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
+from transformer.analysis.bootstrap import caution
 from viz.exhibits.shading import Scale
 
 WIDE = 24
@@ -143,6 +144,13 @@ class Table:
     """A line below."""
     result: str = ""
     """The result of the foot, behind it."""
+    n_sentences: int = 0
+    """The fewest that one of its intervals is over; 0: it has none."""
+
+    @property
+    def below(self) -> str:
+        """The foot, and where its intervals say little."""
+        return " ".join(filter(None, (self.foot, caution(self.n_sentences))))
 
     @property
     def is_wide(self) -> bool:

@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from transformer.analysis.bootstrap import caution
 from viz.exhibits.table import Cell, Column, Row, Table
 from viz.figures.heads.column_heads import INTERVAL
 from viz.labels import decimals_of, percent, signed
@@ -50,7 +49,7 @@ def means_table(means: Sequence[MeanOff], unit: str = "nats", n_sentences: int =
 
     scale = Column(f"{signed(least, n)} to {signed(most, n)} {unit}", axis=(least, most))
     columns = [Column("off"), MEAN, INTERVAL, OTHER, scale]
-    return Table("Means", columns, list(map(row_of, means)), foot=caution(n_sentences))
+    return Table("Means", columns, list(map(row_of, means)), n_sentences=n_sentences)
 
 
 def _interval(each: MeanOff, decimals: int) -> Cell:

@@ -66,7 +66,7 @@ def _table(table: Table) -> str:
     head += _opened(meanings, len(table.above))
     body = "".join(_row(row, columns, table.scale) for row in table.rows)
     result = f" <b>{html.escape(table.result)}</b>" if table.result else ""
-    foot = f"<p>{html.escape(table.foot)}{result}</p>" if table.foot else ""
+    foot = f"<p>{html.escape(table.below)}{result}</p>" if table.below else ""
     if not table.rows and table.kind != "map":  # heads above nothing: as if rows were to come
         title = f'<p class="title">{html.escape(table.title)}</p>' if table.title else ""
         return f"<div>{title}{foot}</div>"

@@ -32,7 +32,7 @@ def marks_of(content: Table, theme: Theme, width: float) -> tuple[list[Mark], tu
         y = NORMAL + 4
     wide = max(sum(shape.widths), width_of(table.title, NORMAL, is_bold=True))
     # Heads above nothing would say that something is to come; a sheet without a mark says nothing.
-    has_heads = table.rows or content.kind == "map" or not (content.foot or content.title)
+    has_heads = table.rows or content.kind == "map" or not (content.below or content.title)
     for row in table.heads if has_heads else ():
         high = _head_height(row, shape)
         marks += _heads(row, shape, y, high, theme)

@@ -34,8 +34,8 @@ def table_sheet(content: Table | Tables, theme: Theme, width: float) -> Sheet:
             x, y = 0.0, low + (GAP / 2 if marks else 0.0)
         marks += moved(drawn, x, y)
         x, low, is_begun = x + size[0] + GAP, max(low, y + size[1]), True
-        if table.foot:
-            line = f"{table.foot} {table.result}".strip()
+        if table.below:
+            line = f"{table.below} {table.result}".strip()
             foot = _lines(broken(line, width, SMALL), 0.0, theme)
             marks += moved(foot, 0.0, low + BEFORE)
             low, is_begun = low + BEFORE + len(foot) * LINE + 1, False

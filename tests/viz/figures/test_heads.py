@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from transformer import decode, load_checkpoint, record
+from transformer.analysis.bootstrap import caution
 from transformer.analysis.reading import Reading, read, row_tokens
 from transformer.corpus.atlas import Atlas, place_of
 from transformer.corpus.labels import Label
@@ -22,6 +23,7 @@ from viz.figures.heads.circuits_table import circuits_table
 from viz.figures.heads.heads_table import heads_table
 from viz.figures.heads.inks import OTHERS, inks_of
 from viz.figures.heads.names import head_name
+from viz.figures.heads.numbers_of_head import numbers_of_head
 from viz.figures.heads.relatives_table import relatives_table
 from viz.labels import in_word
 from viz.pages.heads.sentences import rows_of as rows_in_sentences
@@ -206,6 +208,21 @@ def test_the_table_has_a_row_for_each_head_in_the_order_that_is_asked_for(atlas:
     table = heads_table(atlas, places, ["worth", "entropy"], ["#"] * len(places), "entropy")
     assert table.rows[0].head.text == "Cross L2 H7"
     assert len(table.rows) == 72
+
+
+def test_an_interval_over_few_sentences_of_a_large_survey_says_so(
+    atlas: Atlas, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A number may be of few of its sentences; so may what a head is worth."""
+    place = ("cross", 2, 3)
+    few = [
+        (lambda: numbers_of_head(atlas, place), atlas.heads[place].numbers, "entropy"),
+        (lambda: heads_table(atlas, [place], [], ["#"], "layer"), atlas.shipped.worth, place),
+    ]
+    for made, numbers, name in few:
+        assert caution(made().n_sentences) == "" and made().n_sentences > 0
+        monkeypatch.setitem(numbers, name, replace(numbers[name], n_sentences=3))
+        assert caution(3) in table_html(made(), LIGHT)
 
 
 def test_a_table_without_rows_has_no_box() -> None:

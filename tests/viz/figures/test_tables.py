@@ -95,7 +95,7 @@ def test_an_interval_over_few_sentences_is_said_to_say_little() -> None:
     mean = MeanOff("a", "./", -2.0, -4.0, 1.0, 0.5)
     worth = Worth("head-off:cross.0.0", 3, -2.0, -4.0, 1.0, 0.5)
     for n, is_few in ((2, True), (9, True), (10, False)):
-        assert ("interval" in means_table([mean], "nats", n).foot) == is_few
+        assert ("interval" in means_table([mean], "nats", n).below) == is_few
         result = {"heads": [vars(replace(worth, n_sentences=n))], "pairs": [], "unit": "nats"}
         assert ("says little" in SWEEP.text(result)) == is_few
         assert f"{n} sentences" in SWEEP.text(result)

@@ -43,7 +43,16 @@ def heads_table(
 
     pairs = zip(places, worths, links, [None, *places], strict=False)
     foot = "" if places else "No head is listed here."
-    return Table("Heads", columns, [row(*each) for each in pairs], foot=foot)
+    rows = [row(*each) for each in pairs]
+    return Table("Heads", columns, rows, foot=foot, n_sentences=_fewest(atlas, places))
+
+
+def _fewest(atlas: Atlas, places: Sequence[Place]) -> int:
+    """The fewest sentences that an interval of these heads is over."""
+    labels = [label for place in places for label in atlas.labels.get(place, ())[:1]]
+    worths = [worth for place in places if (worth := atlas.shipped.worth.get(place))]
+    of: list[Label | Estimate] = [*labels, *worths]
+    return min((each.n_sentences for each in of if each.low is not None), default=0)
 
 
 def _label(atlas: Atlas, place: Place) -> tuple[Cell, Cell]:

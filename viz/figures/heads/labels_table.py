@@ -43,7 +43,8 @@ def labels_table(labels: Sequence[Label]) -> Table:
         )
         for each in labels
     ]
-    return Table("Labels", COLUMNS, rows)
+    fewest = min((each.n_sentences for each in labels), default=0)
+    return Table("Labels", COLUMNS, rows, n_sentences=fewest)
 
 
 def _interval(label: Label) -> Cell:

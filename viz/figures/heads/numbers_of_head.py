@@ -1,6 +1,5 @@
 """Every number of a head over its survey: mean, interval, and what is had by chance."""
 
-from transformer.analysis.bootstrap import caution
 from transformer.corpus.atlas import Atlas, Place, title_of
 from transformer.corpus.surveyed import Estimate
 from viz.exhibits.table import Cell, Column, Row, Table
@@ -17,15 +16,16 @@ COLUMNS = (
 
 def numbers_of_head(atlas: Atlas, place: Place) -> Table:
     """A row for each number: what the head is worth first."""
-    rows = []
+    rows, fewest = [], atlas.survey.n_sentences
     for name in atlas.numbers(place[0]):
         estimate = atlas.number(place, name)
         if estimate is not None:
             chance = atlas.heads[place].numbers.get(f"{name}_chance")
+            if estimate.low is not None:
+                fewest = min(fewest, estimate.n_sentences)
             rows.append(_row(name, estimate, chance, atlas.shipped.unit))
-    n = atlas.survey.n_sentences
-    foot = f"Over {sentences(n)}. {caution(n)}".strip()
-    return Table("Numbers", COLUMNS, rows, foot=foot)
+    foot = f"Over {sentences(atlas.survey.n_sentences)}."
+    return Table("Numbers", COLUMNS, rows, foot=foot, n_sentences=fewest)
 
 
 def _row(name: str, of: Estimate, chance: Estimate | None, unit: str) -> Row:
