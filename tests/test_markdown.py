@@ -37,6 +37,7 @@ KNOWN = {
     "_room_for_outputs(pane.answer, '')": "as above",
     "words_body(content)": "as above",
     "_read_out(content, outcome_of)": "as above",
+    "_remark(text, is_read_out)": "as above",
     "bars_body(chart, _theme(), says)": "as above",
     "cards(story, [None] * len(story.scenes))": "viz/figures escapes all texts",
     "cards(story, pictures(story, current_theme().name))": "as above",

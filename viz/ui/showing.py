@@ -196,8 +196,12 @@ def _read_out(content: Words, outcome_of: str) -> str:
 
 def show_remark(text: str, is_read_out: bool) -> None:
     """A sentence where an outcome would stand; read out in its place, where it comes after one."""
+    st.html(_remark(text, is_read_out))
+
+
+def _remark(text: str, is_read_out: bool) -> str:
     attributes = f'data-told="{html.escape(text)}" data-of=""' if is_read_out else ""
-    st.html(f'<p class="remark" {attributes}>{escaped(text)}</p>')
+    return f'<p class="remark" {attributes}>{escaped(text)}</p>'
 
 
 def _theme() -> Theme:
