@@ -70,6 +70,8 @@ def run(options: Namespace) -> Result:
     """Measure what each head is worth, and pairs of them. Raises Refusal."""
     if options.bleu and is_elsewhere(options):
         raise InputError("BLEU is computed here: leave out --jobs, --engine and --address.")
+    if options.bleu and (options.pairs or options.pair is not None):
+        raise InputError("BLEU is of heads one by one, on single texts: leave out --pairs, --pair.")
     if options.bleu:
         return _bleu(options)
     torch.set_num_threads(options.threads or 1)  # as engines do, so that all give the same bytes

@@ -214,8 +214,8 @@ class WeightsCall(AttentionCall):
         raise ValueError("Here the model computed attention by hand: only its weights are known.")
 
     def weights(self) -> Tensor:
-        """Give them as they were, [H, Q, K] in float32: nothing is put in their place."""
-        return self.given.float()
+        """Give a copy of them as they were, [H, Q, K] in float32: nothing is put in their place."""
+        return self.given.to(torch.float32, copy=True)  # else whoever changes it changes the record
 
 
 def _moved(value: "AttentionCall | Sample", device: torch.device) -> dict[str, Any]:

@@ -145,7 +145,7 @@ class PositionalEncoding:
     encodings: Tensor
     """The positional encodings that met them [T, D]."""
     table: Tensor
-    """The module's encodings of all positions it has [max_len, D]."""
+    """The module's encodings of all positions it has [max_len, D], by reference."""
     sum: Tensor
     """The input of the first layer [T, D]: the sum of both, or what they are projected to."""
     scheme: str

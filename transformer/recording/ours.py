@@ -224,7 +224,7 @@ def _positions(
         side: PositionalEncoding(
             tokens(ids),
             embedded[0].float().cpu(),
-            encoded.float().cpu(),
+            _copied(encoded),
             table.detach().float().cpu(),
             joined[0].float().cpu(),
             config.positions,
@@ -233,6 +233,11 @@ def _positions(
             forced.embedded.items(), rows, strict=True
         )
     }
+
+
+def _copied(tensor: Tensor) -> Tensor:
+    """A part of the model in float32 on the CPU, which nobody changes the model by."""
+    return tensor.to("cpu", torch.float32, copy=True)
 
 
 def _classification(
@@ -250,7 +255,7 @@ def _classification(
         logits=logits.float().cpu(),
         pooling=config.pooling,
         outputs=outputs[0].float().cpu(),
-        weight=weight.float().cpu(),
-        bias=bias.float().cpu(),
+        weight=_copied(weight),
+        bias=_copied(bias),
         real=real[0].cpu(),
     )

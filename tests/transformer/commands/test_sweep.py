@@ -124,6 +124,9 @@ def test_the_engine_here_is_one_process(text_folder: Path, data: Path, capsys: O
         assert "leave out --jobs and --address" in capsys.readouterr().err
     assert run(text_folder, "--data", data, "--bleu", 3, "--jobs", 2) == 1
     assert "BLEU is computed here" in capsys.readouterr().err
+    for more in (("--pairs", 2), ("--pair", "second")):  # they were left out in silence
+        assert run(text_folder, "--data", data, "--bleu", 3, *more) == 1
+        assert "BLEU is of heads one by one" in capsys.readouterr().err
 
 
 def test_a_killed_write_leaves_the_table_that_was_there(

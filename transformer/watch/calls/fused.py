@@ -86,8 +86,10 @@ def _n_rows(reading: Reading) -> int:
     return reading.result.numel() // reading.result.size(-1)
 
 
-def parts(mask: Tensor | None, n_keys: int, splits: Splits) -> Split:
-    """`split`, once for a mask that several calls are given."""
+def parts(
+    mask: Tensor | None, n_keys: int, splits: Splits, lasting: Callable[[Tensor], Tensor]
+) -> Split:
+    """`split`, once for a mask that several calls are given; of a copy where lasting makes one."""
     if mask is None:
         return OPEN
     if id(mask) not in splits:
@@ -96,7 +98,7 @@ def parts(mask: Tensor | None, n_keys: int, splits: Splits) -> Split:
             spread = spread[0]
         while spread.dim() < 3:
             spread = spread[None]
-        splits[id(mask)] = mask, split(spread)
+        splits[id(mask)] = mask, split(lasting(spread))
     return splits[id(mask)][1]
 
 
@@ -126,8 +128,8 @@ def multi_head_call(
 ) -> tuple[Callable[[], AttentionCall], Split, tuple[int, int, int]]:
     """Keep what `multi_head_attention_forward` read: how to project it, its mask, H, Q, K.
 
-    query [Q, 1, D] or [Q, D], key and value alike. Projecting costs what the layer's own
-    projections do, so it waits until somebody asks.
+    query [Q, 1, D] or [Q, D], key and value alike. They are projected at once: by the time that
+    somebody asks, the matrices may have been trained on, and the input be that of another pass.
     """
     extra = int(bias_k is not None) + int(add_zero_attn)
     n_keys = key.size(0) + extra
@@ -137,14 +139,15 @@ def multi_head_call(
         weights = in_proj_weight.chunk(3)
     biases: Any = (None,) * 3 if in_proj_bias is None else in_proj_bias.chunk(3)
 
+    with torch.no_grad():
+        q, k, v = (
+            F.linear(x.reshape(x.size(0), -1), weight, bias)  # [T, D]
+            for x, weight, bias in zip((query, key, value), weights, biases, strict=True)
+        )
+        k, v = _with_extras(k, bias_k, add_zero_attn), _with_extras(v, bias_v, add_zero_attn)
+    q, k, v = (x.unflatten(-1, (num_heads, -1)).transpose(0, 1) for x in (q, k, v))
+
     def make() -> AttentionCall:
-        with torch.no_grad():
-            q, k, v = (
-                F.linear(x.reshape(x.size(0), -1), weight, bias)  # [T, D]
-                for x, weight, bias in zip((query, key, value), weights, biases, strict=True)
-            )
-            k, v = _with_extras(k, bias_k, add_zero_attn), _with_extras(v, bias_v, add_zero_attn)
-        q, k, v = (x.unflatten(-1, (num_heads, -1)).transpose(0, 1) for x in (q, k, v))
         call = AttentionCall(
             q=q,
             k=k,

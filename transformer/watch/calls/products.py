@@ -42,7 +42,7 @@ class Products(Sequences):
         """Take what a watcher takes, but paths: every module of the model -> its path."""
         super().__init__(paths, inputs, is_for_edits=is_for_edits)
         self._copies, self._is_one = copies, is_one
-        self._held = Held(paths)
+        self._held = Held(paths, inputs)
         self._marks = Marks()
         self._layer = Layer(self._held, paths)
         self._places = Places(paths)

@@ -135,8 +135,10 @@ class Watcher(Products):
             return
         source = self._layer.sources.made(args[0], key, value, running.is_given)
         heads = one_of_batch(self.folded(result), place.path)
-        query, key, value = map(self.folded, (query, self._lasting(key), self._lasting(value)))
-        split = parts(self.folded_mask(closed, len(heads)), key.size(-2), self._splits)
+        query, key, value = map(self.folded, map(self._lasting, (query, key, value)))
+        split = parts(
+            self.folded_mask(closed, len(heads)), key.size(-2), self._splits, self._lasting
+        )
         make = partial(fused_call, query, key, value, split, *others, **kwargs)
         sizes = heads.size(0), heads.size(1), key.size(-2)
         is_causal = others[1:2] == [True] or later_keys_are_closed(split.uncovered, *sizes[1:])

@@ -12,9 +12,10 @@ from transformer.watch.capture.tensors import own_attributes, storage, tensors_i
 class Held:
     """Tells what a model holds from what a pass makes, by where numbers lie."""
 
-    def __init__(self, modules: Iterable[nn.Module]) -> None:
+    def __init__(self, modules: Iterable[nn.Module], inputs: Iterable[object] = ()) -> None:
         """Before the pass: a buffer that is written during it is no constant."""
         self._modules = modules
+        self._given = {storage(each) for each in tensors_in(inputs)}
         buffers = (each for module in modules for each in module._buffers.values())
         self._buffers = {storage(it): (it, _version(it)) for it in buffers if it is not None}
 
@@ -30,9 +31,14 @@ class Held:
 
     @cached_property
     def _lasting(self) -> set[int]:
-        """Locate numbers that a later pass may overwrite: buffers, and attributes of modules."""
+        """Locate numbers that somebody may overwrite later, before the weights are computed.
+
+        A later pass: buffers, and attributes of modules; training: parameters, which learned
+        queries are; whoever ran it: what it was given.
+        """
         own = (_kept_in(module) for module in self._modules)
-        return {*self._buffers, *(storage(each) for values in own for each in values)}
+        kept = {storage(each) for values in own for each in values}
+        return {*self._buffers, *kept, *self._learned, *self._given}
 
     def is_learned(self, tensor: Tensor) -> bool:
         """Tell whether it is a parameter or a part of one."""
@@ -44,7 +50,7 @@ class Held:
         return buffer is not None and _version(buffer) == version
 
     def lasting(self, tensor: Tensor) -> Tensor:
-        """The tensor, or a copy where a later pass may overwrite it, as static caches."""
+        """The tensor, or a copy where somebody may overwrite it later, as static caches are."""
         return tensor.clone() if storage(tensor) in self._lasting else tensor
 
     def are_activations(self, operands: Sequence[Any], result: Tensor) -> bool:
