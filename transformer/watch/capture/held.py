@@ -37,8 +37,8 @@ class Held:
         queries are; whoever ran it: what it was given.
         """
         own = (_kept_in(module) for module in self._modules)
-        kept = {storage(each) for values in own for each in values}
-        return {*self._buffers, *kept, *self._learned, *self._given}
+        attributes = {storage(each) for values in own for each in values}
+        return {*self._buffers, *attributes, *self._learned, *self._given}
 
     def is_learned(self, tensor: Tensor) -> bool:
         """Tell whether it is a parameter or a part of one."""
