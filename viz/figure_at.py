@@ -9,7 +9,9 @@ from transformer.checkpoint import CheckpointError
 from transformer.discover import discover
 from transformer.files.foreign_text import some_of
 from transformer.files.whole_file import write_whole
-from transformer.refusal import Refusal
+from transformer.recording import Recording
+from transformer.recording.data import place_of
+from transformer.refusal import Refusal, quoted
 from viz.exhibits.exhibit import Exhibit
 from viz.export import recording_npz
 from viz.paper.crate import crate
@@ -38,7 +40,10 @@ def save_figure(options: Namespace) -> str:
     of_data = Path(options.data or ".csv").suffix.removeprefix(".").lower()
     if options.data and of_data not in (*TABLES, "npz"):
         raise FigureError(f"{options.data} must end in {_endings(*TABLES, 'npz')}.")
-    pane, figures = page_of(_screen(options.screen))
+    screen = _screen(options.screen)
+    pane, figures = page_of(screen)
+    if pane.result is not None:
+        _check_place(screen, pane.result.recording)
     if not figures:
         raise FigureError(
             f"There is no figure at this address: the page {pane.screen.page} shows text or links "
@@ -94,6 +99,20 @@ def page_of(screen: Screen) -> tuple[Pane, Mapping[str, Exhibit]]:
         result = None
     pane = page.completed(page.pane(Pane(screen, request, result)))
     return pane, page.finished(pane)
+
+
+def _check_place(screen: Screen, recording: Recording) -> None:
+    """Refuse a kind, layer or head that is not there: a screen would show another one instead."""
+    if screen.kind is None:
+        return
+    attention = recording.attentions.get(screen.kind)
+    if attention is None:
+        kinds = ", ".join(recording.attentions)
+        raise FigureError(f"There is no {quoted(screen.kind)} here; there is {kinds}.")
+    if screen.layer is not None:
+        place_of("layer", screen.layer, attention.n_layers, screen.kind)
+    if screen.head is not None:
+        place_of("head", screen.head, attention.n_heads, screen.kind)
 
 
 def _page(name: str) -> Page:

@@ -149,3 +149,21 @@ def test_a_b_that_cannot_be_shown_ends_in_a_sentence(
     last = capsys.readouterr().err.splitlines()[-1]
     assert last.startswith("error: ") and why in last
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("place", ["kind=cros&layer=1", "kind=cross&layer=9", "layer=1&head=30"])
+def test_a_head_that_is_not_there_is_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], place: str
+) -> None:
+    """A file of another head, which stood there instead, would be cited as the one asked for."""
+    address = f"./?checkpoint=copy&text=3+7+2&kind=cross&{place}"
+    assert main(["figure", address, "--out", str(tmp_path / "figure.svg")]) == 1
+    assert "There is no " in capsys.readouterr().err
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("port", ["0", "65536", "-1", "x"])
+def test_a_port_that_there_cannot_be(port: str) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(["--port", port, "--quiet"])
+    assert ended.value.code == 2
