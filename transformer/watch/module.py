@@ -70,7 +70,7 @@ def record_module(
         plan = Plan(settled(watcher), by_kind(watcher.seen), passed[1] or passed[0])
         check_edits(made, plan.sizes, plan.sides)
         editor = Editor(made, dict(_references(made, by_kind(watcher.seen))))
-        watcher = EditingWatcher(module, plan, editor, copies=copies, is_one=is_one)
+        watcher = EditingWatcher(module, plan, editor, copies=copies, is_one=is_one, inputs=values)
     output = _run(module, args, named, watcher)
     settled(watcher)
     check_met(editor)

@@ -80,20 +80,23 @@ def given_anew(module: nn.Module, inputs: tuple[Tensor, ...]) -> None:
 
 
 @pytest.mark.usefixtures("wrong_recordings")  # W_O is kept by reference: the check says so
+@pytest.mark.parametrize("edits", [(), ("head-off:encoder_self.0.1",)])
 @pytest.mark.parametrize("later", [trained, given_anew])
 @pytest.mark.parametrize(
     "make", [Vectors, LearnedQueries, LearnedBias, GivenMask, ByHand, TorchLayer]
 )
 def test_nothing_that_comes_later_changes_it(
-    make: Callable[[], nn.Module], later: Callable[[nn.Module, tuple[Tensor, ...]], None]
+    make: Callable[[], nn.Module],
+    later: Callable[[nn.Module, tuple[Tensor, ...]], None],
+    edits: tuple[str, ...],
 ) -> None:
     """A recording is often looked at when the next steps of a training are done."""
     torch.manual_seed(0)
     module = make().eval()
     inputs = torch.rand(1, T, D), torch.rand(1, 1, T, T)
-    (before,) = record(module, inputs).attentions.values()
+    (before,) = record(module, inputs, edits=edits).attentions.values()
     weights, given = before.weights(0), before.calls[0].heads_given()
-    (after,) = record(module, inputs).attentions.values()
+    (after,) = record(module, inputs, edits=edits).attentions.values()
     later(module, inputs)
     assert after.weights(0).equal(weights)
     assert after.calls[0].heads_given().equal(given)
