@@ -110,21 +110,29 @@ def evidence(
     target: str | Sequence[Token] | None = None,
     edits: Iterable[Edit | str] | None = (),
     on_step: OnStep | None = None,
-    recording: Recording | None = None,
 ) -> Evidence:
     """Find what each written word needs: every word of the text is hidden in turn.
 
     target: what is written, as text or tokens; None: what greedy decoding writes. edits: in force
-    all the while. on_step: called between two batches. recording: of just these, if there is one. A
-    model of ours runs all words in a batch, any other, or under edits of positions, once for each.
-    Raises InputError, of an edit EditError.
+    all the while. on_step: called between two batches. A model of ours runs all words in a batch,
+    any other, or under edits of positions, once for each. Raises InputError, of an edit EditError.
     """
     check_open(checkpoint)
-    made, plain = edits_of(edits), recording
-    if plain is None:
-        if target is None and checkpoint.family.decodes:
-            target = decode(checkpoint, text, edits=made).target
-        plain = record(checkpoint, text, target, made)
+    made = edits_of(edits)
+    if target is None and checkpoint.family.decodes:
+        target = decode(checkpoint, text, edits=made).target
+    return evidence_beside(checkpoint, text, record(checkpoint, text, target, made), made, on_step)
+
+
+def evidence_beside(
+    checkpoint: Checkpoint,
+    text: str,
+    plain: Recording,
+    edits: Iterable[Edit | str],
+    on_step: OnStep | None = None,
+) -> Evidence:
+    """The same beside a recording that is there already, of just this text under these edits."""
+    made = edits_of(edits)
     output = output_beside(checkpoint, text, plain)
     tried = _Tried.of(checkpoint, plain)
     tried.check(checkpoint, output, made)

@@ -7,6 +7,8 @@ from transformer.checkpoint import shipped_path
 from transformer.hugging_face.adapters.path import adapted_path, parts_of
 
 MOST_THREADS = 1024
+OTHERS = ".gz .html .json .jsonl .md .npz .ods .parquet .pdf .png .svg .tsv .xls .xlsx .zip"
+"""Endings of other formats than that of a table's file."""
 
 
 def add_checkpoint(parser: ArgumentParser) -> None:
@@ -38,7 +40,9 @@ def named_folder(text: str) -> Path:
 
 def new_file(text: str) -> Path:
     """A file to write; a folder is refused before the work. Raises ArgumentTypeError."""
-    if not text or Path(text).is_dir():
+    if not text:
+        raise ArgumentTypeError("must name a file")
+    if Path(text).is_dir():
         raise ArgumentTypeError("must name a file, and is a folder")
     return Path(text)
 
@@ -46,7 +50,9 @@ def new_file(text: str) -> Path:
 def csv_file(text: str) -> Path:
     """The same of a table, whose ending says no other format. Raises ArgumentTypeError."""
     file = new_file(text)
-    if file.suffix.lower() not in (".csv", ".txt", ""):
+    if (
+        file.suffix.lower() in OTHERS.split()
+    ):  # not any other: a name such as run-1.2 has a point, too
         raise ArgumentTypeError("is written as CSV: end its name in .csv")
     return file
 

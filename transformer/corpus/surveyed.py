@@ -111,12 +111,9 @@ class Survey:
         if not of_kind:
             kinds = ", ".join(dict.fromkeys(each.kind for each in self.heads))
             raise NoSuchHead(f"There is no {quoted(kind)} here; there is {kinds}.")
-        last_layer, last_head = (max(each) for each in zip(*of_kind, strict=True))
-        place = (
-            place_of("layer", layer, last_layer + 1, kind),
-            place_of("head", head, last_head + 1, kind),
-        )
-        return of_kind[place]
+        layer = place_of("layer", layer, 1 + max(each for each, _ in of_kind), kind)
+        n_heads = 1 + max((number for each, number in of_kind if each == layer), default=-1)
+        return of_kind[layer, place_of("head", head, n_heads, kind)]
 
     def to_json(self) -> str:
         """Write all of it as JSON, the names of fields as keys; `read_survey` reads it again."""

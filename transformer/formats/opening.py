@@ -1,10 +1,10 @@
 """Opening a checkpoint of any format: the first format that a path fits."""
 
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from dataclasses import replace
 from functools import cache
 from logging import getLogger
+from os.path import expanduser  # what it cannot read stays as it is
 from pathlib import Path
 from typing import Concatenate, ParamSpec, TypeVar
 
@@ -16,7 +16,7 @@ from transformer.discover import discover
 from transformer.files.foreign_text import reason
 from transformer.formats.format import Format
 from transformer.formats.what_instead import what_instead
-from transformer.hugging_face.adapters.path import adapted_path
+from transformer.hugging_face.adapters.path import SEPARATOR, adapted_path
 from transformer.refusal import Refusal, quoted
 
 P = ParamSpec("P")
@@ -47,15 +47,13 @@ def load_checkpoint(
     path = _at_home(Path(path)).absolute()  # so that "." has a name too
     path = path / weights if weights else path
     if adapter is not None:
-        path = adapted_path(path, Path(adapter).absolute())
+        path = adapted_path(path, _at_home(Path(adapter)).absolute())
     return format_of(path).load(path, chosen)
 
 
 def _at_home(path: Path) -> Path:
-    """A path that may begin with ~, as a shell reads it; as it is where there is no home."""
-    with suppress(RuntimeError):
-        return path.expanduser()
-    return path
+    """A path, of a base and an adapter too, that may begin with ~, as a shell reads it."""
+    return Path(SEPARATOR.join(map(expanduser, str(path).split(SEPARATOR))))
 
 
 def describe_checkpoint(path: Path) -> Description:

@@ -1,6 +1,6 @@
 """Somebody's own function from text to token ids, and the names of these, as a Tokenizer."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from numbers import Integral
 from pathlib import Path
 from typing import Any
@@ -85,11 +85,11 @@ def names_of(pieces: Pieces) -> tuple[str, ...]:
     Raises InputError for what has no order, such as a set, and for a dict without ids.
     """
     if not isinstance(pieces, Mapping):
-        if isinstance(pieces, Set) or not isinstance(pieces, Iterable):
+        if isinstance(pieces, set | frozenset) or not isinstance(pieces, Iterable):
             kind = type(pieces).__name__
             raise InputError(
-                f"pieces must be a list, the name of id 0 first, or a dict; a {kind} does not say "
-                "which id has which name."
+                "pieces must be a list, the name of id 0 first, or a dict; one of type "
+                f"{kind} does not say which id has which name."
             )
         return tuple(map(str, pieces))
     pairs: list[tuple[Any, Any]] = list(pieces.items())

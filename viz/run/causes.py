@@ -3,7 +3,8 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from transformer.causes import Evidence, evidence
+from transformer.causes import Evidence
+from transformer.causes.evidence import evidence_beside
 from transformer.inputs import InputError
 from transformer.words import word_groups
 from viz.components.kit.picture import NothingLeft
@@ -32,10 +33,10 @@ class Causes(Study[Evidence]):
         """Raises NothingLeft for a model, or under edits, whose words cannot be hidden."""
         request, plain = self.request, answer(self.request, runner)
         steps = runner.steps(plain.checkpoint.model)
-        inputs = plain.checkpoint, request.text, plain.recording.target, request.edits
+        inputs = plain.checkpoint, request.text, plain.recording, request.edits
         with steps.one():
             try:
-                result = evidence(*inputs, steps.give_way, plain.recording)
+                result = evidence_beside(*inputs, steps.give_way)
             except InputError as error:
                 raise NothingLeft(str(error)) from error
         yield result

@@ -11,6 +11,7 @@ import pytest
 
 from tests.conftest import SENTENCES
 from transformer.__main__ import main
+from transformer.commands.arguments import csv_file
 
 ROOT = Path(__file__).parents[3]
 
@@ -79,6 +80,11 @@ def test_a_table_is_a_csv_file(
         assert main([*map(str, arguments)])
     assert ("folder" if name == "folder" else ".csv") in capsys.readouterr().err
     assert not (tmp_path / name).is_file()
+
+
+@pytest.mark.parametrize("name", ["run-1.2", "table", "table.csv", "TABLE.CSV"])
+def test_a_name_with_a_point_is_a_table_s(tmp_path: Path, name: str) -> None:
+    assert csv_file(str(tmp_path / name)).name == name
 
 
 @pytest.mark.parametrize("number", ["0", "1025", "100000", "x"])
