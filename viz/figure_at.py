@@ -9,7 +9,6 @@ from transformer.checkpoint import CheckpointError
 from transformer.discover import discover
 from transformer.files.foreign_text import some_of
 from transformer.files.whole_file import write_whole
-from transformer.recording import Recording
 from transformer.recording.data import place_of
 from transformer.refusal import Refusal, quoted
 from viz.exhibits.exhibit import Exhibit
@@ -42,8 +41,9 @@ def save_figure(options: Namespace) -> str:
         raise FigureError(f"{options.data} must end in {_endings(*TABLES, 'npz')}.")
     screen = _screen(options.screen)
     pane, figures = page_of(screen)
-    if pane.result is not None:
-        _check_place(screen, pane.result.recording)
+    for each in (pane, pane.second):  # two that are locked show the head of the first
+        if each is not None and each.result is not None and not each.is_locked:
+            _check_place(each)
     if not figures:
         raise FigureError(
             f"There is no figure at this address: the page {pane.screen.page} shows text or links "
@@ -101,18 +101,15 @@ def page_of(screen: Screen) -> tuple[Pane, Mapping[str, Exhibit]]:
     return pane, page.finished(pane)
 
 
-def _check_place(screen: Screen, recording: Recording) -> None:
+def _check_place(pane: Pane) -> None:
     """Refuse a kind, layer or head that is not there: a screen would show another one instead."""
-    if screen.kind is None:
-        return
-    attention = recording.attentions.get(screen.kind)
-    if attention is None:
-        kinds = ", ".join(recording.attentions)
-        raise FigureError(f"There is no {quoted(screen.kind)} here; there is {kinds}.")
-    if screen.layer is not None:
-        place_of("layer", screen.layer, attention.n_layers, screen.kind)
-    if screen.head is not None:
-        place_of("head", screen.head, attention.n_heads, screen.kind)
+    attentions, kind = pane.recording.attentions, pane.chosen("kind") or pane.selection.kind
+    if kind not in attentions:
+        raise FigureError(f"There is no {quoted(kind)} here; there is {', '.join(attentions)}.")
+    sizes = {"layer": attentions[kind].n_layers, "head": attentions[kind].n_heads}
+    for name, n in sizes.items():
+        if (number := pane.chosen(name)) is not None:
+            place_of(name, number, n, kind)
 
 
 def _page(name: str) -> Page:

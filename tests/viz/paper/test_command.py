@@ -151,12 +151,25 @@ def test_a_b_that_cannot_be_shown_ends_in_a_sentence(
     assert not list(tmp_path.iterdir())
 
 
-@pytest.mark.parametrize("place", ["kind=cros&layer=1", "kind=cross&layer=9", "layer=1&head=30"])
+@pytest.mark.parametrize(
+    "place",
+    [
+        "?kind=cros&layer=1",
+        "?kind=cross&layer=9",
+        "?kind=cross&layer=1&head=30",
+        "?layer=99&head=99",  # of the kind that is shown where none is named
+        "?head=30",
+        "compare?kind_b=nope",
+        "compare?layer_b=99",
+        "compare?kind_b=cross&head_b=30",
+        "compare?method_b=sample&layer_b=99",
+    ],
+)
 def test_a_head_that_is_not_there_is_refused(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], place: str
 ) -> None:
     """A file of another head, which stood there instead, would be cited as the one asked for."""
-    address = f"./?checkpoint=copy&text=3+7+2&kind=cross&{place}"
+    address = f"./{place}&checkpoint=copy&text=3+7+2"
     assert main(["figure", address, "--out", str(tmp_path / "figure.svg")]) == 1
     assert "There is no " in capsys.readouterr().err
     assert not list(tmp_path.iterdir())
