@@ -271,6 +271,8 @@ def put(screen: Screen, **values: Any) -> Screen:
 def choose(screen: Screen, **changes: Any) -> Screen:
     """The screen with these choices, and the defaults of all that belonged to the old ones."""
     changed = {name for name, value in changes.items() if value_of(screen, name) != value}
+    if "edits" in changed and value_of(screen, "edited_b") and value_of(screen, "own_b"):
+        changed.add("own_b")  # with other edits B, which writes by itself, writes another text
     left: dict[str, Any] = {
         name: each.default
         for name, each in all_choices().items()

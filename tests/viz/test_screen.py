@@ -226,6 +226,23 @@ def test_what_is_pinned_in_b_goes_with_its_text(change: dict[str, Any]) -> None:
     assert other(choose(two, layer=1)) == other(two)
 
 
+@pytest.mark.parametrize(
+    ("b", "stays"),
+    [
+        ({"checkpoint_b": "de-en"}, True),
+        ({"method_b": "greedy"}, True),
+        ({"edited_b": True}, True),  # it reads what A wrote
+        ({"edited_b": True, "own_b": True}, False),
+    ],
+)
+def test_what_is_pinned_in_b_goes_with_edits_where_they_make_its_text(
+    b: dict[str, Any], stays: bool
+) -> None:
+    two = put(Screen(), **b, pins_b=("q5",), cell_b=(5, 2))
+    chosen = other(choose(two, edits=("head-off:cross.0.0",)))
+    assert (chosen.pins_b, chosen.cell_b) == ((("q5",), (5, 2)) if stays else ((), None))
+
+
 def other(screen: Screen) -> CompareFields:
     """The choices that are about B."""
     return screen.of(CompareFields)

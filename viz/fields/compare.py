@@ -29,7 +29,7 @@ class CompareFields:
     layer_b: int | None = choice(WHOLE, None, SECOND)
     head_b: int | None = choice(WHOLE, None, SECOND)
     heads_b: tuple[int, ...] | None = choice(WHOLES, None, CHECKPOINT | SECOND | HEAD_B)
-    pins_b: tuple[str, ...] = choice(PINS, (), TEXT_B | {"edits", "tokens", "special", "between"})
+    pins_b: tuple[str, ...] = choice(PINS, (), TEXT_B | {"tokens", "special", "between"})
     """Rows and columns of B that are pinned, of tokens that A has not."""
     cell_b: tuple[int, int] | None = choice(PAIR, None, TEXT_B)
 
