@@ -197,8 +197,8 @@ def stay_with_words(answer: Answer) -> None:
     edits, of = state.screen.edits, (answer.request.text, answer.request.pair)
     if answer.request.branch:  # the search goes on as it did; this is what is looked at
         return
-    named = [each for each in edits if each not in of_any_text(edits)]
-    tokens = {each: named_tokens(parse(each), answer.recording) for each in named}
+    free, recording = set(of_any_text(edits)), answer.recording
+    tokens = {each: named_tokens(parse(each), recording) for each in edits if each not in free}
     before = own.read
     own.read = Read((answer.request.checkpoint, *of, edits, answer.request.edits), tokens)
     if before is None or before.of != own.read.of or before.tokens == tokens:

@@ -1,6 +1,7 @@
 """Edits on the page: in force by the address, taken back, dropped where they cannot be made."""
 
 import re
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -10,8 +11,9 @@ from streamlit.testing.v1 import AppTest
 from tests.viz.ui.test_app import EXAMPLE, folder, said, screen, start
 from transformer import decode, load_checkpoint
 from transformer.checkpoint import Checkpoint
-from transformer.edits import Edit, edit_kinds
+from transformer.edits import Edit, edit_kinds, of_any_text
 from transformer.edits.edit import NUMBERS
+from viz.state import changing
 
 __all__ = ["folder"]
 
@@ -112,6 +114,24 @@ def test_every_edit_that_names_a_written_word_goes_with_it(folder: Path) -> None
     assert screen(app).edits == (*written, HEAD, *read) and not said(app)
     app.button(key="branch 0").click().run()
     assert screen(app).edits == (HEAD, *read) and f"{len(written)} changes" in app.info[0].value
+
+
+def test_edits_are_compared_once_and_not_each_with_all(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    compared: list[int] = []
+
+    def counted(edits: Sequence[str]) -> tuple[str, ...]:
+        compared.append(len(edits))
+        return of_any_text(edits)
+
+    monkeypatch.setattr(changing, "of_any_text", counted)
+    n_compared = []
+    for n in (1, 3):
+        start(edits="/".join(f"cut:cross.0.0.{query}.0" for query in range(n)))
+        n_compared.append(len(compared))
+        compared.clear()
+    assert n_compared[0] == n_compared[1] > 0
 
 
 def _piece(checkpoint: Checkpoint, id: int) -> str:
