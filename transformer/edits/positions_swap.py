@@ -5,6 +5,7 @@ from torch import Tensor
 
 from transformer.edits.edit import Edit, EditKind, Value
 
+# The number of a place, not of a token: another text has the same places, so the edit stays.
 _WORD = Value("Word", 0, 0, 10**6, is_whole=True)
 
 
