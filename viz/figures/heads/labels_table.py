@@ -48,8 +48,6 @@ def labels_table(labels: Sequence[Label]) -> Table:
 
 
 def _interval(label: Label) -> Cell:
-    if label.low is None or label.high is None:
-        return Cell("of one sentence")
     text = f"{percent(label.low, 0).removesuffix(' %')} to {percent(label.high, 0)}"
     return Cell(text, label.score, ends=(label.low, label.high))
 
