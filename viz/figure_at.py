@@ -106,10 +106,11 @@ def _check_place(pane: Pane) -> None:
     attentions, kind = pane.recording.attentions, pane.chosen("kind") or pane.selection.kind
     if kind not in attentions:
         raise FigureError(f"There is no {quoted(kind)} here; there is {', '.join(attentions)}.")
-    sizes = {"layer": attentions[kind].n_layers, "head": attentions[kind].n_heads}
-    for name, n in sizes.items():
-        if (number := pane.chosen(name)) is not None:
-            place_of(name, number, n, kind)
+    layer, head = pane.chosen("layer"), pane.chosen("head")
+    if layer is not None:
+        place_of("layer", layer, attentions[kind].n_layers, kind)
+    if head is not None:
+        place_of("head", head, attentions[kind].n_heads, kind)
 
 
 def _page(name: str) -> Page:
