@@ -88,19 +88,6 @@ def token_ids(checkpoint: Checkpoint, tokens: Iterable[Token | int]) -> list[int
     return [each.id if isinstance(each, Token) else each for each in every]
 
 
-def check_mode(checkpoint: Checkpoint) -> None:
-    """Raise InputError where dropout would take part, as after train(): no number would repeat.
-
-    A recording says it in its notes. Nothing is switched here: another thread may train the model.
-    """
-    parts = (each for each in checkpoint.model.modules() if next(each.children(), None) is None)
-    if any(part.training for part in parts):  # what is put around a model has a mode of no meaning
-        raise InputError(
-            f"{checkpoint.name} is in training mode, in which another pass gives other numbers: "
-            "call .eval() of its model first."
-        )
-
-
 def check_length(text: str) -> None:
     """Raise InputError for a text that is not even split."""
     if len(text) > MAX_CHARACTERS:

@@ -168,3 +168,34 @@ def test_a_model_in_training_mode(text_checkpoint: Checkpoint) -> None:
     ):
         with pytest.raises(InputError, match="in training mode"):
             use(checkpoint)
+
+
+def test_a_training_mode_that_changes_nothing(text_checkpoint: Checkpoint) -> None:
+    """As between two epochs of a model without dropout, whose passes repeat."""
+    model = copy.deepcopy(text_checkpoint.model)
+    checkpoint = replace(text_checkpoint, model=model)
+    for each in model.modules():
+        if isinstance(each, nn.Dropout):
+            each.p = 0.0
+    model.train()
+    written = decode(checkpoint, SENTENCES[0], max_len=4)
+    assert written.log_prob == decode(checkpoint, SENTENCES[0], max_len=4).log_prob
+    assert survey(checkpoint, SENTENCES[:1], ["ja"]).n_sentences == 1
+
+
+class ByFunction(nn.Module):
+    """Drops out by a function, as many of Transformers' models do."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.hidden_dropout = 0.1
+
+
+@pytest.mark.parametrize(
+    "part", [nn.MultiheadAttention(8, 2, dropout=0.1), nn.BatchNorm1d(8), ByFunction()]
+)
+def test_parts_whose_passes_do_not_repeat(text_checkpoint: Checkpoint, part: nn.Module) -> None:
+    model = copy.deepcopy(text_checkpoint.model)
+    model.add_module("part", part.train())
+    with pytest.raises(InputError, match="in training mode"):
+        decode(replace(text_checkpoint, model=model), SENTENCES[0], max_len=4)

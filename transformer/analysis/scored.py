@@ -21,7 +21,8 @@ from transformer.editing.ours import check as check_ours
 from transformer.editing.reach import first_layer, kinds_of
 from transformer.editing.references import references
 from transformer.edits.edit import Edit, EditError
-from transformer.inputs import InputError, check_mode, source_ids
+from transformer.inputs import InputError, source_ids
+from transformer.models.mode import check_mode
 from transformer.precision import at_least_single
 from transformer.recording import Recording
 from transformer.recording.ours import record

@@ -24,8 +24,9 @@ from transformer.corpus.trees import Tree
 from transformer.decoding.decode import decode
 from transformer.decoding.greedy_batch import greedy_batch, takes_batches
 from transformer.device import device_trouble
-from transformer.inputs import InputError, check_mode, source_ids, target_ids
+from transformer.inputs import InputError, source_ids, target_ids
 from transformer.models.family import Ids
+from transformer.models.mode import check_mode
 from transformer.recording.ours import record
 from transformer.refusal import Refusal
 from transformer.tokenizer import TokenizerError

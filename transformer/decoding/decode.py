@@ -27,7 +27,8 @@ from transformer.editing.running import edited
 from transformer.edits.edit import Edit
 from transformer.edits.spelling import edits_of
 from transformer.finite import not_finite
-from transformer.inputs import InputError, check_mode, target_ids
+from transformer.inputs import InputError, target_ids
+from transformer.models.mode import check_mode
 from transformer.models.token_model import TokenWriter
 from transformer.refusal import quoted
 from transformer.tokenizer import Side, Tokenizer

@@ -20,6 +20,7 @@ from transformer.files.foreign_text import halves
 from transformer.finite import check_finite
 from transformer.inputs import target_ids
 from transformer.models.family import EMBEDDING, ForcedPass, Ids
+from transformer.models.mode import notes_on_mode
 from transformer.models.token_model import TokenWriter
 from transformer.recording import (
     Attention,
@@ -34,7 +35,6 @@ from transformer.recording.hooks import Observer, observing
 from transformer.recording.watched import record_watched
 from transformer.token import Token
 from transformer.vocabulary import source_side
-from transformer.watch.mode import notes_on_mode
 
 
 def record(

@@ -15,6 +15,7 @@ from transformer.edits.edit import EditError
 from transformer.hugging_face.pairing import of_two_texts
 from transformer.inputs import InputError
 from transformer.models.family import ForcedPass, Ids, Rows
+from transformer.models.mode import notes_on_mode
 from transformer.recording import Attention, AttentionCall, Recording
 from transformer.recording.decisions import Classification, Masked
 from transformer.recording.text_vector import MEAN, Pooling, TextVector
@@ -31,7 +32,6 @@ from transformer.watch.kinds.kind import Kind
 from transformer.watch.kinds.schemes import position_schemes
 from transformer.watch.kinds.stacks import by_kind, notes_on_readings
 from transformer.watch.kinds.unseen import unseen
-from transformer.watch.mode import notes_on_mode
 
 Name = Callable[[Ids], tuple[Token, ...]]
 

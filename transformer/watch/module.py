@@ -14,6 +14,7 @@ from transformer.editing.editor import Editor
 from transformer.edits.edit import Edit, EditError
 from transformer.edits.spelling import edit_kinds, edits_of
 from transformer.inputs import InputError
+from transformer.models.mode import notes_on_mode
 from transformer.recording import Recording
 from transformer.watch.calls.seen import Seen
 from transformer.watch.calls.watcher import Watcher
@@ -27,7 +28,6 @@ from transformer.watch.kinds.kind import Kind
 from transformer.watch.kinds.schemes import position_schemes
 from transformer.watch.kinds.stacks import by_kind, notes_on_readings
 from transformer.watch.kinds.unseen import unseen
-from transformer.watch.mode import notes_on_mode
 
 _NOTHING = (
     "in this pass it called neither scaled_dot_product_attention nor nn.MultiheadAttention, and no "
