@@ -73,7 +73,9 @@ def record(*args: Any, **named: Any) -> Recording:
 
     For a checkpoint: source and target, text or tokens. For any torch module: its inputs, a tensor,
     a tuple or a dict, and optionally the tokens at its positions, as strings. edits: what to change
-    for this run, such as "head-off:cross.2.3". Raises InputError.
+    for this run, such as "head-off:cross.2.3". What it holds stays as it was, but W_O and what
+    `checked` computes are of the model's own matrices: ask before it is trained on. Raises
+    InputError.
     """
     if "module" in named or (args and isinstance(args[0], nn.Module)):
         return record_module(*args, **named)

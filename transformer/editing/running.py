@@ -109,7 +109,7 @@ class _Watched:
         return torch.cat(logits)
 
     def _watching(self) -> EditingWatcher:
-        return EditingWatcher(self._model, self._plan, self._editor)
+        return EditingWatcher(self._model, self._plan, self._editor, is_kept=False)
 
 
 def _without_cache(state: Any) -> Any:

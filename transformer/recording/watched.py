@@ -93,7 +93,7 @@ def record_watched(
 def plan_of(checkpoint: Checkpoint, forced: ForcedPass) -> Plan:
     """Plan which attention is which, by one pass that nothing changes."""
     inputs = _rows(checkpoint, forced.inputs)
-    watcher = Watcher(checkpoint.model, is_for_edits=True)
+    watcher = Watcher(checkpoint.model, is_for_edits=True, is_kept=False)
     with torch.inference_mode(), watcher:
         checkpoint.model(*inputs)
     _settle(checkpoint, watcher, inputs)
@@ -114,7 +114,7 @@ def edited_logits(
     checkpoint: Checkpoint, forced: ForcedPass, plan: Plan, editor: Editor
 ) -> torch.Tensor:
     """Compute logits of one edited pass [T, V], or of a classifier [C]. Raises EditError."""
-    watcher = EditingWatcher(checkpoint.model, plan, editor)
+    watcher = EditingWatcher(checkpoint.model, plan, editor, is_kept=False)
     with torch.inference_mode(), watcher:
         logits: torch.Tensor = checkpoint.model(*_rows(checkpoint, forced.inputs))[0]
     check_met(editor)

@@ -63,13 +63,21 @@ def record_module(
 
     _check_words(made)
     editor = Editor()
-    watcher = Watcher(module, copies, is_one, is_for_edits=bool(made), inputs=values)
+    referring = [each for each in made if edit_kinds()[each.name].text != "none"]
+    watcher = Watcher(
+        module,
+        copies,
+        is_one,
+        is_for_edits=bool(made),
+        is_kept=not made or bool(referring),
+        inputs=values,
+    )
     if made:
         passed = copy.deepcopy((args, named)) if copies else (args, named)
         _run(module, *passed, watcher)
         plan = Plan(settled(watcher), by_kind(watcher.seen), passed[1] or passed[0])
         check_edits(made, plan.sizes, plan.sides)
-        editor = Editor(made, dict(_references(made, by_kind(watcher.seen))))
+        editor = Editor(made, dict(_references(referring, by_kind(watcher.seen))))
         watcher = EditingWatcher(module, plan, editor, copies=copies, is_one=is_one, inputs=values)
     output = _run(module, args, named, watcher)
     settled(watcher)
@@ -124,9 +132,8 @@ def _check_words(edits: Sequence[Edit]) -> None:
 
 def _references(edits: Sequence[Edit], kinds: Mapping[str, Kind]) -> Iterator[tuple[Edit, Tensor]]:
     """Yield references of the same inputs: a module reads no text. Raises EditError."""
-    referring = [edit for edit in edits if edit_kinds()[edit.name].text != "none"]
-    references = given_by(kinds, {}) if referring else {}
-    for edit in referring:
+    references = given_by(kinds, {}) if edits else {}
+    for edit in edits:
         if edit.text:
             raise EditError(
                 f"{edit}: a module by itself reads no sentence; from_module makes a checkpoint of "

@@ -9,6 +9,7 @@ from torch import Tensor, nn
 
 from tests.conftest import SENTENCES
 from transformer import Checkpoint, decode, record
+from transformer.watch import Watcher
 
 T, D, H = 4, 8, 2
 
@@ -79,7 +80,7 @@ def given_anew(module: nn.Module, inputs: tuple[Tensor, ...]) -> None:
         each.mul_(-3)
 
 
-@pytest.mark.usefixtures("wrong_recordings")  # W_O is kept by reference: the check says so
+@pytest.mark.usefixtures("wrong_recordings")  # the check reads the matrices as they are
 @pytest.mark.parametrize("edits", [(), ("head-off:encoder_self.0.1",)])
 @pytest.mark.parametrize("later", [trained, given_anew])
 @pytest.mark.parametrize(
@@ -100,6 +101,19 @@ def test_nothing_that_comes_later_changes_it(
     later(module, inputs)
     assert after.weights(0).equal(weights)
     assert after.calls[0].heads_given().equal(given)
+
+
+@pytest.mark.usefixtures("wrong_recordings")
+@pytest.mark.parametrize("is_kept", [True, False])
+def test_only_what_is_kept_is_projected_at_once(is_kept: bool) -> None:
+    """A pass that plans edits, or is run for its logits, asks for none of it."""
+    module, inputs = TorchLayer().eval(), (torch.rand(1, T, D), torch.rand(1))
+    watcher = Watcher(module, inputs=inputs, is_kept=is_kept)
+    with torch.no_grad(), watcher:
+        module(*inputs)
+    values = record(module, inputs).attentions["encoder_self"].calls[0].v
+    trained(module, inputs)
+    assert watcher.seen[0].make().v.equal(values) is is_kept
 
 
 @pytest.mark.parametrize("make", [Vectors, ByHand, TorchLayer])

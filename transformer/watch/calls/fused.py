@@ -3,6 +3,7 @@
 import inspect
 import math
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 import torch
@@ -103,6 +104,7 @@ def parts(
 
 
 def multi_head_call(
+    is_kept: bool,
     query: Tensor,
     key: Tensor,
     value: Tensor,
@@ -128,8 +130,8 @@ def multi_head_call(
 ) -> tuple[Callable[[], AttentionCall], Split, tuple[int, int, int]]:
     """Keep what `multi_head_attention_forward` read: how to project it, its mask, H, Q, K.
 
-    query [Q, 1, D] or [Q, D], key and value alike. They are projected at once: by the time that
-    somebody asks, the matrices may have been trained on, and the input be that of another pass.
+    query [Q, 1, D] or [Q, D], key and value alike. is_kept: they are projected at once: by the time
+    that somebody asks, the matrices may have been trained on, and the input be another pass's.
     """
     extra = int(bias_k is not None) + int(add_zero_attn)
     n_keys = key.size(0) + extra
@@ -139,15 +141,21 @@ def multi_head_call(
         weights = in_proj_weight.chunk(3)
     biases: Any = (None,) * 3 if in_proj_bias is None else in_proj_bias.chunk(3)
 
-    with torch.no_grad():
-        q, k, v = (
-            F.linear(x.reshape(x.size(0), -1), weight, bias)  # [T, D]
-            for x, weight, bias in zip((query, key, value), weights, biases, strict=True)
-        )
-        k, v = _with_extras(k, bias_k, add_zero_attn), _with_extras(v, bias_v, add_zero_attn)
-    q, k, v = (x.unflatten(-1, (num_heads, -1)).transpose(0, 1) for x in (q, k, v))
+    @cache
+    def projected() -> list[Tensor]:
+        with torch.no_grad():
+            q, k, v = (
+                F.linear(x.reshape(x.size(0), -1), weight, bias)  # [T, D]
+                for x, weight, bias in zip((query, key, value), weights, biases, strict=True)
+            )
+            k, v = _with_extras(k, bias_k, add_zero_attn), _with_extras(v, bias_v, add_zero_attn)
+        return [x.unflatten(-1, (num_heads, -1)).transpose(0, 1) for x in (q, k, v)]
+
+    if is_kept:
+        projected()
 
     def make() -> AttentionCall:
+        q, k, v = projected()
         call = AttentionCall(
             q=q,
             k=k,

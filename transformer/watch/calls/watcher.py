@@ -57,16 +57,20 @@ class Watcher(Products):
         is_one: bool = True,
         *,
         is_for_edits: bool = False,
+        is_kept: bool = True,
         inputs: Iterable[object] = (),
     ) -> None:
         """copies: whether an argument may hold keys and values that are overwritten later.
 
         is_one: whether the model is given one sequence, which it may cut into windows.
         is_for_edits: whether to note down where positions are added, too.
+        is_kept: whether calls are looked at after the pass; else queries, keys and values are made
+        when somebody asks, of what the model has by then.
         inputs: what the model is given.
         """
         self._paths = paths_of(model)
         super().__init__(self._paths, inputs, copies, is_one, is_for_edits=is_for_edits)
+        self._is_kept = is_kept
         self._splits: Splits = {}
         self._lengths = {size for each in tensors_in(inputs) for size in each.shape[:2]}
         self._entered = ExitStack()
@@ -161,7 +165,7 @@ class Watcher(Products):
             if self._is_of_windows(batch, place):
                 return
             one_of_batch(batch, place.path)  # raises for a batch
-        make, mask, sizes = multi_head_call(query, key, *args, **kwargs)
+        make, mask, sizes = multi_head_call(self._is_kept, query, key, *args, **kwargs)
         is_causal = later_keys_are_closed(mask.uncovered, *sizes[1:])
         added = added_keys(query, key, *args, **kwargs)
         is_same = query is key or (query.shape == key.shape and torch.equal(query, key))
