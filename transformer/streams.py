@@ -1,9 +1,13 @@
 """The streams of a command: UTF-8, since what a model reads and writes is seldom ASCII."""
 
+import errno
 import os
 import sys
 from collections.abc import Iterator
-from io import TextIOWrapper
+from contextlib import contextmanager, suppress
+from io import TextIOWrapper, UnsupportedOperation
+from pathlib import Path
+from typing import TextIO
 
 from transformer.inputs import InputError
 from transformer.refusal import Refusal, quoted
@@ -14,12 +18,19 @@ STDIN = "-"
 def write_utf8() -> None:
     """Write UTF-8 into files and pipes, whatever a locale or Windows says of them.
 
-    A terminal keeps the encoding that it shows. What neither has a form for is "?".
+    A terminal keeps the encoding that it shows, and PYTHONIOENCODING is a person's own word. What
+    has no form there is "?" in a result; in errors, which Python escapes, nothing is lost.
     """
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
-            encoding = stream.encoding if stream.isatty() else "utf-8"
-            stream.reconfigure(encoding=encoding, errors="replace")
+            encoding = stream.encoding if stream.isatty() or _is_said() else "utf-8"
+            would_fail = stream.errors in ("strict", "surrogateescape")
+            stream.reconfigure(encoding=encoding, errors="replace" if would_fail else stream.errors)
+
+
+def _is_said() -> bool:
+    """Tell whether a person has said the encoding of all streams."""
+    return bool(os.environ.get("PYTHONIOENCODING", "").partition(":")[0])
 
 
 def write_line(text: str) -> None:
@@ -38,11 +49,22 @@ def lines_as_they_come(file: str) -> Iterator[str]:
 
     Raises InputError.
     """
-    is_stdin = file == STDIN
-    name = "standard input" if is_stdin else quoted(file)
+    name = "standard input" if file == STDIN else quoted(file)
     try:
-        with open(0 if is_stdin else file, encoding="utf-8-sig", closefd=not is_stdin) as lines:
-            yield from (line.rstrip("\r\n") for line in lines)
+        with _stdin() if file == STDIN else Path(file).open(encoding="utf-8") as lines:
+            for number, line in enumerate(lines):
+                yield (line if number else line.removeprefix("\ufeff")).rstrip("\r\n")
     except (OSError, UnicodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "it is not text in UTF-8"
-        raise InputError(f"{name} cannot be read: {reason}.") from error
+        reason = "it is not text in UTF-8" if isinstance(error, UnicodeError) else error.strerror
+        raise InputError(f"{name} cannot be read: {reason or error}.") from error
+
+
+@contextmanager
+def _stdin() -> Iterator[TextIO]:
+    """Python's standard input, which notebooks and others put one of their own in the place of."""
+    if sys.stdin is None:
+        raise OSError(errno.EBADF, "it is closed")
+    if isinstance(sys.stdin, TextIOWrapper) and not _is_said():
+        with suppress(UnsupportedOperation):  # somebody has read its first line
+            sys.stdin.reconfigure(encoding="utf-8", errors="strict")
+    yield sys.stdin

@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 from contextlib import suppress
+from io import StringIO
 from pathlib import Path
 
 import pytest
@@ -14,18 +15,21 @@ from transformer.__main__ import main
 from transformer.commands.arguments import csv_file
 
 ROOT = Path(__file__).parents[3]
+ASCII = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+"""A locale in which a pipe has ASCII."""
 
 
 def run(
-    *arguments: object, given: bytes = b"", stdout: int = subprocess.PIPE, encoding: str = "utf-8"
+    *arguments: object, given: bytes = b"", stdout: int = subprocess.PIPE, **variables: str
 ) -> subprocess.CompletedProcess[bytes]:
+    environment = {key: it for key, it in os.environ.items() if key != "PYTHONIOENCODING"}
     return subprocess.run(
         [sys.executable, "-m", "transformer", *map(str, arguments)],
         input=given,
         stdout=stdout,
         stderr=subprocess.PIPE,
         cwd=ROOT,
-        env={**os.environ, "PYTHONIOENCODING": encoding},
+        env={**environment, **variables},
         timeout=120,
     )
 
@@ -34,9 +38,39 @@ def test_every_encoding_of_a_pipe(text_folder: Path) -> None:
     """Windows says cp1252 of a pipe, and LC_ALL=C ASCII: neither has all that a model writes."""
     text = f"{SENTENCES[0]} ▁é"
     given = f"\ufeff{text}\tnot read\r\n".encode()
-    ended = run("decode", text_folder, "--data", "-", given=given, encoding="ascii")
+    ended = run("decode", text_folder, "--data", "-", given=given, **ASCII)
     assert not ended.returncode, ended.stderr
     assert json.loads(ended.stdout)["source"] == text
+
+
+def test_an_encoding_that_a_person_names(text_folder: Path) -> None:
+    given = f"{SENTENCES[0]} é\n".encode("latin-1")
+    ended = run("decode", text_folder, "--data", "-", given=given, PYTHONIOENCODING="latin-1")
+    assert not ended.returncode, ended.stderr
+    assert json.loads(ended.stdout.decode("latin-1"))["source"] == f"{SENTENCES[0]} é"
+
+
+def test_errors_lose_nothing(tmp_path: Path) -> None:
+    name = str(tmp_path / "é▁")
+    ended = run("decode", name, SENTENCES[0], PYTHONIOENCODING="ascii")
+    assert ended.returncode == 1 and rb"\xe9\u2581" in ended.stderr
+
+
+def test_a_standard_input_of_ones_own(
+    text_folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Notebooks, tests and wrappers put another one in its place."""
+    monkeypatch.setattr(sys, "stdin", StringIO(f"\ufeff{SENTENCES[0]}\tnot read\r\n"))
+    assert not main(["decode", str(text_folder), "--data", "-"])
+    assert json.loads(capsys.readouterr().out)["source"] == SENTENCES[0]
+
+
+def test_a_standard_input_that_is_closed(
+    text_folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "stdin", None)
+    assert main(["decode", str(text_folder), "--data", "-"]) == 1
+    assert "closed" in capsys.readouterr().err
 
 
 def test_what_is_no_utf8_is_refused_from_a_pipe_too(text_folder: Path, tmp_path: Path) -> None:
