@@ -45,23 +45,21 @@ class NotFinite(DeviceError):
 
 def choose_device(name: str | torch.device | None = None) -> torch.device:
     """The named device; without a name CUDA, else MPS, else the CPU. Raises DeviceError."""
-    present = {
-        "cuda": torch.cuda.is_available(),
-        "mps": torch.backends.mps.is_available(),
-        "cpu": True,
+    n_of = {
+        "cuda": torch.cuda.device_count() if torch.cuda.is_available() else 0,
+        "mps": int(torch.backends.mps.is_available()),
+        "cpu": 1,
     }
-    available = [kind for kind, there in present.items() if there]
+    available = [kind for kind, n in n_of.items() if n]
+    text = available[0] if name is None else str(name)
     try:
-        device = torch.device(available[0] if name is None else str(name))
+        device = torch.device(text)
     except RuntimeError:  # torch has no such word
         device = None
-    if (
-        device is None
-        or device.type not in available
-        or (device.type == "cuda" and (device.index or 0) >= torch.cuda.device_count())
-    ):
+    # The text's own number: torch reads cpu:300 as cpu:44, and cuda:257 as cuda:1.
+    if device is None or int(text.partition(":")[2] or 0) >= n_of.get(device.type, 0):
         raise DeviceError(
-            f"there is no device {quoted(str(name))} here; there is {', '.join(available)}."
+            f"there is no device {quoted(text)} here; there is {', '.join(available)}."
         )
     return device
 

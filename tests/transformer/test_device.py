@@ -159,11 +159,21 @@ def test_out_of_memory_on_cuda(text_folder: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["gpu", "cpu:x", "", "meta", "cuda:99", 0.5, [], torch.device("meta")]
+    "name",
+    ["gpu", "cpu:x", "", "meta", "cuda:99", "cpu:1", "cpu:300", 0.5, [], torch.device("meta")],
 )
 def test_a_device_that_is_not_here(name: Any) -> None:
     with pytest.raises(DeviceError, match="there is no device"):
         choose_device(name)
+
+
+@pytest.mark.parametrize("number", ["2", "256", "257", "65536"])
+def test_a_number_that_torch_wraps(number: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 2)
+    assert choose_device("cuda:1") == torch.device("cuda:1")
+    with pytest.raises(DeviceError, match=f"'cuda:{number}'"):
+        choose_device(f"cuda:{number}")
 
 
 def test_a_device_of_torch() -> None:
