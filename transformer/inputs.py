@@ -5,7 +5,7 @@ from operator import index
 from typing import Any
 
 from transformer.checkpoint import Checkpoint
-from transformer.refusal import Refusal, quoted
+from transformer.refusal import Refusal, items_of, quoted
 from transformer.token import Token
 from transformer.tokenizer import Side, Tokenizer, TokenizerError
 from transformer.vocabulary import source_side
@@ -63,13 +63,12 @@ def token_ids(checkpoint: Checkpoint, tokens: Iterable[Token | int]) -> list[int
     An id alone does not tell of which vocabulary it is; a Token is compared by its piece too, so
     that what one checkpoint wrote is never read as other words by the next.
     """
-    try:
-        every = [each if isinstance(each, Token) else index(each) for each in tokens]
-    except TypeError as error:
+    every = _in_order(tokens)
+    if every is None:
         raise InputError(
             f"{quoted(tokens)} is neither a text nor tokens: give one string, the tokens of a "
-            "decoding (its .target), or their ids."
-        ) from error
+            "decoding (its .target), or a list of their ids."
+        )
     size = checkpoint.config.vocab_size
     for each in every:
         id = each.id if isinstance(each, Token) else each
@@ -86,6 +85,20 @@ def token_ids(checkpoint: Checkpoint, tokens: Iterable[Token | int]) -> list[int
                 f"and {quoted(own)} in {checkpoint.name}. Give it the text instead."
             )
     return [each.id if isinstance(each, Token) else each for each in every]
+
+
+def _in_order(tokens: Any) -> list[Token | int] | None:
+    """Tokens, or ids as whole numbers; None for what is neither.
+
+    A set has no order, and True is no id.
+    """
+    every = None if isinstance(tokens, set | frozenset) else items_of(tokens)
+    if every is None or any("bool" in str(getattr(it, "dtype", type(it))) for it in every):
+        return None
+    try:
+        return [each if isinstance(each, Token) else index(each) for each in every]
+    except TypeError:
+        return None
 
 
 def check_length(text: str) -> None:

@@ -1,5 +1,8 @@
 """The base of every error that a person can mend: it ends in one sentence, never in a traceback."""
 
+from collections.abc import Iterable, Mapping
+from typing import Any
+
 from transformer.visible import visible
 
 LONGEST = 900
@@ -17,6 +20,23 @@ def quoted(value: object, longest: int = 60) -> str:
     except ValueError:  # Python writes no whole number of more than 4,300 digits
         text = "a number of thousands of digits"
     return text if len(text) <= longest else f"{text[:longest]}…"
+
+
+def items_of(values: Any) -> list[Any] | None:
+    """The items of a list, or of whatever gives them one by one; None where that is another thing.
+
+    Characters, bytes and the keys of a mapping are no items, though Python would count them up.
+
+    >>> items_of((1, 2)), items_of("ab"), items_of({1: 2}), items_of(5)
+    ([1, 2], None, None, None)
+    """
+    is_other = isinstance(values, str | bytes | bytearray | memoryview | Mapping)
+    if is_other or not isinstance(values, Iterable):
+        return None
+    try:
+        return list(values)
+    except TypeError:  # a tensor or an array without axes
+        return None
 
 
 class Refusal(Exception):

@@ -99,12 +99,49 @@ def test_tokens_of_another_vocabulary_of_the_same_size(
         calls[use]()
 
 
-@pytest.mark.parametrize("target", [["Es", "regnet."], 5, [1.0], [None], object()])
+NO_LISTS: list[Any] = [5, 0.5, b"abc", {5: 1, 7: 2}, object(), torch.tensor(5), np.array(5)]
+"""Some of them can be counted up: bytes are numbers, and a dict has keys."""
+
+
+@pytest.mark.parametrize(
+    "target",
+    [
+        *NO_LISTS,
+        ["Es", "regnet."],
+        [1.0],
+        [None],
+        {5, 7},
+        [True, False],
+        torch.tensor([True, False]),
+        np.array([True, False]),
+    ],
+)
 def test_neither_text_nor_tokens(text_checkpoint: Checkpoint, target: Any) -> None:
     with pytest.raises(InputError, match="neither a text nor tokens"):
         record(text_checkpoint, SENTENCES[0], target)
     with pytest.raises(InputError, match="neither a text nor tokens"):
         decode(text_checkpoint, SENTENCES[0], prefix=target)
+
+
+@pytest.mark.parametrize("given", NO_LISTS)
+def test_what_is_no_list(text_checkpoint: Checkpoint, given: Any) -> None:
+    for use in (
+        partial(survey, text_checkpoint, given),
+        partial(survey, text_checkpoint, SENTENCES[:1], given),
+        partial(decode, text_checkpoint, SENTENCES[0], "beam", force=given),
+        partial(decode, text_checkpoint, SENTENCES[0], forbid=given),
+        partial(decode, text_checkpoint, SENTENCES[0], edits=given),
+        partial(record, text_checkpoint, SENTENCES[0], "ja", edits=given),
+    ):
+        with pytest.raises(InputError, match="list of"):
+            use()
+
+
+def test_a_phrase_is_a_list(text_checkpoint: Checkpoint) -> None:
+    with pytest.raises(InputError, match="a list of their ids"):
+        decode(text_checkpoint, SENTENCES[0], "beam", force=[5])  # type: ignore[list-item]
+    with pytest.raises(InputError, match="list of sentences"):
+        survey(text_checkpoint, None)  # type: ignore[arg-type]
 
 
 def test_ids_are_tokens(text_checkpoint: Checkpoint) -> None:

@@ -16,7 +16,7 @@ from transformer.device import PRECISION, DeviceError, precision_of
 from transformer.engines.engine import Done, Work
 from transformer.formats.opening import load_checkpoint
 from transformer.inputs import InputError
-from transformer.refusal import quoted
+from transformer.refusal import items_of, quoted
 
 
 def survey(
@@ -49,9 +49,9 @@ def survey(
 
 def _lines(name: str, texts: Iterable[str]) -> list[str]:
     """Each text as a line. Raises InputError for one string, whose characters are no sentences."""
-    if isinstance(texts, str):
-        raise InputError(f"survey takes a list of {name}: [{quoted(texts)}].")
-    every = list(texts)
+    every = items_of(texts)
+    if every is None:
+        raise InputError(f"survey takes a list of {name}, which {quoted(texts)} is not.")
     for number, text in enumerate(every, 1):
         if not isinstance(text, str):
             raise InputError(f"Number {number} of the {name} is not a string: {quoted(text)}.")

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from transformer.checkpoint import Checkpoint
 from transformer.inputs import InputError, target_ids, token_ids
-from transformer.refusal import quoted
+from transformer.refusal import items_of, quoted
 from transformer.token import Token
 from transformer.tokenizer import Tokenizer
 
@@ -42,13 +42,11 @@ def constraints_of(
 
     A word that the vocabulary lacks is its pieces. Raises InputError for what contradicts itself.
     """
-    for name, phrases in (("force", force), ("forbid", forbid)):
-        if isinstance(phrases, str):
-            raise InputError(f"{name} takes a list of phrases: [{quoted(phrases)}].")
+    forced, forbidden = _phrases("force", force), _phrases("forbid", forbid)
     made = Constraints(
         _ids(checkpoint, prefix, n_source),
-        tuple(_ids(checkpoint, each, n_source) for each in force or ()),
-        tuple(_ids(checkpoint, each, n_source) for each in forbid or ()),
+        tuple(_ids(checkpoint, each, n_source) for each in forced),
+        tuple(_ids(checkpoint, each, n_source) for each in forbidden),
     )
     if () in (*made.force, *made.forbid):
         raise InputError("A phrase that is forced or forbidden has no words: type some.")
@@ -60,6 +58,14 @@ def constraints_of(
                 text = quoted(checkpoint.tokenizer.decode(ids))
                 raise InputError(f"The {what} {text} holds what is forbidden: take one away.")
     return made
+
+
+def _phrases(name: str, phrases: Iterable[Phrase] | None) -> list[Phrase]:
+    """The phrases, none for None. Raises InputError for what is no list of them."""
+    every = [] if phrases is None else items_of(phrases)
+    if every is None:
+        raise InputError(f"{name} takes a list of phrases, which {quoted(phrases)} is not.")
+    return every
 
 
 def _check_ends(checkpoint: Checkpoint, constraints: Constraints) -> None:

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 
 from transformer.discover import discover
 from transformer.edits.edit import NUMBERS, Edit, EditError, EditKind, Value, spell
-from transformer.refusal import quoted
+from transformer.refusal import items_of, quoted
 
 
 def edit_kinds() -> dict[str, EditKind]:
@@ -19,7 +19,10 @@ def edits_of(edits: Iterable[Edit | str] | None) -> tuple[Edit, ...]:
         return ()
     if isinstance(edits, Edit | str):
         edits = (edits,)
-    return tuple(parse(str(edit)) for edit in edits)
+    every = items_of(edits)
+    if every is None:
+        raise EditError(f"{quoted(edits)} is neither an edit nor a list of edits.")
+    return tuple(parse(str(edit)) for edit in every)
 
 
 def parse(spelled: str) -> Edit:
