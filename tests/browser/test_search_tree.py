@@ -195,6 +195,16 @@ def test_what_somebody_has_opened_stays_open_while_the_text_grows(page: Page, ap
     expect(tree.locator("details[open]")).to_have_count(0)
 
 
+def test_what_somebody_has_opened_goes_with_its_sentence(page: Page, apps: str) -> None:
+    """Another one, whose best text began with the same word, opened unfolded, and stayed so."""
+    tree = open_tree(page, apps, "steps=24&shared=16")
+    fold = at(tree, -1)
+    fold.click()
+    expect(fold).to_have_count(0)
+    page.get_by_role("button", name="Another sentence").click()
+    expect(fold).to_have_count(1)
+
+
 def test_tokens_are_data(page: Page, apps: str) -> None:
     tree = open_tree(page, apps, "steps=12&beam=4&pieces=hostile")
     shown = tree.locator(".node .piece").all_inner_texts()

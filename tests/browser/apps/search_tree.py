@@ -14,6 +14,8 @@ pieces = PAYLOADS if query.get("pieces") == "hostile" else ()
 state = st.session_state
 if st.button("One step more"):
     state.more = state.get("more", 0) + 1
+if st.button("Another sentence"):  # that begins with the same words
+    state.source, state.more = "another", state.get("more", 0) + 1
 sizes[0] += state.get("more", 0)
 search = random_search(*sizes, pieces)
 
@@ -28,10 +30,10 @@ def branched(news: list[object]) -> None:
 
 @st.cache_resource
 def payload(*of: object) -> bytes:
-    return pack_tree(search, True)
+    return pack_tree(search, True, state.get("source", ""))
 
 
 tree = DecodeTree()
-data = tree.data(payload(*sizes, pieces), theme(st.context.theme.type), node=state.get("node"))
+data = tree.data(payload(*sizes, pieces, state.get("source")), theme(st.context.theme.type), node=state.get("node"))
 search_tree(data, "tree", on_node=chosen, on_branch=branched)
 st.write(f"chosen {state.get('node')}, branch {state.get('branch')}")

@@ -20,7 +20,7 @@ export default host("search_tree", create, update);
 
 function create(root, sync) {
   const view = { root, sync, at: null, chosen: null, pointed: null, isFolded: true, isBare: false };
-  view.opened = new Set(); // names of what somebody has opened
+  view.opened = new Set(); // names of what somebody has opened in the tree of this source
   view.readout = createReadout({
     branch: () => goOn(view, view.chosen),
     zoom: (factor) => zoom(view.camera, factor),
@@ -66,12 +66,13 @@ function update(view, { nonce, palette, node, end, payload }) {
   const { root, sync } = view;
   const drawn = `${nonce} ${palette.name} ${end}`;
   if (drawn !== view.drawn) {
-    const name = view.search?.name;
+    const { name, source } = view.search ?? {};
     view.drawn = drawn;
     view.search = readSearch(unpack(payload));
     markWritten(view.search, end);
     applyPalette(root, palette);
     view.isOther = view.search.name !== name;
+    if (view.search.source !== source) view.opened.clear(); // another text may begin with the same words
     if (view.isOther) Object.assign(view, { isFolded: !view.opened.has(foldOf(view)), pointed: null, at: null });
     view.width = 0;
   }

@@ -2,7 +2,7 @@
 
 // What viz/components/search_tree/search_tree.py packs.
 export function readSearch({ header, arrays: [whole, marks, numbers] }) {
-  const { labels, reasons, fold, words, inner, search: name } = header;
+  const { labels, reasons, fold, words, inner, source, search: name } = header;
   const { n_left_out: nLeftOut, drawn: bySeed, ranks } = header;
   const nodes = labels.map((piece, place) => {
     const [id, parent, column, row, hypothesis, length, reason] = rowOf(whole, place);
@@ -21,7 +21,7 @@ export function readSearch({ header, arrays: [whole, marks, numbers] }) {
   for (const { children } of nodes) children.sort((a, b) => nodes[a].row - nodes[b].row);
   const best = nodes.find(({ hypothesis }) => hypothesis === 0);
   const ids = new Map([...nodes.map(({ id, place }) => [id, place]), ...inner]);
-  return { name, nodes, fold, words, nLeftOut, bySeed, ids, best: best?.place ?? 0 };
+  return { name, source, nodes, fold, words, nLeftOut, bySeed, ids, best: best?.place ?? 0 };
 }
 
 // Marks the nodes that lead to what other pictures show: to a node by its id, else to the best end.

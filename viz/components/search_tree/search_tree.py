@@ -43,7 +43,7 @@ class DecodeTree:
         return "The search as a tree"
 
     def payload(self, recording: Recording, decoding: Decoding | None = None) -> bytes:
-        return pack_tree(_searched(decoding), self.words)
+        return pack_tree(_searched(decoding), self.words, source_of(recording))
 
     def data(
         self,
@@ -80,8 +80,13 @@ def name_of(search: SearchTree) -> str:
     return digest(json.dumps(content).encode())
 
 
-def pack_tree(search: SearchTree, words: bool) -> bytes:
-    """A search, laid out, a row of each array an entry."""
+def source_of(recording: Recording) -> str:
+    """A name for the text that is read: what was opened in its tree goes with it."""
+    return digest(json.dumps([token.id for token in recording.source]).encode())
+
+
+def pack_tree(search: SearchTree, words: bool, source: str = "") -> bytes:
+    """A search, laid out, a row of each array an entry. source: as of `source_of`."""
     entries, n_left_out = entries_of(search, words, MOST)
     parents = [entry.parent for entry in entries]
     to_the_edge = frozenset(
@@ -96,6 +101,7 @@ def pack_tree(search: SearchTree, words: bool) -> bytes:
     of_reason = [reasons.setdefault(_reason(entry), len(reasons)) for entry in entries]
     header = {
         "search": name_of(search),
+        "source": source,
         "labels": [_label(entry, words) for entry in entries],
         "reasons": list(reasons),
         # The first and the last one stay, so that what is folded has a beginning and an end.
