@@ -1,7 +1,9 @@
 """The app's pictures of a recording, one function each: Jupyter shows them, files keep them.
 
-Each names what it cannot find in a ValueError of one sentence. lens: the name of a lens, or a whole
-Reading, which also merges words and hides special tokens. theme, height: as `picture` takes them.
+Layers and heads are counted from 0, or from the end, -1 the last; NoSuchHead says which there are.
+Whatever else cannot be found is named in a ValueError of one sentence. lens: the name of a lens, or
+a whole Reading, which also merges words and hides special tokens. theme, height: as `picture` takes
+them.
 """
 
 from collections.abc import Iterable
@@ -19,7 +21,7 @@ from viz.components.head_grid.head_grid import HeadGrid
 from viz.components.head_map.head_map import HeadMap
 from viz.components.head_view.head_view import HeadView
 from viz.components.kit.picture import Picture as Shown
-from viz.components.kit.picture import check_head, check_name, shown_map
+from viz.components.kit.picture import check_kind, check_name, place_in, shown_map
 from viz.components.search_tree.search_tree import DecodeTree, pack_tree
 from viz.notebook.picture import Picture, ThemeName, picture
 
@@ -41,11 +43,12 @@ def head_view(
 
     kind: the first that there is when left out; heads: those shown at first, H0 when left out.
     """
-    view = HeadView(_kind(recording, kind), layer, _reading(lens))
+    kind = _kind(recording, kind)
+    layer, _ = place_in(recording, kind, layer, 0)
+    asked = (0,) if heads is None else heads
+    heads_in = tuple(place_in(recording, kind, layer, head)[1] for head in asked)
+    view = HeadView(kind, layer, _reading(lens))
     payload = view.payload(recording)
-    heads_in = (0,) if heads is None else tuple(heads)
-    for head in heads_in:
-        check_head(recording, view.kind, layer, head)
     # No head is chosen before the others.
     return _page(
         view, recording, payload, {"head": -1, "heads": heads_in}, theme=theme, height=height
@@ -87,8 +90,7 @@ def head_map(
 
     Of more than 1024 x 1024 cells it is an overview of 512 x 512, and says so.
     """
-    selection = Selection(_kind(recording, kind), layer, head)
-    map = HeadMap(selection, _reading(lens), max_cells=EXACT)
+    map = HeadMap(_selection(recording, kind, layer, head), _reading(lens), max_cells=EXACT)
     payload = map.payload(recording)
     return _page(
         map, recording, payload, {"path": path}, is_titled=False, theme=theme, height=height
@@ -110,7 +112,7 @@ def cell_steps(
 
     query, key: positions. Refuses where a model left its weights alone.
     """
-    cell = CellSteps(Selection(_kind(recording, kind), layer, head), (query, key))
+    cell = CellSteps(_selection(recording, kind, layer, head), (query, key))
     payload = cell.payload(recording)
     answers = {("cell", each.cell): each.payload(recording) for each in cell.in_row(recording)}
     return _page(
@@ -131,6 +133,9 @@ def decode_player(
 
     recording: of the same source and the decoding's target.
     """
+    if "decoder_self" in recording.attentions:  # else it is not of the decoding
+        layer, place = place_in(recording, "decoder_self", layer, head or 0)
+        head = None if head is None else place
     player = DecodePlayer(layer, head)
     return _page(
         player, recording, player.payload(recording, decoding), {}, theme=theme, height=height
@@ -160,9 +165,17 @@ def _page(
     return picture(exhibit.component, exhibit.title(recording), data, payload, **choices)
 
 
+def _selection(recording: Recording, kind: str | None, layer: int, head: int) -> Selection:
+    """The head that is asked for, by its place from 0."""
+    kind = _kind(recording, kind)
+    return Selection(kind, *place_in(recording, kind, layer, head))
+
+
 def _kind(recording: Recording, kind: str | None) -> str:
-    """The first that there is, when left out."""
-    return next(iter(recording.attentions), "") if kind is None else kind
+    """The kind that is asked for, or the first that there is. Raises ValueError."""
+    kind = next(iter(recording.attentions), "") if kind is None else kind
+    check_kind(recording, kind)
+    return kind
 
 
 def _reading(lens: str | Reading) -> Reading:

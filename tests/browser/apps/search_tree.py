@@ -34,6 +34,10 @@ def payload(*of: object) -> bytes:
 
 
 tree = DecodeTree()
-data = tree.data(payload(*sizes, pieces, state.get("source")), theme(st.context.theme.type), node=state.get("node"))
+data = tree.data(
+    payload(*sizes, pieces, state.get("source")),
+    theme(st.context.theme.type),
+    node=state.get("node"),
+)
 search_tree(data, "tree", on_node=chosen, on_branch=branched)
 st.write(f"chosen {state.get('node')}, branch {state.get('branch')}")

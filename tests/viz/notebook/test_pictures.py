@@ -21,6 +21,7 @@ from tests.transformer.watch.invented import HEADS, TOKENS, D, HeadsAsAxis
 from transformer import Decoding, Recording, record
 from transformer.analysis.cell import inside
 from transformer.analysis.reading import Reading, read
+from transformer.recording.data import NoSuchHead
 from viz import Picture, cell_steps, decode_player, head_grid, head_map, head_view
 from viz.components.cell_steps.cell_steps import pack_cell
 from viz.components.decode_player.decode_player import DecodePlayer
@@ -171,6 +172,8 @@ def test_a_decoding_plays(recorder: Any, decoding: Decoding) -> None:
     for head in (None, 1):
         shown = payload(decode_player(decoding, recording, 1, head))
         assert shown == DecodePlayer(1, head).payload(recording, decoding)
+    last = payload(decode_player(decoding, recording, -1, -1))
+    assert last == DecodePlayer(1, 1).payload(recording, decoding)
     with pytest.raises(ValueError, match=r"not of that decoding: record the same source"):
         decode_player(decoding, recorder(4, 3))
 
@@ -216,10 +219,11 @@ MISTAKES: dict[str, tuple[Callable[[Recording], object], str]] = {
         lambda r: head_view(r, "crossed"),
         "There is no kind of attention 'crossed' here: there is encoder_self, decoder_self, cross.",
     ),
-    "layer": (lambda r: head_view(r, "cross", 2), "There is no layer 2: cross has 0 to 1."),
-    "below 0": (lambda r: head_map(r, "cross", -1), "There is no layer -1: cross has 0 to 1."),
-    "head": (lambda r: head_map(r, "cross", 0, 2), "There is no head 2: cross has 0 to 1."),
-    "heads": (lambda r: head_view(r, heads=[0, 5]), "no head 5: encoder_self has 0 to 1."),
+    "layer": (lambda r: head_view(r, "cross", 2), "There is no layer 2: cross has 2, "),
+    "below 0": (lambda r: head_map(r, "cross", -3), "There is no layer -3: cross has 2, "),
+    "head": (lambda r: head_map(r, "cross", 0, 2), "There is no head 2: cross has 2, "),
+    "heads": (lambda r: head_view(r, heads=[0, 5]), "no head 5: encoder_self has 2, "),
+    "inside": (lambda r: cell_steps(r, "cross", 0, 2, 0, 0), "no head 2: cross has 2, "),
     "query": (lambda r: cell_steps(r, "cross", 0, 0, 5, 0), "no query 5: cross has 0 to 4."),
     "key": (lambda r: cell_steps(r, "cross", 0, 0, 0, 7), "no key 7: cross has 0 to 6."),
     "lens": (lambda r: head_grid(r, lens="lense"), "There is no lens 'lense' here: there is "),
@@ -235,8 +239,20 @@ MISTAKES: dict[str, tuple[Callable[[Recording], object], str]] = {
 def test_mistakes_end_in_a_sentence(
     mistake: Callable[[Recording], object], says: str, recording: Recording
 ) -> None:
-    with pytest.raises(ValueError, match=re.escape(says)):
+    with pytest.raises((ValueError, NoSuchHead), match=re.escape(says)):
         mistake(recording)
+
+
+def test_heads_are_counted_from_the_end_too(recording: Recording) -> None:
+    """As the recording itself counts them."""
+    both: list[Callable[[int], Picture]] = [
+        lambda last: head_map(recording, "cross", last, last),
+        lambda last: head_view(recording, "cross", last, [last]),
+        lambda last: cell_steps(recording, "cross", last, last, 1, 1),
+    ]
+    for made in both:
+        assert made(-1).title == made(1).title
+        assert made(-1).html == made(1).html
 
 
 def test_a_script_needs_no_server_and_hears_no_warning() -> None:

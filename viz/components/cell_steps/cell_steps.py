@@ -18,7 +18,7 @@ from transformer.recording import Recording
 from transformer.token import Token
 from viz.components.kit.browser import Component, envelope, pieces
 from viz.components.kit.pack import pack
-from viz.components.kit.picture import check_number, known_map
+from viz.components.kit.picture import known_map
 from viz.components.kit.sync import mountable
 from viz.labels import kind_name, number, percent, worded
 from viz.map_words import capitalised
@@ -86,10 +86,17 @@ class CellSteps:
         kind, layer, head = astuple(self.selection)
         map = self.maps(recording)[kind]
         query, key = self.cell or strongest_weight(map.attention, layer, head)
-        check_number("query", query, len(map.rows), kind)
-        check_number("key", key, len(map.columns), kind)
+        _check_position("query", query, len(map.rows), kind)
+        _check_position("key", key, len(map.columns), kind)
         result = inside(recording, kind, layer, head, query, key)
         return replace(result, layer=map.attention.number(layer)), map
+
+
+def _check_position(what: str, number: int, n: int, kind: str) -> None:
+    """Raises ValueError where a number is not one of 0 .. n-1."""
+    if number not in range(n):
+        there = "only 0" if n == 1 else f"0 to {n - 1}"
+        raise ValueError(f"There is no {what} {number!r}: {kind} has {there}.")
 
 
 def _itself(token: Token) -> Token:

@@ -20,7 +20,7 @@ from transformer.words import word_groups
 from viz.components.decode_player.so_far import is_part, word_so_far
 from viz.components.kit.browser import Component, digest, envelope, pieces, pieces_of_words
 from viz.components.kit.pack import pack
-from viz.components.kit.picture import check_head
+from viz.components.kit.picture import place_in
 from viz.components.kit.sync import mountable
 from viz.labels import in_word, kind_name, label, percent, word_text
 from viz.sentence import weight_wording
@@ -97,7 +97,7 @@ class DecodePlayer:
         return recording.attentions["decoder_self"].number(self.layer)
 
     def _decoding(self, recording: Recording, decoding: Decoding | None) -> Decoding:
-        """Raises ValueError where the recording is not of this decoding, or lacks the head."""
+        """Raises ValueError where the recording is not of this decoding, and NoSuchHead."""
         kinds = [kind for kind in ("cross", "decoder_self") if kind in recording.attentions]
         if not looks_at_source(recording):
             kinds = kinds[-1:]
@@ -107,7 +107,7 @@ class DecodePlayer:
                 "decoding.target."
             )
         for kind in kinds:
-            check_head(recording, kind, self.layer, self.head or 0)
+            place_in(recording, kind, self.layer, self.head or 0)
         return decoding
 
 

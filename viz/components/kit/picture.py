@@ -12,6 +12,7 @@ from transformer.analysis.reading import AttentionMap, Reading, lenses, read
 from transformer.analysis.strongest import strongest_cell
 from transformer.decoding import Decoding
 from transformer.recording import Recording
+from transformer.recording.data import place_of
 from viz.components.kit.browser import Component
 
 Twin = Mapping[str, Sequence[int]] | None
@@ -67,27 +68,24 @@ def shown_map(
 def known_map(
     recording: Recording, kind: str, reading: Reading, layer: int = 0, head: int = 0
 ) -> AttentionMap:
-    """Raises ValueError where a recording has no such kind, lens, layer or head."""
-    if not recording.attentions:
-        raise ValueError("This recording holds no attention: there is nothing to draw.")
-    check_name("kind of attention", kind, list(recording.attentions))
+    """Raises ValueError where a recording has no such kind or lens, and NoSuchHead."""
+    check_kind(recording, kind)
     check_name("lens", reading.lens, list(lenses()))
-    check_head(recording, kind, layer, head)
+    place_in(recording, kind, layer, head)
     return read(recording, kind, reading)
 
 
-def check_head(recording: Recording, kind: str, layer: int, head: int) -> None:
-    """Raises ValueError where a kind of attention lacks this layer or head."""
-    attention = recording.attentions[kind]
-    check_number("layer", layer, attention.n_layers, kind)
-    check_number("head", head, attention.n_heads, kind)
+def check_kind(recording: Recording, kind: str) -> None:
+    """Raises ValueError where a recording has no such kind of attention, or none at all."""
+    if not recording.attentions:
+        raise ValueError("This recording holds no attention: there is nothing to draw.")
+    check_name("kind of attention", kind, list(recording.attentions))
 
 
-def check_number(what: str, number: int, n: int, kind: str) -> None:
-    """Raises ValueError where a number is not one of 0 .. n-1."""
-    if number not in range(n):
-        there = "only 0" if n == 1 else f"0 to {n - 1}"
-        raise ValueError(f"There is no {what} {number!r}: {kind} has {there}.")
+def place_in(recording: Recording, kind: str, layer: int, head: int) -> tuple[int, int]:
+    """Layer and head of a kind that there is, as places from 0. Raises NoSuchHead."""
+    of = recording.attentions[kind]
+    return place_of("layer", layer, of.n_layers, kind), place_of("head", head, of.n_heads, kind)
 
 
 def check_name(what: str, name: str, names: Sequence[str]) -> None:
