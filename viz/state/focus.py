@@ -202,15 +202,21 @@ def row_pins(pane: Pane, query: int) -> Pins:
 def _by_first_pane(pane: Pane, pins: Pins) -> dict[str, Any]:
     """Pins as the Screen names them: by the rows and columns of the first pane.
 
-    That shows another kind of attention where more of them have a name there. Tokens that only the
-    second one has are pinned there alone; both give their pins up together.
+    That shows another kind of attention where more of them have a name there. Tokens that only one
+    of both has are pinned there alone, and stay so with a click in the other; both give their pins
+    up together.
     """
+    if not pins:
+        return {"pins": (), "pins_b": ()}
     if pane.beside is None:
-        return {"pins": pins} if pins else {"pins": (), "pins_b": ()}
+        return {"pins": pins}
     own = replace(pane, screen=replace(pane.screen, pins=pins))
     first = max(_every_kind(pane.beside), key=lambda it: len(_names(own, it)))
-    alone = tuple(pin for pin in pins if pin not in _names(own, first))
-    return {"pins": moved(own, first), "pins_b": alone} | _head_of(first, pane.beside)
+    names, back = _names(own, first), _names(first, own)
+    kept = (pin for pin in first.screen.pins if pin not in back)
+    both = tuple(dict.fromkeys((*kept, *names.values())))  # two may have one
+    alone = tuple(pin for pin in pins if pin not in names)
+    return {"pins": both, "pins_b": alone} | _head_of(first, pane.beside)
 
 
 def _map(pane: Pane) -> AttentionMap:
