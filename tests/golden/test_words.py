@@ -47,6 +47,11 @@ def test_no_sign_stands_for_a_space_where_nobody_asked_for_pieces() -> None:
     assert not wrong
 
 
+def test_what_a_table_says_of_its_intervals_stands_once() -> None:
+    n = [sum("says little" in line for line in lines) for _, lines in files("pages", "stories")]
+    assert max(n) == 1
+
+
 def test_no_sentence_and_no_cell_has_half_a_word() -> None:
     wrong = [
         (name, word)

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from transformer.analysis.bootstrap import caution
 from transformer.corpus.atlas import Atlas, Place
 from transformer.corpus.measured import metrics, roles
 from viz.app_packages import st
@@ -80,7 +79,7 @@ def exhibits_of_all(pane: Pane, atlas: Atlas) -> dict[str, Exhibit]:
     links = [link(at_head(pane.screen, place)) for place in places]
     table = heads_table(atlas, places, list(numbers), links, own.heads_order)
     n = sentences(atlas.survey.n_sentences)
-    text = f"{counted(len(places), 'head', 'heads')} over {n}. {_caution(atlas)}".strip()
+    text = f"{counted(len(places), 'head', 'heads')} over {n}."
     return maps | {TABLE: Exhibit("Heads", table, text, about="checkpoint")}
 
 
@@ -195,19 +194,12 @@ def _clear() -> None:
     change(heads_among=())
 
 
-def _caution(atlas: Atlas) -> str:
-    return caution(atlas.survey.n_sentences)
-
-
 def say_heads(atlas: Atlas) -> None:
     """Say how many heads have a label, over how many sentences, and what the marks mean."""
     n = sentences(atlas.survey.n_sentences)
     n_named = sum(bool(labels) for labels in atlas.labels.values())
     text = f"{n_named:d} of {counted(len(atlas.heads), 'head', 'heads')} have a label, over {n}."
-    few = literal(_caution(atlas))
-    st.caption(
-        f"{text} {few} {literal(SAYS)}", help=help_of("head_label", "head_worth", "footprint")
-    )
+    st.caption(f"{text} {literal(SAYS)}", help=help_of("head_label", "head_worth", "footprint"))
 
 
 def say_card(atlas: Atlas) -> None:
