@@ -213,8 +213,8 @@ def _by_first_pane(pane: Pane, pins: Pins) -> dict[str, Any]:
     own = replace(pane, screen=replace(pane.screen, pins=pins))
     first = max(_every_kind(pane.beside), key=lambda it: len(_names(own, it)))
     names, back = _names(own, first), _names(first, own)
-    kept = (pin for pin in first.screen.pins if pin not in back)
-    both = tuple(dict.fromkeys((*kept, *names.values())))  # two may have one
+    rest = (pin for pin in first.screen.pins if pin not in back)
+    both = tuple(dict.fromkeys((*rest, *names.values())))  # two may have one
     alone = tuple(pin for pin in pins if pin not in names)
     return {"pins": both, "pins_b": alone} | _head_of(first, pane.beside)
 
