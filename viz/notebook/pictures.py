@@ -45,8 +45,8 @@ def head_view(
     """
     kind = _kind(recording, kind)
     layer, _ = place_in(recording, kind, layer, 0)
-    asked = (0,) if heads is None else heads
-    heads_in = tuple(place_in(recording, kind, layer, head)[1] for head in asked)
+    numbers = (0,) if heads is None else heads
+    heads_in = tuple(place_in(recording, kind, layer, head)[1] for head in numbers)
     view = HeadView(kind, layer, _reading(lens))
     payload = view.payload(recording)
     # No head is chosen before the others.
