@@ -36,7 +36,7 @@ class Causes(Study[Evidence]):
         inputs = plain.checkpoint, request.text, plain.recording, request.edits
         with steps.one():
             try:
-                result = evidence_beside(*inputs, steps.give_way)
+                result = evidence_beside(*inputs, on_step=steps.give_way)
             except InputError as error:
                 raise NothingLeft(str(error)) from error
         yield result

@@ -94,7 +94,7 @@ def test_a_ladder_is_stopped_within_a_step(
 
     pane, _ = figures("")
     CACHE.clear()
-    monkeypatch.setattr("viz.run.causes.evidence", endless)
+    monkeypatch.setattr("viz.run.causes.evidence_beside", endless)
     monkeypatch.setattr("viz.ui.causes.climb.ladder", endless)
     climb = follow(Climb(pane.answer.request, NICHT, word))
     assert begun.wait(10) and not climb.work.ended.is_set()

@@ -112,7 +112,7 @@ def test_a_card_that_is_not_whole_is_watched_once(
         ends.wait(30)
         raise InputError("It was never to be whole.")
 
-    monkeypatch.setattr("viz.run.causes.evidence", wait)
+    monkeypatch.setattr("viz.run.causes.evidence_beside", wait)
     monkeypatch.setattr("viz.ui.progress.PATIENCE", 0.0)
     text = {"checkpoint": "copy", "text": "3 7 2 9 5", "kind": "cross"}
     app = start(picture="why", pins="q1", lens=lens, **text)
