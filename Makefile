@@ -11,7 +11,7 @@ MODULE ?=
 OPEN ?=
 ADDRESS ?= localhost
 
-.PHONY: run test lint bench train surveys screenshots docs fonts venv
+.PHONY: run test test-all lint bench train surveys screenshots docs fonts venv
 
 run: .venv/ready
 ifneq ($(MODULE),)
@@ -22,15 +22,14 @@ else
 	HEADSCOPE_CHECKPOINT="$(CHECKPOINT)" $(BIN)/streamlit run app.py --server.address $(ADDRESS)
 endif
 
-# Two workers and thirty servers import the same modules: compiled once, wherever that is forbidden.
-test: export PYTHONDONTWRITEBYTECODE =
-# In the order of the tree, what starts servers and installs begins, and doctests end. Otherwise files
-# of few tests come last, such as one that starts nginx, and a worker waits for the other.
-# Two browsers crowd each other on two cores: a test that fails there is tried again, and named.
+# Each mechanism once: what is pushed. test-all runs the whole product of cases, too: each night.
 test: .venv/ready-for-tests
 	sh tests/browser/install.sh
-	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder --ignore=tests/browser
-	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder --reruns 2 -r fER tests/browser
+	$(BIN)/python -m tests.suite
+
+test-all: .venv/ready-for-tests
+	sh tests/browser/install.sh
+	$(BIN)/python -m tests.suite --all
 
 lint: .venv/ready-for-tests
 	$(BIN)/ruff check .

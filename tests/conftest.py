@@ -16,6 +16,7 @@ import pytest
 import torch
 from torch import nn
 
+from tests.times import table
 from transformer.checkpoint import About, Checkpoint
 from transformer.config import ModelConfig
 from transformer.discover import discover
@@ -39,6 +40,7 @@ RECORDED: deque[Mapping[str, Attention]] = deque(maxlen=50)
 collect_ignore_glob = ["*/apps/*", "plug_ins/*"]
 """Streamlit scripts, which a server runs, and files that only a copy of the tree holds."""
 
+ROOT = Path(__file__).parents[1]
 SUBJECTS = ("the cat", "a dog", "my brother", "the old man", "she", "nobody")
 VERBS = ("sees", "likes", "doesn't know", "looks for", "forgets", "has found")
 OBJECTS = ("the house", "a red book", "the sea", "his keys", "this street", "the bread")
@@ -91,6 +93,12 @@ def random_checkpoint(config: ModelConfig, seed: int = 0) -> Checkpoint:
         tokenizer=NumberTokenizer(config.vocab_size),
         device=torch.device("cpu"),
     )
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Files that take long begin, so that no worker waits for another one's at the end."""
+    seconds = {ROOT / file: row.all_seconds or row.seconds for file, row in table().items()}
+    items.sort(key=lambda item: -seconds.get(item.path, 0.0))
 
 
 def pytest_collection_finish() -> None:

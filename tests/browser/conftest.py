@@ -1,5 +1,6 @@
 """One server and one browser for all browser tests; a new page, and so a new session, each."""
 
+import os
 from collections.abc import Generator, Iterator
 from contextlib import suppress
 
@@ -50,8 +51,8 @@ window.isAtRest = () => !open.size;
 """
 """So that a page is known to be at rest before that time is over, as most are."""
 FAILED = pytest.StashKey[bool]()
-LONG = ("accessibility", "downloads", "stage", "bench", "words", "live_preview", "injection")
-"""Files that take a minute: they begin, so that no worker waits for another one's at the end."""
+WITHOUT = "HEADSCOPE_TESTS_WITHOUT_BROWSER"
+"""The setting under which the tests of a browser are skipped where there is none."""
 
 
 @pytest.fixture(scope="session")
@@ -60,7 +61,10 @@ def browser() -> Iterator[Browser]:
         try:
             opened = launch(playwright, *CHEAPER)
         except Error as error:
-            pytest.skip(f"no browser: {str(error).splitlines()[0]}")
+            said = f"no browser: {str(error).splitlines()[0]}"
+            if not os.environ.get(WITHOUT):
+                pytest.fail(f"{said}. Set {WITHOUT}=yes to run the other tests.", pytrace=False)
+            pytest.skip(said)
         yield opened
         opened.close()
 
@@ -153,11 +157,6 @@ def tidy(page: Page) -> None:
     expect(sidebar).to_be_hidden()
     with suppress(TimeoutError):  # something moves for ever
         page.wait_for_function("isAtRest()", timeout=REST)
-
-
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    ranks = {f"test_{name}": i for i, name in enumerate(LONG)}
-    items.sort(key=lambda item: ranks.get(item.path.stem, len(LONG)))
 
 
 @pytest.hookimpl(wrapper=True)

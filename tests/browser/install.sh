@@ -1,7 +1,7 @@
 #!/bin/sh
 # Find browsers for the tests: Debian's headless Chromium, whose pages take less of the processor, else
-# any on PATH, else Playwright's own; and Firefox, for what must look the same there. Without one, its
-# tests are skipped, and pytest says so.
+# any on PATH, else Playwright's own; and Firefox, for what must look the same there. Without Chromium
+# the tests fail, unless HEADSCOPE_TESTS_WITHOUT_BROWSER is set; without Firefox its own are skipped.
 found() {
     for name in "$@"; do
         if command -v "$name"; then return 0; fi
@@ -22,5 +22,5 @@ found firefox-esr firefox >/dev/null || echo "NO FIREFOX FOUND: its tests will b
 found chromium-headless-shell chromium chromium-browser google-chrome google-chrome-stable >/dev/null && exit 0
 echo "No Chromium on PATH and none from apt-get: trying Playwright's own."
 .venv/bin/python -m playwright install chromium && exit 0
-echo "NO BROWSER FOUND: the browser tests will be skipped."
+echo "NO BROWSER FOUND: make test fails, unless HEADSCOPE_TESTS_WITHOUT_BROWSER=yes is set."
 exit 0
