@@ -1,6 +1,7 @@
 """What `make test` promises: nothing skipped in silence, a reason for what takes long."""
 
 import subprocess
+from math import ceil
 from pathlib import Path
 
 import pytest
@@ -73,6 +74,12 @@ def test_a_file_takes_less_than_its_limit_or_says_why() -> None:
     slow = Row("tests/a.py", seconds=20.1)
     assert slow.is_long and not Row("tests/browser/test_a.py", seconds=20.1).is_long
     assert Row("tests/browser/test_a.py", all_seconds=40.1).is_long
+
+
+def test_contributing_says_how_long_both_runs_take() -> None:
+    both, text = table()[TOGETHER], (ROOT / "CONTRIBUTING.md").read_text("utf-8")
+    for command, seconds in (("make test", both.seconds), ("make test-all", both.all_seconds)):
+        assert f"`{command}`, {ceil(seconds / 60)} minutes |" in text
 
 
 def test_every_test_file_has_been_measured() -> None:
