@@ -8,7 +8,9 @@ what they import moves with them. All else is in pyproject.toml, which names thi
 import re
 import shutil
 from pathlib import Path
+from typing import Any
 
+from setuptools import build_meta
 from setuptools.build_meta import *  # noqa: F403
 from setuptools.command.build_py import build_py
 
@@ -22,6 +24,11 @@ PLACES = {
 }
 """In the repository -> in the package. Streamlit lets everybody import from the folder of its
 script: it holds nothing else."""
+SNAPSHOTS, LEFT_OUT = "snapshots", "left-out.txt"
+"""The folder of a checkpoint whose files are not installed: 46 MB of a wheel of 105, for one topic
+of one page. In its place stands a file by which transformer/training/history.py knows where they
+are."""
+IN_PLACE = "The {n} snapshots of this training are in the same folder of the repository.\n"
 RECIPES = ROOT / "transformer" / "training" / "recipes"
 """What makes the data of one recipe has a folder here, and is not installed."""
 NEW_NAMES = (
@@ -31,6 +38,21 @@ NEW_NAMES = (
     (r"python -m (transformer|viz)(?!\.)", "headscope"),
 )
 """How modules are imported, and called from a shell."""
+
+
+def build_wheel(*arguments: Any, **named: Any) -> str:
+    """Build it as setuptools does, and leave nothing of that in the tree.
+
+    build/ is where other commands write too: only setuptools' own folders there go.
+    """
+    try:
+        return str(build_meta.build_wheel(*arguments, **named))
+    finally:
+        build = ROOT / "build"
+        for folder in (build / "lib", *build.glob("bdist.*"), *ROOT.glob("headscope.egg-info")):
+            shutil.rmtree(folder, ignore_errors=True)
+        if build.is_dir() and not any(build.iterdir()):
+            build.rmdir()
 
 
 def moved(code: str) -> str:
@@ -53,6 +75,10 @@ class BuildPackage(build_py):
                 shutil.copyfile(file, copy)
                 if file.suffix == ".py":
                     copy.write_text(moved(file.read_text(encoding="utf-8")), encoding="utf-8")
+        for folder in (ROOT / "checkpoints").glob(f"*/{SNAPSHOTS}"):
+            copy = package / folder.relative_to(ROOT) / LEFT_OUT
+            copy.parent.mkdir(parents=True)
+            copy.write_text(IN_PLACE.format(n=len(list(folder.iterdir()))), encoding="utf-8")
 
     def get_source_files(self) -> list[str]:
         """None that setuptools would look for by itself: there is no folder of this name."""
@@ -68,4 +94,5 @@ class BuildPackage(build_py):
             if file.is_file()
             and "__pycache__" not in file.parts
             and not (file.is_relative_to(RECIPES) and file.parent != RECIPES)
+            and not (file.parent.name == SNAPSHOTS and file.is_relative_to(ROOT / "checkpoints"))
         ]

@@ -23,8 +23,13 @@ from packaging.utils import canonicalize_name
 
 from transformer.discover import discover
 from transformer.extras import EXTRAS
+from transformer.training.history import LEFT_OUT
 
 ROOT = Path(__file__).parents[1]
+WHEEL = 60 * 10**6
+"""The most bytes of the package: a download that one waits for. Weights are nearly all of it, and
+hardly smaller packed. Where it is reached, look which checkpoint no story or lesson names
+(sentiment-mean: 1 MB), and leave it to the repository as snapshots are: .ci/build_package.py."""
 USES = """
 import json, sys
 import torch
@@ -115,6 +120,45 @@ print(json.dumps({
 """
 
 
+LACKS = """
+import json, sys
+from contextlib import redirect_stderr, redirect_stdout
+from io import StringIO
+from streamlit.testing.v1 import AppTest
+from streamlit.util import calc_hash
+from headscope.__main__ import main
+
+PACKAGE = sys.argv[1] + "/headscope"
+SMALL = PACKAGE + "/checkpoints/en-de-small"
+SNAPSHOT = SMALL + "/snapshots/000020.safetensors"
+
+def printed(*arguments):
+    with redirect_stdout(StringIO()) as out, redirect_stderr(StringIO()) as errors:
+        main(arguments)
+    return out.getvalue() + errors.getvalue()
+
+def page(name, **query):
+    app = AppTest.from_file(PACKAGE + "/script/headscope_app.py", default_timeout=60)
+    app._page_hash = calc_hash(name)
+    app.query_params.update(query)
+    app.run()
+    assert not app.exception and not app.error
+    return " ".join(each.value for each in (*app.info, *app.caption))
+
+print(json.dumps({
+    "list": printed("list"),
+    "inspect": printed("inspect", SMALL),
+    "a snapshot": printed("decode", SNAPSHOT, "Tom lives."),
+    "tensors of one": printed("inspect", SNAPSHOT),
+    "a figure": printed("figure", "./training?checkpoint=en-de-small", "--out", "a.svg"),
+    "training": page("training", checkpoint="en-de-small"),
+    "training of another": page("training", checkpoint="sentiment"),
+    "a lesson": page("lessons", story="heads-emerge", checkpoint="en-de-small"),
+    "a head": page("heads", heads_of="one", checkpoint="en-de-small"),
+}))
+"""
+
+
 def run(
     *command: str, folder: Path, target: Path | None = None, blocked: Iterable[str] = ()
 ) -> str:
@@ -157,19 +201,42 @@ def blocked(target: Path, *extras: str) -> list[str]:
     ]
 
 
+PIP = (sys.executable, "-m", "pip", "--disable-pip-version-check", "--quiet")
+OFFLINE = ("--no-build-isolation", "--no-deps", "--no-index")
+
+
 @pytest.fixture(scope="module")
-def target(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder into which the tree was installed, with one of the checkpoints."""
+def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A copy of what a package is made of, where something else was built already."""
     tree = tmp_path_factory.mktemp("tree")
-    target = tmp_path_factory.mktemp("site-packages")
-    for name in ("transformer", "viz", ".ci", ".streamlit", "checkpoints/copy"):
-        ignored = shutil.ignore_patterns("__pycache__", "snapshots")
+    for name in ("transformer", "viz", ".ci", ".streamlit"):
+        ignored = shutil.ignore_patterns("__pycache__")
         shutil.copytree(ROOT / name, tree / name, ignore=ignored)
+    shutil.copytree(ROOT / "checkpoints", tree / "checkpoints", copy_function=os.symlink)
     for name in ("app.py", "pyproject.toml", "README.md", "LICENSE"):
         shutil.copy(ROOT / name, tree)
-    pip = (sys.executable, "-m", "pip", "--disable-pip-version-check", "install", "--quiet")
-    offline = ("--no-build-isolation", "--no-deps", "--no-index")
-    run(*pip, *offline, "--target", str(target), ".", folder=tree)
+    (tree / "build").mkdir()
+    (tree / "build" / "bench.json").touch()
+    return tree
+
+
+@pytest.fixture(scope="module")
+def wheel(tree: Path) -> Path:
+    """The package, built once; nothing of that is left in the tree."""
+    before = set(files(tree))
+    run(*PIP, "wheel", *OFFLINE, "--wheel-dir", str(tree.parent / "wheels"), ".", folder=tree)
+    assert set(files(tree)) == before and [*(tree / "build").iterdir()] == [
+        tree / "build" / "bench.json"
+    ]
+    (wheel,) = (tree.parent / "wheels").iterdir()
+    return wheel
+
+
+@pytest.fixture(scope="module")
+def target(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder into which it was installed."""
+    target = tmp_path_factory.mktemp("site-packages")
+    run(*PIP, "install", *OFFLINE, "--target", str(target), str(wheel), folder=wheel.parent)
     return target
 
 
@@ -192,6 +259,28 @@ def test_it_puts_one_package_and_one_command_there(target: Path) -> None:
     recipes = Path("transformer", "training", "recipes")
     makers = {path for path in ours if recipes in path.parents and path.parent != recipes}
     assert len(makers) > 5 and ours - there == makers
+
+
+def test_the_package_is_light(wheel: Path) -> None:
+    assert 10**6 < wheel.stat().st_size <= WHEEL
+
+
+def test_where_snapshots_are_left_out_a_sentence_says_where_they_are(
+    target: Path, tmp_path: Path
+) -> None:
+    weights = target.glob("headscope/checkpoints/*/snapshots/*")
+    assert {file.name for file in weights} == {LEFT_OUT}
+    script = (sys.executable, "-c", LACKS, str(target))
+    printed = run(*script, folder=tmp_path, target=target)
+    sentence = (
+        "The snapshots of the training of en-de-small are not installed: they lie in "
+        "checkpoints/en-de-small/snapshots of a clone of the repository."
+    )
+    places: dict[str, str] = json.loads(printed.splitlines()[-1])
+    for place, text in places.items():
+        assert sentence in re.sub(r"\\(\W)", r"\1", text), place
+    assert places["a snapshot"] == places["tensors of one"] == f"error: {sentence}\n"
+    assert places["a lesson"].count("scene is left to its words") == 3
 
 
 def files(folder: Path) -> list[Path]:

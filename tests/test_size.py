@@ -2,15 +2,32 @@
 
 import re
 import subprocess
+from collections import Counter
 from functools import cache
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).parents[1]
-TREE, WEIGHTS, ANY_OTHER, PNG = 130 * 10**6, 50 * 10**6, 20 * 10**6, 300_000
-"""The most bytes: of all files together, of a file of weights, of any other, of a picture."""
+TREE = 130 * 10**6
+"""The most bytes of all files together: whoever clones it waits for them, and nothing else is
+fetched before the app runs. In November 2026 it weighs 128 MB, of which 114 are checkpoints:
+snapshots of trainings 50, `en-de` 30, `en-de-1` 18, all others 17; golden files are 3, pictures 2.
+Where it is reached, a new checkpoint takes the place of an old one. The last snapshot of a training
+is the same file as its weights, and `list_snapshots` does without: that is 4 MB. Code is 5 MB: it
+never is the reason."""
+WEIGHTS = 50 * 10**6
+"""The most bytes of a file of weights: hosts of repositories warn above it. A larger model comes
+from a folder of its owner's, or from Hugging Face's hub."""
+PICTURE, ANY_OTHER = 500_000, 10**6
+"""The most bytes of a picture, which a page of documents shows among others, and of any other file:
+what is larger is data that a command can make, or fetch."""
+PICTURES = (".png", ".webp", ".jpg", ".gif", ".svg")
 README_LINES = 110
+"""A page that one scrolls once: what it is, how it starts, what it does, how it stands beside
+others, which models there are. More goes to a file of docs/, and a link to it stays."""
+NAMED = 8
+"""The heaviest folders that are named where the tree is too heavy."""
 
 
 @cache
@@ -29,13 +46,17 @@ def files() -> dict[Path, int]:
 
 
 def test_the_tree_is_light() -> None:
-    assert 10**6 < sum(files().values()) <= TREE
+    weights: Counter[str] = Counter()
+    for path, size in files().items():
+        weights["/".join(path.relative_to(ROOT).parts[:-1][:3])] += size
+    heaviest = ", ".join(f"{n / 10**6:.1f} MB {name}" for name, n in weights.most_common(NAMED))
+    assert 10**6 < weights.total() <= TREE, heaviest
 
 
 def test_no_file_is_heavy() -> None:
     for path, size in files().items():
         most = WEIGHTS if path.suffix == ".safetensors" else ANY_OTHER
-        most = PNG if path.suffix == ".png" else most
+        most = PICTURE if path.suffix in PICTURES else most
         assert size <= most, path.relative_to(ROOT)
 
 

@@ -6,7 +6,7 @@ order of lines says nothing.
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 COLOUR = r"#[0-9a-f]{6}\b"
 _ROUNDED = re.compile(
@@ -36,13 +36,30 @@ def differences(golden: Iterable[str], now: Iterable[str]) -> list[str]:
 
     Decimals and percents may differ by one unit of their last digit.
     """
-    return list(_left(golden, now, _ROUNDED, _rounded))
+    return list(_left(golden, now, *_WORDS))
 
 
 def sheet_differences(golden: Iterable[str], now: Iterable[str]) -> list[str]:
     """The same of two SVG files, whose marks may stand a little elsewhere."""
-    old, new = ([each for each in lines if not _CELLS.match(each)] for lines in (golden, now))
-    return list(_left(old, new, _PLACED, lambda text: (float(text), POINTS)))
+    return list(_left(_marks(golden), _marks(now), *_SHEET))
+
+
+def settled(golden: Iterable[str], now: Sequence[str], is_sheet: bool = False) -> list[str]:
+    """The lines that are there now, each as it is in the golden file where that has the same.
+
+    So a file that is written anew differs in what has changed, and not in another machine's
+    rounding of all else.
+    """
+    old_of: dict[str, list[str]] = {}
+    pair = (_marks(golden), _marks(now)) if is_sheet else (golden, now)
+    for old, new in _pairs(*pair, *(_SHEET if is_sheet else _WORDS)):
+        if old is not None and new is not None:
+            old_of.setdefault(new, []).append(old)
+    return [old_of[line].pop() if old_of.get(line) else line for line in now]
+
+
+def _marks(lines: Iterable[str]) -> list[str]:
+    return [each for each in lines if not _CELLS.match(each)]
 
 
 def _left(
@@ -51,6 +68,22 @@ def _left(
     number: re.Pattern[str],
     read: Callable[[str], tuple[float, float]],
 ) -> Iterator[str]:
+    added = []
+    for old, new in _pairs(golden, now, number, read):
+        if new is None:
+            yield f"- {old}"
+        elif old is None:
+            added.append(f"+ {new}")
+    yield from added
+
+
+def _pairs(
+    golden: Iterable[str],
+    now: Iterable[str],
+    number: re.Pattern[str],
+    read: Callable[[str], tuple[float, float]],
+) -> Iterator[tuple[str | None, str | None]]:
+    """Old and new lines that are the same and yet spelled otherwise; None beside one alone."""
     old, new = Counter(golden), Counter(now)
     by_words: dict[str, list[str]] = {}
     for line in (new - old).elements():
@@ -59,12 +92,11 @@ def _left(
         near = by_words.get(number.sub("#", line), [])
         numbers = _numbers(line, number, read)
         match = next((it for it in near if _are_near(numbers, _numbers(it, number, read))), None)
-        if match is None:
-            yield f"- {line}"
-        else:
+        yield line, match
+        if match is not None:
             near.remove(match)
     for lines in by_words.values():
-        yield from (f"+ {line}" for line in lines)
+        yield from ((None, line) for line in lines)
 
 
 def _are_near(some: Numbers, others: Numbers) -> bool:
@@ -88,3 +120,12 @@ def _rounded(text: str) -> tuple[float, float]:
     digits, _, power = text.replace("−", "-").partition("e")
     unit = 10.0 ** (int(power or 0) - len(digits.partition(".")[2]))
     return float(digits) * 10.0 ** int(power or 0), 0.0 if digits.strip("-+") == "0" else unit
+
+
+def _placed(text: str) -> tuple[float, float]:
+    """A place or a size, and what it may differ by."""
+    return float(text), POINTS
+
+
+_WORDS, _SHEET = (_ROUNDED, _rounded), (_PLACED, _placed)
+"""Which numbers of a line may differ, and by how much: of a file of words, and of SVG."""

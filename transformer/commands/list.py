@@ -10,6 +10,7 @@ from transformer.files.natural_order import natural
 from transformer.formats.adapter import own_adapter
 from transformer.formats.opening import find_format
 from transformer.refusal import Refusal
+from transformer.training.history import left_out
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -46,7 +47,8 @@ def _title(path: Path) -> str | None:
         return None
     try:
         about = format.describe(path).about
-        return ". ".join(filter(None, (about.title, " ".join(about.notes))))
+        words = " ".join(filter(None, (*about.notes, left_out(path))))
+        return ". ".join(filter(None, (about.title, words)))
     except NotInstalled as error:
         return str(error)
     except Refusal as error:

@@ -39,6 +39,7 @@ from transformer.inspection.contents import Contents, compare, expect, our_conte
 from transformer.layers.no_first_values import NoFirstValues
 from transformer.models.family import Family
 from transformer.tokenizer import TOKENIZER_FILES, Tokenizer, TokenizerError, load_tokenizer
+from transformer.training.history import left_out
 
 LONGEST, MOST_EXAMPLES = 20_000, 200
 """Characters of a text in a configuration, and examples: every visitor is shown them."""
@@ -67,7 +68,7 @@ def describe(path: Path) -> Description:
 
 def load(path: Path, device: torch.device) -> Checkpoint:
     """Build the model that config.json describes, with its weights. Raises CheckpointError."""
-    folder, weights = _parts(path)
+    folder, weights = _present_parts(path)
     about, config, family = read_config(folder)
     try:
         tokenizer = load_tokenizer(about.tokenizer, folder, config.vocab_size)
@@ -83,7 +84,7 @@ def load(path: Path, device: torch.device) -> Checkpoint:
 
 def contents(path: Path) -> Contents:
     """The tensors of the weights file, whether they fit config.json or not."""
-    folder, weights = _parts(path)
+    folder, weights = _present_parts(path)
     description = describe(path)
     tensors = SafetensorsFiles(folder, [weights])
     kind, size = description.about.tokenizer, description.config.vocab_size
@@ -130,6 +131,14 @@ def _parts(path: Path) -> tuple[Path, str]:
     if path.suffix == ".safetensors" and path.parent.name == SNAPSHOTS:
         return path.parent.parent, f"{SNAPSHOTS}/{path.name}"
     return path, WEIGHTS
+
+
+def _present_parts(path: Path) -> tuple[Path, str]:
+    """The same. Raises CheckpointError for a snapshot that an installed package leaves out."""
+    folder, weights = _parts(path)
+    if weights != WEIGHTS and not path.exists() and (sentence := left_out(path)):
+        raise CheckpointError(sentence)
+    return folder, weights
 
 
 def read_config(path: Path) -> tuple[About, ModelConfig, Family]:

@@ -22,6 +22,7 @@ from transformer.inspection.module_tree import NAMELESS, Branch, module_tree
 from transformer.inspection.undertrained import Training, training
 from transformer.models.family import Family
 from transformer.tokenizer import TokenizerError
+from transformer.training.history import left_out
 
 NAMED = 6
 """The most rows that a sentence names."""
@@ -181,7 +182,7 @@ def inspect(path: Path) -> dict[str, Any]:
         **{
             name: value for name, value in inspection.config.to_dict().items() if name not in result
         },
-        "notes": list(inspection.about.notes),
+        "notes": [*inspection.about.notes, *filter(None, [left_out(path)])],
         "tied tensors": inspection.ties,
         "under-trained tokens": _under_trained(inspection),
         "suspicious": [group.title for group in grouped(inspection.findings)],

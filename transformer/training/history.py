@@ -17,6 +17,8 @@ from transformer.training.numbered import numbered_beside, numbered_in
 
 TRAINER_STATE = "trainer_state.json"
 """Hugging Face's log of a training, in its folder and in each checkpoint of it."""
+LEFT_OUT = "left-out.txt"
+"""The file in the place of snapshots that an installed package lacks: they outweigh all else."""
 LARGEST = 2**26
 """Bytes of a log that are read: some 300,000 rows."""
 
@@ -66,6 +68,21 @@ def run_folder(path: Path) -> Path:
     if path.parent.name == SNAPSHOTS and path.suffix == ".safetensors":
         return path.parent.parent
     return path.parent if numbered_beside(path) else path
+
+
+def left_out(path: Path) -> str | None:
+    """Say where the snapshots of a checkpoint are, where the installed package lacks them.
+
+    path: of the checkpoint, or of a snapshot that is missing. None where nothing was left out, or
+    somebody has put it there.
+    """
+    folder = run_folder(path)
+    if not (folder / SNAPSHOTS / LEFT_OUT).is_file() or list_snapshots(folder):
+        return None
+    return (
+        f"The snapshots of the training of {folder.name} are not installed: they lie in "
+        f"checkpoints/{folder.name}/{SNAPSHOTS} of a clone of the repository."
+    )
 
 
 def training_rows(path: Path, snapshots: Sequence[Snapshot]) -> list[dict[str, float]]:

@@ -25,6 +25,8 @@ from transformer.inputs import InputError
 from transformer.recording.ours import record
 from transformer.refusal import Refusal
 
+MOST_BYTES = 200_000
+"""The size of a survey beside a checkpoint, which docs/survey.md says."""
 SHIPPED = sorted(file.parents[1] for file in checkpoints_folder().glob(f"*/{FOLDER}/{FILE}"))
 LINES = {n: " ".join(str(2 + (n * at) % 10) for at in range(1, 3 + n % 5)) for n in range(1, 41)}
 
@@ -192,7 +194,7 @@ def test_a_value_of_another_kind_is_refused(
 def test_shipped_ones_are_of_these_weights(folder_of: Path) -> None:
     shipped = shipped_survey(folder_of)
     assert shipped is not None and fingerprint(folder_of) in shipped.about
-    assert (folder_of / FOLDER / FILE).stat().st_size < 200_000
+    assert (folder_of / FOLDER / FILE).stat().st_size < MOST_BYTES
     sentences = sentences_for(load_checkpoint(folder_of, "cpu")).lines
     assert {*shipped.sentences.items()} <= {*sentences.items()}
     assert {(head.kind, head.layer, head.head) for head in shipped.survey.heads} == {*shipped.worth}

@@ -3,6 +3,7 @@
 import json
 import math
 import random
+import re
 import shutil
 from itertools import pairwise
 from pathlib import Path
@@ -12,10 +13,16 @@ import pytest
 import torch
 
 from tests.transformer.watch.hugging_face import build
-from transformer import Checkpoint, Recording, decode, load_checkpoint, record
+from transformer import Checkpoint, CheckpointError, Recording, decode, load_checkpoint, record
 from transformer.analysis.metrics.measure import measure, metrics_of
 from transformer.device import OutOfMemory
-from transformer.training.history import Snapshot, list_snapshots, training_rows
+from transformer.training.history import (
+    LEFT_OUT,
+    Snapshot,
+    left_out,
+    list_snapshots,
+    training_rows,
+)
 from transformer.training.snapshots import MOST, Course, even_value, roles, thinned, watch
 
 SHIPPED = Path(__file__).parents[3] / "checkpoints"
@@ -42,6 +49,24 @@ def as_trainer(folder: Path, *steps: int) -> Path:
         shutil.copytree(COPY, place, ignore=shutil.ignore_patterns("snapshots", "history.json"))
         shutil.copy(COPY / f"snapshots/{step:06d}.safetensors", place / "model.safetensors")
     return folder
+
+
+def test_where_an_installed_package_lacks_them_it_is_known(tmp_path: Path) -> None:
+    folder = tmp_path / "copy"
+    shutil.copytree(COPY, folder, ignore=shutil.ignore_patterns("snapshots"))
+    missing = folder / "snapshots" / "000020.safetensors"
+    assert left_out(folder) is None and left_out(missing) is None
+    missing.parent.mkdir()
+    (missing.parent / LEFT_OUT).touch()
+    sentence = left_out(folder)
+    assert sentence and "lie in checkpoints/copy/snapshots of" in sentence
+    assert left_out(missing) == sentence
+    with pytest.raises(CheckpointError, match=re.escape(sentence)):
+        load_checkpoint(missing)
+    load_checkpoint(folder)
+    shutil.copy(COPY / "snapshots" / missing.name, missing)  # somebody has put one there
+    assert left_out(folder) is None
+    load_checkpoint(missing)
 
 
 def test_our_snapshots_are_listed_by_step() -> None:

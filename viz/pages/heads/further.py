@@ -7,7 +7,7 @@ from functools import partial
 from transformer.corpus.atlas import Atlas, Place
 from transformer.inspection.circuits import Heads
 from transformer.inspection.composition import Composition, Products, compositions, products_of
-from transformer.training.history import list_snapshots
+from transformer.training.history import left_out, list_snapshots
 from viz.app_packages import st
 from viz.components.kit.picture import NothingLeft
 from viz.exhibits.exhibit import Exhibit
@@ -103,7 +103,11 @@ def draw_circuits(pane: Pane, atlas: Atlas, place: Place) -> None:
 
 def draw_training(pane: Pane, atlas: Atlas, place: Place) -> None:
     """Draw the head at each snapshot of its own training, on the sentence that is chosen."""
-    if not pane.is_of_asked_checkpoint or len(list_snapshots(pane.checkpoint.path)) < 2:
+    if not pane.is_of_asked_checkpoint:
+        return
+    if len(list_snapshots(pane.checkpoint.path)) < 2:
+        if sentence := left_out(pane.checkpoint.path):
+            st.caption(literal(sentence))
         return
     result = paid(pane.request, st.empty())  # a page of a checkpoint comes with a token only
     growth = None if result is None else heads_exhibits(replace(pane, result=result)).get("heads")

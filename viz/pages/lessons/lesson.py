@@ -17,6 +17,7 @@ from viz.pages.lessons.listing import address_of, in_order, length, whose_senten
 from viz.pages.lessons.pictures import draw_picture, needs_of
 from viz.pages.lessons.riddles import show_riddle
 from viz.pages.lessons.standing_in import standing_in
+from viz.pages.training.stand_in import shipped_left_out
 from viz.run.batches import Runner
 from viz.run.request import Answer, Request, answer
 from viz.run.study import Study
@@ -106,7 +107,9 @@ def _scene(
     stand_in = standing_in(pane, tuple(dict.fromkeys(needs)), answers)
     if stand_in is None:
         if None not in answers.values():  # else it is waited for
-            st.caption("No checkpoint here can show this: the scene is left to its words.")
+            lacks = "No checkpoint here can show this: the scene is left to its words."
+            where = shipped_left_out() if "snapshots" in needs else ""
+            st.caption(literal(f"{lacks} {where}".strip()))
         return before
     answer, remark = stand_in
     place = place_in(answer, exercise.head, exercise.row)

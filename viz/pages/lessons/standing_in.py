@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from textwrap import shorten
 
+from transformer.checkpoint import checkpoints_folder
 from transformer.decoding import default_method
 from transformer.refusal import Refusal
 from transformer.training.history import list_snapshots
@@ -67,12 +68,14 @@ def _may_open_snapshots(answer: Answer) -> bool:
 def _requests(first: Request, needs: tuple[str, ...]) -> Iterator[Request]:
     """Yield requests to shipped checkpoints; those without the kinds of attention are left out."""
     kinds = {name for name in needs if name in ("encoder_self", "decoder_self", "cross")}
+    folder = checkpoints_folder()
     for name in sorted(shipped_names(), key=_rank):
         description = about(name)
         if (
             description is None
             or not kinds <= set(description.family.attentions)
             or name == first.checkpoint
+            or ("snapshots" in needs and len(list_snapshots(folder / name)) < 2)
         ):
             continue
         method = default_method(description.family.reads) if description.family.decodes else "none"

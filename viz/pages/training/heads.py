@@ -10,7 +10,7 @@ from typing import Any
 from transformer import CheckpointError
 from transformer.analysis.metrics.measure import metrics_of
 from transformer.analysis.metrics.metric import Metric
-from transformer.training.history import Snapshot, list_snapshots, training_rows
+from transformer.training.history import Snapshot, left_out, list_snapshots, training_rows
 from transformer.training.snapshots import Course, watching
 from transformer.versions import version_of
 from viz.app_packages import DeltaGenerator, st
@@ -20,7 +20,7 @@ from viz.exhibits.exhibit import Exhibit, PictureAt
 from viz.export import rows_csv
 from viz.fields.training import TrainingFields
 from viz.labels import literal
-from viz.pages.training.stand_in import snapshots_of
+from viz.pages.training.stand_in import shipped_left_out, snapshots_of
 from viz.run.batches import Runner
 from viz.run.growth import Growth
 from viz.run.request import Answer, Request, answer
@@ -92,9 +92,9 @@ def heads_over_steps(pane: Pane, top: DeltaGenerator) -> None:
     """The player of the chosen head; where no checkpoint has snapshots, how one gets them."""
     growth = heads_exhibits(pane).get("heads")
     if growth is None:
-        name = pane.checkpoint.name
-        note(f"{name} has no snapshots, so its heads cannot be shown over steps.")
-        st.caption(HOW_KEPT)
+        note(lack(pane))
+        if not shipped_left_out():
+            st.caption(HOW_KEPT)
         return
     if not pane.is_of_asked_checkpoint:
         st.markdown(literal(_stands_in(pane)), help=HOW_KEPT)
@@ -121,6 +121,12 @@ def heads_over_steps(pane: Pane, top: DeltaGenerator) -> None:
             "Every metric of every head at every snapshot",
         )
         for_a_paper(pane, {"heads": exhibit}, "paper heads")
+
+
+def lack(pane: Pane) -> str:
+    """Say why there are no heads over steps."""
+    lacks = f"{pane.checkpoint.name} has no snapshots, so its heads cannot be shown over steps."
+    return left_out(pane.checkpoint.path) or f"{lacks} {shipped_left_out()}".strip()
 
 
 def heads_exhibits(pane: Pane) -> dict[str, Growth[Course]]:

@@ -3,9 +3,10 @@
 from collections.abc import Callable
 from typing import Any
 
+from transformer.checkpoint import CheckpointError
 from viz.app_packages import st
 from viz.fields.training import TrainingFields
-from viz.pages.training.heads import heads_exhibits, heads_over_steps
+from viz.pages.training.heads import heads_exhibits, heads_over_steps, lack
 from viz.pages.training.loss import loss_exhibits, losses
 from viz.pages.training.rate import rate_exhibits, rates
 from viz.pages.training.smoothing import smoothing, smoothing_exhibits
@@ -48,6 +49,13 @@ def _pane(pane: Pane) -> Pane:
     return with_snapshots(pane) if _topic(pane) == HEADS else pane
 
 
+def _completed(pane: Pane) -> Pane:
+    """The same; raises CheckpointError where there are no heads over steps to draw."""
+    if _topic(pane) == HEADS and not heads_exhibits(pane):
+        raise CheckpointError(lack(pane))
+    return pane
+
+
 def _choices(pane: Pane) -> None:
     if _topic(pane) == HEADS:
         choose_head(pane)
@@ -58,5 +66,13 @@ def _exhibits(pane: Pane) -> Exhibits:
 
 
 PAGE = Page(
-    "training", "Training", "Model", 8, draw, choices=_choices, pane=_pane, exhibits=_exhibits
+    "training",
+    "Training",
+    "Model",
+    8,
+    draw,
+    choices=_choices,
+    pane=_pane,
+    completed=_completed,
+    exhibits=_exhibits,
 )

@@ -8,7 +8,7 @@ from transformer.checkpoint import checkpoints_folder
 from transformer.decoding import default_method
 from transformer.formats.opening import format_of
 from transformer.refusal import Refusal
-from transformer.training.history import Snapshot, list_snapshots
+from transformer.training.history import Snapshot, left_out, list_snapshots
 from viz.run.request import Answer, Request, about, answer, make_request
 from viz.state.checkpoints import at_start, shipped_names
 from viz.state.opening import check_allowed
@@ -37,14 +37,25 @@ def with_snapshots(pane: Pane) -> Pane:
 def _requests(first: Request) -> Iterator[Request]:
     """Yield requests to other checkpoints, the best first."""
     folder = checkpoints_folder()
-    having = [each for each in shipped_names() if len(list_snapshots(folder / each)) > 1]
-    for name in sorted(having, key=lambda each: each != FIRST):
+    for name in _shipped():
+        if len(list_snapshots(folder / name)) < 2:
+            continue
         description = about(name)
         if description is not None:
             family = description.family
             method = default_method(family.reads) if family.decodes else "none"
             for text in (first.text, *description.about.examples[:1]):
                 yield make_request(name, text, method)
+
+
+def shipped_left_out() -> str:
+    """Say where the snapshots are that would stand in; empty where none were left out."""
+    folder = checkpoints_folder()
+    return next(filter(None, (left_out(folder / name) for name in _shipped())), "")
+
+
+def _shipped() -> list[str]:
+    return sorted(shipped_names(), key=lambda each: each != FIRST)
 
 
 def snapshots_of(answer: Answer) -> list[Snapshot]:
