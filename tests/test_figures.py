@@ -43,7 +43,6 @@ _SILENT = (
     r"<!-- made by `.+?` -->.*?<!-- end -->",
     r"`[^`\n]+`",
     r"\]\([^)\s]*(?: \"[^\"]*\")?\)",
-    r"^## Run it$.*?(?=^## )",  # of CONTRIBUTING.md: how long commands take
 )
 """Parts of a document that have no figures of ours, or such as another test holds."""
 

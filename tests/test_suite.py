@@ -1,7 +1,6 @@
 """What `make test` promises: nothing skipped in silence, a reason for what takes long."""
 
 import subprocess
-from math import ceil
 from pathlib import Path
 
 import pytest
@@ -77,9 +76,8 @@ def test_a_file_takes_less_than_its_limit_or_says_why() -> None:
 
 
 def test_contributing_says_how_long_both_runs_take() -> None:
-    both, text = table()[TOGETHER], (ROOT / "CONTRIBUTING.md").read_text("utf-8")
-    for command, seconds in (("make test", both.seconds), ("make test-all", both.all_seconds)):
-        assert f"`{command}`, {ceil(seconds / 60)} minutes |" in text
+    text = times.DOCUMENT.read_text("utf-8")
+    assert times.in_document(text, table()) == text
 
 
 def test_every_test_file_has_been_measured() -> None:

@@ -6,16 +6,18 @@ grown; no run is judged by a clock.
 """
 
 import csv
+import re
 import subprocess
 import sys
 from dataclasses import dataclass, replace
 from functools import cache
+from math import ceil
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from tests.suite import RESULTS, ROOT, RUNS, SOME, Case, read
 
-TABLE = Path(__file__).with_suffix(".tsv")
+TABLE, DOCUMENT = Path(__file__).with_suffix(".tsv"), ROOT / "CONTRIBUTING.md"
 COLUMNS = ("file", "cases", "seconds", "all_cases", "all_seconds", "reason")
 MOST_SECONDS, MOST_IN_BROWSER = 20.0, 40.0
 """Of a file's tests one after the other, before the table has to say why it takes longer."""
@@ -113,10 +115,26 @@ def write(rows: dict[str, Row]) -> None:
             out.writerow([getattr(row, name) for name in COLUMNS])
 
 
+def in_document(text: str, rows: dict[str, Row]) -> str:
+    """The text of DOCUMENT with what the table says in its place."""
+    both = rows[TOGETHER]
+    said = (
+        f"On two cores, where the environment is ready, `make test` took "
+        f"{ceil(both.seconds / 60)} minutes ({both.cases:,} cases), `make test-all` "
+        f"{ceil(both.all_seconds / 60)} ({both.all_cases:,}). `tests/times.tsv` has each file's "
+        f"share, and the reason of one over {MOST_SECONDS:.0f} seconds "
+        f"({MOST_IN_BROWSER:.0f} in the browser)."
+    )
+    begin, end = "<!-- made by `.venv/bin/python -m tests.times` -->\n", "<!-- end -->"
+    return re.sub(f"{begin}.*?{end}", lambda _: f"{begin}{said}\n{end}", text, flags=re.S)
+
+
 def main(files: list[str]) -> int:
     """Returns 1 where a file takes long and the table does not say why."""
     rows = of_files(table(), files) if files else of_last_runs(table())
     write(rows)
+    if TOGETHER in rows:
+        DOCUMENT.write_text(in_document(DOCUMENT.read_text("utf-8"), rows), encoding="utf-8")
     unexplained = [row for row in rows.values() if row.is_long and not row.reason]
     for row in unexplained:
         print(f"{row.file}: {row.seconds} s, {row.all_seconds} s. Shorten it, or give a reason.")
