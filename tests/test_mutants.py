@@ -38,7 +38,8 @@ def test_the_nearest_tests_come_first_and_the_browsers_last() -> None:
     assert first == ["tests/transformer/hugging_face/test_rules.py", file]
     assert last == ["tests/browser"]
     script = [*groups(Fault("b", "viz/components/head_map/values.js", "", "", ""))]
-    assert script[0] == ["tests/viz/components"] and ["tests/browser/test_head_map.py"] in script
+    assert script[0] == ["tests/viz/components/test_head_map.py"]
+    assert script.index(["tests/browser/test_head_map.py"]) < script.index(["tests/viz"])
 
 
 def test_a_table_says_what_found_each() -> None:

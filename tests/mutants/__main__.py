@@ -2,9 +2,9 @@
 
 Every fault is put into a copy of the tree. There the tests that most probably see it run first, up
 to the first that fails: those that are called after the file, those in the folder that mirrors its
-own, those that name it, its room, the golden files, all others, and at last the browser's. A test
-that fails without the fault, too, finds nothing. Without --all, those that `make test` leaves out
-are left out.
+own, those that name it or its folder, its room, the golden files, all others, and at last the
+browser's. A test that fails without the fault, too, finds nothing. Without --all, those that
+`make test` leaves out are left out.
 """
 
 import argparse

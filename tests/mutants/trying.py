@@ -10,6 +10,7 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -88,17 +89,18 @@ def groups(fault: Fault) -> Iterator[list[str]]:
     """Groups of tests, the nearest first; of those that are in several the first one counts."""
     path, room = Path(fault.file), fault.file.split("/")[0]
     is_script = path.suffix == ".js"
-    doctests = [fault.file] if room == "transformer" else []
-    nearest = [
-        [*_tests(rf"^tests/{room}/(.*/)?test_{path.stem}\.py", in_name=True), *doctests],
+    own = [path.stem, path.parent.name] if is_script else [path.stem]
+    wanted = [
+        [*_called(own, f"tests/{room}"), *([] if room == "viz" else [fault.file])],
         _mirror(path),
-        _tests(rf"\b{re.escape(_name(path))}\b"),
+        _naming(_name(path)),
+        *((_called(own, BROWSER), _naming(path.parent.name, BROWSER)) if is_script else ()),
+        *(_naming(_name(each)) for each in path.parents[:-2]),
+        *([[BROWSER]] if is_script else []),
+        *([f"tests/{room}"], [GOLDEN], ["tests", "transformer"], [BROWSER]),
     ]
-    if is_script:
-        nearest += [[f"{BROWSER}/test_{path.parent.name}.py"], [BROWSER]]
-    rest = [[f"tests/{room}"], [GOLDEN], ["tests", "transformer"], *[[BROWSER]] * (not is_script)]
     done: list[str] = []
-    for paths in (*nearest, *rest):
+    for paths in wanted:
         new = [each for each in paths if (ROOT / each).exists() and not _is_among(each, done)]
         if new:
             yield new
@@ -124,12 +126,26 @@ def _name(file: Path) -> str:
     return str(file) if file.suffix == ".js" else ".".join(file.with_suffix("").parts)
 
 
-def _tests(pattern: str, in_name: bool = False) -> list[str]:
-    """The files of tests in which a pattern is, or in whose names; the browser's are left out."""
-    files = sorted(each.relative_to(ROOT) for each in (ROOT / "tests").rglob("test_*.py"))
-    texts = {each: str(each) if in_name else (ROOT / each).read_text("utf-8") for each in files}
-    found = (each for each, text in texts.items() if re.search(pattern, text))
-    return [str(each) for each in found if not each.is_relative_to(BROWSER)]
+def _called(names: Sequence[str], folder: str) -> list[str]:
+    """The tests in a folder that are called after one of these."""
+    return [file for file in _texts(folder) if Path(file).stem.removeprefix("test_") in names]
+
+
+def _naming(name: str, folder: str = "tests") -> list[str]:
+    """The tests in a folder that name something; of all tests, the browser's are left out."""
+    wanted = re.compile(rf"\b{re.escape(name)}\b")
+    return [file for file, text in _texts(folder).items() if name in text and wanted.search(text)]
+
+
+@cache
+def _texts(folder: str) -> dict[str, str]:
+    """The text of each file of tests in a folder, by its path."""
+    files = sorted(each.relative_to(ROOT) for each in (ROOT / folder).rglob("test_*.py"))
+    return {
+        str(each): (ROOT / each).read_text(encoding="utf-8")
+        for each in files
+        if (folder == BROWSER or not each.is_relative_to(BROWSER)) and str(each) != OWN
+    }
 
 
 def first_failure(
