@@ -3,6 +3,7 @@
 import math
 import re
 from itertools import product
+from typing import Any
 
 import pytest
 import torch
@@ -84,6 +85,15 @@ def test_the_best_text_that_holds_the_forced_phrases(
     assert small.log_prob == pytest.approx(
         price(tiny_checkpoint, small.hypotheses[0].ids), abs=1e-4
     )
+
+
+def test_a_beam_of_fewer_places_than_banks_keeps_what_is_furthest(
+    tiny_checkpoint: Checkpoint,
+) -> None:
+    """Post and Vilar 2018, section 3; so a beam of one writes what is forced before all else."""
+    options: dict[str, Any] = {"beam_size": 1, "force": ((4,), (6,)), "max_len": LIMIT}
+    (only,) = decode(tiny_checkpoint, SOURCE, "beam", **options).hypotheses
+    assert {*only.ids[:2]} == {4, 6}
 
 
 @pytest.mark.parametrize("forbid", [((4,),), ((3, 3),), ((5,), (6, 4)), ((2,),)])

@@ -160,8 +160,10 @@ def nano_gpt(folder: Path, bias: bool = False) -> Case:
     return Case(folder, folder / "ckpt.pt", model, weights, "decoder_self")
 
 
-def open_nmt(folder: Path, bias: bool = True, shares: bool = False) -> Case:
-    model = randomised(NMTModel(D, HEADS, 24, (SOURCES, TARGETS), 2, bias))
+def open_nmt(
+    folder: Path, bias: bool = True, shares: bool = False, has_positions: bool = True
+) -> Case:
+    model = randomised(NMTModel(D, HEADS, 24, (SOURCES, TARGETS), 2, bias, has_positions))
     generator = randomised(torch.nn.Linear(D, TARGETS))
     if shares:
         generator.weight = model.decoder.embeddings.make_embedding.emb_luts[0].weight
@@ -174,7 +176,7 @@ def open_nmt(folder: Path, bias: bool = True, shares: bool = False) -> Case:
     options = argparse.Namespace(
         heads=HEADS,
         max_relative_positions=0,
-        position_encoding=True,
+        position_encoding=has_positions,
         layer_norm="standard",
         norm_eps=1e-6,
         parallel_residual=False,

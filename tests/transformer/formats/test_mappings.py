@@ -148,6 +148,7 @@ def test_jadore_s_scalings_and_ties(changes: dict[str, Any], tmp_path: Path) -> 
         lambda folder: codebases.former(folder, n_classes=3, wide=True),
         lambda folder: codebases.open_nmt(folder, bias=False),
         lambda folder: codebases.open_nmt(folder, shares=True),
+        lambda folder: codebases.open_nmt(folder, has_positions=False),
         lambda folder: codebases.tutorial(folder, lengths=(30, 20)),
         lambda folder: codebases.former(folder, wide=True, concatenated=True),
         lambda folder: codebases.former(folder, n_classes=3, wide=True, concatenated=True),

@@ -55,6 +55,16 @@ def test_two_vocabularies_of_two_sizes(tmp_path: Path) -> None:
     assert checkpoint.about.examples == ("in0 in1 in2 in3 in4 in5",)
 
 
+def test_a_line_of_a_vocabulary_ends_with_a_line_feed_only(tmp_path: Path) -> None:
+    """Pieces are learnt from any text: Unicode knows further ends of lines (Annex 14, class BK)."""
+    codebases.torch_transformer(tmp_path)
+    two_vocabularies(tmp_path)
+    pieces = [piece.replace("in1", "in\u2028") for piece in words("in", SOURCES)]
+    (tmp_path / "vocab.source.txt").write_text("\n".join(pieces) + "\n", encoding="utf-8")
+    tokenizer = source_side(load_checkpoint(tmp_path, "cpu").tokenizer)
+    assert [tokenizer.token(id).piece for id in range(SOURCES)] == pieces
+
+
 def test_the_pieces_say_which_tokens_are_special(tmp_path: Path) -> None:
     """Older copies of The Annotated Transformer have torchtext's order: padding 1, start 2."""
     codebases.annotated(tmp_path)

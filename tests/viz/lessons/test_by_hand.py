@@ -164,6 +164,13 @@ def test_a_row_of_a_decoder_is_counted_from_the_token_that_the_page_names() -> N
     assert "Row by row" not in closed.explain(crossed) and len(task.material(crossed)) == 1
 
 
+def test_padding_closes_its_columns_in_rows_of_padding_too() -> None:
+    of, task = seen("copy", "4 9 2 8 6", HEADS[2], "last", (5,)), tasks()["padding"]
+    n = len(of.attention.keys)
+    is_closed = [key >= n for _ in range(n + 5) for key in range(n + 5)]
+    assert task.truth(of) == sum(is_closed) and not task.is_right(of, 5 * n)
+
+
 def test_a_share_is_right_where_per_cent_are_asked() -> None:
     of, task = seen("copy", "4 9 2 8 6", HEADS[0], "last", (4000, 1000)), tasks()["rate"]
     assert task.is_right(of, 25) and task.is_right(of, 0.25)

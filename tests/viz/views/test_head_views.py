@@ -1,6 +1,7 @@
 """One head and the difference of two: what stands in the figure."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -125,6 +126,17 @@ def test_the_difference_of_a_long_text_is_drawn_in_blocks() -> None:
     assert np.isnan(shown[5, 6]) and figure.data[0].z[5, 6] == 1
     assert "farthest from 0 of 3 × 3 cells" in figure.layout.annotations[0].text
     assert figure.layout.xaxis.ticktext[2].endswith("piece6")
+
+
+def test_a_cell_that_one_of_both_may_attend_to_has_its_difference() -> None:
+    """A word is hidden in the second run: what the first one gave it is a difference."""
+    own = random_recording(random_attention(1, 2, 5, 5))
+    causal = random_attention(1, 2, 5, 5, "decoder_self")
+    both = replace(own, attentions={**own.attentions, "encoder_self_b": causal})
+    first, second = Selection("encoder_self", 0, 0), Selection("encoder_self_b", 0, 0)
+    shown = paint(head_difference.chart(both, first, second), LIGHT).data[-1]
+    difference = own.attentions["encoder_self"].weights(0, 0) - causal.weights(0, 0)
+    assert torch.equal(torch.from_numpy(shown.z), difference)
 
 
 def test_a_head_minus_itself_is_nothing(recording: Recording) -> None:

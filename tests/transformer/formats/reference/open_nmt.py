@@ -47,22 +47,33 @@ class PositionalEncoding(nn.Module):
         self.register_buffer("pe", sines(5000, d_model).unsqueeze(1))
 
 
-def embeddings(vocab: int, d_model: int) -> Any:
+def embeddings(vocab: int, d_model: int, has_positions: bool) -> Any:
     luts = nn.ModuleList([nn.Embedding(vocab, d_model, padding_idx=1)])
-    return Stack(make_embedding=Stack(emb_luts=luts, pe=PositionalEncoding(d_model)))
+    positions = {"pe": PositionalEncoding(d_model)} if has_positions else {}
+    return Stack(make_embedding=Stack(emb_luts=luts, **positions))
 
 
 def embedded(module: Any, ids: Tensor) -> Tensor:
+    """Only its PositionalEncoding scales what is embedded."""
     made = module.make_embedding
-    words: Tensor = made.emb_luts[0](ids) * made.pe.pe.size(-1) ** 0.5
-    return words + made.pe.pe[: ids.size(1), 0]
+    words: Tensor = made.emb_luts[0](ids)
+    if not hasattr(made, "pe"):
+        return words
+    return words * made.pe.pe.size(-1) ** 0.5 + made.pe.pe[: ids.size(1), 0]
 
 
 class NMTModel(nn.Module):
     """The generator is a module of its own: it is saved apart."""
 
     def __init__(
-        self, d: int, heads: int, d_ff: int, vocabs: tuple[int, int], layers: int, bias: bool
+        self,
+        d: int,
+        heads: int,
+        d_ff: int,
+        vocabs: tuple[int, int],
+        layers: int,
+        bias: bool,
+        has_positions: bool = True,
     ) -> None:
         super().__init__()
         encoder = (
@@ -84,12 +95,12 @@ class NMTModel(nn.Module):
             for _ in range(layers)
         )
         self.encoder: Any = Stack(
-            embeddings=embeddings(vocabs[0], d),
+            embeddings=embeddings(vocabs[0], d, has_positions),
             transformer=nn.ModuleList(encoder),
             layer_norm=layer_norm(d),
         )
         self.decoder: Any = Stack(
-            embeddings=embeddings(vocabs[1], d),
+            embeddings=embeddings(vocabs[1], d, has_positions),
             transformer_layers=nn.ModuleList(decoder),
             layer_norm=layer_norm(d),
         )

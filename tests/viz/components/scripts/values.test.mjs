@@ -6,6 +6,7 @@ import {
   inMap,
   isExact,
   isSmall,
+  pinsOf,
   regionAround,
   strongestAlong,
   valueAt,
@@ -38,6 +39,12 @@ test("within the region values are exact, and each is its own cell's", () => {
   assert.equal(isExact(pooled(), [1, 4, 3, 6]), false);
   const found = valueAt(pooled(), window, 3, 4);
   assert.deepEqual(found, { value: 14, row: 3, column: 4, rows: [3, 3], columns: [4, 4] });
+});
+
+test("a pin is a row or a column, as far as the map has it", () => {
+  const map = { nRows: 5, nColumns: 7 };
+  const pins = pinsOf({ pins: ["q4", "q5", "k6", "k7"], map });
+  assert.deepEqual(pins, [{ row: 4, column: -1 }, { row: -1, column: 6 }]);
 });
 
 test("a window begins and ends with a block, and stays in the map", () => {
