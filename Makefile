@@ -26,11 +26,10 @@ endif
 test: export PYTHONDONTWRITEBYTECODE =
 # In the order of the tree, what starts servers and installs begins, and doctests end. Otherwise files
 # of few tests come last, such as one that starts nginx, and a worker waits for the other.
-# Two browsers crowd each other on two cores: a test that fails there is tried again, and named.
 test: .venv/ready-for-tests
 	sh tests/browser/install.sh
 	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder --ignore=tests/browser
-	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder --reruns 2 -r fER tests/browser
+	$(BIN)/python -m pytest -n 2 --dist loadfile --no-loadscope-reorder tests/browser
 
 lint: .venv/ready-for-tests
 	$(BIN)/ruff check .
