@@ -280,10 +280,10 @@ def choose(screen: Screen, **changes: Any) -> Screen:
     }
     of_any = {"edits": of_any_text(screen.edits)} if SENTENCE & changed else {}
     new = put(screen, **of_any | left | changes)
-    return _locked(new, is_told_by_b=bool(changed & HEAD_B) and not changed & HEAD)
+    return locked(new, is_told_by_b=bool(changed & HEAD_B) and not changed & HEAD)
 
 
-def _locked(screen: Screen, is_told_by_b: bool) -> Screen:
+def locked(screen: Screen, is_told_by_b: bool = False) -> Screen:
     """The same screen; where both panes are to show one head, with that head in both."""
     if not value_of(screen, "same_head"):
         return screen

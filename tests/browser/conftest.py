@@ -167,10 +167,3 @@ def pytest_runtest_makereport(
     report = yield
     item.stash[FAILED] = report.failed
     return report
-
-
-def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """What failed and was tried again is shown as what failed in the end is."""
-    for report in terminalreporter.stats.get("rerun", []):
-        terminalreporter.section(f"tried again: {report.nodeid}")
-        terminalreporter.write_line(report.longreprtext)

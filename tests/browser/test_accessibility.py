@@ -1,6 +1,7 @@
 """No page has a fault: not axe-core's serious ones, in light and dark, nor what cannot be read."""
 
 import re
+from contextlib import suppress
 from typing import Any
 
 import pytest
@@ -54,9 +55,8 @@ OTHERS = """(background) => [...document.querySelectorAll("*")]
 def faults(page: Page, run: dict[str, Any] = ALL) -> list[str]:
     """What axe-core calls serious or critical, once the page has settled."""
     page.evaluate("Promise.allSettled(document.getAnimations().map(each => each.finished))")
-    if not _faults(page, run):
-        return []
-    page.wait_for_timeout(2000)  # what fades in, or waits for its style, is not there yet
+    with suppress(AssertionError):  # what fades in, or waits for its style, is not there yet
+        becomes(lambda: _faults(page, run), [])
     return _faults(page, run)
 
 

@@ -43,10 +43,19 @@ def open_app(page: Page, address: str) -> None:
     painted(page)
 
 
+def listens(page: Page) -> None:
+    """Wait until the app hears of links: what it says aloud is said by the script that does.
+
+    A page may be painted before. A link loads it anew then, with another session.
+    """
+    page.wait_for_selector("body > [role=status]", state="attached")
+
+
 def visit(page: Page, address: str) -> None:
     """Load the app, or where the page shows it, follow a link in it: it is drawn anew in place."""
     if urlparse(page.url).netloc == urlparse(address).netloc:
         painted(page)
+        listens(page)
         page.evaluate(FOLLOW, address)
         painted(page)
     else:

@@ -5,7 +5,7 @@ import re
 import pytest
 from playwright.sync_api import Locator, Page, Response, expect
 
-from tests.browser.server import ROOT, becomes, painted
+from tests.browser.server import ROOT, at_rest, becomes, painted
 from tests.browser.test_app import parameter, visit, wait_for_map
 from tests.browser.test_experiment import TEXT
 from transformer import decode, load_checkpoint, record
@@ -111,6 +111,7 @@ def test_an_arrow_of_b_is_cut_and_shown_before_the_run(page: Page, address: str)
     visit(page, f"{address}/compare?{query}")
     b = page.locator('.head-view[data-tool="arrows"][data-nonce]')
     expect(b).to_have_count(1)  # A is not edited
+    at_rest(page)  # B may come after its page, and moves what is below it
     box, token = b.locator(".wires").bounding_box(), b.locator("[data-token=q1]").bounding_box()
     assert box is not None and token is not None
     spot = (box["x"] + 20, token["y"] + token["height"] / 2)

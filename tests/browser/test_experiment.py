@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.server import becomes, painted
-from tests.browser.test_app import parameter, row, visit
+from tests.browser.test_app import open_app, parameter, row, visit
 from tests.browser.test_head_map import place
 from transformer import decode, load_checkpoint, record
 from transformer.analysis.output_change import word_changes
@@ -52,7 +52,7 @@ def test_heads_are_switched_off_and_the_output_follows(page: Page, address: str)
 
 def test_what_became_of_the_output_is_read_out(page: Page, address: str) -> None:
     """In a place that stays, which is what a screen reader follows."""
-    visit(page, f"{address}/?tool=heads")
+    open_app(page, f"{address}/?tool=heads")  # a session in which nothing was changed says nothing
     heard = page.locator("body > [role=status]")
     expect(heard).to_have_text("")
     heard.evaluate("node => { window.heard = node }")

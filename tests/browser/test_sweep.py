@@ -157,7 +157,7 @@ def test_pairs_and_several_sentences(page: Page, address: str) -> None:
     expect(pairs).to_have_count(6)
     becomes(lambda: parameter(page, "sweep_pairs"), "4")
     together, apart, synergy = (
-        float(cell.inner_text().replace("−", "-")) for cell in pairs.first.locator("td").all()
+        float(text.replace("−", "-")) for text in pairs.first.locator("td").all_inner_texts()
     )
     assert synergy == pytest.approx(together - apart, abs=0.011)
     pairs.first.locator("a").click()

@@ -13,7 +13,7 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from viz.components.address.address import address_bar
 from viz.components.kit.sync import opened
-from viz.screen import FIRST_PAGE, choose, parse, query, spell
+from viz.screen import FIRST_PAGE, choose, locked, parse, query, spell
 from viz.session_keys import OPENED
 from viz.state.changing import note_edits
 from viz.state.page import PAGES
@@ -77,8 +77,9 @@ def _take(page: str, text: str, is_back: bool = False) -> None:
     """Show what an address says; where it says more than can be read, it is mended."""
     entries = dict(parse_qsl(text, keep_blank_values=True))
     is_first, state = is_new(), session()
-    before, state.screen = state.screen, parse({**entries, "page": page})
-    state.arrival = state.landing = state.screen
+    before, state.arrival = state.screen, parse({**entries, "page": page})
+    # As any choice leaves it: what only the next one put right would be taken for a part of that.
+    state.screen = state.landing = locked(state.arrival)
     if not is_first:
         note_edits(before)
     is_whole = spell(replace(state.screen, page=FIRST_PAGE)) == dict(entries)

@@ -5,7 +5,7 @@ from typing import Any
 
 from transformer.analysis.selection import Selection
 from viz.app_packages import st
-from viz.screen import Screen, put, query, value_of
+from viz.screen import Screen, locked, put, query, value_of
 from viz.state.state import session
 
 
@@ -27,7 +27,7 @@ def mend_head(selection: Selection, suffix: str = "") -> None:
 
 def mend(screen: Screen) -> None:
     """Show this screen. The address of the one before is written over: Back does not lead to it."""
-    state = session()
+    state, screen = session(), locked(screen)
     if screen != state.screen:
         state.landing = screen if state.landing == state.screen else state.landing
         state.screen, number = screen, state.address.number + 1
