@@ -68,7 +68,7 @@ sys.modules.update(dict.fromkeys(os.environ["BLOCKED"].split()))
 """As sitecustomize.py: Python reads it before anything else, and imports nothing that is None."""
 BARE = """
 import json, sys
-from contextlib import redirect_stderr
+from contextlib import redirect_stderr, redirect_stdout
 from io import StringIO
 from pathlib import Path
 from headscope import *
@@ -90,10 +90,18 @@ def printed(*arguments):
         assert main(arguments) == 1
     return stream.getvalue()
 
+def usage():
+    with redirect_stdout(StringIO()) as stream:
+        try:
+            main(["--help"])
+        except SystemExit:
+            return stream.getvalue()
+
 checkpoint = load_checkpoint("copy")
 recording = record(checkpoint, "3 7 2", decode(checkpoint, "3 7 2").target)
 sweep = "sweep", "copy", "--data", "pairs.tsv"
 print(json.dumps({
+    "usage": usage(),
     "written": [token.piece for token in recording.target],
     "page": len(headscope.head_grid(recording)._repr_html_()),
     "app": [
@@ -233,16 +241,12 @@ def test_with_app_it_works_beside_modules_of_the_same_names(target: Path, desk: 
 
 
 def test_the_command_needs_no_extra(target: Path, desk: Path) -> None:
-    module, without = (sys.executable, "-m", "headscope"), blocked(target)
-    said = run(*module, "--help", folder=desk, target=target, blocked=without)
-    assert said.startswith("usage: headscope ")
-    commands = {*discover("transformer.commands", "COMMAND"), *discover("viz.commands", "COMMAND")}
-    assert commands <= set(re.findall(r"^    ([\w-]+)\s", said, re.M))
     copy = str(target / "headscope" / "checkpoints" / "copy")
-    decoding = (*module, "decode", copy, "5 6 7")
-    assert run(*decoding, folder=desk, target=target, blocked=without) == "5 6 7\n"
+    decoding = (sys.executable, "-m", "headscope", "decode", copy, "5 6 7")
+    assert run(*decoding, folder=desk, target=target, blocked=blocked(target)) == "5 6 7\n"
 
 
+@pytest.mark.thorough  # what paper needs: tests/viz/paper/test_without_app.py, in the tree
 def test_with_paper_alone_a_shell_makes_figures(target: Path, desk: Path) -> None:
     module, figure = (sys.executable, "-m", "headscope", "figure"), desk / "figure.pdf"
     asked = ("./explore?checkpoint=copy&text=3+7+2&picture=map", "--out", str(figure))
@@ -250,7 +254,9 @@ def test_with_paper_alone_a_shell_makes_figures(target: Path, desk: Path) -> Non
     assert "copy" in caption and figure.read_bytes().startswith(b"%PDF-")
 
 
-def test_without_an_extra_a_sentence_says_what_to_install(target: Path, tmp_path: Path) -> None:
+def test_without_an_extra_every_command_is_listed_and_says_what_to_install(
+    target: Path, tmp_path: Path
+) -> None:
     (tmp_path / "copy").symlink_to(target / "headscope" / "checkpoints" / "copy")
     (tmp_path / "pairs.tsv").write_text("3 7 2\t3 7 2\n")
     (tmp_path / "theirs").mkdir()
@@ -261,6 +267,10 @@ def test_without_an_extra_a_sentence_says_what_to_install(target: Path, tmp_path
     printed = run(*script, folder=tmp_path, target=target, blocked=blocked(target))
     found: dict[str, Any] = json.loads(printed.splitlines()[-1])
     assert found.pop("written") == ["3", "7", "2"] and found.pop("page") > 10_000
+    usage = found.pop("usage")
+    assert usage.startswith("usage: headscope ")
+    commands = {*discover("transformer.commands", "COMMAND"), *discover("viz.commands", "COMMAND")}
+    assert commands <= set(re.findall(r"^    ([\w-]+)\s", usage, re.M))
     for why in found.pop("repository"):
         assert why.startswith("error: en-de") and "repository" in why and why.count("\n") == 1
     assert set(found) == set(EXTRAS)
