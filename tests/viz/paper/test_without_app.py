@@ -1,4 +1,4 @@
-"""What needs no app: figures with the extra `paper` alone, pictures in a script, tables as files."""
+"""What needs no app: figures with the extra `paper`, a picture in a script, tables as files."""
 
 import json
 import subprocess
