@@ -14,6 +14,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 from streamlit.util import calc_hash
 
+from tests.representatives import cases, thorough
 from transformer.checkpoint import About
 from transformer.config import ModelConfig
 from transformer.discover import discover
@@ -252,7 +253,9 @@ def test_without_checkpoints_it_says_what_to_do(
     assert "make train" in said(start())
 
 
-@pytest.mark.parametrize("page", ["compare", "decode", "positions", "masks", "training"])
+@pytest.mark.parametrize(
+    "page", ["compare", *map(thorough, ("decode", "positions", "masks", "training"))]
+)
 def test_every_page_draws(folder: Path, page: str) -> None:
     app = start()
     turn(app, page).run()
@@ -276,7 +279,7 @@ def families(folder: Path, text_tokenizer: SentencePieceTokenizer) -> Path:
     return folder
 
 
-@pytest.mark.parametrize("page", ["explore", "compare", "decode", "masks"])
+@pytest.mark.parametrize("page", ["explore", thorough("compare"), thorough("decode"), "masks"])
 def test_checkpoints_of_every_family_can_follow_each_other(families: Path, page: str) -> None:
     app = start(text="3 4")
     turn(app, page).run()
@@ -444,8 +447,21 @@ GARBAGE = (
 )
 
 
-@pytest.mark.parametrize("page", discover("viz.pages", "PAGE"))
-@pytest.mark.parametrize("query", GARBAGE)
+PAGES = discover("viz.pages", "PAGE")
+EMPTY, BEYOND, NO_NUMBERS, CIRCUITS, HEADS = GARBAGE
+OWN = ("decode", "inspect", "masks", "positions", "training", "why_attention")
+"""Pages with fields of their own, which are no whole numbers."""
+FEW = {f"heads, layers and steps of {page}": (page, BEYOND) for page in PAGES} | {
+    "fields of all pages": ("explore", EMPTY),
+    **{f"numbers of {page}": (page, NO_NUMBERS) for page in OWN},
+    "a part of Inspect": ("inspect", CIRCUITS),
+    "a part of Training": ("training", HEADS),
+}
+
+
+@pytest.mark.parametrize(
+    ("page", "query"), cases([(page, each) for page in PAGES for each in GARBAGE], FEW)
+)
 def test_no_address_ends_a_page(folder: Path, page: str, query: str) -> None:
     app = start(page=page, **dict(parse_qsl(query, keep_blank_values=True)))
     assert screen(app).page == page
@@ -521,6 +537,7 @@ def test_a_checkpoint_that_does_not_exist_leaves_the_address(folder: Path) -> No
     assert (bar["query"], bar["n_entries"]) == ("layer=0", 0)
 
 
+@pytest.mark.thorough  # as tests/fuzz/pages.py does it
 def test_random_addresses_end_no_page(folder: Path) -> None:
     rng = random.Random(0)
     names = [*vars(Screen()), "options.seed", "controls.side", "x"]
