@@ -68,9 +68,14 @@ def test_every_page_and_component_has_figures_or_a_reason() -> None:
 
 @cache
 def trees() -> dict[str, ast.Module]:
-    """Of all that is on screen, by its file."""
-    files = (ROOT / "viz").rglob("*.py")
-    return {str(it.relative_to(ROOT)): ast.parse(it.read_text("utf-8")) for it in files}
+    """Of all that may draw a chart, a table or HTML, by its file."""
+    texts = {file: file.read_text("utf-8") for file in (ROOT / "viz").rglob("*.py")}
+    drawing = re.compile(r"chart|pyplot|\.html|show_table")
+    return {
+        str(file.relative_to(ROOT)): ast.parse(text)
+        for file, text in texts.items()
+        if drawing.search(text)
+    }
 
 
 def written_as(function: ast.expr) -> str:
