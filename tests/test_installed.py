@@ -36,10 +36,13 @@ recording = record(checkpoint, "3 7 2", decode(checkpoint, "3 7 2").target)
 page = head_view(recording)._repr_html_()
 layer = torch.nn.TransformerEncoderLayer(4, 2, 4, batch_first=True)
 table = torch.nn.Embedding(3, 4)
-explore(
-    layer, lambda text: [ord(c) - 97 for c in text], "abc", "abcab",
-    run=lambda ids: layer(table(ids)), block=False, opens_browser=False,
-)
+explored = {
+    explore(
+        layer, lambda text: [ord(c) - 97 for c in text], "abc", "abcab",
+        run=lambda ids: layer(table(ids)), block=False, opens_browser=False,
+    )
+    for _ in range(2)
+}
 
 try:
     head_view(recording).save("a.pdf")
@@ -55,6 +58,7 @@ print(json.dumps({
     "written": [token.piece for token in recording.target],
     "page": len(page),
     "figure": refused,
+    "addresses": len(explored),
     "errors": [each.value for each in (*app.exception, *app.error, *app.warning)],
     "drawn": len(app.get("bidi_component")),
 }))
@@ -236,6 +240,7 @@ def test_with_app_it_works_beside_modules_of_the_same_names(target: Path, desk: 
         "own": ["my transformer", "my viz"],
         "loaded": [],
         "written": ["3", "7", "2"],
+        "addresses": 1,  # the second one joins the first
         "errors": [],
     }
 

@@ -1,5 +1,6 @@
 """Recordings of tiny models with random weights, for everything that draws or exports."""
 
+import shutil
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
@@ -113,6 +114,21 @@ def whole_texts(monkeypatch: pytest.MonkeyPatch) -> None:
     """However long a text takes, pages are drawn of all of it: on a busy machine, too."""
     monkeypatch.setattr("viz.ui.live_text.PATIENCE", inf)
     monkeypatch.setattr("viz.ui.progress.LONG", inf)
+
+
+@pytest.fixture(scope="session")
+def untouched(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder of checkpoints with the copy task in it, into which nobody writes."""
+    folder = tmp_path_factory.mktemp("untouched")
+    shutil.copytree(Path(__file__).parents[2] / "checkpoints" / "copy", folder / "copy")
+    return folder
+
+
+@pytest.fixture
+def copied(untouched: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """It is what the app lists: what its model has answered is known to the next page."""
+    monkeypatch.setenv("HEADSCOPE_CHECKPOINTS", str(untouched))
+    return untouched
 
 
 @pytest.fixture(scope="session")
