@@ -22,6 +22,7 @@ import yaml
 from tests.browser.server import free_port
 from tests.load.viewers import get
 from tests.load.visitor import Visitor
+from tests.representatives import thorough
 from viz.__main__ import _parser
 
 ROOT = Path(__file__).parents[1]
@@ -30,7 +31,7 @@ QUERY = {"checkpoint": "copy", "text": "3 7 2 9"}
 PORTS = ("8501", "9464")
 """Of the app and of its metrics, as the image has them."""
 PLACES = 3
-N_CUTS, EVERY = 1000, 40
+EVERY = 40
 """One in so many asks for the page before its line is cut; those between two say nothing."""
 POOLS = 40
 """Threads, or open files, that Python and Streamlit may keep for what comes next."""
@@ -233,10 +234,10 @@ async def cut_off(address: str, n: int, of_those_new: int) -> None:
         await here.cut(asks=i % EVERY == 0)
 
 
-def grown(image: Image) -> int:
-    """MiB that a thousand lost lines leave behind; threads and files are as they were."""
+def grown(image: Image, n_cuts: int) -> int:
+    """MiB that lost lines leave behind; threads and files are as they were."""
     before = image.counted()
-    asyncio.run(cut_off(image.address, N_CUTS, 3))
+    asyncio.run(cut_off(image.address, n_cuts, 3))
     until(lambda: image.counted()["sessions"] == 0)
     until(lambda: image.counted()["files"] <= before["files"] + POOLS)
     until(lambda: image.counted()["threads"] <= before["threads"] + POOLS)
@@ -244,12 +245,13 @@ def grown(image: Image) -> int:
 
 
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="there is no /proc")
-def test_a_thousand_reconnects_leave_nothing(image: Image) -> None:
+@pytest.mark.parametrize("n_cuts", [150, thorough(1000)])
+def test_reconnects_leave_nothing(image: Image, n_cuts: int) -> None:
     """Streamlit keeps the last 128 who left for two minutes, as they may come back.
 
     What Python takes for itself it takes once; sessions that stayed would take as much again.
     """
     asyncio.run(cut_off(image.address, 150, 1))
     until(lambda: image.counted()["sessions"] == 0)
-    assert any(grown(image) <= MOST_MEMORY for _ in range(2))
+    assert any(grown(image, n_cuts) <= MOST_MEMORY for _ in range(2))
     assert asyncio.run(shown(image.address))[:4] == tuple("3729")  # there is a place

@@ -7,17 +7,20 @@ import pytest
 
 from tests.fuzz.__main__ import outcomes
 from tests.fuzz.kind import Kind, attempted
+from tests.representatives import thorough
 from transformer.discover import discover
 
 KINDS: dict[str, Kind] = discover("tests.fuzz", "KIND")
 
 
 @pytest.mark.filterwarnings("ignore:enable_nested_tensor")
+@pytest.mark.parametrize("part", [1, thorough(4)])
 @pytest.mark.parametrize("name", KINDS)
-def test_what_is_not_taken_is_refused_in_a_sentence(name: str, tmp_path: Path) -> None:
+def test_what_is_not_taken_is_refused_in_a_sentence(name: str, part: int, tmp_path: Path) -> None:
+    """The first quarter of a kind's inputs, and all of them."""
     kind = KINDS[name]
     attempt = kind.start(tmp_path)
-    said = [attempted(kind, attempt, number) for number in range(kind.n_quick)]
+    said = [attempted(kind, attempt, number) for number in range(kind.n_quick * part // 4)]
     assert any(said), "nothing was refused: these inputs are not damaged"
 
 
@@ -34,6 +37,7 @@ for number in range(first, first + n):
 """
 
 
+@pytest.mark.thorough  # of the tool alone: it waits for a process that hangs
 def test_an_input_that_ends_the_process_or_hangs_is_a_fault_and_the_run_goes_on() -> None:
     found = list(outcomes([sys.executable, "-c", PROCESS], 0, 5, seconds=6))
     assert [(number, outcome) for number, outcome, _ in found] == [

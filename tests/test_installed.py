@@ -41,10 +41,13 @@ recording = record(checkpoint, "3 7 2", decode(checkpoint, "3 7 2").target)
 page = head_view(recording)._repr_html_()
 layer = torch.nn.TransformerEncoderLayer(4, 2, 4, batch_first=True)
 table = torch.nn.Embedding(3, 4)
-explore(
-    layer, lambda text: [ord(c) - 97 for c in text], "abc", "abcab",
-    run=lambda ids: layer(table(ids)), block=False, opens_browser=False,
-)
+explored = {
+    explore(
+        layer, lambda text: [ord(c) - 97 for c in text], "abc", "abcab",
+        run=lambda ids: layer(table(ids)), block=False, opens_browser=False,
+    )
+    for _ in range(2)
+}
 
 try:
     head_view(recording).save("a.pdf")
@@ -60,6 +63,7 @@ print(json.dumps({
     "written": [token.piece for token in recording.target],
     "page": len(page),
     "figure": refused,
+    "addresses": len(explored),
     "errors": [each.value for each in (*app.exception, *app.error, *app.warning)],
     "drawn": len(app.get("bidi_component")),
 }))
@@ -73,7 +77,7 @@ sys.modules.update(dict.fromkeys(os.environ["BLOCKED"].split()))
 """As sitecustomize.py: Python reads it before anything else, and imports nothing that is None."""
 BARE = """
 import json, sys
-from contextlib import redirect_stderr
+from contextlib import redirect_stderr, redirect_stdout
 from io import StringIO
 from pathlib import Path
 from headscope import *
@@ -95,10 +99,18 @@ def printed(*arguments):
         assert main(arguments) == 1
     return stream.getvalue()
 
+def usage():
+    with redirect_stdout(StringIO()) as stream:
+        try:
+            main(["--help"])
+        except SystemExit:
+            return stream.getvalue()
+
 checkpoint = load_checkpoint("copy")
 recording = record(checkpoint, "3 7 2", decode(checkpoint, "3 7 2").target)
 sweep = "sweep", "copy", "--data", "pairs.tsv"
 print(json.dumps({
+    "usage": usage(),
     "written": [token.piece for token in recording.target],
     "page": len(headscope.head_grid(recording)._repr_html_()),
     "app": [
@@ -317,21 +329,18 @@ def test_with_app_it_works_beside_modules_of_the_same_names(target: Path, desk: 
         "own": ["my transformer", "my viz"],
         "loaded": [],
         "written": ["3", "7", "2"],
+        "addresses": 1,  # the second one joins the first
         "errors": [],
     }
 
 
 def test_the_command_needs_no_extra(target: Path, desk: Path) -> None:
-    module, without = (sys.executable, "-m", "headscope"), blocked(target)
-    said = run(*module, "--help", folder=desk, target=target, blocked=without)
-    assert said.startswith("usage: headscope ")
-    commands = {*discover("transformer.commands", "COMMAND"), *discover("viz.commands", "COMMAND")}
-    assert commands <= set(re.findall(r"^    ([\w-]+)\s", said, re.M))
     copy = str(target / "headscope" / "checkpoints" / "copy")
-    decoding = (*module, "decode", copy, "5 6 7")
-    assert run(*decoding, folder=desk, target=target, blocked=without) == "5 6 7\n"
+    decoding = (sys.executable, "-m", "headscope", "decode", copy, "5 6 7")
+    assert run(*decoding, folder=desk, target=target, blocked=blocked(target)) == "5 6 7\n"
 
 
+@pytest.mark.thorough  # what paper needs: tests/viz/paper/test_without_app.py, in the tree
 def test_with_paper_alone_a_shell_makes_figures(target: Path, desk: Path) -> None:
     module, figure = (sys.executable, "-m", "headscope", "figure"), desk / "figure.pdf"
     asked = ("./explore?checkpoint=copy&text=3+7+2&picture=map", "--out", str(figure))
@@ -339,7 +348,9 @@ def test_with_paper_alone_a_shell_makes_figures(target: Path, desk: Path) -> Non
     assert "copy" in caption and figure.read_bytes().startswith(b"%PDF-")
 
 
-def test_without_an_extra_a_sentence_says_what_to_install(target: Path, tmp_path: Path) -> None:
+def test_without_an_extra_every_command_is_listed_and_says_what_to_install(
+    target: Path, tmp_path: Path
+) -> None:
     (tmp_path / "copy").symlink_to(target / "headscope" / "checkpoints" / "copy")
     (tmp_path / "pairs.tsv").write_text("3 7 2\t3 7 2\n")
     (tmp_path / "theirs").mkdir()
@@ -350,6 +361,10 @@ def test_without_an_extra_a_sentence_says_what_to_install(target: Path, tmp_path
     printed = run(*script, folder=tmp_path, target=target, blocked=blocked(target))
     found: dict[str, Any] = json.loads(printed.splitlines()[-1])
     assert found.pop("written") == ["3", "7", "2"] and found.pop("page") > 10_000
+    usage = found.pop("usage")
+    assert usage.startswith("usage: headscope ")
+    commands = {*discover("transformer.commands", "COMMAND"), *discover("viz.commands", "COMMAND")}
+    assert commands <= set(re.findall(r"^    ([\w-]+)\s", usage, re.M))
     for why in found.pop("repository"):
         assert why.startswith("error: en-de") and "repository" in why and why.count("\n") == 1
     assert set(found) == set(EXTRAS)

@@ -18,15 +18,29 @@ ROOT = Path(__file__).parents[1]
 NEW = Path(__file__).parent / "plug_ins"
 
 
-def at_work(tree: Path, script: str) -> Any:
-    """What a script of tests/plug_ins prints, run in the tree by a process of its own."""
-    shutil.copy(NEW / script, tree / script)
+RUN = """
+import runpy, sys
+for script in sys.argv[1:]:
+    try:
+        runpy.run_path(script, run_name="__main__")
+    except SystemExit as ended:
+        assert not ended.code
+"""
+
+
+@pytest.fixture(scope="module")
+def printed(tree: Path) -> list[dict[str, Any]]:
+    """What the scripts of tests/plug_ins print, one after the other in one process."""
+    scripts = ("at_work.py", "at_work_on_screen.py")
+    for script in scripts:
+        shutil.copy(NEW / script, tree / script)
     variables = {**os.environ, "PYTHONPATH": str(tree), "OMP_NUM_THREADS": "1"}
-    done = subprocess.run(
-        [sys.executable, script], cwd=tree, env=variables, capture_output=True, text=True
-    )
+    command = [sys.executable, "-c", RUN, *scripts]
+    done = subprocess.run(command, cwd=tree, env=variables, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout.splitlines()[-1])
+    facts = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
+    assert len(facts) == len(scripts)
+    return facts
 
 
 @pytest.fixture(scope="module")
@@ -48,10 +62,9 @@ def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def found(tree: Path) -> dict[str, Any]:
+def found(printed: list[dict[str, Any]]) -> dict[str, Any]:
     """Kind -> what came of its new file."""
-    facts: dict[str, Any] = at_work(tree, "at_work.py")
-    return facts
+    return printed[0]
 
 
 def test_a_metric_is_measured(found: dict[str, Any]) -> None:
@@ -119,10 +132,9 @@ def test_a_task_is_asked_in_a_lesson(found: dict[str, Any]) -> None:
 
 
 @pytest.fixture(scope="module")
-def screen(tree: Path, found: dict[str, Any]) -> dict[str, Any]:
+def screen(printed: list[dict[str, Any]]) -> dict[str, Any]:
     """What is on the screen of the app that has the new files, and then of the new family."""
-    facts: dict[str, Any] = at_work(tree, "at_work_on_screen.py")
-    return facts
+    return printed[1]
 
 
 def test_a_page_is_in_the_navigation(screen: dict[str, Any]) -> None:

@@ -1,5 +1,6 @@
 """Recordings of tiny models with random weights, for everything that draws or exports."""
 
+import shutil
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
@@ -11,6 +12,7 @@ from typing import Any
 import pytest
 import torch
 from streamlit.components.v2 import manifest_scanner
+from streamlit.runtime.scriptrunner_utils import script_run_context
 
 from tests.transformer.watch.placed import Alibi, Learned, Stack, Turning
 from transformer.checkpoint import About, Checkpoint
@@ -99,11 +101,34 @@ def installed_components_are_looked_for_once() -> Iterator[None]:
         yield
 
 
+@pytest.fixture(scope="session", autouse=True)
+def messages_are_not_hashed() -> Iterator[None]:
+    """A server does so, to send none twice; nobody receives those of an AppTest."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(script_run_context, "populate_hash_if_needed", lambda message: None)
+        yield
+
+
 @pytest.fixture(autouse=True)
 def whole_texts(monkeypatch: pytest.MonkeyPatch) -> None:
     """However long a text takes, pages are drawn of all of it: on a busy machine, too."""
     monkeypatch.setattr("viz.ui.live_text.PATIENCE", inf)
     monkeypatch.setattr("viz.ui.progress.LONG", inf)
+
+
+@pytest.fixture(scope="session")
+def untouched(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder of checkpoints with the copy task in it, into which nobody writes."""
+    folder = tmp_path_factory.mktemp("untouched")
+    shutil.copytree(Path(__file__).parents[2] / "checkpoints" / "copy", folder / "copy")
+    return folder
+
+
+@pytest.fixture
+def copied(untouched: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """It is what the app lists: what its model has answered is known to the next page."""
+    monkeypatch.setenv("HEADSCOPE_CHECKPOINTS", str(untouched))
+    return untouched
 
 
 @pytest.fixture(scope="session")

@@ -29,6 +29,11 @@ def en_de() -> Checkpoint:
     return load_checkpoint(Path("checkpoints/en-de"))
 
 
+@pytest.fixture(scope="module")
+def recording(en_de: Checkpoint) -> Recording:
+    return record(en_de, TEXT, decode(en_de, TEXT).target)
+
+
 @pytest.mark.parametrize(
     ("spelled", "words"),
     [
@@ -45,8 +50,7 @@ def en_de() -> Checkpoint:
         ("cut-word:cross.99", "Cut a word off from the decoder: 99"),
     ],
 )
-def test_an_edit_says_what_it_changes(en_de: Checkpoint, spelled: str, words: str) -> None:
-    recording = record(en_de, TEXT, decode(en_de, TEXT).target)
+def test_an_edit_says_what_it_changes(recording: Recording, spelled: str, words: str) -> None:
     assert edit_text(parse(spelled), recording) == words
 
 
@@ -71,7 +75,7 @@ def test_other_kinds_have_no_factor() -> None:
     assert factor_of(parse("head-uniform:cross.2.3")) is None
 
 
-def test_forced_rows_that_were_kept_together_are_one_button(en_de: Checkpoint) -> None:
+def test_forced_rows_that_were_kept_together_are_one_button(recording: Recording) -> None:
     rows = [f"row-force:cross.2.{head}.1=1,0" for head in range(3)]
     other = ["head-off:cross.0.0", "head-off:cross.0.1"]
     assert grouped([*other, *rows, "hide:source.0", rows[0]]) == [
@@ -80,14 +84,12 @@ def test_forced_rows_that_were_kept_together_are_one_button(en_de: Checkpoint) -
         ("hide:source.0",),
         (rows[0],),
     ]
-    recording = record(en_de, TEXT, decode(en_de, TEXT).target)
     assert edits_text([*map(parse, rows)], recording) == "3 rows that write “Tier” forced"
     assert edits_text([parse(rows[0])], recording) == edit_text(parse(rows[0]), recording)
 
 
 @pytest.mark.parametrize("kind", ["encoder_self", "decoder_self", "cross"])
-def test_a_row_has_the_name_that_it_has_in_pictures(en_de: Checkpoint, kind: str) -> None:
-    recording = record(en_de, TEXT, decode(en_de, TEXT).target)
+def test_a_row_has_the_name_that_it_has_in_pictures(recording: Recording, kind: str) -> None:
     row, column = (side[1].piece.strip(" ▁") for side in named_as(recording, kind))
     cuts = [parse(f"cut:{kind}.2.{head}.1.1") for head in range(8)]
     assert edit_text(cuts[3], recording).endswith(f"L2 H3: {row} ↛ {column}")
@@ -100,14 +102,12 @@ def named_as(recording: Recording, kind: str) -> tuple[tuple[Token, ...], tuple[
     return map.rows, map.columns
 
 
-def test_rows_of_any_kind_have_in_common_what_they_write(en_de: Checkpoint) -> None:
-    recording = record(en_de, TEXT, decode(en_de, TEXT).target)
+def test_rows_of_any_kind_have_in_common_what_they_write(recording: Recording) -> None:
     rows = [parse(f"row-force:{kind}.2.0.1=1,0") for kind in ("cross", "decoder_self")]
     assert edits_text(rows, recording) == "2 rows that write “Tier” forced"
 
 
-def test_many_arrows_of_a_row_are_one_group(en_de: Checkpoint) -> None:
-    recording = record(en_de, TEXT, decode(en_de, TEXT).target)
+def test_many_arrows_of_a_row_are_one_group(recording: Recording) -> None:
     cuts = [f"cut:cross.2.{head}.1.{key}" for head in range(8) for key in (1, 2)]
     other = "cut:cross.2.0.2.1"
     assert grouped([*cuts, other, *cuts[:8]]) == [
@@ -135,16 +135,14 @@ def test_many_arrows_of_a_row_are_one_group(en_de: Checkpoint) -> None:
     ],
 )
 def test_the_tokens_that_an_edit_names(
-    en_de: Checkpoint, spelled: str, pieces: list[str | None]
+    recording: Recording, spelled: str, pieces: list[str | None]
 ) -> None:
-    recording = record(en_de, TEXT, decode(en_de, TEXT).target)
     tokens = named_tokens(parse(spelled), recording)
     assert [token and token.piece for token in tokens] == pieces
 
 
 @pytest.mark.parametrize("kind", edit_kinds().values(), ids=lambda kind: kind.name)
-def test_edits_of_a_text_are_those_that_name_tokens(en_de: Checkpoint, kind: EditKind) -> None:
-    recording = record(en_de, TEXT, decode(en_de, TEXT).target)
+def test_edits_of_a_text_are_those_that_name_tokens(recording: Recording, kind: EditKind) -> None:
     values = [*kind.values, *([kind.further] if kind.further else [])]
     place = "source" if kind.of in ("side", "read word") else "cross"
     numbers = tuple(0 for _ in NUMBERS[kind.of])

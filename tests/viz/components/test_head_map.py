@@ -9,6 +9,7 @@ import torch
 from streamlit.testing.v1 import AppTest
 
 from tests.browser.apps.maps import drawn
+from tests.representatives import cases
 from transformer import load_checkpoint, record
 from transformer.analysis.lenses.lens import Lens
 from transformer.analysis.reading import AttentionMap, Reading, lenses, read
@@ -167,9 +168,19 @@ def test_mounts() -> None:
     assert (header["cell"], header["path"], header["asks"]) == ([3, 4], True, False)
 
 
-@pytest.mark.parametrize("bad", [torch.nan, torch.inf, 1e30])
-@pytest.mark.parametrize("lens", [name for name, lens in lenses().items() if not lens.of_output])
-def test_a_model_that_computes_no_numbers_is_told_apart_from_a_mask(bad: float, lens: str) -> None:
+BAD = (torch.nan, torch.inf, 1e30)
+LENSES = [name for name, lens in lenses().items() if not lens.of_output]
+
+
+@pytest.mark.parametrize(
+    ("lens", "bad"),
+    cases(
+        [(lens, bad) for lens in LENSES for bad in BAD],
+        {lens: (lens, torch.nan) for lens in LENSES}
+        | {f"{bad} as a weight": (LENSES[0], bad) for bad in BAD},
+    ),
+)
+def test_a_model_that_computes_no_numbers_is_told_apart_from_a_mask(lens: str, bad: float) -> None:
     checkpoint = load_checkpoint("checkpoints/copy", "cpu")
     weights = next(p for n, p in checkpoint.model.named_parameters() if "encoder" in n)
     with torch.no_grad():

@@ -29,12 +29,12 @@ def test_what_was_kept_comes_back(task: Task) -> None:
 
 
 @EACH
-@pytest.mark.parametrize("given", [(), (1.0,), (-5.0,) * 99, -1, 10**6, 0.5, "x"])
-def test_no_answer_that_cannot_be_one_is_taken(task: Task, given: object) -> None:
+def test_no_answer_that_cannot_be_one_is_taken(task: Task) -> None:
     seen = next(all_seen(task))
-    for said in read_entries(json.dumps({"a": [1, given, False]})).values():
-        attempt = attempt_of(said, task, seen)
-        assert attempt == Attempt() or attempt.answer == said[1]
+    for given in ((), (1.0,), (-5.0,) * 99, -1, 10**6, 0.5, "x"):
+        for said in read_entries(json.dumps({"a": [1, given, False]})).values():
+            attempt = attempt_of(said, task, seen)
+            assert attempt == Attempt() or attempt.answer == said[1], given
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import torch
 
+from tests.representatives import cases
 from tests.viz.lessons.test_every_task import HEADS, SENTENCES, seen
 from transformer.words import word_groups
 from viz.lessons.kinds import tasks
@@ -23,6 +24,13 @@ ROWS = [
     for head in HEADS
     for row in ("divided", "sharpest")
 ]
+FEW = {
+    "every key is open": ("copy", SENTENCES["copy"][0], HEADS[0], "divided"),
+    "later keys are closed": ("copy", SENTENCES["copy"][1], HEADS[1], "sharpest"),
+    "words of several pieces": ("en-de-small", SENTENCES["en-de-small"][1], HEADS[1], "divided"),
+    "pieces that are read": ("en-de-small", SENTENCES["en-de-small"][0], HEADS[2], "sharpest"),
+}
+EACH_ROW = pytest.mark.parametrize(("checkpoint", "text", "head", "row"), cases(ROWS, FEW))
 
 
 def by_hand(of: Subject) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -85,7 +93,7 @@ def test_rows_that_are_asked_about_are_words_that_look_most_at_words(row: str) -
         assert of.is_of_words and of.words[of.strongest] == of.tokens[of.strongest_token]
 
 
-@pytest.mark.parametrize(("checkpoint", "text", "head", "row"), ROWS)
+@EACH_ROW
 def test_each_step_of_attention(checkpoint: str, text: str, head: str, row: str) -> None:
     of, known = seen(checkpoint, text, head, row), tasks()
     products, scores, weights = by_hand(of)
@@ -141,7 +149,7 @@ def worked_out(name: str, rows: list[str]) -> float:
     return said[1][0] / said[0][0]  # operations
 
 
-@pytest.mark.parametrize(("checkpoint", "text", "head", "row"), ROWS)
+@EACH_ROW
 def test_the_numbers_on_the_page_are_enough(
     checkpoint: str, text: str, head: str, row: str
 ) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.representatives import thorough
 from transformer import Checkpoint, decode, evidence, load_checkpoint, record
 from transformer.checkpoint import shipped_path
 from viz.lessons.attempt import Attempt, answered, reveal
@@ -22,6 +23,9 @@ from viz.stories.story import Scene
 
 TASKS = tasks()
 EACH = pytest.mark.parametrize("task", TASKS.values(), ids=TASKS)
+OF_SENTENCE = [task for task in TASKS.values() if task.of_sentence]
+SOME_AND_ALL = pytest.mark.parametrize("step", [5, thorough(1)])
+"""Of the rows that are seen, each so many-eth: each head, each row and each checkpoint once."""
 SENTENCES = {
     "copy": ("3 7 2 9 4 11 5", "8 2 10 6 3", "4 9 2 8 6", "11 3 5 5 7 2"),
     "en-de-small": (
@@ -85,7 +89,7 @@ def run_for(task: Task, subject: Subject) -> Subject:
     return replace(subject, result=result)
 
 
-def all_seen(task: Task) -> Iterator[Subject]:
+def all_seen(task: Task, step: int = 1) -> Iterator[Subject]:
     """Rows of several heads of several sentences, as far as they have what the task needs."""
     if task.name in RIDDLES:
         yield from islice(riddles(task.name), 3)
@@ -97,7 +101,7 @@ def all_seen(task: Task) -> Iterator[Subject]:
         if dear.get(task.name, checkpoint) != checkpoint:
             continue
         rows = product(texts[:2] if is_dear else texts, HEADS, ("divided", "sharpest"))
-        for text, head, row in list(rows)[:: 6 if is_dear else 1]:
+        for text, head, row in list(rows)[:: 6 if is_dear else step]:
             found = seen(checkpoint, text, head, row, arguments)
             if lacking(task.needs, found.checkpoint, found.recording) is None:
                 yield run_for(task, found)
@@ -142,17 +146,20 @@ def right(task: Task, of: Subject) -> Reply:
     return round(float(truth), task.decimals) if task.form == "number" else int(truth)
 
 
-@EACH
-def test_the_truth_changes_with_the_sentence(task: Task) -> None:
-    if not task.of_sentence:
-        pytest.skip("it follows the model or the scene")
-    truths = {(text, task.truth(each)) for each in all_seen(task) for text in [str(each.words)]}
+@SOME_AND_ALL
+@pytest.mark.parametrize("task", OF_SENTENCE, ids=lambda task: task.name)
+def test_the_truth_changes_with_the_sentence(task: Task, step: int) -> None:
+    """Of other tasks it follows the model or the scene."""
+    truths = {
+        (text, task.truth(each)) for each in all_seen(task, step) for text in [str(each.words)]
+    }
     assert len({truth for _, truth in truths}) > 1
 
 
+@SOME_AND_ALL
 @EACH
-def test_an_answer_is_graded_and_explained_with_a_number(task: Task) -> None:
-    for each in all_seen(task):
+def test_an_answer_is_graded_and_explained_with_a_number(task: Task, step: int) -> None:
+    for each in all_seen(task, step):
         if task.form == "choice" or len(each.words) > 1:
             assert task.is_right(each, right(task, each)), task.explain(each)
             assert not task.is_right(each, wrong(task, each))
@@ -161,9 +168,10 @@ def test_an_answer_is_graded_and_explained_with_a_number(task: Task) -> None:
         assert task.hint(each, wrong(task, each)).endswith((".", "?"))
 
 
+@SOME_AND_ALL
 @EACH
-def test_the_truth_is_not_in_what_is_shown_before(task: Task) -> None:
-    for each in all_seen(task):
+def test_the_truth_is_not_in_what_is_shown_before(task: Task, step: int) -> None:
+    for each in all_seen(task, step):
         truth = task.truth(each)
         before = re.sub("‘[^’]*’", "", said_before(task, each))  # words that are numbers
         assert task.explain(each) not in before
@@ -176,9 +184,10 @@ def test_the_truth_is_not_in_what_is_shown_before(task: Task) -> None:
             assert number not in found, before
 
 
+@SOME_AND_ALL
 @EACH
-def test_nothing_is_asked_that_chance_decides(task: Task) -> None:
-    for each in all_seen(task):
+def test_nothing_is_asked_that_chance_decides(task: Task, step: int) -> None:
+    for each in all_seen(task, step):
         assert not asks_for_chance(task.ask(each)) or task.of_writing, task.ask(each)
 
 

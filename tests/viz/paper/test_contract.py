@@ -8,7 +8,7 @@ import shutil
 import subprocess
 import sys
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -17,6 +17,7 @@ from xml.etree import ElementTree
 import pytest
 from pypdf import PdfReader
 
+from tests.representatives import thorough
 from tests.viz.places import PLACES
 from transformer.extras import EXTRAS
 from transformer.token import Token
@@ -43,6 +44,21 @@ LIKE_ANOTHER = {
 """Pictures that are drawn as another one of their page, of other numbers."""
 EVERY = 4
 """Files of each so many-eth are made twice: all are written by the same writers."""
+FEW = {
+    "each component of its own": (
+        *("head_map", "head_grid", "cell_steps", "head_view", "search_tree", "decode_player"),
+        "snapshot_player",
+    ),
+    "words": ("output", "verdict"),
+    "tables": ("why", "patches"),
+    "a table, with bars, links and intervals": ("sweep", "heads", "answers"),
+    "charts of cells, curves, bars, points and states": (
+        *("encoding_heatmap", "learning-rate", "histogram", "map_encoder_self", "mask-#-combined"),
+    ),
+}
+"""What writers meet. Other kinds are of the same marks, whose numbers are looked at in all."""
+TWICE = ("explore", "decode", "experiment")
+"""Pages of which `make test` makes the figures twice."""
 FIRST = "./why_attention?checkpoint=copy&text=2"
 """Of a text that nothing else reads: the command is heard before tokens have other names."""
 ELSEWHERE = f"""
@@ -50,11 +66,11 @@ import sys
 sys.modules.update(dict.fromkeys({EXTRAS["app"]}))
 from pathlib import Path
 from viz.__main__ import main
-folder = Path(sys.argv[1])
+folder, pages, kinds = Path(sys.argv[1]), *(each.split() for each in sys.argv[2:])
 main(["figure", {FIRST!r}, "--out", str(folder / "first.svg")])
 from tests.viz.paper import test_contract
 test_contract.NumberTokenizer.token = test_contract.nasty_token
-test_contract.save_all(folder, test_contract.EVERY)
+test_contract.save_all(folder, pages, kinds, kinds)
 """
 NUMBER = re.compile(r"-?\d+(\.\d+)?(e[+-]\d+)?|-?inf|nan")
 SAID = re.compile(r"([+−]?[\d,]+(\.\d+)?)( %)?")
@@ -70,12 +86,16 @@ def kind_of(shown: Exhibit, name: str) -> str:
     return re.sub(r"\d", "#", name)
 
 
-@cache
-def every_kind() -> dict[str, tuple[str, str, Exhibit, Any]]:
+def every_kind(pages: Sequence[str] = tuple(PLACES)) -> dict[str, tuple[str, str, Exhibit, Any]]:
     """By its kind, the first picture of it: address, name, what is shown, and of which pane."""
+    return _every_kind(tuple(pages))
+
+
+@cache
+def _every_kind(pages: tuple[str, ...]) -> dict[str, tuple[str, str, Exhibit, Any]]:
     found: dict[str, tuple[str, str, Exhibit, Any]] = {}
-    for page, queries in PLACES.items():
-        for query in queries:
+    for page in pages:
+        for query in PLACES[page]:
             address = f"./{page}?checkpoint=copy&{query}"
             pane, figures = page_of(address_of(address))
             for name, shown in figures.items():
@@ -84,30 +104,60 @@ def every_kind() -> dict[str, tuple[str, str, Exhibit, Any]]:
     return found
 
 
-def save_all(folder: Path, every: int = 1) -> None:
-    """By the command, crates of each so many-eth kind, and a few PNGs; and all marks as text."""
-    for i, (kind, (address, name, shown, pane)) in enumerate(every_kind().items()):
+def save_all(
+    folder: Path, pages: Sequence[str], in_crates: Collection[str], in_pngs: Collection[str]
+) -> None:
+    """By the command, crates and PNGs of these kinds; and the marks of all kinds as text."""
+    for kind, (address, name, shown, pane) in every_kind(pages).items():
         sheet = figure_of(pane, shown, name=name).sheet(PAGE)
         (folder / f"{kind}.txt").write_text(repr(sheet.marks), "utf-8")
-        for ending in ("zip", "png")[: 1 if i % EVERY else 2]:
-            if i % every == 0:
+        for ending, kinds in {"zip": in_crates, "png": in_pngs}.items():
+            if kind in kinds:
                 out = str(folder / f"{kind}.{ending}")
                 assert main(["figure", address, "--picture", name, "--out", out]) == 0
 
 
+@pytest.fixture(scope="module", params=["few", thorough("all")])
+def kinds(request: pytest.FixtureRequest) -> tuple[str, ...]:
+    """Whose files are made."""
+    few = tuple(kind for each in FEW.values() for kind in each)
+    return few if request.param == "few" else tuple(every_kind())
+
+
 @pytest.fixture(scope="module")
-def saved(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """The files, of a copy of the shipped checkpoint whose tokens have other names."""
-    checkpoints, folder = tmp_path_factory.mktemp("all"), tmp_path_factory.mktemp("saved")
+def pages(kinds: tuple[str, ...]) -> tuple[str, ...]:
+    """Of which files are made twice."""
+    return tuple(PLACES) if len(kinds) == len(every_kind()) else TWICE
+
+
+@pytest.fixture(scope="module")
+def twice(kinds: tuple[str, ...], pages: tuple[str, ...]) -> tuple[str, ...]:
+    """The kinds of which crates and PNGs are made twice."""
+    here = every_kind(pages)
+    return tuple(kind for kind in kinds if kind in here)[::EVERY]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def other_names(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Of the tokens of a copy of the shipped checkpoint."""
+    checkpoints = tmp_path_factory.mktemp("all")
     shutil.copytree(ROOT / "checkpoints" / "copy", checkpoints / "copy")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("HEADSCOPE_CHECKPOINTS", str(checkpoints))
         patch.setenv("SOURCE_DATE_EPOCH", "0")
         patch.setattr(NumberTokenizer, "token", nasty_token)
-        save_all(folder)
-        first = str(folder / "first.svg")
-        assert main(["figure", FIRST, "--out", first]) == 0
-        yield folder
+        yield
+
+
+@pytest.fixture(scope="module")
+def saved(
+    tmp_path_factory: pytest.TempPathFactory, kinds: tuple[str, ...], twice: tuple[str, ...]
+) -> Path:
+    """The files."""
+    folder = tmp_path_factory.mktemp("saved")
+    save_all(folder, tuple(PLACES), kinds, twice)
+    assert main(["figure", FIRST, "--out", str(folder / "first.svg")]) == 0
+    return folder
 
 
 def crates(saved: Path) -> Iterator[tuple[str, dict[str, bytes]]]:
@@ -117,19 +167,22 @@ def crates(saved: Path) -> Iterator[tuple[str, dict[str, bytes]]]:
 
 
 def test_another_process_says_only_captions_and_makes_the_same_bytes(
-    saved: Path, tmp_path: Path
+    saved: Path, pages: tuple[str, ...], twice: tuple[str, ...], tmp_path: Path
 ) -> None:
     """Later, with another order of sets, elsewhere on earth, and without what draws pages."""
     more = {"PYTHONHASHSEED": "7", "TZ": "Pacific/Apia"}
     look: Any = {"env": os.environ | more, "cwd": ROOT, "check": False}
-    command = [sys.executable, "-c", ELSEWHERE, str(tmp_path)]
+    said = " ".join(pages), " ".join(twice)
+    command = [sys.executable, "-c", ELSEWHERE, str(tmp_path), *said]
     done = subprocess.run(command, capture_output=True, text=True, **look)
     assert (done.returncode, done.stderr) == (0, "")
     names = {file.name for file in tmp_path.iterdir()}
     assert not [it for it in names if (saved / it).read_bytes() != (tmp_path / it).read_bytes()]
-    assert {it for it in names if it.endswith(".txt")} == {it.name for it in saved.glob("*.txt")}
+    assert {it for it in names if it.endswith(".txt")} == {
+        f"{kind}.txt" for kind in every_kind(pages)
+    }
     files = [it for it in names if not it.endswith(".txt")]
-    assert len(files) > 12 and done.stdout.count("\n") == len(files)
+    assert len(files) == 1 + 2 * len(twice) > 6 and done.stdout.count("\n") == len(files)
 
 
 def test_svg_runs_and_fetches_nothing_whatever_tokens_say(saved: Path) -> None:
@@ -166,12 +219,12 @@ def test_pdf_runs_nothing_embeds_its_typefaces_and_has_no_type_3(saved: Path) ->
 
 def test_a_table_computes_nothing_and_has_the_numbers_of_its_figure(saved: Path) -> None:
     texts = set()
-    held = dict(crates(saved))
-    for kind, (_, name, shown, pane) in every_kind().items():
+    for kind, held in crates(saved):
+        _, name, shown, pane = every_kind()[kind]
         figure = figure_of(pane, shown, name=name)
         numbers = figure.rows() if figure.rows else rows(figure.sheet(figure.width), figure.maps())
         drawn = [it for row in numbers for it in row.values()]
-        _, *table = csv.reader(io.StringIO(held[kind]["numbers.csv"].decode(), newline=""))
+        _, *table = csv.reader(io.StringIO(held["numbers.csv"].decode(), newline=""))
         cells = [cell for row in table for cell in row if cell]
         assert not [it for it in cells if re.match(r"[=+@\t\r]|-(?!\d|inf)", it)], kind
         texts |= set(cells)
@@ -181,7 +234,7 @@ def test_a_table_computes_nothing_and_has_the_numbers_of_its_figure(saved: Path)
     assert {"'=1+1", "'@x", "'--", "<script>"} <= texts
 
 
-def test_numbers_that_are_written_are_those_of_the_table(saved: Path) -> None:
+def test_numbers_that_are_written_are_those_of_the_table() -> None:
     """What stands in a cell, or beside a bar, is its number to the digits that are shown."""
     n = dict.fromkeys(every_kind(), 0)
     for kind, (_, name, shown, pane) in every_kind().items():

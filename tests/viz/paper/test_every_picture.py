@@ -9,6 +9,7 @@ import pytest
 import torch
 
 from tests.conftest import SENTENCES
+from tests.representatives import cases
 from transformer.checkpoint import About
 from transformer.complexity import Sizes
 from transformer.config import ModelConfig
@@ -104,7 +105,9 @@ def outside(sheet: Sheet) -> list[str]:
     return found
 
 
-@pytest.mark.parametrize("of", TEXTS)
+@pytest.mark.parametrize(
+    "of", cases(TEXTS, {"words that are cut, and what is escaped": "long", "no room": "many"})
+)
 def test_all_text_lies_within_the_page_and_can_be_read(named: str, of: str) -> None:
     found, n = [], 0
     for where, figure in pictures(named, TEXTS[of]):

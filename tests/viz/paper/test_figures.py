@@ -2,8 +2,6 @@
 
 import io
 import re
-import subprocess
-import sys
 from collections.abc import Callable
 from functools import partial
 from itertools import pairwise
@@ -307,13 +305,3 @@ def test_dark_figures_have_a_dark_ground(figure_of: Callable, name: str) -> None
 def test_a_width_that_no_paper_has_is_refused(figure_of: Callable, width: float) -> None:
     with pytest.raises(FigureError, match="inches wide"):
         figure_of("head_map").file("svg", width)
-
-
-def test_matplotlib_is_imported_only_for_a_figure() -> None:
-    code = (
-        "import sys; from transformer.discover import discover; discover('viz.pages', 'PAGE'); "
-        "import viz.ui.printing, viz.figure_at; "
-        "print([name for name in ('matplotlib', 'fontTools') if name in sys.modules])"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "[]"

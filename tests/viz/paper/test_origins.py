@@ -6,7 +6,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.viz.ui.test_figures_of_pages import PLACES
+from tests.representatives import cases
+from tests.viz.places import PLACES
 from transformer import decode, load_checkpoint, record
 from transformer.checkpoint import checkpoints_folder
 from transformer.recording import Recording
@@ -99,8 +100,18 @@ def sides_of(header: list[str]) -> Iterator[str]:
     return (name.removesuffix("piece") for name in header if name.endswith("piece"))
 
 
-@pytest.mark.parametrize("choices", ["", "special=hidden&tokens=words"])
-@pytest.mark.parametrize("page", PLACES)
+CHOICES = ("", "special=hidden&tokens=words")
+FEW = {page: (page, "") for page in PLACES} | {
+    "components": ("explore", CHOICES[1]),
+    "a tree": ("decode", CHOICES[1]),
+    "tables": ("experiment", CHOICES[1]),
+}
+"""Every page, and what has to do with words that are hidden or joined."""
+
+
+@pytest.mark.parametrize(
+    ("page", "choices"), cases([(page, each) for page in PLACES for each in CHOICES], FEW)
+)
 def test_every_row_about_a_token_has_its_position_piece_and_word(page: str, choices: str) -> None:
     """Of every figure of every page: whatever is named by tokens has rows that say which."""
     for query in (*PLACES[page], *MORE.get(page, ())):

@@ -8,6 +8,7 @@ import pytest
 from fontTools.ttLib import TTFont
 from pypdf import PdfReader
 
+from tests.representatives import cases
 from viz.paper.lettering import fitted
 from viz.paper.printed import pdf
 from viz.paper.sheet import Sheet, Words
@@ -21,12 +22,30 @@ TEXTS = [
     *("e\u0301", "e\u0330\u0301q", "fi ffl", "aa"),
 ]
 
+FEW = {
+    "right to left": "שלום",
+    "marks, right to left": "מֶמֶ",
+    "letters that join, and one that keeps them apart": "می\u200cخواهم",
+    "marks that stand before": "मेंमें",
+    "letters that are kept apart as one": "क्\u200dष",
+    "marks above marks": "บ้านบ้าน",
+    "a script of few typefaces": "ກ່ກ້",
+    "another typeface": "日本",
+    "emoji that are one": "👩\u200d👩\u200d👧",
+    "two letters that are a flag": "🇩🇪",
+    "tags": FLAG,
+    "a mark": "e\u0301",
+    "two marks": "e\u0330\u0301q",
+    "ligatures": "fi ffl",
+    "none of it": "aa",
+}
+
 
 def sheet(text: str) -> Sheet:
     return Sheet(200, 50, "#ffffff", (Words(10, 20, text, 7, "#000000"),))
 
 
-@pytest.mark.parametrize("text", TEXTS)
+@pytest.mark.parametrize("text", cases(TEXTS, FEW))
 def test_text_is_copied_as_it_was_drawn(text: str) -> None:
     page = PdfReader(io.BytesIO(pdf(sheet(text), "a", "b", "{}"))).pages[0]
     assert page.extract_text().strip() == text

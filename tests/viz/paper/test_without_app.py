@@ -1,13 +1,16 @@
-"""Figures of every page with the extra `paper` alone: what draws pages cannot be imported."""
+"""What needs no app: figures with the extra `paper`, a picture in a script, tables as files."""
 
 import json
 import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from tests.golden.checkpoints import make_checkpoints
 from tests.golden.places import MORE
 from tests.golden.surveys import make_surveys
+from tests.representatives import thorough
 from tests.viz.places import PLACES
 from transformer.extras import EXTRAS
 from viz.paper.record import address_of
@@ -37,8 +40,8 @@ for kind, start in {"svg": b"<?xml", "pdf": b"%PDF-"}.items():
     assert all(each.file(kind, COLUMN).startswith(start) for each in made.values())
 print(json.dumps(sizes))
 """
-PARQUET = """
-import sys
+ALONE = """
+import json, sys, warnings
 
 class Absent:  # pyarrow takes a module that is None for one
     def find_spec(name, path, target=None):
@@ -46,10 +49,27 @@ class Absent:  # pyarrow takes a module that is None for one
             raise ModuleNotFoundError(name)
 
 sys.meta_path.insert(0, Absent)
+warnings.simplefilter("error")
+import torch
+from transformer import record
+from viz import head_view
+
+model = torch.nn.TransformerEncoderLayer(8, 2).eval()
+picture = str(head_view(record(model, torch.randn(3, 1, 8), list("abc"))))
+
+from transformer.discover import discover
+import viz.figure_at, viz.ui.printing
+
+discover("viz.pages", "PAGE")
+imported = [name for name in ("matplotlib", "fontTools") if name in sys.modules]
+
+warnings.resetwarnings()
 from viz.paper.table import table
 
-assert table([{"weight": 0.5}], "parquet").startswith(b"PAR1")
+parquet = table([{"weight": 0.5}], "parquet")[:4].decode()
+print(json.dumps({"picture": picture, "imported": imported, "parquet": parquet}))
 """
+"""In one process, as it takes longer to begin than all of this does."""
 
 
 def of_pages() -> list[str]:
@@ -72,11 +92,16 @@ def of_further_choices() -> list[str]:
     return [*here, "./compare?text=It+rains.&method_b=greedy"]
 
 
-def test_paper_alone_draws_every_address(tmp_path: Path) -> None:
-    """Those of the gallery of the shipped weights, all others of small ones of the same names."""
+@pytest.mark.parametrize("every", [False, thorough(True)])
+def test_paper_alone_draws_every_address(every: bool, tmp_path: Path) -> None:
+    """Those of the gallery of the shipped weights, all others of small ones of the same names.
+
+    Together they enter every part of every page; further choices lead to the same parts.
+    """
     make_checkpoints(tmp_path)
     make_surveys(tmp_path)
-    small, gallery = [*of_pages(), *of_further_choices()], of_the_gallery()
+    small = [*of_pages(), *(of_further_choices() if every else ())]
+    gallery = of_the_gallery()[:: 1 if every else 12]
     places = [*((str(tmp_path), each) for each in small)]
     places += [(str(ROOT / "checkpoints"), each) for each in gallery]
     done = subprocess.run(
@@ -91,7 +116,23 @@ def test_paper_alone_draws_every_address(tmp_path: Path) -> None:
     assert list(sizes) == [*small, *gallery] and all(map(all, sizes.values()))
 
 
-def test_a_parquet_needs_its_own_extra_alone() -> None:
-    command = (sys.executable, "-c", PARQUET, " ".join(EXTRAS["app"]))
+@pytest.fixture(scope="module")
+def alone() -> dict[str, object]:
+    """What a script says that hears no warning."""
+    command = (sys.executable, "-c", ALONE, " ".join(EXTRAS["app"]))
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
+    assert (done.returncode, done.stderr) == (0, "")
+    said: dict[str, object] = json.loads(done.stdout)
+    return said
+
+
+def test_a_parquet_needs_its_own_extra_alone(alone: dict[str, object]) -> None:
+    assert alone["parquet"] == "PAR1"
+
+
+def test_a_script_needs_no_server_and_hears_no_warning(alone: dict[str, object]) -> None:
+    assert alone["picture"] == "Picture(title='Encoder self-attention, L0', height=None)"
+
+
+def test_matplotlib_is_imported_only_for_a_figure(alone: dict[str, object]) -> None:
+    assert alone["imported"] == []

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 import torch
 
+from tests.representatives import thorough
 from tests.viz.conftest import random_checkpoint
 from transformer import Checkpoint, Recording, decode, record
 from transformer.memory import weights_bytes
@@ -95,8 +96,9 @@ def test_a_payload_is_made_once_for_each_request_and_picture(
     assert payload_of(other, HeadView("cross", 1)) == b"made elsewhere"
 
 
-def test_500_long_texts_with_16_hypotheses_stay_below_the_budget(
-    monkeypatch: pytest.MonkeyPatch,
+@pytest.mark.parametrize("n_texts", [150, thorough(500)])
+def test_many_long_texts_with_16_hypotheses_stay_below_the_budget(
+    n_texts: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What is kept after the last one is what was kept after the first few that filled it."""
     budget = 2**22
@@ -113,16 +115,16 @@ def test_500_long_texts_with_16_hypotheses_stay_below_the_budget(
     first = make(Request("random", 0, "3 7 2 9 " * 10, "beam"))
     assert first.decoding is not None and len(first.decoding.hypotheses) == 16
     assert all(each.log_probs.numel() == 0 for each in first.decoding.hypotheses)
-    for n in range(500):
+    for n in range(n_texts):
         text = f"{3 + n // 30} {3 + n % 30} " * 20
         made = make if n % 25 == 0 else lambda of, **_: replace(first, request=of)
         monkeypatch.setattr(request, "make_answer", made)
         shown = answer(Request("random", 0, text, "beam"))
         assert shown.decoding is not None
         sizes.append(kept.n_bytes)
-    assert max(sizes) <= budget < 500 * size_of_answer(first)
+    assert max(sizes) <= budget < n_texts * size_of_answer(first)
     assert at_hand(Request("random", 0, "3 3 " * 20, "beam")) is None
-    assert abs(sizes[-1] - sizes[300]) <= size_of_answer(first)
+    assert abs(sizes[-1] - sizes[n_texts * 3 // 5]) <= size_of_answer(first)
 
 
 def test_models_share_the_bytes_and_the_oldest_is_let_go() -> None:

@@ -14,6 +14,7 @@ import pytest
 from starlette.routing import Router
 from streamlit.testing.v1 import AppTest
 
+from tests.representatives import thorough
 from tests.viz.ui.test_app import turn, widget
 from transformer.refusal import Refusal
 from viz.components.kit.pack import unpack
@@ -217,7 +218,9 @@ def test_a_map_without_rows_has_no_preview(router: Router, picture: str, status:
     assert post(router, address, text("3"))[0] == status
 
 
-@pytest.mark.parametrize("page", ["positions", "masks", "training", "inspect", "gallery"])
+@pytest.mark.parametrize(
+    "page", ["positions", "masks", *map(thorough, ("training", "inspect", "gallery"))]
+)
 def test_tokens_follow_only_where_a_picture_does(router: Router, page: str) -> None:
     assert post(router, address_of(start(page)), text(TYPED)) == (AS_ENTERED, b"")
 

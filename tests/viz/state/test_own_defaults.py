@@ -9,6 +9,7 @@ import pytest
 import torch
 
 from tests.conftest import SENTENCES
+from tests.representatives import cases
 from transformer import Checkpoint, decode, load_checkpoint
 from transformer.__main__ import main
 from transformer.checkpoint import About
@@ -64,8 +65,13 @@ def scores(checkpoint: Checkpoint, method: str, **options: Any) -> list[tuple[An
     ]
 
 
-@pytest.mark.parametrize("family", WRITERS)
-@pytest.mark.parametrize("method", OWN)
+@pytest.mark.parametrize(
+    ("family", "method"),
+    cases(
+        [(family, method) for family in WRITERS for method in OWN],
+        {"a search, of two stacks": (WRITERS[0], "beam"), "chance": (WRITERS[-1], "sample")},
+    ),
+)
 def test_its_defaults_are_those_of_all_that_decodes(
     family: str, method: str, make: Make, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -37,6 +37,7 @@ def test_heads_of_the_last_look_stand_in_for_each_other_on_other_sentences() -> 
     assert together > 2 * sum(alone)
 
 
+@pytest.mark.thorough  # a number of the gallery, of many decodings
 def test_half_of_the_pronouns_are_others_without_a_head() -> None:
     both = pronouns(opened(CHECKPOINT), PRONOUN)
     assert sum(one != other for one, other in both) == len(both) / 2

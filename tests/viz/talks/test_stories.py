@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from tests.representatives import thorough
 from tests.viz.ui.test_app import pictures, start
 from viz.__main__ import main
 from viz.notebook.story_page import story_page
@@ -135,7 +136,7 @@ def test_a_draft_that_is_gone_is_said_on_explore_and_forgotten() -> None:
     assert not app.warning
 
 
-@pytest.mark.parametrize("title", ["Inspect", "Why attention", "Compare"])
+@pytest.mark.parametrize("title", ["Inspect", thorough("Why attention"), "Compare"])
 def test_every_page_with_pictures_is_collected_and_named_in_the_list(
     title: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -150,6 +151,6 @@ def test_every_page_with_pictures_is_collected_and_named_in_the_list(
     assert scenes_of(start(page="stories", draft=code))["scenes"][0]["shows"] == title
 
 
-@pytest.mark.parametrize("page", ["lessons", "gallery", "stories"])
+@pytest.mark.parametrize("page", ["lessons", thorough("gallery"), thorough("stories")])
 def test_a_list_is_no_scene(page: str) -> None:
     assert not [each for each in start(page=page).button if each.label == "Add this to a story"]

@@ -9,6 +9,7 @@ import pytest
 from starlette.routing import Router
 from streamlit.testing.v1 import AppTest
 
+from tests.representatives import cases
 from tests.viz.ui.test_app import ROOT, screen, start
 from transformer.refusal import Refusal
 from viz.screen import put, query
@@ -18,6 +19,7 @@ from viz.state.live_preview import of_session
 from viz.state.preview_route import AS_ENTERED, preview_route
 
 SURVEYED = sorted(each.parent.name for each in (ROOT / "checkpoints").glob("*/survey"))
+FEW = {"two stacks": "copy", "one stack": "shakespeare", "an encoder": "sentiment"}
 PART = re.compile(r'<div data-ahead="([^"]+)" data-at="([^"]*)">(.*)</div>', re.DOTALL)
 
 
@@ -55,7 +57,7 @@ def asked(router: Router, path: str, query: str) -> tuple[int, str]:
     return int(str(sent[0]["status"])), b"".join(each.get("body", b"") for each in sent).decode()
 
 
-@pytest.mark.parametrize("checkpoint", SURVEYED)
+@pytest.mark.parametrize("checkpoint", cases(SURVEYED, FEW))
 def test_a_link_is_answered_with_what_its_page_draws(router: Router, checkpoint: str) -> None:
     app = opened(checkpoint)
     address, _, body = drawn(app)

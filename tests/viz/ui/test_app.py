@@ -14,6 +14,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 from streamlit.util import calc_hash
 
+from tests.representatives import cases, thorough
 from transformer.checkpoint import About
 from transformer.config import ModelConfig
 from transformer.discover import discover
@@ -84,7 +85,7 @@ def said(app: AppTest) -> str:
     return re.sub(r"\\(\W)", r"\1", shown)  # as it reads
 
 
-def test_the_first_screen_needs_nothing(folder: Path) -> None:
+def test_the_first_screen_needs_nothing(copied: Path) -> None:
     app = start()
     assert widget(app.text_input, "text").value == EXAMPLE
     assert {"head_grid", "head_view", "token_rows"} <= components(app)
@@ -102,7 +103,7 @@ def test_the_first_screen_needs_nothing(folder: Path) -> None:
         ("🙂", "numbers from 2 to 11"),
     ],
 )
-def test_what_cannot_be_read_leaves_the_last_result(folder: Path, text: str, answer: str) -> None:
+def test_what_cannot_be_read_leaves_the_last_result(copied: Path, text: str, answer: str) -> None:
     app = start()
     widget(app.text_input, "text").set_value(text).run()
     assert not app.exception
@@ -110,7 +111,7 @@ def test_what_cannot_be_read_leaves_the_last_result(folder: Path, text: str, ans
     assert "head_view" in components(app)
 
 
-def test_a_link_with_text_that_cannot_be_read_shows_the_example(folder: Path) -> None:
+def test_a_link_with_text_that_cannot_be_read_shows_the_example(copied: Path) -> None:
     app = start(text="3 4 cat")
     assert "“cat”" in said(app)
     assert "head_view" in components(app)
@@ -252,8 +253,10 @@ def test_without_checkpoints_it_says_what_to_do(
     assert "make train" in said(start())
 
 
-@pytest.mark.parametrize("page", ["compare", "decode", "positions", "masks", "training"])
-def test_every_page_draws(folder: Path, page: str) -> None:
+@pytest.mark.parametrize(
+    "page", ["compare", *map(thorough, ("decode", "positions", "masks", "training"))]
+)
+def test_every_page_draws(copied: Path, page: str) -> None:
     app = start()
     turn(app, page).run()
     assert not app.exception
@@ -276,7 +279,7 @@ def families(folder: Path, text_tokenizer: SentencePieceTokenizer) -> Path:
     return folder
 
 
-@pytest.mark.parametrize("page", ["explore", "compare", "decode", "masks"])
+@pytest.mark.parametrize("page", ["explore", thorough("compare"), thorough("decode"), "masks"])
 def test_checkpoints_of_every_family_can_follow_each_other(families: Path, page: str) -> None:
     app = start(text="3 4")
     turn(app, page).run()
@@ -300,7 +303,7 @@ def test_what_is_still_shown_is_shown_literally(families: Path) -> None:
     assert r"“\$5 or \$6”" in app.warning[0].value
 
 
-def test_a_link_to_no_step_starts_at_the_first_or_the_last(folder: Path) -> None:
+def test_a_link_to_no_step_starts_at_the_first_or_the_last(copied: Path) -> None:
     for step, shown in (("x", "0"), ("-1", "0"), ("9" * 5000, "0"), ("99", "6")):
         app = start(page="decode", step=step)
         (player,) = (each for each in pictures(app) if "step" in each)
@@ -314,7 +317,7 @@ def open_masks(**query: str) -> AppTest:
     return app
 
 
-def test_masks_of_a_batch_are_shown_with_their_combination(folder: Path) -> None:
+def test_masks_of_a_batch_are_shown_with_their_combination(copied: Path) -> None:
     app = open_masks(masks="textbook")
     assert widget(app.text_input, "mask_text").value == "11 10 9 8"
     widget(app.text_input, "mask_text").set_value("4 5").run()
@@ -326,7 +329,7 @@ def test_masks_of_a_batch_are_shown_with_their_combination(folder: Path) -> None
     assert len(app.get("plotly_chart")) == 2
 
 
-def test_a_second_sentence_that_cannot_be_read_leaves_the_example(folder: Path) -> None:
+def test_a_second_sentence_that_cannot_be_read_leaves_the_example(copied: Path) -> None:
     app = open_masks()
     widget(app.text_input, "mask_text").set_value("4 cat").run()
     assert "“cat”" in said(app) and "11 10 9 8" in said(app)
@@ -354,24 +357,24 @@ def test_the_masks_of_a_generator_are_those_of_the_prompts(families: Path) -> No
 
 
 @pytest.mark.parametrize("picture", ["arrows", "map", "inside"])
-def test_a_map_without_rows_is_said_to_be_empty(folder: Path, picture: str) -> None:
+def test_a_map_without_rows_is_said_to_be_empty(copied: Path, picture: str) -> None:
     app = start(text="3", kind="decoder_self", special="hidden", picture=picture)
     told = [info.value for info in app.info]
     assert told == ([] if picture == "inside" else [literal(NOTHING_LEFT)])
 
 
-def test_heads_that_there_are_not_are_not_shown(folder: Path) -> None:
+def test_heads_that_there_are_not_are_not_shown(copied: Path) -> None:
     (view,) = (each for each in pictures(start(heads="1,99")) if "heads" in each)
     assert view["heads"] == [1]
 
 
 @pytest.mark.parametrize("cell", ["99,99", "1", "a,b", "0,-1", ""])
-def test_a_cell_that_there_is_not_is_not_shown(folder: Path, cell: str) -> None:
+def test_a_cell_that_there_is_not_is_not_shown(copied: Path, cell: str) -> None:
     (view,) = (each for each in pictures(start(cell=cell, picture="map")) if "cell" in each)
     assert view["cell"] is None
 
 
-def test_a_cell_in_the_address_is_shown(folder: Path) -> None:
+def test_a_cell_in_the_address_is_shown(copied: Path) -> None:
     (view,) = (each for each in pictures(start(cell="1,2", picture="map")) if "cell" in each)
     assert view["cell"] == [1, 2]
 
@@ -393,7 +396,7 @@ def test_a_checkpoint_opens_by_its_path_and_follows_into_the_address(
     assert widget(app.text_input, "text").value == EXAMPLE
 
 
-def test_what_cannot_be_opened_is_said_and_the_rest_stays(folder: Path) -> None:
+def test_what_cannot_be_opened_is_said_and_the_rest_stays(copied: Path) -> None:
     app = start()
     widget(app.text_input, "open_text").set_value("/no/where").run()
     assert "There is no" in said(app)
@@ -444,15 +447,28 @@ GARBAGE = (
 )
 
 
-@pytest.mark.parametrize("page", discover("viz.pages", "PAGE"))
-@pytest.mark.parametrize("query", GARBAGE)
-def test_no_address_ends_a_page(folder: Path, page: str, query: str) -> None:
+PAGES = discover("viz.pages", "PAGE")
+EMPTY, BEYOND, NO_NUMBERS, CIRCUITS, HEADS = GARBAGE
+OWN = ("decode", "inspect", "masks", "positions", "training", "why_attention")
+"""Pages with fields of their own, which are no whole numbers."""
+FEW = {f"heads, layers and steps of {page}": (page, BEYOND) for page in PAGES} | {
+    "fields of all pages": ("explore", EMPTY),
+    **{f"numbers of {page}": (page, NO_NUMBERS) for page in OWN},
+    "a part of Inspect": ("inspect", CIRCUITS),
+    "a part of Training": ("training", HEADS),
+}
+
+
+@pytest.mark.parametrize(
+    ("page", "query"), cases([(page, each) for page in PAGES for each in GARBAGE], FEW)
+)
+def test_no_address_ends_a_page(copied: Path, page: str, query: str) -> None:
     app = start(page=page, **dict(parse_qsl(query, keep_blank_values=True)))
     assert screen(app).page == page
 
 
 @pytest.mark.parametrize("page", ["explore", "decode", "inspect"])
-def test_a_head_that_does_not_exist_leaves_the_address(folder: Path, page: str) -> None:
+def test_a_head_that_does_not_exist_leaves_the_address(copied: Path, page: str) -> None:
     """Field by field, and without an entry to which Back would lead."""
     app = start(page=page, checkpoint="copy", layer="99", head="1", kind="?", step="2", rows="read")
     assert screen(app) == Screen(page, checkpoint="copy", head=1, step=2, rows="read")
@@ -462,7 +478,7 @@ def test_a_head_that_does_not_exist_leaves_the_address(folder: Path, page: str) 
 
 
 def test_the_other_heads_that_do_not_exist_leave_the_address_where_they_are_shown(
-    folder: Path,
+    copied: Path,
 ) -> None:
     app = start(page="compare", layer_b="99", head_b="1", kind_b="encoder_self")
     assert screen(app) == put(Screen("compare"), head_b=1, kind_b="encoder_self")
@@ -508,20 +524,21 @@ def test_a_lock_that_b_cannot_keep_says_so(folder: Path) -> None:
     assert re.sub(r"\\(\W)", r"\1", heading).endswith("of sentiment (it has no Cross L0 H1)")
 
 
-def test_two_heads_that_are_not_locked_lack_nothing(folder: Path) -> None:
+def test_two_heads_that_are_not_locked_lack_nothing(copied: Path) -> None:
     app = start(page="compare", checkpoint="copy", kind="cross", head="1", head_b="2")
     headings = [m.value for m in app.markdown if m.value.startswith("**")]
     assert headings[-2:] == ["**A** · Cross L0 H1", "**B** · Cross L0 H2"]
 
 
-def test_a_checkpoint_that_does_not_exist_leaves_the_address(folder: Path) -> None:
+def test_a_checkpoint_that_does_not_exist_leaves_the_address(copied: Path) -> None:
     app = start(checkpoint="nowhere", layer="0")
     assert screen(app) == Screen(layer=0)
     bar = next(each for each in pictures(app) if "query" in each)
     assert (bar["query"], bar["n_entries"]) == ("layer=0", 0)
 
 
-def test_random_addresses_end_no_page(folder: Path) -> None:
+@pytest.mark.thorough  # as tests/fuzz/pages.py does it
+def test_random_addresses_end_no_page(copied: Path) -> None:
     rng = random.Random(0)
     names = [*vars(Screen()), "options.seed", "controls.side", "x"]
     pages = list(discover("viz.pages", "PAGE"))

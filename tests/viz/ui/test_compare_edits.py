@@ -55,7 +55,7 @@ def _largest(folder: Path, layer: int) -> float:
     return float((a - b).abs().max())
 
 
-def test_b_is_chosen_edited_and_unlocked(folder: Path) -> None:
+def test_b_is_chosen_edited_and_unlocked(copied: Path) -> None:
     app = start(page="compare", kind="decoder_self", layer="1", head="2")
     widget(app.selectbox, "checkpoint_b").set_value("A with these edits").run()
     assert screen(app).of(CompareFields).edited_b and screen(app).of(CompareFields).same_head
@@ -73,7 +73,7 @@ def test_b_is_chosen_edited_and_unlocked(folder: Path) -> None:
     assert not said(app)
 
 
-def test_b_reads_what_a_wrote_or_writes_by_itself(folder: Path) -> None:
+def test_b_reads_what_a_wrote_or_writes_by_itself(copied: Path) -> None:
     edits = "/".join(f"head-off:cross.0.{head}" for head in range(4))
     app = start(**EDITED, edits=edits, layer="1", head="0")
     assert len(metrics(app)) == 2
@@ -86,13 +86,13 @@ def test_b_reads_what_a_wrote_or_writes_by_itself(folder: Path) -> None:
     assert metrics(app) or "other words are written" in captions
 
 
-def test_an_edit_of_what_is_not_there_is_dropped(folder: Path) -> None:
+def test_an_edit_of_what_is_not_there_is_dropped(copied: Path) -> None:
     app = start(**EDITED, edits="head-off:cross.9.9/head-off:cross.0.1")
     assert screen(app).edits == ("head-off:cross.0.1",)
     assert any("It was dropped" in each.value for each in app.info)
 
 
-def test_another_checkpoint_is_not_edited(folder: Path) -> None:
+def test_another_checkpoint_is_not_edited(copied: Path) -> None:
     app = start(page="compare", checkpoint_b="nowhere", edited_b="yes", edits="head-off:cross.0.1")
     assert "there is no checkpoint nowhere" in said(app)
     assert any("changed by 1 edit" in each.value for each in app.caption)
@@ -116,7 +116,7 @@ def test_the_row_of_the_largest_difference_is_named_as_pictures_name_it(folder: 
 
 
 def test_nothing_stands_in_the_place_of_b_while_it_is_awaited(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
+    copied: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as slow:
         slow.setattr("viz.pages.compare.second.whole", lambda *_: None)

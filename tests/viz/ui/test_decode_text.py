@@ -36,7 +36,7 @@ def test_each_word_has_the_probability_of_its_pieces(folder: Path) -> None:
     assert exp(total) == pytest.approx(prod(values))
 
 
-def test_the_page_shows_the_steps_or_the_text(folder: Path) -> None:
+def test_the_page_shows_the_steps_or_the_text(copied: Path) -> None:
     app = start(page="decode")
     assert (players(app), len(texts(app))) == (1, 0)
     (chooser,) = (group for group in app.button_group if group.label == "Show")
@@ -45,7 +45,7 @@ def test_the_page_shows_the_steps_or_the_text(folder: Path) -> None:
     assert screen(app).of(DecodeFields).decode_as == "text"
 
 
-def test_a_wall_has_the_text_where_a_scene_shows_it(folder: Path) -> None:
+def test_a_wall_has_the_text_where_a_scene_shows_it(copied: Path) -> None:
     on_wall = {"story": "attention-is-all-you-need", "scene": "1", "role": "stage"}
     app = start(page="decode", decode_as="text", **on_wall)
     assert (players(app), len(texts(app))) == (0, 1)

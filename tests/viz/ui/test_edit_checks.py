@@ -5,11 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.viz.ui.test_app import folder, start
+from tests.viz.ui.test_app import start
 from transformer.analysis.proofs import Proof
 from viz.ui.edit_checks import _mark
-
-__all__ = ["folder"]
 
 
 @pytest.mark.parametrize(
@@ -19,7 +17,7 @@ __all__ = ["folder"]
         ("", "not checkable, nothing is changed."),
     ],
 )
-def test_each_claim_has_its_number(folder: Path, edits: str, said: str) -> None:
+def test_each_claim_has_its_number(copied: Path, edits: str, said: str) -> None:
     app = start(tool="heads", **({"edits": edits} if edits else {}))
     assert "largest error" not in " ".join(each.value for each in app.markdown)
     app.session_state["proofs"] = True

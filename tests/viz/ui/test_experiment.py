@@ -48,7 +48,7 @@ def _is_there(checkpoint, edit: str) -> bool:
     return int(layer) < checkpoint.config.n_decoder_layers and int(head) < checkpoint.config.n_heads
 
 
-def test_edits_are_taken_back_and_made_again(folder: Path) -> None:
+def test_edits_are_taken_back_and_made_again(copied: Path) -> None:
     app = start(edits=HEAD)
     press(app, "All off")
     assert screen(app).edits == ()
@@ -59,7 +59,7 @@ def test_edits_are_taken_back_and_made_again(folder: Path) -> None:
     assert not said(app)
 
 
-def test_what_goes_with_its_sentence_is_said_and_comes_back_by_undo(folder: Path) -> None:
+def test_what_goes_with_its_sentence_is_said_and_comes_back_by_undo(copied: Path) -> None:
     """Whoever kept a repair and typed on had the rows of the old sentence forced on the new one."""
     of_word = "hide:source.1"
     app = start(text="3 7 2 9", edits=f"{of_word}/{HEAD}")
@@ -117,7 +117,7 @@ def test_every_edit_that_names_a_written_word_goes_with_it(folder: Path) -> None
 
 
 def test_edits_are_compared_once_and_not_each_with_all(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
+    copied: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     compared: list[int] = []
 
@@ -142,7 +142,7 @@ def _piece(checkpoint: Checkpoint, id: int) -> str:
     "wrong",
     [f"{HEAD}0", "head-off:cross.9.9", "cut:cross.0.0.0.99", "head-off:nothing.0.0"],
 )
-def test_an_edit_of_what_is_not_there_is_dropped_with_a_note(folder: Path, wrong: str) -> None:
+def test_an_edit_of_what_is_not_there_is_dropped_with_a_note(copied: Path, wrong: str) -> None:
     app = start(edits=f"{HEAD}/{wrong}")
     assert screen(app).edits == (HEAD,)
     notes = re.sub(r"[\\\N{WORD JOINER}]", "", " ".join(each.value for each in app.info))
@@ -151,7 +151,7 @@ def test_an_edit_of_what_is_not_there_is_dropped_with_a_note(folder: Path, wrong
     assert app.session_state["session"].answer.request.edits == (HEAD,)
 
 
-def test_without_edits_or_a_tool_the_page_says_nothing_of_them(folder: Path) -> None:
+def test_without_edits_or_a_tool_the_page_says_nothing_of_them(copied: Path) -> None:
     app = start()
     assert not [each for each in app.button if each.label in ("Undo", "Redo", "All off")]
     press(app, "Experiment")
@@ -162,7 +162,7 @@ def test_without_edits_or_a_tool_the_page_says_nothing_of_them(folder: Path) -> 
 
 @pytest.mark.parametrize(("page", "is_shown"), [("decode", True), ("compare", False)])
 def test_a_page_shows_the_changed_model_or_says_that_it_does_not(
-    folder: Path, page: str, is_shown: bool
+    copied: Path, page: str, is_shown: bool
 ) -> None:
     app = start(edits=HEAD, page=page)
     assert screen(app).edits == (HEAD,)
@@ -227,7 +227,7 @@ def test_links_back_and_forward_are_changes_that_can_be_taken_back() -> None:
     ]
 
 
-def test_on_a_wall_an_edited_output_is_not_called_that_without_the_edits(folder: Path) -> None:
+def test_on_a_wall_an_edited_output_is_not_called_that_without_the_edits(copied: Path) -> None:
     app = start(edits=HEAD, story="attention-is-all-you-need", scene="7", role="stage")
     assert any("data-value" in each.proto.body for each in app.get("html"))
     app.text_input[0].set_value("").run()  # what is shown is the output of before, with the edits
@@ -247,7 +247,7 @@ def opened(app: AppTest, n: int) -> AppTest:
     return app.run()
 
 
-def test_the_fields_of_an_edit_are_what_its_kind_declares(folder: Path) -> None:
+def test_the_fields_of_an_edit_are_what_its_kind_declares(copied: Path) -> None:
     app = opened(start(tool="heads", kind="cross", layer="1", head="2"), 0)
     declared = edit_kinds()["head-scale"].values[0]
     field(app, "Edit").set_value("head-scale").run()
@@ -265,7 +265,7 @@ def test_the_fields_of_an_edit_are_what_its_kind_declares(folder: Path) -> None:
     assert not said(app)
 
 
-def test_a_word_is_hidden_by_its_field(folder: Path) -> None:
+def test_a_word_is_hidden_by_its_field(copied: Path) -> None:
     app = opened(start(tool="heads", checkpoint="copy"), 0)
     field(app, "Edit").set_value("hide").run()
     words = field(app, "Word")
@@ -283,7 +283,7 @@ def test_a_word_is_hidden_by_its_field(folder: Path) -> None:
     [("decode", {}), ("positions", {}), ("compare", {"edited_b": "yes", "same_head": "yes"})],
 )
 def test_an_edit_is_added_on_each_page_that_shows_edits(
-    folder: Path, page: str, query: dict[str, str]
+    copied: Path, page: str, query: dict[str, str]
 ) -> None:
     app = opened(start(page=page, kind="cross", layer="1", head="2", **query), 0)
     field(app, "Edit").set_value("head-off").run()
@@ -300,7 +300,7 @@ def test_an_edit_is_added_on_each_page_that_shows_edits(
     assert screen(app).edits == ()
 
 
-def test_an_edit_without_what_it_needs_is_not_added_and_says_why(folder: Path) -> None:
+def test_an_edit_without_what_it_needs_is_not_added_and_says_why(copied: Path) -> None:
     app = opened(start(tool="heads"), 0)
     field(app, "Edit").set_value("head-from").run()
     press(app, "Add it")
@@ -308,7 +308,7 @@ def test_an_edit_without_what_it_needs_is_not_added_and_says_why(folder: Path) -
     assert any("head-from" in each.value for each in app.warning)
 
 
-def test_only_edits_of_what_the_model_has_are_offered(folder: Path) -> None:
+def test_only_edits_of_what_the_model_has_are_offered(copied: Path) -> None:
     app = opened(start(tool="heads"), 0)
     offered = set(field(app, "Edit").options)
     titles = {name: kind.title for name, kind in edit_kinds().items()}

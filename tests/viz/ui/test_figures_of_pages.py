@@ -12,6 +12,7 @@ import pytest
 import streamlit as st
 
 from tests.golden.screens import charts_in
+from tests.representatives import cases
 from tests.viz.places import PLACES
 from tests.viz.ui.test_app import SHIPPED, start
 from transformer.discover import discover
@@ -67,16 +68,28 @@ def test_every_page_and_component_has_figures_or_a_reason() -> None:
 
 @cache
 def trees() -> dict[str, ast.Module]:
-    """Of all that is on screen, by its file."""
-    files = (ROOT / "viz").rglob("*.py")
-    return {str(it.relative_to(ROOT)): ast.parse(it.read_text("utf-8")) for it in files}
+    """Of all that may draw a chart, a table or HTML, by its file."""
+    texts = {file: file.read_text("utf-8") for file in (ROOT / "viz").rglob("*.py")}
+    drawing = re.compile(r"chart|pyplot|\.html|show_table")
+    return {
+        str(file.relative_to(ROOT)): ast.parse(text)
+        for file, text in texts.items()
+        if drawing.search(text)
+    }
+
+
+def written_as(function: ast.expr) -> str:
+    """As `ast.unparse` says it, which takes long."""
+    if isinstance(function, ast.Attribute):
+        return f"{written_as(function.value)}.{function.attr}"
+    return function.id if isinstance(function, ast.Name) else ast.unparse(function)
 
 
 @cache
 def calls() -> list[tuple[str, str, ast.Call]]:
     """File, name as it is written, and call."""
     return [
-        (file, ast.unparse(node.func), node)
+        (file, written_as(node.func), node)
         for file, tree in trees().items()
         for node in ast.walk(tree)
         if isinstance(node, ast.Call)
@@ -97,7 +110,7 @@ def test_a_chart_is_drawn_by_what_offers_its_figure() -> None:
         for alias in node.names
     }
     written = {
-        ast.unparse(part.func)
+        written_as(part.func)
         for _, name, call in calls()
         if name.endswith(".html") or name == "show_table"
         for argument in call.args
@@ -144,9 +157,18 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         yield found
 
 
-@pytest.mark.parametrize(
-    ("page", "query"), [(page, query) for page, each in PLACES.items() for query in each]
-)
+EVERY = [(page, query) for page, each in PLACES.items() for query in each]
+FEW = {f"what {page} shows first": (page, each[0]) for page, each in PLACES.items()} | {
+    "one cell": ("explore", PLACES["explore"][1]),
+    "edits": ("explore", PLACES["explore"][2]),
+    "two models": ("compare", PLACES["compare"][1]),
+    "many sentences": ("experiment", PLACES["experiment"][2]),
+    "the lab": ("positions", PLACES["positions"][1]),
+    "circuits": ("inspect", PLACES["inspect"][1]),
+}
+
+
+@pytest.mark.parametrize(("page", "query"), cases(EVERY, FEW))
 def test_what_a_page_draws_is_among_its_figures_and_each_leads_back(
     folder: Path, monkeypatch: pytest.MonkeyPatch, page: str, query: str
 ) -> None:

@@ -90,7 +90,7 @@ def said_anywhere(app: AppTest) -> str:
     return " ".join(each.value for each in (*app.caption, *app.info)).replace("\\", "")
 
 
-def test_a_shift_beyond_the_table_is_a_sentence(folder: Path) -> None:
+def test_a_shift_beyond_the_table_is_a_sentence(copied: Path) -> None:
     app = opened(text=TEXT, edits="positions-shift:source=99999")
     assert "this model has positions 0 to" in said(app) or "was dropped" in said_anywhere(app)
     assert screen(app).edits == () and bits(app)

@@ -11,6 +11,7 @@ from urllib.parse import parse_qsl, urlsplit
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from tests.representatives import cases
 from tests.transformer.watch.hugging_face import build
 from tests.viz.ui.test_app import ROOT, start
 from transformer import decode, load_checkpoint, record
@@ -28,6 +29,14 @@ from viz.screen import link
 from viz.stories.shipped import shipped_stories, stories_of
 
 LESSON, TEXT = "attention-by-hand", "3 7 2 9 4 11 5"
+LESSONS = [each.name for each in stories_of("lesson")]
+FEW = {
+    "a row by hand": LESSON,
+    "no head": "why-attention",
+    "snapshots": "heads-emerge",
+    "a riddle": "two-meanings",
+}
+"""By what its tasks are about; golden files have the page of each."""
 
 
 def elements(app: AppTest) -> list[Any]:
@@ -89,7 +98,7 @@ def test_no_truth_is_sent_before_it_is_asked_for() -> None:
         assert any(explained in each for each in shown), (explained, shown)
 
 
-@pytest.mark.parametrize("lesson", [each.name for each in stories_of("lesson")])
+@pytest.mark.parametrize("lesson", cases(LESSONS, FEW))
 def test_no_numbers_of_a_head_are_sent_before_an_answer(lesson: str) -> None:
     """No picture is, and what the tokens are told is words."""
     app = start(page="lessons", story=lesson, checkpoint="copy", text=TEXT, decoding="greedy")
@@ -184,29 +193,48 @@ def test_one_row_is_worked_out_by_hand_and_said_whose_it_is() -> None:
     assert [re.sub(r"\\(\W)", r"\1", each) for each in about] == [asked()[0][1].about_row]
 
 
-@pytest.mark.parametrize("lesson", [each.name for each in stories_of("lesson")])
+@pytest.mark.parametrize("lesson", cases(LESSONS, FEW))
 def test_a_lesson_of_another_checkpoint_is_told(lesson: str) -> None:
     app = start(page="lessons", story=lesson, checkpoint="copy", text=TEXT)
     assert len(app.subheader) == len(shipped_stories()[lesson].scenes)
     assert not app.error
 
 
-@pytest.fixture(params=["BLOOM", "T5"])
-def foreign(request: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
-    """A model that leaves only its weights, and one that scales nothing; beside the copy task."""
-    model: Any = build(request.param)
-    model.save_pretrained(tmp_path / request.param)
-    (tmp_path / "copy").symlink_to(ROOT / "checkpoints" / "copy")
-    monkeypatch.setenv("HEADSCOPE_CHECKPOINTS", str(tmp_path))
-    return str(request.param)
+FOREIGN = ("BLOOM", "T5")
+"""A model that leaves only its weights, and one that scales nothing."""
+FEW_FOREIGN = {
+    "weights alone, of a row": ("BLOOM", LESSON),
+    "no scale, of a row": ("T5", LESSON),
+    "weights alone, of what is scaled": ("BLOOM", "why-the-square-root"),
+    "no scale, of what is scaled": ("T5", "why-the-square-root"),
+    "no cross-attention": ("BLOOM", "three-attentions"),
+    "no table of positions": ("T5", "positions"),
+    "no snapshots": ("T5", "heads-emerge"),
+}
+
+
+@pytest.fixture(scope="module")
+def neighbours(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Both, beside the copy task."""
+    folder = tmp_path_factory.mktemp("foreign")
+    for name in FOREIGN:
+        build(name).save_pretrained(folder / name)
+    (folder / "copy").symlink_to(ROOT / "checkpoints" / "copy")
+    return folder
 
 
 def said(app: AppTest) -> str:
     return re.sub(r"\\(\W)", r"\1", " ".join(each.value for each in app.caption))
 
 
-@pytest.mark.parametrize("lesson", [each.name for each in stories_of("lesson")])
-def test_no_lesson_breaks_where_a_model_lacks_what_it_asks_for(foreign: str, lesson: str) -> None:
+@pytest.mark.parametrize(
+    ("foreign", "lesson"),
+    cases([(name, lesson) for name in FOREIGN for lesson in LESSONS], FEW_FOREIGN),
+)
+def test_no_lesson_breaks_where_a_model_lacks_what_it_asks_for(
+    foreign: str, lesson: str, neighbours: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HEADSCOPE_CHECKPOINTS", str(neighbours))
     app = start(page="lessons", story=lesson, checkpoint=foreign, text=TEXT)
     while any(each.label == "Show me" for each in app.button):
         press(app, "Show me")

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from tests.representatives import thorough
 from tests.transformer.watch.hugging_face import build
 from transformer.analysis.outputs.output import output_of
 from transformer.analysis.reading import read
@@ -41,8 +42,15 @@ def lines(pane: Pane, exhibit: Exhibit) -> list[dict[str, Any]]:
     return list(csv.DictReader(io.StringIO(text)))
 
 
-@pytest.mark.parametrize("page", ["explore", "decode"])
-@pytest.mark.parametrize("kind", ["cross", "decoder_self"])
+@pytest.mark.parametrize(
+    ("page", "kind"),
+    [
+        ("explore", "cross"),
+        thorough(("decode", "cross")),
+        thorough(("explore", "decoder_self")),
+        ("decode", "decoder_self"),
+    ],
+)
 def test_each_arrow_is_cut(page: str, kind: str) -> None:
     pane, made = figures("arrows", page=page, kind=kind, pins="q5")
     place = (pinned_step if page == "decode" else pinned_target)(pane)

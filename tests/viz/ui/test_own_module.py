@@ -98,6 +98,7 @@ print(json.dumps([first == second, health, sys.modules["__main__"] is main]))
 """
 
 
+@pytest.mark.thorough  # that one joins the other: tests/test_installed.py, in its own process
 def test_in_a_notebook_it_returns_and_a_second_one_joins_the_first() -> None:
     done = subprocess.run(
         [sys.executable, "-c", IN_A_NOTEBOOK], cwd=ROOT, capture_output=True, text=True, timeout=90

@@ -63,7 +63,7 @@ def test_a_patch_of_the_address_is_kept_and_the_output_follows(folder: Path) -> 
         ("99 99 99 99", "99"),
     ],
 )
-def test_what_does_not_suit_is_a_sentence(folder: Path, other: str, said: str) -> None:
+def test_what_does_not_suit_is_a_sentence(copied: Path, other: str, said: str) -> None:
     app = opened(text=B, patch_from=other)
     assert said in " ".join(each.value.replace("\\", "") for each in app.info)
     assert "data-state" not in maps(app)
@@ -80,7 +80,7 @@ def test_examples_suit_the_shipped_checkpoints(name: str) -> None:
 
 @pytest.mark.parametrize("experiment", ["sweep", "patch"])
 def test_who_searches_the_page_finds_an_experiment_by_its_names(
-    folder: Path, experiment: str
+    copied: Path, experiment: str
 ) -> None:
     app = start(page="experiment", experiment=experiment)
     buttons = [option.content for each in app.get("button_group") for option in each.proto.options]

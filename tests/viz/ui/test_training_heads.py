@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from tests.representatives import cases
 from tests.viz.ui.test_app import components, said, screen, start, widget
 from transformer import load_checkpoint, record
 from transformer.training.history import list_snapshots
@@ -55,7 +56,13 @@ def test_the_player_stands_under_the_choice_of_a_head(folder: Path) -> None:
 
 @pytest.mark.parametrize(
     "log",
-    ["{", '"a"', "[[]]", '[{"step": 1, "loss": "a"}]', f'[{{"step": 1, "loss": 1{"0" * 5000}}}]'],
+    cases(
+        [
+            *("{", '"a"', "[[]]", '[{"step": 1, "loss": "a"}]'),
+            f'[{{"step": 1, "loss": 1{"0" * 5000}}}]',
+        ],
+        {"no JSON": "{", "no number": '[{"step": 1, "loss": "a"}]'},
+    ),
 )
 def test_a_damaged_log_takes_nothing_but_the_losses(folder: Path, log: str) -> None:
     (folder / "copy" / "history.json").write_text(log)

@@ -7,6 +7,7 @@ import pytest
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
+from tests.representatives import cases
 from tests.transformer.decoding.test_shared_batch import until
 from tests.viz.ui.test_app import start
 from viz.run import line as line_module
@@ -70,7 +71,10 @@ def words_that_moved() -> tuple[Act, str]:
 
 @pytest.mark.parametrize(
     "prepare",
-    [proof, lab, terms, film, head_that_emerged, words_that_moved],
+    cases(
+        [proof, lab, terms, film, head_that_emerged, words_that_moved],
+        {"the panel": proof, "a page": lab, "a film": film, "a task": words_that_moved},
+    ),
     ids=lambda each: each.__name__,
 )
 def test_who_waits_is_told_the_place_and_then_sees_the_result(

@@ -7,15 +7,13 @@ from typing import Any
 
 import pytest
 
-from tests.viz.ui.test_app import folder, start
+from tests.viz.ui.test_app import start
 from viz.pages.experiment import studies
 from viz.run.cache import CACHE
 
-__all__ = ["folder"]
-
 
 def test_pairs_are_tried_while_the_sweep_still_writes_what_changes(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
+    copied: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     may_end = Event()
 
