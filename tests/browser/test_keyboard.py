@@ -83,7 +83,9 @@ def test_without_a_picture_the_first_tab_leads_to_the_content(page: Page, addres
     expect(page.get_by_test_id("stMain")).to_be_focused()
 
 
-@pytest.mark.parametrize("theme", [LIGHT, DARK], ids=lambda theme: theme.name)
+@pytest.mark.parametrize(
+    "theme", cases([LIGHT, DARK], {"a ring of the accent": LIGHT}), ids=lambda theme: theme.name
+)
 def test_what_has_the_focus_is_in_sight_and_has_a_ring(
     page: Page, address: str, theme: Theme
 ) -> None:

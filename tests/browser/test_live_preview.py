@@ -251,6 +251,7 @@ def test_tokens_wait_for_enter_where_no_picture_follows(page: Page, address: str
     assert rows(page) == before
 
 
+@pytest.mark.thorough
 def test_a_short_text_on_the_way_leaves_the_number_of_lines(page: Page, address: str) -> None:
     visit(page, address)
     lines = page.get_by_label("lines per word")
