@@ -196,6 +196,9 @@ def test_every_page_is_a_scene_that_is_seen_whole_and_read_from_afar(
 def a_long_sentence_fits(page: Page, asked: int, sizes: tuple[tuple[int, int], ...]) -> None:
     type_sentence(page, LONG)
     expect(page.locator(PICTURES)).to_have_count(0)  # it is asked anew
+    expect(page.get_by_role("button", name="Reveal")).to_be_visible()
+    becomes(lambda: shown(page).text, LONG)
+    painted(page)  # a key before would be an answer for the sentence before
     page.keyboard.press("r")
     player = page.locator(".decode-player[data-nonce]")
     expect(player).to_have_attribute("data-step", str(asked))
