@@ -78,7 +78,7 @@ def _serve(
         yield process
     finally:
         process.terminate()
-        process.wait(10)
+        process.wait(60)  # on a busy machine, too
 
 
 def _wait_until_healthy(address: str, process: "subprocess.Popen[bytes]") -> None:

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from itertools import product
 from urllib.parse import parse_qsl
 
 import pytest
@@ -10,6 +11,7 @@ from playwright.sync_api import Browser, Page, expect
 from tests.browser.server import DESKTOP, becomes, painted
 from tests.browser.slow_line import SlowLine, slow_line
 from tests.browser.test_app import go_to, open_app, visit, wait_for_map
+from tests.representatives import cases
 
 pytestmark = [pytest.mark.browser, pytest.mark.same_page]
 
@@ -59,7 +61,10 @@ def test_a_page_is_one_entry_and_back_leads_over_pages(page: Page, address: str)
     becomes(lambda: query(page), chosen | {"step": "1"})
 
 
-def test_back_and_forward_faster_than_the_server(browser: Browser, address: str) -> None:
+@pytest.mark.parametrize("pause", cases([10, 50, 100, 200], {"while a run goes on": 50}))
+def test_back_and_forward_faster_than_the_server(
+    browser: Browser, address: str, pause: int
+) -> None:
     context = browser.new_context(viewport=DESKTOP)
     context.set_default_timeout(60_000)
     page = context.new_page()  # its console may report that Streamlit has mixed up two pages
@@ -73,15 +78,14 @@ def test_back_and_forward_faster_than_the_server(browser: Browser, address: str)
     page.keyboard.press("ArrowRight")
     becomes(lambda: query(page).get("step"), "1")
     there = page.evaluate("location.href")
-    for pause in (10, 50, 100, 200):
-        _go(page, "back", pause)
-        wait_for_map(page, "cross L2 H3")
-        painted(page)
-        expect(page).to_have_url(f"{address}/?picture=map")
-        _go(page, "forward", pause)
-        expect(page.locator(".decode-player")).to_have_attribute("data-step", "1")
-        painted(page)
-        expect(page).to_have_url(there)
+    _go(page, "back", pause)
+    wait_for_map(page, "cross L2 H3")
+    painted(page)
+    expect(page).to_have_url(f"{address}/?picture=map")
+    _go(page, "forward", pause)
+    expect(page.locator(".decode-player")).to_have_attribute("data-step", "1")
+    painted(page)
+    expect(page).to_have_url(there)
     context.close()
 
 
@@ -90,18 +94,24 @@ def _go(page: Page, way: str, pause: int) -> None:
     page.evaluate(f"for (let i = 0; i < 3; i++) setTimeout(() => history.{way}(), i * {pause})")
 
 
-@pytest.mark.parametrize("button", [".next", ".play"])
+PLAYERS = {
+    "step": ("decode?", "5", "2", "3"),
+    "snapshot": ("training?checkpoint=copy&topic=heads&", "126", "32", "50"),
+}
+"""The name of what a player is at -> its page, and steps that are left, reached, and follow."""
+
+
 @pytest.mark.parametrize(
-    ("path", "name", "steps"),
-    [
-        ("decode?", "step", ("5", "2", "3")),
-        ("training?checkpoint=copy&topic=heads&", "snapshot", ("126", "32", "50")),
-    ],
+    ("name", "button"),
+    cases(
+        product(PLAYERS, [".next", ".play"]),
+        {"a step of a decoding": ("step", ".next"), "a training plays": ("snapshot", ".play")},
+    ),
 )
 def test_a_step_just_before_a_link_is_not_of_the_address_that_it_leads_to(
-    page: Page, address: str, button: str, path: str, name: str, steps: tuple[str, str, str]
+    page: Page, address: str, name: str, button: str
 ) -> None:
-    left, reached, following = steps
+    path, left, reached, following = PLAYERS[name]
     visit(page, f"{address}/{path}{name}={left}")
     player = page.locator(".decode-player[data-nonce], .snapshot-player[data-nonce]")
     expect(player).to_have_attribute("data-step", left)
@@ -128,15 +138,17 @@ def test_sliders_of_a_tensor_come_back(page: Page, address: str) -> None:
     expect(first).not_to_have_value("2")
 
 
-@pytest.mark.parametrize(
-    ("link", "seen"),
-    [
-        ("decode?step=3&mean=yes", '.decode-player[data-step="3"]'),
-        ("compare?layer_b=1&head_b=5&picture=map", '.head-map[data-id="cross L1 H5"]'),
-        ("?picture=inside&cell=1,1", '.cell-steps [data-number="weight"]'),
-        ("training?checkpoint=copy&topic=heads&snapshot=200", '.snapshot-player[data-step="200"]'),
-    ],
-)
+RELOADED = [
+    ("decode?step=3&mean=yes", '.decode-player[data-step="3"]'),
+    ("compare?layer_b=1&head_b=5&picture=map", '.head-map[data-id="cross L1 H5"]'),
+    ("?picture=inside&cell=1,1", '.cell-steps [data-number="weight"]'),
+    ("training?checkpoint=copy&topic=heads&snapshot=200", '.snapshot-player[data-step="200"]'),
+]
+FEW = {"two heads": RELOADED[1]}
+"""Tests of the other pages load an address or load it anew."""
+
+
+@pytest.mark.parametrize(("link", "seen"), cases(RELOADED, FEW))
 def test_a_reload_shows_the_same(page: Page, address: str, link: str, seen: str) -> None:
     visit(page, f"{address}/{link}")
     page.wait_for_selector(seen)

@@ -5,13 +5,23 @@ from playwright.sync_api import BrowserContext
 
 from tests.bench.bench import BrowserBench
 from tests.bench.places import Places
+from tests.representatives import cases
 from transformer.discover import discover
 
 pytestmark = pytest.mark.browser
 BENCHES = discover("tests.bench", "BENCH")
 
 
-@pytest.mark.parametrize("name", [n for n, it in BENCHES.items() if isinstance(it, BrowserBench)])
+IN_BROWSER = [name for name, it in BENCHES.items() if isinstance(it, BrowserBench)]
+FEW = {
+    "a clock in the app": "heads",
+    "a pointer over a picture alone": "hover",
+    "a page of others": "rivals",
+    "what grows": "tree",
+}
+
+
+@pytest.mark.parametrize("name", cases(IN_BROWSER, FEW))
 def test_a_bench_runs(name: str, context: BrowserContext, address: str, apps: str) -> None:
     places = Places(context.new_page, lambda app: f"{apps}{app}&" if app else f"{address}/?")
     rows = BENCHES[name].run(True, places)

@@ -1,5 +1,6 @@
 """Inside a cell in a browser: the numbers of Python, which add up as they are shown."""
 
+import itertools
 import math
 from typing import Literal
 
@@ -9,10 +10,11 @@ from playwright.sync_api import Browser, Locator, Page, expect
 
 from tests.browser.apps.cell import recording
 from tests.browser.server import PHONE, painted
+from tests.representatives import cases
 from transformer.analysis.cell import Cell, inside
 from viz.theme import LIGHT
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.same_page]
 
 HALF = 0.5e-4
 """What the fourth decimal leaves open."""
@@ -180,8 +182,13 @@ def test_a_long_row_and_wide_heads(page: Page, apps: str) -> None:
     assert abs(parsed(rest.locator(".weight").inner_text()) - expected) <= 2 * HALF
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("mask", ["none", "one"])
+@pytest.mark.parametrize(
+    ("scheme", "mask"),
+    cases(
+        itertools.product(["light", "dark"], ["none", "one"]),
+        {"light": ("light", "none"), "dark, a masked key": ("dark", "one")},
+    ),
+)
 def test_accessible(page: Page, apps: str, scheme: Literal["light", "dark"], mask: str) -> None:
     page.emulate_media(color_scheme=scheme)
     open_cell(page, apps, d_key=16, d_value=24, keys=40, key=1, mask=mask)

@@ -78,6 +78,8 @@ OF_ENCODERS = {"Vectors as CSV"}
 """The page of a model that gives a text's vector: see test_opening.py."""
 NO_PAPER = {"explore", "gallery", "lessons", "stories"}
 """Pages whose figures are elsewhere: in Save, and on the pages that they lead to."""
+PAPERS = {name: FIGURES[at % 4] for at, name in enumerate(PLACES) if name not in NO_PAPER}
+"""A page -> a file of its figure: each file is made in one way, whatever the page."""
 DRAWN = ".js-plotly-plot .main-svg, [data-nonce]"
 LARGEST = 160_000
 """Bytes of a page of ours with a small map; Plotly's code takes 5 million."""
@@ -102,7 +104,7 @@ def test_every_download_is_among_the_places() -> None:
 def test_every_download_gives_a_file_that_opens(
     page: Page, reader: Page, address: str, tmp_path: Path, name: str
 ) -> None:
-    """And figures for a paper: of each page all files of the first, of what else is there one."""
+    """And of each page a figure for a paper."""
     buttons = page.get_by_test_id("stDownloadButton")
     for query, expected in PLACES[name].items():
         if name == "stories":
@@ -120,13 +122,34 @@ def test_every_download_gives_a_file_that_opens(
         for button in buttons.get_by_role("button").all():
             title = next(filter(button.inner_text().endswith, expected))
             check(downloaded(page, button), title, reader, tmp_path)
-        if name not in NO_PAPER and expected != ("Modules as CSV",):
-            papers = page.get_by_test_id("stPopover").filter(has_text="For a paper")
-            papers.first.get_by_role("button").click()
-            for title in FIGURES if query == next(iter(PLACES[name])) else FIGURES[:1]:
-                button = buttons.filter(has_text=title).first.get_by_role("button")
-                check(downloaded(page, button), title, reader, tmp_path)
-            page.keyboard.press("Escape")
+        if name in PAPERS and query == next(iter(PLACES[name])):
+            check_papers(page, reader, tmp_path, PAPERS[name])
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("name", PAPERS)
+def test_every_figure_for_a_paper_opens(
+    page: Page, reader: Page, address: str, tmp_path: Path, name: str
+) -> None:
+    """Of each page all files of the first, of what else is there one."""
+    for at, (query, expected) in enumerate(PLACES[name].items()):
+        visit(page, f"{address}/{name}?checkpoint=copy&{query}")
+        for title in expected:
+            if title != "Rows as CSV":
+                titled = page.get_by_test_id("stDownloadButton").filter(has_text=title)
+                expect(titled.first).to_be_visible()
+        painted(page)
+        if expected != ("Modules as CSV",):
+            check_papers(page, reader, tmp_path, *FIGURES[: 1 if at else None])
+
+
+def check_papers(page: Page, reader: Page, folder: Path, *titles: str) -> None:
+    papers = page.get_by_test_id("stPopover").filter(has_text="For a paper")
+    papers.first.get_by_role("button").click()
+    for title in titles:
+        button = page.get_by_test_id("stDownloadButton").filter(has_text=title).first
+        check(downloaded(page, button.get_by_role("button")), title, reader, folder)
+    page.keyboard.press("Escape")
 
 
 def titles() -> set[str]:

@@ -12,6 +12,7 @@ from tests.browser.test_app import parameter, show_as, type_sentence, visit, wai
 from tests.browser.test_head_grid import select
 from tests.browser.test_head_map import place
 from tests.browser.test_head_view import token
+from tests.representatives import cases
 from transformer import Recording, evidence, load_checkpoint
 from transformer.analysis.metrics.measure import measure
 from transformer.analysis.reading import AttentionMap, Reading, read
@@ -149,12 +150,14 @@ def test_rows_are_named_by_what_they_read_or_wrote(
     assert weights_beside(page, "q3") == beside
 
 
+SPECIAL = [
+    ("hidden", "special tokens hidden: rows sum to less than 1"),
+    ("renormalised", "special tokens hidden, rows renormalised"),
+]
+
+
 @pytest.mark.parametrize(
-    ("special", "words"),
-    [
-        ("hidden", "special tokens hidden: rows sum to less than 1"),
-        ("renormalised", "special tokens hidden, rows renormalised"),
-    ],
+    ("special", "words"), cases(SPECIAL, {"rows have other numbers, too": SPECIAL[1]})
 )
 def test_special_tokens_are_left_out(
     page: Page, address: str, recording: Recording, special: str, words: str

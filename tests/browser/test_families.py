@@ -17,6 +17,7 @@ from tests.browser.test_app import (
     visit,
     wait_for_map,
 )
+from tests.representatives import cases
 from tests.transformer.hugging_face.pairs import A, B, save_pair_reader
 
 pytestmark = [pytest.mark.browser, pytest.mark.same_page]
@@ -30,7 +31,10 @@ FIRST_PICTURE = {
 }
 
 
-@pytest.mark.parametrize("name", FIRST_PICTURE)
+FEW = {"encoder-decoder": "copy", "decoder": "shakespeare", "encoder": "sentiment"}
+
+
+@pytest.mark.parametrize("name", cases(FIRST_PICTURE, FEW))
 def test_from_the_picker_to_a_picture(page: Page, address: str, name: str) -> None:
     visit(page, f"{address}/?picture=map")
     page.get_by_role("combobox", name="Checkpoint").click()

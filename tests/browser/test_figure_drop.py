@@ -88,6 +88,8 @@ def test_a_figure_of_other_weights_or_of_none_that_are_here_says_so(
     )
     expect(page.get_by_label("Heading of scene 1")).to_have_value("One")
     page.go_back()
+    expect(page.get_by_label("Heading of scene 1")).to_have_count(0)
+    painted(page)  # a run that goes on would take the file for one of the page before
     page.get_by_test_id("stExpandSidebarButton").click()
     sidebar = page.get_by_test_id("stSidebar")
     sidebar.get_by_label("Open a figure").set_input_files(

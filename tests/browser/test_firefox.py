@@ -37,6 +37,7 @@ def firefox(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Firefox]:
         pytest.skip(str(error))
 
 
+@pytest.mark.thorough
 def test_the_saved_talk_is_given_in_firefox_as_in_chromium(
     browser: Browser, address: str, firefox: Firefox, tmp_path: Path
 ) -> None:

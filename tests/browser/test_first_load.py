@@ -33,6 +33,15 @@ def cold(browser: Browser) -> Iterator[Page]:
     context.close()
 
 
+@pytest.fixture(scope="module")
+def loaded(browser: Browser, address: str) -> Iterator[tuple[Page, dict[str, int]]]:
+    """One that has just loaded the app, and the bytes of each address that it fetched."""
+    context = browser.new_context()
+    page = context.new_page()
+    yield page, load(page, address, DRAWN)
+    context.close()
+
+
 def load(page: Page, address: str, drawn: str) -> dict[str, int]:
     """Every address that is fetched, with the bytes on the line."""
     names: dict[str, str] = {}
@@ -59,11 +68,11 @@ def whole_typefaces(page: Page, address: str, drawn: str) -> list[str]:
     return [name for name in load(page, address, drawn) if "/media/" in name and "woff2" in name]
 
 
-def test_the_first_screen_is_light(address: str, empty: str, cold: Page, browser: Browser) -> None:
-    ours = load(cold, address, DRAWN)
-    context = browser.new_context()
-    theirs = load(context.new_page(), empty, '[data-testid="stMarkdownContainer"]')
-    context.close()
+def test_the_first_screen_is_light(
+    loaded: tuple[Page, dict[str, int]], empty: str, cold: Page
+) -> None:
+    _, ours = loaded
+    theirs = load(cold, empty, '[data-testid="stMarkdownContainer"]')
     assert sum(ours.values()) <= MOST_BYTES < sum(theirs.values())
     assert len(ours) <= MOST_REQUESTS <= len(theirs) / 2
     assert [name for name in ours if "/media/" in name and "woff2" in name] == []
@@ -100,9 +109,9 @@ def test_letters_that_the_copies_lack_come_from_the_whole_typeface(
 
 
 @pytest.mark.parametrize("icon", ["arrow_forward", "keyboard_double_arrow_right"])
-def test_an_icon_is_one_sign(icon: str, address: str, cold: Page) -> None:
-    load(cold, address, DRAWN)
-    wide, high = cold.evaluate(
+def test_an_icon_is_one_sign(icon: str, loaded: tuple[Page, dict[str, int]]) -> None:
+    page, _ = loaded
+    wide, high = page.evaluate(
         """(name) => {
             const node = document.createElement("span");
             node.style = "font: 20px 'Material Symbols Rounded'; position: fixed; top: 0";

@@ -5,6 +5,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from tests.browser.server import DESKTOP, becomes
 from tests.browser.test_app import SENTENCE
+from tests.representatives import cases
 
 pytestmark = pytest.mark.browser
 
@@ -39,15 +40,17 @@ def test_a_shared_link_is_no_blank_page_without_a_script(browser: Browser, addre
     context.close()
 
 
-@pytest.mark.parametrize(
-    ("path", "shown"),
-    [
-        ("decode?text=It+rains.", ".decode-player[data-nonce]"),
-        ("gallery", ".cards"),
-        ("why_attention", ".js-plotly-plot"),
-        ("inspect", "[data-testid=stMetric], table, ul"),
-    ],
-)
+PAGES = [
+    ("decode?text=It+rains.", ".decode-player[data-nonce]"),
+    ("gallery", ".cards"),
+    ("why_attention", ".js-plotly-plot"),
+    ("inspect", "[data-testid=stMetric], table, ul"),
+]
+FEW = {"a page without a picture of ours has run": PAGES[1]}
+"""It goes where a picture is drawn, as on Explore, or the script has run without one."""
+
+
+@pytest.mark.parametrize(("path", "shown"), cases(PAGES, FEW))
 def test_every_page_takes_the_place_of_what_is_seen_before(
     page: Page, address: str, path: str, shown: str
 ) -> None:

@@ -9,6 +9,7 @@ from tests.browser.sentences import SAID, said
 from tests.browser.server import becomes, painted
 from tests.browser.test_app import go_to, parameter, show_as, visit, wait_for_map
 from tests.browser.test_explore import choose_picture, open_picture
+from tests.representatives import cases
 from transformer import Recording
 from transformer.analysis.reading import Reading, read
 
@@ -190,7 +191,13 @@ def test_a_word_that_the_attention_has_not_is_pinned_in_one_that_has_it(
         expect(chip(page, side, word)).to_have_attribute("aria-pressed", "false")
 
 
-@pytest.mark.parametrize(("kind", "pin"), [("encoder_self", "q9"), ("decoder_self", "k3")])
+@pytest.mark.parametrize(
+    ("kind", "pin"),
+    cases(
+        [("encoder_self", "q9"), ("decoder_self", "k3")],
+        {"a word that is read": ("decoder_self", "k3")},
+    ),
+)
 def test_a_word_of_b_is_pinned_though_the_head_of_a_has_it_not(
     page: Page, address: str, kind: str, pin: str
 ) -> None:

@@ -75,9 +75,7 @@ def test_pictures_come_first_and_grow_until_it_is_stopped(writing: Page) -> None
     expect(writing.get_by_role("button", name="Stop")).to_be_visible()
     expect(stopped).to_have_count(0)
 
-
-def test_another_text_is_not_kept_waiting(writing: Page) -> None:
-    type_sentence(writing, "To be")
+    type_sentence(writing, "To be")  # another text is not kept waiting
     expect(writing.locator('.token-rows .chip[data-side="source"]')).to_have_count(5)
     expect(writing.get_by_role("button", name="Stop")).to_be_visible()
     expect(writing.get_by_test_id("stText")).to_have_text(re.compile("^To be"))

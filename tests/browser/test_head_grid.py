@@ -11,7 +11,7 @@ from tests.random_maps import random_map
 from transformer.analysis.metrics.measure import measure, metrics_of
 from transformer.analysis.reading import AttentionMap
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.same_page]
 
 MAP = random_map(3, 8, 9, 9)  # as the script makes it
 

@@ -11,7 +11,7 @@ from tests.browser.apps.maps import drawn, translated
 from tests.browser.sentences import SAID, said
 from tests.browser.server import painted
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.same_page]
 
 
 def open_map(page: Page, apps: str, query: str) -> Locator:

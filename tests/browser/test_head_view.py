@@ -7,7 +7,7 @@ from tests.browser.apps.random_attention import random_map
 from tests.browser.sentences import said, says
 from tests.browser.server import becomes, painted
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.same_page]
 N_HEADS = 12
 
 

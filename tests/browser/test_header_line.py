@@ -6,6 +6,7 @@ from playwright.sync_api import Page, ViewportSize, expect
 from tests.browser.server import DESKTOP, PHONE, becomes, painted
 from tests.browser.test_accessibility import faults
 from tests.browser.test_app import parameter, visit
+from tests.representatives import cases
 
 pytestmark = [pytest.mark.browser, pytest.mark.same_page]
 TABLET: ViewportSize = {"width": 1024, "height": 700}
@@ -51,14 +52,16 @@ IS_CUT = """(input) => {
   const room = input.clientWidth - parseFloat(paddingLeft) - parseFloat(paddingRight);
   return context.measureText("en-de-small").width > room;
 }"""
-SIZES = [DESKTOP, TABLET, PHONE, ZOOMED]
+SIZES = {"laptop": DESKTOP, "tablet": TABLET, "phone": PHONE, "zoomed": ZOOMED}
+FEW = {"beside the menus": "laptop", "a button in place of the menus": "phone"}
 
 
-@pytest.mark.parametrize("size", SIZES, ids=["laptop", "tablet", "phone", "zoomed"])
+@pytest.mark.parametrize("name", cases(SIZES, FEW))
 def test_sentence_and_checkpoint_stay_in_one_line_and_nothing_jumps(
-    page: Page, address: str, size: ViewportSize
+    page: Page, address: str, name: str
 ) -> None:
-    page.set_viewport_size(size)
+    size = SIZES[name]
+    page.set_viewport_size(size)  # type: ignore[arg-type]
     visit(page, f"{address}/compare")
     expect(page.locator(".head-view[data-nonce]")).to_have_count(2)
     painted(page)

@@ -2,13 +2,17 @@
 
 import re
 import shutil
-from collections.abc import Iterator
+from itertools import product
 from pathlib import Path
+from urllib.parse import quote
 
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.server import ROOT, at_rest, painted, serve
+from tests.browser.server import ROOT, at_rest, painted
+from tests.representatives import cases
+
+pytestmark = [pytest.mark.browser, pytest.mark.same_page]
 
 MAP = "[data-testid=stPlotlyChart]"
 HEADS = '[role=region][aria-label="Heads"]'
@@ -98,8 +102,13 @@ def drawn_by_the_page(page: Page, head: int) -> None:
     expect(page.locator(ROWS)).to_have_attribute("aria-label", named(head))
 
 
-@pytest.mark.parametrize("width", [390, 720, 1440])
-@pytest.mark.parametrize("of", ["all", "one"])
+@pytest.mark.parametrize(
+    ("of", "width"),
+    cases(
+        product(["all", "one"], [390, 720, 1440]),
+        {"a table that is scrolled": ("all", 390), "one that is not": ("one", 1440)},
+    ),
+)
 def test_a_head_of_a_column_that_opens_widens_no_table(
     page: Page, address: str, of: str, width: int
 ) -> None:
@@ -191,21 +200,13 @@ def test_the_table_is_searched_and_sorted(page: Page, address: str) -> None:
     expect(page.locator(f"{HEADS} tbody tr")).to_have_count(8)
 
 
-@pytest.fixture
-def unsurveyed(tmp_path: Path) -> Iterator[tuple[str, Path]]:
-    """A server of a checkpoint without a survey, and its folder."""
-    folder = tmp_path / "checkpoints" / "copy"
-    shutil.copytree(ROOT / "checkpoints" / "copy", folder, ignore=shutil.ignore_patterns("survey"))
-    with serve(HEADSCOPE_CHECKPOINTS=str(tmp_path / "checkpoints")) as address:
-        yield address, folder
-
-
 def test_a_survey_is_made_on_screen_stopped_and_gone_on_with(
-    unsurveyed: tuple[str, Path], page: Page
+    page: Page, address: str, tmp_path: Path
 ) -> None:
     """Its end is on disk: see tests/viz/pages/test_head_survey.py."""
-    address, folder = unsurveyed
-    open_heads(page, address, "")
+    folder = tmp_path / "copy"
+    shutil.copytree(ROOT / "checkpoints" / "copy", folder, ignore=shutil.ignore_patterns("survey"))
+    open_heads(page, address, f"checkpoint={quote(str(folder), safe='')}")
     page.get_by_role("button", name="Survey its heads").click()
     page.locator(HEADS).wait_for()
     page.get_by_role("button", name="Stop").click()
@@ -218,6 +219,7 @@ def test_a_survey_is_made_on_screen_stopped_and_gone_on_with(
     page.wait_for_function(
         "n => Number(document.body.innerText.match(/(\\d+) of 320 are done/)?.[1]) > n", arg=n_done
     )
+    page.get_by_role("button", name="Stop").click()
 
 
 def test_drawn_cells_are_answered_by_heads_that_open_on_explore(page: Page, address: str) -> None:

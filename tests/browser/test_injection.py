@@ -17,6 +17,7 @@ from tests.browser.payloads import IN_HTML, IN_MARKDOWN, MARK, PAYLOADS, hits
 from tests.browser.server import ROOT, painted, serve
 from tests.browser.test_app import open_app
 from tests.browser.test_figures import saved
+from tests.representatives import cases
 from tests.transformer.hugging_face.test_adapters import write_pair
 from tests.transformer.hugging_face.test_chatting import folder_with
 from transformer import load_checkpoint, record
@@ -228,7 +229,18 @@ def test_a_sentence_runs_as_its_script_does(page: Page, crafted: str) -> None:
     assert first is not None and second is not None and first["x"] > second["x"]
 
 
-def test_exported_files_are_text(page: Page, folder: Path, crafted: str, tmp_path: Path) -> None:
+VIEWS = discover("viz.views", "VIEW")
+FIGURES = {
+    "one of each mark": ("class_probabilities", "head_heatmap", "joint_map"),
+    "all": tuple(VIEWS),
+}
+"""Bars, cells, and points with texts; the rest of a chart is the same code."""
+
+
+@pytest.mark.parametrize("figures", cases(FIGURES, {"marks": "one of each mark"}))
+def test_exported_files_are_text(
+    page: Page, folder: Path, crafted: str, tmp_path: Path, figures: str
+) -> None:
     recording = record(load_checkpoint(folder / FOLDER), TYPED)
     attention = recording.attentions["encoder_self"]
     pieces = [token.piece for token in recording.source]
@@ -247,8 +259,8 @@ def test_exported_files_are_text(page: Page, folder: Path, crafted: str, tmp_pat
         "cell": cell_steps(recording, "encoder_self", 0, 0, 1, 2),
     }
     files = {name: each.save(tmp_path / f"{name}.html") for name, each in pictures.items()}
-    for name, view in discover("viz.views", "VIEW").items():
-        if view.applies_to(recording):
+    for name in FIGURES[figures]:
+        if VIEWS[name].applies_to(recording):
             files[name] = tmp_path / f"{name}.html"
             files[name].write_bytes(figure_html(figure(recording, name), PAYLOADS[-20]))
     found = {}

@@ -10,9 +10,10 @@ from playwright.sync_api import Page, expect
 from tests.browser.server import PHONE, at_rest, becomes, painted
 from tests.browser.test_accessibility import rgb, switch
 from tests.browser.test_app import SENTENCE, go_to, open_app
+from tests.representatives import cases
 from viz.theme import DARK, LIGHT, Theme
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.same_page]
 
 FOCUSED = """() => {
     let node = document.activeElement;
@@ -49,9 +50,18 @@ PICTURES = {
     "why_attention": "Operations per layer",
 }
 """The address of a page, and how the name of what one comes to in its picture begins."""
+FEW = {
+    "arrows": "",
+    "a heat map": "?picture=map",
+    "inside of a cell": "?picture=inside",
+    "steps of a decoding": "decode?decode_as=steps",
+    "snapshots": "training",
+    "a chart": "masks",
+}
+"""The focus goes to the first thing of a component's own that takes it, or to a chart."""
 
 
-@pytest.mark.parametrize("path", PICTURES)
+@pytest.mark.parametrize("path", cases(PICTURES, FEW))
 def test_two_keys_lead_from_the_top_of_a_page_to_its_picture(
     page: Page, address: str, path: str
 ) -> None:
@@ -73,7 +83,9 @@ def test_without_a_picture_the_first_tab_leads_to_the_content(page: Page, addres
     expect(page.get_by_test_id("stMain")).to_be_focused()
 
 
-@pytest.mark.parametrize("theme", [LIGHT, DARK], ids=lambda theme: theme.name)
+@pytest.mark.parametrize(
+    "theme", cases([LIGHT, DARK], {"a ring of the accent": LIGHT}), ids=lambda theme: theme.name
+)
 def test_what_has_the_focus_is_in_sight_and_has_a_ring(
     page: Page, address: str, theme: Theme
 ) -> None:
@@ -131,6 +143,7 @@ def test_decode_hears_keys_of_who_comes_by_the_navigation(page: Page, address: s
     go_to(page, "Look", "Decode")
     painted(page)
     player = page.locator(".decode-player[data-nonce]")
+    expect(player).to_have_attribute("data-step", "0")  # it hears keys from here on
     expect(page.get_by_test_id("stMain")).to_be_focused()
     page.keyboard.press("ArrowRight")
     expect(player).to_have_attribute("data-step", "1")

@@ -1,5 +1,7 @@
 """Tokens and pictures follow a sentence while it is being typed; a rest makes it the page's own."""
 
+from functools import cache
+
 import pytest
 from playwright.sync_api import Page, Route, expect
 
@@ -17,6 +19,7 @@ SIDES = ("source", "target")
 FRAMES = "() => new Promise((drawn) => setTimeout(() => requestAnimationFrame(drawn), 100))"
 
 
+@cache
 def translated(text: str) -> list[list[str]]:
     """The pieces of both sides."""
     checkpoint = load_checkpoint(ROOT / "checkpoints" / "en-de", "cpu")
@@ -147,6 +150,7 @@ def test_the_address_holds_what_was_typed_soon_after_the_last_letter(
     expect(page.get_by_label("Sentence")).to_have_value("It rains today.")
 
 
+@pytest.mark.thorough
 def test_a_preview_outlives_a_change_of_the_theme(page: Page, address: str) -> None:
     visit(page, address)
     type_letters(page, "It rains.")
@@ -247,6 +251,7 @@ def test_tokens_wait_for_enter_where_no_picture_follows(page: Page, address: str
     assert rows(page) == before
 
 
+@pytest.mark.thorough
 def test_a_short_text_on_the_way_leaves_the_number_of_lines(page: Page, address: str) -> None:
     visit(page, address)
     lines = page.get_by_label("lines per word")

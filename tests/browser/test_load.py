@@ -7,7 +7,7 @@ import pytest
 
 from tests.load.crowd import enter, type_letters
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.thorough]
 
 
 def test_a_few_visitors_at_once_see_what_the_model_says_to_each(address: str) -> None:

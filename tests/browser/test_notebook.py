@@ -10,6 +10,7 @@ from tests.browser.apps.random_attention import random_recording
 from tests.browser.sentences import said
 from tests.browser.server import ROOT, becomes
 from tests.browser.test_accessibility import faults
+from tests.representatives import cases
 from transformer import decode, evidence, load_checkpoint
 from transformer.analysis.cell import inside
 from transformer.analysis.reading import read
@@ -84,7 +85,10 @@ def test_a_still_stands_where_frames_are_left_out(page: Page) -> None:
     expect(page.locator(".headscope-still")).to_be_hidden()
 
 
-@pytest.mark.parametrize("colour", ["#222", "oklch(0.2 0 0)", "lab(10% 0 0)"])
+@pytest.mark.parametrize(
+    "colour",
+    cases(["#222", "oklch(0.2 0 0)", "lab(10% 0 0)"], {"not of sRGB": "oklch(0.2 0 0)"}),
+)
 def test_a_frame_is_as_light_as_the_text_around_it_is_dark(page: Page, colour: str) -> None:
     page.emulate_media(color_scheme="dark")
     frame = head_map(RECORDING)._repr_html_()
@@ -93,7 +97,9 @@ def test_a_frame_is_as_light_as_the_text_around_it_is_dark(page: Page, colour: s
     expect(body).to_have_css("background-color", rgb(LIGHT.background))
 
 
-@pytest.mark.parametrize(("colour", "theme"), [("#eee", DARK), ("#222", LIGHT)])
+@pytest.mark.parametrize(
+    ("colour", "theme"), cases([("#eee", DARK), ("#222", LIGHT)], {"light text": ("#eee", DARK)})
+)
 def test_a_table_is_as_dark_as_the_notebook_and_as_high_as_it_is(
     page: Page, colour: str, theme: Theme
 ) -> None:

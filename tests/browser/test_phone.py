@@ -8,6 +8,7 @@ from playwright.sync_api import Browser, FloatRect, Locator, Page, expect
 
 from tests.browser.server import PHONE, becomes, painted
 from tests.browser.test_app import parameter, visit
+from tests.representatives import cases
 
 pytestmark = pytest.mark.browser
 
@@ -58,7 +59,7 @@ def test_no_line_breaks_a_word(phone: Page, address: str) -> None:
         assert not [gap for each in gaps for gap in each if abs(gap) > 0.5], path
 
 
-@pytest.mark.parametrize("height", [844, 664])
+@pytest.mark.parametrize("height", cases([844, 664], {"the least": 664}))
 def test_sentence_and_picture_are_on_the_first_screen(
     phone: Page, address: str, height: int
 ) -> None:
@@ -229,14 +230,13 @@ def test_a_swipe_steps_through_a_decoding(phone: Page, address: str) -> None:
     becomes(lambda: parameter(phone, "step"), "4")
 
 
-@pytest.mark.parametrize(
-    ("query", "expected"),
-    [
-        ("layer=1&head=2&layer_b=1&head_b=5", ("2", "6")),
-        ("layer=1&head=1&checkpoint_b=en-de-small&same_head=yes", ("2", "2")),
-    ],
-    ids=["each its own", "locked"],
-)
+PAIRS = [
+    ("layer=1&head=2&layer_b=1&head_b=5", ("2", "6")),
+    ("layer=1&head=1&checkpoint_b=en-de-small&same_head=yes", ("2", "2")),
+]
+
+
+@pytest.mark.parametrize(("query", "expected"), cases(PAIRS, {"each its own": PAIRS[0]}))
 def test_a_swipe_across_b_turns_a_with_it_where_they_are_locked(
     phone: Page, address: str, query: str, expected: tuple[str, str]
 ) -> None:
@@ -248,7 +248,10 @@ def test_a_swipe_across_b_turns_a_with_it_where_they_are_locked(
     becomes(lambda: (parameter(phone, "head"), parameter(phone, "head_b")), expected)
 
 
-@pytest.mark.parametrize("more", ["", ",+and+my+aunt+went+to+the+city+to+buy+him+some+tea"])
+MORE = ",+and+my+aunt+went+to+the+city+to+buy+him+some+tea"
+
+
+@pytest.mark.parametrize("more", cases(["", MORE], {"more lines than are shown": MORE}))
 def test_what_is_chosen_at_the_end_of_a_row_is_whole(phone: Page, address: str, more: str) -> None:
     """Also below more lines of words than are shown at once."""
     text = f"The+doctor+told+my+uncle+to+drink+less+coffee+because+he+could+not+sleep{more}."

@@ -9,6 +9,7 @@ from tests.browser.test_app import visit
 from tests.browser.test_explore import choose_picture, open_cell, open_picture
 from tests.browser.test_head_map import place
 from tests.browser.test_head_view import token
+from tests.representatives import cases
 from transformer import Recording
 from transformer.analysis.reading import AttentionMap, Reading, read
 
@@ -102,15 +103,16 @@ def test_rows_that_were_read_and_other_measures_say_so(
     expect(page.locator(".said")).to_contain_text(" on average).")
 
 
-@pytest.mark.parametrize(
-    ("size", "query"),
-    [
-        (PHONE, f"?{HEAD}"),
-        (PHONE, f"?{HEAD}&lens=sum_norm"),
-        (PHONE, f"?{HEAD}&kind=encoder_self&picture=map"),
-        (DESKTOP, "compare?lens=value_norm"),
-    ],
-)
+WHOLE = [
+    (PHONE, f"?{HEAD}"),
+    (PHONE, f"?{HEAD}&lens=sum_norm"),
+    (PHONE, f"?{HEAD}&kind=encoder_self&picture=map"),
+    (DESKTOP, "compare?lens=value_norm"),
+]
+FEW = {"a lens, which is named, too": WHOLE[1], "half of the width": WHOLE[3]}
+
+
+@pytest.mark.parametrize(("size", "query"), cases(WHOLE, FEW))
 def test_the_whole_sentence_is_seen(
     page: Page, address: str, size: ViewportSize, query: str
 ) -> None:

@@ -1,4 +1,4 @@
-"""With two seconds between browser and server, no click is ever taken back."""
+"""With a second between browser and server, no click is ever taken back."""
 
 from collections.abc import Callable, Iterator
 
@@ -10,9 +10,9 @@ from tests.browser.slow_line import SlowLine, slow_line
 
 pytestmark = pytest.mark.browser
 
-ONE_WAY = 1.0
-"""Seconds: two there and back."""
-PACE = 400
+ONE_WAY = 0.5
+"""Seconds: one there and back."""
+PACE = 200
 """Milliseconds between two clicks of a person: so that answers to older ones come in between."""
 WATCH = """([selector, name]) => {
     const node = document.querySelector(selector) ?? [...document.querySelectorAll("*")]

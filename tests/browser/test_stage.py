@@ -15,6 +15,7 @@ from tests.browser.server import DESKTOP, PHONE, becomes, painted
 from tests.browser.test_accessibility import OTHERS
 from tests.browser.test_app import open_app, parameter, type_sentence
 from tests.browser.test_space import DRAWN, FAULTS
+from tests.representatives import cases
 from transformer import decode, load_checkpoint, record
 from viz.lessons.task import log_loss, shares
 from viz.screen import FIRST_PAGE, Screen, link, parse
@@ -63,6 +64,11 @@ EVERY_PAGE = (
     "./why_attention",
 )
 WALL, LAPTOP, OLD = (1920, 1080), (1280, 720), (1024, 768)
+EVERY = (
+    (tuple({(it.screen.page, it.screen.picture): it for it in TALK.scenes}.values()), (OLD, WALL)),
+    (TALK.scenes, (OLD, LAPTOP, WALL)),
+)
+"""Scenes, and sizes of a wall: the shape of a laptop is that of the largest."""
 TYPE = (Path(__file__).parent / "drawn_type.js").read_text("utf-8")
 LONG = (
     "My brother and his two friends wanted to play football in the park yesterday afternoon, but "
@@ -124,8 +130,13 @@ ALL_TEXT = """() => [...document.querySelectorAll("*")].map(({ shadowRoot }) => 
 SCHEME = "() => getComputedStyle(document.querySelector('[data-testid=stApp]')).colorScheme"
 
 
+@pytest.mark.parametrize(
+    ("scenes", "sizes"),
+    cases(EVERY, {"pictures, and what takes their place": EVERY[0]}),
+    ids=["each page", "all"],
+)
 def test_the_talk_is_given_by_one_key_and_every_scene_is_read_from_afar(
-    page: Page, address: str
+    page: Page, address: str, scenes: tuple[Scene, ...], sizes: tuple[tuple[int, int], ...]
 ) -> None:
     page.add_init_script(TYPE)
     resize(page, WALL)
@@ -134,13 +145,16 @@ def test_the_talk_is_given_by_one_key_and_every_scene_is_read_from_afar(
     for number, scene in enumerate(TALK.scenes, 1):
         expect(heading(page)).to_have_text(scene.heading)
         becomes(lambda: shown(page).page, scene.screen.page)
+        expect(page.get_by_title("Overview")).to_have_text(f"{number} / {len(TALK.scenes)}")
+        if scene not in scenes:
+            page.keyboard.press("PageDown")
+            continue
         if scene.question:
             expect(page.get_by_role("button", name="Reveal")).to_be_visible()
             expect(page.locator(PICTURES)).to_have_count(0)  # it waits for the answer
             page.keyboard.press("r")
             expect(page.locator(PICTURES)).not_to_have_count(0)
-        expect(page.get_by_title("Overview")).to_have_text(f"{number} / {len(TALK.scenes)}")
-        for size in (OLD, LAPTOP, WALL):
+        for size in sizes:
             page.evaluate("window.drawnType = {}")
             resize(page, size)
             least = 24 * min(size[0] / WALL[0], size[1] / WALL[1])  # the same part of the wall
@@ -151,7 +165,7 @@ def test_the_talk_is_given_by_one_key_and_every_scene_is_read_from_afar(
             becomes(lambda: page.evaluate(RING), "none")  # of a page that a key has led to
         expect(page.locator(".stPlotlyChart")).to_have_count(0)  # its type is that of a screen
         if scene.screen.page == "decode" and scene.question:
-            a_long_sentence_fits(page, scene.question.query)
+            a_long_sentence_fits(page, scene.question.query, sizes)
         if scene.screen.page == "positions":
             type_sentence(page, "")
             expect(page.get_by_text("The text is empty: type a sentence.")).to_be_visible()
@@ -179,15 +193,18 @@ def test_every_page_is_a_scene_that_is_seen_whole_and_read_from_afar(
         page.keyboard.press("PageDown")
 
 
-def a_long_sentence_fits(page: Page, asked: int) -> None:
+def a_long_sentence_fits(page: Page, asked: int, sizes: tuple[tuple[int, int], ...]) -> None:
     type_sentence(page, LONG)
     expect(page.locator(PICTURES)).to_have_count(0)  # it is asked anew
+    expect(page.get_by_role("button", name="Reveal")).to_be_visible()
+    becomes(lambda: shown(page).text, LONG)
+    painted(page)  # a key before would be an answer for the sentence before
     page.keyboard.press("r")
     player = page.locator(".decode-player[data-nonce]")
     expect(player).to_have_attribute("data-step", str(asked))
     for key in ("Home", "End"):
         page.get_by_label("Step", exact=True).press(key)
-        for size in (OLD, LAPTOP, WALL):
+        for size in sizes:
             resize(page, size)
             becomes(lambda: page.evaluate(SCROLLS), 0)
             for name in (".written", ".panel.source .tokens", ".panel.own .tokens"):
@@ -362,8 +379,9 @@ def test_people_guess_and_the_answer_is_that_of_the_sentence_on_screen(
     expect(said).not_to_contain_text("Your points")  # nobody guessed
 
 
+@pytest.mark.parametrize("n_keys", cases([12, 100], {"some keys": 12}))
 def test_presenter_wall_and_audience_agree_and_a_phone_that_wandered_comes_back(
-    page: Page, browser: Browser, address: str, tmp_path: Path
+    page: Page, browser: Browser, address: str, tmp_path: Path, n_keys: int
 ) -> None:
     file = tmp_path / "talk.md"  # small, as each of five sessions draws each scene
     file.write_text(write_story(COUNTED), "utf-8")
@@ -388,7 +406,7 @@ def test_presenter_wall_and_audience_agree_and_a_phone_that_wandered_comes_back(
         expect(heading(window)).to_have_text(scenes[0].heading)
     expect(presenter.get_by_text("2 following")).to_be_visible()
     at = 0
-    for _ in range(100):
+    for _ in range(n_keys):
         mover = rng.choice((page, presenter))
         for window in (page, presenter):  # each key is heard where the one before has led
             becomes(lambda window=window: shown(window).scene, at + 1)

@@ -47,12 +47,16 @@ def test_a_sweep_is_stopped_goes_on_and_leads_to_a_head(
     page: Page, address: str, lake: str
 ) -> None:
     text = f"The old man looked at the {lake}, and it was as quiet as his house was."
+    page.add_init_script(BARS)
     page.goto(f"{address}/experiment?text={text}")
     far, rows = page.locator("[class*=st-key-far]"), page.locator(".data tbody tr")
+    page.wait_for_function("bars.length > 2 && bars.at(-1)[0] > 9")
     far.get_by_role("button", name="Stop").click()
     expect(far).to_contain_text(re.compile(r"Stopped: \d+ of 72 are done"))
     n_done = int(re.findall(r"(\d+) of 72", far.inner_text())[0])
     assert n_done < 72
+    for n, n_all, width in page.evaluate("window.bars"):
+        assert width == pytest.approx(n / n_all, abs=0.011)  # Streamlit rounds to a hundredth
     expect(rows).to_have_count(72)
     known = rows.locator("td.text:not(:empty)")
     expect(known).to_have_count(n_done)
@@ -79,17 +83,6 @@ def test_a_sweep_is_stopped_goes_on_and_leads_to_a_head(
     rows.first.locator("a").click()
     becomes(lambda: parameter(page, "edits"), str(found.edits[worst]))
     expect(page.locator(".text-lines .foot [data-value]")).to_have_text(total)
-
-
-def test_a_bar_says_what_its_words_say(page: Page, address: str, lake: str) -> None:
-    page.add_init_script(BARS)
-    page.goto(f"{address}/experiment?text=The old woman looked at the {lake}, and it was quiet.")
-    expect(page.locator(".data tbody tr")).to_have_count(72)
-    page.wait_for_function("bars.length > 2 && bars.at(-1)[0] > 9")
-    bars = page.evaluate("window.bars")
-    assert len(bars) > 2
-    for n_done, n_all, width in bars:
-        assert width == pytest.approx(n_done / n_all, abs=0.011)  # Streamlit rounds to a hundredth
 
 
 def test_a_classifier_s_heads_move_its_classes(page: Page, address: str) -> None:

@@ -6,6 +6,7 @@ from playwright.sync_api import Page, ViewportSize, expect
 from tests.browser.server import becomes
 from tests.browser.test_accessibility import COLOURS, faults, switch
 from tests.browser.test_app import open_app, visit
+from tests.representatives import cases
 from viz.theme import DARK
 
 pytestmark = [pytest.mark.browser, pytest.mark.same_page]
@@ -146,7 +147,12 @@ def test_the_mouse_that_pressed_next_points_at_nothing_until_it_is_moved(
     page.keyboard.press("Escape")
 
 
-@pytest.mark.parametrize("place", ["?story=masks&scene=1&role=stage", "decode", "lessons"])
+WALL = "?story=masks&scene=1&role=stage"
+
+
+@pytest.mark.parametrize(
+    "place", cases([WALL, "decode", "lessons"], {"a wall": WALL, "another page": "decode"})
+)
 def test_no_wall_and_no_other_page_offers_it(page: Page, address: str, place: str) -> None:
     visit(page, f"{address}/{place}")
     expect(page.locator(".tour")).to_have_count(0)

@@ -1,6 +1,7 @@
 """A written word is pinned, and its card says what it looks at and what it needs."""
 
 import re
+from itertools import product
 from pathlib import Path
 from urllib.parse import quote_plus
 
@@ -10,6 +11,7 @@ from playwright.sync_api import Page, expect
 from tests.browser.server import DESKTOP, PHONE, ROOT, becomes, painted
 from tests.browser.test_app import parameter, row, type_sentence, visit
 from tests.browser.test_focus import chip
+from tests.representatives import cases
 from transformer import decode, load_checkpoint
 from transformer.causes import evidence
 from viz.labels import bare_label
@@ -92,8 +94,16 @@ def test_below_a_picture_s_sentence_stands_whether_it_mattered(
     expect(worth).to_be_empty()
 
 
-@pytest.mark.parametrize("is_new", [False, True], ids=["known", "asked for by the browser"])
-@pytest.mark.parametrize("second", ["edited_b=yes&edits=head-off:cross.2.3", "checkpoint_b=en-de"])
+EDITED, OTHER = "edited_b=yes&edits=head-off:cross.2.3", "checkpoint_b=en-de"
+
+
+@pytest.mark.parametrize(
+    ("second", "is_new"),
+    cases(
+        product([EDITED, OTHER], [False, True]),
+        {"its worth is known": (EDITED, False), "it is asked for by the browser": (OTHER, True)},
+    ),
+)
 def test_of_two_models_beside_each_other_neither_s_worth_is_said(
     page: Page, address: str, tmp_path: Path, second: str, is_new: bool
 ) -> None:

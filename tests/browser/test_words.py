@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from itertools import product
 
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
@@ -10,6 +11,7 @@ from tests.browser.server import DESKTOP, PHONE, becomes, painted
 from tests.browser.test_accessibility import faults
 from tests.browser.test_app import open_app, visit
 from tests.browser.test_explore import open_picture
+from tests.representatives import cases
 from transformer import Recording
 from viz.glossary import words
 from viz.notebook.pictures import head_map
@@ -119,12 +121,23 @@ def test_a_tap_opens_a_card_on_a_phone_and_the_next_closes_it(phone: Page, addre
     expect(phone.locator(CARD)).to_have_count(0)
 
 
-@pytest.mark.parametrize("size", [DESKTOP, PHONE], ids=["desktop", "phone"])
-@pytest.mark.parametrize("place", PICTURES)
+SIZES = {"desktop": DESKTOP, "phone": PHONE}
+FEW = {
+    "words of arrows": ("?", "desktop"),
+    "words of a map": ("?picture=map", "desktop"),
+    "words inside of a cell": ("?picture=inside", "desktop"),
+    "words of a decoding": ("decode", "desktop"),
+    "words of the grid": ("?show=confidence&sort=entropy", "desktop"),
+    "a narrow card": ("?picture=inside", "phone"),
+}
+"""Each component has its own words; all have the same card."""
+
+
+@pytest.mark.parametrize(("place", "size"), cases(product(PICTURES, SIZES), FEW))
 def test_every_underlined_word_has_a_card_that_is_whole_and_covers_no_word(
-    page: Page, address: str, place: str, size: dict[str, int]
+    page: Page, address: str, place: str, size: str
 ) -> None:
-    page.set_viewport_size({"width": size["width"], "height": size["height"]})
+    page.set_viewport_size(SIZES[size])  # type: ignore[arg-type]
     visit(page, f"{address}/{place}")
     page.locator(f".{PICTURES[place]} .term:visible").first.wait_for()
     painted(page)
