@@ -8,6 +8,7 @@ import pytest
 import torch
 
 from tests.conftest import SENTENCES, random_checkpoint
+from tests.representatives import MARK
 from tests.transformer.recording.test_families import CONFIGS, SOURCE, TARGET
 from transformer import Checkpoint, InputError, decode, evidence, load_checkpoint, record
 from transformer.analysis.bootstrap import interval
@@ -62,6 +63,7 @@ def test_one_more_lens_that_is_hide_agrees_in_all(
     assert set(result.left_out) == {"flow"}
 
 
+@MARK
 def test_a_random_model_s_lenses_know_nothing_of_random_words() -> None:
     """Each word has its own random row of W_E, up as likely as down: no sign of a cost is known.
 
