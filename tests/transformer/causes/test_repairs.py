@@ -94,7 +94,7 @@ def test_repairs_of_every_family_are_what_decoding_writes(name: str, method: str
     check(checkpoint, SOURCE, method, result)
 
 
-@pytest.mark.parametrize("family", ["Marian", "GPT-2"])
+@pytest.mark.parametrize("family", cases(("Marian", "GPT-2"), {"words behind a text": "GPT-2"}))
 def test_models_of_the_library_run_change_by_change(tmp_path: Path, family: str) -> None:
     build(family).save_pretrained(tmp_path)
     checkpoint = load_checkpoint(tmp_path, "cpu")

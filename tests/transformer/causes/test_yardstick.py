@@ -138,6 +138,7 @@ def test_without_cross_attention_there_is_nothing_to_compare(name: str) -> None:
         yardstick(random_checkpoint(CONFIGS[name]), [SOURCE], [TARGET])
 
 
+@MARK
 def test_of_a_trained_model_weights_know_much_and_the_cut_more() -> None:
     texts = [source for source, _ in stage_pairs()[::20]]
     result = yardstick(load_checkpoint(shipped_path("en-de-1"), "cpu"), texts).agreements
