@@ -24,6 +24,12 @@ def cases(every: Iterable[Any], few: Mapping[str, Any]) -> list[Any]:
     return [case if case in few.values() else thorough(case) for case in every]
 
 
+def part(every: Iterable[Any], few: Mapping[str, Any]) -> list[Any]:
+    """The same of a part of a family, where few is of the whole family."""
+    every = list(every)
+    return cases(every, {what: case for what, case in few.items() if case in every})
+
+
 def thorough(case: Any) -> Any:
     """A case of the whole product, which `make test-all` alone runs."""
     return pytest.param(*(case if isinstance(case, tuple) else (case,)), marks=MARK)

@@ -1,6 +1,7 @@
 """Rows that a step needs for another token: the least by brute force, and in a real run."""
 
 import math
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import product
 from typing import Any
@@ -10,8 +11,9 @@ import torch
 from torch import Tensor
 
 from tests.conftest import random_checkpoint
+from tests.representatives import cases, part
 from tests.transformer.own_module.test_from_module import PIECES, Generator, tokenize
-from tests.transformer.recording.test_families import CONFIGS
+from tests.transformer.recording.test_families import CONFIGS, FEW
 from transformer import Checkpoint, InputError, decode, from_module, record
 from transformer.analysis.needed import Needed, needed
 from transformer.analysis.row_pass import Head, RowPass
@@ -47,7 +49,7 @@ def reachable(name: str = "post-norm", **named: Any) -> tuple[Checkpoint, Needed
     raise AssertionError("no token can be reached")
 
 
-@pytest.mark.parametrize("name", WRITERS)
+@pytest.mark.parametrize("name", part(WRITERS, FEW))
 def test_a_run_with_the_edits_writes_the_token_and_the_rows_are_rows(name: str) -> None:
     checkpoint, found = reachable(name)
     assert found.edits and found.before.rank > 1 and found.divergence > 0
@@ -77,10 +79,11 @@ def kl(rows: Tensor, plain: Tensor) -> float:
 @pytest.mark.parametrize(
     "heads", [[("decoder_self", 1, 0)], [("decoder_self", 0, 1), ("decoder_self", 1, 2)]]
 )
-def test_it_is_the_least_by_brute_force(heads: list[Head]) -> None:
+@pytest.mark.parametrize("seeds", cases((range(8), (2, 5)), {"find a token each": (2, 5)}), ids=str)
+def test_it_is_the_least_by_brute_force(heads: list[Head], seeds: Sequence[int]) -> None:
     """Two keys: the weight of the first one says all of a row."""
     n_found = 0
-    for seed in range(8):
+    for seed in seeds:
         checkpoint = lively("gpt2", seed)
         plain = record(checkpoint, "3", TARGET)
         rows = torch.stack([plain.attentions[k].weights(i, h)[1, :2] for k, i, h in heads]).double()

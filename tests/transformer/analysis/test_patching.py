@@ -12,6 +12,7 @@ import torch
 from torch import Tensor, nn
 
 from tests.conftest import random_checkpoint
+from tests.representatives import cases
 from tests.transformer.recording.test_families import CONFIGS
 from tests.transformer.watch.hugging_face import build
 from transformer import Checkpoint, InputError, load_checkpoint, record
@@ -21,9 +22,11 @@ from transformer.edits import Edit
 
 A, B = "3 9 11 4 17", "3 9 7 4 12"
 OURS = ("post-norm", "pre-norm", "encoder_decoder, wide", "gpt2", "former-classifier")
+FEW = {"a source": "post-norm", "a text that goes on": "gpt2", "a class": "former-classifier"}
+"""What is patched, and what is judged -> the configuration that shows it."""
 
 
-@pytest.fixture(params=OURS)
+@pytest.fixture(params=cases(OURS, FEW))
 def checkpoint(request: pytest.FixtureRequest) -> Checkpoint:
     return ours(request.param)
 
@@ -166,7 +169,16 @@ def opened(name: str) -> Checkpoint:
     return differing(make)
 
 
-@pytest.mark.parametrize("name", LAYERS)
+PATCHED = {
+    "a source of ours": "post-norm",
+    "a text of ours": "gpt2",
+    "a source, and layers that give several things": "T5",
+    "a text": "Llama",
+}
+"""Where a state is put, and in whose layers -> the model that shows it."""
+
+
+@pytest.mark.parametrize("name", cases(LAYERS, PATCHED))
 def test_a_patch_is_what_a_hook_written_by_hand_does(name: str) -> None:
     checkpoint = ours(name) if name in CONFIGS else opened(name)
     last = all_of(checkpoint)

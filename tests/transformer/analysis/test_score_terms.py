@@ -8,7 +8,7 @@ import torch
 
 from tests.conftest import random_checkpoint
 from tests.transformer.edits.test_ours import recorded
-from tests.transformer.recording.test_families import CONFIGS
+from tests.transformer.recording.test_families import CONFIGS, each
 from tests.transformer.watch.hugging_face import build
 from transformer import Checkpoint, decode, load_checkpoint, record
 from transformer.analysis.score_terms import FOUR, NoTerms, score_terms
@@ -17,7 +17,7 @@ KINDS = ("encoder_self", "decoder_self")
 IDS = "7 9 11 13 4"
 
 
-@pytest.mark.parametrize("name", CONFIGS)
+@each
 def test_the_terms_sum_to_the_score(name: str) -> None:
     """Also where positions are moved, and an arrow has another weight."""
     checkpoint = random_checkpoint(CONFIGS[name])
@@ -142,7 +142,7 @@ def test_runs_of_other_threads_do_not_notice(two_of_one: list[Checkpoint]) -> No
     with ThreadPoolExecutor(4) as pool:
         terms = [pool.submit(score_terms, opened, plain, KINDS[1], i % 4) for i in range(20)]
         others = [pool.submit(record, opened, IDS) for _ in range(20)]
-    for each in others:
-        torch.testing.assert_close(each.result().logits, plain.logits)
+    for other in others:
+        torch.testing.assert_close(other.result().logits, plain.logits)
     assert all(each.result().error < 1e-4 for each in terms)
     assert not any(each._forward_hooks for each in opened.model.modules())

@@ -8,6 +8,7 @@ import pytest
 import torch
 
 from tests.conftest import SENTENCES, random_checkpoint
+from tests.representatives import cases
 from tests.transformer.own_module.test_from_module import copier
 from tests.transformer.recording.test_families import CONFIGS, SOURCE, TARGET
 from tests.transformer.watch.hugging_face import build
@@ -125,7 +126,10 @@ def test_modules_of_anybody_s_are_run_head_by_head() -> None:
     one_by_one(checkpoint, "abc", target)
 
 
-@pytest.mark.parametrize("name", ["Marian", "T5", "GPT-2", "Llama"])
+OPENED = {"three attentions": "Marian", "one, of grouped heads": "Llama"}
+
+
+@pytest.mark.parametrize("name", cases(("Marian", "T5", "GPT-2", "Llama"), OPENED))
 def test_opened_models_are_run_head_by_head(name: str, tmp_path: Path) -> None:
     model: Any = build(name)
     model.save_pretrained(tmp_path)

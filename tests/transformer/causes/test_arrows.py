@@ -8,7 +8,8 @@ import pytest
 import torch
 
 from tests.conftest import random_checkpoint
-from tests.transformer.recording.test_families import CONFIGS, SOURCE, TARGET
+from tests.representatives import part
+from tests.transformer.recording.test_families import CONFIGS, FEW, SOURCE, TARGET, WRITING
 from transformer import Checkpoint, InputError, decode, load_checkpoint
 from transformer.analysis.outputs.output import output_of
 from transformer.analysis.scored import scored
@@ -16,8 +17,7 @@ from transformer.causes.arrows import Arrows, arrows
 from transformer.checkpoint import shipped_path
 from transformer.edits import Edit, edits_of
 
-WRITING = [name for name, config in CONFIGS.items() if config.family != "encoder_classifier"]
-each = pytest.mark.parametrize("name", WRITING)
+each = pytest.mark.parametrize("name", part(WRITING, FEW))
 
 
 def cost(checkpoint: Checkpoint, step: int, cut: Edit, *edits: str) -> float:

@@ -7,8 +7,8 @@ import pytest
 import torch
 
 from tests.conftest import random_checkpoint
-from tests.transformer.causes.test_evidence import WRITING
-from tests.transformer.recording.test_families import CONFIGS, SOURCE, TARGET
+from tests.representatives import cases, part
+from tests.transformer.recording.test_families import CONFIGS, FEW, SOURCE, TARGET, WRITING
 from tests.transformer.watch.hugging_face import build
 from transformer import Checkpoint, InputError, decode, evidence, load_checkpoint, record
 from transformer.causes import contrast
@@ -30,7 +30,7 @@ def small() -> Checkpoint:
     return load_checkpoint(Path("checkpoints") / SMALL, "cpu")
 
 
-@pytest.mark.parametrize("name", WRITING)
+@pytest.mark.parametrize("name", part(WRITING, FEW))
 def test_both_words_cost_what_runs_that_write_them_say(name: str) -> None:
     checkpoint = random_checkpoint(CONFIGS[name])
     result = contrast(checkpoint, SOURCE, written(checkpoint), 1, "8 11")
@@ -107,7 +107,11 @@ def test_pieces_are_those_that_the_model_would_write_there(small: Checkpoint) ->
     assert another_word(small, target, len(target) - 1, "und").words == ["und"]
 
 
-@pytest.mark.parametrize("family", ["Marian", "BART", "T5", "GPT-2"])
+LIBRARY = {"a source": "Marian"}
+"""Words behind a text are asked for in test_repairs."""
+
+
+@pytest.mark.parametrize("family", cases(("Marian", "BART", "T5", "GPT-2"), LIBRARY))
 def test_models_of_the_library_have_other_words(tmp_path: Path, family: str) -> None:
     build(family).save_pretrained(tmp_path)
     checkpoint = load_checkpoint(tmp_path, "cpu")

@@ -6,7 +6,8 @@ import pytest
 import torch
 
 from tests.conftest import random_checkpoint
-from tests.transformer.recording.test_families import CONFIGS, SOURCE, TARGET
+from tests.representatives import part
+from tests.transformer.recording.test_families import CONFIGS, CROSS, FEW, SOURCE, TARGET
 from tests.transformer.watch.hugging_face import build
 from transformer import InputError, decode, load_checkpoint, record
 from transformer.__main__ import main
@@ -14,11 +15,10 @@ from transformer.causes.decoder_lens import decoder_lens, with_encoder_layers
 from transformer.checkpoint import shipped_path
 from transformer.layers.stacks import DecoderState
 
-NAMES = [name for name, config in CONFIGS.items() if config.family == "encoder_decoder"]
 TEXT = "He gave up smoking two years ago."
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", part(CROSS, FEW))
 def test_the_decoder_reads_that_layer(name: str) -> None:
     checkpoint = random_checkpoint(CONFIGS[name])
     model, ids = checkpoint.model, [int(word) for word in TARGET.split()]
@@ -44,7 +44,7 @@ def test_the_decoder_reads_that_layer(name: str) -> None:
     }
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", part(CROSS, FEW))
 def test_all_layers_decode_as_ever(name: str) -> None:
     checkpoint = random_checkpoint(CONFIGS[name])
     *lower, whole = decoder_lens(checkpoint, SOURCE, max_len=6)

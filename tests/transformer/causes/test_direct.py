@@ -7,17 +7,17 @@ import pytest
 import torch
 
 from tests.conftest import random_checkpoint
-from tests.transformer.recording.test_families import CONFIGS, SOURCE, TARGET
+from tests.representatives import part
+from tests.transformer.recording.test_families import CONFIGS, FEW, SOURCE, TARGET, WRITING
 from tests.transformer.watch.hugging_face import build
 from transformer import InputError, decode, load_checkpoint, record
 from transformer.causes.direct import BIASES, FEED_FORWARD, INPUT, direct
 from transformer.checkpoint import shipped_path
 
 TEXT = "The animal didn't cross the street because it was too tired."
-WRITING = [name for name, config in CONFIGS.items() if config.family != "encoder_classifier"]
 
 
-@pytest.mark.parametrize("name", WRITING)
+@pytest.mark.parametrize("name", part(WRITING, FEW))
 def test_parts_sum_to_the_logit_and_contrasts_to_the_difference(name: str) -> None:
     checkpoint = random_checkpoint(CONFIGS[name])
     logits = record(checkpoint, SOURCE, TARGET).logits[-len(TARGET.split()) :].double()
@@ -32,7 +32,9 @@ def test_parts_sum_to_the_logit_and_contrasts_to_the_difference(name: str) -> No
         assert result.last_layer_only is (CONFIGS[name].norm_order == "post")
 
 
-@pytest.mark.parametrize("name", [name for name in WRITING if CONFIGS[name].tied == "none"])
+@pytest.mark.parametrize(
+    "name", part([name for name in WRITING if CONFIGS[name].tied == "none"], FEW)
+)
 def test_a_vector_added_to_all_rows_of_the_output_leaves_contrasts(name: str) -> None:
     checkpoint = random_checkpoint(CONFIGS[name])
     plain, contrast = (direct(checkpoint, SOURCE, TARGET, 1, it).parts for it in (None, 7))

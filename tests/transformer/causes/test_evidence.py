@@ -10,20 +10,18 @@ import torch
 from torch import Tensor
 
 from tests.conftest import random_checkpoint
+from tests.representatives import cases, part
 from tests.transformer.hugging_face.test_numbers import judge
-from tests.transformer.recording.test_families import CONFIGS, SOURCE, TARGET
+from tests.transformer.recording.test_families import CONFIGS, FEW, SOURCE, TARGET, WRITING, each
 from tests.transformer.watch.hugging_face import build
 from transformer import Checkpoint, Evidence, InputError, decode, evidence, load_checkpoint, record
 from transformer.causes.prefix import replaced, stand_in
 from transformer.checkpoint import shipped_path
 from transformer.editing.read_words import side_read
-from transformer.edits.edit import EditError
 from transformer.fingerprint import fingerprint
 from transformer.recording.text_vector import angle
 from transformer.words import word_groups
 
-each = pytest.mark.parametrize("name", CONFIGS)
-WRITING = [name for name, config in CONFIGS.items() if config.family != "encoder_classifier"]
 WATCHED = ("Marian", "BART", "mBART", "T5", "GPT-2", "Llama")
 close: Any = {"rtol": 0.0, "atol": 5e-6}
 
@@ -86,22 +84,21 @@ def test_of_words_in_another_order_it_is_that_of_a_text_in_this_order(name: str)
             torch.testing.assert_close(getattr(changed, field), expected, **close)
 
 
-@each
+@pytest.mark.parametrize(
+    "name", part([it for it in CONFIGS if CONFIGS[it].positions != "none"], FEW)
+)
 @pytest.mark.parametrize("edit", ["positions-shift:{}=1", "positions-zero:{}"])
 def test_edits_of_positions_stay_in_force(name: str, edit: str) -> None:
     checkpoint = random_checkpoint(CONFIGS[name])
     side = side_read(checkpoint)
-    try:
-        plain = log_probs(checkpoint, edit.format(side))
-    except EditError:
-        pytest.skip("it has no such positions")
+    plain = log_probs(checkpoint, edit.format(side))
     result = evidence(checkpoint, SOURCE, target_of(checkpoint), [edit.format(side)])
     hidden = log_probs(checkpoint, edit.format(side), f"hide:{side}.2")
     torch.testing.assert_close(result.log_probs, plain, **close)
     torch.testing.assert_close(result.hidden[:, 2], plain - hidden, **close)
 
 
-@pytest.mark.parametrize("name", WRITING)
+@pytest.mark.parametrize("name", part(WRITING, FEW))
 def test_edits_in_force_stay_in_force(name: str) -> None:
     checkpoint = random_checkpoint(CONFIGS[name])
     edit = f"head-off:{list(checkpoint.family.attentions)[-1]}.0.0"
@@ -115,7 +112,7 @@ def test_edits_in_force_stay_in_force(name: str) -> None:
     assert not torch.equal(result.prefix, without.prefix)
 
 
-@pytest.mark.parametrize("name", WRITING)
+@pytest.mark.parametrize("name", part(WRITING, FEW))
 def test_the_contrast_is_with_the_most_probable_other_word(name: str) -> None:
     checkpoint = random_checkpoint(CONFIGS[name])
     result, side = evidence(checkpoint, SOURCE, TARGET), side_read(checkpoint)
@@ -133,7 +130,7 @@ def test_the_contrast_is_with_the_most_probable_other_word(name: str) -> None:
         assert float(result.contrast[t, 1]) == pytest.approx(float(lost), abs=1e-5)
 
 
-@pytest.mark.parametrize("name", WRITING)
+@pytest.mark.parametrize("name", part(WRITING, FEW))
 def test_a_replaced_word_is_the_other_token_where_it_is_read(name: str) -> None:
     checkpoint = random_checkpoint(CONFIGS[name])
     sources, targets = ([int(word) for word in text.split()] for text in (SOURCE, TARGET))
@@ -161,7 +158,11 @@ def opened(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Checkpoint]:
     return result
 
 
-@pytest.mark.parametrize("family", WATCHED)
+FEW_WATCHED = {"a source": "Marian", "a bias": "T5", "words behind a text": "Llama"}
+"""What a run without a word differs in -> the family that shows it."""
+
+
+@pytest.mark.parametrize("family", cases(WATCHED, FEW_WATCHED))
 def test_models_of_the_library_run_word_by_word(opened: dict[str, Checkpoint], family: str) -> None:
     checkpoint = opened[family]
     result = evidence(checkpoint, "7 9 11", "10 12 14")

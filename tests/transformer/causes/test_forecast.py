@@ -9,9 +9,10 @@ import pytest
 import torch
 
 from tests.conftest import random_checkpoint
+from tests.representatives import cases, part
 from tests.transformer.causes.test_own_modules import WORDS, ids_of
 from tests.transformer.own_module.test_from_module import Copier
-from tests.transformer.recording.test_families import CONFIGS, SOURCE, TARGET
+from tests.transformer.recording.test_families import CONFIGS, FEW, SOURCE, TARGET, WRITING
 from tests.transformer.watch.hugging_face import build
 from transformer import Checkpoint, InputError, decode, from_module, load_checkpoint, record
 from transformer.analysis.outputs.output import output_of
@@ -22,7 +23,6 @@ from transformer.edits import Edit
 SMALL = 0.1
 TEXT = "7 9 11 13"
 HUGGING_FACE = ("Marian", "T5", "BART", "GPT-2", "GPT-NeoX", "Llama", "Gemma-2", "BLOOM", "Jamba")
-WRITING = [name for name, config in CONFIGS.items() if config.family != "encoder_classifier"]
 
 
 def opened(family: str, folder: Path) -> Checkpoint:
@@ -64,14 +64,18 @@ def check(checkpoint: Checkpoint, text: str, target: Any, step: int) -> None:
         assert SMALL * (1 - weight) * cost == pytest.approx(wanted, rel=0.05, abs=3e-6)
 
 
-@pytest.mark.parametrize("family", HUGGING_FACE)
+SLOPES = {"a source": "Marian", "a bias": "T5", "grouped heads": "Llama", "by hand": "Gemma-2"}
+"""How weights are computed that a slope is of -> the family that shows it."""
+
+
+@pytest.mark.parametrize("family", cases(HUGGING_FACE, SLOPES))
 def test_it_is_the_slope_of_a_cut_in_models_of_others(family: str, tmp_path: Path) -> None:
     checkpoint = opened(family, tmp_path)
     target = decode(checkpoint, TEXT, max_len=4).target
     check(checkpoint, TEXT, target, len(target) - 1)
 
 
-@pytest.mark.parametrize("name", WRITING)
+@pytest.mark.parametrize("name", part(WRITING, FEW))
 def test_it_is_the_slope_of_a_cut_in_models_of_ours(name: str) -> None:
     checkpoint = random_checkpoint(CONFIGS[name])
     if "plain" in name:  # nothing joins its heads

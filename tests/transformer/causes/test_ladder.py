@@ -7,13 +7,12 @@ import pytest
 import torch
 
 from tests.conftest import random_checkpoint
-from tests.transformer.recording.test_families import CONFIGS, SOURCE, TARGET
+from tests.representatives import part
+from tests.transformer.recording.test_families import CONFIGS, FEW, SOURCE, TARGET, WRITING
 from tests.transformer.watch.hugging_face import build
 from transformer import Checkpoint, InputError, decode, load_checkpoint, record
 from transformer.causes.ladder import Rung, ladder, strongest_arrow
 from transformer.checkpoint import shipped_path
-
-WRITING = [name for name, config in CONFIGS.items() if config.family != "encoder_classifier"]
 
 
 def log_prob(checkpoint: Checkpoint, rung: Rung | None, source: str = SOURCE) -> float:
@@ -40,7 +39,7 @@ def is_climbed(checkpoint: Checkpoint) -> None:
     assert rungs[-1].cost == pytest.approx(gone, abs=1e-5)
 
 
-@pytest.mark.parametrize("name", WRITING)
+@pytest.mark.parametrize("name", part(WRITING, FEW))
 def test_every_rung_is_a_run_of_its_own(name: str) -> None:
     is_climbed(random_checkpoint(CONFIGS[name]))
 
@@ -109,7 +108,7 @@ def test_an_arrow_that_a_window_closes_is_refused(tmp_path: Path) -> None:
         ladder(checkpoint, "7 9 11 13 8 9", "10 12 14", "cut:decoder_self.0.0.6.1")
 
 
-@pytest.mark.parametrize("name", WRITING)
+@pytest.mark.parametrize("name", part(WRITING, FEW))
 def test_the_strongest_arrow_has_the_largest_weight(name: str) -> None:
     recording = record(random_checkpoint(CONFIGS[name]), SOURCE, TARGET)
     cut = strongest_arrow(recording, 1, 2)

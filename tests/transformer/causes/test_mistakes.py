@@ -7,6 +7,7 @@ import pytest
 
 from tests.mistakes.__main__ import document, known_at_once
 from tests.mistakes.mistakes import CHECKPOINT, DOCUMENT, METHOD, MISTAKES, RESULTS, Mistake
+from tests.representatives import cases
 from transformer import Checkpoint, decode, load_checkpoint
 from transformer.causes.another_word import word_number
 from transformer.causes.repairs import in_place
@@ -22,7 +23,11 @@ def en_de() -> Checkpoint:
     return load_checkpoint(CHECKPOINT, "cpu")
 
 
-@pytest.mark.parametrize("number", range(len(MISTAKES)))
+FEW = {"it looks elsewhere": 0, "an arrow of a head, and an end": 2, "another method alone": 6}
+"""What was found of a mistake, and repairs it -> its number."""
+
+
+@pytest.mark.parametrize("number", cases(range(len(MISTAKES)), FEW))
 def test_each_mistake_is_what_the_page_says(en_de: Checkpoint, number: int) -> None:
     mistake, wanted = MISTAKES[number], RECORDED["results"][number]
     result = known_at_once(en_de, mistake)

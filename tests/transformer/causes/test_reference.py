@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import random_checkpoint
-from tests.transformer.causes.test_evidence import WRITING
-from tests.transformer.recording.test_families import CONFIGS, SOURCE, TARGET
+from tests.representatives import part
+from tests.transformer.recording.test_families import CONFIGS, FEW, SOURCE, TARGET, WRITING
 from tests.transformer.watch.hugging_face import build
 from transformer import Checkpoint, InputError, decode, load_checkpoint, record
 from transformer.causes.continuation import continuation
@@ -22,7 +22,7 @@ def small() -> Checkpoint:
     return load_checkpoint(Path("checkpoints/en-de-small"), "cpu")
 
 
-@pytest.mark.parametrize("name", WRITING)
+@pytest.mark.parametrize("name", part(WRITING, FEW))
 def test_words_have_the_numbers_of_the_forced_pass(name: str) -> None:
     checkpoint = random_checkpoint(CONFIGS[name])
     result = reference(checkpoint, SOURCE, TARGET)
@@ -53,7 +53,7 @@ def test_a_departure_is_the_whole_word_that_decoding_writes(small: Checkpoint) -
     assert long.words[0].instead == greedy[0]
 
 
-@pytest.mark.parametrize("name", WRITING)
+@pytest.mark.parametrize("name", part(WRITING, FEW))
 def test_a_continuation_is_what_decoding_would_have_written(name: str) -> None:
     checkpoint = random_checkpoint(CONFIGS[name])
     target = decode(checkpoint, SOURCE, max_len=6).target

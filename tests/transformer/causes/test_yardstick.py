@@ -8,6 +8,7 @@ import pytest
 import torch
 
 from tests.conftest import SENTENCES, random_checkpoint
+from tests.representatives import MARK
 from tests.transformer.recording.test_families import CONFIGS, SOURCE, TARGET
 from transformer import Checkpoint, InputError, decode, evidence, load_checkpoint, record
 from transformer.analysis.bootstrap import interval
@@ -62,6 +63,7 @@ def test_one_more_lens_that_is_hide_agrees_in_all(
     assert set(result.left_out) == {"flow"}
 
 
+@MARK
 def test_a_random_model_s_lenses_know_nothing_of_random_words() -> None:
     """Each word has its own random row of W_E, up as likely as down: no sign of a cost is known.
 
@@ -136,6 +138,7 @@ def test_without_cross_attention_there_is_nothing_to_compare(name: str) -> None:
         yardstick(random_checkpoint(CONFIGS[name]), [SOURCE], [TARGET])
 
 
+@MARK
 def test_of_a_trained_model_weights_know_much_and_the_cut_more() -> None:
     texts = [source for source, _ in stage_pairs()[::20]]
     result = yardstick(load_checkpoint(shipped_path("en-de-1"), "cpu"), texts).agreements

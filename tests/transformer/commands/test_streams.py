@@ -4,53 +4,80 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from contextlib import suppress
 from io import StringIO
 from pathlib import Path
 
 import pytest
 
+from tests import warm
 from tests.conftest import SENTENCES
+from tests.representatives import MARK
 from transformer.__main__ import main
 from transformer.commands.arguments import csv_file
 
 ROOT = Path(__file__).parents[3]
 ASCII = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
 """A locale in which a pipe has ASCII."""
+Run = Callable[..., warm.Ended]
 
 
-def run(
-    *arguments: object, given: bytes = b"", stdout: int = subprocess.PIPE, **variables: str
-) -> subprocess.CompletedProcess[bytes]:
+def run_anew(
+    *arguments: object, given: bytes = b"", stdout: str = "", closed: bool = False, **variables: str
+) -> warm.Ended:
+    """A command in a new interpreter. stdout: a file in the place of a pipe."""
     environment = {key: it for key, it in os.environ.items() if key != "PYTHONIOENCODING"}
-    return subprocess.run(
-        [sys.executable, "-m", "transformer", *map(str, arguments)],
+    command = [sys.executable, "-m", "transformer", *map(str, arguments)]
+    end = f">'{stdout}'" if stdout else ">&-" if closed else ""
+    done = subprocess.run(
+        ["sh", "-c", f'"$@" {end}', "sh", *command],
         input=given,
-        stdout=stdout,
-        stderr=subprocess.PIPE,
+        capture_output=True,
         cwd=ROOT,
         env={**environment, **variables},
         timeout=120,
     )
+    return warm.Ended(done.returncode, done.stdout, done.stderr)
+
+
+def run_in_a_fork(
+    *arguments: object, given: bytes = b"", stdout: str = "", closed: bool = False, **variables: str
+) -> warm.Ended:
+    """The same command, in a process whose streams are made as an interpreter makes them."""
+    return warm.run(
+        warm.COMMAND,
+        *arguments,
+        given=given,
+        stdout="" if closed else stdout or "stdout",
+        encoding=variables.get("PYTHONIOENCODING", "utf-8"),
+        variables=variables,
+    )
+
+
+@pytest.fixture(params=[run_in_a_fork, pytest.param(run_anew, marks=MARK)])
+def run(request: pytest.FixtureRequest) -> Run:
+    result: Run = request.param
+    return result
 
 
 def test_every_encoding_of_a_pipe(text_folder: Path) -> None:
     """Windows says cp1252 of a pipe, and LC_ALL=C ASCII: neither has all that a model writes."""
     text = f"{SENTENCES[0]} ▁é"
     given = f"\ufeff{text}\tnot read\r\n".encode()
-    ended = run("decode", text_folder, "--data", "-", given=given, **ASCII)
+    ended = run_anew("decode", text_folder, "--data", "-", given=given, **ASCII)
     assert not ended.returncode, ended.stderr
     assert json.loads(ended.stdout)["source"] == text
 
 
-def test_an_encoding_that_a_person_names(text_folder: Path) -> None:
+def test_an_encoding_that_a_person_names(text_folder: Path, run: Run) -> None:
     given = f"{SENTENCES[0]} é\n".encode("latin-1")
     ended = run("decode", text_folder, "--data", "-", given=given, PYTHONIOENCODING="latin-1")
     assert not ended.returncode, ended.stderr
     assert json.loads(ended.stdout.decode("latin-1"))["source"] == f"{SENTENCES[0]} é"
 
 
-def test_errors_lose_nothing(tmp_path: Path) -> None:
+def test_errors_lose_nothing(tmp_path: Path, run: Run) -> None:
     name = str(tmp_path / "é▁")
     ended = run("decode", name, SENTENCES[0], PYTHONIOENCODING="ascii")
     assert ended.returncode == 1 and rb"\xe9\u2581" in ended.stderr
@@ -73,7 +100,9 @@ def test_a_standard_input_that_is_closed(
     assert "closed" in capsys.readouterr().err
 
 
-def test_what_is_no_utf8_is_refused_from_a_pipe_too(text_folder: Path, tmp_path: Path) -> None:
+def test_what_is_no_utf8_is_refused_from_a_pipe_too(
+    text_folder: Path, tmp_path: Path, run: Run
+) -> None:
     given = SENTENCES[0].encode() + b"\xff\n"
     (tmp_path / "text").write_bytes(given)
     for file, more in (("-", given), (tmp_path / "text", b"")):
@@ -84,19 +113,16 @@ def test_what_is_no_utf8_is_refused_from_a_pipe_too(text_folder: Path, tmp_path:
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="only Linux has a disk that is full")
 @pytest.mark.parametrize("how", [["decode", SENTENCES[0]], ["decode", "--data", "-"]])
-def test_a_full_disk_is_one_sentence(text_folder: Path, how: list[str]) -> None:
+def test_a_full_disk_is_one_sentence(text_folder: Path, how: list[str], run: Run) -> None:
     command, *rest = how
-    with Path("/dev/full").open("wb") as full:
-        given = SENTENCES[0].encode()
-        ended = run(command, text_folder, *rest, given=given, stdout=full.fileno())
+    given = SENTENCES[0].encode()
+    ended = run(command, text_folder, *rest, given=given, stdout="/dev/full")
     assert ended.returncode == 1
     assert b"Traceback" not in ended.stderr and b"cannot be written" in ended.stderr
 
 
-def test_a_stdout_that_is_closed_is_no_fault(text_folder: Path) -> None:
-    command = '"$0" -m transformer decode "$1" "$2" >&-'
-    words = ["sh", "-c", command, sys.executable, str(text_folder), SENTENCES[0]]
-    ended = subprocess.run(words, cwd=ROOT, stderr=subprocess.PIPE, timeout=120)
+def test_a_stdout_that_is_closed_is_no_fault(text_folder: Path, run: Run) -> None:
+    ended = run("decode", text_folder, SENTENCES[0], closed=True)
     assert (ended.returncode, ended.stderr) == (0, b"")
 
 

@@ -32,6 +32,7 @@ def data(tmp_path: Path) -> Path:
     return file
 
 
+@pytest.mark.usefixtures("forked_workers")
 def test_it_is_written_said_and_continued(data: Path, tmp_path: Path, capsys: Output) -> None:
     pytest.importorskip("pyarrow")
     out = tmp_path / "out"

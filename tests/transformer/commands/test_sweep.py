@@ -108,6 +108,7 @@ def test_a_stopped_sweep_is_continued_to_the_same_bytes(
     assert broken.read_bytes() == whole.read_bytes()
 
 
+@pytest.mark.usefixtures("forked_workers")
 def test_another_process_writes_the_same_table(
     text_folder: Path, data: Path, tmp_path: Path
 ) -> None:

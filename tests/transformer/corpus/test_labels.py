@@ -13,6 +13,7 @@ from tests.planted import (
     of_random,
     of_short_texts,
 )
+from tests.representatives import MARK
 from transformer.corpus.labels import holm, labels, share_labelled, tail
 from transformer.corpus.surveyed import Estimate, HeadSummary, Survey, Syntax
 
@@ -47,6 +48,7 @@ def test_a_head_that_copies_by_its_values_is_told_from_random_ones() -> None:
     assert scores["random"] < 0.5
 
 
+@MARK
 def test_random_heads_have_next_to_none() -> None:
     heads = defaultdict[str, list[bool]](list)
     for name, of in of_random():

@@ -11,6 +11,7 @@ import pytest
 import torch
 
 from tests.conftest import SENTENCES, random_checkpoint, tiny
+from tests.representatives import MARK, cases
 from tests.transformer.hugging_face.saving import save, writer
 from tests.transformer.own_module.test_from_module import copier
 from tests.transformer.watch.models_table import built
@@ -40,7 +41,16 @@ def sentences_of(name: str) -> list[str]:
     return [" ".join([*SENTENCES, *SENTENCES][i : i + 1 + i % 4]) for i in range(N)]
 
 
-@pytest.fixture(scope="module", params=SHIPPED)
+FEW = {
+    "three attentions of words": "en-de-small",
+    "three of numbers": "copy",
+    "a text that goes on": "shakespeare",
+    "a text that is read": "sentiment",
+}
+"""What is recorded of a sentence -> the smallest checkpoint that shows it."""
+
+
+@pytest.fixture(scope="module", params=cases(SHIPPED, FEW))
 def checkpoint(request: pytest.FixtureRequest) -> Checkpoint:
     return load_checkpoint(Path("checkpoints") / request.param, "cpu")
 
@@ -93,7 +103,9 @@ def test_a_batch_says_what_recordings_say(
                     torch.testing.assert_close(column, values, **close)
 
 
-@pytest.mark.parametrize("checkpoint", ["en-de-small", "shakespeare"], indirect=True)
+@pytest.mark.parametrize(
+    "checkpoint", ["en-de-small", pytest.param("shakespeare", marks=MARK)], indirect=True
+)
 def test_order_and_members_of_batches_do_not_matter(
     checkpoint: Checkpoint, lines: dict[int, str], portion: Portion
 ) -> None:

@@ -10,6 +10,7 @@ import torch.nn.functional as F
 from torch.overrides import TorchFunctionMode
 
 from tests.conftest import SENTENCES, random_checkpoint, tiny
+from tests.representatives import MARK, cases
 from transformer import Checkpoint, InputError, decode, record
 from transformer.decoding.alone import alone
 from transformer.decoding.decode import Written, written_text
@@ -43,7 +44,7 @@ def test_the_methods() -> None:
     assert all(method.title for method in METHODS.values())
 
 
-@pytest.mark.parametrize("sentence", SENTENCES[::9])
+@pytest.mark.parametrize("sentence", cases(SENTENCES[::9], dict(enumerate(SENTENCES[::72]))))
 def test_beam_of_one_equals_greedy(text_checkpoint: Checkpoint, sentence: str) -> None:
     greedy = decode(text_checkpoint, sentence)
     beam = decode(text_checkpoint, sentence, method="beam", beam_size=1)
@@ -153,7 +154,7 @@ def repeated(ids: list[int], repeats: int) -> bool:
     return any(ids[at] in barred(ids[:at], repeats) for at in range(len(ids)))
 
 
-@pytest.mark.parametrize("repeats", [2, 3])
+@pytest.mark.parametrize("repeats", [2, pytest.param(3, marks=MARK)])
 def test_a_beam_repeats_nothing_more_often_than_it_may(
     text_checkpoint: Checkpoint, repeats: int
 ) -> None:

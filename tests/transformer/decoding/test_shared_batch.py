@@ -4,6 +4,7 @@ import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from functools import partial
+from itertools import product
 from threading import Event
 from typing import Any
 
@@ -12,7 +13,8 @@ import torch
 from torch import Tensor, nn
 
 from tests.conftest import SENTENCES, random_checkpoint, tiny
-from tests.transformer.models.test_steps import config_of, each, families
+from tests.representatives import MARK, cases
+from tests.transformer.models.test_steps import FAMILIES, VARIANTS, config_of
 from transformer import Checkpoint, Decoding, decode
 from transformer.decoding.shared_batch import SharedBatch
 
@@ -86,8 +88,17 @@ def assert_same(found: Decoding, expected: Decoding) -> None:
         assert ours.score == pytest.approx(theirs.score, abs=1e-4)
 
 
-@families
-@each
+TOGETHER = {
+    "two sides": ("paper", "encoder_decoder"),
+    "places of padded words": ("learned", "decoder_only"),
+    "norms over a batch": ("batch", "encoder_decoder"),
+    "keys and values of their own sizes": ("key and value", "decoder_only"),
+    "no matrix": ("plain", "encoder_decoder"),
+}
+"""What rows of several lengths could mix up -> variant and family."""
+
+
+@pytest.mark.parametrize(("variant", "family"), cases(product(VARIANTS, FAMILIES), TOGETHER))
 def test_a_batch_equals_each_search_alone(variant: str, family: str) -> None:
     checkpoint = random_checkpoint(config_of(variant, family))
     held = Held(checkpoint.model)
@@ -204,6 +215,7 @@ def test_lower_ranks_come_first_and_who_waits_is_told_its_place(
         assert_same(future.result(), expected)
 
 
+@MARK
 def test_two_hundred_threads_are_told_their_own_answers() -> None:
     checkpoint = random_checkpoint(tiny(config_of("paper", "encoder_decoder")))
     batch = SharedBatch(checkpoint.model, most_rows=24)  # type: ignore[arg-type]

@@ -1,5 +1,6 @@
 """The same edits in modules of anybody's: hand-written, torch's own, of Hugging Face's library."""
 
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -7,6 +8,7 @@ import pytest
 import torch
 from torch import Tensor, nn
 
+from tests.representatives import cases
 from tests.transformer.watch import layers
 from tests.transformer.watch.hugging_face import build, inputs_of
 from tests.transformer.watch.invented import STYLES, TOKENS, D, Stack
@@ -112,8 +114,18 @@ def test_what_a_model_hides_is_refused_in_a_sentence() -> None:
 FAMILIES = ("Marian", "T5", "GPT-2", "Llama", "BLOOM", "BERT")
 
 
-@pytest.mark.parametrize("attention", [None, "eager"])
-@pytest.mark.parametrize("family", FAMILIES)
+EDITED = {
+    "a fused call": ("Marian", None),
+    "a bias": ("T5", None),
+    "grouped keys": ("Llama", None),
+    "slopes": ("BLOOM", None),
+    "weights by hand": ("BERT", "eager"),
+    "grouped keys by hand": ("Llama", "eager"),
+}
+"""What an edit acts on -> family, and how its attention is computed."""
+
+
+@pytest.mark.parametrize(("family", "attention"), cases(product(FAMILIES, (None, "eager")), EDITED))
 def test_models_of_the_library(family: str, attention: str | None) -> None:
     """Grouped keys in Llama, a bias in T5 and BLOOM, weights by hand in "eager" ones."""
     model = build(family, attention)

@@ -2,6 +2,7 @@
 
 import math
 from concurrent.futures import ThreadPoolExecutor
+from itertools import product
 from typing import Any
 
 import pytest
@@ -9,13 +10,13 @@ import torch
 from torch import Tensor, nn
 
 from tests.conftest import SENTENCES, random_checkpoint, tiny
-from tests.transformer.recording.test_families import CONFIGS, SOURCE, TARGET
+from tests.representatives import cases
+from tests.transformer.recording.test_families import CONFIGS, SOURCE, TARGET, each
 from transformer import Checkpoint, EditError, Recording, decode, record
 from transformer.editing.ours import places
 from transformer.editing.read_words import side_read
 
 close = {"rtol": 0.0, "atol": 1e-6}
-each = pytest.mark.parametrize("name", CONFIGS)
 
 
 def target_of(checkpoint: Checkpoint) -> str | None:
@@ -157,19 +158,28 @@ def test_what_each_edit_of_weights_makes_of_them() -> None:
     assert torch.equal(forced[2], old[2])
 
 
-@pytest.mark.parametrize("method", ["greedy", "beam", "sample"])
-@pytest.mark.parametrize(
-    "edit",
-    [
-        *("head-off:decoder_self.0.1", "head-scale:decoder_self.1.0=3"),
-        *("cut:decoder_self.0.0.3.1", "head-previous:decoder_self.0.0"),
-        *("head-uniform:decoder_self.1.1", "emphasise:decoder_self.0.0=0.1,2,4"),
-        *("row-force:decoder_self.0.1.3=1,2,3", "arrow-scale:decoder_self.1.1.4.0=9"),
-        *("positions-zero:SIDE", "positions-shift:SIDE=2", "positions-swap:SIDE=1,3"),
-        "positions-permute:SIDE=3,1,0,2",
-    ],
+STEP_BY_STEP = (
+    *("head-off:decoder_self.0.1", "head-scale:decoder_self.1.0=3"),
+    *("cut:decoder_self.0.0.3.1", "head-previous:decoder_self.0.0"),
+    *("head-uniform:decoder_self.1.1", "emphasise:decoder_self.0.0=0.1,2,4"),
+    *("row-force:decoder_self.0.1.3=1,2,3", "arrow-scale:decoder_self.1.1.4.0=9"),
+    *("positions-zero:SIDE", "positions-shift:SIDE=2", "positions-swap:SIDE=1,3"),
+    "positions-permute:SIDE=3,1,0,2",
 )
-@pytest.mark.parametrize("name", ["post-norm", "gpt2"])
+METHODS = ("greedy", "beam", "sample")
+FEW_STEPS = {
+    **{f"{it}, two sides": ("post-norm", it, "greedy") for it in STEP_BY_STEP},
+    **{f"{it}, one": ("gpt2", it, "greedy") for it in STEP_BY_STEP},
+    **{f"kept keys, {it}": ("post-norm", STEP_BY_STEP[2], it) for it in METHODS},
+    **{f"positions, {it}": ("gpt2", STEP_BY_STEP[-1], it) for it in METHODS},
+}
+"""Each edit while each family writes; a method has a say in which rows are kept."""
+
+
+@pytest.mark.parametrize(
+    ("name", "edit", "method"),
+    cases(product(("post-norm", "gpt2"), STEP_BY_STEP, METHODS), FEW_STEPS),
+)
 def test_steps_are_those_of_the_forced_pass(name: str, edit: str, method: str) -> None:
     """Keys that were kept from earlier steps are those of the edited words."""
     checkpoint = random_checkpoint(CONFIGS[name])

@@ -8,20 +8,18 @@ import pytest
 import torch
 
 from tests.conftest import random_checkpoint
+from tests.representatives import part
 from tests.transformer.edits.test_words_read import (
     ALONE,
-    CROSS,
     ENCODING,
     IDS,
-    WRITING,
     by_hand,
     cells,
-    each,
     hide,
     logits,
     target_of,
 )
-from tests.transformer.recording.test_families import CONFIGS, SOURCE
+from tests.transformer.recording.test_families import CONFIGS, CROSS, FEW, SOURCE, WRITING, each
 from transformer import Checkpoint, evidence
 from transformer.analysis.outputs.output import output_of
 from transformer.analysis.scored import scored
@@ -36,7 +34,7 @@ def double(name: str) -> Checkpoint:
     return checkpoint
 
 
-@pytest.mark.parametrize("name", WRITING)
+@pytest.mark.parametrize("name", part(WRITING, FEW))
 def test_a_hidden_word_is_a_cut_of_all_its_cells(name: str) -> None:
     checkpoint = double(name)
     kinds = {"decoder_self"} if name in ALONE else {"encoder_self", "cross"}
@@ -45,14 +43,14 @@ def test_a_hidden_word_is_a_cut_of_all_its_cells(name: str) -> None:
     assert every.dtype == torch.float64 and not torch.equal(every, logits(checkpoint))
 
 
-@pytest.mark.parametrize("name", CROSS)
+@pytest.mark.parametrize("name", part(CROSS, FEW))
 def test_a_word_cut_off_is_a_cut_of_all_its_cells_in_cross_attention(name: str) -> None:
     checkpoint = double(name)
     every = logits(checkpoint, *cells(checkpoint, 3, {"cross"}))
     torch.testing.assert_close(logits(checkpoint, "cut-word:cross.3"), every, **exact)
 
 
-@pytest.mark.parametrize("name", ENCODING)
+@pytest.mark.parametrize("name", part(ENCODING, FEW))
 def test_hiding_is_padding_and_at_the_end_a_shorter_source(name: str) -> None:
     checkpoint = double(name)
     for word in range(len(IDS)):

@@ -7,7 +7,16 @@ import torch
 from torch import Tensor
 
 from tests.conftest import random_checkpoint
-from tests.transformer.recording.test_families import CONFIGS, SOURCE, TARGET
+from tests.representatives import part
+from tests.transformer.recording.test_families import (
+    CONFIGS,
+    CROSS,
+    FEW,
+    SOURCE,
+    TARGET,
+    WRITING,
+    each,
+)
 from tests.transformer.watch.hugging_face import build
 from transformer import Checkpoint, EditError, decode, load_checkpoint, record
 from transformer.analysis.outputs.output import output_of
@@ -16,11 +25,8 @@ from transformer.editing.read_words import side_read
 from transformer.edits import edits_of
 
 close = {"rtol": 2e-6, "atol": 2e-6}
-each = pytest.mark.parametrize("name", CONFIGS)
-CROSS = [name for name, config in CONFIGS.items() if config.family == "encoder_decoder"]
 ALONE = [name for name, config in CONFIGS.items() if config.family == "decoder_only"]
 ENCODING = [name for name in CONFIGS if name not in ALONE]
-WRITING = [*CROSS, *ALONE]
 IDS = [int(word) for word in SOURCE.split()]
 
 
@@ -60,7 +66,7 @@ def cells(checkpoint: Checkpoint, key: int, kinds: set[str]) -> list[str]:
     ]
 
 
-@pytest.mark.parametrize("name", WRITING)
+@pytest.mark.parametrize("name", part(WRITING, FEW))
 def test_a_hidden_word_is_a_cut_of_all_its_cells(name: str) -> None:
     checkpoint = random_checkpoint(CONFIGS[name])
     every = cells(checkpoint, 2, {"encoder_self", "decoder_self", "cross"})
@@ -71,7 +77,7 @@ def test_a_hidden_word_is_a_cut_of_all_its_cells(name: str) -> None:
     )
 
 
-@pytest.mark.parametrize("name", ENCODING)
+@pytest.mark.parametrize("name", part(ENCODING, FEW))
 def test_a_hidden_word_is_padding(name: str) -> None:
     checkpoint = random_checkpoint(CONFIGS[name])
     for word in range(len(IDS)):
@@ -81,7 +87,7 @@ def test_a_hidden_word_is_padding(name: str) -> None:
         assert not torch.equal(hidden, logits(checkpoint))
 
 
-@pytest.mark.parametrize("name", ENCODING)
+@pytest.mark.parametrize("name", part(ENCODING, FEW))
 def test_without_its_last_words_a_source_is_a_shorter_one(name: str) -> None:
     checkpoint = random_checkpoint(CONFIGS[name])
     both = [hide(checkpoint, 3), hide(checkpoint, 4)]
@@ -90,7 +96,7 @@ def test_without_its_last_words_a_source_is_a_shorter_one(name: str) -> None:
     )
 
 
-@pytest.mark.parametrize("name", ALONE)
+@pytest.mark.parametrize("name", part(ALONE, FEW))
 def test_rows_before_a_hidden_word_keep_every_bit(name: str) -> None:
     checkpoint = random_checkpoint(CONFIGS[name])
     plain, hidden = (record(checkpoint, SOURCE, TARGET, e) for e in ([], ["hide:text.2"]))
@@ -138,7 +144,7 @@ def _last(checkpoint: Checkpoint) -> str:
     return list(checkpoint.family.attentions)[-1]
 
 
-@pytest.mark.parametrize("name", CROSS)
+@pytest.mark.parametrize("name", part(CROSS, FEW))
 def test_a_word_cut_off_is_a_cut_of_all_its_cells_in_cross_attention(name: str) -> None:
     checkpoint = random_checkpoint(CONFIGS[name])
     every = cells(checkpoint, 3, {"cross"})
@@ -151,7 +157,7 @@ def test_a_word_cut_off_is_a_cut_of_all_its_cells_in_cross_attention(name: str) 
         assert torch.equal(old, new)
 
 
-@pytest.mark.parametrize("name", [name for name in CROSS if CONFIGS[name].projections])
+@pytest.mark.parametrize("name", part([name for name in CROSS if CONFIGS[name].projections], FEW))
 def test_what_adds_nothing_or_the_same_for_every_word_is_missed_by_nobody(name: str) -> None:
     """Weights say otherwise: a map of them cannot know."""
     checkpoint = random_checkpoint(CONFIGS[name])
@@ -173,7 +179,7 @@ def test_what_adds_nothing_or_the_same_for_every_word_is_missed_by_nobody(name: 
 
 
 @pytest.mark.parametrize("method", ["greedy", "beam"])
-@pytest.mark.parametrize("name", WRITING)
+@pytest.mark.parametrize("name", part(WRITING, FEW))
 def test_what_is_written_is_what_the_forced_pass_says(name: str, method: str) -> None:
     checkpoint = random_checkpoint(CONFIGS[name])
     edits = [hide(checkpoint, 1)]

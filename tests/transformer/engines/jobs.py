@@ -14,6 +14,9 @@ from transformer.corpus.shards import Shard, write_part
 from transformer.engines.engine import Done, Work
 from transformer.inputs import InputError
 
+LEFT = ("a", "b", "hang 1", "hang 2", "c")
+"""Lines of which the last three are not done when two workers are at work on the third."""
+
 
 @dataclass(frozen=True)
 class Lengths:

@@ -2,8 +2,6 @@
 
 import os
 import signal
-import subprocess
-import sys
 import time
 from pathlib import Path
 
@@ -11,7 +9,8 @@ import pyarrow.parquet
 import pytest
 import torch
 
-from tests.transformer.engines.jobs import Lengths, fail
+from tests import warm
+from tests.transformer.engines.jobs import LEFT, Lengths, fail
 from transformer.corpus.shards import missing, shards_of
 from transformer.engines.crew import attempt
 from transformer.engines.engine import EngineError, Resources
@@ -20,10 +19,10 @@ from transformer.engines.machine import check_machine, marks_of
 from transformer.engines.processes import ENGINE as processes
 from transformer.inputs import InputError
 
-ROOT = Path(__file__).parents[3]
 LINES = [f"line {i:3}" for i in range(40)]
 SHARDS = list(shards_of(LINES, 8))
 TWO = Resources(jobs=2)
+forked = pytest.mark.usefixtures("forked_workers")
 
 
 def contents(folder: Path) -> dict[str, bytes]:
@@ -47,6 +46,7 @@ def test_here_gives_the_threads_back(tmp_path: Path) -> None:
     assert done.result[1] == before + 1 and torch.get_num_threads() == before
 
 
+@forked
 @pytest.mark.parametrize("engine", [here, processes])
 def test_a_refusal_of_a_job_is_raised_here(engine: type(here), tmp_path: Path) -> None:
     (shard,) = shards_of(["refuse the line"])
@@ -65,6 +65,7 @@ def test_without_shards_nothing_is_opened(engine: type(here), tmp_path: Path) ->
     assert list(engine.run(Lengths(tmp_path, opens=False), [])) == []
 
 
+@forked
 def test_after_a_killed_worker_another_does_its_shard(tmp_path: Path) -> None:
     shards = list(shards_of(["a", "kill once", "b", "c"], 1))
     result = list(processes.run(Lengths(tmp_path), shards, TWO))
@@ -73,6 +74,7 @@ def test_after_a_killed_worker_another_does_its_shard(tmp_path: Path) -> None:
     assert sorted(table["line"].to_pylist()) == [0, 1, 2, 3]
 
 
+@forked
 def test_lines_that_kill_two_workers_are_named(tmp_path: Path) -> None:
     shards = list(shards_of(["a", "kill"], 1))
     with pytest.raises(EngineError, match=r"over line 2 .*signal 9"):
@@ -80,6 +82,7 @@ def test_lines_that_kill_two_workers_are_named(tmp_path: Path) -> None:
     assert missing(shards, tmp_path) == shards[1:]
 
 
+@forked
 def test_a_model_that_kills_two_workers_is_said(tmp_path: Path) -> None:
     with pytest.raises(EngineError, match="before they had opened"):
         list(processes.run(Lengths(tmp_path, opens=False), SHARDS))
@@ -98,44 +101,45 @@ def test_a_machine_with_another_version_is_named(monkeypatch: pytest.MonkeyPatch
         check_machine(here, marks_of(Path("checkpoints/copy")))
 
 
-LEFT = ("a", "b", "hang 1", "hang 2", "c")
 DRIVER = """
-import signal, sys
+import os, signal, sys
 from pathlib import Path
-from tests.transformer.engines.jobs import Lengths
-from tests.transformer.engines.test_engines import LEFT
+from tests import warm
+from tests.transformer.engines.jobs import LEFT, Lengths
 from transformer.corpus.shards import shards_of
+from transformer.engines import processes
 from transformer.engines.engine import Resources
-from transformer.engines.processes import ENGINE
 
-if __name__ == "__main__":
-    # A shell's job in the background, as this suite may be, has its interrupts ignored.
-    signal.signal(signal.SIGINT, signal.default_int_handler)
-    folder = Path(sys.argv[1])
-    for done in ENGINE.run(Lengths(folder), list(shards_of(LEFT, 1)), Resources(jobs=2)):
-        print(done.number, done.result[0], flush=True)
+os.setsid()
+# A shell's job in the background, as this suite may be, has its interrupts ignored.
+signal.signal(signal.SIGINT, signal.default_int_handler)
+folder, number = Path(sys.argv[1]), int(sys.argv[2])
+if number == signal.SIGKILL:
+    # Ctrl-C reaches all processes of a session: then its workers are its own.
+    processes.get_context = lambda name: warm.CONTEXT
+for done in processes.ENGINE.run(Lengths(folder), list(shards_of(LEFT, 1)), Resources(jobs=2)):
+    print(done.number, done.result[0], flush=True)
 """
 
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT])
 def test_a_driver_that_ends_leaves_whole_parts_and_no_worker(number: int, tmp_path: Path) -> None:
     """The same command does the rest: what there is stays as it is."""
-    out, script = tmp_path / "out", tmp_path / "driver.py"
-    script.write_text(DRIVER)
-    command = [sys.executable, str(script), str(out)]
-    variables = {**os.environ, "PYTHONPATH": str(ROOT)}
-    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
-    with subprocess.Popen(command, env=variables, start_new_session=True, **pipes) as process:
-        pids = {int(process.stdout.readline().split()[1]) for _ in range(2)}
-        while len(list(out.glob(".hung-*"))) < 2:  # both workers are at work
-            assert process.poll() is None
-        before = {file: file.stat().st_mtime_ns for file in out.glob("*.parquet")}
-        began = time.monotonic()
-        # Ctrl-C reaches all processes of a shell's command, a kill the one that it is given.
-        (os.kill if number == signal.SIGKILL else os.killpg)(process.pid, number)
-        process.wait()
-        while any(Path(f"/proc/{pid}").exists() for pid in pids):
-            assert time.monotonic() - began < 10  # not the half minute of what was at work
+    out = tmp_path / "out"
+    driver = warm.start(DRIVER, out, int(number), folder=tmp_path)
+    said = ""
+    while len(list(out.glob(".hung-*"))) < 2 or said.count("\n") < 2:  # both workers are at work
+        assert driver.is_alive()
+        driver.join(0.01)
+        said = (tmp_path / "stdout").read_text() if (tmp_path / "stdout").exists() else ""
+    pids = {int(line.split()[1]) for line in said.splitlines()}
+    before = {file: file.stat().st_mtime_ns for file in out.glob("*.parquet")}
+    began = time.monotonic()
+    # Ctrl-C reaches all processes of a shell's command, a kill the one that it is given.
+    (os.kill if number == signal.SIGKILL else os.killpg)(driver.pid, number)
+    driver.join()
+    while any(Path(f"/proc/{pid}").exists() for pid in pids):
+        assert time.monotonic() - began < 10  # not the half minute of what was at work
     assert len(before) == 2 and len(list(out.glob(".hung-*"))) == 2
     assert not list(out.glob(".*.part"))
     left = missing(shards_of(LEFT, 1), out)

@@ -1,14 +1,13 @@
 """A file of weights that is cut while it is loaded ends in a sentence, and never the process."""
 
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
 
+from tests import warm
 from tests.transformer.watch.hugging_face import build
 
 ROOT = Path(__file__).parents[3]
@@ -89,8 +88,7 @@ def test_it_ends_in_a_sentence(tmp_path: Path) -> None:
     """In a process of its own, which a mapped file would end (SIGBUS)."""
     made = {"ours": ours, "library": of_the_library, "pickled": pickled}
     files = [str(make(tmp_path / name)) for name, make in made.items()]
-    run = [sys.executable, "-c", LOAD, *files]
-    done = subprocess.run(run, capture_output=True, text=True, timeout=300, check=False)
+    done = warm.run(LOAD, *files)
     assert done.returncode == 0, done.stdout + done.stderr[-2000:]
-    lines = done.stdout.splitlines()
+    lines = done.stdout.decode().splitlines()
     assert [line.split(": ")[:2] for line in lines] == [["refused", name] for name in made]

@@ -1,8 +1,6 @@
 """A full disk at each write, a kill at each: the old files stay whole, and a sentence is said."""
 
 import errno
-import subprocess
-import sys
 from collections.abc import Callable
 from dataclasses import replace
 from itertools import count
@@ -10,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from tests import warm
 from tests.conftest import random_checkpoint
 from transformer.checkpoint import SNAPSHOTS, Checkpoint
 from transformer.config import ModelConfig
@@ -17,8 +16,6 @@ from transformer.files.whole_file import Unwritten, write_whole
 from transformer.formats.headscope import save_checkpoint
 from transformer.training.loop import Run
 from transformer.training.task import Recipe
-
-ROOT = Path(__file__).parents[3]
 
 
 def contents(folder: Path) -> dict[str, bytes]:
@@ -173,10 +170,8 @@ def copy_of(recipe: Recipe, folder: Path) -> Run:
 
 
 def test_a_process_that_is_killed_at_any_write_leaves_whole_files(tmp_path: Path) -> None:
-    done = subprocess.run(
-        [sys.executable, "-c", KILLED, str(tmp_path)], capture_output=True, text=True, cwd=ROOT
-    )
+    done = warm.run(KILLED, tmp_path)
     assert done.returncode == 0, done.stderr[-3000:]
-    killed = dict(line.split() for line in done.stdout.splitlines())
+    killed = dict(line.split() for line in done.stdout.decode().splitlines())
     assert {name: int(n) > 2 for name, n in killed.items()} == dict.fromkeys(killed, True)
     assert list(killed) == ["save", "publish", "train"]

@@ -4,6 +4,7 @@ import json
 import os
 import shutil
 import zipfile
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ import pytest
 import torch
 from safetensors.torch import load_file, save_file
 
+from tests.representatives import cases
 from tests.transformer.watch.hugging_face import FAMILIES, build
 from transformer import Checkpoint, CheckpointError, InputError, decode, load_checkpoint, record
 
@@ -79,8 +81,17 @@ def test_it_opens_and_is_recorded_as_the_library_says(folder_of: Any, family: st
             assert float(difference) < 1e-5
 
 
-@pytest.mark.parametrize("method", ["greedy", "beam", "sample"])
-@pytest.mark.parametrize("family", ["Marian", "T5", "M2M100", "GPT-2", "Llama", "Gemma-2", "BLOOM"])
+WRITE = ("Marian", "T5", "M2M100", "GPT-2", "Llama", "Gemma-2", "BLOOM")
+STEPS = {
+    **{f"{family}, one by one": (family, "greedy") for family in WRITE},
+    **{f"{it} of a source": ("Marian", it) for it in ("beam", "sample")},
+    **{f"{it} behind a text": ("Llama", it) for it in ("beam", "sample")},
+}
+
+
+@pytest.mark.parametrize(
+    ("family", "method"), cases(product(WRITE, ("greedy", "beam", "sample")), STEPS)
+)
 def test_steps_are_those_of_the_forced_pass(folder_of: Any, family: str, method: str) -> None:
     checkpoint = load_checkpoint(folder_of(family), "cpu")
     decoding = decode(checkpoint, IDS, method, max_len=6)
@@ -422,9 +433,17 @@ DAMAGES = {
 }
 
 
-@pytest.mark.parametrize("damage", DAMAGES)
-@pytest.mark.parametrize("kind", ["safetensors", "bin"])
-@pytest.mark.parametrize("which", [0, 1, -1])
+DAMAGED = {
+    **{f"the first, {it}": (it, "safetensors", 0) for it in DAMAGES},
+    **{f"the last of pickles, {it}": (it, "bin", -1) for it in DAMAGES},
+    "one between": ("cut", "safetensors", 1),
+}
+
+
+@pytest.mark.parametrize(
+    ("damage", "kind", "which"),
+    cases(product(DAMAGES, ("safetensors", "bin"), (0, 1, -1)), DAMAGED),
+)
 def test_a_part_that_is_damaged_is_named_and_where_it_lies_is_not(
     tmp_path: Path, damage: str, kind: str, which: int
 ) -> None:

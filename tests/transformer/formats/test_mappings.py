@@ -3,6 +3,7 @@
 import os
 from collections.abc import Callable
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +27,12 @@ pytestmark = pytest.mark.filterwarnings("ignore:enable_nested_tensor is True:Use
 each = pytest.mark.parametrize("name", CASES)
 SOURCE, TARGET = [5, 6, 16, 4, 7], [8, 9, 21, 3]
 TEXT = [3, 4, 5, 6, 4, 9, 10]
+
+
+@pytest.fixture(scope="module")
+def saved(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Case]:
+    """A codebase's model, which is saved once: its folder is read and never written to."""
+    return cache(lambda name: CASES[name](tmp_path_factory.mktemp(name)))
 
 
 @pytest.fixture(autouse=True)
@@ -57,17 +64,17 @@ def test_every_codebase_is_tested() -> None:
 
 
 @each
-def test_it_computes_what_their_code_does(name: str, tmp_path: Path) -> None:
-    checkpoint = require_equal(CASES[name](tmp_path), atol=1e-4 if name == "marian" else 1e-5)
+def test_it_computes_what_their_code_does(name: str, saved: Callable[[str], Case]) -> None:
+    checkpoint = require_equal(saved(name), atol=1e-4 if name == "marian" else 1e-5)
     assert checkpoint.about.title.startswith(mappings()[name].title)
     assert checkpoint.config == describe_checkpoint(checkpoint.path).config
     assert f" of {codebases.HEADS} heads" in checkpoint.about.title
 
 
 @each
-def test_its_attention_is_theirs(name: str, tmp_path: Path) -> None:
-    case = CASES[name](tmp_path)
-    checkpoint = load_checkpoint(tmp_path, "cpu")  # the folder, this time
+def test_its_attention_is_theirs(name: str, saved: Callable[[str], Case]) -> None:
+    case = saved(name)
+    checkpoint = load_checkpoint(case.folder, "cpu")  # the folder, this time
     given = inputs(case, checkpoint)
     recording = recorded(checkpoint, given)
     weights = recording.attentions[case.kind].weights(0)
@@ -105,9 +112,8 @@ class _Given:
 
 
 @each
-def test_it_decodes_its_example(name: str, tmp_path: Path) -> None:
-    CASES[name](tmp_path)
-    checkpoint = load_checkpoint(tmp_path, "cpu")
+def test_it_decodes_its_example(name: str, saved: Callable[[str], Case]) -> None:
+    checkpoint = load_checkpoint(saved(name).folder, "cpu")
     (example, *_) = checkpoint.about.examples
     if checkpoint.family.decodes:
         decoding = decode(checkpoint, example, method="beam", max_len=5)
@@ -466,10 +472,12 @@ def test_circuits_are_those_of_their_weights(tmp_path: Path) -> None:
 
 
 @each
-def test_what_a_file_holds_fits_what_it_is_taken_for(tmp_path: Path, name: str) -> None:
-    CASES[name](tmp_path)
-    found = survey(tmp_path)
+def test_what_a_file_holds_fits_what_it_is_taken_for(
+    name: str, saved: Callable[[str], Case]
+) -> None:
+    folder = saved(name).folder
+    found = survey(folder)
     problems = [each.problem for each in found.findings]
     assert not [said for said in problems if said.startswith(("missing", "unexpected", "is "))]
-    opened = load_checkpoint(tmp_path, "cpu")
+    opened = load_checkpoint(folder, "cpu")
     assert found.n_parameters == sum(p.numel() for p in opened.model.parameters())

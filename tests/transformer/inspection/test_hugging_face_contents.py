@@ -9,7 +9,8 @@ import pytest
 import torch
 from safetensors.torch import load_file, save_file
 
-from tests.transformer.watch.hugging_face import FAMILIES, build
+from tests.representatives import cases
+from tests.transformer.watch.hugging_face import FAMILIES, FEW, build
 from transformer.checkpoint import CheckpointError
 from transformer.inspection.findings import Finding
 from transformer.inspection.survey import inspect, survey
@@ -42,7 +43,7 @@ def parts(tmp_path: Path) -> Path:
     return folder
 
 
-@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("family", cases(FAMILIES, FEW))
 def test_what_the_library_saved_is_whole_and_counted_as_it_counts(
     family: str, tmp_path: Path
 ) -> None:

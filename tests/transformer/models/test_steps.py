@@ -29,7 +29,8 @@ VARIANTS: dict[str, dict[str, Any]] = {
     "untied": {"tied": "none", "scaled_embeddings": False, "activation": "gelu_tanh"},
 }
 each = pytest.mark.parametrize("variant", VARIANTS)
-families = pytest.mark.parametrize("family", ["encoder_decoder", "decoder_only"])
+FAMILIES = ("encoder_decoder", "decoder_only")
+families = pytest.mark.parametrize("family", FAMILIES)
 
 
 def config_of(variant: str, family: str) -> ModelConfig:

@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 
 from tests.conftest import random_checkpoint, tiny
+from tests.representatives import cases
 from transformer import Checkpoint, Recording, load_checkpoint, record
 from transformer.config import ModelConfig
 from transformer.presets import PRESETS
@@ -31,7 +32,25 @@ CONFIGS = {name: tiny(preset.config) for name, preset in PRESETS.items()} | {
         ("untied", {"tied": "none"}),
     )
 }
-each = pytest.mark.parametrize("name", CONFIGS)
+FEW = {
+    "three attentions, the norm of each sum, sinusoids, tied embeddings": "post-norm",
+    "the norm of what a sublayer reads": "pre-norm",
+    "norms of one gain, of what a sublayer gives; separate embeddings; no end": "copy-task",
+    "norms over a batch": "batch-norm",
+    "values of another size than keys, a norm behind the encoder": "separate-key-value-sizes",
+    "no matrix, so that nothing joins the heads": "encoder_decoder, plain",
+    "a decoder alone, learned positions": "gpt2",
+    "wide heads, queries and keys scaled apart, a bias of W_O alone": "former-generator",
+    "a classifier by the largest, positions beside the words": "concatenated-positions",
+    "a classifier by the mean, one head, no positions, scores that nothing scales": (
+        "plain-self-attention"
+    ),
+}
+"""What differs in the code of a model -> the configuration that shows it."""
+every = pytest.mark.parametrize("name", CONFIGS)
+each = pytest.mark.parametrize("name", cases(CONFIGS, FEW))
+WRITING = [name for name, config in CONFIGS.items() if config.family != "encoder_classifier"]
+CROSS = [name for name, config in CONFIGS.items() if config.family == "encoder_decoder"]
 KINDS = {
     "encoder_decoder": {"encoder_self", "decoder_self", "cross"},
     "decoder_only": {"decoder_self"},
@@ -55,7 +74,7 @@ def watched(checkpoint: Checkpoint) -> tuple[Recording, dict[str, list[Tensor]]]
     return record(checkpoint, SOURCE, target_of(checkpoint)), outputs
 
 
-@each
+@every
 def test_weights_times_values_are_what_attention_gave(name: str) -> None:
     checkpoint = random_checkpoint(CONFIGS[name])
     recording, outputs = watched(checkpoint)

@@ -1,12 +1,14 @@
 """In half precision and behind norms, too, a wrong name is noticed, or nothing is claimed."""
 
 from collections.abc import Callable
+from itertools import product
 
 import pytest
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from tests.representatives import cases, part
 from tests.transformer.recording.test_contradictions import by_length, one_stack
 from tests.transformer.watch.inline import HEADS, D, Layer, Translator, by_hand, fused
 from transformer import Recording, record
@@ -78,6 +80,12 @@ class Lengths(Layer):
 
 
 NORMS = (Layer, OfHeads, Around0, Centred, EachHead, OfRows, Lengths)
+FEW = {
+    **{f"{it.__name__}, {n} words": (it, fused, torch.float32, n) for it in NORMS for n in (4, 5)},
+    **{f"by hand, in {it}": (Layer, by_hand, it, 4) for it in TYPES},
+    **{f"a norm, in {it}": (OfHeads, fused, it, 4) for it in TYPES},
+}
+"""What is done to queries and keys, and what rounding leaves of it in each type."""
 norms = pytest.mark.parametrize("layer", NORMS, ids=lambda it: it.__name__)
 types = pytest.mark.parametrize("dtype", TYPES, ids=str)
 attends = pytest.mark.parametrize("attend", [by_hand, fused])
@@ -91,10 +99,11 @@ def translated(
     return record(Translator(layer, attend).eval().to(dtype), inputs)
 
 
-@norms
-@types
-@attends
-@pytest.mark.parametrize("n", [4, 5])
+@pytest.mark.parametrize(
+    ("layer", "attend", "dtype", "n"),
+    cases(product(NORMS, (by_hand, fused), TYPES, (4, 5)), FEW),
+    ids=lambda it: getattr(it, "__name__", str(it)),
+)
 def test_it_is_proved(
     layer: type[Layer], attend: Callable[..., Tensor], dtype: torch.dtype, n: int
 ) -> None:
@@ -103,9 +112,11 @@ def test_it_is_proved(
     assert recording.checked.is_right and not recording.checked.unproven
 
 
-@norms
-@types
-@attends
+@pytest.mark.parametrize(
+    ("layer", "attend", "dtype"),
+    part(product(NORMS, (by_hand, fused), TYPES), {it: few[:3] for it, few in FEW.items()}),
+    ids=lambda it: getattr(it, "__name__", str(it)),
+)
 def test_a_wrong_role_is_noticed(
     layer: type[Layer],
     attend: Callable[..., Tensor],

@@ -2,13 +2,14 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
-from itertools import islice
+from itertools import islice, product
 from pathlib import Path
 
 import pytest
 import torch
 from safetensors.torch import load_file
 
+from tests.representatives import cases
 from transformer import Checkpoint, decode, load_checkpoint
 from transformer.training.batches import IGNORED, Batch, make_batch
 from transformer.training.card import card
@@ -53,7 +54,14 @@ def weights_after(recipe: Recipe, folder: Path) -> dict[str, torch.Tensor]:
     return {**run.model.state_dict(), **run.averaged.state_dict(prefix="averaged.")}
 
 
-@pytest.mark.parametrize("saved_at", [1, 19, 20, 21])
+FEW = {"at the end of an epoch": (20, "float32"), "within one": (1, "bfloat16")}
+
+
+@pytest.mark.parametrize(
+    ("saved_at", "precision"),
+    cases(product((1, 19, 20, 21), ("float32", "bfloat16")), FEW),
+    indirect=["precision"],
+)
 def test_a_killed_run_goes_on_bit_for_bit(
     recipe: Recipe, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, saved_at: int, precision: str
 ) -> None:

@@ -1,35 +1,34 @@
 """A run's folder is one process's at a time, and nobody's once that is killed."""
 
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+from tests import warm
 from transformer.training.own_folder import LOCK, own_folder
 
 
 def command(work: Path) -> list[str]:
     """A training that goes on until it is killed."""
     folders = ["--work", str(work), "--output", str(work.with_name("output"))]
-    steps = ["--steps", "1000000", "--device", "cpu"]
-    return [sys.executable, "-m", "transformer", "train", "copy", *steps, *folders]
+    return ["train", "copy", "--steps", "1000000", "--device", "cpu", *folders]
 
 
 def test_a_second_training_is_refused_until_the_first_is_killed(tmp_path: Path) -> None:
-    work = tmp_path / "work"
-    with subprocess.Popen(command(work), stderr=subprocess.PIPE, text=True) as first:
-        try:
-            assert first.stderr is not None
-            assert any("training in" in line for line in first.stderr)  # it waits for that
-            second = subprocess.run(
-                command(work), capture_output=True, text=True, check=False, timeout=300
-            )
-            still_trains = first.poll() is None
-        finally:
-            first.kill()
+    work, said = tmp_path / "work", tmp_path / "stderr"
+    first = warm.start(warm.COMMAND, *command(work), folder=tmp_path)
+    try:
+        while not said.exists() or "training in" not in said.read_text():  # it waits for that
+            assert first.is_alive()
+            first.join(0.01)
+        second = warm.run(warm.COMMAND, *command(work))
+        still_trains = first.is_alive()
+    finally:
+        first.kill()
+        first.join()
     assert still_trains
-    assert second.returncode == 1 and str(work) in second.stderr
+    assert second.returncode == 1 and str(work).encode() in second.stderr
     assert len(second.stderr.splitlines()) == 1
     assert (work / LOCK).exists()
     with own_folder(work):

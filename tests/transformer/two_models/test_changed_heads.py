@@ -10,6 +10,7 @@ import pytest
 import torch
 
 from tests.conftest import SENTENCES
+from tests.representatives import MARK
 from tests.transformer.watch.hugging_face import build
 from transformer import Checkpoint, InputError, decode, load_checkpoint, record
 from transformer.__main__ import main
@@ -85,6 +86,10 @@ def test_sentences_whose_output_flipped_are_listed_with_both(
     flips = [(n, *pair) for n, pair in enumerate(pairs, 1) if pair[0] != pair[1]]
     assert len(flips) > 0 and result.n_outputs == len(LINES)
     assert [(it.sentence, it.first, it.second) for it in result.flips] == flips
+
+
+@MARK
+def test_of_one_model_twice_no_output_flips(checkpoint: Checkpoint) -> None:
     assert not changed_heads(checkpoint, checkpoint, LINES).flips
 
 
