@@ -141,6 +141,17 @@ FAMILIES: dict[str, tuple[str, str, dict[str, Any], Callable[[], Any]]] = {
     ),
 }
 """Family -> class, configuration, sizes, tokenizer: classifiers of pairs."""
+FEW = {
+    "segments": "BERT",
+    "two classes of an order": "BERT, next sentence",
+    "no segments, two tokens between": "RoBERTa",
+    "segments that no tokenizer gives": "DeBERTa",
+    "segments where a folder asks for them": "ALBERT",
+    "special tokens at the end": "XLNet",
+    "fewer places in later layers": "Funnel",
+    "a decoder that reads both again": "BART",
+}
+"""What differs in how two texts are joined and read -> the family that shows it."""
 
 
 def save_pair_reader(family: str, folder: Path, **values: Any) -> tuple[Any, Any]:

@@ -36,7 +36,10 @@ WRITERS: dict[str, tuple[str, str, dict[str, Any]]] = {
     "GPT-2": ("GPT2LMHeadModel", "GPT2Config", GPT2),
     "Llama": ("LlamaForCausalLM", "LlamaConfig", LLAMA),
 }
-"""Family -> class, configuration, sizes: each has a vocabulary of 64."""
+"""Family -> class, configuration, sizes: each has a vocabulary of 64.
+
+What is followed of a folder is the same code for all of them, but that two write after a prompt.
+"""
 
 
 def saver(make: Callable[[str], Any], above: pytest.TempPathFactory) -> Callable[[str], Path]:

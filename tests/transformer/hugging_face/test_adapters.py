@@ -5,6 +5,7 @@ import shutil
 import warnings
 from argparse import Namespace
 from collections.abc import Callable
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ import pytest
 import torch
 from safetensors.torch import load_file, save_file
 
+from tests.representatives import cases
 from tests.transformer.watch.hugging_face import FAMILIES, build
 from transformer import Checkpoint, CheckpointError, load_checkpoint
 from transformer.commands.arguments import checkpoint as argument
@@ -35,6 +37,13 @@ KINDS: dict[str, dict[str, Any]] = {
     "rsLoRA": {"use_rslora": True},
     "DoRA": {"use_dora": True},
 }
+FEW = {
+    "matrices of nn.Linear": ("Llama", "LoRA"),
+    "another scale": ("BERT", "rsLoRA"),
+    "the norm of each column, and matrices that are transposed": ("GPT-2", "DoRA"),
+    "a part that is made anew": ("Marian", "LoRA"),
+}
+"""What differs in how an adapter is added -> family and kind."""
 IDS = torch.tensor([[5, 9, 12, 7, 3]])
 Settings = dict[str, Any]
 
@@ -84,8 +93,7 @@ def assert_inspected(path: Path, model: Any) -> None:
         assert any(each.shape == v.shape and torch.allclose(each, v, atol=1e-6) for v in values)
 
 
-@pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("family", TARGETS)
+@pytest.mark.parametrize(("family", "kind"), cases(product(TARGETS, KINDS), FEW))
 def test_logits_are_those_of_peft(family: str, kind: str, tmp_path: Path) -> None:
     wanted = save(build(family), tmp_path, target_modules=TARGETS[family], **KINDS[kind])
     before = logits(inner(load_checkpoint(tmp_path / "base", "cpu")))
@@ -132,8 +140,11 @@ TIED: dict[str, Settings] = {
 }
 
 
-@pytest.mark.parametrize("change", TIED)
-@pytest.mark.parametrize("family", ["GPT-2", "T5"])
+TIED_IN = {change: ("GPT-2", change) for change in TIED}
+TIED_IN["three that are one"] = ("T5", "LoRA of both")
+
+
+@pytest.mark.parametrize(("family", "change"), cases(product(("GPT-2", "T5"), TIED), TIED_IN))
 def test_matrices_that_are_tied_part_as_in_peft(family: str, change: str, tmp_path: Path) -> None:
     names = {"wte": "shared", "c_attn": "q"} if family == "T5" else {}
     settings = {k: [names.get(each, each) for each in v] for k, v in TIED[change].items()}
@@ -199,6 +210,7 @@ def test_it_is_the_base_and_the_product_of_its_matrices(plain: Path) -> None:
     }
 
 
+IA3 = {"peft_type": "IA3"}
 OTHER_KINDS = (
     *("IA3", "VERA", "ADALORA", "LOHA", "LOKR", "OFT", "BOFT", "HRA", "LN_TUNING", "FOURIERFT"),
     *("PREFIX_TUNING", "PROMPT_TUNING", "P_TUNING", "ADAPTION_PROMPT", "TRAINABLE_TOKENS"),
@@ -209,7 +221,7 @@ OTHER_KINDS = (
 @pytest.mark.parametrize(
     ("settings", "named"),
     [
-        *((({"peft_type": each}), each) for each in OTHER_KINDS),
+        *cases([({"peft_type": it}, it) for it in OTHER_KINDS], {"another kind": (IA3, "IA3")}),
         ({"r": 0}, "rank"),
         ({"r": 3}, "lora_A"),
         ({"r": True}, "rank"),

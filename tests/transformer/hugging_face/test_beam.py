@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 import torch
 
+from tests.representatives import cases
 from tests.transformer.hugging_face.saving import save, writer
 from transformer import decode, load_checkpoint
 
@@ -31,8 +32,10 @@ def n_best(model: Any, size: int, **options: Any) -> list[tuple[tuple[int, ...],
     return list(zip(map(tuple, cut), scores, strict=True))
 
 
-@pytest.mark.parametrize("size", [1, 4, 8])
-@pytest.mark.parametrize("family", ["Marian", "BART"])
+FEW = {"no beam": ("Marian", 1), "a beam": ("Marian", 4), "another model, and more": ("BART", 8)}
+
+
+@pytest.mark.parametrize(("family", "size"), cases(product(BIAS, (1, 4, 8)), FEW))
 def test_the_n_best_are_those_of_generate(family: str, size: int, tmp_path: Path) -> None:
     model = writer(family, 2)
     model.generation_config.eos_token_id = 2

@@ -69,8 +69,10 @@ def test_it_is_its_formula(name: str, folder: Path) -> None:
     place = "torch.nn.modules.linear." if name == "Identity" else MODULE
     tensors = weights(24, WIDTH)
     save_dense(folder, "2_Dense", tensors, activation_function=f"{place}{name}")
-    vector = vector_at(folder)
-    assert vector.is_named and not notes_at(folder)
+    checkpoint = load_checkpoint(folder)
+    vector = record(checkpoint, IDS).vector
+    assert vector is not None and vector.is_named
+    assert not [note for note in checkpoint.about.notes if "modules.json" in note]
     mean = by_hand(vector.states, "mean")
     linear = torch.stack([(row * mean).sum() for row in tensors["linear.weight"]])
     expected = getattr(nn, name)()(linear + tensors["linear.bias"])

@@ -3,6 +3,7 @@
 import gc
 import json
 from collections.abc import Iterator
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ import pytest
 import torch
 
 from tests.real.large import TEXT, make
+from tests.representatives import cases
 from transformer import decode, load_checkpoint, record
 from transformer.analysis.sweep import sweep
 from transformer.checkpoint import Checkpoint, CheckpointError
@@ -48,6 +50,8 @@ def read(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[int]]:
     They are looked for at each fifth, and stay the same until then: that takes a while.
     """
     before = _storages()
+    gc.collect()
+    gc.freeze()  # what there is: each look is at what is new
     bytes_then: list[int] = []
     reads = SafetensorsFiles._values
 
@@ -70,8 +74,14 @@ def _storages() -> dict[int, int]:
     return {it.data_ptr(): it.nbytes() for it in each}
 
 
-@pytest.mark.parametrize("asked", DTYPES)
-@pytest.mark.parametrize("saved", ["float32", "float16", "bfloat16", "tied"])
+SAVED = ("float32", "float16", "bfloat16", "tied")
+FEW = {
+    **{f"saved in {it}": (it, torch.float32) for it in SAVED},
+    **{f"asked for in {it}": ("float32", it) for it in DTYPES},
+}
+
+
+@pytest.mark.parametrize(("saved", "asked"), cases(product(SAVED, DTYPES), FEW))
 def test_each_precision_opens_as_each(
     folders: dict[str, Path], monkeypatch: pytest.MonkeyPatch, saved: str, asked: torch.dtype
 ) -> None:

@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 import torch
 
-from tests.transformer.hugging_face.pairs import FAMILIES, WORDS, A, B, save_pair_reader
+from tests.representatives import cases
+from tests.transformer.hugging_face.pairs import FAMILIES, FEW, WORDS, A, B, save_pair_reader
 from tests.transformer.hugging_face.saving import save, writer
 from transformer import InputError, load_checkpoint, pairing, record
 from transformer.analysis.patching import patching
@@ -24,7 +25,7 @@ def bert(tmp_path: Path) -> Checkpoint:
     return load_checkpoint(tmp_path)
 
 
-@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("family", cases(FAMILIES, FEW))
 def test_it_answers_as_the_library_does(family: str, tmp_path: Path) -> None:
     model, tokenizer = save_pair_reader(family, tmp_path)
     checkpoint = load_checkpoint(tmp_path)
@@ -39,7 +40,7 @@ def test_it_answers_as_the_library_does(family: str, tmp_path: Path) -> None:
         assert recording.classification is not None and recording.checked.is_right
 
 
-@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("family", cases(FAMILIES, FEW))
 def test_each_token_is_of_a_text_and_an_edit_is_answered(family: str, tmp_path: Path) -> None:
     _, tokenizer = save_pair_reader(family, tmp_path)
     checkpoint = pairing(load_checkpoint(tmp_path), B)

@@ -1,16 +1,18 @@
 """What a model reads otherwise here than in training, or than at each step, stands in its notes."""
 
 from collections.abc import Callable
+from itertools import product
 from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
 
+from tests.representatives import cases
 from tests.transformer.hugging_face import pairs
 from tests.transformer.hugging_face.saving import WRITERS, save, writer
 from tests.transformer.hugging_face.test_what_opens import OF_ROBERTA
-from tests.transformer.watch.hugging_face import FAMILIES, build
+from tests.transformer.watch.hugging_face import FAMILIES, FEW, build
 from tests.transformer.watch.more_families import MORE
 from transformer import load_checkpoint, pairing, record
 from transformer.hugging_face.kinds import DECODER, family_of
@@ -27,8 +29,17 @@ def notes_of(folder: Path) -> str:
     return " ".join(load_checkpoint(folder, "cpu").about.notes)
 
 
-@pytest.mark.parametrize("family", pairs.FAMILIES)
-@pytest.mark.parametrize("is_asked", [True, False])
+SEGMENTS = {
+    **{f"given, asked for: {it}": ("BERT", it) for it in (True, False)},
+    **{f"a model without them, asked for: {it}": ("RoBERTa", it) for it in (True, False)},
+    **{f"given where a folder asks: {it}": ("ALBERT", it) for it in (True, False)},
+    **{f"given by no tokenizer: {it}": (it, True) for it in GIVES_NONE},
+}
+
+
+@pytest.mark.parametrize(
+    ("family", "is_asked"), cases(product(pairs.FAMILIES, (True, False)), SEGMENTS)
+)
 def test_a_tokenizer_without_segments_is_named(family: str, is_asked: bool, tmp_path: Path) -> None:
     """Where the model has them: then two texts are read as the library reads them, without."""
     model, tokenizer = pairs.save_pair_reader(family, tmp_path)
@@ -51,7 +62,10 @@ def _decoders() -> dict[str, Callable[[], Any]]:
     return usual | {name: family.build for name, family in OF_ROBERTA.items()}
 
 
-@pytest.mark.parametrize("family", _decoders())
+BEGINNING = FEW | {"counts from the padding": "Roberta", "and has adapters": "Xmod"}
+
+
+@pytest.mark.parametrize("family", cases(_decoders(), BEGINNING))
 def test_positions_that_begin_elsewhere_by_themselves_are_named(
     family: str, tmp_path: Path
 ) -> None:

@@ -1,13 +1,17 @@
 """What generation_config.json says of writing is followed as `generate` does, token by token."""
 
 import json
+import shutil
+from itertools import product
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.representatives import cases
 from tests.transformer.hugging_face.saving import WRITERS, generated, save, writer
 from transformer import InputError, decode, load_checkpoint
+from transformer.formats.opening import describe_checkpoint
 from transformer.hugging_face.writing.rules import RULES
 
 TEXT, IDS, LENGTH = "the cat sat", [4, 5, 6], 10
@@ -58,8 +62,20 @@ def settings_for(free: list[int]) -> dict[str, dict[str, Any]]:
     }
 
 
-@pytest.mark.parametrize("what", settings_for([1, 2, 3]))
-@pytest.mark.parametrize("family", WRITERS)
+WHATS = tuple(settings_for([1, 2, 3]))
+LIKE_ANOTHER = (
+    *("no word twice", "repetition pays", "several ends, none at first"),
+    *("several ends, and two least lengths", "begins with, but not at first"),
+)
+"""Settings of rules that others have, too: with another value, or two at once."""
+FEW = {
+    **{f"{what} alone": ("BART", what) for what in WHATS if what not in LIKE_ANOTHER},
+    **{f"all rules of {family}": (family, "all at once") for family in WRITERS},
+}
+"""Each rule by itself in one family, and all of them in each."""
+
+
+@pytest.mark.parametrize(("family", "what"), cases(product(WRITERS, WHATS), FEW))
 def test_it_writes_what_generate_writes(family: str, what: str, tmp_path: Path) -> None:
     model = writer(family, 1)
     model.generation_config.eos_token_id = 2
@@ -153,15 +169,21 @@ UNFOLLOWED: dict[str, Any] = {
 }
 
 
+@pytest.fixture(scope="module")
+def bart(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder that tests copy."""
+    return save(writer("BART"), tmp_path_factory.mktemp("saved"))
+
+
 def test_what_is_not_followed_is_named(tmp_path: Path) -> None:
     folder = save(writer("Marian"), tmp_path)
     file = folder / "generation_config.json"
     usual, plain = json.loads(file.read_text()), decode(load_checkpoint(folder, "cpu"), TEXT)
     for name, value in UNFOLLOWED.items():
         file.write_text(json.dumps(usual | {name: value}))
-        checkpoint = load_checkpoint(folder, "cpu")
-        assert f" {name}" in " ".join(checkpoint.about.notes)
-        assert checkpoint.about.decoding == {} and name not in vars(checkpoint.config)["writing"]
+        known = describe_checkpoint(folder)
+        assert f" {name}" in " ".join(known.about.notes)
+        assert known.about.decoding == {} and name not in vars(known.config)["writing"]
     file.write_text(json.dumps(usual | UNFOLLOWED))
     assert decode(load_checkpoint(folder, "cpu"), TEXT).target == plain.target
 
@@ -188,12 +210,11 @@ def test_beams_that_are_drawn_are_named(tmp_path: Path) -> None:
     ],
 )
 def test_only_what_changes_nothing_goes_unnamed(
-    setting: tuple[str, Any], is_named: bool, tmp_path: Path
+    setting: tuple[str, Any], is_named: bool, bart: Path, tmp_path: Path
 ) -> None:
-    folder = save(writer("BART"), tmp_path)
-    file = folder / "generation_config.json"
+    file = Path(shutil.copytree(bart, tmp_path / "BART")) / "generation_config.json"
     file.write_text(json.dumps(json.loads(file.read_text()) | dict([setting])))
-    notes = " ".join(load_checkpoint(folder, "cpu").about.notes)
+    notes = " ".join(describe_checkpoint(file.parent).about.notes)
     assert (f" {setting[0]} " in notes) == is_named
 
 
@@ -220,8 +241,11 @@ def test_rules_that_leave_nothing_end_in_a_sentence(tmp_path: Path) -> None:
             decode(checkpoint, TEXT, method)
 
 
-@pytest.mark.parametrize("method", ["greedy", "beam", "sample"])
-@pytest.mark.parametrize("family", WRITERS)
+METHODS = ("greedy", "beam", "sample")
+CUT = {**{f"{it} of a source": ("Marian", it) for it in METHODS}, "a prompt": ("Llama", "greedy")}
+
+
+@pytest.mark.parametrize(("family", "method"), cases(product(WRITERS, METHODS), CUT))
 def test_what_was_written_before_an_error_is_kept(
     family: str, method: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

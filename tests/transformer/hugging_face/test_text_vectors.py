@@ -1,6 +1,7 @@
 """Encoders are answered: their pooled vectors, masks and classes, and how edits change these."""
 
 import json
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -8,6 +9,7 @@ import pytest
 import torch
 from torch import Tensor
 
+from tests.representatives import cases
 from tests.transformer.hugging_face.saving import save_tokenizer
 from tests.transformer.watch.hugging_face import build
 from transformer import CheckpointError, InputError, load_checkpoint, record
@@ -76,8 +78,11 @@ def test_each_way_of_pooling_is_read_off_the_folder(
     torch.testing.assert_close(vector.values, expected)
 
 
-@pytest.mark.parametrize("hidden", [{0}, {4}, {1, 2}])
-@pytest.mark.parametrize("mode", MODES)
+HIDDEN = ({0}, {4}, {1, 2})
+LEFT_OUT = {it: (it, {1, 2}) for it in MODES} | {"first": ("cls", {0}), "last": ("lasttoken", {4})}
+
+
+@pytest.mark.parametrize(("mode", "hidden"), cases(product(MODES, HIDDEN), LEFT_OUT))
 def test_a_hidden_word_is_left_out_as_padding_is(mode: str, hidden: set[int], folder: Path) -> None:
     name_pooling(folder, {"pooling_mode": mode})
     recording = record(load_checkpoint(folder), IDS, edits=[f"hide:text.{i}" for i in hidden])
@@ -201,7 +206,10 @@ def test_an_edit_turns_the_vector_and_a_sweep_says_how_far(folder: Path) -> None
     assert ablation.is_measured and len(ablation.written) == len(ablation.sweep.edits)
 
 
-@pytest.mark.parametrize("family", ["BERT", "RoBERTa", "DistilBERT", "MPNet", "ALBERT"])
+ENCODERS = ("BERT", "RoBERTa", "DistilBERT", "MPNet", "ALBERT")
+
+
+@pytest.mark.parametrize("family", cases(ENCODERS, {"a fused call": "BERT", "a bias": "MPNet"}))
 def test_every_head_of_an_encoder_can_be_switched_off_with_an_answer(
     family: str, tmp_path: Path
 ) -> None:

@@ -1,11 +1,13 @@
 """Starts, ends, lengths and missing words are as the folder and the model's own tables say."""
 
+from itertools import product
 from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
 
+from tests.representatives import cases
 from tests.transformer.hugging_face.saving import (
     WRITERS,
     generated,
@@ -14,6 +16,7 @@ from tests.transformer.hugging_face.saving import (
     writer,
 )
 from tests.transformer.watch.hugging_face import ENCODER_DECODER, FAMILIES, SMALL, build
+from tests.transformer.watch.hugging_face import FEW as PLAIN
 from tests.transformer.watch.more_families import MORE
 from transformer import InputError, decode, load_checkpoint, record
 from transformer.hugging_face.lengths import longest
@@ -25,13 +28,22 @@ from transformer.words import word_groups
 TWO = [name for name in WRITERS if name in ("Marian", "BART", "T5")]
 
 
-@pytest.mark.parametrize("family", TWO)
-@pytest.mark.parametrize(("start", "bos"), [(0, 1), (0, None), (None, 0), (5, 0)])
+STARTS = [
+    (family, start, bos)
+    for family in TWO
+    for start, bos in ((0, 1), (0, None), (None, 0), (5, 0))
+    if (family, start) != ("Marian", None)  # whose configuration always names one
+]
+FEW = {
+    **{f"{start} and {bos}": (it, start, bos) for it, start, bos in STARTS if it == "BART"},
+    **{f"a start of {family}": (family, 5, 0) for family in TWO},
+}
+
+
+@pytest.mark.parametrize(("family", "start", "bos"), cases(STARTS, FEW))
 def test_a_target_starts_with_what_the_folder_says(
     family: str, start: int | None, bos: int | None, tmp_path: Path
 ) -> None:
-    if family == "Marian" and start is None:
-        pytest.skip("Marian's configuration always names one")
     model = writer(family, 6, decoder_start_token_id=start, bos_token_id=bos)
     checkpoint = load_checkpoint(save(model, tmp_path), "cpu")
     if start is None:  # generate has nothing to begin with but bos
@@ -42,8 +54,12 @@ def test_a_target_starts_with_what_the_folder_says(
     assert rows[0].id == (start if start is not None else bos)
 
 
-@pytest.mark.parametrize("family", WRITERS)
-@pytest.mark.parametrize("in_generation_config", [True, False])
+ENDS = {"a file for writing": ("Marian", True), "none": ("T5", False), "a prompt": ("Llama", True)}
+
+
+@pytest.mark.parametrize(
+    ("family", "in_generation_config"), cases(product(WRITERS, (True, False)), ENDS)
+)
 def test_any_of_several_end_tokens_ends(
     family: str, in_generation_config: bool, tmp_path: Path
 ) -> None:
@@ -105,7 +121,16 @@ def of_length(model: Any, side: str, n: int) -> None:
         model(**named)
 
 
-@pytest.mark.parametrize("family", LONG)
+TABLES = {
+    **PLAIN,
+    "two lengths": "LED",
+    "places that begin with the padding": "RoBERTa decoder",
+    "places of two streams": "ProphetNet",
+    **{f"{family} knows": family for family in SAYS_MORE},
+}
+
+
+@pytest.mark.parametrize("family", cases(LONG, TABLES))
 def test_as_many_tokens_as_its_own_tables_have_rows(
     family: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -133,7 +158,13 @@ WITH_PICTURES = {
 """Positions of a text, beside 9 patches of a picture and its class."""
 
 
-@pytest.mark.parametrize("family", WITH_PICTURES)
+PICTURED = {
+    **{"patches in the text": "LLaVA", "beside it": "CLIP", "fewer": "AltCLIP"},
+    **{"none, but as many states": "Perceiver", "blocks of characters": "CANINE"},
+}
+
+
+@pytest.mark.parametrize("family", cases(WITH_PICTURES, PICTURED))
 def test_patches_of_a_picture_are_no_limit_of_a_text(family: str) -> None:
     model: Any = MORE[family].build()
     assert longest(model)["source"] == WITH_PICTURES[family]

@@ -4,6 +4,7 @@ import json
 import re
 import shutil
 from collections.abc import Callable
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -11,9 +12,11 @@ import pytest
 import torch
 from safetensors.torch import load_file, save_file
 
+from tests.representatives import cases
 from tests.transformer.hugging_face.saving import generated, saver
+from tests.transformer.watch import more_families
 from tests.transformer.watch.family import decoder
-from tests.transformer.watch.hugging_face import FAMILIES, SMALL, build
+from tests.transformer.watch.hugging_face import FAMILIES, FEW, SMALL, build
 from tests.transformer.watch.models_table import cells, open_and_run
 from transformer import CheckpointError, InputError, decode, load_checkpoint, record
 from transformer.files.wrapping import MODULE, WRAPPERS
@@ -25,7 +28,21 @@ from transformer.hugging_face.skeleton import Skeleton
 WHOLE, CONFIG = "model.safetensors", "config.json"
 IDS = "5 9 12 33 7"
 ROWS = cells()
-FEW = ("BART", "GPT-2", "Llama", "BERT", "T5", "Mixtral")
+VARIED = ("BART", "GPT-2", "Llama", "BERT", "T5", "Mixtral")
+"""Families whose folders are damaged or written in every way."""
+FOLDERS = {
+    "an encoder and a decoder that share embeddings": "BART",
+    "parts of another name, and a head of the embeddings": "GPT-2",
+    "a head of its own": "Llama",
+    "reads both ways": "BERT",
+    "a bias within a layer": "T5",
+    "experts, several in a tensor": "Mixtral",
+    "a configuration for each side": "T5Gemma",
+    "no attention": "FNet",
+}
+"""What differs in a folder's tensors and settings -> the family that shows it."""
+ONE_OR_ALL = [*((it, "one way") for it in FAMILIES), *((it, "all ways") for it in VARIED)]
+FEW_OF_BOTH = {it: (it, "one way") for it in FOLDERS.values()} | {"ways": ("GPT-2", "all ways")}
 
 
 @pytest.fixture(scope="module")
@@ -67,7 +84,7 @@ def built_once(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("built_once")
-@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("family", cases(FAMILIES, FOLDERS))
 def test_the_class_that_was_saved_opens_whatever_the_folder_calls_it(
     family: str, copied: Callable[[str], Path]
 ) -> None:
@@ -87,7 +104,7 @@ def test_the_class_that_was_saved_opens_whatever_the_folder_calls_it(
     assert describe_checkpoint(folder).about == usual.about
 
 
-@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("family", cases(FAMILIES, FOLDERS))
 def test_a_class_without_a_head_is_opened_with_the_one_that_is_there(
     family: str, copied: Callable[[str], Path]
 ) -> None:
@@ -101,7 +118,7 @@ def test_a_class_without_a_head_is_opened_with_the_one_that_is_there(
     assert known.config.architecture == name and base.__name__ in known.about.notes[0]  # type: ignore[attr-defined]
 
 
-@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("family", cases(FAMILIES, FOLDERS))
 def test_it_writes_as_the_library_says_and_no_hidden_states(
     family: str, saved: Callable[[str], Path]
 ) -> None:
@@ -169,7 +186,7 @@ def test_numbers_of_another_width_are_no_logits(saved: Callable[[str], Path]) ->
         decode(opened, IDS)
 
 
-@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("family", cases(FAMILIES, FOLDERS))
 def test_what_no_part_takes_is_named(family: str, copied: Callable[[str], Path]) -> None:
     folder = copied(family)
     extra = {"score_head.weight": torch.ones(3, 16), "steering": torch.ones(16)}
@@ -214,21 +231,21 @@ def test_a_setting_with_two_values_is_named(family: str, copied: Callable[[str],
 SCALES = ("weight_scale", "weight_scale_inv", "input_scale", "SCB", "weight.absmax", "qzeros")
 
 
-@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize(("family", "ways"), cases(ONE_OR_ALL, FEW_OF_BOTH))
 def test_weights_in_few_bits_are_refused_by_name(
-    family: str, copied: Callable[[str], Path]
+    family: str, ways: str, copied: Callable[[str], Path]
 ) -> None:
     folder = copied(family)
     tensors = load_file(folder / WHOLE)
     name = next(name for name in tensors if name.endswith(".weight") and tensors[name].dim() == 2)
     dtypes = (torch.float8_e4m3fn, torch.int8, torch.uint8, torch.float8_e5m2, torch.int32)
-    for dtype in dtypes if family in FEW else dtypes[:1]:
+    for dtype in dtypes if ways == "all ways" else dtypes[:1]:
         change_tensors(folder, lambda _, dtype=dtype: tensors | {name: tensors[name].to(dtype)})
         refused(folder, f"quantised, and nothing says how: {name}")
     change(folder, quantization_config={"quant_method": "modelopt"})
     refused(folder, f"quantised by modelopt: {name}")
     change(folder, quantization_config=None)
-    for scale in SCALES if family in FEW else SCALES[:1]:
+    for scale in SCALES if ways == "all ways" else SCALES[:1]:
         beside = name.removesuffix("weight") + scale
         change_tensors(folder, lambda _, beside=beside: tensors | {beside: torch.ones(1)})
         refused(folder, beside)
@@ -237,8 +254,11 @@ def test_weights_in_few_bits_are_refused_by_name(
     assert "bitsandbytes" in " ".join(load_checkpoint(folder, "cpu").about.notes)
 
 
-@pytest.mark.parametrize("part", ["lora_A", "lora_A.default.weight", "lora_embedding_A", "ia3_l"])
-@pytest.mark.parametrize("family", FEW)
+OF_ADAPTERS = ("lora_A", "lora_A.default.weight", "lora_embedding_A", "ia3_l")
+ADAPTED = {it: ("GPT-2", it) for it in OF_ADAPTERS} | {it: (it, "lora_A") for it in VARIED}
+
+
+@pytest.mark.parametrize(("family", "part"), cases(product(VARIED, OF_ADAPTERS), ADAPTED))
 def test_what_belongs_to_an_adapter_is_refused_by_name(
     family: str, part: str, copied: Callable[[str], Path]
 ) -> None:
@@ -252,7 +272,7 @@ def test_what_belongs_to_an_adapter_is_refused_by_name(
     refused(folder, "of an adapter")
 
 
-@pytest.mark.parametrize("family", FEW)
+@pytest.mark.parametrize("family", VARIED)
 def test_a_bias_that_a_matrix_has_not_is_refused_unless_it_is_0(
     family: str, copied: Callable[[str], Path]
 ) -> None:
@@ -269,7 +289,7 @@ def test_a_bias_that_a_matrix_has_not_is_refused_unless_it_is_0(
     refused(folder, f"{place}.bias belongs to a part")
 
 
-@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("family", cases(FAMILIES, FOLDERS))
 def test_a_part_of_a_layer_that_its_class_has_not_is_refused(
     family: str, copied: Callable[[str], Path]
 ) -> None:
@@ -325,7 +345,14 @@ def test_decoders_of_roberta_s_kind_write_and_record_what_generate_writes(
     torch.testing.assert_close(recorded, decoding.hypotheses[0].log_probs, rtol=0, atol=1e-4)
 
 
-@pytest.mark.parametrize("family", ROWS)
+DOCUMENTED = {
+    **FEW,
+    **{f"{what} (of more)": family for what, family in more_families.FEW.items()},
+    **{"matrices in groups": "CodeGen", "one matrix in groups of heads": "Falcon"},
+}
+
+
+@pytest.mark.parametrize("family", cases(ROWS, DOCUMENTED))
 def test_the_document_says_what_comes_of_its_folder(family: str, tmp_path: Path) -> None:
     """A model that sees later tokens, or keeps other keys than it computes, has two answers."""
     came = open_and_run(family, tmp_path)
@@ -340,12 +367,14 @@ def test_the_document_says_what_comes_of_its_folder(family: str, tmp_path: Path)
 PREFIXES = [*WRAPPERS, MODULE, "net", "model._orig_mod", "module.module"]
 
 
-@pytest.mark.parametrize("family", FAMILIES)
-def test_wrapped_weights_are_the_same(family: str, copied: Callable[[str], Path]) -> None:
+@pytest.mark.parametrize(("family", "ways"), cases(ONE_OR_ALL, FEW_OF_BOTH))
+def test_wrapped_weights_are_the_same(
+    family: str, ways: str, copied: Callable[[str], Path]
+) -> None:
     folder = copied(family)
     usual = describe_checkpoint(folder)
     tensors = load_file(folder / WHOLE)
-    for prefix in PREFIXES if family in FEW else PREFIXES[-3:]:
+    for prefix in PREFIXES if ways == "all ways" else PREFIXES[-3:]:
         wrapped = {f"{prefix}.{name}": tensor for name, tensor in tensors.items()}
         save_file(wrapped, folder / WHOLE)
         assert describe_checkpoint(folder) == usual

@@ -1,12 +1,14 @@
 """A folder's beams, lengths and ways of drawing: decoding starts with them, as `generate` does."""
 
 import json
+from itertools import product
 from pathlib import Path
 from typing import Any
 
 import pytest
 import torch
 
+from tests.representatives import cases
 from tests.transformer.hugging_face.saving import WRITERS, save, writer
 from transformer import Checkpoint, decode, load_checkpoint
 from transformer.decoding.sample import distribution
@@ -40,6 +42,19 @@ LENGTHS_SAID: list[dict[str, Any]] = [
     {"max_new_tokens": 24, "min_new_tokens": 20, "forced_eos_token_id": 2},
     {"max_length": 30, "min_length": 25},
 ]
+FOR_BEAMS = {
+    **{f"{said}": ("Marian", said) for said in BEAMS},
+    **{f"beams of {family}": (family, BEAMS[3]) for family in WRITERS},
+}
+FOR_DRAWING = {f"{said}": ("GPT-2", said) for said in DRAWN} | {"a source": ("Marian", DRAWN[4])}
+FOR_LENGTHS = {
+    **{f"{said}": ("Marian", said) for said in LENGTHS_SAID},
+    **{f"{said} behind a prompt": ("GPT-2", said) for said in LENGTHS_SAID[1:4]},
+    **{f"a length of {family}": (family, LENGTHS_SAID[3]) for family in WRITERS},
+}
+"""Each setting in one family (lengths count a prompt: in two), and one of each other family."""
+
+TWO = {"a source": "Marian", "a prompt": "GPT-2"}
 
 
 def opened(family: str, said: dict[str, Any], folder: Path) -> tuple[Any, Checkpoint]:
@@ -64,8 +79,7 @@ def theirs(model: Any, **options: Any) -> tuple[list[int], Any]:
     return (row[: row.index(2) + 1] if 2 in row else row), result
 
 
-@pytest.mark.parametrize("said", BEAMS, ids=str)
-@pytest.mark.parametrize("family", WRITERS)
+@pytest.mark.parametrize(("family", "said"), cases(product(WRITERS, BEAMS), FOR_BEAMS), ids=str)
 def test_beam_search_starts_with_the_beams_of_the_folder(
     family: str, said: dict[str, Any], tmp_path: Path
 ) -> None:
@@ -82,8 +96,9 @@ def test_beam_search_starts_with_the_beams_of_the_folder(
     assert len(plain.hypotheses) == 1  # and a person may choose otherwise
 
 
-@pytest.mark.parametrize("said", DRAWN, ids=str)
-@pytest.mark.parametrize("family", ["Marian", "GPT-2", "Llama"])
+@pytest.mark.parametrize(
+    ("family", "said"), cases(product(("Marian", "GPT-2", "Llama"), DRAWN), FOR_DRAWING), ids=str
+)
 def test_sampling_starts_with_the_distribution_of_the_folder(
     family: str, said: dict[str, Any], tmp_path: Path
 ) -> None:
@@ -97,8 +112,9 @@ def test_sampling_starts_with_the_distribution_of_the_folder(
     torch.testing.assert_close(probs, result.scores[0][0].softmax(-1), rtol=0, atol=1e-6)
 
 
-@pytest.mark.parametrize("said", LENGTHS_SAID, ids=str)
-@pytest.mark.parametrize("family", WRITERS)
+@pytest.mark.parametrize(
+    ("family", "said"), cases(product(WRITERS, LENGTHS_SAID), FOR_LENGTHS), ids=str
+)
 def test_a_text_is_as_long_as_the_folder_lets_it_be(
     family: str, said: dict[str, Any], tmp_path: Path
 ) -> None:
@@ -110,7 +126,7 @@ def test_a_text_is_as_long_as_the_folder_lets_it_be(
     assert not [note for note in checkpoint.about.notes if "generation_config" in note]
 
 
-@pytest.mark.parametrize("family", WRITERS)
+@pytest.mark.parametrize("family", cases(WRITERS, TWO))
 def test_no_end_is_forced_where_nobody_ends_the_text(family: str, tmp_path: Path) -> None:
     said = {"sequence_bias": NO_END, "forced_eos_token_id": 2, "max_length": 300}
     _, checkpoint = opened(family, said, tmp_path)
@@ -148,7 +164,7 @@ def test_a_folder_without_the_file_has_them_in_its_configuration(tmp_path: Path)
     assert len(decode(checkpoint, TEXT).target) <= 6
 
 
-@pytest.mark.parametrize("family", WRITERS)
+@pytest.mark.parametrize("family", cases(WRITERS, TWO))
 def test_settings_that_the_file_for_writing_overrules_are_named(
     family: str, tmp_path: Path
 ) -> None:

@@ -156,6 +156,28 @@ FAMILIES: dict[str, tuple[str, str, dict[str, Any]]] = {
     ),
 }
 """Name in the documents -> model class, configuration class, configuration."""
+FEW = {
+    "an encoder and a decoder, sinusoids that are made anew": "Marian",
+    "learned positions that begin elsewhere": "BART",
+    "a relative bias": "T5",
+    "one matrix for queries, keys and values": "GPT-2",
+    "rotary positions, grouped heads": "Llama",
+    "rotary positions in pairs": "GPT-J",
+    "queries, keys and values in turn for each head": "GPT-NeoX",
+    "a window": "Mistral",
+    "scores that are capped": "Gemma-2",
+    "slopes": "BLOOM",
+    "experts": "Mixtral",
+    "reads both ways": "BERT",
+    "scores of content and of places": "DeBERTa-v2",
+    "keys and values of a latent vector": "DeepSeek-V3",
+    "two streams": "XLNet",
+    "layers without attention": "Jamba",
+    "a configuration for each side": "T5Gemma",
+    "attention in blocks": "Longformer",
+    "no attention": "FNet",
+}
+"""What differs in how attention is computed, or kept -> the family that shows it."""
 
 KINDS: dict[str, Callable[[Any], Any]] = {
     "encoder_self": lambda out: out.get("encoder_attentions"),

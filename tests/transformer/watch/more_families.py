@@ -941,3 +941,20 @@ MORE: dict[str, Family] = {
     **{**SOUNDS, **SERIES},
 }
 """Name in the documents -> family."""
+FEW = {
+    **{"characters in blocks": "CANINE", "a difference of two softmaxes": "DiffLlama"},
+    **{"an encoder and a decoder of other families": "ViT to GPT-2", "few bits": "BitNet"},
+    **{"two vocabularies": "FSMT", "blocks, and tokens that see all": "Pegasus-X"},
+    **{"several models in one": "Bark", "buckets": "Reformer", "keys of blocks": "DeepSeek-V4"},
+    **{"states and attention in turn": "GraniteMoE hybrid", "two streams": "ProphetNet"},
+    **{"a bias of segments": "CPM-Ant", "states that are no tokens": "Perceiver"},
+    **{"relative keys and values": "VITS", "two flows of one text": "LiLT"},
+    **{"no words": "Decision Transformer", "words and sounds": "SeamlessM4T"},
+    **{"pixels": "ImageGPT", "a sound that is written": "Whisper", "a sound": "HuBERT"},
+    **{"words and pictures on one side": "T5Gemma-2", "words and a picture": "PaliGemma"},
+    **{"pooling": "PoolFormer", "hashes in the place of a softmax": "YOSO"},
+    **{"linear attention with gates": "Qwen3-Next", "recurrence and windows": "RecurrentGemma"},
+    **{"landmarks": "Nyströmformer", "convolutions in the place of matrices": "SqueezeBERT"},
+    **{"sinusoids from elsewhere": "XGLM", "a text of amino acids": "ESM-C"},
+}
+"""What differs in what comes of a folder -> the family that shows it."""

@@ -7,7 +7,17 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from tests.transformer.watch.invented import HEADS, STYLES, TOKENS, Classifier, D, Fused, Stack
+from tests.representatives import cases
+from tests.transformer.watch.invented import (
+    HEADS,
+    STYLES,
+    TOKENS,
+    Classifier,
+    D,
+    Fused,
+    HeadsInBatch,
+    Stack,
+)
 from transformer import InputError, Recording, record
 from transformer.analysis.reading import Reading, lenses, read
 from transformer.token import Token
@@ -16,6 +26,8 @@ pytestmark = pytest.mark.usefixtures("each_way")
 
 close = {"rtol": 0.0, "atol": 1e-6}
 styles = pytest.mark.parametrize("style", STYLES, ids=lambda style: style.__name__)
+APART = {"operators by hand": HeadsInBatch, "a fused call": Fused}
+"""What a thread is watched at: two kinds of calls."""
 
 
 def sequence(seed: int = 0, length: int = TOKENS) -> Tensor:
@@ -68,7 +80,7 @@ def test_the_recorded_pass_changes_nothing(style) -> None:
     assert all("forward" not in vars(each) for each in model.modules())
 
 
-@styles
+@pytest.mark.parametrize("style", cases(STYLES, APART), ids=lambda style: style.__name__)
 def test_threads_on_one_model_do_not_mix(style) -> None:
     model = stack_of(style)
 

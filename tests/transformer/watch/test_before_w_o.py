@@ -1,12 +1,14 @@
 """What stands between heads and W_O is named: then no one matrix joins them."""
 
 from collections.abc import Callable
+from itertools import product
 
 import pytest
 import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from tests.representatives import cases
 from tests.transformer.watch.inline import HEADS, D, split
 from transformer import record
 from transformer.watch.calls import layer
@@ -119,6 +121,12 @@ FACTORS: dict[str, Callable[[Layer, Tensor], Tensor]] = {
     "after a view": lambda model, heads: 0.25 * heads.transpose(1, 2).contiguous().view(1, 5, D),
 }
 """What is the same for all rows is a part of W_O."""
+TYPES = (torch.float32, torch.bfloat16, torch.float64)
+FEW = {
+    **{factor: (factor, torch.float32) for factor in FACTORS},
+    **{f"{dtype}": ("number", dtype) for dtype in TYPES},
+}
+"""A factor is the same in each type of numbers."""
 
 
 @pytest.mark.parametrize(("between", "why"), BETWEEN.values(), ids=BETWEEN)
@@ -128,12 +136,9 @@ def test_it_is_named(between: Callable[..., Tensor], why: str) -> None:
     assert recording.checked.is_right and recording.checked.n_projected == 0
 
 
-@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.float64])
-@pytest.mark.parametrize("between", FACTORS.values(), ids=FACTORS)
-def test_a_factor_is_a_part_of_w_o(
-    between: Callable[[Layer, Tensor], Tensor], dtype: torch.dtype
-) -> None:
-    model = Layer(lambda model, heads, x: between(model, heads)).eval().to(dtype)
+@pytest.mark.parametrize(("factor", "dtype"), cases(product(FACTORS, TYPES), FEW))
+def test_a_factor_is_a_part_of_w_o(factor: str, dtype: torch.dtype) -> None:
+    model = Layer(lambda model, heads, x: FACTORS[factor](model, heads)).eval().to(dtype)
     outputs: list[Tensor] = []
     model.out.register_forward_hook(lambda module, given, output: outputs.append(output[0]))
     recording = record(model, x.to(dtype))

@@ -16,7 +16,7 @@ from tests.transformer.watch.between import (
 )
 from transformer import Recording, record
 
-pytestmark = pytest.mark.usefixtures("each_way")
+pytestmark = pytest.mark.usefixtures("both_ways")
 
 
 def recorded(style: type[nn.Module]) -> tuple[nn.Module, Recording, torch.Tensor]:

@@ -6,7 +6,7 @@ import torch
 from tests.transformer.watch.cached import STYLES, Cached, D, Decoder
 from transformer import record
 
-pytestmark = pytest.mark.usefixtures("each_way")
+pytestmark = pytest.mark.usefixtures("both_ways")
 
 
 @pytest.mark.parametrize("n_new", [1, 3])

@@ -2,12 +2,14 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from itertools import product
 
 import pytest
 import torch
 from torch import Tensor, nn
 
-from tests.transformer.watch.hugging_face import FAMILIES, build, expected, inputs_of
+from tests.representatives import cases
+from tests.transformer.watch.hugging_face import FAMILIES, FEW, build, expected, inputs_of
 from tests.transformer.watch.masked import (
     CAUSAL,
     HEADS,
@@ -139,8 +141,13 @@ def test_the_check_notices_weights_that_were_overwritten(
     assert record(make().eval(), x).checked.is_right is False
 
 
-@pytest.mark.parametrize("family", FAMILIES)
-@pytest.mark.parametrize("side", ["left", "right"])
+SIDES = {
+    **{f"{what}, rows that read nothing": (family, "left") for what, family in FEW.items()},
+    **{f"padding behind {family}": (family, "right") for family in ("Marian", "Llama", "BERT")},
+}
+
+
+@pytest.mark.parametrize(("family", "side"), cases(product(FAMILIES, ("left", "right")), SIDES))
 def test_every_row_of_every_family_is_the_library_s_own(family: str, side: str) -> None:
     """Of eager models, in rows of padding as well: none is left out."""
     model = build(family, "eager")

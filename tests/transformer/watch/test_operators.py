@@ -1,8 +1,5 @@
 """What watching stands on in torch, and that it is of no consequence to anything else."""
 
-import subprocess
-import sys
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,12 +8,12 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 from torch.utils.flop_counter import FlopCounterMode
 
+from tests import warm
 from tests.transformer.watch.invented import HeadsAsAxis, TorchLayer
 from transformer import record
 from transformer.watch.capture import operators
 
 KEYS = ("DeferredInit", "TESTING_ONLY_GenericMode")
-ROOT = Path(__file__).parents[3]
 SEQUENCE = torch.randn(1, 7, 12, generator=torch.Generator().manual_seed(0))
 
 
@@ -64,7 +61,12 @@ def test_other_modes_may_be_active(style: type[nn.Module]) -> None:
 
 
 WITHOUT_KEYS = """
+import sys
 import torch
+for name in [*sys.modules]:
+    if name.startswith("transformer."):
+        del sys.modules[name]  # what a process that never had the keys would import
+del sys.modules["transformer"]
 def parse(name, known=torch._C._dispatch_key_parse):
     if name in {keys}:
         raise RuntimeError("could not parse dispatch key: " + name)
@@ -79,8 +81,8 @@ print(operators.HAS_KEYS, *record(layer, torch.zeros(1, 7, 12)).attentions)
 
 def test_a_torch_without_the_keys_is_watched_by_a_mode() -> None:
     script = WITHOUT_KEYS.replace("{keys}", repr(KEYS))
-    ran = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, cwd=ROOT)
-    assert ran.stdout.split() == ["False", "encoder_self"], ran.stderr
+    ran = warm.run(script)
+    assert ran.stdout.split() == [b"False", b"encoder_self"], ran.stderr
 
 
 def test_functions_tell_what_their_operators_would(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -6,8 +6,9 @@ import pytest
 import torch
 from torch import Tensor, nn
 
+from tests.representatives import cases
 from tests.transformer.watch import layers
-from tests.transformer.watch.hugging_face import FAMILIES, build, inputs_of
+from tests.transformer.watch.hugging_face import FAMILIES, FEW, build, inputs_of
 from tests.transformer.watch.layers import TOKENS, D, Layers, WithDot
 from tests.transformer.watch.second import SEVERAL, SUMS, LoRA, Second
 from transformer import InputError, Recording, record
@@ -117,7 +118,7 @@ def _path_of(model: nn.Module, projection: Tensor) -> str:
     return ""
 
 
-@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("family", cases(FAMILIES, FEW))
 def test_lora_beside_the_w_o_of_every_family(family: str) -> None:
     model = build(family)
     try:

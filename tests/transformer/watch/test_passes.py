@@ -183,7 +183,7 @@ class OneForBoth(Rounds):
         return y
 
 
-@pytest.mark.usefixtures("each_way")
+@pytest.mark.usefixtures("both_ways")
 @pytest.mark.parametrize(
     ("style", "inputs", "layers"),
     [

@@ -1,23 +1,30 @@
 """Which sequence an attention reads is read from the pass: neither lengths nor names say it."""
 
-from collections.abc import Callable
+from itertools import product
 
 import pytest
 import torch
-from torch import Tensor
 
-from tests.transformer.watch.inline import LAYERS, D, Layer, Translator, by_hand, fused
+from tests.representatives import cases
+from tests.transformer.watch.inline import LAYERS, D, Translator, by_hand, fused
 from transformer import record
 
 pytestmark = pytest.mark.usefixtures("each_way")
 SIZES = ((6, 4), (5, 4), (4, 4), (4, 5), (4, 6), (1, 4), (4, 1), (1, 1), (2, 1), (5, 1))
+LAYER_OF = {layer.__name__: layer for layer in LAYERS}
+ATTEND_BY = {"by_hand": by_hand, "fused": fused}
+FEW = {
+    **{f"{it} {how}, as many": (it, how, (4, 4)) for it, how in product(LAYER_OF, ATTEND_BY)},
+    **{f"{n} of each, {how}": ("Layer", how, n) for n, how in product(SIZES, ATTEND_BY)},
+}
+"""How a layer is written, where lengths tell nothing; and what lengths tell of the plainest."""
 
 
-@pytest.mark.parametrize("layer", LAYERS, ids=lambda layer: layer.__name__)
-@pytest.mark.parametrize("attend", [by_hand, fused])
-@pytest.mark.parametrize("sizes", SIZES, ids=str)
+@pytest.mark.parametrize(
+    ("layer", "attend", "sizes"), cases(product(LAYER_OF, ATTEND_BY, SIZES), FEW), ids=str
+)
 def test_both_attentions_of_one_forward_are_told_apart(
-    layer: type[Layer], attend: Callable[..., Tensor], sizes: tuple[int, int]
+    layer: str, attend: str, sizes: tuple[int, int]
 ) -> None:
     generator = torch.Generator().manual_seed(1)
     inputs = tuple(torch.randn(1, size, D, generator=generator) for size in sizes)
@@ -25,7 +32,7 @@ def test_both_attentions_of_one_forward_are_told_apart(
         side: [f"{side[0]}{i}" for i in range(n)]
         for side, n in zip(("source", "target"), sizes, strict=True)
     }
-    recording = record(Translator(layer, attend).eval(), inputs, pieces)
+    recording = record(Translator(LAYER_OF[layer], ATTEND_BY[attend]).eval(), inputs, pieces)
     found = {
         (each.role, each.n_layers, each.queries[-1].piece, each.keys[-1].piece)
         for each in recording.attentions.values()

@@ -1,9 +1,12 @@
 """A softmax that is written out, over any axis, or torch's flex: the same weights as by softmax."""
 
+from itertools import product
+
 import pytest
 import torch
 from torch import nn
 
+from tests.representatives import cases
 from tests.transformer.watch.layers import HEADS, TOKENS, D
 from tests.transformer.watch.written_out import (
     BY_HAND,
@@ -121,11 +124,19 @@ NOT_ALIKE = Sparse, FlexByDistance, FlexOfGroups
 EXACT = [style for style in (*BY_HAND, *FLEX) if style not in NOT_ALIKE]
 
 
-@pytest.mark.parametrize("edit", EDITS, ids=lambda edit: edit.split(":")[0])
-@pytest.mark.parametrize("style", EXACT, ids=lambda style: style.__name__)
-def test_edits_do_what_they_do_to_a_softmax(style: type[Written], edit: str) -> None:
+STYLE_OF = {style.__name__: style for style in EXACT}
+EDITED = {
+    **{f"weights of {style}": (style, EDITS[3]) for style in STYLE_OF},
+    **{f"{edit} where scores are given": ("ExpOverSum", edit) for edit in EDITS},
+    **{f"{edit} where torch has a kernel": ("Flex", edit) for edit in EDITS},
+}
+"""Each way of writing it with one edit, and each edit with two of them."""
+
+
+@pytest.mark.parametrize(("style", "edit"), cases(product(STYLE_OF, EDITS), EDITED))
+def test_edits_do_what_they_do_to_a_softmax(style: str, edit: str) -> None:
     given = []
-    for each in (style, Softmaxed):
+    for each in (STYLE_OF[style], Softmaxed):
         torch.manual_seed(3)
         model = nn.Sequential(each(True), each(True)).eval()
         recording = record(model, x, edits=[edit.format("decoder_self")])
@@ -183,13 +194,11 @@ def test_hops_are_layers() -> None:
     assert (attention.n_layers, len(attention.queries)) == (3, 1)
 
 
-@pytest.mark.parametrize("seed", range(30))
-def test_zeros_without_a_mask_make_no_decoder(seed: int) -> None:
-    torch.manual_seed(seed)
-    style = BY_HAND[5]
-    assert style is Sparse
-    text = torch.randn(1, 3, D)
-    assert [*record(style().eval(), text).attentions] == ["encoder_self"]
+def test_zeros_without_a_mask_make_no_decoder() -> None:
+    for seed in range(30):
+        torch.manual_seed(seed)
+        text = torch.randn(1, 3, D)
+        assert [*record(Sparse().eval(), text).attentions] == ["encoder_self"], seed
 
 
 def test_a_softmax_that_is_the_identity_is_no_decoder_s() -> None:
