@@ -3,7 +3,9 @@
 import ast
 import re
 import shlex
+import sys
 from dataclasses import fields
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -213,6 +215,7 @@ def test_the_examples_of_a_page_run(
     """One after the other, as in one session; what an expression gives is something."""
     (tmp_path / "checkpoints").symlink_to(ROOT / "checkpoints")
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setitem(sys.modules, "headscope", import_module("viz.headscope"))
     code = re.findall(r"```python\n(.*?)```", (ROOT / page).read_text("utf-8"), re.S)
     assert code
     scope = EXAMPLES[page]()

@@ -61,6 +61,23 @@ print(json.dumps({
 """
 
 
+MODEL = """
+import torch
+layer = torch.nn.TransformerEncoderLayer(12, 6, 16, batch_first=True)
+model = torch.nn.TransformerEncoder(layer, 3, enable_nested_tensor=False).eval()
+inputs, tokens = torch.rand(1, 3, 12), ["one", "two", "three"]
+"""
+BY_NAME = """
+import json
+from headscope import evidence, survey
+print(json.dumps([
+    decoding.text,
+    decode("checkpoints/en-de", "It rains.").text,
+    record("en-de", "It rains.", "Es regnet.").attentions["cross"].n_layers,
+    len(evidence("copy", "3 7 2").target_words) > 2,
+    len(survey("en-de", ["It rains."]).heads),
+]))
+"""
 BLOCKS = """
 import os, sys
 sys.modules.update(dict.fromkeys(os.environ["BLOCKED"].split()))
@@ -159,10 +176,11 @@ def blocked(target: Path, *extras: str) -> list[str]:
 
 @pytest.fixture(scope="module")
 def target(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder into which the tree was installed, with one of the checkpoints."""
+    """A folder into which the tree was installed, with some of the checkpoints."""
     tree = tmp_path_factory.mktemp("tree")
     target = tmp_path_factory.mktemp("site-packages")
-    for name in ("transformer", "viz", ".ci", ".streamlit", "checkpoints/copy"):
+    shipped = ("checkpoints/copy", "checkpoints/en-de")
+    for name in ("transformer", "viz", ".ci", ".streamlit", *shipped):
         ignored = shutil.ignore_patterns("__pycache__", "snapshots")
         shutil.copytree(ROOT / name, tree / name, ignore=ignored)
     for name in ("app.py", "pyproject.toml", "README.md", "LICENSE"):
@@ -241,6 +259,17 @@ def test_the_command_needs_no_extra(target: Path, desk: Path) -> None:
     copy = str(target / "headscope" / "checkpoints" / "copy")
     decoding = (*module, "decode", copy, "5 6 7")
     assert run(*decoding, folder=desk, target=target, blocked=without) == "5 6 7\n"
+
+
+def test_the_examples_of_the_readme_run_where_it_is_installed(target: Path, desk: Path) -> None:
+    """As they stand, one after the other, outside the clone; and with names alone."""
+    blocks = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text("utf-8"), re.S)
+    assert len(blocks) == 2
+    (desk / "uses.py").write_text(MODEL + "\n".join(blocks) + BY_NAME)
+    script = (sys.executable, "uses.py")
+    said = run(*script, folder=desk, target=target, blocked=blocked(target))
+    assert json.loads(said.splitlines()[-1]) == ["Es regnet.", "Es regnet.", 3, True, 72]
+    assert "L2 H5" in (desk / "head.html").read_text("utf-8")
 
 
 def test_with_paper_alone_a_shell_makes_figures(target: Path, desk: Path) -> None:
