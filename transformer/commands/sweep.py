@@ -18,6 +18,7 @@ from transformer.checkpoint import Checkpoint
 from transformer.commands.arguments import add_checkpoint, add_data
 from transformer.commands.command import Command, Result, table
 from transformer.commands.engine_arguments import add_engine, is_elsewhere, run_shards
+from transformer.corpus.surveyor import by_line, empty_lines
 from transformer.formats.opening import load_checkpoint
 from transformer.hugging_face.pairing import pairing
 from transformer.inputs import InputError
@@ -82,7 +83,9 @@ def run(options: Namespace) -> Result:
     checkpoint = load_checkpoint(options.checkpoint, options.device)
     if options.pair is not None:
         checkpoint = pairing(checkpoint, options.pair)
-    left_out: list[str] = []
+    left_out = empty_lines(lines_in(options.data))
+    for why in left_out:
+        say(why)
     lines = _swept(checkpoint, sentences, before, options, left_out)
     if not lines:
         raise InputError(f"{options.data} has no sentence that is swept: {left_out[0]}")
@@ -92,6 +95,7 @@ def run(options: Namespace) -> Result:
         "sentences": len({line.sentence for line in lines}),
         "heads": [each for each in worth if " " not in each["edits"]],
         "pairs": [each for each in worth if " " in each["edits"]],
+        "left_out": by_line(left_out),
     }
 
 
@@ -133,7 +137,7 @@ def _unit(checkpoint: Checkpoint, source: str) -> str:
 
 
 def _sentences(file: Path) -> dict[int, str]:
-    """Line number from 1 -> its sentence; empty lines are none. Raises Refusal."""
+    """Line number from 1 -> its sentence, but for empty ones. Raises Refusal."""
     lines = lines_in(file)
     texts = {i: line.partition("\t")[0].strip() for i, line in enumerate(lines, 1)}
     sentences = {i: text for i, text in texts.items() if text}
