@@ -90,8 +90,11 @@ def run(options: Namespace) -> Result:
     if not lines:
         raise InputError(f"{options.data} has no sentence that is swept: {left_out[0]}")
     worth = [asdict(each) for each in worths(lines)]
+    writes = checkpoint.family.decodes
+    output = None if writes else output_of(checkpoint, lines[0].source, None)
     return {
-        "unit": _unit(checkpoint, lines[0].source),
+        "unit": output.unit if output else "nats",
+        "others": output.others if output else "words",
         "sentences": len({line.sentence for line in lines}),
         "heads": [each for each in worth if " " not in each["edits"]],
         "pairs": [each for each in worth if " " in each["edits"]],
@@ -131,11 +134,6 @@ def _swept(
     return list(latest)
 
 
-def _unit(checkpoint: Checkpoint, source: str) -> str:
-    """The unit of changes."""
-    return "nats" if checkpoint.family.decodes else output_of(checkpoint, source, None).unit
-
-
 def _sentences(file: Path) -> dict[int, str]:
     """Line number from 1 -> its sentence, but for empty ones. Raises Refusal."""
     lines = lines_in(file)
@@ -155,16 +153,18 @@ def text(result: Result) -> str:
     lines = {MEASURES[unit]: "between these lie 95 % of the means of resampled sentences"}
     if warning := caution(*(each.n_sentences for each in [*heads, *pairs])):
         lines["caution"] = warning
-    lines |= {each.edits: _line(each) for each in strongest(heads, len(heads))}
+    others = result.get("others", "words")
+    lines |= {each.edits: _line(each, others) for each in strongest(heads, len(heads))}
     if pairs:
         lines[f"synergy of pairs, in {unit}"] = "below 0: one makes up for the loss of the other"
-        lines |= {each.edits: _line(each) for each in strongest(pairs, len(pairs))}
+        lines |= {each.edits: _line(each, others) for each in strongest(pairs, len(pairs))}
     return table(lines)
 
 
-def _line(each: Worth) -> str:
+def _line(each: Worth, others: str) -> str:
+    """others: what may become another one, such as "words"; empty: nothing is chosen."""
     n = f"{each.n_sentences:,} sentence{'s' * (each.n_sentences != 1)}"
-    share = f"other words in {100 * each.share_other:.0f} % of {n}"
+    share = f"other {others} in {100 * each.share_other:.0f} % of {n}" if others else f"over {n}"
     ends = "" if each.low is None else f"  [{each.low:+.4f}, {each.high:+.4f}]"
     return f"{each.mean:+8.4f}{ends}  {share}"
 
