@@ -94,7 +94,7 @@ def record_module(
     is_one_text = all(kind.reading == 0 for kind in kinds.values())
     return Recording(
         source=sides.get("source", ()),
-        target=(),
+        target=sides.get("target", ()),
         attentions=MappingProxyType(attentions),
         positions=schemes.positions,
         logits=logits_of(output),
