@@ -93,7 +93,7 @@ def draw(data: Data, width: float) -> Sheet:
 
 
 def law(data: Data) -> str:
-    """That of maps; numbers of heads become colours evenly."""
+    """The law of maps; numbers of heads become colours evenly."""
     section = _section(data.arrays[0], data.state["view"])
     lens = section.header["lens"]
     return root_law(lens["title"]) if section.show == "maps" and lens["scale"] != "signed" else ""
