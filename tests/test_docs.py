@@ -3,7 +3,9 @@
 import ast
 import re
 import shlex
+import sys
 from dataclasses import fields
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +20,7 @@ from transformer.analysis.metrics.metric import Metric
 from transformer.analysis.reading import lenses
 from transformer.causes.arrows import MOST_RUNS as MOST_ARROWS
 from transformer.causes.evidence import MOST_RUNS, Evidence
-from transformer.causes.verdict import LEAST, TITLES
+from transformer.causes.verdict import KINDS, LEAST
 from transformer.checkpoint import shipped_path
 from transformer.config import ModelConfig
 from transformer.discover import discover
@@ -160,7 +162,7 @@ def test_evidence_is_explained_with_the_names_and_numbers_of_the_code() -> None:
     numbers -= {"log_probs", "unit"}
     assert names == numbers | {name for name in lenses() if name != "flow"}
     verdicts = re.findall(r"^\| \*(.+?)\* \|", EVIDENCE, re.M)
-    assert sorted(verdicts) == sorted(TITLES.values())
+    assert sorted(verdicts) == sorted(KINDS)
     assert f"more than {MOST_ARROWS:,} arrows" in EVIDENCE
     assert f"`LEAST` = {LEAST} " in EVIDENCE and f"`MOST_RUNS` = {MOST_RUNS} " in EVIDENCE
     assert f"`{fingerprint(shipped_path('en-de-1'))}`" in EVIDENCE, "measure its table again"
@@ -213,6 +215,7 @@ def test_the_examples_of_a_page_run(
     """One after the other, as in one session; what an expression gives is something."""
     (tmp_path / "checkpoints").symlink_to(ROOT / "checkpoints")
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setitem(sys.modules, "headscope", import_module("viz.headscope"))
     code = re.findall(r"```python\n(.*?)```", (ROOT / page).read_text("utf-8"), re.S)
     assert code
     scope = EXAMPLES[page]()

@@ -70,6 +70,23 @@ print(json.dumps({
 """
 
 
+MODEL = """
+import torch
+layer = torch.nn.TransformerEncoderLayer(12, 6, 16, batch_first=True)
+model = torch.nn.TransformerEncoder(layer, 3, enable_nested_tensor=False).eval()
+inputs, tokens = torch.rand(1, 3, 12), ["one", "two", "three"]
+"""
+BY_NAME = """
+import json
+from headscope import evidence, survey
+print(json.dumps([
+    decoding.text,
+    decode("checkpoints/en-de", "It rains.").text,
+    record("en-de", "It rains.", "Es regnet.").attentions["cross"].n_layers,
+    len(evidence("copy", "3 7 2").target_words) > 2,
+    len(survey("en-de", ["It rains."]).heads),
+]))
+"""
 BLOCKS = """
 import os, sys
 sys.modules.update(dict.fromkeys(os.environ["BLOCKED"].split()))
@@ -340,6 +357,17 @@ def test_the_command_needs_no_extra(target: Path, desk: Path) -> None:
     assert run(*decoding, folder=desk, target=target, blocked=blocked(target)) == "5 6 7\n"
 
 
+def test_the_examples_of_the_readme_run_where_it_is_installed(target: Path, desk: Path) -> None:
+    """As they stand, one after the other, outside the clone; and with names alone."""
+    blocks = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text("utf-8"), re.S)
+    assert len(blocks) == 2
+    (desk / "uses.py").write_text(MODEL + "\n".join(blocks) + BY_NAME)
+    script = (sys.executable, "uses.py")
+    said = run(*script, folder=desk, target=target, blocked=blocked(target))
+    assert json.loads(said.splitlines()[-1]) == ["Es regnet.", "Es regnet.", 3, True, 72]
+    assert "L2 H5" in (desk / "head.html").read_text("utf-8")
+
+
 @pytest.mark.thorough  # what paper needs: tests/viz/paper/test_without_app.py, in the tree
 def test_with_paper_alone_a_shell_makes_figures(target: Path, desk: Path) -> None:
     module, figure = (sys.executable, "-m", "headscope", "figure"), desk / "figure.pdf"
@@ -370,8 +398,8 @@ def test_without_an_extra_every_command_is_listed_and_says_what_to_install(
     assert set(found) == set(EXTRAS)
     for extra, sentences in found.items():
         for sentence in sentences:
-            what = rf'(.+) (?:is|are) not installed here: pip install "headscope\[{extra}\]".*'
-            match = re.fullmatch(rf"(error: |){what}\n?", sentence)
+            what = rf'(.+) (?:is|are) not installed here: pip install "\.\[{extra}\]" in the clone'
+            match = re.fullmatch(rf"(error: |){what} .*\n?", sentence)
             assert match and match[2].split(", ") == list(EXTRAS[extra]), sentence
 
 
@@ -384,7 +412,8 @@ def test_what_it_depends_on_is_what_was_tested() -> None:
     (ray,) = (Requirement(line).specifier for line in tests if line.startswith("ray=="))
     for line in cluster[-2:]:
         assert all(each.version in Requirement(line).specifier for each in ray)
-    assert extras.pop("all") == [f"headscope[{','.join(extras)}]"]
+    every = extras.pop("all")
+    assert every == sorted({each for names in extras.values() for each in names})
     lists = (project["dependencies"], *extras.values())
     asked = dict(re.split("[>~]=", each) for names in lists for each in names)
     tested = dict(

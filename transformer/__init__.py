@@ -7,27 +7,31 @@ from transformer import interrupt  # noqa: F401  torch alone takes a second, in 
 
 # isort: split
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 from typing import Any, overload
 
 from torch import nn
 
+from transformer.by_name import by_name
 from transformer.checkpoint import Checkpoint, CheckpointError
-from transformer.decoding import Decoding, InputError, decode
+from transformer.decoding import Decoding, InputError
+from transformer.decoding import decode as decode_open
 from transformer.edits import Edit, EditError
 from transformer.formats.opening import load_checkpoint
-from transformer.hugging_face.chat.chatting import chatting
-from transformer.hugging_face.languages import translating
-from transformer.hugging_face.pairing import pairing
+from transformer.hugging_face.chat.chatting import chatting as chatting_open
+from transformer.hugging_face.languages import translating as translating_open
+from transformer.hugging_face.pairing import pairing as pairing_open
 from transformer.own_module.opening import from_module
 from transformer.recording import Attention, PositionalEncoding, Recording
-from transformer.recording.ours import record as record_checkpoint
+from transformer.recording.ours import record as record_open
 from transformer.token import Token
 from transformer.watch import record_module
 from transformer.watch.kinds.attention import Tokens
 
 # isort: split
-from transformer.causes import Evidence, evidence  # needs decoding, which is loaded by now
-from transformer.corpus.survey import survey
+from transformer.causes import Evidence  # needs decoding, which is loaded by now
+from transformer.causes import evidence as evidence_open
+from transformer.corpus.survey import survey as survey_open
 from transformer.corpus.surveyed import Survey
 
 __all__ = [
@@ -54,9 +58,18 @@ __all__ = [
 ]
 
 
+# Each is given an open checkpoint, or its name.
+chatting = by_name(chatting_open)
+decode = by_name(decode_open)  # type: ignore[arg-type]  # its options may have any name
+evidence = by_name(evidence_open)
+pairing = by_name(pairing_open)
+survey = by_name(survey_open)
+translating = by_name(translating_open)
+
+
 @overload
 def record(
-    checkpoint: Checkpoint,
+    checkpoint: Checkpoint | str | Path,
     source: str,
     target: str | Sequence[Token] | None = None,
     edits: Iterable[Edit | str] | None = (),
@@ -71,12 +84,12 @@ def record(
 def record(*args: Any, **named: Any) -> Recording:
     """Run a model once and keep what its attentions saw.
 
-    For a checkpoint: source and target, text or tokens. For any torch module: its inputs, a tensor,
-    a tuple or a dict, and optionally the tokens at its positions, as strings. edits: what to change
-    for this run, such as "head-off:cross.2.3". What it holds stays as it was, but W_O and what
-    `checked` computes are of the model's own matrices: ask before it is trained on. Raises
-    InputError.
+    For a checkpoint, or its name: source and target, text or tokens. For any torch module: its
+    inputs, a tensor, a tuple or a dict, and optionally the tokens at its positions, as strings.
+    edits: what to change for this run, such as "head-off:cross.2.3". What it holds stays as it was,
+    but W_O and what `checked` computes are of the model's own matrices: ask before it is trained
+    on. Raises InputError.
     """
     if "module" in named or (args and isinstance(args[0], nn.Module)):
         return record_module(*args, **named)
-    return record_checkpoint(*args, **named)
+    return by_name(record_open)(*args, **named)

@@ -21,12 +21,12 @@ from transformer.streams import write_line, write_utf8
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; an error a user can mend ends in one sentence and exit status 1."""
     write_utf8()
-    options = _parser().parse_args(arguments)
-    if options.threads:
-        torch.set_num_threads(options.threads)
-    command: Command = options.command
-    raise_again()
     try:
+        options = _parser().parse_args(arguments)  # which looks for checkpoints
+        if options.threads:
+            torch.set_num_threads(options.threads)
+        command: Command = options.command
+        raise_again()
         with device_trouble():
             result = command.run(options)
         if result:  # else it was printed on the way

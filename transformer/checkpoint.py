@@ -143,8 +143,8 @@ def check_open(checkpoint: object) -> None:
         return
     if isinstance(checkpoint, str | Path):
         raise CheckpointError(
-            f"{quoted(str(checkpoint))} is a name: load_checkpoint({quoted(str(checkpoint))}) "
-            "opens what is there, and gives the checkpoint."
+            f"{quoted(str(checkpoint))} is a name, and an open checkpoint is needed: "
+            f"load_checkpoint({quoted(str(checkpoint))}) gives it."
         )
     raise CheckpointError(
         f"{type(checkpoint).__name__} is not a checkpoint: load_checkpoint opens a folder, and "

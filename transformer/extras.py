@@ -17,8 +17,9 @@ EXTRAS = {
     "yaml": ("yaml",),
 }
 """Extra, as pyproject.toml names it -> what is imported of it."""
-OURS = "headscope" if __name__.startswith("headscope.") else "."
-"""The name that pip is asked for: in the repository, its folder."""
+CLONE = "."
+"""The name that pip is asked for: the folder of a clone. No package index has ours: whoever
+registered it there would run what they like wherever this is installed by its name."""
 
 
 class NotInstalled(CheckpointError):
@@ -40,6 +41,15 @@ def _is_here(name: str) -> bool:
     return spec is not None and spec.origin is not None
 
 
+def how_to_install(extra: str) -> str:
+    """Say how an extra is installed, in the imperative.
+
+    >>> how_to_install("paper")
+    'pip install ".[paper]" in the clone of Headscope'
+    """
+    return f'pip install "{CLONE}[{extra}]" in the clone of Headscope'
+
+
 def require(extra: str, otherwise: str = "") -> None:
     """Raise NotInstalled unless all packages of an extra are here.
 
@@ -47,6 +57,7 @@ def require(extra: str, otherwise: str = "") -> None:
     """
     if names := missing(extra):
         verb = "is" if len(names) == 1 else "are"
-        install = f'pip install "{OURS}[{extra}]"'
         other = f", or {otherwise}" if otherwise else ""
-        raise NotInstalled(f"{', '.join(names)} {verb} not installed here: {install}{other}.")
+        raise NotInstalled(
+            f"{', '.join(names)} {verb} not installed here: {how_to_install(extra)}{other}."
+        )

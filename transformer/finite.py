@@ -8,6 +8,7 @@ from torch import Tensor, nn
 from transformer.checkpoint import Checkpoint
 from transformer.device import PRECISION, NotFinite
 from transformer.models.family import Ids
+from transformer.watch.capture.as_written import as_written
 
 _HALF = (torch.float16, torch.bfloat16)
 
@@ -44,7 +45,7 @@ def not_finite(checkpoint: Checkpoint, inputs: Sequence[Ids]) -> NotFinite:
     named = [(name, module) for name, module in checkpoint.model.named_modules() if name]
     handles = [module.register_forward_hook(watch(name)) for name, module in named]
     try:
-        with torch.inference_mode():
+        with as_written(), torch.inference_mode():
             checkpoint.model(*(torch.tensor([ids], device=checkpoint.device) for ids in inputs))
     finally:
         for handle in handles:

@@ -80,7 +80,7 @@ def test_a_configuration_without_an_end_is_not_read(folder: Path) -> None:
 
 
 def test_a_missing_folder_and_a_missing_snapshot(folder: Path) -> None:
-    with pytest.raises(CheckpointError, match=r"^nowhere is not there\. What opens: "):
+    with pytest.raises(CheckpointError, match=rf"^{folder}/nowhere is not there\. What opens: "):
         load_checkpoint(folder / "nowhere")
     (folder / "config.json").unlink()
     with pytest.raises(CheckpointError, match=r"^mine: .*of our own: .*with config\.json beside"):

@@ -7,7 +7,6 @@ from typing import Any
 from torch import Tensor
 
 from transformer.causes.evidence import Evidence
-from transformer.causes.verdict import TITLES
 from transformer.files.csv_file import csv_bytes
 
 HEADER = (
@@ -25,7 +24,7 @@ def evidence_csv(evidence: Evidence) -> bytes:
 def _rows(evidence: Evidence) -> Iterator[Sequence[Any]]:
     of_source = (evidence.weights, evidence.hidden, evidence.cut, evidence.contrast)
     for t, word in enumerate(evidence.target_words):
-        kind = TITLES[evidence.verdicts[t].kind] if evidence.verdicts else ""
+        kind = evidence.verdicts[t].kind if evidence.verdicts else ""
         for s, other in enumerate(evidence.source_words):
             numbers = [_number(each, t, s) for each in of_source]
             yield (t, word, kind, "source", s, other, *numbers, "")
@@ -43,7 +42,7 @@ def evidence_values(evidence: Evidence) -> dict[str, Any]:
     """Name -> value of everything, as JSON has them: matrices are lists of rows."""
     values = {each.name: getattr(evidence, each.name) for each in fields(evidence)}
     verdicts = [
-        {**vars(each), "word": word, "kind": TITLES[each.kind]}
+        {**vars(each), "word": word}
         for word, each in zip(evidence.target_words, evidence.verdicts, strict=False)
     ]
     return {name: _plain(value) for name, value in values.items()} | {"verdicts": verdicts}

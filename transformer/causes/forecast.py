@@ -20,6 +20,7 @@ from transformer.inputs import InputError, source_ids, target_ids
 from transformer.recording import AttentionCall, Recording
 from transformer.recording.ours import record
 from transformer.token import Token
+from transformer.watch.capture.as_written import as_written
 
 
 @dataclass(frozen=True, eq=False)
@@ -151,7 +152,8 @@ def _tapped(
         hooks.setdefault(module, _Taps()).taps.append(taps[place])
     handles = [module.register_forward_pre_hook(each.hook) for module, each in hooks.items()]
     try:
-        yield
+        with as_written():
+            yield
     finally:
         for handle in handles:
             handle.remove()

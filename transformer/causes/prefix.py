@@ -24,6 +24,7 @@ from transformer.edits.edit import Edit
 from transformer.inputs import InputError
 from transformer.models.family import ForcedPass, Ids
 from transformer.recording.watched import edited_logits, plan_of
+from transformer.watch.capture.as_written import as_written
 from transformer.watch.capture.operators import watching
 
 FIRST = 300
@@ -161,6 +162,7 @@ def _tables_give(
             return torch.where(mark[:, None], row, rows.flatten(0, -2)).view_as(rows)
 
     with ExitStack() as hooks:
+        hooks.enter_context(as_written())
         for table in model.modules():
             if isinstance(table, nn.Embedding):
                 hooks.callback(table.register_forward_hook(hook).remove)

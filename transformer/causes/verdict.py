@@ -1,10 +1,12 @@
 """A verdict on a written word: whether what it looks at is what it needs, by stated thresholds."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal, get_args
 
 from torch import Tensor
+
+from transformer.refusal import quoted
 
 LEAST = 0.5
 """Nats from which a word is needed: hiding it makes the written one less likely by exp(LEAST)."""
@@ -12,14 +14,11 @@ LEAST = 0.5
 MUCH = 2.0
 """Times the cost of the word of the source from which on a written one is named beside it."""
 
-Kind = Literal["agrees", "moved", "prefix", "backed up", "undecided"]
-TITLES: dict[Kind, str] = {
-    "agrees": "agrees",
-    "moved": "moved by the encoder",
-    "prefix": "held by the prefix",
-    "backed up": "backed up",
-    "undecided": "undecided",
-}
+Kind = Literal["agrees", "backed up", "moved by the encoder", "held by the prefix", "undecided"]
+KINDS: tuple[Kind, ...] = get_args(Kind)
+"""The words of the table in docs/evidence.md, of files and of screens."""
+OLD: Mapping[str, Kind] = {"moved": "moved by the encoder", "prefix": "held by the prefix"}
+"""Spelling of an earlier version -> the kind: what was written by it is still read."""
 
 
 @dataclass(frozen=True)
@@ -36,12 +35,31 @@ class Verdict:
     """The number of the source word of the largest weight; None: weights are not known, or what is
     no word of the source has more."""
     needs: int | None
-    """The number of the word that costs most: of the source, or where `kind` is "prefix" of the
-    target; None: no word costs as much as LEAST."""
+    """The number of the word that costs most: of the source, or where `kind` is "held by the
+    prefix" of the target; None: no word costs as much as LEAST."""
     nats: float
     """The cost of that word; where there is none, of the most expensive one of the source."""
     also: tuple[int, ...] = ()
     """Further source words that are needed as much, the most expensive first."""
+
+    def __post_init__(self) -> None:
+        """Read an old spelling, as of a pickle or a table; raise ValueError for what is no kind."""
+        object.__setattr__(self, "kind", kind_of(self.kind))
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state, kind=kind_of(state["kind"]))
+
+
+def kind_of(spelling: str) -> Kind:
+    """The kind that a word stands for, in its old spelling too. Raises ValueError.
+
+    >>> kind_of("moved"), kind_of("agrees")
+    ('moved by the encoder', 'agrees')
+    """
+    for kind in KINDS:
+        if kind == OLD.get(spelling, spelling):
+            return kind
+    raise ValueError(f"There is no verdict {quoted(spelling)}: there is {', '.join(KINDS)}.")
 
 
 def verdict(
@@ -84,12 +102,12 @@ def verdict(
         kind = "agrees" if looks_at in read else "backed up"
         text = _of_needed(own, _quoted(source_words[looks_at]), costs, kind == "agrees")
     elif not read:
-        kind, them = "moved", "them" if also else "it"
+        kind, them = "moved by the encoder", "them" if also else "it"
         text = f"{own} looks at {_quoted(source_words[looks_at])} and needs {needs}"
         text += f": the encoder had carried {them} to other words."
     else:
         text = f"{own} looks at {_quoted(source_words[looks_at])} most, and needs {needs}."
-    if kind in ("moved", "undecided"):
+    if kind in ("moved by the encoder", "undecided"):
         text += _written(words, prefix, cost)
     return Verdict(kind, text, looks_at, most, cost, tuple(also))
 
@@ -147,7 +165,7 @@ def _without_source(
     held = float(prefix[before]) if len(prefix) else 0.0
     if held >= LEAST:
         text += f": it is held by {_quoted(words[before])} before it ({held:.2f} nats)."
-        return Verdict("prefix", text, looks_at, before, held)
+        return Verdict("held by the prefix", text, looks_at, before, held)
     return Verdict("undecided", f"{text}, and none that is written.", looks_at, None, cost)
 
 

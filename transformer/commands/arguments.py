@@ -3,8 +3,7 @@
 from argparse import ArgumentParser, ArgumentTypeError
 from pathlib import Path
 
-from transformer.checkpoint import shipped_path
-from transformer.hugging_face.adapters.path import adapted_path, parts_of
+from transformer.formats.locating import locate
 
 MOST_THREADS = 1024
 OTHERS = ".gz .html .json .jsonl .md .npz .ods .parquet .pdf .png .svg .tsv .xls .xlsx .zip"
@@ -13,7 +12,10 @@ OTHERS = ".gz .html .json .jsonl .md .npz .ods .parquet .pdf .png .svg .tsv .xls
 
 def add_checkpoint(parser: ArgumentParser) -> None:
     """The checkpoint that a command is about."""
-    help = "a folder, or a name in checkpoints/; BASE::ADAPTER adds a LoRA adapter"
+    help = (
+        "a folder, a name in checkpoints/ or one on Hugging Face's hub; BASE::ADAPTER adds a LoRA "
+        "adapter"
+    )
     parser.add_argument("checkpoint", type=checkpoint, help=help)
 
 
@@ -23,12 +25,11 @@ def add_data(parser: ArgumentParser, help: str, required: bool = True) -> None:
 
 
 def checkpoint(text: str) -> Path:
-    """A folder as it stands, else one of that name among the shipped ones; or two such."""
-    if parts := parts_of(Path(text)):
-        base, folder = (checkpoint(str(each)).absolute() for each in parts)
-        return adapted_path(base, folder)
-    shipped = shipped_path(text)
-    return shipped if shipped.is_dir() and not Path(text).is_dir() else Path(text)
+    """A folder as it stands, a shipped one's name or one on the hub; or two such.
+
+    Raises CheckpointError where the hub does not give it.
+    """
+    return locate(text)
 
 
 def named_folder(text: str) -> Path:

@@ -1,7 +1,7 @@
 """python -m transformer changes: which heads differ between two checkpoints, and what flips."""
 
 from argparse import ArgumentParser, Namespace
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from itertools import islice
 from math import isfinite
 from pathlib import Path
@@ -12,6 +12,7 @@ from transformer.analysis.bootstrap import caution
 from transformer.commands.arguments import add_checkpoint, checkpoint, csv_file, positive
 from transformer.commands.command import Command, Result
 from transformer.corpus.surveyed import Estimate
+from transformer.corpus.surveyor import by_line, empty_lines, source_of
 from transformer.files.whole_file import write_whole
 from transformer.formats.opening import load_checkpoint
 from transformer.inputs import InputError
@@ -41,7 +42,7 @@ def add_arguments(parser: ArgumentParser) -> None:
 def run(options: Namespace) -> Result:
     """Compare both over the file. Raises Refusal."""
     numbered = enumerate(lines_in(options.data), 1)
-    lines = {n: line for n, line in numbered if line.partition("\t")[0].strip()}
+    lines = {n: line for n, line in numbered if source_of(line)}
     if not lines:
         raise InputError(f"{options.data} has no sentence: write one per line.")
     lines = dict(islice(lines.items(), options.max))
@@ -58,7 +59,9 @@ def run(options: Namespace) -> Result:
         ):
             bar.update(comparison.n_done - bar.n)
     assert comparison is not None
+    of_none = empty_lines(lines_in(options.data)[: max(lines)])
     result = comparison.result()
+    result = replace(result, left_out=tuple(by_line([*of_none, *result.left_out])))
     if options.out is not None:
         write_whole(options.out, result.to_csv())
     return asdict(result) | {"lines": lines_of(result)}

@@ -167,12 +167,15 @@ def _scored(checkpoint: Checkpoint, options: Namespace) -> Result:
 def _value(method: Method, option: str) -> tuple[str, Any]:
     """ "beam_size=8" as a name and a value of the type of its default. Raises InputError."""
     name, _, text = option.partition("=")
-    defaults: dict[str, Any] = {"max_len": 1} | {each.name: each.default for each in method.options}
+    options = {each.name: each for each in method.options}
+    defaults: dict[str, Any] = {"max_len": 1} | {each: options[each].default for each in options}
     if name not in defaults:
         names = ", ".join(defaults) or "none"
         raise InputError(f"no option {quoted(name)} of this method; its options: {names}.")
+    spellings = options[name].spellings if name in options else ()
+    words = {str(word).lower(): word for word, _ in spellings}
     try:
-        return name, type(defaults[name])(text)
+        return name, words[text.lower()] if text.lower() in words else type(defaults[name])(text)
     except ValueError as error:
         raise InputError(f"{name} cannot be {quoted(text)}.") from error
 

@@ -71,7 +71,7 @@ def run(options: Namespace) -> Result:
     shipped = with_card(shipped, checkpoint.name, mark, by)
     folder = options.out or checkpoint.path / FOLDER
     write_shipped(folder, shipped, mark)
-    sources = [source_of(line) for line in sentences.lines.values()]
+    sources = [*filter(None, map(source_of, sentences.lines.values()))]
     if usual := measure_certainty(checkpoint, mark, sources):
         write_certainty(folder, usual)
     return {

@@ -70,8 +70,7 @@ def run(options: Namespace) -> Result:
     has_trees = options.data.suffix == ENDING
     trees = read_trees(options.data) if has_trees else []
     lines = [tree.text for tree in trees] if has_trees else lines_in(options.data)
-    n_sentences = sum(bool(source_of(line)) for line in lines)
-    if not n_sentences:
+    if not any(map(source_of, lines)):
         form = "a file of Universal Dependencies has trees" if has_trees else "write one per line"
         raise InputError(f"{options.data} has no sentence: {form}.")
     folder = options.out.absolute()
@@ -98,7 +97,7 @@ def run(options: Namespace) -> Result:
         job = _job(options, lines, trees, folder, precision)
         manifest["options"]["precision"] = job.precision
         begin(folder, manifest)
-        n_left = sum(bool(source_of(line)) for shard in left for line in shard.lines)
+        n_left = sum(len(shard.lines) for shard in left)
         with tqdm(total=n_left, desc="Survey", unit="sentence", dynamic_ncols=True) as bar:
             bar.set_postfix_str(_shards(0, len(left)))
             for n, done in enumerate(run_shards(job, left, options, folder), 1):

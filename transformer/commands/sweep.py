@@ -18,6 +18,7 @@ from transformer.checkpoint import Checkpoint
 from transformer.commands.arguments import add_checkpoint, add_data
 from transformer.commands.command import Command, Result, table
 from transformer.commands.engine_arguments import add_engine, is_elsewhere, run_shards
+from transformer.corpus.surveyor import by_line, empty_lines
 from transformer.formats.opening import load_checkpoint
 from transformer.hugging_face.pairing import pairing
 from transformer.inputs import InputError
@@ -82,16 +83,22 @@ def run(options: Namespace) -> Result:
     checkpoint = load_checkpoint(options.checkpoint, options.device)
     if options.pair is not None:
         checkpoint = pairing(checkpoint, options.pair)
-    left_out: list[str] = []
+    left_out = empty_lines(lines_in(options.data))
+    for why in left_out:
+        say(why)
     lines = _swept(checkpoint, sentences, before, options, left_out)
     if not lines:
         raise InputError(f"{options.data} has no sentence that is swept: {left_out[0]}")
     worth = [asdict(each) for each in worths(lines)]
+    writes = checkpoint.family.decodes
+    output = None if writes else output_of(checkpoint, lines[0].source, None)
     return {
-        "unit": _unit(checkpoint, lines[0].source),
+        "unit": output.unit if output else "nats",
+        "others": output.others if output else "words",
         "sentences": len({line.sentence for line in lines}),
         "heads": [each for each in worth if " " not in each["edits"]],
         "pairs": [each for each in worth if " " in each["edits"]],
+        "left_out": by_line(left_out),
     }
 
 
@@ -127,13 +134,8 @@ def _swept(
     return list(latest)
 
 
-def _unit(checkpoint: Checkpoint, source: str) -> str:
-    """The unit of changes."""
-    return "nats" if checkpoint.family.decodes else output_of(checkpoint, source, None).unit
-
-
 def _sentences(file: Path) -> dict[int, str]:
-    """Line number from 1 -> its sentence; empty lines are none. Raises Refusal."""
+    """Line number from 1 -> its sentence, but for empty ones. Raises Refusal."""
     lines = lines_in(file)
     texts = {i: line.partition("\t")[0].strip() for i, line in enumerate(lines, 1)}
     sentences = {i: text for i, text in texts.items() if text}
@@ -151,16 +153,18 @@ def text(result: Result) -> str:
     lines = {MEASURES[unit]: "between these lie 95 % of the means of resampled sentences"}
     if warning := caution(*(each.n_sentences for each in [*heads, *pairs])):
         lines["caution"] = warning
-    lines |= {each.edits: _line(each) for each in strongest(heads, len(heads))}
+    others = result.get("others", "words")
+    lines |= {each.edits: _line(each, others) for each in strongest(heads, len(heads))}
     if pairs:
         lines[f"synergy of pairs, in {unit}"] = "below 0: one makes up for the loss of the other"
-        lines |= {each.edits: _line(each) for each in strongest(pairs, len(pairs))}
+        lines |= {each.edits: _line(each, others) for each in strongest(pairs, len(pairs))}
     return table(lines)
 
 
-def _line(each: Worth) -> str:
+def _line(each: Worth, others: str) -> str:
+    """others: what may become another one, such as "words"; empty: nothing is chosen."""
     n = f"{each.n_sentences:,} sentence{'s' * (each.n_sentences != 1)}"
-    share = f"other words in {100 * each.share_other:.0f} % of {n}"
+    share = f"other {others} in {100 * each.share_other:.0f} % of {n}" if others else f"over {n}"
     ends = "" if each.low is None else f"  [{each.low:+.4f}, {each.high:+.4f}]"
     return f"{each.mean:+8.4f}{ends}  {share}"
 

@@ -20,6 +20,7 @@ from transformer.files.whole_file import write_whole
 from transformer.fingerprint import fingerprint
 from transformer.formats.opening import load_checkpoint
 from transformer.inputs import InputError
+from transformer.training.evaluation.say import say
 
 AT_ONCE = 64
 Best = tuple[str, HeadSummary, Syntax]
@@ -50,7 +51,7 @@ def run(options: Namespace) -> Result:
     files = [read_trees(file)[: options.max] for file in options.trees]
     checkpoint = load_checkpoint(options.checkpoint, options.device)
     transfers = _transfers(checkpoint, *files) if len(files) == 2 else None
-    best = _encoder(checkpoint, *files)
+    best, left_out = _encoder(checkpoint, *files)
     lines = _lines(checkpoint, best, transfers, len(files[0]))
     if options.out is not None:
         most = f" --max {options.max}" if options.max else ""
@@ -65,7 +66,7 @@ def run(options: Namespace) -> Result:
         for name, head, of in best
     ]
     cross = [_values(each) for each in transfers.relations] if transfers else []
-    return {"encoder": encoder, "cross": cross, "lines": lines}
+    return {"encoder": encoder, "cross": cross, "left_out": left_out, "lines": lines}
 
 
 def _values(each: Transfer) -> Result:
@@ -85,26 +86,36 @@ def _transfers(checkpoint: Checkpoint, sources: list[Tree], targets: list[Tree])
 
 def _encoder(
     checkpoint: Checkpoint, sources: list[Tree], targets: Sequence[Tree] = ()
-) -> list[Best]:
-    """The best head of each relation, of the kind that reads the source."""
+) -> tuple[list[Best], list[str]]:
+    """The best head of each relation, of the kind that reads the source; which trees are left out.
+
+    Raises InputError where all of them are.
+    """
     texts = [tree.text for tree in sources]
     if targets:
         texts = [f"{a}\t{b.text}" for a, b in zip(texts, targets, strict=True)]
     lines = dict(enumerate(texts, 1))
     trees = dict(enumerate(sources, 1))
     surveyor, heads = Surveyor(checkpoint, counts=counted(checkpoint, texts), trees=trees), []
+    left_out: list[str] = []
     with tqdm(total=len(lines), desc="Encoder", unit="sentence", dynamic_ncols=True) as bar:
         for first in range(1, len(lines) + 1, AT_ONCE):
             some = {n: lines[n] for n in range(first, min(first + AT_ONCE, len(lines) + 1))}
-            heads += surveyor.survey(some).heads
+            portion = surveyor.survey(some)
+            heads += portion.heads
+            for why in portion.left_out:
+                say(why)
+            left_out += portion.left_out
             bar.update(len(some))
+    if not heads:
+        raise InputError(f"There is no tree whose sentence can be read: {left_out[0]}")
     survey = summary(heads, surveyor.why_alone)
     best: dict[str, Best] = {}
     for head in survey.heads:
         for name, of in head.syntax.items():
             if name not in best or of.accuracy > best[name][2].accuracy:
                 best[name] = name, head, of
-    return sorted(best.values(), key=lambda each: -each[2].n_arcs)
+    return sorted(best.values(), key=lambda each: -each[2].n_arcs), left_out
 
 
 def _lines(

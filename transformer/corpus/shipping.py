@@ -55,8 +55,8 @@ def sentences_in(file: Path) -> Sentences:
 
     Raises InputError.
     """
-    lines = {n: line for n, line in enumerate(lines_in(file), 1) if source_of(line)}
-    if not lines:
+    lines = dict(enumerate(lines_in(file), 1))
+    if not any(map(source_of, lines.values())):
         raise InputError(f"{file} has no sentence: write one per line.")
     return Sentences(lines, about_of(file), file.name)
 

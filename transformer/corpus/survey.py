@@ -2,14 +2,14 @@
 
 import time
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from transformer.checkpoint import Checkpoint, check_open
 from transformer.corpus.shards import Shard, write_part
 from transformer.corpus.summary import summary
 from transformer.corpus.surveyed import Survey
-from transformer.corpus.surveyor import BATCH, Surveyor, counted, source_of
+from transformer.corpus.surveyor import BATCH, Surveyor, counted
 from transformer.corpus.table import table_of
 from transformer.corpus.trees import Tree
 from transformer.device import PRECISION, DeviceError, precision_of
@@ -28,8 +28,8 @@ def survey(
     """Observe every head over these sentences, and summarise what it does.
 
     targets: of each sentence, where the model writes any; without them it writes greedily. Batches
-    of sentences are read together where the model takes a mask of padding. Raises InputError where
-    a sentence cannot be read.
+    of sentences are read together where the model takes a mask of padding. A sentence that cannot
+    be read is left out, and `left_out` says why. Raises InputError where there is no other.
     """
     check_open(checkpoint)
     lines = _lines("sentences", sentences)
@@ -40,11 +40,12 @@ def survey(
         lines = [f"{source}\t{target}" for source, target in zip(lines, written, strict=True)]
     surveyor = Surveyor(checkpoint, batch, counted(checkpoint, lines))
     portion = surveyor.survey(dict(enumerate(lines, 1)))
-    if portion.left_out:
-        raise InputError(f"Sentence {portion.left_out[0].removeprefix('line ')}")
+    if not portion.heads and portion.left_out:
+        raise InputError(f"There is no sentence that can be surveyed: {portion.left_out[0]}")
     if not portion.heads:
         raise InputError("There is no sentence to survey: give at least one.")
-    return summary(portion.heads, surveyor.why_alone)
+    left_out = tuple(portion.left_out)
+    return replace(summary(portion.heads, surveyor.why_alone), left_out=left_out)
 
 
 def _lines(name: str, texts: Iterable[str]) -> list[str]:
@@ -101,7 +102,7 @@ class SurveyJob:
             table = table_of(portion.heads, surveyor.why_alone, portion.left_out)
             write_part(table, self.folder, shard.number)
             portion.seconds["write"] += time.perf_counter() - start
-            n_lines = sum(bool(source_of(line)) for line in shard.lines) - len(portion.left_out)
+            n_lines = len(shard.lines) - len(portion.left_out)
             left_out = tuple(portion.left_out)
             return Done(shard.number, n_lines, dict(portion.seconds), left_out)
 

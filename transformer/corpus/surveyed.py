@@ -103,7 +103,8 @@ class Survey:
     """Sentences that say which lines were left out, and why."""
 
     def __repr__(self) -> str:
-        return f"Survey({len(self.heads)} heads over {self.n_sentences} sentences)"
+        left_out = f", {len(self.left_out)} left out" if self.left_out else ""
+        return f"Survey({len(self.heads)} heads over {self.n_sentences} sentences{left_out})"
 
     def of(self, kind: str, layer: int, head: int) -> HeadSummary:
         """One of its heads; layer and head from 0, or from the end. Raises NoSuchHead."""

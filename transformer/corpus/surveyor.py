@@ -3,7 +3,7 @@
 import time
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 
 import torch
@@ -23,7 +23,7 @@ from transformer.corpus.measured import SentenceHeads, measured
 from transformer.corpus.trees import Tree
 from transformer.decoding.decode import decode
 from transformer.decoding.greedy_batch import greedy_batch, takes_batches
-from transformer.device import device_trouble
+from transformer.device import NotFinite, device_trouble
 from transformer.inputs import InputError, source_ids, target_ids
 from transformer.models.family import Ids
 from transformer.models.mode import check_mode
@@ -55,7 +55,7 @@ class Portion:
         """Leave a line out that is refused while this is entered; the others go on."""
         try:
             yield
-        except (InputError, TokenizerError) as error:
+        except (InputError, TokenizerError, NotFinite) as error:
             self.left_out.append(f"line {number} is left out: {error}")
 
     @contextmanager
@@ -71,6 +71,17 @@ class Portion:
 def source_of(line: str) -> str:
     """Return a line's source, without the spaces around it; empty where there is none."""
     return line.partition("\t")[0].strip()
+
+
+def empty_lines(lines: Sequence[str]) -> list[str]:
+    """Say of each line without a sentence, which may have a target, that it is left out."""
+    numbered = enumerate(lines, 1)
+    return [f"line {n} is left out: it is empty." for n, line in numbered if not source_of(line)]
+
+
+def by_line(reasons: Iterable[str]) -> list[str]:
+    """Reasons why lines are left out, in the order of the lines."""
+    return sorted(reasons, key=lambda reason: int(reason.split()[1]))
 
 
 def counted(checkpoint: Checkpoint, lines: Iterable[str]) -> dict[int, int]:
@@ -119,7 +130,7 @@ class Surveyor:
         """The reason, in a clause, why texts are read one by one; empty: they are not."""
 
     def survey(self, lines: Lines) -> Portion:
-        """Survey lines; empty ones are none, and what is refused is left out.
+        """Survey lines; what is refused, as empty ones are, is left out, and the reason kept.
 
         Raises Refusal where the device fails.
         """
@@ -127,13 +138,19 @@ class Surveyor:
         texts = self._texts(lines, portion)
         n_heads = int(getattr(self._checkpoint.config, "n_heads", 16))
         for batch in batches(texts, 1 if self.why_alone else self._batch, n_heads):
-            with device_trouble(), portion.timed("record"):
+            attentions: list[BatchAttention] = []
+            with (
+                device_trouble(),
+                portion.timed("record"),
+                portion.leaving_out(batch[0].sentence) if self.why_alone else nullcontext(),
+            ):
                 attentions = self._observed(batch, lines)
             sentences = [each.sentence for each in batch]
             with portion.timed("metrics"), torch.inference_mode():
                 for attention in attentions:
                     portion.heads += measured(attention, sentences, self._counts, self._trees)
         portion.heads.sort(key=lambda each: each.sentence)  # stable: kinds keep their order
+        portion.left_out = by_line(portion.left_out)
         return portion
 
     def _observed(self, batch: Sequence[Text], lines: Lines) -> list[BatchAttention]:
@@ -152,10 +169,9 @@ class Surveyor:
         with device_trouble(), portion.timed("decode"):
             for number, line in lines.items():
                 with portion.leaving_out(number):
-                    if source := source_of(line):
-                        ids = source_ids(checkpoint, source)
-                        targets[number] = _target(checkpoint, line, len(ids))
-                        sources[number] = ids
+                    ids = source_ids(checkpoint, source_of(line))
+                    targets[number] = _target(checkpoint, line, len(ids))
+                    sources[number] = ids
             if checkpoint.family.target == "needed":
                 self._decode(sources, targets, lines, portion)
         for number, ids in sources.items():

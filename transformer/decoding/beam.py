@@ -6,7 +6,7 @@ from transformer.decoding.beams import BEAM_SIZE, LENGTH_PENALTY, search
 from transformer.decoding.course import Course
 from transformer.decoding.coverage import COVERAGE
 from transformer.decoding.left_to_right import OnToken
-from transformer.decoding.method import Method, Model, Option, Search
+from transformer.decoding.method import FLAGS, Method, Model, Option, Search
 
 
 def beam(
@@ -58,6 +58,7 @@ METHOD = Method(
         ),
         Option(
             *("early_stopping", "Stops", 0, 0, 2),
+            spellings=(*FLAGS, ("never", 2)),
             explain=(
                 "Where the beam is full of ended texts: 0 if no open one scores better now, "
                 "1 at once, 2 only if no open one could ever score better."
@@ -66,6 +67,7 @@ METHOD = Method(
         ),
         Option(
             *("plain_length", "Plain length", 0, 0, 1),
+            spellings=FLAGS,
             explain="1: divided by a power of the length itself, as Hugging Face does.",
             off=0,
             formula=r"\frac{\log p(y \vert x)}{\vert y \vert^\alpha}",

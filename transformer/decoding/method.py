@@ -77,6 +77,10 @@ It never runs the model, so that one pass can serve many of them: see `SharedBat
 """
 
 
+FLAGS = (False, 0), (True, 1)
+"""The spellings of an option that is off at 0 and on at 1."""
+
+
 @dataclass(frozen=True)
 class Option:
     """A number that a method may be given, within limits."""
@@ -97,6 +101,8 @@ class Option:
     """A term that is added to the formula of its method where the option is on."""
     source: str = ""
     """The publication that this is from."""
+    spellings: tuple[tuple[bool | str, int], ...] = ()
+    """Other ways to say some of its values, as Hugging Face's generate() takes them."""
 
     @property
     def limits(self) -> tuple[float, float]:

@@ -38,7 +38,12 @@ def checked_options(method: Method, values: Mapping[str, Any]) -> dict[str, Any]
 
 def checked_option(option: Option, value: Any) -> float:
     """The value as a method takes it. Raises OptionError in a sentence."""
+    for spelling, number in option.spellings:
+        if type(value) is type(spelling) and value == spelling:
+            return number
     sort = "a whole number" if option.is_whole else "a number"
+    if option.spellings:
+        sort += f" or {', '.join(str(spelling) for spelling, _ in option.spellings)}"
     is_number = isinstance(value, Real) and not isinstance(value, bool)
     if not is_number or not _is_finite(value) or (option.is_whole and value != int(value)):
         raise OptionError(f"{option.name} must be {sort}, not {quoted(value)}.")

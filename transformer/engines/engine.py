@@ -19,7 +19,7 @@ class Done:
 
     number: int
     lines: int
-    """The number of lines that were done, without empty ones and those that are left out."""
+    """The number of lines that were done, without those that are left out."""
     seconds: Mapping[str, float] = field(default_factory=dict)
     """Seconds by stage: "decode", "record", "metrics", "write"."""
     left_out: tuple[str, ...] = ()

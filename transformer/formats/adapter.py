@@ -92,6 +92,9 @@ def _parts(path: Path) -> tuple[Path, Path]:
     base, folder = parts_of(path) or (None, path)
     if base is None:
         return _base_of(read_settings(folder)), folder
+    for each in (base, folder):
+        if not each.exists():
+            raise CheckpointError(f"{each.absolute()} is not there.")
     if not (folder / ADAPTER).exists():
         raise CheckpointError(f"{folder.name} is not a LoRA adapter: it has no {ADAPTER}.")
     if not _is_base(base):

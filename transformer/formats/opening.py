@@ -4,7 +4,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cache
 from logging import getLogger
-from os.path import expanduser  # what it cannot read stays as it is
 from pathlib import Path
 from typing import Concatenate, ParamSpec, TypeVar
 
@@ -15,8 +14,9 @@ from transformer.device import choose_device, device_trouble
 from transformer.discover import discover
 from transformer.files.foreign_text import reason
 from transformer.formats.format import Format
+from transformer.formats.locating import is_there, locate
 from transformer.formats.what_instead import what_instead
-from transformer.hugging_face.adapters.path import SEPARATOR, adapted_path
+from transformer.hugging_face.adapters.path import adapted_path
 from transformer.refusal import Refusal, quoted
 
 P = ParamSpec("P")
@@ -36,6 +36,8 @@ def load_checkpoint(
 ) -> Checkpoint:
     """Open a checkpoint of any format: a folder of ours, of Hugging Face's, a file of weights.
 
+    path: a path; the name of a shipped checkpoint, as "en-de"; as a text also a name on Hugging
+    Face's hub, as "Helsinki-NLP/opus-mt-en-de", which is fetched where it is not here.
     device: where to run; None chooses CUDA, else MPS, else CPU. weights: another weights file of
     the folder, such as "snapshots/000100.safetensors". adapter: the folder of a LoRA adapter of a
     model of Hugging Face's, which is added to its weights; "path::adapter" as the path is the same.
@@ -44,16 +46,11 @@ def load_checkpoint(
     if not isinstance(path, str | Path):
         raise CheckpointError(f"A checkpoint is opened by its path, and {quoted(path)} is none.")
     chosen = choose_device(device)
-    path = _at_home(Path(path)).absolute()  # so that "." has a name too
+    path = locate(path).absolute()  # so that "." has a name too
     path = path / weights if weights else path
     if adapter is not None:
-        path = adapted_path(path, _at_home(Path(adapter)).absolute())
+        path = adapted_path(path, locate(adapter).absolute())
     return format_of(path).load(path, chosen)
-
-
-def _at_home(path: Path) -> Path:
-    """A path, of a base and an adapter too, that may begin with ~, as a shell reads it."""
-    return Path(SEPARATOR.join(map(expanduser, str(path).split(SEPARATOR))))
 
 
 def describe_checkpoint(path: Path) -> Description:
@@ -68,6 +65,8 @@ def format_of(path: Path) -> Format:
         if sentence := what_instead(path, _opens):
             raise CheckpointError(sentence)
         titles = "; ".join(each.title for each in _formats())
+        if not is_there(path):
+            raise CheckpointError(f"{path.absolute()} is not there. What opens: {titles}.")
         raise CheckpointError(f"{path.name} {_fault(path)}. What opens: {titles}.")
     return format
 
@@ -124,8 +123,6 @@ def _refusing(read: Callable[Concatenate[Path, P], T]) -> Callable[Concatenate[P
 
 def _fault(path: Path) -> str:
     """Say why no format fits, after the path's name."""
-    if not path.exists():
-        return "is not there"
     if next(path.glob("snapshots/*/config.json"), None):
         return "is a folder of the hub's cache: open one of its snapshots/"
     if path.is_dir() and not any(path.iterdir()):

@@ -23,7 +23,7 @@ def is_hub_name(text: str) -> bool:
 
 def from_hub(name: str) -> Path:
     """The folder of a checkpoint on the hub. Raises CheckpointError where it cannot be had."""
-    require("hf")
+    require("hf", f"check the path: there is no {name} on this machine")
     try:
         from huggingface_hub import snapshot_download
         from huggingface_hub.utils.tqdm import disable_progress_bars

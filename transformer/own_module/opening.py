@@ -14,6 +14,7 @@ from transformer.own_module.model import FAMILIES, OwnConfig, OwnModel
 from transformer.own_module.tokenizer import OwnTokenizer, Pieces, names_of
 from transformer.tokenizer import Tokenizer
 from transformer.vocabulary import PairTokenizer
+from transformer.watch.capture.as_written import name_of
 
 Writes = Literal["nothing", "continuation", "target"]
 
@@ -67,7 +68,7 @@ def from_module(
     if target_pieces is not None:
         source = OwnTokenizer(read, [] if pad_id is None else [pad_id], tokenize)
         tokenizer = PairTokenizer(source, OwnTokenizer(names_out, special, None, detokenize))
-    name = type(module).__name__
+    name = name_of(module)
     config = OwnConfig(
         module=name,
         vocab_size=len(names_out),

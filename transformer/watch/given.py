@@ -2,17 +2,15 @@
 
 import inspect
 import re
-import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import contextmanager
 from typing import Any
 
-import torch
 from torch import Tensor, nn
 
 from transformer.inputs import InputError
 from transformer.refusal import Refusal
-from transformer.watch.capture.place import paths_of
+from transformer.watch.capture.as_written import name_of
 
 BESIDE_TEXT = ("pixel_values", "input_features", "input_values")
 """The library's names for images and sounds."""
@@ -81,25 +79,9 @@ def check_numbers(module: nn.Module, values: Iterable[Any], output: Any = None) 
     weights = module.parameters() if output is None else ()
     if any(each.is_meta for each in (*leaves, *weights)):
         raise InputError(
-            f"{_name(module)} cannot be recorded on the meta device, which holds no numbers: load "
-            "the weights first, and give inputs from where they are."
+            f"{name_of(module)} cannot be recorded on the meta device, which holds no numbers: "
+            "load the weights first, and give inputs from where they are."
         )
-
-
-def running(module: nn.Module) -> AbstractContextManager[object]:
-    """Let compiled modules and functions run as written. Raises InputError for scripted ones."""
-    for each, path in paths_of(module).items():
-        if isinstance(each, torch.jit.ScriptModule):
-            what = f"{path} in it" if path else "it"
-            raise InputError(
-                f"{_name(module)} cannot be recorded: {what} is scripted or traced (torch.jit), "
-                "and what runs inside is not seen. Record the module that it was made from."
-            )
-    flex = sys.modules.get("torch.nn.attention.flex_attention")  # it compiles itself, too
-    if flex is not None and hasattr(flex, "_WARNINGS_SHOWN"):  # that it is not compiled, by us
-        flex._WARNINGS_SHOWN.add("flex_attention_performance")
-    may_compile = flex is not None or "torch._dynamo" in sys.modules  # a function alone, too
-    return torch.compiler.set_stance("force_eager") if may_compile else nullcontext()
 
 
 @contextmanager
@@ -115,7 +97,7 @@ def said_why(module: nn.Module, args: Sequence[Any], named: Mapping[str, Any]) -
 
 
 def _why(module: nn.Module, args: Sequence[Any], named: Mapping[str, Any], error: Exception) -> str:
-    name, left = _name(module), lacking(module, args, named, str(error))
+    name, left = name_of(module), lacking(module, args, named, str(error))
     if left:
         missing = " and ".join(left)
         return f"{name} was not given {missing}, which it also reads: give all inputs, in a dict."
@@ -156,11 +138,6 @@ def _parameters(module: nn.Module) -> dict[str, inspect.Parameter]:
     parameters = inspect.signature(plain.forward).parameters
     kinds = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
     return {name: each for name, each in parameters.items() if each.kind not in kinds}
-
-
-def _name(module: nn.Module) -> str:
-    """The class; of a compiled module that of what was compiled."""
-    return type(getattr(module, "_orig_mod", module)).__name__
 
 
 def _described(value: Any) -> str:

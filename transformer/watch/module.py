@@ -21,7 +21,7 @@ from transformer.watch.calls.watcher import Watcher
 from transformer.watch.editing.editing_watcher import EditingWatcher, check_met
 from transformer.watch.editing.plan import Plan
 from transformer.watch.editing.states import given_by
-from transformer.watch.given import arguments, check_filled, check_numbers, running, said_why
+from transformer.watch.given import arguments, check_filled, check_numbers, said_why
 from transformer.watch.kinds.attention import Tokens, attention_of, sides_of
 from transformer.watch.kinds.descent import settle
 from transformer.watch.kinds.kind import Kind
@@ -94,7 +94,7 @@ def record_module(
     is_one_text = all(kind.reading == 0 for kind in kinds.values())
     return Recording(
         source=sides.get("source", ()),
-        target=(),
+        target=sides.get("target", ()),
         attentions=MappingProxyType(attentions),
         positions=schemes.positions,
         logits=logits_of(output),
@@ -114,7 +114,7 @@ def _run(
     named: Mapping[str, Any],
     watcher: AbstractContextManager[object],
 ) -> Any:
-    with said_why(module, args, named), running(module), torch.no_grad(), watcher:
+    with said_why(module, args, named), torch.no_grad(), watcher:
         output = module(*args, **named)
     check_numbers(module, [*args, *named.values()], output)
     return output

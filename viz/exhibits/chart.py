@@ -201,6 +201,12 @@ class Chart:
         return replace(self, x=self.x.in_words, y=self.y.in_words)
 
     @property
+    def law(self) -> str:
+        """The law by which its numbers become colours, as a sentence; empty: evenly, or by none."""
+        grids = (mark for mark in self.marks if isinstance(mark, Grid))
+        return " ".join(dict.fromkeys(filter(None, (each.shading.law for each in grids))))
+
+    @property
     def size(self) -> tuple[int, int] | None:
         """Rows and columns of its cells; None: it has none."""
         for mark in self.marks:

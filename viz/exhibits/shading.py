@@ -9,6 +9,8 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from viz.map_words import uncapitalised
+
 Scale = Literal["share", "signed"]
 """From 0 to the theme's dark end, or from one end over 0 to the other."""
 SCALES: tuple[Scale, ...] = get_args(Scale)
@@ -32,11 +34,30 @@ class Shading:
     @property
     def legend(self) -> str:
         """The title, with the law by which numbers become colours where that is not evenly."""
-        return f"{self.title} (square-root scale)" if self.is_rooted else self.title
+        return by_root(self.title) if self.is_rooted else self.title
+
+    @property
+    def law(self) -> str:
+        """The same as a sentence of a caption; empty where numbers become colours evenly."""
+        return root_law(self.title) if self.is_rooted else ""
 
     def places(self, values: NDArray[Any]) -> NDArray[Any]:
         """Values -> their places, 0 to 1; NaN stays so."""
         return places(values, (self.low, self.high), self.is_rooted)
+
+
+def by_root(title: str) -> str:
+    """Say beside a bar of colours what it measures, and that they go by the root of that."""
+    return f"{title} (square-root scale)"
+
+
+def root_law(title: str) -> str:
+    """The same in a caption.
+
+    >>> root_law("Weight")
+    'A colour goes by the square root of the weight.'
+    """
+    return f"A colour goes by the square root of the {uncapitalised(title)}."
 
 
 def weights() -> Shading:

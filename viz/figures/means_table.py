@@ -10,10 +10,12 @@ from viz.labels import decimals_of, percent, signed
 MEAN = Column(
     "mean", explain="The mean change of the whole output over all sentences, while the head is off."
 )
-OTHER = Column(
-    "other words",
-    explain="The share of sentences in which another token, or class, becomes the most probable.",
-)
+OTHERS = {
+    "words": "The share of sentences in which another token becomes the most probable.",
+    "tokens": "The share of sentences in which another token becomes the most probable.",
+    "classes": "The share of sentences in which another class becomes the most probable.",
+}
+"""A name of what may become another one -> the words of its column."""
 
 
 @dataclass(frozen=True)
@@ -26,11 +28,16 @@ class MeanOff:
     low: float | None
     high: float | None
     share_other: float
-    """The share of sentences in which the model would write other words."""
+    """The share of sentences in which another token, or class, becomes the most probable."""
 
 
-def means_table(means: Sequence[MeanOff], unit: str = "nats", n_sentences: int = 0) -> Table:
-    """A row per head: the mean as a dot, its interval as a line, over one scale with 0."""
+def means_table(
+    means: Sequence[MeanOff], unit: str = "nats", n_sentences: int = 0, others: str = "words"
+) -> Table:
+    """A row per head: the mean as a dot, its interval as a line, over one scale with 0.
+
+    others: what may become another one; empty: the model chooses nothing.
+    """
     ends = [
         0.0,
         *(it for each in means for it in (each.mean, each.low, each.high) if it is not None),
@@ -42,13 +49,14 @@ def means_table(means: Sequence[MeanOff], unit: str = "nats", n_sentences: int =
         cells = [
             Cell(signed(each.mean, n), each.mean),
             _interval(each, n),
-            Cell(percent(each.share_other, 0), each.share_other),
+            *([Cell(percent(each.share_other, 0), each.share_other)] if others else []),
             Cell(interval=(each.low, each.mean, each.high)),
         ]
         return Row(Cell(each.title, link=each.address), cells)
 
     scale = Column(f"{signed(least, n)} to {signed(most, n)} {unit}", axis=(least, most))
-    columns = [Column("off"), MEAN, INTERVAL, OTHER, scale]
+    other = [Column(f"other {others}", explain=OTHERS[others])] if others else []
+    columns = [Column("off"), MEAN, INTERVAL, *other, scale]
     return Table("Means", columns, list(map(row_of, means)), n_sentences=n_sentences)
 
 

@@ -3,10 +3,9 @@
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import get_args
 from urllib.parse import quote, unquote
 
-from transformer.causes.verdict import Kind
+from transformer.causes.verdict import KINDS, Kind, kind_of
 
 NOTHING = "-"
 """In a line, for a word that nobody would write, or that is not needed."""
@@ -23,8 +22,8 @@ class Mistake:
     kind: Kind
     """The kind of its verdict."""
     needs: str
-    """The word that costs most, of the text, or of kind "prefix" of what is written; empty: none
-    costs enough."""
+    """The word that costs most, of the text, or of kind "held by the prefix" of what is written;
+    empty: none costs enough."""
 
 
 @dataclass(frozen=True)
@@ -43,14 +42,14 @@ NO_RIDDLE = Riddle()
 
 def read_mistake(text: str) -> Mistake:
     """ "Spiel Streichholz agrees match" -> the mistake. Raises ValueError, in a clause."""
-    words = read_words(text)
-    if len(words) != 4 or words[2] not in get_args(Kind):
-        kinds = ", ".join(map(_quoted, get_args(Kind)))
+    try:
+        word, right, kind, needs = ("" if each == NOTHING else each for each in read_words(text))
+        return Mistake(word, right, kind_of(kind), needs)
+    except ValueError as error:
+        kinds = ", ".join(map(_quoted, KINDS))
         raise ValueError(
             f"a mistake reads word right-word kind needed-word, where the kind is one of {kinds}"
-        )
-    word, right, kind, needs = ("" if each == NOTHING else each for each in words)
-    return Mistake(word, right, next(each for each in get_args(Kind) if each == kind), needs)
+        ) from error
 
 
 def mistake_line(mistake: Mistake) -> str:

@@ -53,7 +53,7 @@ def not_made(subject: Subject) -> str:
 def needed_words(subject: Subject, number: int) -> list[str]:
     """The names of the words that a written word needs, the most expensive first."""
     verdict = evidence_of(subject).verdicts[number]
-    names = written_words(subject) if verdict.kind == "prefix" else words_read(subject)
+    names = written_words(subject) if verdict.kind == "held by the prefix" else words_read(subject)
     return [] if verdict.needs is None else [names[i] for i in (verdict.needs, *verdict.also)]
 
 

@@ -49,6 +49,7 @@ def figure(recording: Recording, name: str, *, theme: str = "light", **choices: 
 def _with_image(chart: Chart, theme: Theme, says: str) -> "go.Figure":
     """Plotly's figure, which gives a notebook an image and a sentence beside Plotly's own data."""
     record = Record("explore", "", "", "", "", "", chart.title, says, versions())
+    record = record.with_law(chart.law)
     still = image(Figure(partial(sheet, chart, theme), record), says)
     rest = {"text/plain": says} | ({"text/html": still} if still else {})
     figure = chart_figure(chart, theme)

@@ -35,6 +35,8 @@ class Drawing:
     """(what the browser is sent, width in points) -> the figure."""
     width: float
     """In inches, where none is said: one column of a paper, or two."""
+    law: Callable[[Data], str] = lambda data: ""
+    """The law by which its numbers become colours, as a sentence; empty: evenly, or by none."""
 
 
 def read_data(data: bytes) -> Data:

@@ -114,4 +114,8 @@ def of_component(name: str, data: bytes, record: Record, width: float | None = N
     if drawing is None:
         raise FigureError(f"There is no figure of {name}.")
     opened, draw = read_data(data), drawing.draw
-    return Figure(lambda points: draw(opened, points), record, width or drawing.width)
+    return Figure(
+        lambda points: draw(opened, points),
+        record.with_law(drawing.law(opened)),
+        width or drawing.width,
+    )

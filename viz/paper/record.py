@@ -12,7 +12,7 @@ import tomllib
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from binascii import Error as NotBase64
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -56,6 +56,11 @@ class Record:
     title: str
     caption: str
     versions: Mapping[str, str] = field(default_factory=dict)
+
+    def with_law(self, law: str) -> "Record":
+        """The same, whose caption ends with the law by which numbers become colours."""
+        caption = self.caption.rstrip(".")
+        return replace(self, caption=f"{caption}. {law}" if caption else law) if law else self
 
     @property
     def screen(self) -> Screen:

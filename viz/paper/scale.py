@@ -5,11 +5,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from viz.exhibits.shading import POWER
+from viz.exhibits.shading import POWER, by_root, root_law
 from viz.labels import number
 from viz.painters.shades import ink_on, palette_of
 from viz.paper.drawing import Data
-from viz.paper.lettering import SMALL, fitted, width_of
+from viz.paper.lettering import SMALL, broken, width_of
 from viz.paper.sheet import Box, Cells, Line, Mark, Words
 
 BAR = 5.0
@@ -43,13 +43,21 @@ def scale_bar(
         marks.append(
             Words(share * bar, BAR + SMALL + 1.5, _end(value), SMALL, colours["dim"], anchor)
         )
-    title = lens["title"]
+    title = lens["title"] if is_signed else by_root(lens["title"])
     if bar + 6 + width_of(title, SMALL) <= width:
         marks.append(Words(bar + 6, BAR, title, SMALL, colours["text"]))
         return marks, BAR + SMALL + 4
-    words = fitted(title, width, SMALL)
-    marks.append(Words(0, BAR + 2 * SMALL + 4, words, SMALL, colours["text"]))
-    return marks, BAR + 2 * SMALL + 7
+    y = BAR + SMALL + 2
+    for line in broken(title, width, SMALL):
+        y += SMALL + 2
+        marks.append(Words(0, y, line, SMALL, colours["text"]))
+    return marks, y + 3
+
+
+def law_of_map(data: Data) -> str:
+    """The law by which the numbers of its map become colours, for a caption."""
+    lens = data.header["lens"]
+    return "" if lens["scale"] == "signed" else root_law(lens["title"])
 
 
 def _end(value: float) -> str:

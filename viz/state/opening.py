@@ -13,9 +13,9 @@ from pathlib import Path
 from transformer import CheckpointError
 from transformer.checkpoint import allowed_folders, is_allowed
 from transformer.formats.adapter import own_adapter, pair_of
+from transformer.formats.locating import is_there, locate
 from transformer.formats.opening import find_format, format_of
 from transformer.hugging_face.adapters.path import SEPARATOR, adapted_path, parts_of
-from transformer.hugging_face.hub import from_hub, is_hub_name
 from viz.run.settings import is_public
 
 MOST = 200
@@ -92,16 +92,11 @@ def _plain(text: str) -> str:
 
 def _located(text: str, may_fetch: bool) -> Path:
     """The absolute path of what was typed. Raises CheckpointError where there is nothing."""
-    for each in (text, _plain(text)):  # a name may end in a space
-        try:
-            path = Path(each).expanduser().absolute()
-            if each and path.exists():
-                return path
-        except (OSError, ValueError, RuntimeError):  # too long, or no path at all
-            pass
     name = _plain(text)
-    if may_fetch and is_hub_name(name):
-        return from_hub(name)
+    for each in (text, name):  # a name may end in a space
+        path = locate(each, may_fetch and each == name).absolute()
+        if each and all(map(is_there, parts_of(path) or (path,))):
+            return path
     raise CheckpointError(f"There is no {name[:200]} on this machine: type the path of a folder.")
 
 

@@ -47,7 +47,7 @@ def figure_of(
             figure = replace(figure, maps=partial(content.picture.maps, pane.recording))
     elif isinstance(content, Chart):
         draw, numbers = partial(sheet, content, theme), partial(rows_of, content)
-        figure = Figure(draw, record, width or COLUMN, rows=numbers)
+        figure = Figure(draw, record.with_law(content.law), width or COLUMN, rows=numbers)
     elif isinstance(content, Words):
         figure = Figure(partial(words_sheet, content, theme), record, width or COLUMN)
     else:

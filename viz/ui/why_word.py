@@ -112,7 +112,7 @@ def _enlarge() -> None:
 def _hide_buttons(pane: Pane, evidence: Evidence, place: int) -> None:
     """Offer to hide each word of the text that is needed, so that all is written without it."""
     verdict = evidence.verdicts[word_at(pane.recording.target, place).number]
-    if verdict.needs is None or verdict.kind == "prefix":
+    if verdict.needs is None or verdict.kind == "held by the prefix":
         return
     help = "What is written without it stands above, as an experiment."
     for place in (verdict.needs, *verdict.also):
@@ -123,7 +123,7 @@ def _hide_buttons(pane: Pane, evidence: Evidence, place: int) -> None:
 
 def _without_needed(pane: Pane, evidence: Evidence, place: int) -> None:
     verdict = evidence.verdicts[word_at(pane.recording.target, place).number]
-    if verdict.needs is not None and verdict.kind != "prefix":
+    if verdict.needs is not None and verdict.kind != "held by the prefix":
         written_without(pane, verdict.needs, evidence.source_words[verdict.needs])
 
 

@@ -247,7 +247,9 @@ def test_it_looks_at_the_and_needs_river(en_de: Checkpoint) -> None:
     assert cost(result.hidden, result, "Die", "bank") == pytest.approx(4.37, abs=0.01)
     assert cost(result.hidden, result, "Die", "The") == pytest.approx(0.49, abs=0.01)
     of = dict(zip(result.target_words, result.verdicts, strict=True))
-    assert of["dem"].kind == of["Die"].kind == "moved" and of["Fluss"].kind == "agrees"
+    assert (
+        of["dem"].kind == of["Die"].kind == "moved by the encoder" and of["Fluss"].kind == "agrees"
+    )
     needed = of["dem"].needs
     assert needed is not None and result.source_words[needed] == "river"
     total = (result.log_probs[:, None] - result.hidden).sum(0)
@@ -276,7 +278,7 @@ def test_not_is_needed_by_nicht(en_de: Checkpoint) -> None:
     assert cost(result.hidden, result, "nicht", "didn't") == pytest.approx(7.97, abs=0.01)
     assert cost(result.cut, result, "nicht", "didn't") == pytest.approx(7.79, abs=0.01)
     comma = result.verdicts[result.target_words.index(",")]
-    assert comma.kind == "prefix" and "nicht" in comma.text
+    assert comma.kind == "held by the prefix" and "nicht" in comma.text
     for verdict in result.verdicts:
         assert verdict.text.endswith(".") and "right" not in verdict.text
 

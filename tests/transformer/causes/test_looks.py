@@ -41,7 +41,7 @@ def test_a_word_is_not_said_to_look_at_the_source_where_another_has_more_weight(
             assert judged.looks_at == most
         else:
             assert judged.looks_at is None and name == attention.keys[most].piece
-            assert judged.kind in ("undecided", "prefix")
+            assert judged.kind in ("undecided", "held by the prefix")
     assert any(name is not None for name in result.beside)
     assert any(name is None for name in result.beside)
     if family == "Mistral":

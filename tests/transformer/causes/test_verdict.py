@@ -27,7 +27,7 @@ def judged(
         (0, (2.0, 0.1, 0.0), (1.0, 0.0, 0.0), "agrees", (0,)),
         (0, (2.0, 0.1, 0.0), None, "agrees", (0,)),
         (0, (2.0, 0.1, 0.0), (0.4, 0.0, 0.0), "backed up", (0,)),
-        (1, (2.0, 0.1, 0.0), (0.4, 0.9, 0.0), "moved", (0,)),
+        (1, (2.0, 0.1, 0.0), (0.4, 0.9, 0.0), "moved by the encoder", (0,)),
         (1, (2.0, 0.1, 0.0), (0.6, 0.0, 0.0), "undecided", (0,)),
         (1, (2.0, 0.1, 0.0), None, "undecided", (0,)),
         # Two that are needed alike: the one that is looked at is one of them,
@@ -36,12 +36,12 @@ def judged(
         (1, (2.0, 1.6, 0.0), None, "agrees", (0, 1)),
         (0, (2.0, 1.6, 0.0), (0.9, 0.0, 0.0), "agrees", (0, 1)),
         # or none of them,
-        (2, (2.0, 1.6, 0.0), (0.1, 0.4, 0.0), "moved", (0, 1)),
+        (2, (2.0, 1.6, 0.0), (0.1, 0.4, 0.0), "moved by the encoder", (0, 1)),
         (2, (2.0, 1.6, 0.0), (0.1, 0.6, 0.0), "undecided", (0, 1)),
         (None, (2.0, 1.6, 0.0), (0.1, 0.6, 0.0), "undecided", (0, 1)),
         # and a second one that is much cheaper, or below the threshold, is not needed.
-        (1, (2.0, 1.4, 0.0), (0.1, 1.4, 0.0), "moved", (0,)),
-        (1, (0.7, 0.4, 0.0), (0.1, 0.4, 0.0), "moved", (0,)),
+        (1, (2.0, 1.4, 0.0), (0.1, 1.4, 0.0), "moved by the encoder", (0,)),
+        (1, (0.7, 0.4, 0.0), (0.1, 0.4, 0.0), "moved by the encoder", (0,)),
         (2, (0.7, 0.6, 0.9), (0.7, 0.6, 0.9), "agrees", (2, 0, 1)),
     ],
 )
@@ -64,7 +64,7 @@ def test_kinds(
 @pytest.mark.parametrize("looks_at", [0, None])
 def test_a_written_word_holds_it_where_none_of_the_source_is_needed(looks_at: int | None) -> None:
     result = judged(looks_at, (0.4, 0.3, 0.0), (0.4, 0.3, 0.0), (0.1, 0.8))
-    assert (result.kind, result.needs, result.also) == ("prefix", 1, ())
+    assert (result.kind, result.needs, result.also) == ("held by the prefix", 1, ())
     result = judged(looks_at, (0.4, 0.3, 0.0), (0.4, 0.3, 0.0), (0.1, 0.2))
     assert (result.kind, result.needs, result.also) == ("undecided", None, ())
 

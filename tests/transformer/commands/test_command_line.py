@@ -192,8 +192,8 @@ BEAM = ("decode", "FOLDER", "x", "--method", "beam", "--option")
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("decode", "nowhere", "x"), "error: nowhere is not there. What opens: "),
-        (("inspect", "nowhere"), "error: nowhere is not there. What opens: "),
+        (("decode", "nowhere", "x"), f"error: {Path.cwd()}/nowhere is not there. What opens: "),
+        (("inspect", "nowhere"), f"error: {Path.cwd()}/nowhere is not there. What opens: "),
         (("decode", "FOLDER", " "), "error: The text is empty: type a sentence.\n"),
         (("decode", "FOLDER", "x", "--option", "heat=2"), "error: no option 'heat' of this method"),
         ((*BEAM, "beam_size=0"), "error: beam_size must be at least 1, not 0.\n"),

@@ -40,7 +40,8 @@ def test_it_is_written_said_and_continued(data: Path, tmp_path: Path, capsys: Ou
     printed = capsys.readouterr()
     result = json.loads(printed.out)
     assert result["sentences"] == SIZE + 6
-    (left_out,) = result["left_out"]
+    empty, left_out = result["left_out"]
+    assert empty.startswith("line 1 is left out: The text is empty") and empty in printed.err
     assert left_out.startswith("line 2 ") and left_out in printed.err
     assert {"all", "decode", "record", "metrics", "write"} == set(result["seconds"])
     summary = read_survey((out / JSON).read_text())
@@ -145,9 +146,10 @@ def test_reasons_of_lines_stay_with_the_parts(data: Path, tmp_path: Path, capsys
             part(out, 1).unlink()
         assert run("copy", "--data", data, "--out", out, "--json") == 0
         printed = capsys.readouterr()
-        (reason,) = json.loads(printed.out)["left_out"]
-        assert reason.startswith("line 2 ") and printed.err.count(reason) == 1
-        assert read_survey((out / JSON).read_text()).left_out == (reason,)
+        reasons = json.loads(printed.out)["left_out"]
+        assert [reason[:7] for reason in reasons] == ["line 1 ", "line 2 "]
+        assert all(printed.err.count(reason) == 1 for reason in reasons)
+        assert read_survey((out / JSON).read_text()).left_out == tuple(reasons)
 
 
 def test_no_folder_no_survey(

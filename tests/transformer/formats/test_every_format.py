@@ -17,7 +17,8 @@ def test_it_declares_itself_and_takes_nothing_that_is_not_there(
     format: Format, tmp_path: Path
 ) -> None:
     assert format.name.isidentifier() and format.title
-    for path in (tmp_path / "nowhere", tmp_path):
+    missing = tmp_path / "nowhere"
+    for path, name in ((missing, str(missing)), (tmp_path, tmp_path.name)):
         assert not format.fits(path)
-        with pytest.raises(CheckpointError, match=rf"^{path.name} is"):
+        with pytest.raises(CheckpointError, match=rf"^{name} is"):
             format_of(path)

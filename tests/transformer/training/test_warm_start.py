@@ -113,7 +113,7 @@ def test_what_does_not_fit_is_told(
     wide = EncoderDecoder(replace(CONFIG, vocab_size=400, d_model=32))
     with pytest.raises(TrainingError, match=r"--from: .* layers of another shape"):
         start_from(wide, tokenizer, old.path)
-    with pytest.raises(TrainingError, match=r"--from: nowhere is not there"):
+    with pytest.raises(TrainingError, match=rf"--from: {tmp_path}/nowhere is not there"):
         start_from(model, tokenizer, tmp_path / "nowhere")
 
 

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from html.parser import HTMLParser
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -207,6 +208,7 @@ def test_the_example_in_the_readme_works(tmp_path: Path, monkeypatch: pytest.Mon
     layer = torch.nn.TransformerEncoderLayer(48, 6, 8, batch_first=True)
     model = torch.nn.TransformerEncoder(layer, 3, enable_nested_tensor=False).eval()
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setitem(sys.modules, "headscope", import_module("viz.headscope"))
     exec(code, {"model": model, "inputs": torch.randn(1, 3, 48), "tokens": list("abc")})
     saved = Path("head.html").read_text(encoding="utf-8")
     assert "<title>Encoder self-attention, L2 H5</title>" in saved

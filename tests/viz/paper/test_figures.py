@@ -27,6 +27,7 @@ from viz.components.cell_steps.cell_steps import CellSteps
 from viz.components.decode_player.decode_player import DecodePlayer
 from viz.components.kit.pack import unpack
 from viz.exhibits.chart import Bars, Curve, Grid
+from viz.exhibits.shading import root_law
 from viz.figure_at import page_of
 from viz.figures.masks import STATES
 from viz.labels import labels
@@ -284,14 +285,14 @@ def test_a_figure_is_as_wide_as_the_column(figure_of: Callable, kind: str, width
     else:
         image = Image.open(io.BytesIO(content))
         found = image.width / 300
-        assert image.info["Description"] == HOSTILE
+        assert image.info["Description"] == f"{HOSTILE}. {root_law('weight')}"
     assert found == pytest.approx(width, abs=0.01)
 
 
 @kinds
 def test_every_file_carries_its_record(figure_of: Callable, record: Record, kind: str) -> None:
     found = read_record(figure_of("head_map").file(kind))
-    assert found == record
+    assert found == record.with_law(root_law("weight"))
     assert found.screen.text == "<b>" and found.link.startswith("./?")
 
 

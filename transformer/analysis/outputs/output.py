@@ -46,6 +46,13 @@ class Output:
         return "nats" if self.vector is None else "cosine" if self.second else "degrees"
 
     @property
+    def others(self) -> str:
+        """Name what a change may put in place of what is there; empty where nothing is chosen."""
+        if self.numbers or self.vector is not None:
+            return ""
+        return "classes" if self.classes else "tokens" if self.places else "words"
+
+    @property
     def groups(self) -> list[list[int]]:
         """The columns of scores that belong together: a word's pieces."""
         if self.classes or self.numbers or self.vector is not None:

@@ -26,6 +26,7 @@ from transformer.watch.calls.marks import (
 from transformer.watch.calls.products import Products
 from transformer.watch.calls.seen import Seen, later_keys_are_closed, one_of_batch
 from transformer.watch.calls.steps import joined_steps
+from transformer.watch.capture.as_written import as_written, require_written
 from transformer.watch.capture.functions import ENDING, SOFTMAXES, Functions, as_indices
 from transformer.watch.capture.operators import (
     ALWAYS,
@@ -77,6 +78,8 @@ class Watcher(Products):
         self._functions: Functions | None = None
 
     def __enter__(self) -> "Watcher":
+        require_written(self._paths)
+        self._entered.enter_context(as_written())
         self._entered.enter_context(watching(self))
         types = set(map(type, self._paths))
         if needs_functions() or any(issubclass(it, nn.MultiheadAttention) for it in types):

@@ -16,6 +16,7 @@ from typing import Any
 from torch import Tensor, nn
 
 from transformer.watch.calls.seen import Seen
+from transformer.watch.capture.as_written import as_written
 from transformer.watch.capture.functions import Functions
 
 Run = tuple[str, int]
@@ -33,6 +34,7 @@ class Descent:
         self._model, self._thread = model, threading.get_ident()  # others may run it, too
 
     def __enter__(self) -> "Descent":
+        self._hooks.enter_context(as_written())
         for path in self.runs:
             module = self._model.get_submodule(path)
             before = module.register_forward_pre_hook(self._reads(path), with_kwargs=True)

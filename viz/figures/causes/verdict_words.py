@@ -1,7 +1,6 @@
 """The verdict on a written word in a sentence, and what the whole text gives to it."""
 
 from transformer.causes import Evidence
-from transformer.causes.verdict import TITLES
 from transformer.visible import visible
 from viz.exhibits.words import Line, Span, Words
 from viz.labels import number
@@ -13,7 +12,7 @@ LOG_PROB = "log-probability, in nats"
 def verdict_words(evidence: Evidence, word: int) -> Words:
     """word: its number among those that are written."""
     verdict = evidence.verdicts[word]
-    title = TITLES[verdict.kind].capitalize()
+    title = verdict.kind.capitalize()
     sentence = Span(
         visible(f"{title}: {verdict.text}"), value=verdict.nats, measure="cost, in nats"
     )

@@ -54,7 +54,7 @@ def worth_tables(
     )
     if held is None:
         return Tables([[source]], legend, title, remark)
-    needs = [verdict.needs] if verdict.kind == "prefix" else []
+    needs = [verdict.needs] if verdict.kind == "held by the prefix" else []
     prefix = Table(
         f"What “{own}” needs of what is written before it",
         _columns(before, of_target),
@@ -74,7 +74,7 @@ def _source_rows(
     evidence: Evidence, word: int, words: Sequence[str], largest: float
 ) -> Iterable[Row]:
     verdict = evidence.verdicts[word]
-    needs = [] if verdict.kind == "prefix" else [verdict.needs, *verdict.also]
+    needs = [] if verdict.kind == "held by the prefix" else [verdict.needs, *verdict.also]
     if evidence.weights is not None:
         yield Row(Cell("looks at"), _weights(evidence.weights[word], words, verdict.looks_at))
     if evidence.cut is not None:

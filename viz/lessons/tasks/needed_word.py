@@ -58,7 +58,7 @@ def absent(subject: Subject) -> str:
     if why := not_made(subject):
         return why
     (number, mistake), evidence = mistakes_in(subject)[0], evidence_of(subject)
-    is_held = evidence.verdicts[number].kind == "prefix"
+    is_held = evidence.verdicts[number].kind == "held by the prefix"
     if not is_held and set(needed_words(subject, number)[:1]) & set(options(subject)):
         return ""
     return f"No word of the sentence decides “{bare(mistake.word)}” in the model that is here."

@@ -84,7 +84,9 @@ def _text_of(pane: Pane) -> tuple[str, str]:
 def _exhibit(lines: Sequence[Line], pane: Pane, kinds: Sequence[str], sort: str) -> Exhibit:
     return Exhibit(
         "Heads over sentences (ablation)",
-        means_table(_rows(lines, pane, kinds, sort), _measured(pane)[0], n_done(lines)),
+        means_table(
+            _rows(lines, pane, kinds, sort), _measured(pane)[0], n_done(lines), _others(pane)
+        ),
         f"Over {counted(n_done(lines), 'sentence', 'sentences')}. {_measured(pane)[1]}",
         about="checkpoint",
     )
@@ -128,6 +130,14 @@ def _measured(pane: Pane) -> tuple[str, str]:
     if pane.recording.numbers:
         return "units", CHANGES
     return ("nats", SAYS) if pane.recording.vector is None else ("degrees", TURNS)
+
+
+def _others(pane: Pane) -> str:
+    """Name what may become another one, as `Output.others` does."""
+    if pane.recording.numbers or pane.recording.vector is not None:
+        return ""
+    is_classifier = pane.recording.classification is not None
+    return "classes" if is_classifier else "tokens" if pane.recording.masked else "words"
 
 
 def _means(lines: Sequence[Line], exhibit: Exhibit, says: str) -> None:

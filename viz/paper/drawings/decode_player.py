@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from viz.exhibits.shading import root_law
 from viz.painters.shades import levels_of, palette_of
 from viz.paper.drawing import Data, Drawing
 from viz.paper.lettering import MIDDLE, NORMAL, SMALL, broken, fitted, width_of
@@ -140,4 +141,4 @@ def _upward(
     return marks
 
 
-DRAWING = Drawing("decode_player", draw, 6.9)
+DRAWING = Drawing("decode_player", draw, 6.9, lambda data: root_law(LENS["title"]))

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from viz.components.kit.thumbnails import FULL, MASKED, MIDDLE
+from viz.exhibits.shading import root_law
 from viz.painters.shades import N_LEVELS, colour_at, ink_on, palette_of
 from viz.paper.drawing import Data, Drawing, opened
 from viz.paper.lettering import MIDDLE as HALF
@@ -89,6 +90,13 @@ def draw(data: Data, width: float) -> Sheet:
         marks.append(Words(*at, fitted(text, width, SMALL), SMALL, data.colours["text"]))
         lowest += 10 + SMALL
     return Sheet(width, lowest + 1, data.colours["background"], tuple(marks))
+
+
+def law(data: Data) -> str:
+    """The law of maps; numbers of heads become colours evenly."""
+    section = _section(data.arrays[0], data.state["view"])
+    lens = section.header["lens"]
+    return root_law(lens["title"]) if section.show == "maps" and lens["scale"] != "signed" else ""
 
 
 def _section(array: NDArray[np.uint8], view: dict[str, Any]) -> Section:
@@ -224,4 +232,4 @@ def _number(
     yield Words(left + width / 2, top + height / 2 + HALF * size, words, size, ink, "middle")
 
 
-DRAWING = Drawing("head_grid", draw, 3.3)
+DRAWING = Drawing("head_grid", draw, 3.3, law)

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from viz.painters.shades import levels_of, palette_of
 from viz.paper.drawing import Data, Drawing
 from viz.paper.lettering import MIDDLE, NORMAL, SMALL, fitted, width_of
-from viz.paper.scale import Place, hatched, minus_marks, scale_bar
+from viz.paper.scale import Place, hatched, law_of_map, minus_marks, scale_bar
 from viz.paper.sheet import Box, Cells, Line, Mark, Sheet, Words, moved
 
 LARGEST_CELL = 16.0
@@ -148,4 +148,4 @@ def _chosen(
     return marks
 
 
-DRAWING = Drawing("head_map", draw, 3.3)
+DRAWING = Drawing("head_map", draw, 3.3, law_of_map)

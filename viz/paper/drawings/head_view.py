@@ -6,6 +6,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from viz.exhibits.shading import rooted
+from viz.map_words import uncapitalised
 from viz.paper.drawing import Data, Drawing
 from viz.paper.lettering import MIDDLE, NORMAL, SMALL, fitted, width_of
 from viz.paper.sheet import Line, Mark, Sheet, Words
@@ -108,6 +109,12 @@ def _colour(data: Data, heads: list[int], head: int) -> str:
     return str(colours[head % len(colours)])
 
 
+def law(data: Data) -> str:
+    """Lines have two ways to be strong."""
+    what = uncapitalised(data.header["lens"]["title"])
+    return f"A line is as wide as its {what} says, and as opaque as the square root of that."
+
+
 def _lines(
     data: Data, heads: list[int], across: tuple[float, float], middle: list[float]
 ) -> Iterator[Line]:
@@ -145,4 +152,4 @@ def _strongest(data: Data, head: int) -> Iterator[Cell]:
             yield row, column, float(of_row[place])
 
 
-DRAWING = Drawing("head_view", draw, 3.3)
+DRAWING = Drawing("head_view", draw, 3.3, law)

@@ -12,7 +12,7 @@ from viz.painters.shades import levels_of, palette_of
 from viz.paper.drawing import Data, Drawing
 from viz.paper.drawings.head_map import words_beside
 from viz.paper.lettering import NORMAL, SMALL, fitted, width_of
-from viz.paper.scale import hatched, scale_bar
+from viz.paper.scale import hatched, law_of_map, scale_bar
 from viz.paper.sheet import Box, Cells, Mark, Sheet, Words, moved
 from viz.theme import theme as theme_of
 
@@ -147,4 +147,4 @@ def _at(header: dict[str, Any], steps: list[float]) -> list[float]:
     return [math.log10(step + _shift(header)) for step in steps]
 
 
-DRAWING = Drawing("snapshot_player", draw, 6.9)
+DRAWING = Drawing("snapshot_player", draw, 6.9, law_of_map)

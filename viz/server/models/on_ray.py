@@ -22,7 +22,7 @@ import torch
 from transformer.checkpoint import FOLDER, checkpoints_folder
 from transformer.engines.engine import EngineError
 from transformer.engines.ray_session import in_a_sentence, joined
-from transformer.extras import OURS, NotInstalled, require
+from transformer.extras import NotInstalled, how_to_install, require
 from transformer.refusal import quoted
 from viz.run.settings import CPU_INSTEAD, models_token, threads
 
@@ -85,7 +85,7 @@ def serving(plan: Plan) -> Iterator[None]:
     """While it lasts the replicas answer. Raises Refusal."""
     require("serve", "leave HEADSCOPE_MODELS unset: models run in each viewer then")
     if find_spec("grpc") is None:
-        raise NotInstalled(f'Ray is here without its Serve: pip install "{OURS}[serve]".')
+        raise NotInstalled(f"Ray is here without its Serve: {how_to_install('serve')}.")
     host, port = _place(plan.address)
     token = models_token()
     if not token and not _is_loopback(host):

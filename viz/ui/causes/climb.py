@@ -54,7 +54,7 @@ class Climb(Study[Climbed]):
     def _word(self, of: Evidence, recording: Recording) -> int:
         own = word_at(recording.target, self.step).number
         verdict = of.verdicts[own]
-        if verdict.needs is not None and verdict.kind != "prefix":
+        if verdict.needs is not None and verdict.kind != "held by the prefix":
             return verdict.needs
         return int(of.hidden[own].argmax()) if verdict.looks_at is None else verdict.looks_at
 

@@ -11,7 +11,7 @@ from transformer.words import word_groups
 from viz.components.token_rows.signs import Mark, Signs, Worth
 from viz.labels import number
 
-PARTED = ("moved", "prefix")
+PARTED = ("moved by the encoder", "held by the prefix")
 """Verdicts on words that look at another word than they need."""
 
 
