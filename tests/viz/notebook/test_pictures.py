@@ -2,6 +2,7 @@
 
 import json
 import re
+import sys
 from base64 import b64decode
 from collections.abc import Callable
 from dataclasses import replace
