@@ -12,8 +12,8 @@ import pytest
 import torch
 from safetensors.torch import load_file, save_file
 
-from tests.representatives import cases
-from tests.transformer.watch.hugging_face import FAMILIES, build
+from tests.representatives import cases, part
+from tests.transformer.watch.hugging_face import FAMILIES, FEW, build
 from transformer import Checkpoint, CheckpointError, InputError, decode, load_checkpoint, record
 
 IDS = "5 9 12 33 7 7 41"
@@ -62,7 +62,7 @@ def eager_weights(checkpoint: Checkpoint, recording: Any) -> dict[str, list[torc
     }
 
 
-@pytest.mark.parametrize("family", OPENS)
+@pytest.mark.parametrize("family", part(OPENS, FEW))
 def test_it_opens_and_is_recorded_as_the_library_says(folder_of: Any, family: str) -> None:
     checkpoint = load_checkpoint(folder_of(family), "cpu")
     target = None

@@ -6,6 +6,7 @@ import pytest
 import torch
 from torch import Tensor
 
+from tests.representatives import MARK
 from transformer.config import ModelConfig
 from transformer.models.encoder_decoder import EncoderDecoder
 from transformer.training.batches import IGNORED, Batch, make_batch
@@ -89,6 +90,9 @@ def test_the_threads_of_others_are_as_many_as_before(three: Shares) -> None:
     assert {three.pool.submit(torch.get_num_threads).result() for _ in range(6)} == {1}
 
 
+@pytest.mark.parametrize(
+    "precision", ["bfloat16", pytest.param("float32", marks=MARK)], indirect=True
+)
 def test_a_step_takes_as_many_shares_as_torch_has_threads(precision: str) -> None:
     training = TrainingConfig(steps=9, tokens_per_batch=99, learning_rate=3e-3, warmup_steps=1)
     torch.set_num_threads(2)
