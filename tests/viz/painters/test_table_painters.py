@@ -38,7 +38,7 @@ def nasty() -> Table:
     return Table(
         NASTY,
         [Column(NASTY, NASTY), Column(NASTY, is_word=True), Column(NASTY, is_text=True)],
-        [Row(Cell(NASTY), [cell, changes]), Row(Cell("b"), [None, Cell("the same")])],
+        [Row(Cell(NASTY), [cell, changes]), Row(Cell("b"), [None, Cell("the same", tip=NASTY)])],
         title=NASTY,
         legend=Legend("signed", NASTY, NASTY, NASTY, NASTY),
         foot=NASTY,
