@@ -62,16 +62,17 @@ def _case(element: ET.Element) -> Case:
             outcome = "skipped" if child.tag == "skipped" else "failed"
             reason = child.attrib.get("message", "")
     module, name = element.attrib["classname"], element.attrib["name"]
-    return Case(_file(module), name, outcome, reason, float(element.attrib["time"]))
+    # What could not be imported has its module's name alone.
+    return Case(_file(module or name), name, outcome, reason, float(element.attrib["time"]))
 
 
 def _file(module: str) -> str:
     """The file of a dotted name, in which a class of tests may follow the module."""
     parts = module.split(".")
     for n in range(len(parts), 0, -1):
-        path = Path(*parts[:n]).with_suffix(".py")
+        path = f"{'/'.join(parts[:n])}.py"
         if (ROOT / path).is_file():
-            return path.as_posix()
+            return path
     return module
 
 

@@ -31,7 +31,7 @@ QUERY = {"checkpoint": "copy", "text": "3 7 2 9"}
 PORTS = ("8501", "9464")
 """Of the app and of its metrics, as the image has them."""
 PLACES = 3
-EVERY = 40
+N_CUTS, FEW_CUTS, EVERY = 1000, 150, 40
 """One in so many asks for the page before its line is cut; those between two say nothing."""
 POOLS = 40
 """Threads, or open files, that Python and Streamlit may keep for what comes next."""
@@ -245,13 +245,13 @@ def grown(image: Image, n_cuts: int) -> int:
 
 
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="there is no /proc")
-@pytest.mark.parametrize("n_cuts", [150, thorough(1000)])
+@pytest.mark.parametrize("n_cuts", [FEW_CUTS, thorough(N_CUTS)])
 def test_reconnects_leave_nothing(image: Image, n_cuts: int) -> None:
     """Streamlit keeps the last 128 who left for two minutes, as they may come back.
 
     What Python takes for itself it takes once; sessions that stayed would take as much again.
     """
-    asyncio.run(cut_off(image.address, 150, 1))
+    asyncio.run(cut_off(image.address, FEW_CUTS, 1))
     until(lambda: image.counted()["sessions"] == 0)
     assert any(grown(image, n_cuts) <= MOST_MEMORY for _ in range(2))
     assert asyncio.run(shown(image.address))[:4] == tuple("3729")  # there is a place

@@ -19,7 +19,6 @@ from transformer.causes.another_word import word_number
 from transformer.causes.contrast_file import contrast_values
 from transformer.causes.pruning import pruning, pruning_values
 from transformer.causes.repairs_file import repairs_values
-from transformer.causes.verdict import TITLES
 from transformer.fingerprint import fingerprint
 
 N_REPAIRS = 3
@@ -87,7 +86,7 @@ def _section(number: int, each: dict[str, Any]) -> list[str]:
         "",
         f"* Beam search: {_marked(each['written'], each['word'])}",
         f"* Greedy: {each['greedy']}",
-        f"* Card of “{each['word']}”, *{TITLES[each['kind']]}*: {each['verdict']}",
+        f"* Card of “{each['word']}”, *{each['kind']}*: {each['verdict']}",
         f"* “{each['other']}” instead: {100 * p:.3g} %, {'its first piece ' * bool(more)}{rank}; "
         f"“{each['word']}” has {100 * of_word:.3g} %.",
     ]
