@@ -63,13 +63,13 @@ def test_rows_sum_to_one_and_masked_cells_are_zero(recording: Recording) -> None
             assert torch.equal(allowed, causal)
 
 
-@pytest.mark.parametrize("view", VIEWS.values(), ids=VIEWS)
-def test_every_view_that_applies_draws(view: View, recording: Recording) -> None:
-    if not view.applies_to(recording):
-        pytest.skip(f"{view.name} needs {view.needs}")
-    choices = {control.name: control.options(recording)[0] for control in view.controls}
-    assert figure(view.content(recording, **choices), LIGHT).layout.height > 0
-    assert view.describe(recording, **choices).endswith(".")
+def test_every_view_that_applies_draws(recording: Recording) -> None:
+    views = [view for view in VIEWS.values() if view.applies_to(recording)]
+    assert len(views) >= len(VIEWS) // 2
+    for view in views:
+        choices = {control.name: control.options(recording)[0] for control in view.controls}
+        assert figure(view.content(recording, **choices), LIGHT).layout.height > 0, view.name
+        assert view.describe(recording, **choices).endswith("."), view.name
 
 
 def test_the_copy_task_is_nearly_diagonal() -> None:
