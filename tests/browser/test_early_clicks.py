@@ -9,6 +9,7 @@ from playwright.sync_api import Page, Route, expect
 from tests.browser.server import becomes, painted
 from tests.browser.test_app import listens, open_app, parameter
 from tests.browser.test_compare import BY_GREEDY
+from tests.representatives import cases
 
 pytestmark = pytest.mark.browser
 
@@ -102,9 +103,17 @@ EARLY = {
         '.head-view[data-pins="q4"]',
     ),
 }
+FEW = {
+    "a component of ours": "a token",
+    "several, and a field of Streamlit": "a head, a token and a field",
+    "an edit": "a head to switch off",
+    "a player": "a step",
+    "a pane of its own": "a token of B alone",
+}
+"""What tells the address of a click, and how -> the one that `make test` clicks."""
 
 
-@pytest.mark.parametrize("name", EARLY)
+@pytest.mark.parametrize("name", cases(EARLY, FEW))
 def test_a_click_at_first_sight_is_kept(page: Page, address: str, name: str) -> None:
     """After a load, after a load of the same address anew, and after a link."""
     early, to = EARLY[name], f"{address}/{EARLY[name].path}"

@@ -18,14 +18,6 @@ from transformer.formats.headscope import save_checkpoint
 pytestmark = pytest.mark.browser
 
 LENGTH = 500
-SAYS = """
-    window.said = [];
-    new MutationObserver(() => {
-        const text = document.querySelector('[data-testid="stSpinner"]')?.textContent;
-        if (text) said.push(text);
-    }).observe(document, { subtree: true, childList: true, characterData: true });
-"""
-"""What spinners say on the page."""
 DEPTH = """tree => Math.max(...[...tree.querySelectorAll('.node[data-place]')]
     .map(node => node.getAttribute('aria-level') - 1))"""
 """The tokens of the longest hypothesis of a tree."""
@@ -44,7 +36,6 @@ def slow(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def writing(page: Page, address: str, slow: Path) -> Iterator[Page]:
-    page.add_init_script(SAYS)
     open_app(page, f"{address}/?checkpoint={quote(str(slow), safe='')}&options.max_len={LENGTH}")
     expect(page.get_by_role("button", name="Stop")).to_be_visible()
     yield page
@@ -52,7 +43,6 @@ def writing(page: Page, address: str, slow: Path) -> Iterator[Page]:
 
 
 def test_pictures_come_first_and_grow_until_it_is_stopped(writing: Page) -> None:
-    assert any("Loading slow, 171 MB" in text for text in writing.evaluate("said"))
     expect(writing.locator(".head-grid .cell")).to_have_count(144)
     n = len(row(writing, "target"))
     assert n < LENGTH

@@ -2,7 +2,9 @@
 
 import os
 import shutil
+from contextlib import nullcontext
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -16,7 +18,9 @@ from transformer.fingerprint import fingerprint
 from transformer.formats import opening as formats
 from transformer.formats.opening import describe_checkpoint
 from transformer.versions import version_of
-from viz.state import opening
+from viz.labels import literal
+from viz.run.request import make_request
+from viz.state import checkpoints, opening
 from viz.state.opening import NOT_HERE, can_open, find
 
 ADDRESS = "server.address"
@@ -49,6 +53,23 @@ def refused(text: str) -> str:
     said = str(caught.value)
     assert said.endswith(".") and "\n" not in said
     return said
+
+
+def test_what_is_loaded_is_named_with_its_size(
+    text_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As a spinner, which is there while it lasts; where it is loaded already there is none."""
+    texts: list[str] = []
+    shown = SimpleNamespace(spinner=lambda text: texts.append(text) or nullcontext())
+    monkeypatch.setattr(checkpoints, "st", shown)
+    monkeypatch.setattr(checkpoints, "draws_pages", lambda: True)
+    monkeypatch.setattr(checkpoints, "title", lambda path: "<b>A *translator*")
+    monkeypatch.setattr(checkpoints, "size_of", lambda path: 171_400_000)
+    monkeypatch.setattr(checkpoints, "repeated", lambda name, text, act: texts.append("loaded"))
+    for is_loaded in (False, True):
+        monkeypatch.setattr(checkpoints, "is_loaded", lambda request, is_so=is_loaded: is_so)
+        checkpoints.load(make_request(str(text_folder), "the cat", "greedy"))
+    assert texts == [f"Loading {literal('<b>A *translator*')}, 171 MB", "loaded"]
 
 
 def test_a_folder_a_snapshot_and_a_folder_of_folders(models: Path) -> None:
