@@ -6,8 +6,8 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.server import serve_module
-from tests.browser.test_app import go_to, open_app, row, type_sentence
+from tests.browser.server import becomes, painted, serve_module
+from tests.browser.test_app import go_to, open_app, parameter, row, type_sentence
 
 pytestmark = pytest.mark.browser
 
@@ -30,6 +30,8 @@ def test_ones_own_encoder_decoder_is_explored_and_decoded(page: Page, own: str) 
     source = page.locator('.token-rows .chip[data-side="source"]')
     expect(source).to_have_text(["1", "2"])
     expect(page.locator(".head-view[data-nonce]")).to_contain_text("2")
+    becomes(lambda: parameter(page, "text"), "12")  # the server has heard: no preview any more
+    painted(page)
 
     type_sentence(page, "1x")  # the last picture stays, under a sentence
     said = re.compile(r"tokenize failed at line \d+ of digits\.py: ValueError: .*“12”\.$")
