@@ -20,6 +20,15 @@ def locate(text: str | Path, may_fetch: bool | None = None) -> Path:
     format to say so. Raises CheckpointError where the hub does not give it.
     """
     fetches = isinstance(text, str) if may_fetch is None else may_fetch
+    parts = parts_of(Path(os.path.expanduser(text)))  # noqa: PTH111  what it cannot read stays
+    if parts is None:
+        return _located(text, fetches)
+    base, folder = (_located(str(each), fetches).absolute() for each in parts)
+    return adapted_path(base, folder)
+
+
+def _located(text: str | Path, fetches: bool) -> Path:
+    """The same of one part, which is not cut again: there may be any number of :: in it."""
     path = Path(os.path.expanduser(text))  # noqa: PTH111  what it cannot read stays as it is
     is_ours = path.parts[:1] == (FOLDER,)
     name = Path(*path.parts[1:]) if is_ours else path
@@ -27,9 +36,6 @@ def locate(text: str | Path, may_fetch: bool | None = None) -> Path:
     has_shipped = bool(name.parts) and ".." not in name.parts and is_there(shipped)
     if is_there(path) and not (has_shipped and path.is_file()):
         return path
-    if parts := parts_of(path):
-        base, folder = (locate(str(each), fetches).absolute() for each in parts)
-        return adapted_path(base, folder)
     if has_shipped:
         return shipped
     if fetches and not is_ours and is_hub_name(str(text)):

@@ -123,3 +123,16 @@ def test_a_missing_path_is_named_whole(text: str, elsewhere: Path) -> None:
 def test_a_missing_adapter_is_named_whole(elsewhere: Path) -> None:
     with pytest.raises(CheckpointError, match=rf"^{elsewhere}/runs/adapter is not there\.$"):
         load_checkpoint("copy", "cpu", adapter=Path("runs/adapter"))
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("text", ["::".join(["a"] * 3000), "::" * 3000, "copy::" * 3000 + "copy"])
+def test_any_number_of_colons_is_refused_in_a_sentence(
+    way: str, text: str, hub: list[str], elsewhere: Path
+) -> None:
+    """What somebody types is cut once, however often it could be."""
+    if way == "shell":
+        text = str(WAYS[way](text))  # a path, which is opened next
+        way = "Python"
+    with pytest.raises(CheckpointError):
+        WAYS[way](text)
