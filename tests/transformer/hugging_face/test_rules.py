@@ -71,6 +71,7 @@ LIKE_ANOTHER = (
 FEW = {
     **{f"{what} alone": ("BART", what) for what in WHATS if what not in LIKE_ANOTHER},
     **{f"all rules of {family}": (family, "all at once") for family in WRITERS},
+    "a first token that counts as written": ("T5", "begins with, but not at first"),
 }
 """Each rule by itself in one family, and all of them in each."""
 
