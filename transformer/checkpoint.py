@@ -7,7 +7,7 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 import torch
 from torch import nn
@@ -83,6 +83,10 @@ class About:
     decoding: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     """The name of a decoding method -> options of it, by name, and the checkpoint's own defaults
     for them: see `checked_defaults`."""
+    special: Literal["shown", "hidden", "renormalised"] = "shown"
+    """Special tokens in the picture of that first head; others are shown with theirs."""
+    earlier: tuple[str, ...] = ()
+    """The fingerprints of the same weights before these words changed: links go on to mean it."""
 
 
 class Config(Protocol):

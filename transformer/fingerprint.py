@@ -3,8 +3,8 @@
 import hashlib
 from pathlib import Path
 
-from transformer.checkpoint import CheckpointError
-from transformer.formats.opening import format_of
+from transformer.checkpoint import About, CheckpointError
+from transformer.formats.opening import describe_checkpoint, format_of
 
 CHUNK = 2**20
 """Bytes that are read at a time."""
@@ -25,6 +25,20 @@ def fingerprint(path: Path) -> str:
         except OSError as error:
             raise CheckpointError(f"{file.name} cannot be read: {error.strerror}.") from error
     return total.hexdigest()
+
+
+def is_marked(path: Path, begins: str) -> bool:
+    """Tell whether a checkpoint's fingerprint begins so, or one that its weights had earlier, under
+    other words (`About.earlier`). Raises CheckpointError.
+    """
+    return fingerprint(path).startswith(begins) or is_earlier(
+        describe_checkpoint(path).about, begins
+    )
+
+
+def is_earlier(about: About, begins: str) -> bool:
+    """Tell whether a fingerprint that these weights had earlier begins so."""
+    return any(each.startswith(begins) for each in about.earlier)
 
 
 def _digest(file: Path) -> str:

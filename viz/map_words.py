@@ -10,7 +10,7 @@ from transformer.analysis.metrics.measure import metrics_of
 from transformer.analysis.reading import AttentionMap
 from transformer.analysis.strongest import strongest_cell
 from transformer.recording import Attention
-from viz.labels import counted, kind_name
+from viz.labels import counted, kind_name, percent
 from viz.sentence import sentence, wording
 
 
@@ -22,6 +22,13 @@ def row_title(is_produced: bool) -> str:
 def column_title(map: AttentionMap) -> str:
     """Name the token of a column."""
     return "hidden (key)" if map.lens.of_output else "looks at (key)"
+
+
+def hidden_texts(map: AttentionMap, layer: int) -> list[str]:
+    """Say of each head how much weight is on special tokens that are left out; of none, if none."""
+    shares = map.hidden_shares(layer)
+    each = [] if shares is None else shares.tolist()
+    return [f"hidden special tokens have {percent(share)} of the weight" for share in each]
 
 
 def map_name(map: AttentionMap, layer: int, head: int) -> str:
@@ -43,7 +50,9 @@ def describe_map(map: AttentionMap, layer: int, head: int) -> str:
         return f"{start}: {_empty(bool(allowed.any()))}."
     favourite = _favourite(map.attention, values) if map.is_plain else ""
     value = float(values[cell])
-    return f"{start}{favourite}. Strongest: {cell_sentence(map, layer, head, cell, value, True)}"
+    strongest = f"Strongest: {cell_sentence(map, layer, head, cell, value, True)}"
+    hidden = [f"{capitalised(text)}." for text in hidden_texts(map.only(head), layer)]
+    return " ".join((f"{start}{favourite}.", strongest, *hidden))
 
 
 def cell_sentence(

@@ -100,7 +100,8 @@ class Screen:
     lens: str = choice(NAME, "weight")
     rows: str = choice(one_of("produced", "read"), "produced")
     tokens: str | None = choice(one_of("words", "pieces"), None, CHECKPOINT)
-    special: str = choice(one_of("shown", "hidden", "renormalised"), "shown")
+    special: str | None = choice(one_of("shown", "hidden", "renormalised"))
+    """None: shown; where no head is named, as the checkpoint says of the one that it opens at."""
     between: str = choice(one_of(*BETWEEN), "all")
     """The cells of a sentence pair that are seen: those from one text to the other, or within."""
 

@@ -32,11 +32,11 @@ def query(page: Page) -> dict[str, str]:
 
 def test_a_page_is_one_entry_and_back_leads_over_pages(page: Page, address: str) -> None:
     visit(page, f"{address}/?picture=map")
-    wait_for_map(page, "cross L2 H3")
+    wait_for_map(page, "cross L2 H2")
     length = page.evaluate("history.length")
     page.get_by_role("gridcell", name="Cross L0 H6:").click()
     wait_for_map(page, "cross L0 H6")
-    chosen = {"layer": "0", "head": "6", "picture": "map"}
+    chosen = {"layer": "0", "head": "6", "picture": "map", "special": "hidden"}
     becomes(lambda: query(page), chosen)
     go_to(page, "Look", "Decode")
     page.wait_for_url("**/decode?**")
@@ -50,7 +50,7 @@ def test_a_page_is_one_entry_and_back_leads_over_pages(page: Page, address: str)
     page.go_back()
     wait_for_map(page, "cross L0 H6")
     page.go_back()
-    wait_for_map(page, "cross L2 H3")
+    wait_for_map(page, "cross L2 H2")
     expect(page).to_have_url(f"{address}/?picture=map")
     page.go_forward()
     wait_for_map(page, "cross L0 H6")
@@ -69,7 +69,7 @@ def test_back_and_forward_faster_than_the_server(
     context.set_default_timeout(60_000)
     page = context.new_page()  # its console may report that Streamlit has mixed up two pages
     open_app(page, f"{address}/?picture=map")
-    wait_for_map(page, "cross L2 H3")
+    wait_for_map(page, "cross L2 H2")
     page.get_by_role("gridcell", name="Cross L0 H6:").click()
     wait_for_map(page, "cross L0 H6")
     becomes(lambda: query(page).get("layer"), "0")
@@ -79,7 +79,7 @@ def test_back_and_forward_faster_than_the_server(
     becomes(lambda: query(page).get("step"), "1")
     there = page.evaluate("location.href")
     _go(page, "back", pause)
-    wait_for_map(page, "cross L2 H3")
+    wait_for_map(page, "cross L2 H2")
     painted(page)
     expect(page).to_have_url(f"{address}/?picture=map")
     _go(page, "forward", pause)

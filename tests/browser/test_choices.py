@@ -32,15 +32,15 @@ def test_back_takes_choices_back_one_by_one(page: Page, address: str) -> None:
 
 def test_back_to_another_head_moves_every_picture(page: Page, address: str) -> None:
     visit(page, f"{address}/?picture=map")
-    wait_for_map(page, "cross L2 H3")
+    wait_for_map(page, "cross L2 H2")
     show_as(page, "word just read")
     page.wait_for_url("**rows=read**")
     page.get_by_label("Head", exact=True).click()
     page.get_by_role("option", name="H1", exact=True).click()
     wait_for_map(page, "cross L2 H1")
     page.go_back()
-    wait_for_map(page, "cross L2 H3")
-    expect(page.locator(".head-grid")).to_have_attribute("data-selected", "cross,2,3")
+    wait_for_map(page, "cross L2 H2")
+    expect(page.locator(".head-grid")).to_have_attribute("data-selected", "cross,2,2")
     page.go_forward()
     wait_for_map(page, "cross L2 H1")
     expect(page.locator(".head-grid")).to_have_attribute("data-selected", "cross,2,1")

@@ -172,7 +172,7 @@ def test_special_tokens_are_left_out(
         assert "</s>" not in tokens(page, side)
     becomes(lambda: parameter(page, "special"), special)
     choose_picture(page, "Heat map")
-    wait_for_map(page, "cross L2 H3")
+    wait_for_map(page, "cross L2 H2")
     expect(page.locator(".head-map .title")).to_contain_text(words)
     hovered(page, map, 2, 3, (1, 1), (4, 5), (13, 14))
 

@@ -27,29 +27,29 @@ def chip(page: Page, side: str, text: str) -> Locator:
 def test_a_word_pinned_at_the_top_is_pinned_in_every_picture(
     page: Page, address: str, recording: Recording
 ) -> None:
-    map = read(recording, "cross", Reading(words=True))
+    map = read(recording, "cross", Reading(words=True, special="hidden"))
     assert map.rows[STREET].piece == "Straße"
-    column = int(map.values(2, 3)[STREET].argmax())
+    column = int(map.values(2, 2)[STREET].argmax())
     visit(page, address)
     page.wait_for_selector(".head-view[data-nonce]")
     chip(page, "target", "Straße").focus()
     expect(page.locator(".token-rows .pointed")).to_have_text("Straße")
     chip(page, "target", "Straße").click()
     expect(page.locator(".head-view")).to_have_attribute("data-pins", f"q{STREET}")
-    expect(page.locator(SAID)).to_have_text(said(map, 2, 3, STREET, column))
+    expect(page.locator(SAID)).to_have_text(said(map, 2, 2, STREET, column))
     expect(chip(page, "target", "Straße")).to_have_attribute("aria-pressed", "true")
     expect(page.locator(".head-grid .section").nth(2).locator(".board")).to_have_class(
         re.compile("mark-row")
     )
     becomes(lambda: parameter(page, "pins"), f"q{STREET}")
     choose_picture(page, "Heat map")
-    wait_for_map(page, "cross L2 H3")
+    wait_for_map(page, "cross L2 H2")
     expect(page.locator(".head-map")).to_have_attribute("data-pins", f"q{STREET}")
-    expect(page.locator(SAID)).to_have_text(said(map, 2, 3, STREET, column))
+    expect(page.locator(SAID)).to_have_text(said(map, 2, 2, STREET, column))
     choose_picture(page, "Inside")
-    expect(page.locator(".cell-steps .said")).to_have_text(said(map, 2, 3, STREET, column))
+    expect(page.locator(".cell-steps .said")).to_have_text(said(map, 2, 2, STREET, column))
     page.reload()
-    expect(page.locator(".cell-steps .said")).to_have_text(said(map, 2, 3, STREET, column))
+    expect(page.locator(".cell-steps .said")).to_have_text(said(map, 2, 2, STREET, column))
     go_to(page, "Look", "Decode")
     player = page.locator(".decode-player[data-nonce]")
     written = [token.piece for token in recording.target]
@@ -142,7 +142,7 @@ def test_a_word_of_several_pieces_is_walked_through(page: Page, address: str) ->
 
 def test_a_pin_that_the_map_lacks_is_not_spoken_of(page: Page, address: str) -> None:
     visit(page, f"{address}/?picture=map&pins=q999")
-    wait_for_map(page, "cross L2 H3")
+    wait_for_map(page, "cross L2 H2")
     expect(page.locator(".head-map .why")).to_have_text("The strongest cell of this head")
 
 

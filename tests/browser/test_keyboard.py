@@ -39,7 +39,7 @@ RING = f"""() => {{
 }}"""
 PICTURES = {
     "": "Das",
-    "?picture=map": "L2 H3, cross-attention",
+    "?picture=map": "L2 H2, cross-attention",
     "?picture=inside": "Dimension of q and k",
     "decode": "Das",
     "decode?decode_as=steps": "Play",

@@ -124,6 +124,20 @@ class AttentionMap:
         merged = merge(self._open(layer).float(), self.column_groups, -1, "max")
         return merge(merged, self.row_groups, -2, "max") > 0
 
+    def hidden_shares(self, layer: int) -> Tensor | None:
+        """[H]: the share of each head's weight, in the rows that are shown, that is on the special
+        tokens left out of its columns; None where no column is, or values are no shares.
+        """
+        shown = {key for group in self.column_groups for key in group}
+        left_out = [
+            i for i, key in enumerate(self.attention.keys) if key.special and i not in shown
+        ]
+        if self.reading.special == "shown" or self.lens.scale != "share" or not left_out:
+            return None
+        of_keys = self.lens.compute(self.recording, self.kind, layer)[..., left_out].sum(-1)
+        rows = merge(of_keys[..., None], self.row_groups, -2, "mean")
+        return rows.flatten(1).mean(-1) if self.row_groups else None
+
     def strongest(self, layer: int, head: int) -> tuple[int, int] | None:
         """Row and column of one head's strongest cell; None where every cell is masked."""
         return strongest_cell(self.values(layer, head), self.allowed(layer, head))

@@ -6,6 +6,7 @@ from pathlib import Path
 import torch
 from tqdm import tqdm
 
+from transformer.causes.first_picture import open_at
 from transformer.commands.arguments import add_checkpoint, add_data
 from transformer.commands.command import Command, Result
 from transformer.corpus.shipped import FILE, FOLDER, write_shipped
@@ -61,6 +62,7 @@ def run(options: Namespace) -> Result:
     if gathered is None or not gathered.heads:
         why = f": {gathered.left_out[0]}" if gathered and gathered.left_out else "."
         raise InputError(f"There is no sentence that this model reads{why}")
+    opens = open_at(checkpoint)
     mark = fingerprint(checkpoint.path)
     data = f" --data {options.data.name}" if options.data else ""
     from_trees = f" --trees {options.trees.name}" if trees else ""
@@ -79,6 +81,7 @@ def run(options: Namespace) -> Result:
         "bytes": (folder / FILE).stat().st_size,
         "sentences": shipped.survey.n_sentences,
         "heads": len(shipped.survey.heads),
+        "first_picture": opens.why if opens else "as it was",
         "left_out": list(shipped.survey.left_out),
     }
 

@@ -18,7 +18,7 @@ from transformer.corpus.surveyed import Decile, Estimate, HeadSummary, Row, Surv
 from transformer.files.foreign_file import read_file
 from transformer.files.json_file import read_json
 from transformer.files.whole_file import write_whole
-from transformer.fingerprint import fingerprint
+from transformer.fingerprint import is_marked
 
 FOLDER, FILE = "survey", "survey.json"
 LAYOUT = 4
@@ -80,7 +80,7 @@ def shipped_survey(checkpoint: Path, place: Path | None = None) -> ShippedSurvey
     try:
         if value["layout"] != LAYOUT:
             raise CheckpointError(f"{folder / FILE} is of another version of Headscope: {again}.")
-        if value["fingerprint"] != fingerprint(checkpoint):
+        if not is_marked(checkpoint, value["fingerprint"] or "-"):
             raise CheckpointError(
                 f"The survey in {folder} is of other weights than those of {checkpoint.name}: "
                 f"{again}."

@@ -8,7 +8,7 @@ import json
 import os
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import safetensors
 import torch
@@ -111,6 +111,8 @@ def save_checkpoint(
         "tokenizer": about.tokenizer,
         "examples": list(about.examples),
         "opens_at": list(about.opens_at),
+        **({"special": about.special} if about.special != About.special else {}),
+        **({"earlier": list(about.earlier)} if about.earlier else {}),
         **({"decoding": about.decoding} if about.decoding else {}),
         "model": config.to_dict(),
     }
@@ -118,6 +120,22 @@ def save_checkpoint(
         write_whole(draft / CONFIG, (json.dumps(values, indent=2) + "\n").encode())
         tokenizer.save(draft)
         save_weights(draft / WEIGHTS, weights)
+
+
+def save_opening(
+    path: Path, opens_at: tuple[str, int, int], special: str, earlier: tuple[str, ...]
+) -> None:
+    """Write into a folder's config.json what it opens with, and what its fingerprints were.
+
+    Raises CheckpointError, Unwritten.
+    """
+    values = read_json(path / CONFIG)
+    model = values.pop("model")  # stays the last one: it is long
+    values |= {"opens_at": opens_at, "special": special, "earlier": earlier, "model": model}
+    for name, usual in (("special", About.special), ("earlier", About.earlier)):
+        if values[name] == usual:
+            del values[name]
+    write_whole(path / CONFIG, (json.dumps(values, indent=2) + "\n").encode())
 
 
 def save_weights(file: Path, weights: dict[str, Tensor]) -> None:
@@ -157,6 +175,8 @@ def read_config(path: Path) -> tuple[About, ModelConfig, Family]:
             tokenizer=_text("tokenizer", values["tokenizer"]),
             examples=_texts("examples", values["examples"]),
             opens_at=_opens_at(values.get("opens_at", About.opens_at)),
+            special=_special(values.get("special", About.special)),
+            earlier=_texts("earlier", values.get("earlier", [])),
             decoding=checked_defaults(values.get("decoding", {})),
         )
     except KeyError as error:
@@ -197,6 +217,13 @@ def _opens_at(value: Any) -> tuple[str, int, int]:
         case [str(kind), int(layer), int(head)] if min(layer, head) >= 0:
             return kind, layer, head
     raise ConfigError(f"opens_at must be a kind, a layer and a head, not {value!r:.40}.")
+
+
+def _special(value: Any) -> Literal["shown", "hidden", "renormalised"]:
+    match value:
+        case "shown" | "hidden" | "renormalised":
+            return value
+    raise ConfigError(f"special must be shown, hidden or renormalised, not {value!r:.40}.")
 
 
 def _fill(config: ModelConfig, family: Family, file: Path, where: str) -> nn.Module:

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from transformer.causes.first_picture import open_at
 from transformer.checkpoint import CARD
 from transformer.files.whole_file import write_whole
 from transformer.formats.opening import load_checkpoint
@@ -31,6 +32,7 @@ def train(
         run = Run(recipe, recipe.prepare(recipe, data, work), work, device, start)
         run.train()
         run.publish(output)
+        open_at(load_checkpoint(output, device), is_new=True)
         scores = recipe.evaluate(load_checkpoint(output, device), data)
         write_whole(output / CARD, card(recipe, run, scores, data is not None).encode())
     return scores

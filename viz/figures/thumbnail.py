@@ -67,7 +67,7 @@ def _lines(scene: Scene, recording: Recording, reading: Reading, theme: Theme) -
     only = None if _is_whole(scene) else sorted({fact.query for fact in facts})
     for i, (layer, head) in enumerate(heads):
         weights = map.values(layer, head)
-        if scene.screen.special != "shown":
+        if scene.screen.special in ("hidden", "renormalised"):
             weights = _without_special(weights, map)
         colour = theme.ink if len(heads) == 1 else theme.head_colours[head]
         shift = 3.5 * (i - (len(heads) - 1) / 2)  # so that heads of one cell stand side by side

@@ -38,7 +38,9 @@ def first_picture() -> str:
             finish(Causes(answer.request))
     usual = first_head(answer.checkpoint.about, answer.checkpoint.family)
     head = chosen_head(Screen(), answer.recording, usual)
-    map = read(answer.recording, head.kind, Reading(words=True))
+    map = read(
+        answer.recording, head.kind, Reading(words=True, special=answer.checkpoint.about.special)
+    )
     cell = map.strongest(head.layer, head.head)
     if cell is None:
         return ""

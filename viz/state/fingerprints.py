@@ -9,10 +9,11 @@ from pathlib import Path
 from threading import Thread
 
 from transformer.checkpoint import shipped_path
-from transformer.fingerprint import fingerprint
+from transformer.fingerprint import fingerprint, is_earlier
 from transformer.refusal import Refusal
 from transformer.versions import version_of
 from viz.fields.compare import CompareFields
+from viz.run.request import about
 from viz.screen import Screen, put
 from viz.state.checkpoints import checkpoint_names, is_here, opened_before, own_default
 from viz.state.mending import mend
@@ -29,6 +30,17 @@ _BEGINS = re.compile(r"[0-9a-f]{8,64}")
 def known_fingerprint(checkpoint: str) -> str:
     """Return a checkpoint's fingerprint; empty where it has no files that can be read."""
     return _fingerprint(checkpoint).result()
+
+
+def has_mark(checkpoint: str, begins: str) -> bool:
+    """Tell whether a checkpoint's fingerprint begins so, or one that its weights had earlier."""
+    return known_fingerprint(checkpoint).startswith(begins) or _had(checkpoint, begins)
+
+
+def _had(checkpoint: str, begins: str) -> bool:
+    """Tell whether its weights had such a fingerprint under other words."""
+    description = about(checkpoint)
+    return description is not None and is_earlier(description.about, begins)
 
 
 def _fingerprint(checkpoint: str) -> "Future[str]":
@@ -112,8 +124,10 @@ def others_here(checkpoint: str, begins: str | None, seconds: float = LONGEST) -
 
     begins: the start that the link names. Empty where it is that, or not known so soon.
     """
-    here = "" if begins is None else _within(seconds, checkpoint)
-    return "" if begins is None or here.startswith(begins) else here[:DIGITS]
+    if begins is None or _had(checkpoint, begins):
+        return ""
+    here = _within(seconds, checkpoint)
+    return "" if here.startswith(begins) else here[:DIGITS]
 
 
 def _same_weights(seconds: float, *named: str | None) -> str | None:
@@ -126,4 +140,5 @@ def _same_weights(seconds: float, *named: str | None) -> str | None:
         _fingerprint(name)  # all are read beside each other
     until = time.monotonic() + seconds
     theirs = {name: _within(until - time.monotonic(), name) for name in names}
-    return next((n for begins in wanted for n in names if theirs[n].startswith(begins)), None)
+    same = ((n, theirs[n].startswith(it) or _had(n, it)) for it in wanted for n in names)
+    return next((name for name, is_it in same if is_it), None)

@@ -1,7 +1,7 @@
 """A page, as it declares itself, and a pane, which it gets to show."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from transformer import Checkpoint, Recording
@@ -81,11 +81,16 @@ class Pane:
         return "words" if merges_unasked(self.checkpoint.about) else "pieces"
 
     @property
+    def usual_special(self) -> str:
+        """Special tokens where nobody chose: as the first picture has them, of any other shown."""
+        return opening_special(self.screen, (self.beside or self).checkpoint.about)
+
+    @property
     def reading(self) -> Reading:
         """The Screen's reading; the plain weights for a lens that does not exist."""
         screen = self.screen
         rows: Any = screen.rows
-        special: Any = screen.special
+        special: Any = screen.special or self.usual_special
         between: Any = screen.between
         lens = screen.lens if screen.lens in lenses() else "weight"
         words = (screen.tokens or self.usual_tokens) == "words"
@@ -167,6 +172,22 @@ class Page:
 
 PAGES: dict[str, Page] = {}
 """The app's pages, once it is open: so scenes of a story are recorded below any page."""
+
+
+def opening_special(screen: Screen, about: About) -> str:
+    """The special tokens of a picture where nobody chose: `About.special` belongs to the head that
+    a checkpoint opens at, and any other is shown with all of its tokens.
+    """
+    names_none = screen.kind is None and screen.layer is None and screen.head is None
+    return about.special if names_none else "shown"
+
+
+def as_opened(screen: Screen, about: About) -> Screen:
+    """The screen with what `opening_special` says written out, so that it stays so with another
+    head: in what is made of this screen, as a link, that head is named.
+    """
+    implied = opening_special(screen, about) if screen.special is None else "shown"
+    return screen if implied == "shown" else replace(screen, special=implied)
 
 
 def first_head(about: About, family: Family) -> Selection:

@@ -1,9 +1,10 @@
 """The memory of a session: the Screen, the answer that is shown, and what was opened."""
 
 from collections.abc import Callable, Hashable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
+from viz.about import HEAD
 from viz.app_packages import draws_pages, st
 from viz.choice import with_entry
 from viz.components.kit.guarded import guarded
@@ -43,6 +44,8 @@ class Session:
     """The Screen of the address that was opened last, by a link, Back or Forward."""
     landing: Screen | None = None
     """The same without what does not exist: whoever has not changed anything since sees this."""
+    drawn_special: str | None = None
+    """What is drawn of special tokens, where a checkpoint says so of its first picture alone."""
     studies: dict[Hashable, Follower[Any]] = field(default_factory=dict)
     """Studies that are waited for: one of each sort, which is a type, or a page's name for it."""
     turns: dict[str, int] = field(default_factory=dict)
@@ -83,8 +86,11 @@ def current_theme() -> Theme:
 
 
 def change(**choices: Any) -> None:
-    """Change these fields of the Screen."""
-    session().screen = choose(session().screen, **choices)
+    """Change these fields of the Screen. Another head is read as the one that is drawn."""
+    screen = session().screen
+    if screen.special is None and HEAD & choices.keys():
+        screen = replace(screen, special=session().drawn_special)
+    session().screen = choose(screen, **choices)
 
 
 def bound(name: str, value: Any, usual: Any = None) -> dict[str, Any]:

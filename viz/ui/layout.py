@@ -31,7 +31,7 @@ from viz.state.focus import pinned_target
 from viz.state.live_preview import previewed
 from viz.state.mending import mend, mend_head
 from viz.state.note import fail, note, warn
-from viz.state.page import PAGES, Page, Pane
+from viz.state.page import PAGES, Page, Pane, as_opened
 from viz.state.requests import request_of_page
 from viz.state.state import current_theme, session
 from viz.talks.asking import ask_presenter, is_asked
@@ -175,7 +175,11 @@ def _offer_tour(page: Page) -> None:
 def _draw_page(page: Page, request: Request) -> None:
     """The tokens and the page."""
     follow_decision(request)
-    pane = Pane(session().screen, request, session().answer)
+    state, description = session(), about(request.checkpoint)
+    screen = state.screen if description is None else as_opened(state.screen, description.about)
+    opens_plain = description is None or description.about.special == "shown"
+    state.drawn_special = None if opens_plain else screen.special or "shown"
+    pane = Pane(screen, request, state.answer)
     if pane.result is not None and pane.answer.request == request:  # what is written is not whole
         stay_with_words(pane.answer)
     pane_here = page.pane(pane)

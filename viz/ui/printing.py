@@ -130,5 +130,6 @@ def _whole_screen(pane: Pane, request: Request, sha256: str) -> Screen:
     screen = replace(screen, text=request.text)
     if not pane.recording.attentions:
         return screen
-    chosen = pane.selection
+    chosen, special = pane.selection, pane.reading.special
+    screen = replace(screen, special=None if special == "shown" else special)
     return replace(screen, kind=chosen.kind, layer=chosen.layer, head=chosen.head)

@@ -8,7 +8,7 @@ from transformer.files.foreign_text import clean
 from viz.fields.compare import CompareFields
 from viz.screen import Screen
 from viz.state.checkpoints import title
-from viz.state.fingerprints import DIGITS, known_fingerprint, others_here
+from viz.state.fingerprints import DIGITS, has_mark, known_fingerprint, others_here
 from viz.state.opening import can_open
 from viz.state.state import session
 
@@ -44,10 +44,9 @@ def other_weights(screen: Screen, names: Sequence[str]) -> str | None:
         return None
     if screen.made_with is None:
         return _others_than_linked(screen)
-    fingerprint = known_fingerprint(checkpoint)
-    if fingerprint.startswith(screen.made_with):
+    if has_mark(checkpoint, screen.made_with):
         return None
-    name, here = title(checkpoint), fingerprint[:DIGITS] or "unknown"
+    name, here = title(checkpoint), known_fingerprint(checkpoint)[:DIGITS] or "unknown"
     return (
         f"This figure was made with another {name}: its SHA-256 begins with "
         f"{clean(screen.made_with)}, that of the {name} here with {here}. Numbers may differ."

@@ -60,7 +60,7 @@ def choose_reading(pane: Pane, picture: str) -> None:
                 "Row", "rows", ROWS, screen.rows, help=f"{help_of('row')}\n\n{ROWS_EXPLAINED}"
             )
         choose_tokens(pane)
-        _choose("Special tokens", "special", SPECIAL, pane, "shown", SPECIAL_EXPLAINED)
+        _choose("Special tokens", "special", SPECIAL, pane, pane.usual_special, SPECIAL_EXPLAINED)
         if is_pair(pane.selection.attention(pane.recording)):
             _choose("Between the texts", "between", BETWEEN, pane, "all", BETWEEN_EXPLAINED)
         own = screen.own_scale

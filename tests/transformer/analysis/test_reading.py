@@ -92,6 +92,24 @@ def test_words_and_hidden_tokens_go_together(recording: Recording, kind: str, sp
     assert "doesn't" in [token.piece for token in shown.columns] or kind == "decoder_self"
 
 
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("words", [False, True])
+def test_what_rows_lack_is_on_hidden_tokens(recording: Recording, kind: str, words: bool) -> None:
+    hidden = read(recording, kind, Reading(words=words, special="hidden"))
+    for layer in range(hidden.n_layers):
+        lacks = 1 - hidden.values(layer).sum(-1).mean(-1)
+        shares = [
+            read(recording, kind, replace(hidden.reading, special=each)).hidden_shares(layer)
+            for each in SPECIAL
+        ]
+        expected = dict(zip(SPECIAL, shares, strict=True))
+        assert expected["shown"] is None
+        for each in ("hidden", "renormalised"):
+            torch.testing.assert_close(expected[each], lacks, **close)
+    scores = read(recording, kind, replace(hidden.reading, lens="score"))
+    assert scores.hidden_shares(0) is None  # they have no whole
+
+
 def test_without_words_everything_is_as_it_was(recording: Recording) -> None:
     for kind, attention in recording.attentions.items():
         shown = read(recording, kind)

@@ -19,7 +19,7 @@ from viz.components.head_grid.head_grid import HeadGrid
 from viz.components.head_map.head_map import MAX_CELLS, MAX_REGION, HeadMap, pack_head_map
 from viz.components.head_view.head_view import HeadView
 from viz.components.kit.pack import unpack
-from viz.labels import label
+from viz.labels import label, percent
 
 KINDS = ("encoder_self", "decoder_self", "cross")
 
@@ -50,7 +50,9 @@ def test_what_was_left_out_is_said(recording: Recording) -> None:
     map = read(recording, "decoder_self", Reading(special="renormalised"))
     header, (values, _) = unpack(pack_head_map(map, 0, 0))
     assert values.shape == (len(map.rows), len(map.columns))
-    assert header["notes"] == list(map.notes) != []
+    *notes, share = header["notes"]
+    hidden = 1 - read(recording, "decoder_self", Reading(special="hidden")).values(0, 0).sum(-1)
+    assert notes == list(map.notes) != [] and percent(float(hidden.mean())) in share
 
 
 @pytest.mark.parametrize(

@@ -126,7 +126,7 @@ def test_another_screen_comes_with_the_sentence_that_it_is_of(client: TestClient
 def test_the_first_picture_is_of_the_first_example() -> None:
     made = first_picture()
     assert "The animal didn&#x27;t cross the street" in made
-    assert re.search(r"While writing \w+, head 3 of layer 2 looks at \w+ \(0\.\d{3}\)", made)
+    assert re.search(r"While writing \w+, head 2 of layer 2 looks at \w+ \(0\.\d{3}\)", made)
     assert "$" not in re.sub(r"\$\{", "", made)
 
 

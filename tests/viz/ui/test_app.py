@@ -516,7 +516,8 @@ def test_a_text_that_one_of_two_checkpoints_refuses_keeps_both_heads() -> None:
 @pytest.mark.usefixtures("two")
 def test_a_lock_that_b_cannot_keep_says_so(folder: Path) -> None:
     shutil.copytree(SHIPPED, folder / "copy-2")
-    locked = {"checkpoint": "copy", "same_head": "yes", "kind": "cross", "head": "1"}
+    head = {"kind": "cross", "layer": "0", "head": "1"}
+    locked = {"checkpoint": "copy", "same_head": "yes", **head}
     app = start(page="compare", checkpoint_b="copy-2", head_b="3", **locked)
     assert "**B** · Cross L0 H1 of copy-2" in [m.value for m in app.markdown]
     app = start(page="compare", checkpoint_b="sentiment", **locked)
@@ -525,7 +526,8 @@ def test_a_lock_that_b_cannot_keep_says_so(folder: Path) -> None:
 
 
 def test_two_heads_that_are_not_locked_lack_nothing(copied: Path) -> None:
-    app = start(page="compare", checkpoint="copy", kind="cross", head="1", head_b="2")
+    at = {"layer": "0", "layer_b": "0"}
+    app = start(page="compare", checkpoint="copy", kind="cross", head="1", head_b="2", **at)
     headings = [m.value for m in app.markdown if m.value.startswith("**")]
     assert headings[-2:] == ["**A** · Cross L0 H1", "**B** · Cross L0 H2"]
 

@@ -102,13 +102,13 @@ def test_another_checkpoint_is_not_edited(copied: Path) -> None:
 
 def test_the_row_of_the_largest_difference_is_named_as_pictures_name_it(folder: Path) -> None:
     """By what was written in cross-attention, not by what was read before."""
-    app = start(page="compare", kind="cross", layer="0", head="0", kind_b="cross", head_b="1")
+    at = {"layer": "0", "head": "0", "layer_b": "0", "head_b": "1"}
+    app = start(page="compare", kind="cross", kind_b="cross", **at)
     (line,) = (each.value for each in app.markdown if each.value.startswith("**These two heads**"))
     checkpoint = load_checkpoint(folder / "copy")
     recording = record(checkpoint, EXAMPLE, decode(checkpoint, EXAMPLE, method="beam").target)
     attention = recording.attentions["cross"]
-    layer = screen(app).of(CompareFields).layer_b or 0
-    apart = (attention.weights(0, 0) - attention.weights(layer, 1)).abs()
+    apart = (attention.weights(0, 0) - attention.weights(0, 1)).abs()
     query, key = divmod(int(apart.argmax()), apart.size(1))
     assert attention.produced is not None
     written, read = attention.produced[query].piece, attention.queries[query].piece

@@ -12,6 +12,7 @@ from tests.viz.ui.test_app import EXAMPLE, ROOT, said, start
 from transformer import CheckpointError
 from transformer.discover import discover
 from transformer.fingerprint import fingerprint
+from transformer.formats.headscope import save_opening
 from viz.fields.compare import CompareFields
 from viz.figure_at import page_of
 from viz.screen import parse
@@ -119,6 +120,20 @@ def test_a_link_to_other_weights_shows_those_that_it_names(elsewhere: Path, of: 
     assert address_of(app)["checkpoint"] == "copy"
     assert "copy has the same weights" in noted(app) and not warned(app)
     assert not noted(app.run())
+
+
+@pytest.mark.parametrize("of", ["weights", "made_with"])
+def test_a_link_by_an_earlier_fingerprint_means_the_same_weights(elsewhere: Path, of: str) -> None:
+    """The checkpoint's words changed since: at its own path nothing is warned of, and from another
+    path it is found.
+    """
+    before = fingerprint(elsewhere)
+    save_opening(elsewhere, ("encoder_self", 1, 1), "shown", (before,))
+    assert fingerprint(elsewhere) != before
+    for path in (str(elsewhere), "/home/somebody/films"):
+        app = start(checkpoint=path, text="A good film.", **{of: before[:16]})
+        assert address_of(app)["checkpoint"] == str(elsewhere)
+        assert "SHA-256" not in said(app) and "SHA-256" not in warned(app) + noted(app)
 
 
 def test_a_link_without_a_checkpoint_has_no_path_that_leads_nowhere(elsewhere: Path) -> None:

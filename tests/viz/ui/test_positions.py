@@ -17,7 +17,7 @@ VIEWS = {
 
 
 def page(recording: Recording) -> AppTest:
-    about = SimpleNamespace(opens_at=("encoder_self", 1, 2), tokenizer="sentencepiece")
+    about = SimpleNamespace(opens_at=("encoder_self", 1, 2), special="shown", tokenizer="bpe")
     family = SimpleNamespace(attentions=recording.attentions)
     checkpoint = SimpleNamespace(about=about, family=family)
     test = AppTest.from_function(script, default_timeout=30)

@@ -13,7 +13,6 @@ RECIPE = Recipe(
         recipe="copy",
         tokenizer="numbers",
         examples=("3 7 2 9 4 11 5", "2 2 2 5 5 5 2", "11 10 9 8"),
-        opens_at=("cross", 0, 1),
     ),
     model=ModelConfig(
         vocab_size=12,

@@ -49,7 +49,6 @@ RECIPE = Recipe(
             "I have never seen such a beautiful house.",
             "She didn't come to school yesterday because she was ill.",
         ),
-        opens_at=("cross", 2, 3),
     ),
     model=ModelConfig(
         vocab_size=12000,

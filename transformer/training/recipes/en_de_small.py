@@ -11,7 +11,6 @@ RECIPE = replace(
         EN_DE.about,
         title="English to German, small",
         recipe="en-de-small",
-        opens_at=("cross", 2, 3),
     ),
     model=replace(EN_DE.model, vocab_size=4000, d_model=128, d_ff=512, n_heads=4),
     training=replace(EN_DE.training, steps=12000, tokens_per_batch=2400, snapshots=12),

@@ -16,7 +16,6 @@ RECIPE = Recipe(
         recipe="everyday",
         tokenizer="sentencepiece",
         examples=("I would like to", "The weather is", "She told me that she"),
-        opens_at=("decoder_self", 3, 0),
     ),
     model=ModelConfig(
         family="decoder_only",

@@ -20,7 +20,6 @@ RECIPE = Recipe(
             "The plot is dull and it goes on far too long.",
             "The acting is fine, but the story never comes to life.",
         ),
-        opens_at=("encoder_self", 0, 0),
     ),
     model=ModelConfig(
         family="encoder_classifier",

@@ -16,7 +16,6 @@ RECIPE = Recipe(
         recipe="shakespeare",
         tokenizer="characters",
         examples=("ROMEO: O, she doth teach", "KING RICHARD: My lord, I", "To be, or not to be"),
-        opens_at=("decoder_self", 3, 5),
     ),
     model=ModelConfig(
         family="decoder_only",

@@ -21,7 +21,14 @@ from viz.components.kit.picture import Twin, known_map, shown_map
 from viz.components.kit.sides import second, sides
 from viz.components.kit.sync import mountable
 from viz.labels import bare_label, kind_name, kind_title
-from viz.map_words import capitalised, column_title, describe_heads, list_of, row_title
+from viz.map_words import (
+    capitalised,
+    column_title,
+    describe_heads,
+    hidden_texts,
+    list_of,
+    row_title,
+)
 from viz.sentence import wording
 from viz.theme import Theme
 
@@ -114,6 +121,10 @@ class HeadView:
         if heads is None and "head" in state:
             heads = (state["head"],)
         text = describe_heads(map, [self.layer], heads)
+        hidden = hidden_texts(map, self.layer)
+        if hidden and heads is not None and len(heads) == 1:
+            of_head = hidden[heads[0] if map.lens.per_head else 0]
+            text = f"{text.rstrip('.')}. {capitalised(of_head)}."
         if 0 < lines < len(map.columns):
             text = f"{text.rstrip('.')}. The {lines} largest of each query are drawn."
         pinned = [f"“{bare_label(token)}”" for token in _pinned(map, state.get("pins", ()))]
@@ -153,6 +164,7 @@ def pack_head_view(map: AttentionMap, layer: int) -> bytes:
         "bound": (largest or 1.0) if map.lens.scale == "signed" else map.bounds[1],
         "lens": {"name": map.lens.name, "title": map.lens.title, "scale": map.lens.scale},
         "notes": list(map.notes),
+        "hidden": hidden_texts(map, layer),
         "sides": sides(map),
         **second(map),
         "rows_of": map.row_groups,

@@ -24,7 +24,7 @@ import { followSight, resize, scrolled } from "./size.js";
 import { offerStrokes } from "./strokes.js";
 import { arrangeTokens, createTokens, markPins, nodeOf } from "./tokens.js";
 import { createTurn, offerTurn, turned } from "./turn.js";
-import { strongestOf } from "./words.js";
+import { hiddenBy, strongestOf } from "./words.js";
 
 const REST = 300; // ms without a change until the server hears of it
 
@@ -170,6 +170,7 @@ function redraw(view) {
   markHeads(view.controls, heads, { chosen: view.head, off: view.off, colourOf: (head) => colourOf(view, head) });
   markPins(view.tokens, view.pins);
   offerTurn(view.turn, view.map.header, view.pins);
+  view.titles[1].textContent = heads.length === 1 ? hiddenBy(view.map, heads[0]) : "";
   view.root.dataset.heads = heads.join();
   view.root.dataset.pins = view.pins.join();
   follow(view);

@@ -103,6 +103,11 @@ export function describe(view, heads) {
   return view.strongest ? `${start} Strongest: ${textOf(saying(view, view.strongest, ""))}` : start;
 }
 
+// How much of a head's weight is on tokens that are left out.
+export function hiddenBy({ header }, head) {
+  return header.hidden[header.per_head ? head : 0] ?? "";
+}
+
 export function explain(view, heads) {
   const { header, rest } = view.map;
   const measure = header.lens.title.toLowerCase();
@@ -113,6 +118,7 @@ export function explain(view, heads) {
     header.lens.scale === "signed" ? "dotted: below 0" : "",
     heads.length ? drawnOf(view, heads) : "",
     heads.some((head) => view.off.includes(head)) ? "gray: a head that is off" : "",
+    ...(heads.length > 1 ? heads.map((head) => hiddenBy(view.map, head)) : []).map((text, i) => text && `H${heads[i]}: ${text}`),
     rest ? `showing the ${view.map.width} strongest keys per ${unit}` : "",
   ];
   const pointed = Math.floor(MAX_POINTED / Math.max(1, heads.length));

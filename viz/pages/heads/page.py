@@ -17,7 +17,7 @@ from viz.pages.heads.surveys import HeadSurvey, atlas_of, atlas_so_far
 from viz.run.growth import Growth
 from viz.run.settings import is_public
 from viz.state.note import note, warn
-from viz.state.page import Exhibits, Page, Pane
+from viz.state.page import Exhibits, Page, Pane, as_opened
 from viz.state.state import change, session
 from viz.ui.columns import below
 from viz.ui.controls import choose_one
@@ -57,7 +57,7 @@ def draw(pane: Pane) -> None:
 
 def _so_far(pane: Pane, gathered: Gathered) -> None:
     """The heads as far as they are surveyed."""
-    if session().screen != pane.screen:
+    if as_opened(session().screen, pane.checkpoint.about) != pane.screen:
         st.rerun()  # what was chosen meanwhile is the page's, and this is a part of it
     _arrange(pane, atlas_so_far(gathered, pane.recording.numbering))
 

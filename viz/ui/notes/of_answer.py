@@ -11,7 +11,7 @@ from viz.labels import counted, number
 from viz.run.cpu_instead import why_on_cpu
 from viz.run.keep import keep
 from viz.run.request import Answer, Request
-from viz.state.fingerprints import known_fingerprint
+from viz.state.fingerprints import has_mark
 from viz.state.note import note
 
 LONG, SHARE = 40, 0.6
@@ -81,7 +81,7 @@ def say_unsure(answer: Answer, prefix: str = "") -> None:
     usual = _usual(request.checkpoint, request.version)
     if usual is None or not usual.exceeds(decoding, request.method):
         return
-    if known_fingerprint(request.checkpoint) != usual.fingerprint:  # it was trained anew
+    if not has_mark(request.checkpoint, usual.fingerprint):  # it was trained anew
         return
     of, least = mean_log_prob(decoding) or 0.0, usual.least[request.method]
     share, usually = (f"{number(100 * math.exp(it), 0)} %" for it in (of, least))
