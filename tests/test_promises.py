@@ -87,6 +87,7 @@ def test_what_is_promised_happens(promise: Promise) -> None:
 def test_each_sentence_to_try_has_heads_that_the_tour_names() -> None:
     about = opened(CHECKPOINT).about
     assert about.recipe == RECIPE
+    assert list(EFFECTS) == list(about.examples)
     assert {each.method for each in TOUR} == {default_method("source")}
     assert effect_of(CHECKPOINT, about, about.examples[0]) == EFFECTS[about.examples[0]]
 
