@@ -73,9 +73,12 @@ def test_each_step_rings_what_is_on_the_screen_and_the_last_leads_on(
     expect(page.locator(".tour .panel")).to_have_count(0)
 
 
+@pytest.mark.parametrize("size", [None, PHONE], ids=["laptop", "phone"])
 def test_what_it_promises_of_the_first_sentence_happens_by_its_clicks(
-    page: Page, address: str
+    page: Page, address: str, size: ViewportSize | None
 ) -> None:
+    if size is not None:
+        page.set_viewport_size(size)
     visit(page, address)
     text, effect = next(iter(EFFECTS.items()))
     expect(page.get_by_label("Sentence").first).to_have_value(text)
