@@ -44,7 +44,7 @@ def test_it_says_what_it_is(folder: Path, recording: Recording) -> None:
     about = load_checkpoint(folder, "cpu").about
     assert about.title
     assert len(about.examples) == 3
-    assert about.recipe in RECIPES
+    assert about.examples == RECIPES[about.recipe].about.examples
     assert (folder / CARD).read_text().startswith("# ")
     selection = Selection(*about.opens_at)
     attention = selection.attention(recording)

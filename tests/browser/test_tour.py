@@ -1,12 +1,15 @@
 """The first screen says what it is, and a tour points at the real things of it."""
 
+import re
+
 import pytest
 from playwright.sync_api import Page, ViewportSize, expect
 
 from tests.browser.server import becomes
 from tests.browser.test_accessibility import COLOURS, faults, switch
-from tests.browser.test_app import open_app, visit
+from tests.browser.test_app import open_app, parameter, visit
 from tests.representatives import cases
+from viz.components.tour.effects import EFFECTS
 from viz.theme import DARK
 
 pytestmark = [pytest.mark.browser, pytest.mark.same_page]
@@ -68,6 +71,39 @@ def test_each_step_rings_what_is_on_the_screen_and_the_last_leads_on(
     page.locator(".tour .more a", has_text="Lessons").click()
     page.wait_for_url("**/lessons*")
     expect(page.locator(".tour .panel")).to_have_count(0)
+
+
+@pytest.mark.parametrize("size", [None, PHONE], ids=["laptop", "phone"])
+def test_what_it_promises_of_the_first_sentence_happens_by_its_clicks(
+    page: Page, address: str, size: ViewportSize | None
+) -> None:
+    if size is not None:
+        page.set_viewport_size(size)
+    visit(page, address)
+    text, effect = next(iter(EFFECTS.items()))
+    expect(page.get_by_label("Sentence").first).to_have_value(text)
+    output = page.locator(".text-lines dd").nth(1)
+    begin(page)
+    said = page.locator(".tour #tour-text")
+    for _ in range(N_STEPS - 2):
+        page.locator(".tour .next").press("Enter")
+    for name in (effect.squares, effect.outcome):
+        expect(said).to_contain_text(name)
+    page.get_by_role("button", name="Experiment").click()
+    grid = page.locator('.head-grid[data-tool="heads"]')
+    expect(grid).to_be_visible()
+    made: list[str] = []
+    for (layer, head), edit in zip(effect.heads, effect.edits, strict=True):
+        made.append(edit)
+        expect(said).to_contain_text(effect.squares)  # until the last one is off
+        cell = re.compile(rf"^Cross L{layer} H{head}[:,]")
+        grid.get_by_role("gridcell", name=cell).click()
+        becomes(lambda: parameter(page, "edits"), "/".join(made))
+    expect(output).to_contain_text("Straße")
+    expect(output).not_to_contain_text(effect.gone)
+    page.get_by_role("button", name="All off").click()
+    expect(page.locator(".text-lines")).to_have_count(0)
+    page.keyboard.press("Escape")
 
 
 def is_apart(page: Page) -> bool:

@@ -62,8 +62,12 @@ def is_first(request: Request) -> bool:
 
     What is known of it is for all visitors alike, so none of them pays for it.
     """
-    checkpoint = request.checkpoint
-    return request == request_of(checkpoint, first_example(checkpoint), Screen())
+    return request.text == first_example(request.checkpoint) and is_usual(request)
+
+
+def is_usual(request: Request) -> bool:
+    """Tell whether nothing was chosen but its checkpoint and its text: no method, no edits."""
+    return request == request_of(request.checkpoint, request.text, Screen())
 
 
 def decided(request: Request, screen: Screen) -> Request:

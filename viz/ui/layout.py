@@ -8,6 +8,7 @@ import streamlit as st
 
 from transformer import CheckpointError
 from transformer.files.foreign_text import clean
+from viz.components.tour.effects import effect_of
 from viz.components.tour.tour import tour
 from viz.elsewhere import elsewhere
 from viz.exhibits.exhibit import Exhibit, PictureAt
@@ -32,7 +33,7 @@ from viz.state.live_preview import previewed
 from viz.state.mending import mend, mend_head
 from viz.state.note import fail, note, warn
 from viz.state.page import PAGES, Page, Pane, as_opened
-from viz.state.requests import request_of_page
+from viz.state.requests import is_usual, request_of_page
 from viz.state.state import current_theme, session
 from viz.talks.asking import ask_presenter, is_asked
 from viz.talks.collecting import keep_draft
@@ -166,10 +167,15 @@ def _offer_tour(page: Page) -> None:
     is_led = screen.story is not None or screen.role is not None
     if page.name != FIRST_PAGE or is_led or not checkpoint_names():
         return
-    description = about(request_of_page(page).checkpoint)
+    request = request_of_page(page)
+    description = about(request.checkpoint)
     if description is not None:
+        effect = effect_of(request.checkpoint, description.about, request.text)
+        if effect is not None:  # its own edits are clicks on the way to it
+            others = tuple(each for each in request.edits if each not in effect.edits)
+            effect = effect if is_usual(replace(request, edits=others)) else None
         links = {"Lessons": elsewhere(screen, "lessons"), "Gallery": link(Screen(page="gallery"))}
-        tour(description.about, description.family, links, current_theme())
+        tour(description.about, description.family, links, current_theme(), effect)
 
 
 def _draw_page(page: Page, request: Request) -> None:

@@ -1,5 +1,5 @@
 // Where the panel of the tour stands: beside what it points at, not over it; on a phone at the lower
-// edge, or at the upper one where what it points at is below.
+// edge, or at the upper one where what it points at is below, or out of sight above.
 
 import { isNarrow } from "../kit/room.js";
 
@@ -35,8 +35,10 @@ export function stand(panel, ring, node) {
   if (isNarrow() || !box) {
     Object.assign(panel.style, { left: "", top: "" });
     const isUnder = box && box.bottom > window.innerHeight - panel.offsetHeight - 2 * MARGIN;
-    panel.classList.toggle("above", Boolean(isUnder));
-    panel.classList.toggle("below", !isUnder);
+    const isPast = box && box.bottom < 0; // scrolled down from it: the last of the page must be free
+    const isAbove = Boolean(isUnder || isPast);
+    panel.classList.toggle("above", isAbove);
+    panel.classList.toggle("below", !isAbove);
     return;
   }
   panel.classList.remove("above", "below");

@@ -8,6 +8,7 @@ from transformer.models.family import Family
 from viz.components.kit.browser import Component, envelope
 from viz.components.kit.pack import pack
 from viz.components.kit.sync import mountable
+from viz.components.tour.effects import Effect
 from viz.theme import Theme
 
 TOUR = Component("tour")
@@ -49,8 +50,12 @@ def introduction(does: str) -> tuple[str, str]:
     return line, "Each square is a head: which word looks at which."
 
 
-def steps(does: str, writes: bool) -> tuple[Step, ...]:
-    """The tour of the first screen. does: the model's verb; writes: whether it writes tokens."""
+def steps(does: str, writes: bool, effect: Effect | None = None) -> tuple[Step, ...]:
+    """The tour of the first screen.
+
+    does: the model's verb; writes: whether it writes tokens; effect: what changes the words on
+    screen; None: nothing is known to, and nothing is promised.
+    """
     begin = Step(
         "sentence",
         "Type here",
@@ -80,30 +85,50 @@ def steps(does: str, writes: bool) -> tuple[Step, ...]:
         "Click a word of this line: the model is run again with each other word hidden, which "
         "shows what it really needs. Where that is another word than it looks at, ≠ stands.",
     )
-    change = Step(
-        "experiment",
-        "Switch a head off",
-        "Press here, then click squares: what these heads see is left out, and you read at once "
-        + ("what the model writes without them." if writes else "what that changes."),
-        "It is on: click squares, and what these heads see is left out. This line says what that "
-        "changes, and takes it back.",
-    )
     onward = Step(
         "learn",
         "Where to go on",
         "Lessons ask what heads do, and answer. The gallery has sentences in which much happens. "
         "Underlined words have a card that explains them.",
     )
-    return (begin, heads, row, *[need] * writes, change, onward)
+    return (begin, heads, row, *[need] * writes, _experiment(writes, effect), onward)
+
+
+def _experiment(writes: bool, effect: Effect | None) -> Step:
+    """The step that has something switched off."""
+    if effect is None:
+        title, squares = "Switch a head off", "squares"
+        outcome = "you read at once what that changes"
+        if writes:
+            outcome = (
+                "you read at once what the model writes without them: often the same words, as "
+                "other heads see the same"
+            )
+    else:
+        title = "Switch heads off" if len(effect.heads) > 1 else "Switch a head off"
+        squares, outcome = effect.squares, effect.outcome
+    return Step(
+        "experiment",
+        title,
+        f"Press here, then click {squares}: what is seen there is left out, and {outcome}.",
+        f"It is on: click {squares}: what is seen there is left out, and {outcome}. This line says "
+        "what changes, and takes it back.",
+    )
 
 
 def tour(
-    about: About, family: Family, links: dict[str, str], theme: Theme, key: str = "tour"
+    about: About,
+    family: Family,
+    links: dict[str, str],
+    theme: Theme,
+    effect: Effect | None = None,
+    key: str = "tour",
 ) -> None:
     """Draw the line with the button that begins the tour.
 
     It stays until the tour was seen or the line closed, once for a browser; then only the button.
-    The tour begins at `#tour` in the address, too. links: title -> link, for the last step.
+    The tour begins at `#tour` in the address, too. links: title -> link, for the last step. effect:
+    what is known to change the words on screen.
     """
     does = verb(about, family)
     _tour(
@@ -111,7 +136,7 @@ def tour(
             pack({}),
             theme,
             line=introduction(does),
-            steps=[asdict(step) for step in steps(does, family.decodes)],
+            steps=[asdict(step) for step in steps(does, family.decodes, effect)],
             links=links,
         ),
         key,
