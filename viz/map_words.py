@@ -31,6 +31,13 @@ def hidden_texts(map: AttentionMap, layer: int) -> list[str]:
     return [f"hidden special tokens have {percent(share)} of the weight" for share in each]
 
 
+def hides(map: AttentionMap) -> bool:
+    """Tell whether what its rows lack of 1 is on special tokens that are left out."""
+    reading = map.reading
+    is_all = reading.between == "all" and map.lens.scale == "share"
+    return reading.special == "hidden" and is_all
+
+
 def map_name(map: AttentionMap, layer: int, head: int) -> str:
     """ "L2 H3", "L2" where a lens makes one map of a whole layer, or that it is of all of them."""
     if map.lens.of_output:

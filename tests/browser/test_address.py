@@ -188,6 +188,6 @@ def test_on_a_slow_line_no_choice_is_taken_back_and_back_goes_back(
         page.go_back()
     becomes(lambda: query(page), {"kind": "encoder_self"})
     expect(page.get_by_role("radio", name="Arrows")).to_be_checked()
-    expect(page.locator(".head-grid")).to_have_attribute("data-selected", "encoder_self,2,3")
+    expect(page.locator(".head-grid")).to_have_attribute("data-selected", "encoder_self,2,2")
     painted(page)
     assert query(page) == {"kind": "encoder_self"}

@@ -325,7 +325,7 @@ def test_where_copying_is_refused_the_image_is_saved(page: Page, address: str) -
     page.evaluate("() => { navigator.clipboard.write = () => Promise.reject(new Error('no')) }")
     with page.expect_download() as download:
         page.keyboard.press("c")
-    assert download.value.suggested_filename == "copy-cross-attention-l0-h1@2x.png"
+    assert download.value.suggested_filename == "copy-cross-attention-l1-h0@2x.png"
     says(shown, "The browser did not allow copying, so the image was saved.")
     page.evaluate("delete navigator.clipboard.write")
 

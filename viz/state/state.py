@@ -87,10 +87,12 @@ def current_theme() -> Theme:
 
 def change(**choices: Any) -> None:
     """Change these fields of the Screen. Another head is read as the one that is drawn."""
-    screen = session().screen
-    if screen.special is None and HEAD & choices.keys():
-        screen = replace(screen, special=session().drawn_special)
-    session().screen = choose(screen, **choices)
+    screen, drawn = choose(session().screen, **choices), session().drawn_special
+    if screen.special is None and drawn is not None and HEAD & choices.keys():
+        names_one = any(value_of(screen, name) is not None for name in HEAD)
+        if names_one != (drawn == "shown"):  # else the address without it says the same
+            screen = replace(screen, special=drawn)
+    session().screen = screen
 
 
 def bound(name: str, value: Any, usual: Any = None) -> dict[str, Any]:

@@ -21,7 +21,7 @@ from viz.components.kit.picture import Twin, known_map, shown_map, strongest
 from viz.components.kit.sides import second
 from viz.components.kit.sync import mountable
 from viz.labels import kind_name
-from viz.map_words import capitalised, describe_map, hidden_texts, map_name
+from viz.map_words import capitalised, describe_map, hidden_texts, hides, map_name
 from viz.theme import Theme
 
 Region = tuple[int, int, int, int]
@@ -151,6 +151,7 @@ def _header(map: AttentionMap, layer: int, head: int) -> dict[str, Any]:
         "name": map_name(map, layer, head),
         "says": describe_map(map, layer, head),
         "notes": (*map.notes, *hidden_texts(map.only(head), layer)),
+        "hides": hides(map),
         **second(map),
     }
 

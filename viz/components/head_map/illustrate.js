@@ -1,6 +1,6 @@
 // The small pictures of a head map's cards: the row that the sentence is about, and the head.
 
-import { bars, thumbnails } from "../kit/illustrations.js";
+import { bars, hiddenIn, thumbnails } from "../kit/illustrations.js";
 import { amount } from "../kit/sentence.js";
 import { FULL, MASKED, pixelTable } from "../kit/shade.js";
 import { isPooled, isSigned, valueAt, wholeWindow } from "./values.js";
@@ -23,7 +23,7 @@ function row(map, { at: [place, chosen], row: piece, layer, head: number }) {
     .filter(({ value }) => !Number.isNaN(value));
   const where = header.lens.per_head ? `head ${number} of layer ${layer}` : `layer ${layer}`;
   const rest = (n, others) => `${n} others: ${amount(others.reduce((sum, { value }) => sum + value, 0))}`;
-  return bars(piece, `in ${where}`, items, header.lens.scale === "share" ? rest : null);
+  return bars(piece, `in ${where}`, items, header.lens.scale === "share" ? rest : null, hiddenIn(header, items));
 }
 
 function head({ header, values, nRows: rows, nColumns: columns }, palette) {

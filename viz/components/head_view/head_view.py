@@ -26,6 +26,7 @@ from viz.map_words import (
     column_title,
     describe_heads,
     hidden_texts,
+    hides,
     list_of,
     row_title,
 )
@@ -165,6 +166,7 @@ def pack_head_view(map: AttentionMap, layer: int) -> bytes:
         "lens": {"name": map.lens.name, "title": map.lens.title, "scale": map.lens.scale},
         "notes": list(map.notes),
         "hidden": hidden_texts(map, layer),
+        "hides": hides(map),
         "sides": sides(map),
         **second(map),
         "rows_of": map.row_groups,

@@ -1,6 +1,6 @@
 // The small pictures of a head view's cards: the row that the sentence is about, its head, its layer.
 
-import { bars, thumbnails } from "../kit/illustrations.js";
+import { bars, hiddenIn, thumbnails } from "../kit/illustrations.js";
 import { amount } from "../kit/sentence.js";
 import { FULL, MASKED, pixelTable } from "../kit/shade.js";
 import { eachOfRow } from "./lines.js";
@@ -25,7 +25,7 @@ function row(map, { at: [place, chosen], row: piece, layer, head }) {
     items.push({ piece: columns[column], value, isMarked: column === chosen });
   });
   const where = perHead ? `head ${head} of layer ${layer}` : `layer ${layer}`;
-  return bars(piece, `in ${where}`, items, map.columns ? null : together(map.header.lens));
+  return bars(piece, `in ${where}`, items, map.columns ? null : together(map.header.lens), map.columns ? [] : hiddenIn(map.header, items));
 }
 
 function together({ scale }) {

@@ -57,7 +57,8 @@ function create(root, sync) {
   view.illustrate = (what) => illustrate(view, what);
   view.legend = element("div", "legend dim");
   view.reading = createReading();
-  view.legend.append(view.reading.node);
+  view.hides = element("span", "hides"); // in place of its title, where that has no room
+  view.legend.append(view.reading.node, view.hides);
   const titles = element("div", "titles dim");
   titles.append(...view.titles);
   root.replaceChildren(view.sentence.node, view.controls.bar, titles, view.box, view.legend);
@@ -112,9 +113,10 @@ function update(view, { nonce, palette, ink, colours, head, heads, pins, lines, 
     Object.assign(view, { drawn, nonce, map: openMap(payload), hovered: null, linked: [], linkedCell: null });
     applyPalette(view.root, palette);
     arrangeControls(view.controls, view.map);
+    nameSides(view);
   }
   const isOther = view.map.header.text !== text;
-  if (isOther) arrange(view);
+  if (isOther) arrangeTokens(view.tokens, view.map.header);
   if (isOther) forget(view.sync);
   const isTaken = accepts(view.sync, "view", { heads, pins, lines });
   if (isTaken) adopt(view, heads, pins);
@@ -155,10 +157,9 @@ function toggled(list, id) {
   return list.includes(id) ? list.filter((other) => other !== id) : [...list, id];
 }
 
-// The tokens and titles of a text.
-function arrange(view) {
+// Rows that are read and rows that are written may have the same tokens.
+function nameSides(view) {
   const { header } = view.map;
-  arrangeTokens(view.tokens, header);
   view.titles[0].replaceChildren(...marked(view.root, header.titles[0], { only: ["query"] }));
   view.titles[2].replaceChildren(...marked(view.root, header.titles[1], { only: ["key"] }));
 }
@@ -170,7 +171,8 @@ function redraw(view) {
   markHeads(view.controls, heads, { chosen: view.head, off: view.off, colourOf: (head) => colourOf(view, head) });
   markPins(view.tokens, view.pins);
   offerTurn(view.turn, view.map.header, view.pins);
-  view.titles[1].textContent = heads.length === 1 ? hiddenBy(view.map, heads[0]) : "";
+  const hidden = heads.length === 1 ? hiddenBy(view.map, heads[0]) : "";
+  for (const node of [view.titles[1], view.hides]) node.textContent = hidden;
   view.root.dataset.heads = heads.join();
   view.root.dataset.pins = view.pins.join();
   follow(view);

@@ -11,8 +11,8 @@ const LEAST = 32;
 const MOST_ACROSS = 6; // thumbnails in a row
 
 // of: the piece whose row it is, or null. items: [{ piece, value, text, isMarked }], of which the
-// largest are shown, and the marked one. rest(n, others): what stands for the n others.
-export function bars(of, title, items, rest = null) {
+// largest are shown, and the marked one. rest(n, others): what stands for the n others. more: lines below.
+export function bars(of, title, items, rest = null, more = []) {
   const ordered = items.filter(({ value }) => !Number.isNaN(value)).sort((a, b) => Math.abs(b.value) - Math.abs(a.value));
   const kept = ordered.filter(({ isMarked }, i) => i < MOST_BARS - 1 || isMarked).slice(0, MOST_BARS);
   const most = Math.max(...kept.map(({ value }) => Math.abs(value))) || 1;
@@ -30,8 +30,15 @@ export function bars(of, title, items, rest = null) {
   }
   const nRest = items.length - kept.length;
   node.append(list);
-  if (nRest && rest) node.append(element("div", "card-rest dim", rest(nRest, items.filter((each) => !kept.includes(each)))));
+  const lines = nRest && rest ? [rest(nRest, items.filter((each) => !kept.includes(each))), ...more] : more;
+  node.append(...lines.map((line) => element("div", "card-rest dim", line)));
   return node;
+}
+
+// What a row of weights lacks where special tokens are left out of it.
+export function hiddenIn({ hides }, items) {
+  const lacks = 1 - items.reduce((sum, { value }) => sum + (value || 0), 0);
+  return hides && lacks >= 0.0005 ? [`hidden special tokens: ${amount(lacks)}`] : [];
 }
 
 // maps: [{ title, text, cells, rows, columns, table, signed, isMarked, side }], cells as bytes; side: px.
