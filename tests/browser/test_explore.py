@@ -23,6 +23,10 @@ HEATMAP = "picture=map"
 DECODER = "kind=decoder_self&layer=1&head=3"
 
 
+CROSS = "layer=2&head=3"
+"""A head of cross-attention that is shown with all its tokens, as any that an address names."""
+
+
 def open_picture(page: Page, address: str, query: str, picture: str) -> Locator:
     """In pieces, of which the recording is."""
     visit(page, f"{address}/?tokens=pieces&{query}")
@@ -89,7 +93,7 @@ def test_a_cell_of_the_heat_map_opens_inside(
     page: Page, address: str, recording: Recording
 ) -> None:
     weights = recording.attentions["cross"].weights(2, 3)
-    open_cell(page, open_picture(page, address, HEATMAP, "head-map"), 4, 9)
+    open_cell(page, open_picture(page, address, f"{CROSS}&{HEATMAP}", "head-map"), 4, 9)
     weight = page.locator('[data-number="weight"]').first
     expect(weight).to_have_text(f"{weights[4, 9]:.4f}")
     page.wait_for_url(re.compile("cell=4,9"))
@@ -134,7 +138,7 @@ def test_heads_and_pins_stand_in_the_address(page: Page, address: str) -> None:
 def test_rows_are_named_by_what_they_read_or_wrote(
     page: Page, address: str, recording: Recording
 ) -> None:
-    open_picture(page, address, "", "head-view")
+    open_picture(page, address, CROSS, "head-view")
     written = pieces(read(recording, "cross"), "rows")
     assert tokens(page, "rows") == written
     beside = weights_beside(page, "q3")
@@ -163,7 +167,7 @@ def test_special_tokens_are_left_out(
     page: Page, address: str, recording: Recording, special: str, words: str
 ) -> None:
     map = read(recording, "cross", Reading(special=special))  # type: ignore[arg-type]
-    view = open_picture(page, address, "", "head-view")
+    view = open_picture(page, address, CROSS, "head-view")
     assert "</s>" in tokens(page, "columns")
     show_as(page, special)
     expect(view).to_contain_text(words)
@@ -172,7 +176,7 @@ def test_special_tokens_are_left_out(
         assert "</s>" not in tokens(page, side)
     becomes(lambda: parameter(page, "special"), special)
     choose_picture(page, "Heat map")
-    wait_for_map(page, "cross L2 H2")
+    wait_for_map(page, "cross L2 H3")
     expect(page.locator(".head-map .title")).to_contain_text(words)
     hovered(page, map, 2, 3, (1, 1), (4, 5), (13, 14))
 
@@ -215,7 +219,7 @@ def test_the_cost_of_hiding_shows_the_numbers_of_evidence(
 def test_a_lens_that_refuses_says_why_and_shows_weights(
     page: Page, address: str, recording: Recording
 ) -> None:
-    open_picture(page, address, f"lens=flow&{HEATMAP}", "head-map")
+    open_picture(page, address, f"lens=flow&{CROSS}&{HEATMAP}", "head-map")
     expect(page.get_by_test_id("stAlert")).to_contain_text(
         "Attention flow is only defined for self-attention: choose encoder or decoder. "
         "Shown: the weights."

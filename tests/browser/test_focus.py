@@ -8,7 +8,7 @@ from playwright.sync_api import Locator, Page, expect
 from tests.browser.sentences import SAID, said
 from tests.browser.server import becomes, painted
 from tests.browser.test_app import go_to, parameter, show_as, visit, wait_for_map
-from tests.browser.test_explore import choose_picture, open_picture
+from tests.browser.test_explore import CROSS, choose_picture, open_picture
 from tests.representatives import cases
 from transformer import Recording
 from transformer.analysis.reading import Reading, read
@@ -27,29 +27,29 @@ def chip(page: Page, side: str, text: str) -> Locator:
 def test_a_word_pinned_at_the_top_is_pinned_in_every_picture(
     page: Page, address: str, recording: Recording
 ) -> None:
-    map = read(recording, "cross", Reading(words=True, special="hidden"))
+    map = read(recording, "cross", Reading(words=True))
     assert map.rows[STREET].piece == "Straße"
-    column = int(map.values(2, 2)[STREET].argmax())
-    visit(page, address)
+    column = int(map.values(2, 3)[STREET].argmax())
+    visit(page, f"{address}/?layer=2&head=3")
     page.wait_for_selector(".head-view[data-nonce]")
     chip(page, "target", "Straße").focus()
     expect(page.locator(".token-rows .pointed")).to_have_text("Straße")
     chip(page, "target", "Straße").click()
     expect(page.locator(".head-view")).to_have_attribute("data-pins", f"q{STREET}")
-    expect(page.locator(SAID)).to_have_text(said(map, 2, 2, STREET, column))
+    expect(page.locator(SAID)).to_have_text(said(map, 2, 3, STREET, column))
     expect(chip(page, "target", "Straße")).to_have_attribute("aria-pressed", "true")
     expect(page.locator(".head-grid .section").nth(2).locator(".board")).to_have_class(
         re.compile("mark-row")
     )
     becomes(lambda: parameter(page, "pins"), f"q{STREET}")
     choose_picture(page, "Heat map")
-    wait_for_map(page, "cross L2 H2")
+    wait_for_map(page, "cross L2 H3")
     expect(page.locator(".head-map")).to_have_attribute("data-pins", f"q{STREET}")
-    expect(page.locator(SAID)).to_have_text(said(map, 2, 2, STREET, column))
+    expect(page.locator(SAID)).to_have_text(said(map, 2, 3, STREET, column))
     choose_picture(page, "Inside")
-    expect(page.locator(".cell-steps .said")).to_have_text(said(map, 2, 2, STREET, column))
+    expect(page.locator(".cell-steps .said")).to_have_text(said(map, 2, 3, STREET, column))
     page.reload()
-    expect(page.locator(".cell-steps .said")).to_have_text(said(map, 2, 2, STREET, column))
+    expect(page.locator(".cell-steps .said")).to_have_text(said(map, 2, 3, STREET, column))
     go_to(page, "Look", "Decode")
     player = page.locator(".decode-player[data-nonce]")
     written = [token.piece for token in recording.target]
@@ -63,7 +63,7 @@ def test_inside_the_source_picks_the_key_and_the_target_the_query(
     page: Page, address: str, recording: Recording
 ) -> None:
     map = read(recording, "cross")
-    shown = open_picture(page, address, "picture=inside", "cell-steps").locator(".said")
+    shown = open_picture(page, address, f"{CROSS}&picture=inside", "cell-steps").locator(".said")
     chip(page, "target", "Tier").click()
     expect(shown).to_contain_text("While writing Tier")
     chip(page, "source", "street").click()
