@@ -45,10 +45,10 @@ window.spot = (() => {
 
   let watching = null;
 
-  const again = ({ root, host, name }, node) => {
+  const again = ({ root, name }, node) => {
     const from = root?.host?.isConnected || root === document ? [root] : [document, ...rootsIn(document)];
     for (const each of from) {
-      const found = [...each.querySelectorAll(node.localName)].find((other) => nameOf(other) === name);
+      const found = [...each.querySelectorAll(node.localName)].find((other) => nameOf(other) === name && other.getClientRects().length);
       if (found) return found;
     }
     return null;
