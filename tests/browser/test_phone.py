@@ -256,13 +256,13 @@ def test_what_is_chosen_at_the_end_of_a_row_is_whole(phone: Page, address: str, 
     """Also below more lines of words than are shown at once."""
     text = f"The+doctor+told+my+uncle+to+drink+less+coffee+because+he+could+not+sleep{more}."
     visit(phone, f"{address}/?text={text}")
-    row = phone.locator(".token-rows .tokens.target")
+    rows = phone.locator(".token-rows .tokens")
     marks = phone.locator(".token-rows").get_by_role("button", name="marks")
     expect(marks).to_have_attribute("aria-expanded", "false")
-    expect(row.get_by_role("button", name="uncertainty")).to_be_hidden()
+    expect(rows.get_by_role("button", name="uncertainty")).to_be_hidden()
     marks.tap()
     for name in ("uncertainty", "lines"):
-        button = row.get_by_role("button", name=name)
+        button = rows.get_by_role("button", name=name)
         expect(button).to_be_visible()
         # The marks of the words may come meanwhile, and with them new elements: asked at once.
         becomes(partial(button.evaluate, IS_WHOLE), True)

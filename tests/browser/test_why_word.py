@@ -167,7 +167,7 @@ def test_words_that_no_written_word_needs_are_hatched(page: Page, address: str) 
     expect(hatched).to_have_text(["A", "hm", "ed"])
     expect(hatched.first).to_have_attribute("title", re.compile("^No written word needs “Ahmed”"))
     expect(hatched.first).to_have_css("background-image", re.compile("gradient"))
-    expect(page.get_by_role("group", name=re.compile("^source")).locator(".key")).to_be_visible()
+    expect(page.get_by_role("group", name=re.compile("^source")).locator(".signs")).to_be_visible()
 
 
 def test_the_card_takes_the_place_of_the_picture_and_fills_a_wall(page: Page, address: str) -> None:

@@ -21,7 +21,7 @@ from viz.ui.causes.right_word import right_word_exhibits, type_right_word
 from viz.ui.changed_output import output_exhibit
 from viz.ui.columns import below
 from viz.ui.controls import choose_head, draw_link
-from viz.ui.experiment import experiment_button
+from viz.ui.experiment import changing, experiment_button
 from viz.ui.panel import panel
 from viz.ui.picture import choose_picture, large
 from viz.ui.reading import choose_reading, readable
@@ -144,6 +144,8 @@ def _large(pane: Pane, exhibits: Mapping[str, Exhibit]) -> None:
             choose_reading(pane, name)
         left_out = "picture" if card else ""  # the card has its own files
         head_files(pane, {it: exhibits[it] for it in exhibits if it != left_out})
+    with st.container():  # whatever comes into it, and what follows keeps its place on the page
+        changing(pane)
     if name == "inside":
         if astuple(pane.selection) in heads_off():  # the sentence of the others says it
             st.caption(OFF)

@@ -31,12 +31,15 @@ def words_html(words: Words) -> str:
     return f"{STYLE}{words_body(words)}"
 
 
-def words_body(words: Words) -> str:
-    """All of it, for a page that has the `STYLE` of words. All texts are `escaped`."""
+def words_body(words: Words, name: str = "text-lines") -> str:
+    """All of it, for a page that has the `STYLE` of words. All texts are `escaped`.
+
+    name: "text-room" where they are not read, and only as much room as they need is left.
+    """
     lines = "".join(map(_line, words.lines))
     body = f"<dl>{lines}</dl>" if any(each.title for each in words.lines) else lines
     foot = f'<p class="foot">{_spans(words.foot)}</p>' if words.foot else ""
-    return f'<div class="text-lines">{body}{foot}</div>'
+    return f'<div class="{name}">{body}{foot}</div>'
 
 
 def _line(line: Line) -> str:

@@ -26,6 +26,7 @@ from viz.views.class_probabilities import MOST, ranked
 
 CHANGE = "change of log-probability, in nats"
 WITHOUT, WITH = "without the edits", "with them"
+SAME_WORDS = "The same words are written."
 OF_PICTURES = (
     "Both are what the model writes by itself; the pictures show the hypothesis that is chosen, as "
     "the model reads it with the edits."
@@ -76,6 +77,17 @@ def changed_output(before: Answer, after: Answer) -> Words | None:
     return _filled(before, after) if a.logits.dim() == 2 else None
 
 
+def unchanged_output(of: Answer) -> Words | None:
+    """The same of one answer beside itself, which no further run of the model is needed for."""
+    recording = of.recording
+    if of.decoding is None or recording.classification or recording.numbers:
+        with suppress(Refusal):
+            return changed_output(of, of)
+        return None
+    changes, words = word_changes(recording, recording), words_of(recording.target)
+    return _word_lines(changes, words, SAME_WORDS, [{} for _ in changes])
+
+
 def _written(before: Answer, after: Answer) -> Words:
     """The target without the edits, read by the model that has them, and its own."""
     forced = answer(after.request.made_to_read(before.request))
@@ -83,7 +95,7 @@ def _written(before: Answer, after: Answer) -> Words:
     target = before.recording.target
     origins = _origins(writing_at(before.recording, target), word_groups(target))
     words = words_of(after.recording.target)
-    return _word_lines(changes, words, "The same words are written.", origins)
+    return _word_lines(changes, words, SAME_WORDS, origins)
 
 
 def _filled(before: Answer, after: Answer) -> Words:

@@ -6,19 +6,20 @@ from typing import Any
 from transformer.edits import Edit, EditKind, edit_kinds, parse
 from transformer.refusal import Refusal
 from transformer.words import words_of
-from viz.app_packages import st
+from viz.app_packages import DeltaGenerator, st
 from viz.edit_words import edit_text, edits_text, grouped, scale_of, with_factor
 from viz.exhibits.words import Line, Span, Words
 from viz.labels import literal, signed
 from viz.painters.words_html import words_body
 from viz.run.request import Answer
+from viz.run.work import at_hand
 from viz.screen import Screen, put
 from viz.state.changing import changes, edit, exchange, redo, remove, undo
 from viz.state.page import Page, Pane
 from viz.state.state import change, session, widget
 from viz.talks.stage import on_stage
 from viz.ui.add_edit import add_edit, draw_slider, draw_value
-from viz.ui.changed_output import WITH, WITHOUT, output_of
+from viz.ui.changed_output import WITH, WITHOUT, output_of, unchanged_output
 from viz.ui.controls import choose_one, draw_link
 from viz.ui.edit_checks import proof_button
 from viz.ui.showing import show_remark, show_words
@@ -30,39 +31,86 @@ HELP = {
     "arrows": "A click on an arrow, or on a cell of the heat map, cuts it.",
 }
 UNCHANGED = "Nothing is changed: this is the model as it is."
+PLACE = "What the model writes with a change stands here, below what it writes without one."
 MOST_SHOWN = 12
 """Edits with a button of their own; more are one number."""
 
 
 def experiment(pane: Pane, page: Page) -> None:
-    """Draw the strip, where there is something to say."""
+    """Draw the strip above a page, where there is something to say.
+
+    A page whose clicks change the model draws `changing` where no click moves what it aims at.
+    """
     screen = pane.screen
     if page.edits in ("none", "own"):
         if page.edits == "none":
             say_unchanged(screen)
-        return
-    can_edit = page.edits == "made"
-    if on_stage() and not screen.edits:
-        if screen.tool == "heads" and can_edit:
-            with st.container(key="experiment", gap="small"):
-                st.html(_room_for_outputs(pane.answer, HELP[screen.tool]))
-        return
-    if not is_used(screen) and (screen.tool == "look" or not can_edit):
-        return
-    with st.container(key="experiment", gap="small"):
-        with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-            if can_edit:
-                choose_one("A click", "tool", TOOLS, screen.tool, label_visibility="collapsed")
-            list_edits(pane)
-            if screen.edits and can_edit:
-                _compare(screen)
-        if screen.edits:
+    elif on_stage():
+        _on_wall(pane, page.edits == "made")
+    elif page.edits == "shown" and is_used(screen):
+        with st.container(key="experiment", gap="small"):
+            with _line():
+                list_edits(pane)
+            if screen.edits:
+                _outputs(pane)
+            else:
+                show_remark(UNCHANGED, is_read_out=True)
+
+
+def _on_wall(pane: Pane, can_edit: bool) -> None:
+    """Draw the outputs alone, or leave room for them as long as a click may bring them."""
+    screen = pane.screen
+    if screen.edits:
+        with st.container(key="experiment", gap="small"):
             _outputs(pane)
-            return
-        if is_used(screen):
-            show_remark(UNCHANGED, is_read_out=True)
-        if HELP[screen.tool] and can_edit:
-            st.caption(HELP[screen.tool])
+    elif screen.tool == "heads" and can_edit:
+        with st.container(key="experiment", gap="small"):
+            st.html(_room_for_outputs(pane.answer, HELP[screen.tool]))
+
+
+def changing(pane: Pane) -> None:
+    """Draw the strip of a page whose clicks change the model, once a tool is open or was used.
+
+    Its height is the same before the first click and after any other: what they aim at stays.
+    """
+    screen = pane.screen
+    if on_stage() or not (is_used(screen) or screen.tool != "look"):
+        return
+    with st.container(key="experiment", gap="xxsmall"):
+        with _line():
+            choose_one("A click", "tool", TOOLS, screen.tool, label_visibility="collapsed")
+            _take_back(pane)
+        with _line(key="edits"):
+            if screen.edits:
+                _titles(pane)
+                st.button("All off", on_click=edit, args=((),), type="tertiary")
+                _compare(screen)
+            elif HELP[screen.tool]:
+                st.caption(HELP[screen.tool])
+        with st.container(key="outcome"):
+            room = _room(pane)
+            if room is not None:
+                st.html(
+                    f'<div class="unseen" aria-hidden="true">{words_body(room, "text-room")}</div>'
+                )
+            with st.container():
+                if screen.edits:
+                    _outputs(pane)
+                elif is_used(screen):
+                    show_remark(UNCHANGED, is_read_out=True)
+                elif room is not None:
+                    st.caption(PLACE)
+
+
+def _room(pane: Pane) -> Words | None:
+    """Words of the same form as the outputs, and known before there are edits."""
+    last = pane.answer
+    plain = at_hand(replace(last.request.of_search, edits=())) or last
+    return unchanged_output(plain)
+
+
+def _line(**look: Any) -> DeltaGenerator:
+    return st.container(horizontal=True, vertical_alignment="center", gap="small", **look)
 
 
 def say_unchanged(screen: Screen) -> None:
@@ -94,8 +142,14 @@ def _compare(screen: Screen) -> None:
 
 def list_edits(pane: Pane) -> None:
     """The edits in force, and what takes them back. pane: what they were made of."""
-    edits, own = pane.screen.edits, changes()
-    groups = grouped(edits)
+    _titles(pane)
+    if pane.screen.edits:
+        st.button("All off", on_click=edit, args=((),), type="tertiary")
+    _take_back(pane)
+
+
+def _titles(pane: Pane) -> None:
+    groups = grouped(pane.screen.edits)
     for i, group in enumerate(groups[:MOST_SHOWN]):
         if len(group) == 1:
             _one(i, group[0], pane)
@@ -103,11 +157,14 @@ def list_edits(pane: Pane) -> None:
             _several(i, group, pane)
     if len(groups) > MOST_SHOWN:
         st.markdown(f"and {sum(map(len, groups[MOST_SHOWN:]))} more", width="content")
+
+
+def _take_back(pane: Pane) -> None:
+    """Undo, Redo, and what else there is for edits, by buttons that stay in their places."""
+    own = changes()
     look: Any = {"type": "tertiary"}
     st.button("Undo", disabled=not own.before, on_click=undo, icon=":material/undo:", **look)
     st.button("Redo", disabled=not own.undone, on_click=redo, icon=":material/redo:", **look)
-    if edits:
-        st.button("All off", on_click=edit, args=((),), **look)
     proof_button(pane)
     if not on_stage():
         add_edit(pane)

@@ -109,6 +109,25 @@ _CSS = """
     .modebar-container > .modebar { transform: translateY(-2rem); }
   }
   .st-key-proofs button { min-width: max-content; }
+  /* What stands above what a click changes is as high after the click as before: a line of tools,
+     one of edits, each of which scrolls, and room for outputs as long as those without edits. */
+  .st-key-page .st-key-experiment > * > [data-testid="stHorizontalBlock"] {
+    flex: none; flex-wrap: nowrap; height: 2.75rem; padding: 2px;
+    overflow: auto hidden; scrollbar-width: thin; white-space: nowrap;
+  }
+  .st-key-page .st-key-experiment > * > .st-key-edits { height: 2rem; }
+  .st-key-edits button { min-height: 1.7rem; padding-block: 0; }
+  .st-key-page .st-key-experiment [data-testid="stHorizontalBlock"] > * { flex: none; }
+  .st-key-page .st-key-experiment .stButtonGroup [role="radiogroup"] { flex-wrap: nowrap; }
+  .st-key-outcome { position: relative; min-height: 2.8rem; }
+  .st-key-outcome > * + *, .st-key-outcome > :only-child {
+    position: absolute; inset: 0; overflow: auto; scrollbar-width: thin;
+  }
+  .st-key-outcome .unseen { visibility: hidden; max-height: 11rem; overflow: hidden; }
+  /* The picture above it is as high as it leaves room: what pins bring is as high as a sentence. */
+  .st-key-foot { min-height: 1.75rem; }
+  .st-key-foot button { min-height: 1.75rem; padding-block: 0; }
+  .st-key-foot button p { line-height: 1.2; }
   /* On a large screen, which is far away, all of it is larger. */
   @media (min-width: 1800px) {
     html { font-size: 20px !important; }
@@ -205,7 +224,7 @@ _CSS = """
       width: 8.4rem !important;
     }
     :is(.st-key-page [data-testid="stColumn"] > *, .st-key-compared)
-    > :has(> * > [class*="st-key-picture"]) { order: 1; }
+    > :is(:has(> * > [class*="st-key-picture"]), :has(.st-key-experiment)) { order: 1; }
     /* The heads of Compare stand in one line. */
     [data-testid="stColumn"]:has(.st-key-tokens) + * > [data-testid="stVerticalBlock"] {
       flex-direction: row; flex-wrap: wrap; gap: 0.5rem 1.5rem;
@@ -227,7 +246,9 @@ _CSS = """
     :is(.st-key-experiment, .st-key-branches) [data-testid="stHorizontalBlock"] > *,
     .st-key-experiment .stButtonGroup [role="radiogroup"] > * { flex: none; }
     .st-key-experiment .stButtonGroup [role="radiogroup"] { flex-wrap: nowrap; }
-    :is(.st-key-experiment, .st-key-branches) .text-lines :is(dt, dd) { white-space: nowrap; }
+    :is(.st-key-experiment, .st-key-branches) :is(.text-lines, .text-room) :is(dt, dd) {
+      white-space: nowrap;
+    }
   }
 </style>
 """
@@ -264,7 +285,8 @@ def style(page: Page, pages: Iterable[Page]) -> None:
     would clean them, and compute the style of the whole page anew.
     """
     theme = current_theme()
-    looks = style_of(SCALES, theme) + WORDS + BARS + PARTS
+    words = WORDS.replace(".text-lines", ":is(.text-lines, .text-room)")
+    looks = style_of(SCALES, theme) + words + BARS + PARTS
     st.html(_variables(theme) + _CSS + _RING + looks + _named(page, pages))
 
 

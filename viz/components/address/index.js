@@ -10,14 +10,13 @@ import { onTheme, shownTheme } from "../kit/theme.js";
 import { beginAtTop, goOnAt, isCovered, leaveNavigation, scrolledTo, stayAt, watchFocus } from "./focus.js";
 import { watchHeader } from "./header_line.js";
 import { watchOpened } from "./opened.js";
+import { watchPresses } from "./pressed.js";
 import { isNews } from "./theme.js";
 import { watchTold } from "./told.js";
 
 const NAME = "Headscope";
 const APP = '[data-testid="stApp"]';
 const LINKS = 'a[data-state], [data-testid="stToast"] a[href^="./"]'; // Streamlit opens others in a tab
-
-const STILL = 5; // Pixels that a pointer moves at most between press and release of a click.
 
 // Not a picture: nobody copies it as a figure.
 export default mounted("address", create, update);
@@ -26,7 +25,6 @@ export default mounted("address", create, update);
 // or Forward, and the server has not taken it yet; isAsking: and has clicked since. isBack: the last
 // that was asked for is Back or Forward, and no link. opened: what is read from its beginning.
 // left: address -> how far it was scrolled when it was left. session: the one that spoke last.
-// pressed: the link below the pointer that is down, and where.
 const bar = {
   sync: null,
   written: 0,
@@ -36,7 +34,6 @@ const bar = {
   isAsking: false,
   isBack: false,
   left: new Map(),
-  pressed: null,
 };
 const theme = { server: "", asked: "" };
 
@@ -52,11 +49,10 @@ function begin() {
   // Streamlit, too, writes the page of each run that begins: even of one that somebody has left by
   // Back since, who would be thrown forward. Only a click asks for another page.
   history.pushState = (...entry) => (bar.isGoing && !bar.isAsking) || bar.push(...entry);
+  watchPresses(); // first: it takes back a second click
   window.addEventListener("popstate", went, true);
   window.addEventListener("click", () => Object.assign(bar, { isAsking: true, isBack: false }), true);
   window.addEventListener("click", follow);
-  window.addEventListener("pointerdown", press, true);
-  window.addEventListener("pointerup", release, true);
   window.addEventListener("error", reloadWhenEmpty);
   watchFocus();
   watchHeader();
@@ -76,24 +72,6 @@ function follow(event) {
   if (!link || event.button || hasModifier(event) || event.shiftKey) return;
   event.preventDefault();
   goTo(link);
-}
-
-// A table that grows is drawn anew, under a pointer that is down as well: browsers send no click
-// then, as what was pressed is gone. The link that stands for the same is followed all the same.
-function press({ target, button, pointerType, clientX, clientY }) {
-  const link = target.closest?.(LINKS);
-  bar.pressed = link && !button && pointerType !== "touch" ? { link, at: [clientX, clientY] } : null;
-}
-
-function release(event) {
-  const { link, at } = bar.pressed ?? {};
-  bar.pressed = null;
-  if (!link || link.isConnected || hasModifier(event) || event.shiftKey) return;
-  if (Math.hypot(event.clientX - at[0], event.clientY - at[1]) > STILL) return;
-  const twin = [...document.querySelectorAll(LINKS)].find((each) => each.href === link.href);
-  if (!twin) return;
-  Object.assign(bar, { isAsking: true, isBack: false });
-  goTo(twin);
 }
 
 function goTo(link) {

@@ -53,7 +53,7 @@ function create(root, sync) {
 
 function listen(grid) {
   const { boards } = grid;
-  boards.onclick = ({ target }) => choose(grid, target.closest(".cell"));
+  boards.onclick = (event) => choose(grid, event);
   boards.onkeydown = (event) => onKey(grid, event);
   boards.onpointerover = ({ target }) => point(grid, target.closest(".cell"));
   boards.onpointerleave = () => point(grid, null);
@@ -206,13 +206,14 @@ function leaveOpened(grid, last) {
   leave("opened", { name: `${grid.section.header.kind} ${nameOf(now)}`, from, back });
 }
 
-function choose(grid, cell) {
+function choose(grid, event) {
+  const cell = event.target.closest(".cell");
   if (!cell) return;
   const chosen = headOf(grid, cell);
   if (grid.tool === "heads" && cell.section.header.lens.per_head) return switchHead(grid, chosen);
   select(grid, chosen);
   tell(grid.sync, "open", chosen);
-  showLarge();
+  showLarge(event);
 }
 
 // A map of a whole layer stands for the head that is open.
@@ -234,7 +235,7 @@ function switchHead(grid, head) {
 function onKey(grid, event) {
   const cell = event.target.closest(".cell");
   if (!cell || hasModifier(event)) return;
-  if (event.key === "Enter" || event.key === " ") choose(grid, cell);
+  if (event.key === "Enter" || event.key === " ") choose(grid, event);
   else if (/^(Arrow|Home$|End$)/.test(event.key)) {
     const to = cellAfter(grid, cell, event.key);
     if (to) moveStop(cell, to);

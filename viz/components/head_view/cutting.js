@@ -12,8 +12,11 @@ const TOUCH = 2; // px at which the pointer is on a line: of those that cross th
 // take, aimAt: told a line [head, row, column] that is clicked, and that is pointed at (null: none).
 export function onLine(view, take, aimAt) {
   const { wires } = view;
+  let cutAt = null; // where a line was cut last: another one near it is meant once the pointer moves
+  const isThere = ({ clientX, clientY }) => cutAt && Math.hypot(clientX - cutAt[0], clientY - cutAt[1]) <= TOUCH;
   const aim = (event) => {
-    const isAsked = event && view.map && (view.tool === "arrows" || view.twin);
+    if (!event || !isThere(event)) cutAt = null;
+    const isAsked = event && !cutAt && view.map && (view.tool === "arrows" || view.twin);
     const line = isAsked ? lineUnder(view, event) : null;
     if (line?.join() === view.aimed?.join()) return;
     view.aimed = line;
@@ -28,6 +31,7 @@ export function onLine(view, take, aimAt) {
     if (!view.aimed || view.tool !== "arrows") return;
     take(view.aimed);
     aim(null);
+    cutAt = [event.clientX, event.clientY];
   };
 }
 

@@ -1,4 +1,5 @@
-// On a narrow screen pictures stand below what changes them: they are brought into sight.
+// On a narrow screen pictures stand below what changes them: they are brought into sight. Not for a
+// mouse, which stays where it clicked: another click there is to hit the same.
 
 import { isCalm } from "./motion.js";
 import { isNarrow } from "./room.js";
@@ -9,8 +10,9 @@ const LARGE = ["arrows", "map", "inside"].map((key) => `.st-key-${key}`).join();
 const MARGIN = 8; // px
 
 // The large picture with the sentence above it, down to its legend: as much of it as there is room.
-export function showLarge() {
-  const large = isNarrow() && document.querySelector(LARGE);
+// event: what asked for it.
+export function showLarge({ pointerType }) {
+  const large = pointerType !== "mouse" && isNarrow() && document.querySelector(LARGE);
   if (!large) return;
   const box = large.getBoundingClientRect();
   const least = document.querySelector(HEADER).getBoundingClientRect().bottom;

@@ -1,6 +1,7 @@
 // The lines between the two rows: from each written word to the source word that it looks at most.
 // They lie below the words. A row that wraps has words between its ends: there only the lines of
-// the word that is pointed at, or pinned, are drawn.
+// the word that is pointed at, or pinned, are drawn. The button stands in the first row, which keeps its
+// place when the lines part the two.
 
 import { element } from "../kit/page.js";
 
@@ -37,7 +38,7 @@ export function drawAlignment(lines, { alignment, least }, isOn, pinned) {
   const isThere = Boolean(row && alignment);
   Object.assign(lines, { links: isThere ? alignment : [], isOn: isThere && isOn, pinned });
   root.classList.toggle("with-lines", lines.isOn);
-  if (isThere) row.append(node);
+  if (isThere) root.querySelector(".tokens").append(node);
   button.setAttribute("aria-pressed", String(lines.isOn));
   button.title = `${isOn ? "Take the lines off" : "Draw lines"}: to ${MEANS}, from a weight of ${least} on`;
   root.append(svg);

@@ -36,11 +36,11 @@ export default mounted("token_rows", create, update);
 function create(root, sync) {
   const typing = followTyping();
   announcePointing(root);
-  root.onclick = ({ target, shiftKey }) => pin(view, target.closest(".chip"), shiftKey);
+  root.onclick = (event) => pin(view, event);
   root.onkeydown = (event) => {
     if (!event.target.closest(".chip")) return; // what is chosen beside the tokens
     if (event.key === "Enter" || event.key === " ") {
-      pin(view, event.target.closest(".chip"), event.shiftKey);
+      pin(view, event);
       takeKey(event);
     } else rove(event, [...event.target.closest(".tokens").querySelectorAll(SEEN)], "row");
   };
@@ -66,6 +66,8 @@ function create(root, sync) {
   };
   const view = { root, sync, typing, dispose, name: "off", isAligned: false, late: null };
   view.marks = createMarks(root);
+  view.key = element("span", "key signs dim");
+  view.key.dir = "ltr"; // the words are English, whatever the tokens are
   view.tint = createTint((name) => {
     tell(sync, "tint", name);
     view.name = name;
@@ -114,13 +116,14 @@ function mark(view) {
     node.title = reason;
     for (const each of Object.keys(SIGNS)) node.classList.toggle(each, each === name);
   }
-  explain(root);
+  explain(view);
   const asked = root.querySelector(".chip.parted") ? "≠ ? " : ""; // who sees the sign finds what it means
   Object.assign(view.marks, { textContent: asked || "marks", ariaLabel: `${asked}marks` });
   tellWorth(root, given?.worth ?? null);
   drawTint(tint, root, header, measure, palette);
   drawAlignment(lines, header, isAligned, pinned);
-  if (root.querySelector(".key")) [...root.querySelectorAll(".side")].at(-1).append(view.marks);
+  root.querySelector(".tokens")?.append(view.key);
+  if (root.querySelector(".key")) root.querySelector(".side").append(view.marks);
   // What is put in its place again loses the focus by that.
   if (activeElement?.isConnected) activeElement.focus({ preventScroll: true });
 }
@@ -137,28 +140,24 @@ function createMarks(root) {
   return button;
 }
 
-// At the end of a row, and not below it: the page below keeps its place when signs come.
-function explain(root) {
-  for (const list of root.querySelectorAll(".tokens")) {
-    list.querySelector(".key.dim")?.remove();
-    const names = Object.keys(SIGNS).filter((name) => list.querySelector(`.chip.${name}`));
-    if (!names.length) continue;
-    const key = element("span", "key dim");
-    key.dir = "ltr"; // the words are English, whatever the tokens are
-    for (const name of names) {
-      key.append(element("span", `sample ${name}`), ` ${SIGNS[name]}`);
-    }
-    list.append(key);
-  }
+// Their place is at the end of the first row, with or without signs, and as long as that line has room:
+// no line is added when they come, and the page below keeps its place.
+function explain({ root, key }) {
+  const names = Object.keys(SIGNS).filter((name) => root.querySelector(`.chip.${name}`));
+  const parts = names.flatMap((name) => [element("span", `sample ${name}`), ` ${SIGNS[name]} `]);
+  key.replaceChildren(...parts);
+  key.title = names.map((name) => SIGNS[name]).join("; ");
 }
 
-// asKey: of a token that is query and key in one.
-function pin({ sync, nonce }, node, asKey) {
+// With Shift the token is meant as a key, where it is a query, too.
+function pin({ sync, nonce }, event) {
+  const node = event.target.closest(".chip");
   if (!node) return;
   const { side, position } = node.dataset;
+  const asKey = event.shiftKey;
   announcePin({ of: nonce, side, position: Number(position), asKey });
   tell(sync, "pin", { side, position: Number(position), key: asKey });
-  showLarge();
+  showLarge(event);
 }
 
 // Of a pair each text has a line of its own.

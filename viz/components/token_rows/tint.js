@@ -35,7 +35,7 @@ export function drawTint(tint, root, { certainty, tints }, name, palette) {
   tint.last = measure < 0 ? tint.last || names[0] : name;
   if (!tint.list.length) tint.list.append(...names.map((each) => new Option(tints[each], each)));
   tint.list.value = tint.last;
-  tint.list.hidden = measure < 0;
+  tint.list.classList.toggle("unused", measure < 0); // it keeps its place
   tint.button.setAttribute("aria-pressed", String(measure >= 0));
   tint.button.title = measure < 0 ? "Tint what the model was less sure of" : "Take the tint off";
   const colours = [0, 1].map((depth) => colourOf(depth, palette));

@@ -1,7 +1,7 @@
 """Heads over steps: one head at every snapshot of a training, and what became of all the others."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import product
 from pathlib import Path
@@ -111,7 +111,9 @@ def heads_over_steps(pane: Pane, top: DeltaGenerator) -> None:
         note(reason)
         return
     _say_damaged(pane.checkpoint.path)
-    show(exhibit, "heads")
+    show(replace(exhibit, note=""), "heads")
+    if exhibit.note:  # below the player, as the first step there takes it away
+        note(exhibit.note)
     st.caption(_explain(course, _metric(pane)))
     with st.container(horizontal=True):
         download(
