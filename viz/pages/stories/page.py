@@ -85,4 +85,12 @@ def _copying(story: Story) -> None:
         st.button("Copy it", help="A story of your own that begins as this one", on_click=copy)
 
 
-PAGE = Page("stories", "Stories", "Learn", 13, draw, shows="nothing")
+PAGE = Page(
+    "stories",
+    "Stories",
+    "Learn",
+    13,
+    draw,
+    shows="nothing",
+    subject="Talks whose pictures of attention are live, put together scene by scene",
+)
