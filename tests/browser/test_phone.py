@@ -92,7 +92,7 @@ def test_sentence_and_picture_are_on_the_first_screen(
         ("masks", ".js-plotly-plot", 572),
         ("heads", ".js-plotly-plot", 432),
         ("training", ".snapshot-player .play", 560),
-        ("experiment?sweep_kind=cross", ".data", 650),
+        ("experiment?sweep_asked=yes&sweep_kind=cross", ".data", 650),
     ],
 )
 def test_a_page_begins_with_its_picture(
