@@ -7,7 +7,7 @@ import pytest
 from tests.viz.ui.test_app import folder, start
 from viz.pages.experiment.studies import HeadAblation, HeadsOverSentences
 from viz.run.cache import CACHE
-from viz.screen import choose, value_of
+from viz.screen import choose, parse, value_of
 
 __all__ = ["folder"]
 PLAIN = {"page": "experiment", "checkpoint": "copy", "text": "3 7 2 9", "decoding": "greedy"}
@@ -31,17 +31,14 @@ def test_a_sweep_waits_for_its_button(folder: Path, query: dict[str, str], study
     assert not [each for each in again.button if each.label.startswith("Begin the sweep")]
 
 
-@pytest.mark.parametrize("more", [{"sweep_asked": "yes"}, {"story": "why-attention"}])
-def test_a_link_and_a_scene_begin_it(folder: Path, more: dict[str, str]) -> None:
+def test_a_scene_of_a_story_begins_it(folder: Path) -> None:
     CACHE.clear()
-    app = start(**PLAIN, **more)
+    app = start(**PLAIN, story="why-attention")
     assert HeadAblation in app.session_state["session"].studies
 
 
-def test_another_sentence_is_asked_for_anew(folder: Path) -> None:
-    CACHE.clear()
-    app = start(**PLAIN, sweep_asked="yes")
-    state = app.session_state["session"]
-    assert state.studies[HeadAblation].work.ended.wait(60)
-    assert value_of(state.screen, "sweep_asked")
-    assert not value_of(choose(state.screen, text="3 7 2"), "sweep_asked")
+@pytest.mark.parametrize("change", [{"text": "3 7 2"}, {"sweep_over": "sentences"}])
+def test_what_else_is_swept_is_asked_for_anew(change: dict[str, str]) -> None:
+    screen = parse(PLAIN | {"sweep_asked": "yes"})
+    assert value_of(screen, "sweep_asked") and value_of(choose(screen, top=3), "sweep_asked")
+    assert not value_of(choose(screen, **change), "sweep_asked")
