@@ -11,7 +11,7 @@ MODULE ?=
 OPEN ?=
 ADDRESS ?= localhost
 
-.PHONY: run test test-all lint bench train surveys screenshots docs fonts venv
+.PHONY: run test test-all lint bench train surveys screenshots docs fonts link-picture venv
 
 run: .venv/ready
 ifneq ($(MODULE),)
@@ -64,6 +64,10 @@ docs: .venv/ready-for-docs
 # where texts of ours have new signs or icons.
 fonts: .venv/ready-for-docs
 	$(BIN)/python .ci/subset_fonts.py
+
+# The picture of a link that has no other, viz/server/link_picture.png.
+link-picture: .venv/ready
+	$(BIN)/python .ci/draw_link_picture.py
 
 venv: .venv/ready
 

@@ -22,7 +22,7 @@ def _pages() -> dict[str, Any]:
 if __name__ != "__main__":  # the server loads it, once
     from viz.server.serving import lifespan, middleware, routes, say_fault
 
-    around: dict[str, Any] = {"routes": routes(_pages), "middleware": middleware()}
+    around: dict[str, Any] = {"routes": routes(_pages), "middleware": middleware(_pages)}
     app = st.App(__file__, lifespan=lifespan, on_script_error=say_fault, **around)
 else:  # each run of a session
     if SESSION not in st.session_state:  # the browser keeps it, and takes long to change it

@@ -31,8 +31,6 @@ CHEAPER = (
 )
 """All pages share a process, and what is optimised in a page would not pay within its test: a page
 costs 1.0 s of the processor instead of 1.8. Only loops that run for long, as axe-core's, do."""
-HARMLESS = "404 (Not Found)"
-"""Streamlit looks for its own files below a sub-page's address first."""
 FORGET = "try { localStorage.clear() } catch {}; delete document.documentElement.dataset.tour"
 """What the app keeps in the browser, as that the sidebar is open: the next test finds it closed."""
 
@@ -139,7 +137,7 @@ def page(
     for opened in context.pages:
         if opened not in [*others, *shared]:
             opened.close()
-    assert [text for text in errors if HARMLESS not in text] == []
+    assert errors == []
 
 
 def tidy(page: Page) -> None:

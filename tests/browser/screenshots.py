@@ -44,7 +44,12 @@ PICTURES = {
         "light",
         ".text-lines",
     ),
-    "sweep": ("/experiment", DESKTOP, "light", "body:not(:has([class*=st-key-far])) .data.rows"),
+    "sweep": (
+        "/experiment?sweep_asked=yes",
+        DESKTOP,
+        "light",
+        "body:not(:has([class*=st-key-far])) .data.rows",
+    ),
     "patch": (
         "/experiment?experiment=patch&text=I+see+the+dog+in+the+garden."
         "&patch_from=I+see+the+cat+in+the+garden.",

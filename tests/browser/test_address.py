@@ -191,3 +191,18 @@ def test_on_a_slow_line_no_choice_is_taken_back_and_back_goes_back(
     expect(page.locator(".head-grid")).to_have_attribute("data-selected", "encoder_self,2,2")
     painted(page)
     assert query(page) == {"kind": "encoder_self"}
+
+
+@pytest.mark.parametrize(
+    "link", ["", "explore?layer=1", "why_attention", "inspect?checkpoint=copy"]
+)
+def test_nothing_that_a_page_asks_for_is_missing(browser: Browser, address: str, link: str) -> None:
+    """In a browser that has kept nothing: Streamlit looks for the server below the page first."""
+    context = browser.new_context(viewport=DESKTOP)
+    context.set_default_timeout(60_000)
+    page, answers = context.new_page(), dict[str, int]()
+    page.on("response", lambda answer: answers.update({answer.url: answer.status}))
+    open_app(page, f"{address}/{link}")
+    context.close()
+    assert f"{address}/_stcore/host-config" in answers  # where the server is
+    assert {url: status for url, status in answers.items() if status >= 400} == {}

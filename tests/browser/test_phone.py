@@ -92,7 +92,7 @@ def test_sentence_and_picture_are_on_the_first_screen(
         ("masks", ".js-plotly-plot", 572),
         ("heads", ".js-plotly-plot", 432),
         ("training", ".snapshot-player .play", 560),
-        ("experiment?sweep_kind=cross", ".data", 650),
+        ("experiment?sweep_asked=yes&sweep_kind=cross", ".data", 650),
     ],
 )
 def test_a_page_begins_with_its_picture(
@@ -280,3 +280,45 @@ def test_a_chart_s_buttons_leave_its_title_alone(phone: Page, address: str) -> N
     around = box(phone.get_by_test_id("stElementContainer").filter(has=buttons).first)
     assert around["y"] <= bar["y"]
     assert around["y"] + around["height"] >= box(chart)["y"] + box(chart)["height"]
+
+
+CUT = ".data, [data-testid=stDataFrame]"
+FADES = """all => all.map((node) => {
+  const inner = node.querySelector(".dvn-scroller") ?? node;
+  if (inner.scrollWidth <= inner.clientWidth + 1) return "whole";
+  return getComputedStyle(node).maskImage.includes("gradient") ? "fades" : "cut";
+})"""
+SCROLL = """all => all.forEach((node) => {
+  (node.querySelector(".dvn-scroller") ?? node).scrollLeft = 1e6;
+})"""
+
+
+@pytest.mark.parametrize(
+    "path",
+    cases(
+        ["why_attention", "inspect", "heads", "experiment?checkpoint=copy&sweep_asked=yes"],
+        {"our own": "why_attention", "one of Streamlit's": "inspect"},
+    ),
+)
+def test_a_table_that_is_cut_fades_until_it_is_scrolled_to_its_end(
+    phone: Page, address: str, path: str
+) -> None:
+    visit(phone, f"{address}/{path}")
+    tables = phone.locator(CUT)
+    becomes(lambda: "fades" in tables.evaluate_all(FADES), True)
+    assert "cut" not in tables.evaluate_all(FADES)
+    tables.evaluate_all(SCROLL)
+    becomes(lambda: "fades" in tables.evaluate_all(FADES), False)
+
+
+@pytest.mark.parametrize("width", [390, 360])
+def test_the_name_of_the_page_stands_beside_the_tour(phone: Page, address: str, width: int) -> None:
+    phone.set_viewport_size({"width": width, "height": 844})
+    visit(phone, address)
+    if phone.locator(".tour .close").is_visible():
+        phone.locator(".tour .close").tap()
+    tour = phone.locator(".tour button:visible, .tour a:visible").first
+    name = phone.get_by_test_id("stExpandSidebarButton")
+    becomes(lambda: box(name)["x"] + box(name)["width"] <= box(tour)["x"], True)
+    assert box(tour)["y"] < 40
+    phone.set_viewport_size(PHONE)

@@ -39,7 +39,7 @@ TWO_LINES = 52
 def test_a_sweep_is_stopped_goes_on_and_leads_to_a_head(page: Page, address: str) -> None:
     text = "The old man looked at the lake, and it was as quiet as his house was."
     page.add_init_script(BARS)
-    page.goto(f"{address}/experiment?text={text}")
+    page.goto(f"{address}/experiment?sweep_asked=yes&text={text}")
     far, rows = page.locator("[class*=st-key-far]"), page.locator(".data tbody tr")
     page.wait_for_function("bars.length > 2 && bars.at(-1)[0] > 9")
     far.get_by_role("button", name="Stop").click()
@@ -85,7 +85,7 @@ def test_a_sweep_is_stopped_goes_on_and_leads_to_a_head(page: Page, address: str
 
 
 def test_a_classifier_s_heads_move_its_classes(page: Page, address: str) -> None:
-    visit(page, f"{address}/experiment?checkpoint=sentiment&sweep_sort=layer")
+    visit(page, f"{address}/experiment?sweep_asked=yes&checkpoint=sentiment&sweep_sort=layer")
     expect(page.locator(".data th.word")).to_have_count(2)
     expect(page.locator(".data tbody tr")).to_have_count(4)
     expect(page.locator("[class*=st-key-far]")).to_have_count(0)
@@ -120,17 +120,21 @@ def test_sentences_come_from_a_file(page: Page, address: str) -> None:
     becomes(lambda: parameter(page, "sweep_sentences"), "3 7 2\n4 9 5")
     field = page.get_by_label("Sentences, one per line")
     expect(field.first).to_have_value("3 7 2\n4 9 5")  # the one before gives way
-    expect(page.locator("[aria-label=Means] tbody tr").first).to_be_visible()
     give("theirs.txt", b"\xff\xfe3\x00")
     expect(page.get_by_text("theirs.txt is not a text in UTF-8")).to_be_visible()
     assert parameter(page, "sweep_sentences") == "3 7 2\n4 9 5"
+    page.keyboard.press("Escape")
+    expect(picker).to_be_hidden()
+    page.get_by_role("button", name="Begin the sweep").click()
+    expect(page.locator("[aria-label=Means] tbody tr").first).to_be_visible()
 
 
 def test_pairs_and_several_sentences(page: Page, address: str) -> None:
     sentences = ("The cat sleeps.", "It rains.", "")
     text = "%0A".join(sentences)
     open_app(
-        page, f"{address}/experiment?text=It+rains.&sweep_over=sentences&sweep_sentences={text}"
+        page,
+        f"{address}/experiment?text=It+rains.&sweep_over=sentences&sweep_asked=yes&sweep_sentences={text}",
     )
     rows = page.locator("[aria-label=Means] tbody tr")
     expect(rows).to_have_count(72)
@@ -142,6 +146,8 @@ def test_pairs_and_several_sentences(page: Page, address: str) -> None:
     expect(rows.first.locator("td").first).to_have_text(said[0])
     expect(rows.first.locator("td").nth(1)).to_contain_text(said[1])
     page.get_by_test_id("stButtonGroup").get_by_text("This sentence", exact=True).click()
+    page.get_by_role("button", name="Begin the sweep: 72 runs, about").click()
+    becomes(lambda: parameter(page, "sweep_asked"), "yes")
     expect(page.locator("[aria-label=Sweep] tbody tr")).to_have_count(72)
     page.get_by_role("combobox", name="Pairs").click()
     page.get_by_role("option", name="Pairs of 4 strongest: 6 more runs").click()
@@ -159,7 +165,7 @@ def test_pairs_and_several_sentences(page: Page, address: str) -> None:
 def test_rows_of_many_changed_words_are_two_lines_until_one_is_opened(
     page: Page, address: str
 ) -> None:
-    visit(page, f"{address}/experiment?checkpoint=shakespeare&options.max_len=120")
+    visit(page, f"{address}/experiment?sweep_asked=yes&checkpoint=shakespeare&options.max_len=120")
     rows, long = page.locator(".data tbody tr"), page.locator(".data td.text details")
     expect(long.nth(3)).to_be_attached(timeout=60_000)  # of 120 characters each, run by run
     page.locator("[class*=st-key-far]").get_by_role("button", name="Stop").click()

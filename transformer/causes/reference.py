@@ -28,16 +28,14 @@ class ReferenceWord:
     """Each piece's rank by the model's own distribution, without the rules of its folder; 1: the
     likeliest one there."""
     instead: str
-    """The word that greedy decoding writes here; the same where all ranks are 1."""
+    """The word that the model writes here: in its own text, as long as the reference goes along
+    with that, and behind it greedily; the same where it departs from no reference."""
+    is_departure: bool
+    """True: that is another word, or the same one in other pieces."""
 
     @property
     def probability(self) -> float:
         return exp(self.log_prob)
-
-    @property
-    def is_departure(self) -> bool:
-        """Tell whether the model would write another word here."""
-        return max(self.ranks) > 1
 
 
 @dataclass(frozen=True)
@@ -64,10 +62,12 @@ def reference(
     target: str | Sequence[Token],
     edits: Iterable[Edit | str] = (),
     on_step: OnStep | None = None,
+    own: Sequence[Token] = (),
 ) -> Reference:
     """Score a reference translation, or continuation, of a text word by word.
 
     edits: in force all the while. on_step: called between two passes; what it raises ends them.
+    own: the target that the model wrote by itself, by whatever search; (): by greedy decoding.
     Raises InputError, of an edit EditError.
     """
     made = edits_of(edits)
@@ -82,13 +82,33 @@ def reference(
     words = []
     for group in word_groups(tokens):
         pieces = [scores[i] for i in group]
-        own = word_piece([tokens[i] for i in group]).strip(" ▁")
+        word = word_piece([tokens[i] for i in group]).strip(" ▁")
         ranks = tuple(piece.rank for piece in pieces)
         before = tokens[: group[0]]
-        is_own = max(ranks) == 1
-        instead = own if is_own else _next_word(checkpoint, text, before, made, on_step)
-        words.append(ReferenceWord(own, sum(it.log_prob for it in pieces), ranks, instead))
+        written = _word_behind(before, own)
+        is_departure = max(ranks) > 1
+        if written:
+            is_departure = _ids(written) != _ids([tokens[i] for i in group])
+            instead = word_piece(written).strip(" ▁")
+        elif is_departure:
+            instead = _next_word(checkpoint, text, before, made, on_step)
+        else:
+            instead = word
+        log_prob = sum(it.log_prob for it in pieces)
+        words.append(ReferenceWord(word, log_prob, ranks, instead, is_departure))
     return Reference(tuple(words), tokens)
+
+
+def _word_behind(before: Sequence[Token], own: Sequence[Token]) -> list[Token]:
+    """The word of a text that follows its beginning; none where it begins otherwise."""
+    if _ids(own[: len(before)]) != _ids(before):
+        return []
+    groups = (group for group in word_groups(own) if len(before) in group)
+    return [own[i] for i in next(groups, ())]
+
+
+def _ids(tokens: Iterable[Token]) -> list[int]:
+    return [each.id for each in tokens]
 
 
 def _next_word(

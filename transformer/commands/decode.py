@@ -108,7 +108,7 @@ def run(options: Namespace) -> Result:
     for remark in remarks(checkpoint, options.text):
         print(f"note: {visible(remark)}.", file=sys.stderr)
     decoding = decode(checkpoint, options.text, **how)
-    scored = _scored(checkpoint, options)
+    scored = _scored(checkpoint, options, how)
     before = {} if options.template is None else {"read": read}
     return before | _result(checkpoint, decoding, options) | scored
 
@@ -156,11 +156,16 @@ def _texts(file: str) -> Iterator[str]:
     yield from (line.partition("\t")[0] for line in lines_as_they_come(file))
 
 
-def _scored(checkpoint: Checkpoint, options: Namespace) -> Result:
-    """The reference word by word, where there is one. Raises Refusal."""
+def _scored(checkpoint: Checkpoint, options: Namespace, how: dict[str, Any]) -> Result:
+    """The reference word by word, where there is one. Raises Refusal.
+
+    how: of the decoding, whose decisions do not count: the model departs by itself.
+    """
     if options.reference is None:
         return {}
-    result = reference(checkpoint, options.text, options.reference, options.edit)
+    own = decode(checkpoint, options.text, **how | {"prefix": (), "force": (), "forbid": ()})
+    of = checkpoint, options.text, options.reference, options.edit
+    result = reference(*of, own=own.target)
     return {"reference": [asdict(word) for word in result.words]}
 
 
@@ -187,8 +192,8 @@ def text(result: Result) -> str:
         ranks = ", ".join(f"{rank:,}" for rank in each["ranks"])
         name = "rank" if len(each["ranks"]) == 1 else "rank of each piece"
         line = f"{each['log_prob']:8.2f} nats  {visible(each['word'])}, {name} {ranks}"
-        is_own = max(each["ranks"]) == 1
-        lines.append(line if is_own else f"{line}  (writes {visible(each['instead'])})")
+        writes = f"  (writes {visible(each['instead'])})" if each["is_departure"] else ""
+        lines.append(f"{line}{writes}")
     return "\n".join(lines)
 
 

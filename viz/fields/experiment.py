@@ -2,9 +2,9 @@
 
 from dataclasses import dataclass
 
-from viz.about import CHECKPOINT
+from viz.about import CHECKPOINT, REQUEST
 from viz.choice import PageFields, choice
-from viz.spelling import NAME, TEXT, WHOLE, one_of
+from viz.spelling import NAME, TEXT, WHOLE, YES, one_of
 
 
 @dataclass(frozen=True)
@@ -23,6 +23,8 @@ class ExperimentFields:
     """The texts that are swept: the sentence above, or those that were entered for it."""
     sweep_sentences: str | None = choice(TEXT, None, CHECKPOINT)
     """One per line; None: the checkpoint's examples."""
+    sweep_asked: bool = choice(YES, False, REQUEST | {"sweep_over", "sweep_sentences"})
+    """True: the sweep of these texts has begun; until then a button says how long it takes."""
     patch_from: str | None = choice(TEXT)
     """The sentence from which states and heads are put into `text`."""
 

@@ -184,4 +184,5 @@ PAGE = Page(
     stands_alone=True,
     has_card=True,
     edits="made",
+    subject="What each attention head of a Transformer looks at",
 )

@@ -91,4 +91,12 @@ def _recording(request: Request, scene: Scene, reading: Reading) -> Recording:
     return answer(request).recording
 
 
-PAGE = Page("gallery", "Gallery", "Learn", 9, draw, shows="nothing")
+PAGE = Page(
+    "gallery",
+    "Gallery",
+    "Learn",
+    9,
+    draw,
+    shows="nothing",
+    subject="Effects of attention that are really there, each with a picture and a link",
+)

@@ -263,4 +263,12 @@ def _show(exhibit: Exhibit) -> None:
     show(exhibit, chart.name, displayModeBar="hover" if chart.y.is_labelled else False)
 
 
-PAGE = Page("masks", "Masks", "Learn", 11, draw, exhibits=_exhibits)
+PAGE = Page(
+    "masks",
+    "Masks",
+    "Learn",
+    11,
+    draw,
+    exhibits=_exhibits,
+    subject="Which cells of attention are masked when sentences of different length are one batch",
+)

@@ -200,5 +200,12 @@ def _times(sizes: Sizes, device: str) -> Measured:
 
 
 PAGE = Page(
-    "why_attention", "Why attention", "Learn", 12, draw, shows="nothing", exhibits=_exhibits
+    "why_attention",
+    "Why attention",
+    "Learn",
+    12,
+    draw,
+    shows="nothing",
+    exhibits=_exhibits,
+    subject="The cost of attention beside that of recurrence and convolution",
 )

@@ -21,6 +21,22 @@ _CSS = """
                     vertical-align: middle; }
   .samples { display: flex; flex-wrap: wrap; gap: 0.2rem 1.6rem; font-size: 0.95rem; }
   .data { margin: 0 0 0.6rem; max-width: 100%; overflow-x: auto; }
+  /* The right edge fades while more is there; where a browser cannot tell how far a table is
+     scrolled, a shade behind it says so, over which the end of the table brings a cover along. */
+  @supports (animation-timeline: scroll()) {
+    .data { animation: more-columns linear both; animation-timeline: scroll(self inline); }
+  }
+  @keyframes more-columns {
+    from, 99% { mask-image: linear-gradient(to left, transparent, #000 2.5rem); }
+    to { mask-image: none; }
+  }
+  @media print { .data { animation: none; } }
+  .data { background: linear-gradient(var(--background), var(--background)),
+                      linear-gradient(to left, color-mix(in srgb, var(--dim) 50%, transparent),
+                                      transparent);
+          background-position: right; background-size: 0.8rem 100%, 0.6rem 100%;
+          background-repeat: no-repeat; background-clip: padding-box;
+          background-attachment: local, scroll; }
   .data figcaption { font-size: 0.875rem; color: var(--text); font-weight: 600; }
   .data table { border-collapse: separate; border-spacing: 1px; margin: 0; width: max-content;
                 font-size: 0.875rem; font-variant-numeric: tabular-nums; }
@@ -44,14 +60,7 @@ _CSS = """
   .data.map tbody td:has(small) { min-width: 6.5rem; }
   .data.map tbody th:has(small) { text-align: right; }
 
-  /* A shade at the right edge while more is there: the end of the table brings its cover along. */
-  .data.rows { border: 1px solid var(--grid); border-radius: 8px; overflow: auto;
-               background: linear-gradient(var(--background), var(--background)),
-                           linear-gradient(to left, color-mix(in srgb, var(--dim) 50%, transparent),
-                                           transparent);
-               background-position: right; background-size: 0.8rem 100%, 0.6rem 100%;
-               background-repeat: no-repeat; background-clip: padding-box;
-               background-attachment: local, scroll; }
+  .data.rows { border: 1px solid var(--grid); border-radius: 8px; overflow: auto; }
   .data.rows.tall { max-height: 620px; }
   .data.rows table { border-spacing: 0; min-width: 100%; }
   .data.rows :is(th, td) { padding: 0 0.35rem; text-align: right; }

@@ -39,15 +39,15 @@ def pdf(sheet: Sheet, title: str, description: str, state: str) -> bytes:
     return _saved(sheet, "pdf", {**texts, "CreationDate": None, "Producer": "matplotlib"})
 
 
-def png(sheet: Sheet, title: str, description: str, state: str) -> bytes:
-    """Pixels, 300 per inch; title, description and state are kept as texts of the file."""
+def png(sheet: Sheet, title: str, description: str, state: str, dots: int = DOTS) -> bytes:
+    """Pixels; title, description and state are kept as texts of the file. dots: pixels per inch."""
     words = {
         "Title": title,
         "Description": description,
         "Headscope": state,
         "Software": "Headscope",
     }
-    return _saved(sheet, "png", words, dpi=DOTS)
+    return _saved(sheet, "png", words, dpi=dots)
 
 
 def _saved(sheet: Sheet, kind: str, metadata: dict[str, Any], **look: Any) -> bytes:

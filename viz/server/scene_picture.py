@@ -70,12 +70,17 @@ def thumbnail(code: str, key: str, theme: str) -> bytes | None:
         return None
     screen = meant(screen)
     version = version_of(shipped_path(screen.checkpoint or shipped_names()[0]))
+    return drawn(ScenePicture(screen, theme, version), "A scene in small")
+
+
+def drawn(study: Study[bytes], what: str) -> bytes | None:
+    """The file of a study that draws; None where it draws nothing, or cannot. what: for the log."""
     try:
-        return finish(ScenePicture(screen, theme, version)) or None
+        return finish(study) or None
     except (Refusal, NothingLeft, NotAtHand):
         return None
     except Exception as error:
-        _LOG.error("A scene could not be drawn in small: %s", failure(error))
+        _LOG.error("%s could not be drawn: %s", what, failure(error))
         return None
 
 

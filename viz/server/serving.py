@@ -22,15 +22,16 @@ from viz.app_packages import load_all
 from viz.components.kit.scripts import script_address
 from viz.run.cache import CACHE
 from viz.run.garbage import collect_garbage
-from viz.run.operating.logs import set_up_logs
+from viz.run.operating.logs import failure, set_up_logs
 from viz.run.operating.metrics import metrics_served
 from viz.run.settings import check_settings, memory
 from viz.server.first_chunks import chunks_route
 from viz.server.first_fonts import faces, fonts_route
 from viz.server.first_page import first_page_route
 from viz.server.guard import Guard
+from viz.server.link_picture import link_picture_route
 from viz.server.scripts import scripts_route
-from viz.server.shell import Shell
+from viz.server.shell import NO_WORDS, Shell
 from viz.server.talk_backup import recorded_route
 from viz.server.thumbnails import thumbnails_route
 from viz.server.waiting import waiting
@@ -39,10 +40,12 @@ from viz.state.limits import limits
 from viz.state.preview_route import preview_route
 from viz.talks.room_routes import room_routes
 
+_LOG = getLogger(__name__)
 ROOT = Path(__file__).parents[2]
 SWITCH = 5e-4
 """Seconds that the thread which sends elements waits, at each step, for the script."""
 _ABOUT_SESSIONS = "streamlit.runtime.scriptrunner_utils.script_run_context"
+Pages = Callable[[], Mapping[str, Any]]
 OPENS = {"at": ""}
 """The link, relative to the app, that the browser opens once it listens."""
 _first: dict[str, str] = {}
@@ -77,8 +80,11 @@ def _flat(values: dict[str, Any], above: str = "") -> Iterator[tuple[str, Any]]:
             yield f"{above}{name}", value
 
 
-def middleware() -> list[Middleware]:
-    """Return the layers around Streamlit's answers. Ends the process for an unreadable setting."""
+def middleware(pages: Pages = dict) -> list[Middleware]:
+    """Return the layers around Streamlit's answers. Ends the process for an unreadable setting.
+
+    pages: finds those of the app.
+    """
     try:
         check_settings()
         limits()
@@ -91,21 +97,43 @@ def middleware() -> list[Middleware]:
             Shell,
             first_picture=lambda: _first.get("picture", ""),
             waiting=waiting,
+            head=partial(_head, pages),
             ahead=faces(),
             later=(script_address("first"),),
         ),
     ]
 
 
-def routes(pages: Callable[[], Mapping[str, Any]] = dict) -> list[BaseRoute]:
+def routes(pages: Pages = dict) -> list[BaseRoute]:
     """Addresses beside Streamlit's own. pages: finds those of the app."""
     recorded = recorded_route(partial(_record, pages))
     thumbnails = thumbnails_route(partial(_thumbnail, pages))
+    picture = link_picture_route(partial(_link_picture, pages))
     first = [first_page_route(), chunks_route(), fonts_route(), scripts_route()]
-    return [*first, preview_route(), recorded, thumbnails, *room_routes()]
+    return [*first, preview_route(), recorded, thumbnails, picture, *room_routes()]
 
 
-def _record(pages: Callable[[], Mapping[str, Any]], story: str) -> bytes | None:
+def _head(pages: Pages, path: str, query: str, origin: str | None) -> str:
+    from viz.server.link_head import link_head
+    from viz.state.page import PAGES
+
+    try:
+        PAGES.update(pages())
+        return link_head(PAGES, path, query, origin)
+    except Exception as error:  # the app opens without them
+        _LOG.error("The words of a link could not be made: %s", failure(error))
+        return NO_WORDS
+
+
+def _link_picture(pages: Pages, screen: Any, who: str) -> bytes | None:
+    from viz.server.link_drawing import link_picture
+    from viz.state.page import PAGES
+
+    PAGES.update(pages())
+    return link_picture(screen, who)
+
+
+def _record(pages: Pages, story: str) -> bytes | None:
     from viz.server.recording_scenes import recorded  # imports torch, as the first picture does
     from viz.state.page import PAGES
 
@@ -113,7 +141,7 @@ def _record(pages: Callable[[], Mapping[str, Any]], story: str) -> bytes | None:
     return recorded(story)
 
 
-def _thumbnail(pages: Callable[[], Mapping[str, Any]], *query: str) -> bytes | None:
+def _thumbnail(pages: Pages, *query: str) -> bytes | None:
     from viz.server.scene_picture import thumbnail
     from viz.state.page import PAGES
 

@@ -13,16 +13,25 @@ from typing import Any
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from viz.run.hosts import base_path
 from viz.server.first_chunks import with_chunks
+from viz.server.link_head import origin_of
 
 STATIC, MEDIA = "/static/", "/media/"
 COMPRESSED = ("text/", "application/javascript", "application/json", "image/svg+xml")
 ROOT = b'<div id="root"></div>'
 TITLE = b"<title>Streamlit</title>"
+NO_WORDS = "<title>Headscope</title>"
 PRELOADED = re.compile(rb"<link[^>]*as=\"font\"[^>]*>")
 """Streamlit's typeface, whole."""
-AS_IT_IS = (b"accept-encoding", b"if-modified-since", b"if-none-match")
+AS_IT_IS = (b"accept-encoding", b"if-modified-since", b"if-none-match", b"if-range", b"range")
 """Not asked of Streamlit: its answer is to come whole and not compressed."""
+ONE_BASE = (
+    "<script>window.__streamlit = {...window.__streamlit, "
+    'BACKEND_BASE_URL: new URL("./", document.baseURI).href}</script>'
+)
+"""Streamlit's page looks for the server below its own address first, and is told that there is no
+such thing, twice: this says where the server is, relative to any page."""
 Header = tuple[bytes, bytes]
 
 
@@ -35,6 +44,8 @@ class Shell:
     """HTML of the first screen that is seen until the app draws; empty where there is none."""
     waiting: Callable[[str], str]
     """The same without a picture, for any query."""
+    head: Callable[[str, str, str | None], str] = lambda path, query, origin: NO_WORDS
+    """HTML with a title, of a path below the app's, a query, and the server's own origin."""
     ahead: str = ""
     """HTML of the typefaces that come before Streamlit's."""
     later: tuple[str, ...] = ()
@@ -48,7 +59,7 @@ class Shell:
             await self.app(scope, receive, send)
         elif STATIC in scope["path"] and _takes_gzip(scope):
             await self._send_static(scope, receive, send)
-        elif b"text/html" in _header(scope["headers"], b"accept") and MEDIA not in scope["path"]:
+        elif _asks_for_page(scope):
             await self._send_page(scope, receive, send)
         else:
             await self.app(scope, receive, send)
@@ -69,7 +80,9 @@ class Shell:
             query = scope["query_string"].decode("latin-1")
             has_picture = scope["path"].endswith("/") and not query
             first = (has_picture and self.first_picture()) or self.waiting(query)
-            body = answer["body"].replace(TITLE, b"<title>Headscope</title>")
+            path = scope["path"].removeprefix(f"/{base_path()}")
+            head = await asyncio.to_thread(self.head, path, query, origin_of(scope))
+            body = answer["body"].replace(TITLE, f"{head}\n    {ONE_BASE}".encode())
             if self.ahead:
                 body = PRELOADED.sub(b"", body)
             body = with_chunks(body, self.later)
@@ -131,6 +144,18 @@ def _never_changes(answer: Message) -> bool:
         str(len(answer["body"])).encode(),
     )
     return is_text and is_immutable and answer["status"] == 200 and is_whole
+
+
+def _asks_for_page(scope: Scope) -> bool:
+    """Tell whether a browser or a messenger opens a link: the latter takes anything, by its words.
+
+    The names of pages have no dot and nothing below them, as files have.
+    """
+    accepted, path = _header(scope["headers"], b"accept"), scope["path"]
+    if b"text/html" in accepted:
+        return MEDIA not in path
+    name = path.removeprefix(f"/{base_path()}").strip("/")
+    return (b"*/*" in accepted or not accepted) and not set(name) & set("./")
 
 
 def _takes_gzip(scope: Scope) -> bool:

@@ -24,6 +24,7 @@ MINUTE = 60.0
 MOST_NAMES = 10_000
 """Addresses, and sessions, that are remembered; those that asked longest ago are forgotten."""
 _previews: dict[str, deque[float]] = {}
+_drawn: dict[str, deque[float]] = {}
 _of_address: dict[str, deque[float]] = {}
 _lock = Lock()
 
@@ -156,12 +157,20 @@ def charge_more(n: int) -> None:
 
 def may_preview(ticket: str) -> bool:
     """Tell whether one more text may be shown while it is typed. ticket: names the session."""
-    most = limits().previews
+    return _may_one_more(ticket, _previews, limits().previews)
+
+
+def may_draw(address: str) -> bool:
+    """Tell whether one more picture of a link may be drawn for a network address."""
+    return _may_one_more(address, _drawn, limits().runs)
+
+
+def _may_one_more(name: str, times_of: dict[str, deque[float]], most: int | None) -> bool:
     if most is None:
         return True
     try:
         with _lock:
-            times = _of(ticket, _previews)
+            times = _of(name, times_of)
             _check_times(times, most, "visitor", time.monotonic())
             times.append(time.monotonic())
     except InputError:

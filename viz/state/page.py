@@ -134,6 +134,8 @@ class Page:
     completed: Callable[[Pane], Pane] = _the_same
     """Choose, for a figure without a header, what is chosen there. Raises Refusal."""
     shows: Shows = "sentence"
+    subject: str = ""
+    """Its subject in half a sentence, with which a link begins before it is opened."""
     exhibits: Callable[[Pane], Exhibits] = _none
     """Return its exhibits by name, the main one first; some grow with a study."""
     stands_alone: bool = False
@@ -163,6 +165,11 @@ class Page:
         every = self.exhibits(pane).items()
         whole = finished({name: each for name, each in every if each.is_main})
         return {name: each for name, each in whole.items() if each.is_main}
+
+    @property
+    def chooses_checkpoint(self) -> bool:
+        """Tell whether it may show another checkpoint than the one that is chosen."""
+        return self.pane is not _the_same
 
     @property
     def has_pictures(self) -> bool:

@@ -10,7 +10,7 @@ from contextlib import suppress
 from itertools import islice
 from pathlib import Path
 
-from viz.run.settings import is_public, is_reached_by_others
+from viz.run.settings import is_public
 from viz.stories.reading import read_story
 from viz.stories.story import Story, StoryError
 from viz.stories.writing import write_story
@@ -73,18 +73,13 @@ def draft_on_disk(code: str) -> tuple[Story, str] | None:
 
 
 def newest_drafts(owner: str) -> list[tuple[str, Story]]:
-    """Code and story of the newest ones on disk that this owner may change.
-
-    Those of others, too, at home, where nobody else reaches the server: another name of this
-    machine is another owner. Started for phones, the server still knows what was its owner's.
-    """
+    """Code and story of the newest ones on disk that this owner may change: nobody else's."""
     at = folder()
     if at is None:
         return []
-    is_alone = not is_public() and not is_reached_by_others()
     files = sorted((it for it in at.glob("*.md") if _CODE.fullmatch(it.stem)), key=_age)
     newest = (each.stem for each in reversed(files[-MOST_FILES:]))
-    mine = (code for code in newest if is_alone or _owner_of(at, code) == owner)
+    mine = (code for code in newest if _owner_of(at, code) == owner)
     read = ((code, draft[0]) for code in mine if (draft := draft_on_disk(code)) is not None)
     return list(islice(read, MOST_LISTED))
 

@@ -128,6 +128,14 @@ _CSS = """
   .st-key-foot { min-height: 1.75rem; }
   .st-key-foot button { min-height: 1.75rem; padding-block: 0; }
   .st-key-foot button p { line-height: 1.2; }
+  /* A table of Streamlit's fades where it is cut, as ours do (viz/painters/table_style.py). */
+  @supports (animation-timeline: scroll()) {
+    [data-testid="stDataFrame"] {
+      timeline-scope: --columns; animation: more-columns linear both;
+      animation-timeline: --columns;
+    }
+    [data-testid="stDataFrame"] .dvn-scroller { scroll-timeline: --columns inline; }
+  }
   /* On a large screen, which is far away, all of it is larger. */
   @media (min-width: 1800px) {
     html { font-size: 20px !important; }
@@ -235,6 +243,8 @@ _CSS = """
     html { --beside-checked: 3.2rem; }
     .st-key-checked { right: 0.25rem; }
     [data-testid="stMainBlockContainer"] { padding: 4.2rem 0.75rem 2rem; }
+    /* The page's name has room beside the tour and the line of the model. */
+    [data-testid="stHeaderLogo"] { height: clamp(1rem, (100vw - 13.8rem) / 6, 2rem) !important; }
     /* An experiment takes a line of controls, and a line for each of its outputs. */
     :is(.st-key-experiment, .st-key-branches) :is([data-testid="stHorizontalBlock"], .text-lines) {
       overflow-x: auto; scrollbar-width: none;

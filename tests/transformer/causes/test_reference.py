@@ -9,6 +9,7 @@ from tests.representatives import part
 from tests.transformer.recording.test_families import CONFIGS, FEW, SOURCE, TARGET, WRITING
 from tests.transformer.watch.hugging_face import build
 from transformer import Checkpoint, InputError, decode, load_checkpoint, record
+from transformer.__main__ import main
 from transformer.causes.continuation import continuation
 from transformer.causes.reference import reference
 from transformer.commands.decode import COMMAND
@@ -83,9 +84,43 @@ def test_what_is_no_reference_is_refused(small: Checkpoint) -> None:
 
 def test_a_shell_prints_a_line_for_each_word() -> None:
     words = [
-        {"word": "Tom", "log_prob": -0.1, "ranks": (1,), "instead": "Tom"},
-        {"word": "lebt", "log_prob": -2.5, "ranks": (2, 1), "instead": "wohnt"},
+        {"word": "Tom", "log_prob": -0.1, "ranks": (1,), "instead": "Tom", "is_departure": False},
+        {
+            "word": "lebt",
+            "log_prob": -2.5,
+            "ranks": (2, 1),
+            "instead": "wohnt",
+            "is_departure": True,
+        },
     ]
     text, first, second = COMMAND.text({"text": "Tom wohnt.", "reference": words}).splitlines()
     assert text == "Tom wohnt." and "wohnt" not in first
     assert "lebt" in second and "wohnt" in second and "-2.50" in second
+
+
+def test_a_departure_is_from_what_the_search_in_use_wrote() -> None:
+    """Greedy decoding goes another way there; behind a departure it says what would follow."""
+    checkpoint = load_checkpoint(Path("checkpoints/en-de"), "cpu")
+    text = "The museum, which my friend who lives in Berlin recommended, was closed when we came."
+    greedy, beam = decode(checkpoint, text), decode(checkpoint, text, method="beam")
+    words = words_of(beam.target)
+    pairs = zip(words, words_of(greedy.target), strict=False)
+    at = next(i for i, (one, other) in enumerate(pairs) if one != other)
+    same = reference(checkpoint, text, beam.target, own=beam.target)
+    assert not same.departures and max(same.words[at].ranks) > 1
+    assert reference(checkpoint, text, beam.target).departures[0] == at
+    typed = f"{beam.text.partition(words[at])[0]}heute"
+    result = reference(checkpoint, text, typed, own=beam.target)
+    assert result.departures[0] == at and result.words[at].instead == words[at]
+    assert reference(checkpoint, text, typed).words[at].instead == words_of(greedy.target)[at]
+
+
+def test_a_shell_departs_from_what_the_model_writes_by_itself(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    options = ["decode", "en-de-small", SENTENCE, "--reference", "Tom lebt in Boston."]
+    printed = []
+    for more in ([], ["--prefix", "Er"]):
+        main([*options, *more])
+        printed.append(capsys.readouterr().out.splitlines())
+    assert printed[0][1:] == printed[1][1:] and printed[0][0] != printed[1][0]

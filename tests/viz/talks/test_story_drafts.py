@@ -174,17 +174,15 @@ def test_two_servers_at_home_lose_nothing_of_each_other(
     assert seen is not None and seen.title == "Of the other"
 
 
-def test_at_home_the_newest_stories_of_a_browser_are_listed(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("public", ["no", "yes"])  # as one is that was started for phones
+def test_the_newest_stories_of_a_browser_are_listed_and_nobody_elses(
+    public: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("HEADSCOPE_STORIES", str(tmp_path))
     monkeypatch.setenv("HEADSCOPE_PUBLIC", "no")
-    monkeypatch.setattr(drafts_on_disk, "is_reached_by_others", lambda: True)
     code = Drafts().begin(STORY, ME)
-    Drafts().begin(replace(STORY, title="Theirs"), "another browser")
+    theirs = Drafts().begin(replace(STORY, title="Mine"), "another browser")
+    monkeypatch.setenv("HEADSCOPE_PUBLIC", public)
     assert [(it, story.title) for it, story in Drafts().drafts_of(ME)] == [(code, "Mine")]
-    monkeypatch.setattr(drafts_on_disk, "is_reached_by_others", lambda: False)
-    assert {story.title for _, story in Drafts().drafts_of(ME)} == {"Mine", "Theirs"}
-    monkeypatch.setenv("HEADSCOPE_PUBLIC", "yes")  # as a server is that was started for phones
-    assert [it for it, _ in Drafts().drafts_of(ME)] == [code]
-    assert Drafts().drafts_of("a phone") == []
+    assert Drafts().drafts_of("a browser without a name") == []
+    assert Drafts().read(theirs) is not None  # whoever was given its link opens it

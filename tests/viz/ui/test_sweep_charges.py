@@ -18,6 +18,8 @@ from viz.ui import progress
 
 __all__ = ["folder"]
 
+ASKED = {"decoding": "greedy", "sweep_asked": "yes"}
+
 
 def test_a_visitor_is_charged_for_each_text_that_is_written(
     folder: Path, monkeypatch: pytest.MonkeyPatch
@@ -42,7 +44,7 @@ def test_a_visitor_is_charged_for_each_text_that_is_written(
     monkeypatch.setenv("HEADSCOPE_PUBLIC", "yes")
     monkeypatch.setenv("HEADSCOPE_MOST_RUNS", "6")
     CACHE.clear()
-    app = start(page="experiment", checkpoint="copy", text="3 7 2 9", decoding="greedy")
+    app = start(page="experiment", checkpoint="copy", text="3 7 2 9", **ASKED)
     state = app.session_state["session"]
     sweep = state.studies[HeadAblation]
     n_before = len(state.of(Runs).times)  # the text and the sweep
@@ -69,7 +71,7 @@ def test_the_usual_limit_lets_a_sweep_of_many_heads_come_to_its_end(
     """Every tenth text is charged, beside the text and the sweep."""
     monkeypatch.setenv("HEADSCOPE_PUBLIC", "yes")
     CACHE.clear()
-    app = start(page="experiment", checkpoint="copy", text="3 7 2 9", decoding="greedy")
+    app = start(page="experiment", checkpoint="copy", text="3 7 2 9", **ASKED)
     state = app.session_state["session"]
     sweep = state.studies[HeadAblation]
     assert sweep.work.ended.wait(60)

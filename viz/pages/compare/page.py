@@ -239,4 +239,5 @@ PAGE = Page(
     completed=with_second,
     exhibits=_exhibits,
     edits="own",
+    subject="Two attention heads, of one Transformer or of two, side by side",
 )

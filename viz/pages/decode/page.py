@@ -230,4 +230,5 @@ PAGE = Page(
     has_card=True,
     exhibits=_exhibits,
     edits="shown",
+    subject="How a Transformer writes word by word, and what it chose from",
 )

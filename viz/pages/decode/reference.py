@@ -2,13 +2,11 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import partial
 
 from transformer.analysis.output_change import word_log_probabilities
 from transformer.analysis.tables.origins import Side, together
 from transformer.causes.reference import Reference, ReferenceWord, reference
 from transformer.inputs import InputError
-from transformer.recording import Recording
 from transformer.visible import visible
 from transformer.words import word_groups
 from viz.app_packages import st
@@ -31,42 +29,53 @@ TITLE = "Reference, word by word"
 FOOT = (
     "Each word is given the text and all words of the reference before it. The rank is "
     "that of each of its pieces, by the model's own distribution: 1 is the most probable one. Its "
-    "probability is the product of theirs. In all"
+    "probability is the product of theirs. As far as the reference goes along with the text that "
+    "the model wrote by itself, by the search in use, what it writes is the next word of that; "
+    "after it, what it would write greedily behind the reference's words. In all"
 )
 
 
 @dataclass(frozen=True)
-class ScoreReference(Study[Reference]):
-    """A reference that the model of a request scores."""
+class Scores:
+    """A reference, and the log-probability of what the model wrote by itself, in nats."""
+
+    reference: Reference
+    own: float
+
+
+@dataclass(frozen=True)
+class ScoreReference(Study[Scores]):
+    """A reference that the model of a request scores. request: nothing is decided for it."""
 
     request: Request
     target: str
 
-    def run(self, before: Reference | None, runner: Runner) -> Iterator[Reference]:
+    def run(self, before: Scores | None, runner: Runner) -> Iterator[Scores]:
         """Raises NothingLeft for a text that the model cannot write."""
         request, plain = self.request, answer(self.request, runner)
+        own = plain.recording
         steps = runner.steps(plain.checkpoint.model)
         inputs = plain.checkpoint, request.text, self.target, request.edits, steps.give_way
         with steps.one():
             try:
-                result = reference(*inputs)
+                result = reference(*inputs, own.target)
             except InputError as error:
                 raise NothingLeft(str(error)) from error
-        yield result
+        yield Scores(result, sum(word_log_probabilities(own)))
 
-    def n_read(self, value: Reference) -> int:
-        return 1 + len(value.departures)
+    def n_read(self, value: Scores) -> int:
+        return 1 + len(value.reference.departures)
 
 
-def reference_exhibit(pane: Pane) -> dict[str, Growth[Reference]]:
+def reference_exhibit(pane: Pane) -> dict[str, Growth[Scores]]:
     """The reference that is typed, scored; none while none is."""
     typed = pane.screen.of(DecodeFields).reference or ""  # with the space before a continuation
     if not typed.strip() or pane.answer.decoding is None:
         return {}
     if not may_read(pane.answer.request.text, typed):  # both are read in one pass
         return {}
-    study = ScoreReference(pane.answer.request, typed)
-    return {"reference": Growth(TITLE, study, partial(_exhibit, pane.recording))}
+    study = ScoreReference(pane.answer.request.unconstrained, typed)
+    return {"reference": Growth(TITLE, study, _exhibit)}
 
 
 def type_reference(pane: Pane) -> None:
@@ -82,15 +91,15 @@ def type_reference(pane: Pane) -> None:
     show_declared(pane, _checked)
 
 
-def _checked(pane: Pane) -> dict[str, Growth[Reference]]:
+def _checked(pane: Pane) -> dict[str, Growth[Scores]]:
     check_text(pane.answer.request.text, pane.screen.of(DecodeFields).reference or "")
     return reference_exhibit(pane)
 
 
-def _exhibit(recording: Recording, scores: Reference) -> Exhibit:
+def _exhibit(of: Scores) -> Exhibit:
+    scores = of.reference
     side = Side("reference", scores.tokens)
     origins = [together([side.at([i]) for i in group]) for group in word_groups(scores.tokens)]
-    own = sum(word_log_probabilities(recording))
     largest = max(abs(each.log_prob) for each in scores.words)
     rows = [
         Row(_head(each), _cells(each, largest), origin=origin)
@@ -108,7 +117,7 @@ def _exhibit(recording: Recording, scores: Reference) -> Exhibit:
         rows,
         scale="share",
         foot=f"{FOOT} the reference has",
-        result=f"{number(scores.log_prob)} nats, what the model wrote {number(own)}.",
+        result=f"{number(scores.log_prob)} nats, what the model wrote by itself {number(of.own)}.",
     )
     return Exhibit(TITLE, content, _says(scores))
 

@@ -41,5 +41,13 @@ def _exhibits(pane: Pane) -> Exhibits:
 
 
 PAGE = Page(
-    "experiment", "Experiment", "Look", 4, draw, exhibits=_exhibits, edits="own", takes_long=True
+    "experiment",
+    "Experiment",
+    "Look",
+    4,
+    draw,
+    exhibits=_exhibits,
+    edits="own",
+    takes_long=True,
+    subject="What changes when the heads of a Transformer are switched off one by one",
 )

@@ -12,6 +12,7 @@ from viz.fields.experiment import ExperimentFields
 from viz.figures.heads.names import head_name
 from viz.figures.means_table import MeanOff, means_table
 from viz.labels import counted
+from viz.pages.experiment.asking import ask, is_asked
 from viz.pages.experiment.heads import on_explore
 from viz.pages.experiment.sentences_file import MOST_CHARACTERS, choose_file
 from viz.pages.experiment.studies import HeadsOverSentences, n_done
@@ -59,6 +60,9 @@ def choose_sentences(pane: Pane) -> None:
 
 def over_sentences(pane: Pane, growth: Growth[list[Line]]) -> None:
     """The means over the sentences. Raises what the study raises."""
+    if not is_asked(pane, growth.study):
+        ask(pane, len(sentences_of(_text_of(pane)[1])))
+        return
     says = _measured(pane)[1]
     work = grow(growth.study, lambda lines: _means(lines, growth.exhibit(lines), says))
     if work.is_whole and work.latest:

@@ -21,6 +21,7 @@ from viz.fields.experiment import ExperimentFields
 from viz.figures.heads.names import head_name
 from viz.figures.sweep_table import CLASSES, MEASURES, WORDS, HeadOff, Order, sweep_table
 from viz.labels import counted, decimals_of, kind_title, literal, signed
+from viz.pages.experiment.asking import ask, is_asked
 from viz.pages.experiment.heads import on_explore
 from viz.pages.experiment.pairs import choose_pairs, numbers_of, pairs, says, second_text
 from viz.pages.experiment.sentences import choose_sentences, means, over_sentences
@@ -66,6 +67,9 @@ def _over_the_sentence(
 ) -> None:
     if second := second_text(pane):
         st.caption(literal(f"Compared with Decode's second sentence: “{second}”"))
+    if not is_asked(pane, sweep.study):
+        ask(pane)
+        return
     latest = begin(sweep.study).latest
     is_measured = latest is not None and latest.is_measured
 

@@ -123,4 +123,13 @@ def _names(pane: Pane) -> dict[str, str]:
     return {f"map_{kind}": "Heads" for kind in kinds} | {"heads": "Heads"}
 
 
-PAGE = Page("heads", "Heads", "Model", 6, draw, shows="checkpoint", exhibits=_exhibits)
+PAGE = Page(
+    "heads",
+    "Heads",
+    "Model",
+    6,
+    draw,
+    shows="checkpoint",
+    exhibits=_exhibits,
+    subject="What each head of a Transformer does over many sentences",
+)

@@ -53,4 +53,13 @@ def _exhibits(pane: Pane) -> dict[str, Exhibit]:
     return exhibits_of(pane, (pane.request.checkpoint, pane.request.version))
 
 
-PAGE = Page("inspect", "Inspect", "Model", 7, draw, shows="checkpoint", exhibits=_exhibits)
+PAGE = Page(
+    "inspect",
+    "Inspect",
+    "Model",
+    7,
+    draw,
+    shows="checkpoint",
+    exhibits=_exhibits,
+    subject="What the files of a checkpoint hold",
+)

@@ -15,4 +15,12 @@ def draw(pane: Pane) -> None:
         show_lesson(lesson, pane)
 
 
-PAGE = Page("lessons", "Lessons", "Learn", 10, draw, tells=True)
+PAGE = Page(
+    "lessons",
+    "Lessons",
+    "Learn",
+    10,
+    draw,
+    tells=True,
+    subject="Lessons on attention, with a trained Transformer that answers",
+)

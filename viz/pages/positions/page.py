@@ -56,4 +56,13 @@ def _exhibits(pane: Pane) -> Exhibits:
     return dict([first]) | {name: replace(it, is_main=False) for name, it in others}
 
 
-PAGE = Page("positions", "Positions", "Look", 5, draw, exhibits=_exhibits, edits="shown")
+PAGE = Page(
+    "positions",
+    "Positions",
+    "Look",
+    5,
+    draw,
+    exhibits=_exhibits,
+    edits="shown",
+    subject="How a Transformer tells its tokens apart by place",
+)

@@ -65,14 +65,18 @@ def _own() -> None:
 
 
 def _list_drafts() -> None:
-    """Links to the stories that were put together before, at home."""
+    """Links to the stories that this browser put together before, at home."""
     if not (drafts := DRAFTS.drafts_of(this_browser())):
         return
-    st.markdown("Go on with a story that is kept on this machine:")
+    st.markdown("Go on with a story that you put together in this browser:")
     for code, story in drafts:
         n = len(story.scenes)
         words = f"{story.title} ({n} scene{'s' * (n != 1)})"
         st.html(anchor(Screen("stories", draft=code), words))
+    st.caption(
+        "They are kept on the machine of this app, and listed for this browser, which a cookie of "
+        "it tells from others. Whoever has the link of a story reads it."
+    )
 
 
 def _copying(story: Story) -> None:
@@ -85,4 +89,12 @@ def _copying(story: Story) -> None:
         st.button("Copy it", help="A story of your own that begins as this one", on_click=copy)
 
 
-PAGE = Page("stories", "Stories", "Learn", 13, draw, shows="nothing")
+PAGE = Page(
+    "stories",
+    "Stories",
+    "Learn",
+    13,
+    draw,
+    shows="nothing",
+    subject="Talks whose pictures of attention are live, put together scene by scene",
+)

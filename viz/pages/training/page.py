@@ -75,4 +75,5 @@ PAGE = Page(
     pane=_pane,
     completed=_completed,
     exhibits=_exhibits,
+    subject="How the heads of a Transformer came about in training",
 )
