@@ -6,7 +6,10 @@ when that picture changes.
 
 import sys
 from dataclasses import replace
+from io import BytesIO
 from pathlib import Path
+
+from PIL import Image
 
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))
@@ -22,6 +25,8 @@ from viz.server.link_picture import FIXED  # noqa: E402
 from viz.state.page import PAGES  # noqa: E402
 from viz.theme import LIGHT  # noqa: E402
 
+COLOURS = 16
+"""As many as its ink, text and lines need: a package carries it."""
 SMALLER, HIGH, LOW = 0.72, 76.0, 120.0
 """The picture beside its size on a slide; points from the top to the lines of the two texts."""
 
@@ -37,4 +42,5 @@ if __name__ == "__main__":
     beside, above = middle * (1 - SMALLER), sheet.height * (1 - SMALLER)
     picture = moved(enlarged(sheet.marks, SMALLER), beside, above)
     whole = replace(sheet, marks=(*words, *picture))
-    FIXED.write_bytes(png(whole, "", "", "", round(PIXELS[0] / WIDE)))
+    made = Image.open(BytesIO(png(whole, "", "", "", round(PIXELS[0] / WIDE)))).convert("RGB")
+    made.quantize(COLOURS, dither=Image.Dither.NONE).save(FIXED, optimize=True)

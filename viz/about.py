@@ -10,5 +10,7 @@ REQUEST = SEARCH | {"branch"}
 QUESTION = REQUEST | STORY | {"scene"}
 """Fields that make the question of a scene another one."""
 HEAD, SECOND = frozenset(("kind", "layer", "head")), frozenset(("checkpoint_b", "edited_b"))
+PICTURE = HEAD | {"heads", "pins", "cell"}
+"""The fields of which the picture that a checkpoint opens with has none."""
 HEAD_B = frozenset(("kind_b", "layer_b", "head_b"))
 """The head of B, on Compare."""

@@ -15,7 +15,17 @@ from urllib.parse import quote, urlencode
 from transformer.analysis.reading import BETWEEN
 from transformer.discover import discover
 from transformer.edits import of_any_text
-from viz.about import CHECKPOINT, HEAD, HEAD_B, QUESTION, REQUEST, SEARCH, SENTENCE, STORY
+from viz.about import (
+    CHECKPOINT,
+    HEAD,
+    HEAD_B,
+    PICTURE,
+    QUESTION,
+    REQUEST,
+    SEARCH,
+    SENTENCE,
+    STORY,
+)
 from viz.choice import PageFields, choice, choices
 from viz.spelling import (
     EDITS,
@@ -101,7 +111,7 @@ class Screen:
     rows: str = choice(one_of("produced", "read"), "produced")
     tokens: str | None = choice(one_of("words", "pieces"), None, CHECKPOINT)
     special: str | None = choice(one_of("shown", "hidden", "renormalised"))
-    """None: shown; where no head is named, as the checkpoint says of the one that it opens at."""
+    """None: shown; in the picture that a checkpoint opens with (`is_opening`) as it says."""
     between: str = choice(one_of(*BETWEEN), "all")
     """The cells of a sentence pair that are seen: those from one text to the other, or within."""
 
@@ -282,6 +292,11 @@ def choose(screen: Screen, **changes: Any) -> Screen:
     of_any = {"edits": of_any_text(screen.edits)} if SENTENCE & changed else {}
     new = put(screen, **of_any | left | changes)
     return locked(new, is_told_by_b=bool(changed & HEAD_B) and not changed & HEAD)
+
+
+def is_opening(screen: Screen) -> bool:
+    """Tell whether the head is left to the checkpoint, and no row or column is named by number."""
+    return all(value_of(screen, name) == default(name) for name in PICTURE)
 
 
 def locked(screen: Screen, is_told_by_b: bool = False) -> Screen:

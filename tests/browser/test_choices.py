@@ -85,7 +85,7 @@ def test_how_it_is_decoded_stays_in_the_address_of_other_pages(page: Page, addre
 
 def test_a_cell_of_words_opens_its_strongest_pieces(page: Page, address: str) -> None:
     text = "A gorgeous, witty and moving film."
-    visit(page, f"{address}/?checkpoint=sentiment&text={text}&picture=map")
+    visit(page, f"{address}/?checkpoint=sentiment&text={text}&picture=map&layer=0&head=0")
     wait_for_map(page, "encoder_self L0 H0")
     recording = record(load_checkpoint("checkpoints/sentiment"), text)
     attention = recording.attentions["encoder_self"]

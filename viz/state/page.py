@@ -14,7 +14,7 @@ from viz.exhibits.exhibit import Exhibit
 from viz.run.growth import Growth, finished
 from viz.run.previews import Derive
 from viz.run.request import Answer, Request
-from viz.screen import Screen, declare, value_of
+from viz.screen import Screen, declare, is_opening, value_of
 
 Shows = Literal["sentence", "checkpoint", "nothing"]
 """The choices at the top of a page: a sentence and all that makes a model answer it; only the
@@ -182,16 +182,15 @@ PAGES: dict[str, Page] = {}
 
 
 def opening_special(screen: Screen, about: About) -> str:
-    """The special tokens of a picture where nobody chose: `About.special` belongs to the head that
-    a checkpoint opens at, and any other is shown with all of its tokens.
+    """The special tokens of a picture where nobody chose: `About.special` belongs to the one that a
+    checkpoint opens with, and any that an address names is shown with all of its tokens.
     """
-    names_none = screen.kind is None and screen.layer is None and screen.head is None
-    return about.special if names_none else "shown"
+    return about.special if is_opening(screen) else "shown"
 
 
 def as_opened(screen: Screen, about: About) -> Screen:
-    """The screen with what `opening_special` says written out, so that it stays so with another
-    head: in what is made of this screen, as a link, that head is named.
+    """The screen with what `opening_special` says written out: what is made of it, as a link, goes
+    on so with another head.
     """
     implied = opening_special(screen, about) if screen.special is None else "shown"
     return screen if implied == "shown" else replace(screen, special=implied)

@@ -4,13 +4,13 @@ from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
-from viz.about import HEAD
+from viz.about import PICTURE
 from viz.app_packages import draws_pages, st
 from viz.choice import with_entry
 from viz.components.kit.guarded import guarded
 from viz.run.request import Answer
 from viz.run.work import Follower
-from viz.screen import Screen, choose, default, value_of
+from viz.screen import Screen, choose, default, is_opening, value_of
 from viz.session_keys import SESSION
 from viz.theme import Theme, theme
 
@@ -86,12 +86,13 @@ def current_theme() -> Theme:
 
 
 def change(**choices: Any) -> None:
-    """Change these fields of the Screen. Another head is read as the one that is drawn."""
+    """Change these fields of the Screen. Another head is read as the one that is drawn, and what is
+    pinned stays in the rows and columns that it has there.
+    """
     screen, drawn = choose(session().screen, **choices), session().drawn_special
-    if screen.special is None and drawn is not None and HEAD & choices.keys():
-        names_one = any(value_of(screen, name) is not None for name in HEAD)
-        if names_one != (drawn == "shown"):  # else the address without it says the same
-            screen = replace(screen, special=drawn)
+    is_moved = bool(PICTURE & choices.keys()) and screen.special is None and drawn is not None
+    if is_moved and is_opening(screen) == (drawn == "shown"):  # else None says the same
+        screen = replace(screen, special=drawn)
     session().screen = screen
 
 

@@ -35,6 +35,9 @@ def copy(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
         ({"special": "renormalised"}, "renormalised"),
         ({"layer": "1", "head": "1"}, "shown"),
         ({"kind": "encoder_self"}, "shown"),
+        ({"pins": "q2"}, "shown"),
+        ({"heads": "0,1"}, "shown"),
+        ({"cell": "2,3"}, "shown"),
         ({"head": "1", "special": "hidden"}, "hidden"),
     ],
 )
