@@ -28,6 +28,9 @@ SNAPSHOTS, LEFT_OUT = "snapshots", "left-out.txt"
 """The folder of a checkpoint whose files are not installed: 46 MB of a wheel of 105, for one topic
 of one page. In its place stands a file by which transformer/training/history.py knows where they
 are."""
+REPOSITORY_ONLY = ("sentiment-mean",)
+"""Checkpoints that no story, lesson or document needs: 1 MB each of a wheel of 60."""
+IS_THERE = "This checkpoint is in the same folder of the repository.\n"
 IN_PLACE = "The {n} snapshots of this training are in the same folder of the repository.\n"
 RECIPES = ROOT / "transformer" / "training" / "recipes"
 """What makes the data of one recipe has a folder here, and is not installed."""
@@ -79,6 +82,10 @@ class BuildPackage(build_py):
             copy = package / folder.relative_to(ROOT) / LEFT_OUT
             copy.parent.mkdir(parents=True)
             copy.write_text(IN_PLACE.format(n=len(list(folder.iterdir()))), encoding="utf-8")
+        for name in REPOSITORY_ONLY:
+            copy = package / "checkpoints" / name / LEFT_OUT
+            copy.parent.mkdir(parents=True)
+            copy.write_text(IS_THERE, encoding="utf-8")
 
     def get_source_files(self) -> list[str]:
         """None that setuptools would look for by itself: there is no folder of this name."""
@@ -95,4 +102,5 @@ class BuildPackage(build_py):
             and "__pycache__" not in file.parts
             and not (file.is_relative_to(RECIPES) and file.parent != RECIPES)
             and not (file.parent.name == SNAPSHOTS and file.is_relative_to(ROOT / "checkpoints"))
+            and not any(file.is_relative_to(ROOT / "checkpoints" / it) for it in REPOSITORY_ONLY)
         ]

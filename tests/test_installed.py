@@ -21,15 +21,15 @@ import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
+from transformer.checkpoint import LEFT_OUT
 from transformer.discover import discover
 from transformer.extras import EXTRAS
-from transformer.training.history import LEFT_OUT
 
 ROOT = Path(__file__).parents[1]
 WHEEL = 60 * 10**6
 """The most bytes of the package: a download that one waits for. Weights are nearly all of it, and
-hardly smaller packed. Where it is reached, look which checkpoint no story or lesson names
-(sentiment-mean: 1 MB), and leave it to the repository as snapshots are: .ci/build_package.py."""
+hardly smaller packed. Where it is reached, look which checkpoint no story or lesson names, and
+leave it to the repository as sentiment-mean is: REPOSITORY_ONLY in .ci/build_package.py."""
 USES = """
 import json, sys
 import torch
@@ -149,6 +149,7 @@ print(json.dumps({
 """
 
 
+NOT_HERE = ["inspect", "sentiment-mean"]
 LACKS = """
 import json, sys
 from contextlib import redirect_stderr, redirect_stdout
@@ -310,6 +311,22 @@ def test_where_snapshots_are_left_out_a_sentence_says_where_they_are(
         assert sentence in re.sub(r"\\(\W)", r"\1", text), place
     assert places["a snapshot"] == places["tensors of one"] == f"error: {sentence}\n"
     assert places["a lesson"].count("scene is left to its words") == 3
+
+
+def test_a_checkpoint_that_is_left_out_is_said_with_its_place(target: Path, tmp_path: Path) -> None:
+    folder = target / "headscope" / "checkpoints" / "sentiment-mean"
+    assert [file.name for file in folder.iterdir()] == [LEFT_OUT]
+    script = f"from headscope.__main__ import main\nmain({NOT_HERE})"
+    done = subprocess.run(
+        [sys.executable, "-c", script],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        env={**os.environ, "PYTHONPATH": str(target)},
+    )
+    assert "checkpoints/sentiment-mean of a clone" in done.stderr and not done.stdout
+    listed = run(sys.executable, "-m", "headscope", "list", folder=tmp_path, target=target)
+    assert "sentiment " in listed and "sentiment-mean" not in listed
 
 
 def files(folder: Path) -> list[Path]:

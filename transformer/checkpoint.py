@@ -24,6 +24,9 @@ CONFIG, WEIGHTS, CARD, HISTORY, SNAPSHOTS = (
     "snapshots",
 )
 
+LEFT_OUT = "left-out.txt"
+"""The file in the place of what an installed package lacks: snapshots, and whole checkpoints."""
+
 FOLDER = "HEADSCOPE_CHECKPOINTS"
 """The setting of `checkpoints_folder`."""
 

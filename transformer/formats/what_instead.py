@@ -4,6 +4,7 @@ from collections.abc import Callable
 from itertools import islice
 from pathlib import Path
 
+from transformer.checkpoint import LEFT_OUT
 from transformer.files.foreign_text import some_of
 from transformer.files.natural_order import natural
 from transformer.files.other_tools import way_of
@@ -16,6 +17,11 @@ NAMED = 4
 
 def what_instead(path: Path, opens: Callable[[Path], bool]) -> str:
     """Say what a path is and what to open instead, as a sentence; "": nothing better is known."""
+    if (path / LEFT_OUT).is_file():
+        return (
+            f"{path.name} is not installed: it lies in checkpoints/{path.name} of a clone of the "
+            "repository."
+        )
     if parts := spread(path):
         return f"{path.name} cannot be opened as it is: {parts}."
     if path.is_file() and (way := way_of(path)):

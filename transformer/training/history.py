@@ -11,14 +11,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from transformer.checkpoint import HISTORY, SNAPSHOTS, CheckpointError
+from transformer.checkpoint import HISTORY, LEFT_OUT, SNAPSHOTS, CheckpointError
 from transformer.files.json_file import read_json
 from transformer.training.numbered import numbered_beside, numbered_in
 
 TRAINER_STATE = "trainer_state.json"
 """Hugging Face's log of a training, in its folder and in each checkpoint of it."""
-LEFT_OUT = "left-out.txt"
-"""The file in the place of snapshots that an installed package lacks: they outweigh all else."""
 LARGEST = 2**26
 """Bytes of a log that are read: some 300,000 rows."""
 
