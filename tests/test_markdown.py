@@ -36,6 +36,7 @@ KNOWN = {
     "_room_for_outputs(pane.answer, HELP[screen.tool])": "words are escaped",
     "_room_for_outputs(pane.answer, '')": "as above",
     "words_body(content)": "as above",
+    "words_body(room, 'text-room')": "as above",
     "_read_out(content, outcome_of)": "as above",
     "_remark(text, is_read_out)": "as above",
     "bars_body(chart, _theme(), says)": "as above",

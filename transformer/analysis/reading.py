@@ -128,10 +128,9 @@ class AttentionMap:
         """[H]: the share of each head's weight, in the rows that are shown, that is on the special
         tokens left out of its columns; None where no column is, or values are no shares.
         """
-        shown = {key for group in self.column_groups for key in group}
-        left_out = [
-            i for i, key in enumerate(self.attention.keys) if key.special and i not in shown
-        ]
+        places = {key for group in self.column_groups for key in group}
+        keys = enumerate(self.attention.keys)
+        left_out = [i for i, key in keys if key.special and i not in places]
         if self.reading.special == "shown" or self.lens.scale != "share" or not left_out:
             return None
         of_keys = self.lens.compute(self.recording, self.kind, layer)[..., left_out].sum(-1)

@@ -45,7 +45,7 @@ class Session:
     landing: Screen | None = None
     """The same without what does not exist: whoever has not changed anything since sees this."""
     drawn_special: str | None = None
-    """What is drawn of special tokens, where a checkpoint says so of its first picture alone."""
+    """Special tokens as they are drawn, where a checkpoint says how of its first picture alone."""
     studies: dict[Hashable, Follower[Any]] = field(default_factory=dict)
     """Studies that are waited for: one of each sort, which is a type, or a page's name for it."""
     turns: dict[str, int] = field(default_factory=dict)
