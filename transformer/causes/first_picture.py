@@ -122,16 +122,16 @@ class _Word:
 
 def _needed(checkpoint: Checkpoint, text: str, recording: Recording) -> Iterator[_Word]:
     """Go through the written words; what is written is read, too, by a decoder alone."""
-    found = evidence_beside(checkpoint, text, recording, ())
+    needs = evidence_beside(checkpoint, text, recording, ())
     first, n_source = max(0, recording.n_prompt - 1), len(recording.source)
     read = [tuple(group) for group in word_groups(recording.source)]
     written = [tuple(group) for group in word_groups(recording.target)]
     for t, group in enumerate(written):
         if recording.target[group[0]].special:
             continue
-        costs, words = (found.hidden if found.cut is None else found.cut)[t], read
-        if found.cut is None and found.prefix is not None:
-            costs = torch.cat([costs, found.prefix[t, :t]])
+        costs, words = (needs.hidden if needs.cut is None else needs.cut)[t], read
+        if needs.cut is None and needs.prefix is not None:
+            costs = torch.cat([costs, needs.prefix[t, :t]])
             words = [*read, *(tuple(n_source + i for i in each) for each in written[:t])]
         best = int(costs.argmax())
         yield _Word(
