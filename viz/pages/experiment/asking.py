@@ -14,6 +14,8 @@ from viz.state.state import change
 WRITTEN, READ = 1.5, 0.05
 """A run with a head off beside the first answer, which was written with all heads and shared its
 steps with others: where the text is written again, and where a forced pass is all."""
+PER_SECOND = 1e10
+"""Multiplications and additions that a thread of a processor does, about."""
 ROUND = (1, 2, 5, 10, 15, 20, 30, 45, 60)
 """Seconds that are said; more is said in minutes."""
 
@@ -34,9 +36,19 @@ def ask(pane: Pane, n_read: int = 0) -> None:
     """
     attentions = pane.recording.attentions.values()
     n = max(1, n_read) * sum(each.n_layers * each.n_heads for each in attentions)
-    takes = about_time((READ if n_read else WRITTEN) * n * pane.answer.seconds)
+    takes = about_time((READ if n_read else WRITTEN) * n * _seconds(pane))
     begin = guarded(lambda: change(sweep_asked=True))
     st.button(f"Begin the sweep: {counted(n, 'run', 'runs')}, {takes}", on_click=begin)
+
+
+def _seconds(pane: Pane) -> float:
+    """The time of an answer; the first one of a server took longer than any that follows."""
+    decoding = pane.answer.decoding
+    if decoding is None:
+        return pane.answer.seconds
+    n_tokens = len(decoding.target) * len(decoding.hypotheses)
+    n_weights = sum(each.numel() for each in pane.checkpoint.model.parameters())
+    return min(pane.answer.seconds, 2 * n_weights * n_tokens / PER_SECOND)
 
 
 def about_time(seconds: float) -> str:
