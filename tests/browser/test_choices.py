@@ -18,7 +18,7 @@ def test_back_takes_choices_back_one_by_one(page: Page, address: str) -> None:
     page.wait_for_url("**/?rows=read")
     expect(view).to_contain_text("reading (query)")  # other rows forget what was clicked before
     view.locator("[data-token=q5]").click()
-    page.wait_for_url("**/?rows=read&pins=q5")
+    page.wait_for_url("**/?rows=read&special=hidden&pins=q5")
     painted(page)
     page.go_back()
     expect(view).to_have_attribute("data-pins", "")

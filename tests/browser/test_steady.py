@@ -49,7 +49,7 @@ SPOTS = {
     "a query where heads are switched off": Spot("?tool=heads", TOKEN, 3),
     "a query where arrows are cut": Spot("?tool=arrows", TOKEN, 3),
     "a key": Spot("", TOKEN, 20),
-    "a head beside others": Spot("", ".head-view .swatch", 2),
+    "a head beside others": Spot("", ".head-view .swatch", 3),
     "a word that is read": Spot("", SOURCE, 1),
     "a word that is written": Spot(f"?text={OTHER}", TARGET, 4),
     "a word where heads are switched off": Spot(f"?tool=heads&text={OTHER}", TARGET, 4),
@@ -187,7 +187,7 @@ PRESSED = {
     "a word": ("", SOURCE, 1, "pins", "k1"),
     "a step of the tree": ("decode", ".search-tree .node .piece", 5, "branch", None),
     "a place of all steps": ("decode", ".decode-player .name", 3, "step", "3"),
-    "a head beside others": ("", ".head-view .swatch", 2, "heads", "2,3"),
+    "a head beside others": ("", ".head-view .swatch", 3, "heads", "2,3"),
     "a query": ("", TOKEN, 3, "pins", "q3"),
     "a number of a head": ("?show=entropy", f"{CELL} .value", 30, "kind", "decoder_self"),
 }

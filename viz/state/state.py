@@ -44,8 +44,8 @@ class Session:
     """The Screen of the address that was opened last, by a link, Back or Forward."""
     landing: Screen | None = None
     """The same without what does not exist: whoever has not changed anything since sees this."""
-    drawn_special: str | None = None
-    """Special tokens as they are drawn, where a checkpoint says how of its first picture alone."""
+    first_special: str = "shown"
+    """Special tokens in the picture that the checkpoint opens with: `About.special`."""
     studies: dict[Hashable, Follower[Any]] = field(default_factory=dict)
     """Studies that are waited for: one of each sort, which is a type, or a page's name for it."""
     turns: dict[str, int] = field(default_factory=dict)
@@ -89,11 +89,13 @@ def change(**choices: Any) -> None:
     """Change these fields of the Screen. Another head is read as the one that is drawn, and what is
     pinned stays in the rows and columns that it has there.
     """
-    screen, drawn = choose(session().screen, **choices), session().drawn_special
-    is_moved = bool(PICTURE & choices.keys()) and screen.special is None and drawn is not None
-    if is_moved and is_opening(screen) == (drawn == "shown"):  # else None says the same
-        screen = replace(screen, special=drawn)
-    session().screen = screen
+    own = session()
+    screen, first = choose(own.screen, **choices), own.first_special
+    if first != "shown" and PICTURE & choices.keys() and "special" not in choices:
+        drawn = own.screen.special or (first if is_opening(own.screen) else "shown")
+        usual = first if is_opening(screen) else "shown"
+        screen = replace(screen, special=None if drawn == usual else drawn)
+    own.screen = screen
 
 
 def bound(name: str, value: Any, usual: Any = None) -> dict[str, Any]:

@@ -182,9 +182,10 @@ def _draw_page(page: Page, request: Request) -> None:
     """The tokens and the page."""
     follow_decision(request)
     state, description = session(), about(request.checkpoint)
-    screen = state.screen if description is None else as_opened(state.screen, description.about)
-    opens_plain = description is None or description.about.special == "shown"
-    state.drawn_special = None if opens_plain else screen.special or "shown"
+    screen = state.screen
+    if description is not None:
+        screen = as_opened(screen, description.about)
+        state.first_special = description.about.special
     pane = Pane(screen, request, state.answer)
     if pane.result is not None and pane.answer.request == request:  # what is written is not whole
         stay_with_words(pane.answer)

@@ -64,6 +64,8 @@ def test_another_head_is_read_as_the_one_before_it(copy: str, before: str) -> No
         shown = screen(app)
         if {shown.kind, shown.layer, shown.head} != {None}:
             assert address.get("special") == named
+        elif before == "hidden":
+            assert "special" not in address
         assert (shown.special or opening_special(shown, about)) == before
     widget(app.selectbox, "kind").set_value("cross").run()
     assert (screen(app).kind, screen(app).layer, screen(app).head) == (None, None, None)
