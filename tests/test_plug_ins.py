@@ -216,7 +216,7 @@ def test_an_edit_is_on_a_wall_in_a_pdf_and_in_a_csv(screen: dict[str, Any]) -> N
 
 def test_a_view_of_attention_is_drawn_on_explore(screen: dict[str, Any]) -> None:
     figures, texts = screen["explore"]
-    assert any(re.fullmatch(r"In L0 H1 key \d receives most\.", alt) for alt in figures)
+    assert any(re.fullmatch(r"In L1 H0 key \d receives most\.", alt) for alt in figures)
     assert "What all queries together give to each key." in texts
 
 

@@ -27,6 +27,7 @@ from transformer.formats.opening import format_of
 from transformer.inputs import InputError
 from transformer.recording import Attention, Recording
 from transformer.recording.ours import record
+from transformer.tokenizer import TokenizerError
 from transformer.words import word_groups
 
 MOST_HIDDEN = 0.1
@@ -49,57 +50,73 @@ class FirstPicture:
 
 
 def first_picture(checkpoint: Checkpoint) -> FirstPicture:
-    """Choose it from the examples of a checkpoint. Raises InputError where there are none."""
-    if not checkpoint.about.examples:
+    """Choose it from the examples of a checkpoint, as far as it reads them.
+
+    Raises InputError where there are none.
+    """
+    picture = (_of_writer if checkpoint.family.decodes else _of_reader)(checkpoint)
+    if picture is None:
         raise InputError(
-            f"{checkpoint.name} has no examples to choose its first picture from: write some into "
-            "its config.json."
+            f"{checkpoint.name} has no examples that it reads, to choose its first picture from: "
+            "write some into its config.json."
         )
-    return _of_writer(checkpoint) if checkpoint.family.decodes else _of_reader(checkpoint)
+    return picture
 
 
 def open_at(checkpoint: Checkpoint, is_new: bool = False) -> FirstPicture | None:
     """Choose it, and write it into the checkpoint's config.json; links that were made before go on
     to open it.
 
-    is_new: no links to it were made yet. None: it is no folder of ours, or has no examples. Raises
-    Unwritten.
+    is_new: no links to it were made yet. None: it is no folder of ours, or reads no example.
+    Raises Unwritten.
     """
     about, path = checkpoint.about, checkpoint.path
-    if format_of(path).name != FORMAT.name or path.is_file() or not about.examples:
+    if format_of(path).name != FORMAT.name or path.is_file():
         return None
-    picture = first_picture(checkpoint)
+    try:
+        picture = first_picture(checkpoint)
+    except InputError:
+        return None
     if (picture.opens_at, picture.special) != (about.opens_at, about.special):
         earlier = () if is_new else (*about.earlier, fingerprint(path))
         save_opening(path, picture.opens_at, picture.special, earlier)
     return picture
 
 
-def _of_reader(checkpoint: Checkpoint) -> FirstPicture:
-    changes = sweep(checkpoint, checkpoint.about.examples[0])
-    of_heads = changes.totals.abs()
-    best = int(of_heads.argmax())
-    unit = changes.output.unit
-    why = f"Without it the output for the first example changes by {of_heads[best]:.3f} {unit}."
-    return FirstPicture(changes.edits[best].at_head, "shown", why.replace(" .", "."))
+def _of_reader(checkpoint: Checkpoint) -> FirstPicture | None:
+    for text in checkpoint.about.examples[:MOST_EXAMPLES]:
+        try:
+            changes = sweep(checkpoint, text)
+        except (InputError, TokenizerError):
+            continue
+        of_heads = changes.totals.abs()
+        best = int(of_heads.argmax())
+        change = f"{of_heads[best]:.3f} {changes.output.unit}".strip()
+        why = f"Without it the output for the first example changes by {change}."
+        return FirstPicture(changes.edits[best].at_head, "shown", why)
+    return None
 
 
-def _of_writer(checkpoint: Checkpoint) -> FirstPicture:
+def _of_writer(checkpoint: Checkpoint) -> FirstPicture | None:
     """Cross-attention where there is any."""
     kind = list(checkpoint.family.attentions)[-1]
     method = default_method(checkpoint.family.reads)
     counts, n_words, first = [], 0, None
     for text in checkpoint.about.examples[:MOST_EXAMPLES]:
-        recording = record(checkpoint, text, decode(checkpoint, text, method=method).target)
-        needed = list(_needed(checkpoint, text, recording))
+        try:
+            recording = record(checkpoint, text, decode(checkpoint, text, method=method).target)
+            needed = list(_needed(checkpoint, text, recording))
+        except (InputError, TokenizerError):
+            continue
         attention = recording.attentions[kind]
         counts.append(_right(attention, needed))
         first = first or (recording, needed)
         n_words = n_words or len(needed)
+    if first is None:
+        return None
     of_first, of_all = counts[0], torch.stack(counts).sum(0)
     places = [divmod(i, of_first.size(1)) for i in range(of_first.numel())]
     layer, head = max(places, key=lambda at: (int(of_first[at]), int(of_all[at])))
-    assert first is not None
     hidden = _on_special(first[0].attentions[kind], layer, head, first[1])
     why = (
         f"In the first example {int(of_first[layer, head])} of {n_words} written words look most "

@@ -58,10 +58,16 @@ def experiment(pane: Pane, page: Page) -> None:
 
 
 def _on_wall(pane: Pane, can_edit: bool) -> None:
-    """Draw the outputs alone, or leave room for them as long as a click may bring them."""
+    """Draw the edits and the outputs, or leave room for these as long as a click may bring them."""
     screen = pane.screen
     if screen.edits:
         with st.container(key="experiment", gap="small"):
+            with _line():
+                if can_edit:
+                    choose_one("A click", "tool", TOOLS, screen.tool, label_visibility="collapsed")
+                list_edits(pane)
+                if can_edit:
+                    _compare(screen)
             _outputs(pane)
     elif screen.tool == "heads" and can_edit:
         with st.container(key="experiment", gap="small"):

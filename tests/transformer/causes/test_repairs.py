@@ -15,7 +15,7 @@ from transformer.causes import Repairs, repairs
 from transformer.causes.changes import Forecasting
 from transformer.causes.repairs import in_place, repairing
 from transformer.causes.repairs_file import repairs_lines, repairs_values
-from transformer.fingerprint import fingerprint
+from transformer.fingerprint import is_marked
 from transformer.words import words_of
 
 RISE = "The bank raised its interest rates by 0.75 percent, the largest increase since 1994."
@@ -130,7 +130,7 @@ def test_both_sentences_of_a_forecast_end_by_the_length_in_use(
 def test_jahr_instead_of_parlament() -> None:
     path = Path("checkpoints/en-de-1")
     wanted = "f814bd7a4a338947d434887780ad0b0c195cd04d3f611656d2295c42d2a9904b"
-    assert fingerprint(path) == wanted, "other weights: numbers below are of those"
+    assert is_marked(path, wanted), "other weights: numbers below are of those"
     checkpoint = load_checkpoint(path, "cpu")
     target = decode(checkpoint, RISE, "beam").target
     word = words_of(target).index("Parlament")

@@ -18,7 +18,7 @@ from transformer.corpus.usual_certainty import (
     usual_certainty,
     write_certainty,
 )
-from transformer.fingerprint import fingerprint
+from transformer.fingerprint import is_marked
 
 SHIPPED = Path(__file__).parents[3] / "checkpoints"
 SENTENCES = ("She is ill.", "I have never seen such a house.", "THE CAT SAT ON THE MAT")
@@ -82,7 +82,7 @@ def test_a_damaged_file_is_refused(tmp_path: Path, change: dict[str, object]) ->
 @pytest.mark.parametrize("name", ["en-de", "en-de-1", "en-de-small"])
 def test_shipped_translators_have_theirs(name: str) -> None:
     usual = usual_certainty(SHIPPED / name)
-    assert usual is not None and usual.fingerprint == fingerprint(SHIPPED / name)
+    assert usual is not None and is_marked(SHIPPED / name, usual.fingerprint)
     assert usual.n_sentences == 320 and set(usual.least) == set(METHODS)
     checkpoint = load_checkpoint(SHIPPED / name)
     for text, is_unsure in (("She is ill.", False), ("THE CAT SAT ON THE MAT", True)):

@@ -151,7 +151,7 @@ def _header(map: AttentionMap, layer: int, head: int) -> dict[str, Any]:
         "name": map_name(map, layer, head),
         "says": describe_map(map, layer, head),
         "notes": (*map.notes, *hidden_texts(map.only(head), layer)),
-        "hides": hides(map),
+        **({"hides": True} if hides(map) else {}),
         **second(map),
     }
 

@@ -165,14 +165,14 @@ def pack_head_view(map: AttentionMap, layer: int) -> bytes:
         "bound": (largest or 1.0) if map.lens.scale == "signed" else map.bounds[1],
         "lens": {"name": map.lens.name, "title": map.lens.title, "scale": map.lens.scale},
         "notes": list(map.notes),
-        "hidden": hidden_texts(map, layer),
-        "hides": hides(map),
         "sides": sides(map),
         **second(map),
         "rows_of": map.row_groups,
         "columns_of": map.column_groups,
         "closed": _closed(map, layer),
     }
+    if texts := hidden_texts(map, layer):
+        header |= {"hidden": texts, "hides": hides(map)}
     return pack(header, *arrays)
 
 

@@ -105,7 +105,7 @@ export function describe(view, heads) {
 
 // How much of a head's weight is on tokens that are left out.
 export function hiddenBy({ header }, head) {
-  return header.hidden[header.per_head ? head : 0] ?? "";
+  return header.hidden?.[header.per_head ? head : 0] ?? "";
 }
 
 export function explain(view, heads) {
