@@ -112,6 +112,10 @@ def becomes(read: Callable[[], Any], expected: object) -> None:
     assert found == expected
 
 
+ANIMATED = """Promise.all(document.getAnimations()
+    .filter((each) => each.timeline instanceof DocumentTimeline)
+    .map((each) => each.finished.catch(() => {})))"""
+"""What goes by scrolling, and not by time, is never finished."""
 UNFINISHED = '[data-stale="true"], [data-testid="stSkeleton"]'
 """What is drawn anew, and what stands for a field whose code is not there yet."""
 
@@ -127,6 +131,4 @@ def painted(page: Page) -> None:
 def at_rest(page: Page) -> None:
     """Wait until nothing moves, either: a sidebar that slides out still takes the focus."""
     painted(page)
-    page.evaluate(
-        "Promise.all(document.getAnimations().map(each => each.finished.catch(() => {})))"
-    )
+    page.evaluate(ANIMATED)

@@ -8,7 +8,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
-from tests.browser.server import at_rest, becomes, painted
+from tests.browser.server import ANIMATED, at_rest, becomes, painted
 from tests.browser.test_app import visit
 from tests.browser.test_space import DRAWN, FAULTS, LEAST, WIDTHS
 from tests.representatives import cases
@@ -65,7 +65,7 @@ OTHERS = """(background) => [...document.querySelectorAll("*")]
 
 def faults(page: Page, run: dict[str, Any] = ALL) -> list[str]:
     """What axe-core calls serious or critical, once the page has settled."""
-    page.evaluate("Promise.allSettled(document.getAnimations().map(each => each.finished))")
+    page.evaluate(ANIMATED)
     with suppress(AssertionError):  # what fades in, or waits for its style, is not there yet
         becomes(lambda: _faults(page, run), [])
     return _faults(page, run)
