@@ -78,8 +78,8 @@ EARLY = {
     "a head, a token and a field": Early(
         "",
         ((".head-view .swatch", 1), (".st-key-experiment-on button", 0), (TOKEN, 0)),
-        {"heads": "1,3", "pins": "q1", "tool": "heads"},
-        '.head-view[data-pins="q1"][data-heads="1,3"]',
+        {"heads": "1,2", "pins": "q1", "tool": "heads"},
+        '.head-view[data-pins="q1"][data-heads="1,2"]',
     ),
     "a head to switch off": Early(
         "?tool=heads",

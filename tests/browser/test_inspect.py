@@ -42,12 +42,12 @@ def _said(part: str) -> str:
     return {
         "Modules": f"{found.n_parameters:,} parameters",
         "Tensor": f"{tensor.effective_rank:.2f} of 12",
-        "Circuits": f"L0 H1 has the copying score {_score()}.",
+        "Circuits": f"L1 H0 has the copying score {_score()}.",
         "Vocabulary": "12 of 12 pieces",
         "Positions": "This model has no learned positions.",
     }[part]
 
 
 def _score() -> str:
-    score = float(copying_scores(survey(COPY).heads, "cross")[0, 1])
+    score = float(copying_scores(survey(COPY).heads, "cross")[1, 0])
     return f"{score:.4f}".replace("-", "−")
