@@ -108,13 +108,13 @@ def test_sentences_come_from_a_file(page: Page, address: str) -> None:
     def give(name: str, content: bytes) -> None:
         picker.set_input_files([{"name": name, "mimeType": "text/plain", "buffer": content}])
 
-    give("ours.txt", "\ufeff3 7 2\r\n\r\n 4 9 5 \r\n".encode())
-    becomes(lambda: parameter(page, "sweep_sentences"), "3 7 2\n4 9 5")
+    give("ours.txt", "\ufeff3 7 2 11\r\n\r\n 4 9 5 10 \r\n".encode())
+    becomes(lambda: parameter(page, "sweep_sentences"), "3 7 2 11\n4 9 5 10")
     field = page.get_by_label("Sentences, one per line")
-    expect(field.first).to_have_value("3 7 2\n4 9 5")  # the one before gives way
+    expect(field.first).to_have_value("3 7 2 11\n4 9 5 10")  # the one before gives way
     give("theirs.txt", b"\xff\xfe3\x00")
     expect(page.get_by_text("theirs.txt is not a text in UTF-8")).to_be_visible()
-    assert parameter(page, "sweep_sentences") == "3 7 2\n4 9 5"
+    assert parameter(page, "sweep_sentences") == "3 7 2 11\n4 9 5 10"
     page.get_by_role("button", name="Begin the sweep").press("Enter")  # a popover is over it
     expect(page.locator("[aria-label=Means] tbody tr").first).to_be_visible()
 
