@@ -14,6 +14,7 @@ from starlette.types import Scope
 
 from transformer.files.foreign_text import whole
 from transformer.visible import visible
+from viz.fields.compare import CompareFields
 from viz.labels import counted, kind_name
 from viz.run.hosts import base_path
 from viz.screen import FIRST_PAGE, Screen, link, parse, spell
@@ -114,6 +115,9 @@ def _here(screen: Screen, page: Page | None) -> list[str]:
     checkpoint = _checkpoint(screen, page)
     if text := _text(screen, page):
         by = f" by {cut(checkpoint, IN_TITLE)}" if checkpoint else ""
+        second = screen.of(CompareFields).checkpoint_b if page.name == "compare" else None
+        if by and second in shipped_names():  # a path of somebody's is nobody else's affair
+            by += f" and {cut(str(second), IN_TITLE)}"
         parts.append(f"here for “{cut(text, IN_DESCRIPTION)}” as read{by}")
     elif checkpoint:
         parts.append(f"here of {cut(checkpoint, IN_TITLE)}")

@@ -17,11 +17,12 @@ from streamlit.web.server.starlette.starlette_static_routes import (
 )
 
 from tests.viz.server.test_recording_scenes import pages
+from transformer.discover import discover
 from viz.run.cache import CACHE
 from viz.run.models.here import Here
 from viz.run.request import answer
 from viz.server import serving
-from viz.server.link_head import PIXELS, origin_of, screen_of
+from viz.server.link_head import PIXELS, description_of, origin_of, screen_of
 from viz.server.link_picture import FIXED, MOST_WAIT, link_picture_route
 from viz.server.recording_scenes import request_of_scene
 from viz.state import limits
@@ -296,3 +297,10 @@ def test_who_comes_when_many_wait_gets_the_fixed_one(monkeypatch: pytest.MonkeyP
 
     asyncio.run(crowd())
     assert bodies == [FIXED.read_bytes(), *[b"drawn"] * MOST_WAIT]
+
+
+@pytest.mark.parametrize(("second", "by"), [("en-de-1", "en-de and en-de-1"), ("/mine", "en-de")])
+def test_both_models_are_named_and_no_path(second: str, by: str) -> None:
+    page = discover("viz.pages", "PAGE")["compare"]
+    says = description_of(screen_of("compare", f"text=It+rains.&checkpoint_b={second}"), page)
+    assert says.endswith(f"as read by {by}.")

@@ -53,6 +53,11 @@ def draw(data: Data, width: float) -> Sheet:
         (left - 4, right + 4), ("end", "start"), header["titles"], strict=True
     ):
         marks.append(Words(x, top + SMALL, title, SMALL, colours["dim"], anchor))  # type: ignore[arg-type]
+    if len(heads) == 1 and "hidden" in header:  # as on the page; a caption says it anyway
+        says, room_between = header["hidden"][heads[0]], right - left
+        if width_of(says, SMALL) < room_between:
+            place = ((left + right) / 2, top + SMALL)
+            marks.append(Words(*place, says, SMALL, colours["dim"], "middle"))
     top += SMALL + 5
     middle = [top + (i + 0.5) * pitch for i in range(n)]
     for ends, place in zip(
