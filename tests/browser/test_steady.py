@@ -161,6 +161,25 @@ def middle(page: Page, thing: Locator, spot: Spot) -> tuple[float, float]:
     return x, y
 
 
+@pytest.mark.parametrize("width", cases([1280, 1440, 1920], {"a tree": 1440}))
+def test_a_hypothesis_is_chosen_where_it_stands(page: Page, address: str, width: int) -> None:
+    """Nor does the tree move by it: what is decided comes at the foot of the window. Where the tree
+    is a list it unfolds what is chosen."""
+    page.set_viewport_size({"width": width, "height": WIDTHS[width]})
+    open_app(page, f"{address}/decode")
+    pieces = page.locator(".search-tree .node .piece")
+    thing = pieces.nth(3)
+    expect(thing).to_be_visible()
+    drawn(page)
+    text, box = thing.inner_text(), thing.bounding_box()
+    thing.click()
+    becomes(lambda: parameter(page, "branch") is not None, True)
+    expect(page.locator(".st-key-branches")).to_be_in_viewport()
+    drawn(page)
+    there = [each.bounding_box() for each in pieces.filter(has_text=text).all()]
+    assert box and min(abs(each["y"] - box["y"]) for each in there if each) < 1
+
+
 @pytest.mark.parametrize("path", ["?tool=heads", "decode"])
 def test_signs_of_words_add_no_line(page: Page, address: str, path: str) -> None:
     """Their legend is as long as the line has room for."""

@@ -19,7 +19,7 @@ from tests.golden.screens import drawn_at
 from tests.viz.places import PLACES
 from transformer.discover import discover
 from viz.lessons.riddle import NO_RIDDLE
-from viz.screen import Screen, parse
+from viz.screen import Screen, parse, put
 from viz.stories.shipped import shipped_stories, stories_of
 from viz.stories.story import Scene, Story
 from viz.views.view import View
@@ -88,8 +88,10 @@ def _pages() -> Iterator[tuple[str, Make]]:
 
 
 def _screens() -> Iterator[tuple[str, Make]]:
+    """With what begins when it is asked for, whether or not it is at hand."""
     for name, screen in _addresses():
-        yield f"screens/{name}", _drawn(screen)
+        asked = put(screen, sweep_asked=True) if screen.page == "experiment" else screen
+        yield f"screens/{name}", _drawn(asked)
     for lesson in stories_of("lesson"):
         at = _screen("lessons", f"story={lesson.name}")
         yield f"screens/lessons-{lesson.name}", _drawn(at)

@@ -37,17 +37,16 @@ MOST_SHOWN = 12
 
 
 def experiment(pane: Pane, page: Page) -> None:
-    """Draw the strip above a page, where there is something to say.
+    """Draw what is changed and what became of the output, where there is something to say.
 
-    A page whose clicks change the model draws `changing` where no click moves what it aims at.
+    A page whose clicks change the model draws `changing` while its tool is open.
     """
     screen = pane.screen
     if page.edits in ("none", "own"):
-        if page.edits == "none":
-            say_unchanged(screen)
-    elif on_stage():
+        return
+    if on_stage():
         _on_wall(pane, page.edits == "made")
-    elif page.edits == "shown" and is_used(screen):
+    elif is_used(screen) and not (page.edits == "made" and screen.tool != "look"):
         with st.container(key="experiment", gap="small"):
             with _line():
                 list_edits(pane)
@@ -75,17 +74,18 @@ def _on_wall(pane: Pane, can_edit: bool) -> None:
 
 
 def changing(pane: Pane) -> None:
-    """Draw the strip of a page whose clicks change the model, once a tool is open or was used.
+    """Draw the strip of a page whose clicks change the model, while its tool is open.
 
     Its height is the same before the first click and after any other: what they aim at stays.
     """
     screen = pane.screen
-    if on_stage() or not (is_used(screen) or screen.tool != "look"):
+    if on_stage() or screen.tool == "look":
         return
     with st.container(key="experiment", gap="xxsmall"):
         with _line():
             choose_one("A click", "tool", TOOLS, screen.tool, label_visibility="collapsed")
             _take_back(pane)
+            add_edit(pane)
         with _line(key="edits"):
             if screen.edits:
                 _titles(pane)
@@ -172,13 +172,11 @@ def _take_back(pane: Pane) -> None:
     st.button("Undo", disabled=not own.before, on_click=undo, icon=":material/undo:", **look)
     st.button("Redo", disabled=not own.undone, on_click=redo, icon=":material/redo:", **look)
     proof_button(pane)
-    if not on_stage():
-        add_edit(pane)
 
 
 def begin_edits(pane: Pane) -> None:
-    """Offer the first edit, on a page where no click makes one; the strip offers others."""
-    if not (is_used(pane.screen) or on_stage()):
+    """Offer edits where no click makes each of them."""
+    if not on_stage():
         add_edit(pane)
 
 

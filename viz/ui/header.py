@@ -107,7 +107,8 @@ def header(page: Page) -> Request:
     if shows != "nothing" and not on_stage():
         say_notes(checkpoint)
     if shows != "nothing":
-        _settle(request, place)
+        with st.container(key="settled"):  # whatever is said, the page below keeps its place
+            _settle(request, place)
     if shows == "sentence" and session().answer is None:
         st.stop()
     return request

@@ -1,6 +1,7 @@
 """The page below the navigation: the header, the tokens and the page that is open."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 
@@ -8,6 +9,7 @@ import streamlit as st
 
 from transformer import CheckpointError
 from transformer.files.foreign_text import clean
+from viz.app_packages import DeltaGenerator
 from viz.components.tour.effects import effect_of
 from viz.components.tour.tour import tour
 from viz.elsewhere import elsewhere
@@ -42,7 +44,7 @@ from viz.talks.stage import on_stage, open_scene
 from viz.talks.story import tell_story
 from viz.ui.branches.chips import branches
 from viz.ui.columns import below
-from viz.ui.experiment import begin_edits, experiment
+from viz.ui.experiment import begin_edits, experiment, say_unchanged
 from viz.ui.header import header, turn_to
 from viz.ui.live_text import drawn
 from viz.ui.provenance import made_with, of_figure, other_path, other_weights
@@ -125,7 +127,7 @@ def _draw_timed(page: Page, pages: list[str]) -> None:
     A page that fails is left out of the run that follows, which says why below the header:
     nothing that was drawn in part stays.
     """
-    SPINNER.set(st.spinner)
+    SPINNER.set(partial(_spinning, st.container(key="working")))
     drawing = session().of(Drawing)
     if drawing.theme != current_theme().name:
         st.rerun()  # what is outside of this fragment, too
@@ -159,6 +161,13 @@ def _draw_timed(page: Page, pages: list[str]) -> None:
         st.rerun()
     if state.answer is None or state.answer.request == request:
         drawing.good = page.title, state.screen
+
+
+@contextmanager
+def _spinning(place: DeltaGenerator, text: str) -> Iterator[None]:
+    """Say what a page waits for, at one place of the window: none of its parts moves."""
+    with place, st.spinner(text):
+        yield
 
 
 def _offer_tour(page: Page) -> None:
@@ -208,15 +217,27 @@ def _draw_pictures(page: Page, pane: Pane, pane_here: Pane) -> None:
         with st.container(), timed("tokens"):
             pane_here = token_row(page, pane_here, previews=is_own)
         with st.container():
-            if is_own:
-                with timed("experiment"):
-                    experiment(pane, page)
-                    branches(pane)
+            if is_own and page.edits == "none":
+                say_unchanged(pane.screen)
+            if is_own and on_stage():
+                _decided(page, pane)
         with st.container():
             if not page.tells:
                 tell_story()
     with st.container(key="page"), timed("page"):
         _arrange(page, pane_here)
+    if page.shows == "sentence" and is_own and not on_stage():
+        with st.container(key="decided", gap="xsmall"):
+            _decided(page, pane)
+
+
+def _decided(page: Page, pane: Pane) -> None:
+    """What a person changed in the model, and decided of the decoding: on a screen at the foot of
+    the window, where it comes and goes while what is clicked keeps its place.
+    """
+    with timed("experiment"):
+        experiment(pane, page)
+        branches(pane)
 
 
 def _arrange(page: Page, pane: Pane) -> None:

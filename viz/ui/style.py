@@ -95,6 +95,7 @@ _CSS = """
   [data-testid="stProgressBarTrack"] > * { transition: none !important; }
   /* It draws nothing, and takes no place. */
   .st-key-address, [data-empty],
+  [data-testid="stLayoutWrapper"]:has(> .st-key-settled > :only-child > [data-testid="stEmpty"]),
   [data-testid="stLayoutWrapper"]:has(> * > [data-empty]:only-child) { position: absolute; }
   /* What has the focus is above what stands beside it, and what a pointer shows is shown then. */
   [role="radio"]:focus-visible { position: relative; z-index: 1; }
@@ -124,6 +125,30 @@ _CSS = """
     position: absolute; inset: 0; overflow: auto; scrollbar-width: thin;
   }
   .st-key-outcome .unseen { visibility: hidden; max-height: 11rem; overflow: hidden; }
+  /* What was decided stands at the foot of the window: nothing moves when it comes or grows. */
+  [data-testid="stLayoutWrapper"]:has(> .st-key-decided) {
+    position: sticky; bottom: 0; z-index: 4; background: var(--background);
+    max-height: min(40vh, 16rem); overflow: auto; scrollbar-width: thin;
+  }
+  [data-testid="stLayoutWrapper"]:has(
+    > .st-key-decided :is(.st-key-experiment, .st-key-branches)
+  ) {
+    border-top: 1px solid var(--grid); padding-block: 0.4rem;
+    animation: arrival 0.6s; /* the second half of a double click is not for what has just come */
+  }
+  @keyframes arrival { from, to { pointer-events: none; } }
+  [data-testid="stMain"]:has(.st-key-decided :is(.st-key-experiment, .st-key-branches)) {
+    scroll-padding-bottom: min(40vh, 16rem);
+  }
+  /* So does what a page waits for, which takes no place. */
+  [data-testid="stLayoutWrapper"]:has(> .st-key-working) {
+    position: fixed; bottom: 0.75rem; inset-inline: 0; z-index: 5; pointer-events: none;
+  }
+  .st-key-working { align-items: center; }
+  .st-key-working [data-testid="stSpinner"] {
+    width: fit-content; padding: 0.4rem 0.9rem; border-radius: 0.5rem;
+    background: var(--surface); border: 1px solid var(--grid);
+  }
   /* The picture above it is as high as it leaves room: what pins bring is as high as a sentence. */
   .st-key-foot { min-height: 1.75rem; }
   .st-key-foot button { min-height: 1.75rem; padding-block: 0; }

@@ -90,6 +90,7 @@ function update(view, { nonce, palette, pinned, signs, awaited, address, tint, a
     const { header } = unpack(payload);
     view.header = header;
     view.lines.token = {}; // it was of other tokens
+    keepHeight(view);
     const sides = ["source", "target"].filter((side) => header[side].length);
     root.replaceChildren(...sides.flatMap((side, i) => rows(side, header, header.titles[i])));
   }
@@ -98,6 +99,15 @@ function update(view, { nonce, palette, pinned, signs, awaited, address, tint, a
   Object.assign(view, { palette, pinned, signs });
   if (awaited && view.late?.of !== nonce) typing.awaitCards();
   mark(view);
+}
+
+// The rows of what is read are no lower for what is written anew: the page below keeps its place.
+function keepHeight(view) {
+  const { root, header } = view;
+  const { width, height } = root.getBoundingClientRect();
+  const of = `${width} ${JSON.stringify(header.source)}`;
+  root.style.minHeight = of === view.of ? `${height}px` : "";
+  view.of = of;
 }
 
 // What stands over the tokens: pins, signs, the tint, and the lines between them.
