@@ -10,9 +10,9 @@ from viz.paper.sheet import INCH, Line, Mark, Words
 from viz.ui.printing import figure_of
 
 
-def marks_of(address: str, width: float = COLUMN) -> list[Mark]:
+def marks_of(address: str, width: float = COLUMN, name: str = "") -> list[Mark]:
     pane, figures = page_of(address_of(address))
-    name = next(reversed(figures))
+    name = name or next(reversed(figures))
     return list(figure_of(pane, figures[name], name=name).sheet(width).marks)
 
 
@@ -58,3 +58,18 @@ def test_no_words_of_the_loss_lie_on_a_curve(checkpoint: str) -> None:
     assert len(points) > 10
     for left, top, right, bottom in map(box, words):
         assert not [1 for x, y in points if left < x < right and top < y < bottom]
+
+
+@pytest.mark.parametrize("width", [2.2, COLUMN, PAGE])
+def test_arrows_say_how_much_weight_is_hidden_at_every_width(width: float) -> None:
+    chosen = "special=hidden&kind=cross&layer=2&head=3"
+    address = f"./?checkpoint=en-de-small&text=Tom+lives+in+Boston.&{chosen}"
+    marks = marks_of(address, width, "picture")
+    words = [mark for mark in marks if isinstance(mark, Words)]
+    (said,) = (each for each in words if each.text.startswith("hidden special tokens have"))
+    left, top, right, bottom = box(said)
+    assert left >= 0 and right <= width * INCH and not said.text.endswith("…")
+    for other in words:
+        if other is not said:
+            a, b, c, d = box(other)
+            assert c <= left or right <= a or d <= top or bottom <= b, other.text

@@ -49,15 +49,16 @@ def draw(data: Data, width: float) -> Sheet:
     titles = [width_of(title, SMALL) for title in header["titles"]]
     left = max(min(room, sides[0]), titles[0]) + 4
     right = width - max(min(room, sides[1]), titles[1]) - 4
+    if len(heads) == 1 and "hidden" in header:  # as on the page
+        says = header["hidden"][heads[0]]
+        is_between = width_of(says, SMALL) < right - left
+        at = ((left + right) / 2 if is_between else width / 2, top + SMALL)
+        marks.append(Words(*at, fitted(says, width, SMALL), SMALL, colours["dim"], "middle"))
+        top += 0 if is_between else SMALL + 2
     for x, anchor, title in zip(
         (left - 4, right + 4), ("end", "start"), header["titles"], strict=True
     ):
         marks.append(Words(x, top + SMALL, title, SMALL, colours["dim"], anchor))  # type: ignore[arg-type]
-    if len(heads) == 1 and "hidden" in header:  # as on the page; a caption says it anyway
-        says, room_between = header["hidden"][heads[0]], right - left
-        if width_of(says, SMALL) < room_between:
-            place = ((left + right) / 2, top + SMALL)
-            marks.append(Words(*place, says, SMALL, colours["dim"], "middle"))
     top += SMALL + 5
     middle = [top + (i + 0.5) * pitch for i in range(n)]
     for ends, place in zip(
