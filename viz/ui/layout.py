@@ -15,6 +15,7 @@ from viz.components.tour.tour import tour
 from viz.elsewhere import elsewhere
 from viz.exhibits.exhibit import Exhibit, PictureAt
 from viz.fields.compare import CompareFields
+from viz.labels import literal
 from viz.run.cpu_instead import may_repeat
 from viz.run.garbage import freeze_modules
 from viz.run.growth import Growth
@@ -166,7 +167,7 @@ def _draw_timed(page: Page, pages: list[str]) -> None:
 @contextmanager
 def _spinning(place: DeltaGenerator, text: str) -> Iterator[None]:
     """Say what a page waits for, at one place of the window: none of its parts moves."""
-    with place, st.spinner(text):
+    with place, st.spinner(literal(text)):
         yield
 
 
@@ -232,8 +233,8 @@ def _draw_pictures(page: Page, pane: Pane, pane_here: Pane) -> None:
 
 
 def _decided(page: Page, pane: Pane) -> None:
-    """What a person changed in the model, and decided of the decoding: on a screen at the foot of
-    the window, where it comes and goes while what is clicked keeps its place.
+    """Draw the strips of edits and decisions: on a screen at the foot of the window, where they come
+    and go while what is clicked keeps its place.
     """
     with timed("experiment"):
         experiment(pane, page)
