@@ -135,7 +135,7 @@ def take_branch(film: Film, address: str) -> None:
     better.click()
     lines = page.locator(".st-key-branches .text-lines")
     expect(lines).to_contain_text(BETTER)
-    lines.evaluate("node => node.scrollIntoView({ block: 'center' })")
+    expect(lines).to_be_in_viewport()
     at_rest(page)
     film.take(BRANCHED)
 

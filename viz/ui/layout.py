@@ -233,8 +233,8 @@ def _draw_pictures(page: Page, pane: Pane, pane_here: Pane) -> None:
 
 
 def _decided(page: Page, pane: Pane) -> None:
-    """Draw the strips of edits and decisions: on a screen at the foot of the window, where they come
-    and go while what is clicked keeps its place.
+    """Draw the strips of edits and decisions: on a screen at the foot of the window, where they
+    come and go while what is clicked keeps its place.
     """
     with timed("experiment"):
         experiment(pane, page)
