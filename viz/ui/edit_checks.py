@@ -43,12 +43,12 @@ def proof_button(pane: Pane) -> None:
         icon=":material/fact_check:",
         type="tertiary",
         key="proofs",
-        help="Whether the edits do what they say, with the numbers of this run",
         on_change="rerun",
     )
-    if not box.open:
-        return
-    with box:
+    with box, st.container(key="proof"):  # as high as what comes: it opens where there is room
+        st.caption("Whether the edits do what they say, with the numbers of this run:")
+        if not box.open:
+            return
         if not is_written(pane, "The proof follows"):
             return
         try:

@@ -1,4 +1,4 @@
-"""The strip below the tokens: changes of the model, and what became of its output."""
+"""The strip of an experiment: changes of the model, and what became of its output."""
 
 from dataclasses import replace
 from typing import Any
@@ -50,6 +50,10 @@ def experiment(pane: Pane, page: Page) -> None:
         with st.container(key="experiment", gap="small"):
             with _line():
                 list_edits(pane)
+                if page.edits == "made":
+                    add_edit(pane)
+                if screen.edits:
+                    _compare(screen)
             if screen.edits:
                 _outputs(pane)
             else:
@@ -174,8 +178,8 @@ def _take_back(pane: Pane) -> None:
     proof_button(pane)
 
 
-def begin_edits(pane: Pane) -> None:
-    """Offer edits where no click makes each of them."""
+def offer_edit(pane: Pane) -> None:
+    """Offer to add an edit, on a page where no click makes one."""
     if not on_stage():
         add_edit(pane)
 
@@ -190,7 +194,8 @@ def _one(i: int, spelled: str, pane: Pane) -> None:
     """An edit: what it says, and where it has a factor, how large that is."""
     each = parse(spelled)
     title = literal(edit_text(each, pane.recording))
-    with st.popover(title, key=f"edit {i}", help=literal(edit_kinds()[each.name].cited)):
+    with st.popover(title, key=f"edit {i}"):  # help would lie over what it opens
+        st.caption(literal(edit_kinds()[each.name].cited))
         scale = scale_of(each)
         _values(each, scale or edit_kinds()[each.name])
         st.code(spelled, language=None)

@@ -45,7 +45,7 @@ from viz.talks.stage import on_stage, open_scene
 from viz.talks.story import tell_story
 from viz.ui.branches.chips import branches
 from viz.ui.columns import below
-from viz.ui.experiment import begin_edits, experiment, say_unchanged
+from viz.ui.experiment import experiment, offer_edit, say_unchanged
 from viz.ui.header import header, turn_to
 from viz.ui.live_text import drawn
 from viz.ui.provenance import made_with, of_figure, other_path, other_weights
@@ -183,7 +183,8 @@ def _offer_tour(page: Page) -> None:
         effect = effect_of(request.checkpoint, description.about, request.text)
         if effect is not None:  # its own edits are clicks on the way to it
             others = tuple(each for each in request.edits if each not in effect.edits)
-            effect = effect if is_usual(replace(request, edits=others)) else None
+            is_done = not set(effect.edits) - set(request.edits)
+            effect = effect if not is_done and is_usual(replace(request, edits=others)) else None
         links = {"Lessons": elsewhere(screen, "lessons"), "Gallery": link(Screen(page="gallery"))}
         tour(description.about, description.family, links, current_theme(), effect)
 
@@ -256,7 +257,7 @@ def _arrange(page: Page, pane: Pane) -> None:
             below(partial(_card, page), pane)
     else:
         if page.edits == "shown":
-            begin_edits(pane)
+            offer_edit(pane)
         show_all(pane, page.exhibits(pane))
 
 

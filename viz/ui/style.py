@@ -128,7 +128,7 @@ _CSS = """
   /* What was decided stands at the foot of the window: nothing moves when it comes or grows. */
   [data-testid="stLayoutWrapper"]:has(> .st-key-decided) {
     position: sticky; bottom: 0; z-index: 4; background: var(--background);
-    max-height: min(40vh, 16rem); overflow: auto; scrollbar-width: thin;
+    max-height: min(45vh, 21rem); overflow: auto; scrollbar-width: thin;
   }
   [data-testid="stLayoutWrapper"]:has(
     > .st-key-decided :is(.st-key-experiment, .st-key-branches)
@@ -138,7 +138,12 @@ _CSS = """
   }
   @keyframes arrival { from, to { pointer-events: none; } }
   [data-testid="stMain"]:has(.st-key-decided :is(.st-key-experiment, .st-key-branches)) {
-    scroll-padding-bottom: min(40vh, 16rem);
+    scroll-padding-bottom: min(45vh, 21rem);
+  }
+  .st-key-decided * { scroll-margin-bottom: -21rem; } /* it is in sight already */
+  .st-key-proof { min-height: 13rem; }
+  @media print {
+    [data-testid="stLayoutWrapper"]:has(> .st-key-decided) { position: static; max-height: none; }
   }
   /* So does what a page waits for, which takes no place. */
   [data-testid="stLayoutWrapper"]:has(> .st-key-working) {

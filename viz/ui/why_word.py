@@ -114,7 +114,7 @@ def _hide_buttons(pane: Pane, evidence: Evidence, place: int) -> None:
     verdict = evidence.verdicts[word_at(pane.recording.target, place).number]
     if verdict.needs is None or verdict.kind == "held by the prefix":
         return
-    help = "What is written without it stands at the foot of the window."
+    help = "What is written without it is shown with the other edits."
     for place in (verdict.needs, *verdict.also):
         word = literal(evidence.source_words[place])
         edit = Edit("hide", side_read(pane.checkpoint), (place,))

@@ -5,7 +5,7 @@ from viz.labels import kind_title, literal
 from viz.state.changing import heads_off, switch_off
 from viz.state.page import Pane
 from viz.ui.controls import choose_one
-from viz.ui.experiment import TOOLS, begin_edits, is_used, list_edits, show_output
+from viz.ui.experiment import TOOLS, is_used, list_edits, offer_edit, show_output
 from viz.ui.showing import show_remark
 
 NOTHING = "Nothing is changed: switch the head of B off here, or experiment on Explore."
@@ -21,7 +21,7 @@ def changed(first: Pane, other: Pane) -> None:
             choose_one("A click on B", "tool", titles, tool, label_visibility="collapsed")
             _switch(other)
             list_edits(other)
-            begin_edits(other)
+            offer_edit(other)
         if not edits:
             show_remark(NOTHING, is_used(first.screen))
             return

@@ -32,7 +32,7 @@ from viz.ui.causes.right_word import right_word_exhibits, type_right_word
 from viz.ui.changed_output import output_exhibit
 from viz.ui.columns import below, columns
 from viz.ui.controls import choose_heads, choose_one
-from viz.ui.experiment import begin_edits
+from viz.ui.experiment import offer_edit
 from viz.ui.panel import panel, view_exhibits
 from viz.ui.reading import choose_tokens
 from viz.ui.saving import download, for_a_paper
@@ -84,7 +84,7 @@ def _shows(pane: Pane) -> str:
 def _text(pane: Pane) -> None:
     with show_with_files(pane, written(pane.recording), "text"):
         add_button("add to story")
-        begin_edits(pane)
+        offer_edit(pane)
 
 
 def _steps(pane: Pane) -> None:
@@ -118,7 +118,7 @@ def _steps(pane: Pane) -> None:
             tree = {"tree": tree_exhibit(pane, step)} if _shows(pane) == "tree" else {}
             more = output_exhibit(pane) | correction_exhibit(pane)
             for_a_paper(pane, {**tree, "steps": exhibit} | more, "paper steps")
-        begin_edits(pane)
+        offer_edit(pane)
     if decoding.steps:
         selection = _decoder(pane).selection
         other_word(pane, step, decoding.steps[step], selection.layer, selection.head)
@@ -193,7 +193,7 @@ def _read_only(pane: Pane) -> None:
     for column, name in zip(places, views, strict=False):
         with column:
             panel(name, pane)
-    begin_edits(pane)
+    offer_edit(pane)
 
 
 def _nothing_written(answer: Answer) -> str:

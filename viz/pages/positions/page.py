@@ -10,7 +10,7 @@ from viz.position_words import schemes
 from viz.state.note import note
 from viz.state.page import Exhibits, Page, Pane
 from viz.ui.controls import choose_one
-from viz.ui.experiment import begin_edits
+from viz.ui.experiment import offer_edit
 from viz.ui.panel import panel, view_exhibits
 from viz.views.of_page import views_of_page
 from viz.views.view import View
@@ -42,7 +42,7 @@ def _view(pane: Pane, views: Mapping[str, View], name: str | None) -> None:
     titles = {name: view.title for name, view in views.items()} | {LAB: "Lab"}
     with st.container(horizontal=True, vertical_alignment="center"):
         chosen = choose_one("View", "view", titles, name, label_visibility="collapsed")
-        begin_edits(pane)
+        offer_edit(pane)
     if chosen == LAB:
         lab(pane)
     else:

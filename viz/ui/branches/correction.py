@@ -15,7 +15,7 @@ from transformer.refusal import Refusal
 from transformer.words import word_groups, words_of
 from viz.exhibits.exhibit import Exhibit
 from viz.exhibits.words import Line, Role, Span, Words
-from viz.labels import counted, number, percent
+from viz.labels import number, percent
 from viz.run.request import Answer, answer
 from viz.state.page import Pane
 
@@ -72,7 +72,8 @@ def _price(nats: float, is_branch: bool) -> tuple[str, str]:
 
 def _remark(before: Answer, now: Answer, n: int | None) -> str:
     if n is not None:
-        return f" than the first {counted(n, 'token', 'tokens')} before."
+        start = "first token" if n == 1 else f"first {n:d} tokens"
+        return f" than the {start} of the output before."
     if before.recording.target == now.recording.target:
         return ": the same is written."
     if now.decoding is not None and not now.decoding.is_ended:
