@@ -146,7 +146,7 @@ def test_an_arrow_is_cut_where_it_is_clicked(page: Page, address: str) -> None:
     becomes(lambda: parameter(page, "edits"), "cut:cross.2.2.1.1")
     expect(page.get_by_role("button", name="Cross L2 H2: Tier ↛ animal")).to_be_visible()
     page.get_by_role("button", name="Proof").click()
-    proofs = page.get_by_test_id("stPopoverBody").locator("p")
+    proofs = page.get_by_test_id("stPopoverBody").locator("p", has_text=re.compile("^[✓✗] "))
     expect(proofs).to_have_count(4)
     expect(proofs).to_have_text([re.compile("^✓ ")] * 4)
     expect(proofs.last).to_have_text(
