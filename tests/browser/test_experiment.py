@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
 from tests.browser.server import becomes, painted
 from tests.browser.test_app import open_app, parameter, row, visit
@@ -48,6 +48,33 @@ def test_heads_are_switched_off_and_the_output_follows(page: Page, address: str)
     page.get_by_role("button", name="All off").click()
     expect(page.locator(".text-lines")).to_have_count(0)
     becomes(lambda: "".join(row(page, "target")[:-1]), written().replace(" ", ""))
+
+
+def test_a_preview_that_comes_after_its_page_is_not_shown(page: Page, address: str) -> None:
+    """The click before tells the server of both: no page would take the preview's place."""
+    visit(page, f"{address}/?tool=heads")
+    grid, held = page.locator('.head-grid[data-tool="heads"]'), list[Route]()
+    expect(grid).to_be_visible()
+    painted(page)
+
+    def hold(route: Route) -> None:
+        is_click = "edits" in (route.request.post_data or "")  # the marks of words ask here too
+        held.append(route) if is_click and len(held) < 2 else route.continue_()
+
+    page.route("**/preview/**", hold)
+    for n, name in enumerate(("L2 H3", "L2 H7"), 1):
+        grid.get_by_role("gridcell", name=re.compile(f"^Cross {name}[:,]")).dispatch_event("click")
+        becomes(lambda: page.evaluate("1") * len(held), n)  # a call, in which routes are heard
+    late = held[1].fetch()
+    assert late.status == 200
+    held[0].continue_()
+    becomes(lambda: parameter(page, "edits"), "head-off:cross.2.3/head-off:cross.2.7")
+    expect(page.get_by_role("button", name="Cross L2 H7 off")).to_be_visible()
+    painted(page)
+    with page.expect_response(lambda it: "/preview/" in it.url):
+        held[1].fulfill(response=late)
+    painted(page)
+    expect(grid.locator('.cell[data-edited="off"]')).to_have_count(2)
 
 
 def test_what_became_of_the_output_is_read_out(page: Page, address: str) -> None:

@@ -229,6 +229,8 @@ def test_decode_opens_as_the_tree_and_other_pictures_go_where_it_is_climbed(
     expect(tree.locator(".finish .rank")).to_have_count(4)
     page.go_back()
     becomes(lambda: "sie" in row(page, "target"), False)
+    expect(tree.locator(".node.written .piece").filter(has_text="sie")).to_have_count(0)
+    painted(page)  # a node that is drawn anew loses the focus
     dropped = tree.locator(".node.dropped", has_text="Der").first
     dropped.focus()
     page.keyboard.press("Enter")

@@ -229,7 +229,8 @@ function switchHead(grid, head) {
   grid.off = switched(grid.off, head);
   markEdited(grid);
   hold(grid.sync, "off", grid.off);
-  tryFirst(changedBy(grid, grid.off), () => tellHeld(grid.sync));
+  const isDue = () => "off" in grid.sync.own; // the click before may have told of both
+  tryFirst(changedBy(grid, grid.off), () => tellHeld(grid.sync), isDue);
 }
 
 function onKey(grid, event) {

@@ -75,8 +75,8 @@ function create(root, sync) {
     hold(sync, "cut", lines);
     const { opened } = sync;
     // What it gives may be another text, which forgets it; but a link may have led elsewhere.
-    const told = () => sync.opened === opened && tell(sync, "cut", lines);
-    tryFirst(changedBy(lines), told);
+    const isDue = () => sync.opened === opened;
+    tryFirst(changedBy(lines), () => isDue() && tell(sync, "cut", lines), isDue);
   };
   onLine(view, cut, (line) => {
     aimAtLine(view, line); // first: who hears of a word guesses that it is what is aimed at

@@ -10,8 +10,9 @@ export const AIM_EVENT = "headscope:aim"; // somebody points at such a click: it
 export const DROPPED_EVENT = "headscope:preview-dropped"; // as when the theme changes: nothing was entered
 
 // Shows what these changes would give, where somebody answers; then they are to be told.
-export function tryFirst(changes, tellThem) {
-  const event = new CustomEvent(TRY_EVENT, { cancelable: true, detail: { changes, tellThem } });
+// isDue(): whether the page of these is still to come; else nothing would take the preview's place.
+export function tryFirst(changes, tellThem, isDue) {
+  const event = new CustomEvent(TRY_EVENT, { cancelable: true, detail: { changes, tellThem, isDue } });
   if (window.dispatchEvent(event)) tellThem();
 }
 

@@ -35,7 +35,7 @@ export async function tried(typing, event) {
   typing.aim = null;
   if (!typing.address || isTyping(typing)) return; // it is told at once
   event.preventDefault();
-  const { changes, tellThem } = event.detail;
+  const { changes, tellThem, isDue } = event.detail;
   const number = ++typing.asked;
   typing.isTrying = true;
   const ahead = typing.ahead?.key === JSON.stringify(changes) ? await typing.ahead.answer : null;
@@ -45,7 +45,7 @@ export async function tried(typing, event) {
     ({ status, bytes } = await post(typing.address, changes));
   }
   if (number === typing.asked) typing.isTrying = false;
-  if (status === ANSWERED && number === typing.asked) {
+  if (status === ANSWERED && number === typing.asked && isDue()) {
     Object.assign(typing, { answered: number, wanted: null, isEntered: true });
     announcePreview(typing, partsOf(bytes));
   }
