@@ -38,6 +38,12 @@ def with_length(request: Request, n: int) -> Request:
     return replace(request, options=tuple(options.items()))
 
 
+def is_part(request: Request, whole: Request) -> bool:
+    """Tell whether a request is for the beginning of the text of another one."""
+    length = dict(request.options).get("max_len")
+    return request != whole and length is not None and request == with_length(whole, int(length))
+
+
 def streams(request: Request) -> bool:
     """Tell whether its text is written token after token, so that a part of it can be shown."""
     description = about(request.checkpoint)

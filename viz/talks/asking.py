@@ -9,6 +9,7 @@ from viz.app_packages import st
 from viz.components.question.question import question
 from viz.lessons.subject import Subject
 from viz.run.request import answer
+from viz.run.shorter import is_part
 from viz.run.work import at_hand
 from viz.screen import Screen
 from viz.state.checkpoints import checkpoint_names
@@ -64,6 +65,9 @@ def _ask(pane: Pane) -> bool | None:
     subject = asked_of(scene, answer.checkpoint, answer.recording, answer.request.method)
     if subject is None:
         return None
+    if is_part(answer.request, pane.request):  # its last row is not the one that is asked about
+        st.caption("The question comes once the text is written.")
+        return False
     guess, of, uncounted = screen.guess, "", ""
     if screen.room is not None:
         words = _screen_of_room()

@@ -10,6 +10,8 @@ from tests.viz.ui.test_app import start
 from transformer import decode, load_checkpoint, record
 from viz.lessons.subject import Subject
 from viz.lessons.task import percent_of
+from viz.run.request import Answer, Request, answer
+from viz.run.shorter import with_length
 from viz.screen import spell
 from viz.stories.asking import asked_of, truth_of
 from viz.stories.shipped import stories_of
@@ -61,6 +63,24 @@ def test_no_weight_of_the_row_is_sent_before_the_answer(asking: tuple[int, Scene
         assert truth_of(seen).says.encode() not in before and truth_of(seen).says.encode() in after
         words = scene.question.words if scene.question and text != OTHER else seen.row_word
         assert words.encode() in before
+
+
+@pytest.mark.parametrize("number", [i for i, each in ASKING if each.screen.page == "decode"])
+def test_no_question_is_about_a_text_that_is_still_written(
+    number: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A shorter text is asked about its last row: that of a part is not the row that is meant.
+    Elsewhere than on Decode a text is shown once it is whole.
+    """
+
+    def part(request: Request) -> Answer:
+        return answer(with_length(request, 2))
+
+    monkeypatch.setattr("viz.ui.header.streams", lambda request: True)
+    monkeypatch.setattr("viz.ui.header.written_answer", part)
+    assert b"once the text is written" in sent(number, text=OTHER)
+    monkeypatch.setattr("viz.ui.header.written_answer", answer)
+    assert b"once the text is written" not in sent(number, text=OTHER)
 
 
 def test_a_room_says_that_a_row_is_too_long_to_be_counted(
