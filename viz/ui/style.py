@@ -134,6 +134,8 @@ _CSS = """
     > .st-key-decided :is(.st-key-experiment, .st-key-branches)
   ) {
     border-top: 1px solid var(--grid); padding-block: 0.4rem;
+    /* Rings of what is below it reach beyond its sides. */
+    box-shadow: -0.5rem 0 var(--background), 0.5rem 0 var(--background);
     animation: arrival 0.6s; /* the second half of a double click is not for what has just come */
   }
   @keyframes arrival { from, to { pointer-events: none; } }
