@@ -72,8 +72,8 @@ FAULTS = (
     Fault(
         "dora-lengths",
         "transformer/hugging_face/adapters/lora.py",
-        "rows = dora.with_lengths(rows, lengths)",
-        "rows = dora.with_lengths(rows, lengths * scale)",
+        "rows = with_lengths(rows, lengths)",
+        "rows = with_lengths(rows, lengths * scale)",
         "DoRA's rows are scaled by alpha / r once more.",
         narrow=True,
     ),

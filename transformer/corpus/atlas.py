@@ -11,12 +11,9 @@ from numpy.typing import NDArray
 from transformer.corpus.labels import Label, labels
 from transformer.corpus.likeness import distances, layout
 from transformer.corpus.measured import metrics, roles
-from transformer.corpus.shipped import ShippedSurvey
+from transformer.corpus.shipped import Place, ShippedSurvey
 from transformer.corpus.surveyed import Estimate, HeadSummary, Survey
 from transformer.recording.data import Numbering
-
-Place = tuple[str, int, int]
-"""Kind, layer and head."""
 
 
 @dataclass(frozen=True, eq=False)

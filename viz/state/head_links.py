@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from transformer.corpus.atlas import Place
+from transformer.corpus.shipped import Place
 from viz.screen import FIRST_PAGE, Screen, put
 
 

@@ -10,6 +10,6 @@ def with_lengths(rows: Tensor, lengths: Tensor) -> Tensor:
     return rows * (lengths.flatten() / rows.norm(dim=1))[:, None]
 
 
-def fits(part: str, shape: tuple[int, ...], wanted: tuple[int, ...]) -> bool:
+def lengths_fit(part: str, shape: tuple[int, ...], wanted: tuple[int, ...]) -> bool:
     """Tell whether a tensor holds the lengths as a column, as peft has saved them, too."""
     return part == LENGTHS and shape == (*wanted, 1)

@@ -10,12 +10,12 @@ from collections.abc import Mapping
 from torch import Tensor, nn
 
 from transformer.files.foreign_text import clean
-from transformer.hugging_face.adapters import dora
+from transformer.hugging_face.adapters.dora import LENGTHS, with_lengths
 from transformer.hugging_face.adapters.settings import Settings, refusal
 
 PART = re.compile(
     r"(?P<module>.+?)\.(?P<part>lora_A|lora_B|lora_embedding_A|lora_embedding_B|"
-    rf"{dora.LENGTHS})(\.default)?(\.weight)?"
+    rf"{LENGTHS})(\.default)?(\.weight)?"
 )
 """The name of a tensor of an adapted module, within the model's."""
 
@@ -28,9 +28,9 @@ def adapted(weight: Tensor, parts: Mapping[str, Tensor], scale: float, turned: b
     embeds = "lora_embedding_A" in parts
     a, b = (parts[f"lora_embedding_{x}" if embeds else f"lora_{x}"] for x in "AB")
     rows = (weight.mT if turned else weight) + scale * (b @ a)
-    lengths = parts.get(dora.LENGTHS)
+    lengths = parts.get(LENGTHS)
     if lengths is not None:
-        rows = dora.with_lengths(rows, lengths)
+        rows = with_lengths(rows, lengths)
     return (rows.mT if turned else rows).contiguous()
 
 
@@ -48,7 +48,7 @@ def shapes(settings: Settings, place: str, module: nn.Module) -> dict[str, tuple
     if settings.is_dora:
         if is_embedding:
             raise refusal(settings.folder, f"DoRA of an embedding, {clean(place)}, is not followed")
-        shapes[dora.LENGTHS] = (n_out,)
+        shapes[LENGTHS] = (n_out,)
     return shapes
 
 

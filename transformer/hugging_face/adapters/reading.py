@@ -8,8 +8,10 @@ from torch import nn
 
 from transformer.files.foreign_text import clean
 from transformer.files.tensor_files import SafetensorsFiles
-from transformer.hugging_face.adapters import dora, lora, saved_whole
 from transformer.hugging_face.adapters.adapter import Adapter
+from transformer.hugging_face.adapters.dora import lengths_fit
+from transformer.hugging_face.adapters.lora import PART, shapes
+from transformer.hugging_face.adapters.saved_whole import missing, saved_part
 from transformer.hugging_face.adapters.settings import (
     Settings,
     few,
@@ -32,10 +34,10 @@ def read_adapter(folder: Path, model: nn.Module) -> Adapter:
     whole: dict[str, str] = {}
     for name in source.stored:
         inside = name.removeprefix(PREFIX)
-        if (match := lora.PART.fullmatch(inside)) is not None:
+        if (match := PART.fullmatch(inside)) is not None:
             parts = matrices.setdefault(_place(settings, model, modules, match["module"]), {})
             key = match["part"]
-        elif (match := saved_whole.saved_part(settings, inside)) is not None:
+        elif (match := saved_part(settings, inside)) is not None:
             parts, place = whole, _place(settings, model, modules, match["module"])
             key = f"{place}.{match['part']}"
         else:
@@ -47,7 +49,7 @@ def read_adapter(folder: Path, model: nn.Module) -> Adapter:
     _require_shapes(adapter, model)
     if not matrices:
         raise refusal(folder, f"{WEIGHTS} holds no matrix of a LoRA adapter")
-    if lost := saved_whole.missing(settings, whole):
+    if lost := missing(settings, whole):
         raise refusal(folder, f"modules_to_save {few(lost)} is not there")
     require_settings(settings, set(matrices), model)
     return adapter
@@ -81,11 +83,11 @@ def _place(settings: Settings, model: nn.Module, modules: Mapping[str, Any], nam
 def _require_shapes(adapter: Adapter, model: nn.Module) -> None:
     settings = adapter.settings
     for place, parts in adapter.matrices.items():
-        wanted = lora.shapes(settings, place, model.get_submodule(place))
+        wanted = shapes(settings, place, model.get_submodule(place))
         _require_parts(settings, place, parts.keys(), wanted.keys())
         for part, name in parts.items():
             shape = adapter.source.stored[name].shape
-            if not dora.fits(part, shape, wanted[part]):
+            if not lengths_fit(part, shape, wanted[part]):
                 _require_shape(settings, name, shape, wanted[part])
     parameters = dict(model.named_parameters(remove_duplicate=False))
     for place, name in adapter.whole.items():
