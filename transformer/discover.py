@@ -1,4 +1,4 @@
-"""Find plug-ins: every module of a package that declares a given constant."""
+"""Find plug-ins: every module of a package that declares a given constant, for one or for several."""
 
 import importlib
 import pkgutil
@@ -9,6 +9,8 @@ from typing import Any
 @cache
 def discover(package: str, constant: str, only: str = "") -> dict[str, Any]:
     """name -> declaration, for each module of `package` that has `constant`, sorted by name.
+
+    The constant is one declaration, or a tuple of several.
 
     only: of the module of this name, which alone is imported.
 
@@ -23,5 +25,6 @@ def discover(package: str, constant: str, only: str = "") -> dict[str, Any]:
             continue
         declared = getattr(importlib.import_module(f"{package}.{module.name}"), constant, None)
         if declared is not None:
-            result[declared.name] = declared
+            several = declared if isinstance(declared, tuple) else (declared,)
+            result |= {each.name: each for each in several}
     return dict(sorted(result.items()))
