@@ -15,8 +15,8 @@ from tests.gallery.facts import opened
 from transformer import decode, record
 from transformer.analysis.scored import Output, scored
 from transformer.checkpoint import Checkpoint, shipped_path
-from transformer.corpus.atlas import Atlas, Place
-from transformer.corpus.shipped import shipped_survey
+from transformer.corpus.atlas import Atlas
+from transformer.corpus.shipped import Place, shipped_survey
 from transformer.edits import Edit
 from transformer.edits import parse as parse_edit
 from viz.stories.shipped import shipped_stories

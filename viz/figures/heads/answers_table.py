@@ -4,7 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from transformer.corpus.ask import Answer, Frequency
-from transformer.corpus.atlas import Atlas, Place
+from transformer.corpus.atlas import Atlas
+from transformer.corpus.shipped import Place
 from viz.exhibits.table import Cell, Column, Row, Table
 from viz.figures.heads.column_heads import DOES
 from viz.labels import counted, number, percent

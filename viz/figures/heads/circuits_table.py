@@ -3,7 +3,8 @@
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from transformer.corpus.atlas import Atlas, Place
+from transformer.corpus.atlas import Atlas
+from transformer.corpus.shipped import Place
 from transformer.inspection.composition import Composition
 from viz.exhibits.table import Cell, Column, Row, Table
 from viz.figures.heads.column_heads import DOES

@@ -4,7 +4,8 @@ from collections.abc import Container, Sequence
 
 import numpy as np
 
-from transformer.corpus.atlas import Atlas, Place, place_of, title_of
+from transformer.corpus.atlas import Atlas, place_of, title_of
+from transformer.corpus.shipped import Place
 from viz.exhibits.chart import Axis, Chart, Curve, Mark, Point, nothing
 from viz.figures.heads.inks import OTHERS, inks_of
 from viz.figures.heads.names import head_name, label_text, sparkline, text_of

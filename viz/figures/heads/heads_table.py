@@ -2,8 +2,9 @@
 
 from collections.abc import Sequence
 
-from transformer.corpus.atlas import Atlas, Place
+from transformer.corpus.atlas import Atlas
 from transformer.corpus.labels import Label
+from transformer.corpus.shipped import Place
 from transformer.corpus.surveyed import Estimate
 from viz.exhibits.table import Cell, Column, Row, Table
 from viz.figures.heads.column_heads import DOES, FOOTPRINT, WORTH, of_number

@@ -2,9 +2,10 @@
 
 from collections.abc import Sequence
 
-from transformer.corpus.atlas import Atlas, Place
+from transformer.corpus.atlas import Atlas
 from transformer.corpus.labels import Label
 from transformer.corpus.measured import metrics
+from transformer.corpus.shipped import Place
 from transformer.recording import Recording
 from viz.labels import counted, kind_title, percent, signed
 

@@ -1,6 +1,7 @@
 """Every number of a head over its survey: mean, interval, and what is had by chance."""
 
-from transformer.corpus.atlas import Atlas, Place, title_of
+from transformer.corpus.atlas import Atlas, title_of
+from transformer.corpus.shipped import Place
 from transformer.corpus.surveyed import Estimate
 from viz.exhibits.table import Cell, Column, Row, Table
 from viz.figures.heads.column_heads import BY_CHANCE, INTERVAL

@@ -2,7 +2,8 @@
 
 from collections.abc import Sequence
 
-from transformer.corpus.atlas import Atlas, Place
+from transformer.corpus.atlas import Atlas
+from transformer.corpus.shipped import Place
 from viz.exhibits.table import Cell, Column, Row, Table
 from viz.figures.heads.column_heads import DOES, FOOTPRINT
 from viz.figures.heads.names import head_name, sparkline

@@ -1,7 +1,8 @@
 """A head in a few lines: what it does, by the surest of its labels, and what it is worth."""
 
 from transformer.analysis.bootstrap import caution
-from transformer.corpus.atlas import Atlas, Place
+from transformer.corpus.atlas import Atlas
+from transformer.corpus.shipped import Place
 from transformer.models.family import Family
 from viz.exhibits.words import Line, Span, Words
 from viz.figures.heads.names import ends_text, head_name, sentences, text_of

@@ -6,9 +6,10 @@ from functools import partial
 
 from transformer.analysis.reading import read, row_tokens
 from transformer.corpus.ask import Answer, Frequency, answers, over
-from transformer.corpus.atlas import Atlas, Place
+from transformer.corpus.atlas import Atlas
 from transformer.corpus.questions import Pattern, ask
 from transformer.corpus.questions.cells import Spot, countable
+from transformer.corpus.shipped import Place
 from transformer.corpus.shipping import sentences_for
 from transformer.corpus.surveyor import source_of
 from transformer.refusal import Refusal

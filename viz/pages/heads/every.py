@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from transformer.corpus.atlas import Atlas, Place
+from transformer.corpus.atlas import Atlas
 from transformer.corpus.measured import metrics, roles
+from transformer.corpus.shipped import Place
 from viz.app_packages import st
 from viz.exhibits.exhibit import Exhibit
 from viz.fields.heads import HeadsFields

@@ -4,7 +4,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
-from transformer.corpus.atlas import Atlas, Place
+from transformer.corpus.atlas import Atlas
+from transformer.corpus.shipped import Place
 from transformer.inspection.circuits import Heads
 from transformer.inspection.composition import Composition, Products, compositions, products_of
 from transformer.training.history import left_out, list_snapshots

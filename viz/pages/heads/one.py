@@ -3,7 +3,8 @@
 from dataclasses import replace
 from functools import partial
 
-from transformer.corpus.atlas import Atlas, Place
+from transformer.corpus.atlas import Atlas
+from transformer.corpus.shipped import Place
 from transformer.training.history import list_snapshots
 from viz.app_packages import st
 from viz.exhibits.exhibit import Exhibit

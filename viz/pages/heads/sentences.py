@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from weakref import WeakKeyDictionary
 
 from transformer.analysis.tables.origins import Side
-from transformer.corpus.atlas import Atlas, Place
+from transformer.corpus.atlas import Atlas
+from transformer.corpus.shipped import Place
 from transformer.corpus.surveyed import Decile
 from transformer.corpus.surveyed import Row as HeadRow
 from transformer.token import Token
