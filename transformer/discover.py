@@ -1,4 +1,4 @@
-"""Find plug-ins: every module of a package that declares a given constant, for one or for several."""
+"""Find plug-ins: every module of a package that declares a given constant, for one or several."""
 
 import importlib
 import pkgutil
@@ -19,7 +19,7 @@ def discover(package: str, constant: str, only: str = "") -> dict[str, Any]:
     >>> list(discover("transformer.models", "FAMILY", only="decoder_only"))
     ['decoder_only']
     """
-    result = {}
+    result: dict[str, Any] = {}
     for module in pkgutil.iter_modules(importlib.import_module(package).__path__):
         if only not in ("", module.name):
             continue
