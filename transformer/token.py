@@ -1,4 +1,7 @@
-"""Tokens: the entries of a vocabulary, each an id with its piece, the text of that id."""
+"""Tokens: the entries of a vocabulary, each an id with its piece, the text of that id.
+
+A candidate is a token with the probability that it is written in some place.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -24,6 +27,16 @@ class Token:
     unknown: bool = False
     segment: Literal["A", "B"] | None = None
     """The text of a pair that it was read in; None: there was one text."""
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """One token that could have been written in a place."""
+
+    token: Token
+    prob: float
+    after: float | None = None
+    """Its probability after the rules that the folder has for writing; None: it has none."""
 
 
 def second_at(tokens: Sequence[Token]) -> int | None:

@@ -5,8 +5,9 @@ from transformer.decoding.decode import decode, decoding_methods, default_method
 from transformer.decoding.method import Hypothesis
 from transformer.decoding.options import OptionError
 from transformer.decoding.search_tree import Dropped, Node, Score, SearchTree
-from transformer.decoding.steps import Candidate, Decoding, Step
+from transformer.decoding.steps import Decoding, Step
 from transformer.inputs import InputError
+from transformer.token import Candidate
 
 __all__ = [
     "Candidate",

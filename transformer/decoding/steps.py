@@ -7,20 +7,10 @@ from torch import Tensor
 
 from transformer.decoding.method import Hypothesis
 from transformer.decoding.search_tree import SearchTree
-from transformer.token import Token
+from transformer.token import Candidate, Token
 from transformer.tokenizer import Tokenizer
 
 N_CANDIDATES = 10
-
-
-@dataclass(frozen=True)
-class Candidate:
-    """One token that a step could have written."""
-
-    token: Token
-    prob: float
-    after: float | None = None
-    """Its probability after the rules that the folder has for writing; None: it has none."""
 
 
 @dataclass(frozen=True)

@@ -13,10 +13,10 @@ import torch
 from transformer.checkpoint import Checkpoint
 from transformer.decoding.method import Hypothesis
 from transformer.decoding.search_tree import Dropped, Node, Score, SearchTree, Why
-from transformer.decoding.steps import Candidate, Decoding, Step
+from transformer.decoding.steps import Decoding, Step
 from transformer.inputs import InputError
 from transformer.refusal import Refusal, quoted
-from transformer.token import Token
+from transformer.token import Candidate, Token
 from transformer.vocabulary import source_side
 
 REASONS = frozenset(get_args(Why))

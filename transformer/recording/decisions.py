@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 import torch
 from torch import Tensor
 
-from transformer.decoding.steps import Candidate
+from transformer.token import Candidate
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,9 +11,9 @@ from transformer.analysis.needed import Needed, needed
 from transformer.analysis.row_pass import Head
 from transformer.analysis.tables.origins import Sides
 from transformer.decoding.decode import decode
-from transformer.decoding.steps import Candidate, Step
+from transformer.decoding.steps import Step
 from transformer.refusal import Refusal
-from transformer.token import Token
+from transformer.token import Candidate, Token
 from transformer.visible import visible
 from viz.app_packages import st
 from viz.exhibits.exhibit import Exhibit
