@@ -6,7 +6,7 @@ from typing import Any
 import streamlit as st
 
 import viz
-from viz.session_keys import SESSION
+from viz.choice import SESSION
 
 IMAGES = Path(viz.__file__).parent / "ui"
 

@@ -15,13 +15,20 @@ ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))
 
 from transformer.discover import discover  # noqa: E402
-from viz.paper.printed import png  # noqa: E402
+from viz.paper.printed import (  # noqa: E402
+    WIDE,
+    enlarged,
+    png,
+)
 from viz.paper.sheet import INCH, Words, moved  # noqa: E402
-from viz.paper.slide import WIDE, enlarged  # noqa: E402
 from viz.screen import Screen  # noqa: E402
 from viz.server.link_drawing import sheet_of  # noqa: E402
-from viz.server.link_head import APP, PIXELS, SUBJECT  # noqa: E402
-from viz.server.link_picture import FIXED  # noqa: E402
+from viz.server.link_head import (  # noqa: E402
+    APP,
+    FIXED,
+    PIXELS,
+    SUBJECT,
+)
 from viz.state.page import PAGES  # noqa: E402
 from viz.theme import LIGHT  # noqa: E402
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from tests.browser.film import BETTER, WORD
 from tests.browser.film import TEXT as FILM
-from viz.components.tour.effects import CHECKPOINT, EFFECTS
+from viz.components.tour.tour import CHECKPOINT, EFFECTS
 from viz.pages.experiment.patch import EXAMPLES
 
 ANIMAL = "The animal didn't cross the street because it was too tired."
@@ -58,7 +58,7 @@ class Promise:
 
 TOUR = [
     Promise(
-        "viz/components/tour/effects.py",
+        "viz/components/tour/tour.py",
         text,
         text,
         "/".join(effect.edits),

@@ -26,7 +26,7 @@ from transformer.config import ModelConfig
 from transformer.discover import discover
 from transformer.edits.edit import Edit, EditKind
 from transformer.fingerprint import is_marked
-from transformer.training.evaluation.evidence import N_SENTENCES
+from transformer.training.evaluation.stage import N_SENTENCES
 from viz.state.limits import Limits
 from viz.state.page import Page
 from viz.stories.reading import read_story

@@ -102,7 +102,7 @@ import headscope
 from headscope.__main__ import main
 from headscope.transformer.corpus.shards import write_part
 from headscope.transformer.engines.ray import ENGINE as RAY
-from headscope.transformer.hugging_face.loading.placing import Placement
+from headscope.transformer.hugging_face.loading import Placement
 from headscope.viz.server.models.on_ray import Plan, serving
 
 def refused(call):

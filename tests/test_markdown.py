@@ -53,7 +53,7 @@ KNOWN = {
     "samples_body(cost_samples())": "as above",
     "chart_image(chart, current_theme(), says, share_here())": "an image, and its words escaped",
     "escaped_html": "viz/stories/markdown.py escapes all texts",
-    "below": "as above, in viz/talks/story_words.py",
+    "below": "as above, in viz/talks/story.py",
     "anchor(Screen('stories', draft=code), words)": "a link, escaped",
     "anchor(scene.screen, 'Open')": "a link, escaped",
     "anchor(story.screen_of(1), 'Read it')": "as above",
@@ -82,6 +82,10 @@ KNOWN = {
     "' '.join(words_here)": "a page's own words, and by literal what its model does",
     # Declared in our code: by a view, a lens, a metric, a decoding method, a page or a control.
     "view.explain": "a view's",
+    "rows.button": "a page's own words",
+    "rows.help": "as above",
+    "self.label": "as above",
+    "text": "as above: what stands below a part",
     "f'- **{each.title}**: {each.cited}'": "a metric's",
     "method.title": "a decoding method's",
     "explained(word_of(method.with_options(options)))": "a decoding method's, and its options'",
@@ -204,8 +208,10 @@ def is_safe(node: ast.AST, scope: Scope, depth: int = 14) -> bool:
             return True
         case ast.Name():
             where, values = scope.values(node.id)
-            if not values and isinstance(scope.function, ast.FunctionDef):
-                given = list(passed(scope.module, scope.function, node.id))
+            function = scope.function if isinstance(scope.function, ast.FunctionDef) else None
+            is_given = function is not None and node.id in _parameters(function)
+            if function is not None and (not values or (is_given and where is not scope)):
+                given = list(passed(scope.module, function, node.id))
                 return bool(given) and all(is_safe(*each, depth - 1) for each in given)
             return bool(values) and all(is_safe(each, where, depth - 1) for each in values)
         case ast.Attribute(attr="__getitem__"):
@@ -251,6 +257,10 @@ def passed(module: str, function: ast.FunctionDef, name: str) -> Iterator[tuple[
 
 def _functions(tree: ast.AST) -> list[ast.FunctionDef]:
     return [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
+
+
+def _parameters(function: ast.FunctionDef) -> set[str]:
+    return {each.arg for each in ast.walk(function.args) if isinstance(each, ast.arg)}
 
 
 def _is_call_of(call: ast.Call, name: str) -> bool:

@@ -33,9 +33,9 @@ def test_a_fault_is_put_into_a_copy_or_refused(tmp_path: Path) -> None:
 
 
 def test_the_nearest_tests_come_first_and_the_browsers_last() -> None:
-    file = "transformer/hugging_face/writing/rules.py"
+    file = "transformer/hugging_face/chat/chatting.py"
     first, *_, last = groups(Fault("a", file, "", "", ""))
-    assert first == ["tests/transformer/hugging_face/test_rules.py", file]
+    assert first == ["tests/transformer/hugging_face/test_chatting.py", file]
     assert last == ["tests/browser"]
     script = [*groups(Fault("b", "viz/components/head_map/values.js", "", "", ""))]
     assert script[0] == ["tests/viz/components/test_head_map.py"]

@@ -21,11 +21,10 @@ from tests.representatives import cases
 from transformer import decode
 from transformer.decoding import default_method
 from transformer.edits import parse as parse_edit
-from viz.components.tour.effects import CHECKPOINT, EFFECTS, RECIPE, effect_of
-from viz.components.tour.tour import Step, steps
+from viz.components.tour.tour import CHECKPOINT, EFFECTS, RECIPE, Step, effect_of, steps
 from viz.screen import Screen
-from viz.stories.address import read_address
-from viz.stories.shipped import FOLDER, shipped_stories
+from viz.stories.reading import FOLDER, shipped_stories
+from viz.stories.story import read_address
 
 STORIES = {f"{(FOLDER / name).relative_to(ROOT)}.md": it for name, it in shipped_stories().items()}
 DOCUMENTS = ["README.md", *sorted(f"docs/{each.name}" for each in (ROOT / "docs").glob("*.md"))]

@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from transformer import Recording, decode, load_checkpoint, record
-from transformer.analysis.selection import Selection
+from transformer.analysis.reading import Selection
 from transformer.checkpoint import CARD, CONFIG
 from transformer.discover import discover
 from transformer.training.task import Recipe

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.house import product, rooms
+
 ROOT = Path(__file__).parents[1]
 TREE = 130 * 10**6
 """The most bytes of all files together: whoever clones it waits for them, and nothing else is
@@ -28,6 +30,59 @@ README_LINES = 110
 others, which models there are. More goes to a file of docs/, and a link to it stays."""
 NAMED = 8
 """The heaviest folders that are named where the tree is too heavy."""
+
+ROOMS = {
+    "app.py": (48, 1),
+    "transformer": (2_766, 21),
+    "transformer/analysis": (4_664, 18),
+    "transformer/causes": (3_207, 11),
+    "transformer/commands": (1_669, 10),
+    "transformer/corpus": (4_105, 18),
+    "transformer/decoding": (3_104, 17),
+    "transformer/editing": (1_054, 7),
+    "transformer/edits": (827, 6),
+    "transformer/engines": (710, 4),
+    "transformer/files": (1_752, 10),
+    "transformer/formats": (3_959, 20),
+    "transformer/hugging_face": (5_099, 27),
+    "transformer/inspection": (1_216, 5),
+    "transformer/layers": (717, 5),
+    "transformer/models": (431, 6),
+    "transformer/own_module": (494, 4),
+    "transformer/positions": (348, 3),
+    "transformer/recording": (2_510, 10),
+    "transformer/training": (4_645, 25),
+    "transformer/two_models": (688, 3),
+    "transformer/watch": (6_119, 23),
+    "viz": (2_707, 17),
+    "viz/causes": (1_869, 8),
+    "viz/commands": (232, 3),
+    "viz/components": (16_524, 178),
+    "viz/exhibits": (810, 4),
+    "viz/fields": (238, 2),
+    "viz/figures": (2_977, 14),
+    "viz/lessons": (2_587, 13),
+    "viz/notebook": (982, 10),
+    "viz/pages": (8_771, 38),
+    "viz/painters": (2_503, 10),
+    "viz/paper": (2_861, 15),
+    "viz/run": (2_940, 12),
+    "viz/server": (2_073, 15),
+    "viz/state": (2_542, 14),
+    "viz/stories": (733, 4),
+    "viz/talks": (1_776, 8),
+    "viz/ui": (4_394, 19),
+    "viz/views": (1_519, 8),
+}
+"""Lines and files of each room, of Python and JavaScript: the brake. Lines are a cost, and a house
+is ground fine as easily as it grows. Who raises a number changes this table in the same commit, by
+`python -m tests.house --write`, and says why in its body."""
+FILES, MEDIAN = 485, 150
+"""The most files of Python of the product, and the least lines of the median one: one function a
+file made 1,028 files of 73 lines, of which nobody could see how they hang together."""
+SLACK = 0.02
+"""The share by which a room may have shrunk without saying so: beyond, its number follows it down,
+or others would fill the place that somebody has cleared."""
 
 
 @cache
@@ -77,3 +132,18 @@ def test_the_readme_states_what_each_checkpoint_weighs() -> None:
         assert stated[name] == round(size, n_digits), name
     (shipped,) = re.findall(r"model of (\d+) MB is in the\nrepository", readme)
     assert float(shipped) == stated["en-de"]
+
+
+def test_no_room_grows_unsaid() -> None:
+    assert set(rooms(product())) == set(ROOMS)
+    for room, (lines, n) in rooms(product()).items():
+        most_lines, most_files = ROOMS[room]
+        assert (lines <= most_lines, n <= most_files) == (True, True), (room, lines, n)
+        assert lines >= (1 - SLACK) * most_lines - 10, f"{room} has {lines} lines: write it down"
+        assert n >= (1 - SLACK) * most_files - 1, f"{room} has {n} files: write it down"
+
+
+def test_a_file_is_read_in_one_sitting() -> None:
+    texts = [text for name, text in product().items() if name.endswith(".py")]
+    lengths = sorted(text.count("\n") for text in texts)
+    assert len(texts) <= FILES and lengths[len(texts) // 2] >= MEDIAN

@@ -19,8 +19,8 @@ from transformer.decoding import decode as decode_open
 from transformer.edits import Edit, EditError
 from transformer.formats.opening import load_checkpoint
 from transformer.hugging_face.chat.chatting import chatting as chatting_open
-from transformer.hugging_face.languages import translating as translating_open
-from transformer.hugging_face.pairing import pairing as pairing_open
+from transformer.hugging_face.description import translating as translating_open
+from transformer.hugging_face.model import pairing as pairing_open
 from transformer.own_module.opening import from_module
 from transformer.recording import Attention, PositionalEncoding, Recording
 from transformer.recording.ours import record as record_open

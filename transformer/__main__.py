@@ -9,8 +9,7 @@ from typing import NoReturn
 
 import torch
 
-from transformer.commands.arguments import threads
-from transformer.commands.command import Command
+from transformer.commands.command import Command, threads
 from transformer.device import device_trouble
 from transformer.discover import discover
 from transformer.interrupt import STOPPED, raise_again

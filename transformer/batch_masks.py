@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 
 from transformer.checkpoint import Checkpoint
-from transformer.layers.masks import combined_mask, subsequent_mask
+from transformer.layers.attention import combined_mask, subsequent_mask
 from transformer.models.family import Ids
 from transformer.recording import Attention, AttentionCall, Recording
 from transformer.recording.ours import calls_of

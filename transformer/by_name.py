@@ -7,9 +7,8 @@ from pathlib import Path
 from typing import Any, Concatenate, ParamSpec, TypeVar, cast
 
 from transformer.checkpoint import Checkpoint
-from transformer.formats.locating import locate
-from transformer.formats.opening import load_checkpoint
-from transformer.versions import version_of
+from transformer.fingerprint import version_of
+from transformer.formats.opening import load_checkpoint, locate
 
 P = ParamSpec("P")
 T = TypeVar("T")

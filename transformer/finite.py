@@ -8,7 +8,7 @@ from torch import Tensor, nn
 from transformer.checkpoint import Checkpoint
 from transformer.device import PRECISION, NotFinite
 from transformer.models.family import Ids
-from transformer.watch.capture.as_written import as_written
+from transformer.watch.capture.operators import as_written
 
 _HALF = (torch.float16, torch.bfloat16)
 

@@ -1,11 +1,12 @@
 """Tokens: the entries of a vocabulary, each an id with its piece, the text of that id.
 
-A candidate is a token with the probability that it is written in some place.
-"""
+A candidate is a token with the probability that it is written in some place."""
 
+import copyreg
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from types import MappingProxyType
+from typing import Any, Literal
 
 UNKNOWN = ("<unk>", "[UNK]")
 """Pieces that stand for whatever a vocabulary lacks."""
@@ -42,3 +43,20 @@ class Candidate:
 def second_at(tokens: Sequence[Token]) -> int | None:
     """Position of the first token of a pair's second text; None: there is one text."""
     return next((i for i, token in enumerate(tokens) if token.segment == "B"), None)
+
+
+# Read-only mappings that can be copied, and sent to other processes: Python pickles none.
+#
+# It holds from when this is imported, as by `transformer`, for whatever holds such a mapping.
+
+
+def read_only(values: dict[Any, Any]) -> MappingProxyType[Any, Any]:
+    """A view of a dict that nothing writes through; by this name it is opened elsewhere."""
+    return MappingProxyType(values)
+
+
+def _parts(mapping: MappingProxyType[Any, Any]) -> tuple[Any, tuple[dict[Any, Any]]]:
+    return read_only, (dict(mapping),)
+
+
+copyreg.pickle(MappingProxyType, _parts)

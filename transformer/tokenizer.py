@@ -8,10 +8,9 @@ from typing import Literal, Protocol, Self
 
 import sentencepiece
 
-from transformer.files.foreign_text import whole
+from transformer.files.foreign_text import whole, write_whole
 from transformer.files.regular_file import read_of_checkpoint
 from transformer.files.weights import Misfit
-from transformer.files.whole_file import write_whole
 from transformer.refusal import Refusal
 from transformer.token import Token
 

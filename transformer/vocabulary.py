@@ -8,8 +8,7 @@ from typing import Literal
 
 import sentencepiece
 
-from transformer.files.foreign_text import whole
-from transformer.files.whole_file import write_whole
+from transformer.files.foreign_text import whole, write_whole
 from transformer.token import UNKNOWN, Token
 from transformer.tokenizer import Side, Tokenizer, TokenizerError
 from transformer.words import SPACE, begins_word

@@ -10,7 +10,7 @@ from transformer.discover import discover
 from transformer.interrupt import STOPPED, raise_again
 from transformer.refusal import Refusal
 from transformer.streams import write_line, write_utf8
-from viz.commands.app import add_place, open_app
+from viz.commands.opening import add_place, open_app
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

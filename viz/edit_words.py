@@ -9,8 +9,8 @@ from transformer.analysis.reading import row_tokens
 from transformer.edits import Edit, EditKind, edit_kinds, parse
 from transformer.edits.edit import NUMBERS
 from transformer.recording import Attention
+from transformer.refusal import visible
 from transformer.token import Token
-from transformer.visible import visible
 from transformer.words import word_groups, words_of
 from viz.labels import counted, in_word, kind_title, number
 

@@ -12,15 +12,14 @@ from typing import Any
 import numpy as np
 import torch
 
-from transformer.analysis.sweep import Sweep
-from transformer.analysis.tables.judged import judged_at, writing_at
-from transformer.analysis.tables.origins import Side, Sides
+from transformer.analysis.ablation import Sweep
+from transformer.analysis.tables import Side, Sides, judged_at, writing_at
 from transformer.batch_masks import SentenceMasks
 from transformer.complexity import LAYERS, LENGTHS, Measured, Sizes
 from transformer.decoding import Decoding
 from transformer.decoding.coverage import received
 from transformer.edits import Edit
-from transformer.files.csv_file import csv_bytes
+from transformer.files.foreign_text import csv_bytes
 from transformer.recording import Attention, Recording
 from transformer.token import Token
 from viz.labels import escaped

@@ -7,25 +7,23 @@ from pathlib import Path
 
 from transformer.checkpoint import CheckpointError
 from transformer.discover import discover
-from transformer.files.foreign_text import some_of
-from transformer.files.whole_file import write_whole
+from transformer.files.foreign_text import some_of, write_whole
 from transformer.recording.data import place_of
 from transformer.refusal import Refusal, quoted
 from viz.exhibits.exhibit import Exhibit
 from viz.export import recording_npz
 from viz.paper.crate import crate
 from viz.paper.figure import KINDS, Figure
+from viz.paper.figure import TABLE_KINDS as TABLES
 from viz.paper.record import FigureError, parts_of
-from viz.paper.table import KINDS as TABLES
 from viz.run.request import answer
 from viz.screen import Screen, parse, unread
-from viz.state.checkpoints import shipped_names
+from viz.state.checkpoints import find, shipped_names
 from viz.state.fingerprints import meant
-from viz.state.opening import find
 from viz.state.page import Page, Pane
 from viz.state.requests import first_example, request_on
 from viz.theme import theme as theme_of
-from viz.ui.printing import figure_of
+from viz.ui.saving import figure_of
 
 LONGEST = 60.0
 """Seconds that the weights of an address are looked for: nobody looks at a page meanwhile."""

@@ -17,8 +17,7 @@ from transformer.decoding import decoding_methods
 from transformer.decoding.method import Method
 from transformer.discover import discover
 from viz.formula import mathml
-from viz.word import HEADS, Illustration, Word
-from viz.words import WORDS
+from viz.words import HEADS, WORDS, Illustration, Word
 
 DOCUMENT = Path(__file__).parents[1] / "docs" / "glossary.md"
 _BEGIN, _END = "<!-- made by `python -m viz.glossary` -->\n", "<!-- end -->\n"

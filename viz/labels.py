@@ -8,8 +8,8 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import SupportsFloat
 
+from transformer.refusal import visible
 from transformer.token import Token
-from transformer.visible import visible
 from transformer.words import CONTINUES, SPACES, byte_character, word_at, word_groups, word_piece
 
 _KIND_TITLES = {"encoder_self": "Encoder", "decoder_self": "Decoder", "cross": "Cross"}

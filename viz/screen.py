@@ -2,7 +2,7 @@
 
 `parse` and `spell` are each other's inverse. The fields are the table: each says how it is spelled
 and what it is about. None means "as the model or the page says"; whoever draws decides what that
-is. A kind, layer, head or checkpoint that does not exist is set to None (viz/state/mending.py).
+is. A kind, layer, head or checkpoint that does not exist is set to None (viz/state/state.py).
 What only one page reads is declared by that page: in viz/fields, or by its PAGE.
 """
 
@@ -15,7 +15,7 @@ from urllib.parse import quote, urlencode
 from transformer.analysis.reading import BETWEEN
 from transformer.discover import discover
 from transformer.edits import of_any_text
-from viz.about import (
+from viz.choice import (
     CHECKPOINT,
     HEAD,
     HEAD_B,
@@ -25,8 +25,10 @@ from viz.about import (
     SEARCH,
     SENTENCE,
     STORY,
+    PageFields,
+    choice,
+    choices,
 )
-from viz.choice import PageFields, choice, choices
 from viz.spelling import (
     EDITS,
     IDS,

@@ -12,9 +12,9 @@ from urllib.parse import quote, unquote
 
 from transformer.edits import EditError
 from transformer.edits import parse as parse_edit
-from transformer.hugging_face.chat.turns import MOST as MOST_TURNS
-from transformer.hugging_face.chat.turns import Turn, turn_of
-from transformer.hugging_face.chat.turns import spell as spell_turn
+from transformer.hugging_face.chat.chatting import MOST as MOST_TURNS
+from transformer.hugging_face.chat.chatting import Turn, turn_of
+from transformer.hugging_face.chat.chatting import spell as spell_turn
 
 MOST_EDITS = 200
 """In an address; browsers and servers cut longer ones."""

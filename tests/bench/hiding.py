@@ -5,8 +5,7 @@ import torch
 from tests.bench.bench import Bench, Row, paired_ratio
 from tests.bench.model import bench_checkpoint
 from transformer import decode, evidence, record
-from transformer.analysis.outputs.output import output_of
-from transformer.analysis.scored import scored
+from transformer.analysis.scored import output_of, scored
 from transformer.checkpoint import Checkpoint
 from transformer.edits import edits_of
 from transformer.words import word_groups

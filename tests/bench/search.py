@@ -9,10 +9,9 @@ import torch
 from tests.bench.bench import Bench, Row, paired_ratio
 from tests.bench.model import bench_checkpoint, sentence
 from tests.transformer.models.marian_twin import marian_twin
-from transformer.decoding.alone import alone
-from transformer.decoding.course import Course
+from transformer.decoding.course import Course, Trail
 from transformer.decoding.decode import decode, decoding_methods
-from transformer.decoding.trail import Trail
+from transformer.decoding.shared_batch import alone
 from transformer.inputs import source_ids
 
 N_SOURCE, LENGTH, PAIRS = 30, 40, 7

@@ -16,9 +16,9 @@ from tests.bench.bench import Bench, Row, paired_ratio
 from tests.bench.model import bench_checkpoint, random_checkpoint
 from tests.conftest import SENTENCES
 from transformer import Checkpoint, decode, record
-from transformer.analysis.metrics.measure import measure
+from transformer.analysis.metrics.metrics import measure
 from transformer.config import ModelConfig
-from transformer.corpus.surveyor import Surveyor, counted
+from transformer.corpus.survey import Surveyor, counted
 
 N, N_GPT2, PAIRS = 256, 64, 5  # a shard has 256 lines
 ONE_BY_ONE = 32

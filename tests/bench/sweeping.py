@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from tests.bench.bench import Bench, Row, paired_ratio
 from tests.bench.model import bench_checkpoint, random_checkpoint, sentence, unwatched
 from transformer import decode, record
-from transformer.analysis.sweep import heads_off, sweep
+from transformer.analysis.ablation import heads_off, sweep
 from transformer.config import ModelConfig
 from transformer.editing.ours import Editing, editing, places
 from transformer.inputs import source_ids

@@ -19,7 +19,7 @@ from tests.bench.places import Places
 from tests.bench.screen import CLOCK, PAUSE, entered_to_painted, until_painted
 from tests.browser.server import painted
 from transformer import Checkpoint, decode, load_checkpoint
-from transformer.analysis.sweep import heads_off
+from transformer.analysis.ablation import heads_off
 
 ROUNDS, CLICKS = 6, 4
 METHOD = "beam"

@@ -10,10 +10,9 @@ from torch import nn
 from tests.bench.bench import Bench, Row, paired_ratio
 from transformer.models.encoder_decoder import EncoderDecoder
 from transformer.training.batches import IGNORED, Batch, make_batch
-from transformer.training.recipes.en_de import RECIPE
-from transformer.training.recipes.en_de_deep import RECIPE as DEEP
-from transformer.training.step.shares import Shares
-from transformer.training.step.update import Update
+from transformer.training.recipes.en_de import EN_DE_DEEP_RECIPE as DEEP
+from transformer.training.recipes.en_de import EN_DE_RECIPE
+from transformer.training.step import Shares, Update
 from transformer.training.task import Recipe
 
 LENGTHS, PAIRS = (6, 9, 12, 18, 30), 5
@@ -22,8 +21,11 @@ LENGTHS, PAIRS = (6, 9, 12, 18, 30), 5
 
 def run(is_quick: bool) -> list[Row]:
     lengths, pairs, part = (LENGTHS[:1], 1, 50) if is_quick else (LENGTHS, PAIRS, 1)
-    training, batches = RECIPE.training, [_batch(RECIPE, length, part) for length in lengths]
-    update, plain = Update(_model(RECIPE), training), plain_step(_model(RECIPE))
+    training, batches = (
+        EN_DE_RECIPE.training,
+        [_batch(EN_DE_RECIPE, length, part) for length in lengths],
+    )
+    update, plain = Update(_model(EN_DE_RECIPE), training), plain_step(_model(EN_DE_RECIPE))
 
     def ours() -> None:
         for batch in batches:
@@ -62,7 +64,7 @@ def _shared(lengths: Sequence[int], pairs: int, part: int) -> Row:
 
 def plain_step(model: nn.Module) -> Callable[[Batch], None]:
     """A step as torch's own parts make it."""
-    training = RECIPE.training
+    training = EN_DE_RECIPE.training
     optimizer = torch.optim.AdamW(model.parameters(), training.learning_rate, fused=True)
 
     def step(batch: Batch) -> None:

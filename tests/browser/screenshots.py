@@ -9,7 +9,7 @@ from playwright.sync_api import Browser, sync_playwright
 
 from tests.browser.server import DESKTOP, PHONE, ROOT, launch, painted, serve
 from viz.screen import link
-from viz.stories.shipped import shipped_stories
+from viz.stories.reading import shipped_stories
 
 IMAGES = ROOT / "docs" / "images"
 SNAPSHOT = ROOT / "checkpoints" / "en-de-small" / "snapshots" / "000490.safetensors"

@@ -10,7 +10,7 @@ from tests.browser.test_app import parameter, visit
 from tests.browser.test_focus import chip
 from tests.browser.test_live_preview import TYPED, type_letters
 from transformer import decode, load_checkpoint, record
-from viz.components.token_rows.alignment import aligned
+from viz.components.token_rows.token_rows import aligned
 
 pytestmark = [pytest.mark.browser, pytest.mark.same_page]
 

@@ -16,10 +16,10 @@ from playwright.sync_api import BrowserContext, Download, Locator, Page, expect
 from tests.browser.server import ROOT, painted
 from tests.browser.test_app import visit
 from transformer.discover import discover
-from viz.commands.open import read_figure
+from viz.commands.opening import read_figure
 from viz.pages.decode.counterfactual import TITLE as NEEDED
 from viz.stories.reading import read_story
-from viz.talks.collecting import ADD
+from viz.talks.story_drafts import ADD
 
 pytestmark = [pytest.mark.browser, pytest.mark.same_page]
 
@@ -74,6 +74,8 @@ PLACES = {
     "stories": {"": ("Save the story as MD", "Save the story as HTML")},
 }
 """Page -> what is chosen there -> the files that it has then."""
+MAKE = {"download", "Rows"}
+"""Functions whose first argument is the text of a download's button."""
 OF_ENCODERS = {"Vectors as CSV"}
 """The page of a model that gives a text's vector: see test_opening.py."""
 NO_PAPER = {"explore", "gallery", "lessons", "stories"}
@@ -156,8 +158,9 @@ def titles() -> set[str]:
     """Of all download buttons in the code."""
     trees = (ast.parse(file.read_text("utf-8")) for file in (ROOT / "viz").rglob("*.py"))
     calls = (node for tree in trees for node in ast.walk(tree) if isinstance(node, ast.Call))
-    named = (it for it in calls if isinstance(it.func, ast.Name) and it.func.id == "download")
-    return {str(ast.literal_eval(call.args[0])) for call in named}
+    named = (it for it in calls if isinstance(it.func, ast.Name) and it.func.id in MAKE)
+    first = (call.args[0] for call in named)  # the frame hands on what a page says in its Rows
+    return {str(ast.literal_eval(it)) for it in first if not isinstance(it, ast.Attribute)}
 
 
 def a_draft(page: Page, address: str) -> str:

@@ -9,7 +9,7 @@ from tests.browser.server import becomes, painted
 from tests.browser.test_app import open_app, parameter, row, visit
 from tests.browser.test_head_map import place
 from transformer import decode, load_checkpoint, record
-from transformer.analysis.output_change import word_changes
+from transformer.analysis.scored import word_changes
 from viz.labels import signed
 
 pytestmark = [pytest.mark.browser, pytest.mark.same_page]

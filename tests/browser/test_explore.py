@@ -14,7 +14,7 @@ from tests.browser.test_head_map import place
 from tests.browser.test_head_view import token
 from tests.representatives import cases
 from transformer import Recording, evidence, load_checkpoint
-from transformer.analysis.metrics.measure import measure
+from transformer.analysis.metrics.metrics import measure
 from transformer.analysis.reading import AttentionMap, Reading, read
 
 pytestmark = [pytest.mark.browser, pytest.mark.same_page]

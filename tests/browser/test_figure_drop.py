@@ -10,7 +10,7 @@ from playwright.sync_api import Page, expect
 from tests.browser.server import painted
 from tests.browser.test_app import visit
 from viz.__main__ import main
-from viz.commands.open import read_figure
+from viz.commands.opening import read_figure
 from viz.labels import unmade
 from viz.screen import query, spell
 

@@ -10,8 +10,8 @@ from playwright.sync_api import Browser
 
 from tests.browser.firefox import Firefox, launch_firefox
 from tests.browser.server import becomes
-from viz.stories.shipped import shipped_stories
-from viz.talks.backup_address import recording_of
+from viz.stories.reading import shipped_stories
+from viz.talks.story import recording_of
 
 pytestmark = pytest.mark.browser
 TALK = shipped_stories()["attention-is-all-you-need"]

@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import Browser, Page, Route
 
 from tests.browser.server import painted, serve
-from viz.server.first_chunks import SMALL, scripts
+from viz.server.shell import SMALL, scripts
 
 pytestmark = pytest.mark.browser
 

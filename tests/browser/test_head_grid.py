@@ -8,7 +8,7 @@ from playwright.sync_api import Locator, Page, expect
 from tests.browser.sentences import says, strongest
 from tests.browser.server import becomes, painted
 from tests.random_maps import random_map
-from transformer.analysis.metrics.measure import measure, metrics_of
+from transformer.analysis.metrics.metrics import measure, metrics_of
 from transformer.analysis.reading import AttentionMap
 
 pytestmark = [pytest.mark.browser, pytest.mark.same_page]

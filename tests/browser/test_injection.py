@@ -22,7 +22,7 @@ from tests.transformer.hugging_face.test_adapters import write_pair
 from tests.transformer.hugging_face.test_chatting import folder_with
 from transformer import load_checkpoint, record
 from transformer.discover import discover
-from transformer.files.csv_file import of_text
+from transformer.files.foreign_text import of_text
 from viz import cell_steps, figure, head_grid, head_map, head_view
 from viz.export import attention_csv
 from viz.painters.chart_plotly import figure_html

@@ -8,7 +8,7 @@ from playwright.sync_api import Page, expect
 from tests.browser.server import becomes, painted
 from tests.browser.test_app import parameter, visit
 from transformer import decode, load_checkpoint
-from transformer.analysis.position_dependence import position_dependence
+from transformer.analysis.proofs import position_dependence
 
 pytestmark = [pytest.mark.browser, pytest.mark.same_page]
 

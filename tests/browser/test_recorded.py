@@ -12,8 +12,8 @@ from tests.browser.server import ROOT, becomes, free_port, serve_process
 from tests.browser.test_stage import LAPTOP, SCROLLS, TALK, heading, shown
 from tests.representatives import cases
 from viz.screen import Screen
+from viz.stories.reading import write_story
 from viz.stories.story import Scene, Story
-from viz.stories.writing import write_story
 
 pytestmark = pytest.mark.browser
 

@@ -19,10 +19,8 @@ from tests.representatives import cases
 from transformer import decode, load_checkpoint, record
 from viz.lessons.task import log_loss, shares
 from viz.screen import FIRST_PAGE, Screen, link, parse
-from viz.stories.asking import asked_of
-from viz.stories.shipped import stories_of
+from viz.stories.reading import asked_of, stories_of, write_story
 from viz.stories.story import Question, Scene, Story
-from viz.stories.writing import write_story
 from viz.theme import DARK, LIGHT
 
 pytestmark = pytest.mark.browser

@@ -8,7 +8,7 @@ from playwright.sync_api import Locator, Page, expect
 from tests.browser.server import becomes, painted
 from tests.browser.test_app import open_app, parameter, visit
 from viz.stories.reading import read_story
-from viz.talks.collecting import ADD
+from viz.talks.story_drafts import ADD
 
 pytestmark = pytest.mark.browser
 

@@ -7,7 +7,7 @@ from playwright.sync_api import Page, expect
 
 from tests.browser.server import becomes
 from tests.browser.test_app import TOP, parameter, type_sentence, visit
-from viz.stories.shipped import stories_of
+from viz.stories.reading import stories_of
 
 pytestmark = [pytest.mark.browser, pytest.mark.same_page]
 FIRST, *_, LAST = stories_of("gallery")

@@ -11,8 +11,8 @@ from playwright.sync_api import Browser, Error, Locator, Page, expect
 
 from tests.browser.server import becomes
 from tests.representatives import cases
-from viz.stories.shipped import shipped_stories
-from viz.talks.backup_address import recording_of
+from viz.stories.reading import shipped_stories
+from viz.talks.story import recording_of
 
 pytestmark = pytest.mark.browser
 SHAPES = """(all) => new Set(all.filter((each) => each.complete && each.naturalWidth > 0)

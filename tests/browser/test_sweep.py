@@ -8,8 +8,8 @@ from playwright.sync_api import Page, expect
 from tests.browser.server import becomes
 from tests.browser.test_app import open_app, parameter, visit
 from transformer import decode, load_checkpoint
+from transformer.analysis.ablation import sweep
 from transformer.analysis.corpus_sweep import sweep_sentences, worths
-from transformer.analysis.sweep import sweep
 from transformer.words import words_of
 from viz.labels import kind_title
 

@@ -9,7 +9,7 @@ from tests.browser.server import becomes
 from tests.browser.test_accessibility import COLOURS, faults, switch
 from tests.browser.test_app import open_app, parameter, visit
 from tests.representatives import cases
-from viz.components.tour.effects import EFFECTS
+from viz.components.tour.tour import EFFECTS
 from viz.theme import DARK
 
 pytestmark = [pytest.mark.browser, pytest.mark.same_page]

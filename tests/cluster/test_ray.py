@@ -25,7 +25,7 @@ import pytest
 from tests.transformer.engines.jobs import Lengths
 from transformer.corpus.shards import missing, shards_of
 from transformer.engines.engine import EngineError, Resources
-from transformer.engines.here import ENGINE as here
+from transformer.engines.processes import HERE_ENGINE as here
 from transformer.engines.ray import ENGINE as engine
 
 pytestmark = pytest.mark.skipif(

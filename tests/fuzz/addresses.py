@@ -6,10 +6,10 @@ from urllib.parse import parse_qsl, quote, urlencode
 
 from tests.fuzz.kind import Attempt, Kind
 from tests.fuzz.strings import NUMBERS, strange_text
-from viz.run.hosts import is_known_host
+from viz.run.settings import is_known_host
 from viz.screen import Screen, choose, link, parse, query, spell
-from viz.server.waiting import waiting
-from viz.state.opening import find
+from viz.server.shell import waiting
+from viz.state.checkpoints import find
 
 FIELDS = (*vars(Screen()), "options.beam_size", "options.seed", "controls.a", "controls.", "open")
 VALUES = (

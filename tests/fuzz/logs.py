@@ -9,7 +9,13 @@ from tests.fuzz.damage import no_file, strange_json
 from tests.fuzz.kind import Attempt, Kind
 from transformer.checkpoint import HISTORY, SNAPSHOTS
 from transformer.training.history import TRAINER_STATE, list_snapshots, training_rows
-from viz.figures.training import loss_curve, score_curves
+from viz.figures.training import (
+    chart_loss_curve,
+    chart_score_curves,
+    describe_loss_curve,
+    describe_score_curves,
+    scores,
+)
 from viz.painters.chart_plotly import figure
 from viz.theme import theme
 
@@ -41,11 +47,11 @@ def start(folder: Path) -> Attempt:
         rows = training_rows(place, snapshots)
         if rows:
             is_log = random.random() < 0.5
-            figure(loss_curve.chart(rows, None, is_log), theme("light")).to_json()
-            loss_curve.describe(rows)
-            if score_curves.scores(rows):
-                figure(score_curves.chart(rows, is_log), theme("dark")).to_json()
-                score_curves.describe(rows)
+            figure(chart_loss_curve(rows, None, is_log), theme("light")).to_json()
+            describe_loss_curve(rows)
+            if scores(rows):
+                figure(chart_score_curves(rows, is_log), theme("dark")).to_json()
+                describe_score_curves(rows)
 
     return attempt
 

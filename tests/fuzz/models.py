@@ -8,7 +8,7 @@ from random import Random
 from tests.fuzz.damage import damaged_bytes, strange_json
 from tests.fuzz.kind import Attempt, Kind
 from transformer import decode, load_checkpoint, record
-from viz.run.models.frames import ANSWER, frame, frames, packed, unpacked
+from viz.run.models.elsewhere import ANSWER, frame, frames, packed, unpacked
 from viz.run.models.place import Outcome
 
 MARK = "0" * 64

@@ -7,10 +7,8 @@ from random import Random
 from tests.fuzz.damage import damaged_bytes
 from tests.fuzz.kind import Attempt, Kind
 from tests.viz.stories.made import some_story
-from viz.stories.reading import read_story
-from viz.stories.shipped import FOLDER
+from viz.stories.reading import FOLDER, read_story, write_story
 from viz.stories.story import StoryError
-from viz.stories.writing import write_story
 
 
 def start(_: Path) -> Attempt:

@@ -6,10 +6,9 @@ from random import Random
 from tests.fuzz.checkpoints import emptied
 from tests.fuzz.damage import damaged_bytes, no_file, strange_json
 from tests.fuzz.kind import Attempt, Kind
-from transformer.corpus.atlas import Atlas
-from transformer.corpus.labels import labels
+from transformer.corpus.labels import Atlas, labels
 from transformer.corpus.shipped import FILE, FOLDER, shipped_survey
-from transformer.corpus.survey_json import read_survey
+from transformer.corpus.summary import read_survey
 from transformer.corpus.surveyed import Survey
 from transformer.corpus.usual_certainty import FILE as CERTAINTY
 from transformer.corpus.usual_certainty import read_certainty

@@ -10,8 +10,8 @@ from tests.fuzz.kind import Attempt, Kind
 from tests.fuzz.strings import strange_text
 from transformer import decode, load_checkpoint, record
 from transformer.files.foreign_text import halves
+from transformer.refusal import visible
 from transformer.token import Token
-from transformer.visible import visible
 from viz.labels import figure_label, figure_text, label, literal
 
 ROOT = Path(__file__).parents[2]

@@ -10,7 +10,7 @@ from tests.fuzz.checkpoints import emptied
 from tests.fuzz.damage import STRANGE, damaged_bytes, no_file, strange_json
 from tests.fuzz.kind import Attempt, Kind
 from transformer.files.weights import Weights
-from transformer.formats.mappings.nano_gpt import MAPPING
+from transformer.formats.mappings.generators import NANO_GPT_MAPPING
 from transformer.formats.vocabulary_files import find_vocabulary, make_tokenizer
 from transformer.tokenizer import CharacterTokenizer, SentencePieceTokenizer, load_tokenizer
 
@@ -48,11 +48,11 @@ def start(folder: Path) -> Attempt:
             kind = {"tokenizer.model": "sentencepiece"}.get(names[-1], "characters")
             tokenizer = load_tokenizer(kind, place, random.choice((300, 9)))
         else:
-            vocabulary = find_vocabulary(place, Weights({}), MAPPING)
+            vocabulary = find_vocabulary(place, Weights({}), NANO_GPT_MAPPING)
             vocabulary.special_ids(("pad_id", "bos_id", "eos_id"))
             size = random.choice((len(PIECES), 3, 300))
             tokenizer = make_tokenizer(
-                vocabulary, MAPPING, dict.fromkeys(("source", "target"), size), 0, 1
+                vocabulary, NANO_GPT_MAPPING, dict.fromkeys(("source", "target"), size), 0, 1
             )
         ids = tokenizer.encode("the cat", "source")
         tokenizer.decode(ids)

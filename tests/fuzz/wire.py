@@ -8,8 +8,7 @@ from random import Random
 from tests.fuzz.damage import damaged_bytes, strange_json
 from tests.fuzz.kind import Attempt, Kind
 from transformer import load_checkpoint, record
-from transformer.recording.wire import MAGIC, to_bytes
-from transformer.recording.wire_reading import from_bytes
+from transformer.recording.wire import MAGIC, from_bytes, to_bytes
 
 MARK = "0" * 64
 

@@ -16,8 +16,7 @@ from tests.gallery.findings import STORY, left_out, outside
 from tests.gallery.renewing import renewed_story
 from tests.gallery.rules import RULES
 from tests.gallery.seen import Seeing
-from viz.stories.shipped import FOLDER, shipped_stories
-from viz.stories.writing import write_story
+from viz.stories.reading import FOLDER, shipped_stories, write_story
 
 
 def facts(renew: bool) -> int:

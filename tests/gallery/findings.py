@@ -15,11 +15,11 @@ from tests.gallery.facts import opened
 from transformer import decode, record
 from transformer.analysis.scored import Output, scored
 from transformer.checkpoint import Checkpoint, shipped_path
-from transformer.corpus.atlas import Atlas
+from transformer.corpus.labels import Atlas
 from transformer.corpus.shipped import Place, shipped_survey
 from transformer.edits import Edit
 from transformer.edits import parse as parse_edit
-from viz.stories.shipped import shipped_stories
+from viz.stories.reading import shipped_stories
 
 STORY, CHECKPOINT = "worth-of-heads", "en-de"
 ENCODER, DECODER, CROSS = "encoder_self", "decoder_self", "cross"

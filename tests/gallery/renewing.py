@@ -11,8 +11,8 @@ from dataclasses import dataclass, replace
 
 from tests.gallery.facts import Seen, cells_of, maps_of, seen, strongest, word, written
 from transformer.analysis.reading import AttentionMap
+from viz.stories.reading import fact_line
 from viz.stories.story import SPREAD, Fact, Scene, Story
-from viz.stories.writing import fact_line
 
 BELOW = 0.02
 """A fact's `least` is its weight less this."""

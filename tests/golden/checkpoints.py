@@ -21,7 +21,7 @@ from tests.transformer.hugging_face.pairs import save_pair_reader
 from transformer.checkpoint import HISTORY, SNAPSHOTS, About
 from transformer.config import ModelConfig
 from transformer.discover import discover
-from transformer.files.whole_file import write_whole
+from transformer.files.foreign_text import write_whole
 from transformer.formats.headscope import save_checkpoint, save_weights
 from transformer.token import Token
 from transformer.tokenizer import (

@@ -11,16 +11,15 @@ from unittest.mock import patch
 
 from transformer.discover import discover
 from transformer.recording import Recording
-from viz.components.kit.pack import unpack
+from viz.components.kit.browser import unpack
 from viz.exhibits.exhibit import Exhibit as Declared
 from viz.exhibits.exhibit import PictureAt
 from viz.exhibits.table import Table, Tables, as_tables
 from viz.figure_at import page_of
 from viz.pages.gallery import pictures
-from viz.pages.lessons.lesson import opened_by, place_in
-from viz.pages.lessons.pictures import exhibits_in
+from viz.pages.lessons.lesson import exhibits_in, opened_by, place_in
 from viz.painters.chart_sheet import sheet
-from viz.painters.table_entries import Entries, entries_of
+from viz.painters.table_sheet import Entries, entries_of
 from viz.paper.figure import Figure
 from viz.paper.record import Record
 from viz.paper.sheet import Sheet
@@ -29,7 +28,7 @@ from viz.server.recording_scenes import story_file
 from viz.state.page import PAGES, Page, Pane
 from viz.stories.story import Scene, Story
 from viz.theme import LIGHT
-from viz.ui.printing import data_of, figure_of, says_of
+from viz.ui.saving import data_of, figure_of, says_of
 from viz.views.view import Choice, View
 
 WIDTH = 6.9

@@ -15,10 +15,10 @@ import numpy as np
 
 from tests.golden.exhibits_of import Cell, Exhibit
 from tests.golden.screens import AltReader, Drawn
-from viz.components.kit.pack import unpack
+from viz.components.kit.browser import unpack
+from viz.paper.figure import rows
 from viz.paper.sheet import Cells, Sheet, Words
 from viz.paper.svg import svg
-from viz.paper.table import rows
 
 MOST = 150
 """Rows of one sort that are written one by one; of more, what they come to."""

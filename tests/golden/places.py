@@ -20,7 +20,7 @@ from tests.viz.places import PLACES
 from transformer.discover import discover
 from viz.lessons.riddle import NO_RIDDLE
 from viz.screen import Screen, parse, put
-from viz.stories.shipped import shipped_stories, stories_of
+from viz.stories.reading import shipped_stories, stories_of
 from viz.stories.story import Scene, Story
 from viz.views.view import View
 

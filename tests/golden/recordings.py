@@ -11,7 +11,7 @@ from tests.transformer.watch.placed import Alibi, Layer, Learned, Stack, Turning
 from transformer import Recording, decode, load_checkpoint, record
 from transformer.checkpoint import checkpoints_folder
 from transformer.decoding import Candidate
-from transformer.recording.decisions import Masked
+from transformer.recording.data import Masked
 from transformer.token import Token
 from transformer.watch import record_module
 

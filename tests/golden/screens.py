@@ -17,7 +17,11 @@ from streamlit.testing.v1 import AppTest
 from tests.viz.ui.test_app import start
 from viz.screen import Screen, spell
 
-PATIENCE = ("viz.ui.live_text.PATIENCE", "viz.ui.progress.PATIENCE", "viz.ui.progress.LONG")
+PATIENCE = (
+    "viz.ui.progress.LIVE_TEXT_PATIENCE",
+    "viz.ui.progress.PATIENCE",
+    "viz.ui.progress.LONG",
+)
 """Seconds that a page waits before it shows what there is so far: here all of it is wanted."""
 
 SCAN = "scan_component_manifests"

@@ -6,8 +6,7 @@ from collections.abc import Iterator
 import pytest
 
 from tests.golden.files import file_of, places_and_names, read
-from viz.exhibits.table import Cell, Column, Row, Table
-from viz.exhibits.table_rows import cells_of
+from viz.exhibits.table import Cell, Column, Row, Table, cells_of
 
 _CELL = re.compile(r"cell (\d+)\.(\d+)\.(\d+): (.*?)( \| .*)?")
 _INTERVAL = re.compile(r"([+−]?\d[\d.]*) to ([+−]?\d[\d.]*)(?: (%))?")

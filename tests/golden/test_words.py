@@ -9,7 +9,7 @@ import pytest
 
 from tests.golden.files import file_of, places_and_names, read
 from transformer.words import text_words
-from viz.figures.heads.names import BLOCKS
+from viz.figures.heads.all_heads import BLOCKS
 
 PIECES_ASKED = "tokens=pieces"
 SUBJECT = "screens/inspect-more-6"

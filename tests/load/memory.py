@@ -11,8 +11,7 @@ import time
 from pathlib import Path
 
 from tests.load.visitor import sentence
-from viz.run.cache import CACHE
-from viz.run.garbage import collect
+from viz.run.cache import CACHE, collect
 from viz.run.request import answer, make_request
 from viz.run.settings import memory
 

@@ -15,7 +15,7 @@ from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from websockets import Subprotocol
 from websockets.asyncio.client import ClientConnection, connect
 
-from viz.components.kit.pack import unpack
+from viz.components.kit.browser import unpack
 
 WAIT = 120.0
 """Seconds after which an answer is taken to be lost."""

@@ -15,10 +15,9 @@ import torch
 from tests.mistakes.mistakes import CHECKPOINT, DOCUMENT, METHOD, MISTAKES, RESULTS, Mistake
 from transformer import Checkpoint, decode, evidence, load_checkpoint
 from transformer.causes import contrast, repairs
-from transformer.causes.another_word import word_number
-from transformer.causes.contrast_file import contrast_values
+from transformer.causes.contrast import contrast_values, word_number
 from transformer.causes.pruning import pruning, pruning_values
-from transformer.causes.repairs_file import repairs_values
+from transformer.causes.repairs import repairs_values
 from transformer.fingerprint import fingerprint
 
 N_REPAIRS = 3

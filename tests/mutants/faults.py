@@ -39,7 +39,7 @@ FAULTS = (
     ),
     Fault(
         "joey-norms",
-        "transformer/formats/mappings/joey_nmt.py",
+        "transformer/formats/mappings/translators.py",
         f'"x_layer_norm": "self_residual.norm",\n{12 * " "}"dec_layer_norm": "cross_residual.norm"',
         f'"x_layer_norm": "cross_residual.norm",\n{12 * " "}"dec_layer_norm": "self_residual.norm"',
         "Two norms of a decoder's layer in the order of their names.",
@@ -47,7 +47,7 @@ FAULTS = (
     ),
     Fault(
         "open-nmt-scale",
-        "transformer/formats/mappings/open_nmt.py",
+        "transformer/formats/mappings/translators.py",
         "scaled_embeddings=has_positions",
         "scaled_embeddings=True",
         "Embeddings are scaled where a model has no encodings, too.",
@@ -63,7 +63,7 @@ FAULTS = (
     ),
     Fault(
         "begun-by-starts",
-        "transformer/hugging_face/writing/rules.py",
+        "transformer/hugging_face/writing/settings.py",
         "n_begun = 1 if starts else source.size(1)",
         "n_begun = n_before",
         "A forced first token no longer counts as written: min_new_tokens asks for one more.",
@@ -79,7 +79,7 @@ FAULTS = (
     ),
     Fault(
         "last-token-of-all",
-        "transformer/recording/text_vector.py",
+        "transformer/recording/data.py",
         "return some[-1]",
         "return states[-1]",
         "A text's vector by its last token is that of a token which is hidden.",
@@ -118,7 +118,7 @@ FAULTS = (
     ),
     Fault(
         "rollout-to-own-layer",
-        "transformer/analysis/lenses/rollout.py",
+        "transformer/analysis/lenses/lenses.py",
         "_product(encoder, encoder.n_layers - 1)",
         "_product(encoder, layer)",
         "Cross-attention's rollout takes the encoder up to the decoder's layer.",
@@ -126,7 +126,7 @@ FAULTS = (
     ),
     Fault(
         "read-by-written",
-        "transformer/corpus/roles/aligns_read.py",
+        "transformer/corpus/roles/roles.py",
         "anchors(sides, sides.queries)",
         "anchors(sides, sides.names)",
         "The role of the word that was read is measured by the word that is written.",
@@ -141,14 +141,14 @@ FAULTS = (
     ),
     Fault(
         "spread-with-padding",
-        "transformer/training/spread.py",
+        "transformer/training/warm_start.py",
         "/ (states * weights).norm())",
         "/ states.norm())",
         "Padding counts in the whole, so that an encoder seems nearer to collapse than it is.",
     ),
     Fault(
         "composition-in-layer",
-        "transformer/inspection/composition.py",
+        "transformer/inspection/circuits.py",
         'w_layer < r_layer or (wrote == "decoder_self" and w_layer == r_layer)',
         "w_layer < r_layer",
         "A decoder's self-attention does not write what cross-attention of its layer reads.",
@@ -162,7 +162,7 @@ FAULTS = (
     ),
     Fault(
         "padding-of-rows",
-        "viz/lessons/tasks/padding.py",
+        "viz/lessons/tasks/maps.py",
         "is_padding.expand(n, n).sum()",
         "is_padding.expand(len(subject.attention.keys), n).sum()",
         "Rows of padding are left out of the cells that the truth counts.",
@@ -170,7 +170,7 @@ FAULTS = (
     ),
     Fault(
         "masked-in-either",
-        "viz/views/head_difference.py",
+        "viz/views/heads.py",
         "masked &= ~other.allowed",
         "masked |= ~other.allowed",
         "A difference is hidden where only one of both heads has a mask.",
@@ -206,7 +206,7 @@ FAULTS = (
     ),
     Fault(
         "cells-of-other-kind",
-        "viz/pages/heads/drawing.py",
+        "viz/pages/heads/questions.py",
         'change(kind=kind, **({"heads_ask": ""} if pattern.cells else {}))',
         "change(kind=kind)",
         "Another kind of attention cannot be chosen where cells are drawn: they hold the old one.",

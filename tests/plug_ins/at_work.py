@@ -13,7 +13,7 @@ from safetensors.torch import load_file
 
 from transformer import Checkpoint, decode, load_checkpoint, record, survey
 from transformer.__main__ import main
-from transformer.analysis.metrics.measure import measure
+from transformer.analysis.metrics.metrics import measure
 from transformer.analysis.reading import Reading, lenses, read
 from transformer.checkpoint import About
 from transformer.config import ModelConfig
@@ -22,10 +22,9 @@ from transformer.discover import discover
 from transformer.formats.headscope import read_config, save_checkpoint
 from transformer.inspection.survey import inspect
 from transformer.tokenizer import NumberTokenizer
-from viz.lessons.kinds import read_task
-from viz.lessons.place import find_place
-from viz.lessons.subject import Subject
-from viz.stories.shipped import shipped_stories
+from viz.lessons.exercise import read_task
+from viz.lessons.subject import Subject, find_place
+from viz.stories.reading import shipped_stories
 
 TEXT = "3 7 2 9"
 COPY = Path("checkpoints/copy")

@@ -9,7 +9,7 @@ from typing import Any
 import streamlit as st
 from streamlit.testing.v1 import AppTest
 
-from viz.components.kit.pack import unpack
+from viz.components.kit.browser import unpack
 from viz.screen import choose, spell, unread
 
 NAVIGATION = st.navigation
@@ -34,7 +34,7 @@ def page_of(name: str) -> None:
 def lens_list() -> None:
     """The script of what stands behind *Reading*, where lenses are chosen."""
     from viz.screen import Screen
-    from viz.ui.reading import _choose_lens
+    from viz.ui.controls import _choose_lens
 
     _choose_lens(Screen(lens="excess"))
 

@@ -8,9 +8,9 @@ import torch
 from torch import Tensor
 
 from transformer import load_checkpoint, record
-from transformer.analysis.sweep import sweep
+from transformer.analysis.ablation import sweep
 from transformer.checkpoint import Checkpoint
-from transformer.recording.text_vector import angle, cosine
+from transformer.recording.data import angle, cosine
 
 FOLDER = Path("build/real/all-MiniLM-L6-v2")
 SENTENCES = ("This is an example sentence", "Each sentence is converted", "A dog lay on the rug.")

@@ -15,7 +15,7 @@ from transformer import Checkpoint, decode, load_checkpoint, record
 from transformer.batch_masks import SentenceMasks, batch_masks, pad_token, told_apart, used_masks
 from transformer.config import ModelConfig
 from transformer.discover import discover
-from transformer.layers.masks import combined_mask, padding_mask, subsequent_mask
+from transformer.layers.attention import combined_mask, padding_mask, subsequent_mask
 from transformer.recording import Attention
 from transformer.token import Token
 

@@ -15,9 +15,9 @@ from safetensors.torch import load_file, save_file
 from tests.conftest import SENTENCES
 from transformer import Checkpoint, CheckpointError, decode, load_checkpoint
 from transformer.checkpoint import FOLDER, checkpoints_folder, shipped_path
-from transformer.commands.arguments import checkpoint
+from transformer.commands.command import checkpoint
 from transformer.device import DeviceError
-from transformer.files.whole_file import write_whole
+from transformer.files.foreign_text import write_whole
 from transformer.formats.headscope import save_weights
 from transformer.inspection.survey import survey
 from transformer.training.history import read_history

@@ -20,7 +20,7 @@ from transformer.config import ModelConfig
 from transformer.decoding import Candidate, Decoding, decode
 from transformer.discover import discover
 from transformer.recording import Recording
-from transformer.recording.decisions import Classification, Masked
+from transformer.recording.data import Classification, Masked
 from transformer.recording.ours import record
 from transformer.token import Token
 from transformer.tokenizer import NumberTokenizer
@@ -112,7 +112,7 @@ def messages_are_not_hashed() -> Iterator[None]:
 @pytest.fixture(autouse=True)
 def whole_texts(monkeypatch: pytest.MonkeyPatch) -> None:
     """However long a text takes, pages are drawn of all of it: on a busy machine, too."""
-    monkeypatch.setattr("viz.ui.live_text.PATIENCE", inf)
+    monkeypatch.setattr("viz.ui.progress.LIVE_TEXT_PATIENCE", inf)
     monkeypatch.setattr("viz.ui.progress.LONG", inf)
 
 

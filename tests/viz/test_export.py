@@ -12,13 +12,13 @@ import pytest
 import torch
 
 from transformer import record
-from transformer.analysis.metrics.measure import measure
-from transformer.analysis.selection import Selection
-from transformer.analysis.tables.heads_file import alignment_text, metrics_csv
+from transformer.analysis.metrics.metrics import measure
+from transformer.analysis.reading import Selection
+from transformer.analysis.tables import alignment_text, metrics_csv
 from transformer.batch_masks import batch_masks
 from transformer.checkpoint import Checkpoint
 from transformer.decoding import Decoding
-from transformer.files.csv_file import of_text
+from transformer.files.foreign_text import of_text
 from transformer.recording import Attention, Recording
 from transformer.token import Token
 from viz.export import (
@@ -32,7 +32,7 @@ from viz.export import (
 from viz.painters.chart_plotly import figure as paint
 from viz.painters.chart_plotly import figure_html
 from viz.theme import DARK
-from viz.views.head_heatmap import chart
+from viz.views.heads import chart_head_heatmap
 
 ROOT = Path(__file__).parents[1]
 
@@ -157,7 +157,7 @@ def test_csv_has_every_cell_of_every_mask(nasty: Recording, recorder, kind: str)
 
 
 def test_html_is_one_page_that_asks_nobody(nasty: Recording) -> None:
-    figure = paint(chart(nasty, Selection("cross", 0, 1)), DARK)
+    figure = paint(chart_head_heatmap(nasty, Selection("cross", 0, 1)), DARK)
     page = figure_html(figure, "<script>").decode()
     assert page.count("</script>") == page.count("<script")
     assert "<title>&lt;script&gt;</title>" in page

@@ -21,8 +21,7 @@ from viz.glossary import (
     word_of,
     words,
 )
-from viz.word import HEADS, Word
-from viz.words import WORDS
+from viz.words import HEADS, WORDS, Word
 
 COMPONENTS = Path(__file__).parents[2] / "viz" / "components"
 ASKED = {

@@ -5,8 +5,8 @@ import math
 import pytest
 import torch
 
+from transformer.refusal import visible
 from transformer.token import Token
-from transformer.visible import visible
 from viz.labels import (
     figure_label,
     figure_text,

@@ -12,9 +12,7 @@ from transformer.edits import EditKind, edit_kinds
 from transformer.edits.edit import NUMBERS
 from viz import spelling
 from viz.choice import choices, with_entry
-from viz.elsewhere import elsewhere
-from viz.fields.compare import CompareFields
-from viz.fields.experiment import ExperimentFields
+from viz.fields.fields import CompareFields, ExperimentFields
 from viz.screen import (
     Screen,
     all_choices,
@@ -28,6 +26,7 @@ from viz.screen import (
     value_of,
 )
 from viz.spelling import Spelling
+from viz.state.focus import elsewhere
 
 NASTY = [
     "",

@@ -19,8 +19,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from transformer.analysis.outputs.plain import answer_of, scores_of, vectors_of
-from transformer.analysis.scored import states_with
+from transformer.analysis.scored import answer_of, scores_of, states_with, vectors_of
 from transformer.checkpoint import Checkpoint
 from transformer.editing.editor import Editor
 from transformer.editing.ours import Editing, editing, places
@@ -28,11 +27,11 @@ from transformer.editing.references import references
 from transformer.edits.edit import Edit
 from transformer.inputs import InputError, source_ids
 from transformer.models.family import ForcedPass
-from transformer.recording.text_vector import angle
+from transformer.recording.data import angle
 from transformer.recording.watched import edited_logits, plan_of, text_vector
 from transformer.token import Token
 from transformer.vocabulary import source_side
-from transformer.watch.editing.plan import Plan
+from transformer.watch.editing import Plan
 
 ROWS = 64
 """Patches that are tried at once."""

@@ -1,26 +1,131 @@
-"""read(): how an attention is put on screen: through which lens, and what its rows and columns are.
+"""The reading of an attention on screen: through which lens, and what its rows and columns are."""
 
-Every picture of heads takes the AttentionMap that this gives, and never asks how it was made.
-"""
-
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Literal
 from weakref import WeakKeyDictionary
 
+import numpy as np
 import torch
 from torch import Tensor
+from torch.nn import functional as F
 
 from transformer.analysis.lenses.lens import Lens
-from transformer.analysis.merging import Group, merge, merge_largest
-from transformer.analysis.strongest import largest_size, strongest_cell
 from transformer.checkpoint import About
 from transformer.discover import discover
 from transformer.models.family import Rows
 from transformer.recording import Attention, Recording
 from transformer.token import Token
 from transformer.words import word_groups, word_piece
+
+# Rows and columns that stand for several positions: their values, merged.
+
+Group = tuple[int, ...]
+"""Positions that one row or column stands for."""
+
+
+def merge_largest(
+    values: Tensor, is_open: Tensor, rows: tuple[Group, ...], columns: tuple[Group, ...]
+) -> Tensor:
+    """Keys by maximum, queries by mean, masked cells left out of both; 0 where all are masked."""
+    values = values.masked_fill(~is_open, -torch.inf)  # else a masked 0 would beat what is below 0
+    values = merge(values, columns, -1, "max")
+    counted = merge(values.isfinite().float(), rows, -2, "mean")
+    summed = merge(values.masked_fill(values.isinf(), 0.0), rows, -2, "mean")
+    return torch.where(counted > 0, summed / counted, 0.0)
+
+
+def merge(
+    values: Tensor, groups: tuple[Group, ...], axis: int, how: Literal["sum", "max", "mean"]
+) -> Tensor:
+    """One slice for each group of slices along an axis: first members, then second ones, ..."""
+    if groups == tuple((i,) for i in range(values.size(axis))):
+        return values
+    merged = _picked(values, (group[0] for group in groups), axis)
+    for place in range(1, max(map(len, groups), default=0)):
+        longer = [n for n, group in enumerate(groups) if len(group) > place]
+        further = _picked(values, (groups[n][place] for n in longer), axis)
+        so_far = _picked(merged, longer, axis)
+        both = so_far.maximum(further) if how == "max" else so_far + further
+        merged.index_copy_(axis, torch.tensor(longer), both)
+    if how != "mean":
+        return merged
+    along = [1] * values.dim()
+    along[axis] = -1
+    return merged / torch.tensor([len(group) for group in groups]).view(along)
+
+
+def _picked(values: Tensor, positions: Iterable[int], axis: int) -> Tensor:
+    """Slices along an axis, in a new tensor: NumPy is ten times as fast at it along the last."""
+    return torch.from_numpy(values.numpy().take(np.array(list(positions), dtype=np.intp), axis))
+
+
+# The strongest cell of a head: the value farthest from 0, in a row that had a choice.
+
+
+def rows_with_choice(allowed: Tensor) -> Tensor:
+    """Rows among which the strongest cell is looked for: [..., R, C] -> [..., R].
+
+    Rows that may attend to one key only are left out: their 1.0 is not a finding. Where every row
+    is such a row, all count.
+    """
+    free = allowed.sum(-1) > 1
+    return free | ~free.any(-1, keepdim=True)
+
+
+def strongest_cells(sizes: Tensor, rows: Tensor | None) -> Tensor:
+    """Row and column of each head's largest size: [N, R, C] -> [N, 2].
+
+    sizes: none below 0. rows: as `rows_with_choice` gives them [N or 1, R]; None: all.
+    """
+    peaks = sizes.amax(-1)  # [N, R]
+    if rows is not None:
+        peaks = torch.where(rows, peaks, -1.0)
+    row = peaks.argmax(-1)
+    column = sizes[torch.arange(len(sizes)), row].argmax(-1)
+    return torch.stack([row, column], -1)
+
+
+def strongest_cell(values: Tensor, allowed: Tensor) -> tuple[int, int] | None:
+    """Row and column of the value [R, C] farthest from 0; None where no open one is finite."""
+    allowed = allowed & values.isfinite()  # some models compute NaN
+    if not bool(allowed.any()):
+        return None
+    sizes = values.abs().masked_fill(~allowed, -1.0)
+    row, column = strongest_cells(sizes[None], rows_with_choice(allowed)[None])[0].tolist()
+    return row, column
+
+
+def strongest_weight(
+    attention: Attention,
+    layer: int,
+    head: int,
+    queries: Sequence[int] | None = None,
+    keys: Sequence[int] | None = None,
+) -> tuple[int, int]:
+    """Query and key of a head's largest weight.
+
+    queries, keys: the positions looked at, such as those of two words; all when left out.
+    """
+    rows = list(range(len(attention.queries)) if queries is None else queries)
+    columns = list(range(len(attention.keys)) if keys is None else keys)
+    weights = attention.weights(layer, head)[rows][:, columns]
+    free = rows_with_choice(attention.allowed(layer, head)[rows])
+    row, column = strongest_cells(weights[None], free[None])[0].tolist()
+    return rows[row], columns[column]
+
+
+def largest_size(values: Tensor) -> float:
+    """The largest absolute value that is finite; 0 where there is none."""
+    finite = values[values.isfinite()]
+    return float(finite.abs().max()) if finite.numel() else 0.0
+
+
+# read(): how an attention is put on screen: through which lens, and what its rows and columns
+# are.
+#
+# Every picture of heads takes the AttentionMap that this gives, and never asks how it was made.
 
 Between = Literal["all", "a-b", "b-a", "a-a", "b-b"]
 BETWEEN: dict[Between, str] = {
@@ -305,3 +410,86 @@ def _part(reading: Reading, lens: Lens) -> str:
         return title
     is_whole = reading.special == "renormalised"
     return f"{title}, rows renormalised" if is_whole else f"{title}: rows sum to less than 1"
+
+
+# A large map as blocks of cells: the largest value of each block, or the one farthest from 0.
+
+Block = tuple[int, int]
+"""The numbers of rows and columns of cells in one block."""
+
+
+def maxima(values: Tensor, block: Block) -> Tensor:
+    """[N, R, C] -> [N, R', C'], each block's maximum; the last of a row or column may be smaller.
+
+    Of booleans: whether any cell of a block is true.
+    """
+    for axis, size in ((1, block[0]), (2, block[1])):
+        n = values.size(axis)
+        if size == 1:
+            continue
+        whole = n - n % size
+        largest = values.narrow(axis, 0, whole).unflatten(axis, (-1, size)).amax(axis + 1)
+        if whole < n:
+            rest = values.narrow(axis, whole, n - whole).amax(axis, keepdim=True)
+            largest = torch.cat([largest, rest], axis)
+        values = largest
+    return values
+
+
+def farthest(values: Tensor, block: Block) -> Tensor:
+    """[N, R, C] -> [N, R', C']: each block's value that is farthest from 0, with its sign."""
+    high, low = maxima(values, block), -maxima(-values, block)
+    return torch.where(-low > high, low, high)
+
+
+def located(
+    values: Tensor, allowed: Tensor, block: Block, *, signed: bool = False
+) -> tuple[Tensor, Tensor]:
+    """Each block's largest allowed value [N, R', C'], NaN where none is, and which cell it is.
+
+    values, allowed: [N, R, C]. signed: the value farthest from 0 instead. A block's cells are
+    counted row by row.
+    """
+    sizes = (values.abs() if signed else values).masked_fill(~allowed, -torch.inf)
+    largest, at = F.max_pool2d(sizes, block, ceil_mode=True, return_indices=True)
+    row, column = at // values.size(2), at % values.size(2)
+    result = values.flatten(1).gather(1, at.flatten(1)).view_as(largest)
+    places = row % block[0] * block[1] + column % block[1]
+    return result.masked_fill(largest == -torch.inf, torch.nan), places
+
+
+def block_within(n_rows: int, n_columns: int, most: int, side: int | None = None) -> Block:
+    """The block that makes a map small enough: one cell up to most x most cells.
+
+    side: the rows and columns, at most, of what a larger map becomes; `most` when left out.
+    """
+    if n_rows * n_columns <= most**2:
+        return 1, 1
+    return block_of_sides(n_rows, n_columns, side or most)
+
+
+def block_of_sides(n_rows: int, n_columns: int, side: int) -> Block:
+    """The block with which neither axis keeps more than `side` blocks."""
+    return max(1, -(-n_rows // side)), max(1, -(-n_columns // side))
+
+
+# A head of a recording, by its place.
+
+
+@dataclass(frozen=True)
+class Selection:
+    """One head of a recording."""
+
+    kind: str
+    layer: int
+    head: int
+
+    def attention(self, recording: Recording) -> Attention:
+        return recording.attentions[self.kind]
+
+    def __str__(self) -> str:
+        return f"L{self.layer} H{self.head}"  # in the ids of figures; people read the name
+
+    def name(self, recording: Recording) -> str:
+        """Name it as the model itself counts its layers: "L2 H3"."""
+        return f"L{self.attention(recording).number(self.layer)} H{self.head}"

@@ -1,28 +1,179 @@
-"""A score taken apart by what made it: the contents of query and key, and their positions.
+"""A score taken apart by what made it, and queries and keys in one space."""
 
-Where positions are added to embeddings, x = e + p and the first layer's score is a sum of four
-products: (e_i + p_i) W_Q W_K^T (e_j + p_j)^T (Dai et al. 2019, section 3.3; Ke et al. 2021). What
-holds a bias of a projection or of a norm is a fifth. A norm before the attention is linear once
-each token's deviation is taken as it is in this very run: the sum is right, and the parts are those
-of the model with its norm frozen.
-"""
-
-from collections.abc import Iterable, Mapping
+import threading
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 
-from transformer.analysis.watched_terms import watched_parts
 from transformer.checkpoint import Checkpoint
+from transformer.editing.editor import Editor
 from transformer.editing.ours import places
 from transformer.edits.edit import Edit
-from transformer.edits.spelling import edits_of
+from transformer.edits.spelling import edit_kinds, edits_of
+from transformer.layers.embedding import Concatenated
 from transformer.layers.norm import BatchNorm, DeviationNorm, NoNorm
-from transformer.layers.positions import Concatenated
-from transformer.recording import PositionalEncoding, Recording
+from transformer.recording import AttentionCall, PositionalEncoding, Recording
+from transformer.recording.watched import edited_calls, plan_of
 from transformer.refusal import Refusal
+from transformer.watch.capture.operators import watching
+
+# Queries and keys of a first layer as sums, in a model that runs as its own code says.
+#
+# From embeddings e and encodings p to a query nothing but linear maps and norms stands. With each
+# norm's deviation taken as it is in this run, a query is f(e + p) for an affine f; so runs with p
+# taken away, with e taken away and with both say what of it is content, position and bias. That f
+# is affine is not believed but checked: what p adds must be the same with and without e.
+
+MOST_ERROR = 1e-3
+"""A share of the largest number: what positions add may differ so far with and without contents."""
+
+
+@dataclass(frozen=True, eq=False)
+class Parts:
+    """A head's queries or keys [T, d_head] in double precision; their sum is what was recorded."""
+
+    content: Tensor
+    position: Tensor
+    biases: Tensor
+
+
+@dataclass(frozen=True, eq=False)
+class WatchedParts:
+    """Both sums, and whether a norm stands before, whose deviations are taken as in this run."""
+
+    query: Parts
+    key: Parts
+    is_frozen: bool
+
+
+def watched_parts(
+    checkpoint: Checkpoint,
+    recording: Recording,
+    kind: str,
+    head: int,
+    side: str,
+    edits: Sequence[Edit] = (),
+) -> WatchedParts | None:
+    """Split q and k of a kind's first layer, which reads this side; None where they are no sums.
+
+    edits: those of the recording.
+    """
+    ids = [[token.id for token in each] for each in (recording.source, recording.target)]
+    forced = checkpoint.family.forced_pass(checkpoint.config, ids[0], ids[1] or None)
+    plan, model = plan_of(checkpoint, forced), checkpoint.model
+    if side not in plan.sides or kind not in plan.sizes:
+        return None
+    moved = [each for each in edits if each.place == side and edit_kinds()[each.name].of == "side"]
+    moved = [each for each in moved if edit_kinds()[each.name].words is None]  # they are read so
+
+    def first(factor: float) -> AttentionCall:
+        scaled = Edit("positions-scale", side, (), (factor,))
+        calls = edited_calls(checkpoint, forced, plan, Editor([*moved, scaled]))
+        first = [(spot, call) for spot, call in calls if (spot.kind, spot.layer) == (kind, 0)]
+        spot, call = [each for each in first if each[0].first_head <= head][-1]
+        return call.only(head - spot.first_head)
+
+    with frozen_norms(model) as freeze:
+        runs = [first(1.0)]
+        freeze()
+        runs.append(first(0.0))
+        with without_embeddings(model):
+            runs += [first(1.0), first(0.0)]
+    query, key = (
+        _parts_watched_terms(*(getattr(run, name)[0].double().cpu() for run in runs))
+        for name in ("q", "k")
+    )
+    if query is None or key is None:
+        return None
+    free = first(0.0)
+    is_frozen = any(
+        not torch.allclose(getattr(free, name), getattr(runs[1], name), rtol=1e-4, atol=1e-5)
+        for name in ("q", "k")
+    )
+    return WatchedParts(query, key, is_frozen)
+
+
+def _parts_watched_terms(
+    whole: Tensor, content: Tensor, position: Tensor, nothing: Tensor
+) -> Parts | None:
+    """Make parts of f(e + p), f(e), f(p) and f(0) [T, d]; None where f is not affine."""
+    of_position = whole - content
+    error = (of_position - (position - nothing)).abs().max()
+    if not bool(error <= MOST_ERROR * whole.abs().max().clamp(min=1.0)):
+        return None
+    return Parts(content - nothing, of_position, nothing)
+
+
+@contextmanager
+def frozen_norms(model: nn.Module) -> Iterator[Callable[[], None]]:
+    """While entered, layer norms keep how they divide in the first run of this thread.
+
+    Yields what is to be called after it: from then on they divide as they did.
+    """
+    thread, norms, n_calls = threading.get_ident(), dict[tuple[int, int], Tensor](), Counter[int]()
+    is_frozen = False
+
+    def begin(module: nn.Module, inputs: Any) -> None:
+        if threading.get_ident() == thread:
+            n_calls.clear()
+
+    def hook(norm: Any, inputs: Any, output: Tensor) -> Tensor | None:
+        if threading.get_ident() != thread or not inputs:
+            return None
+        place = id(norm), n_calls[id(norm)]
+        n_calls[id(norm)] += 1
+        with watching(None):
+            x, axes = inputs[0].float(), tuple(range(-len(norm.normalized_shape), 0))
+            if not is_frozen:
+                variance = x.var(axes, correction=0, keepdim=True)
+                norms[place] = (variance + norm.eps).rsqrt()
+                return None
+            x = (x - x.mean(axes, keepdim=True)) * norms[place]
+            x = x if norm.weight is None else x * norm.weight
+            return (x if norm.bias is None else x + norm.bias).to(output.dtype)
+
+    def freeze() -> None:
+        nonlocal is_frozen
+        is_frozen = True
+
+    with ExitStack() as hooks:
+        hooks.callback(model.register_forward_pre_hook(begin).remove)
+        for norm in model.modules():
+            if isinstance(norm, nn.LayerNorm):
+                hooks.callback(norm.register_forward_hook(hook).remove)
+        yield freeze
+
+
+@contextmanager
+def without_embeddings(model: nn.Module) -> Iterator[None]:
+    """While entered, tables of embeddings give zeros to runs of this thread."""
+    thread = threading.get_ident()
+
+    def hook(table: nn.Module, inputs: Any, rows: Tensor) -> Tensor | None:
+        if threading.get_ident() != thread:
+            return None
+        with watching(None):
+            return torch.zeros_like(rows)
+
+    with ExitStack() as hooks:
+        for table in model.modules():
+            if isinstance(table, nn.Embedding):
+                hooks.callback(table.register_forward_hook(hook).remove)
+        yield
+
+
+# A score taken apart by what made it: the contents of query and key, and their positions.
+#
+# Where positions are added to embeddings, x = e + p and the first layer's score is a sum of four
+# products: (e_i + p_i) W_Q W_K^T (e_j + p_j)^T (Dai et al. 2019, section 3.3; Ke et al. 2021).
+# What holds a bias of a projection or of a norm is a fifth. A norm before the attention is linear
+# once each token's deviation is taken as it is in this very run: the sum is right, and the parts
+# are those of the model with its norm frozen.
 
 CONTENT, POSITION, BIASES = "content", "position", "biases"
 FOUR = tuple((of, to) for of in (CONTENT, POSITION) for to in (CONTENT, POSITION))
@@ -182,3 +333,89 @@ def _projected(
         bias = projection.bias.detach().double().cpu().unflatten(0, (n_heads, -1))[head]
         result[BIASES] = result[BIASES] + bias
     return result
+
+
+# Queries and keys of one head in one space, in which the nearest key is the most attended one.
+#
+# A score is a dot product, and a map shows distances. With one dimension more both are the same:
+# q' = [q, 0] and k' = [k, sqrt(M^2 - |k|^2)] with M = max |k| give |q' - k'|^2 = |q|^2 + M^2 - 2
+# q k, so that the order of the distances from a query is that of its scores (the reduction of
+# Bachrach et al. 2014). Nothing is lost before the projection to a plane, and what that loses is
+# counted.
+
+
+@dataclass(frozen=True, eq=False)
+class JointMap:
+    """The queries and keys of a head, exactly and on a plane."""
+
+    queries: Tensor
+    """q' [Q, d + 1]"""
+    keys: Tensor
+    """k' [K, d + 1]"""
+    query_points: Tensor
+    """[Q, 2]: both projected to the two directions in which they vary most (PCA)."""
+    key_points: Tensor
+    """[K, 2]"""
+    first: Tensor
+    """[Q]: the key with the largest weight; -1 where a row may look at nothing."""
+    nearest: Tensor
+    """[Q]: the key that is nearest on the plane, of those that the row may look at."""
+    variance: float
+    """The share of the variance of all points that the plane keeps."""
+
+    @property
+    def is_kept(self) -> Tensor:
+        """[Q]: the nearest key on the plane is the most attended one."""
+        return (self.nearest == self.first) & (self.first >= 0)
+
+    @property
+    def share(self) -> float:
+        """The share of queries for which it is; NaN without any."""
+        counted = int((self.first >= 0).sum())
+        return float(self.is_kept.sum()) / counted if counted else float("nan")
+
+
+def joint_map(call: AttentionCall) -> JointMap:
+    """Map the first head of a call, as `call.only(head)` gives it.
+
+    Keys are moved so that both clouds have one centre, which adds the same number to all scores of
+    a query, and both are scaled to one size, q / c and c k (Yeh et al. 2023): neither changes a
+    weight. Raises ValueError where scores are not known, or have a bias beside q k.
+    """
+    if not call.knows_scores or call.bias is not None or call.low is not None:
+        raise ValueError("The scores of this head are more than the products of queries and keys.")
+    q, k = call.q[0].double().cpu(), call.k[0].double().cpu()
+    sizes = [(each - each.mean(0)).norm().clamp_min(1e-9) / len(each) ** 0.5 for each in (q, k)]
+    balance = (sizes[0] / sizes[1]).sqrt()
+    q, k = q / balance, k * balance
+    k = k + (q.mean(0) - k.mean(0))
+    queries, keys = exact(q, k)
+    points, variance = _plane(torch.cat([queries, keys]))
+    query_points, key_points = points[: len(q)], points[len(q) :]
+    allowed = call.allowed()[0].cpu()
+    is_any = allowed.any(-1)
+    scores = (q @ k.mT).masked_fill(~allowed, -torch.inf)
+    apart = torch.cdist(query_points, key_points).masked_fill(~allowed, torch.inf)
+    first, nearest = (
+        each.masked_fill(~is_any, -1) for each in (scores.argmax(-1), apart.argmin(-1))
+    )
+    return JointMap(queries, keys, query_points, key_points, first, nearest, variance)
+
+
+def exact(q: Tensor, k: Tensor) -> tuple[Tensor, Tensor]:
+    """q [Q, d] and k [K, d] -> q' [Q, d + 1] and k' [K, d + 1], whose distances order as scores."""
+    lengths = k.norm(dim=-1)
+    last = (lengths.max() ** 2 - lengths**2).clamp_min(0).sqrt()
+    return torch.cat([q, q.new_zeros(len(q), 1)], -1), torch.cat([k, last[:, None]], -1)
+
+
+def _plane(points: Tensor) -> tuple[Tensor, float]:
+    """[N, D] -> [N, 2] along the two largest directions, and the share of variance they keep."""
+    centred = points - points.mean(0)
+    _, values, directions = torch.linalg.svd(centred, full_matrices=False)
+    plane = directions[:2]
+    # A direction's sign is arbitrary: the largest part points up, so that a map stays as it is.
+    signs = plane.gather(1, plane.abs().argmax(1, keepdim=True)).sign()
+    total = float((values**2).sum())
+    share = float((values[:2] ** 2).sum()) / total if total else 1.0
+    return centred @ (plane * signs).mT, share

@@ -1,32 +1,134 @@
-"""A known output under many groups of edits: how likely it is under each of them.
-
-Models of ours run all groups in one batch, a row each, and what edits leave alone is computed once:
-rows share the layers below the first that is edited (transformer/editing/growing.py). Any other
-model runs once for each group.
-"""
+"""A known output under many groups of edits: how likely it is under each of them."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
+from difflib import SequenceMatcher
 from typing import Any
 
 import torch
 from torch import Tensor
 from torch.nn.functional import logsigmoid
 
-from transformer.analysis.outputs.output import Output
 from transformer.checkpoint import Checkpoint
+from transformer.decoding.greedy import greedy
+from transformer.decoding.shared_batch import alone
+from transformer.device import at_least_single
+from transformer.editing.editor import first_layer, kinds_of
 from transformer.editing.growing import Growing
 from transformer.editing.ours import Editing, editing
 from transformer.editing.ours import check as check_ours
-from transformer.editing.reach import first_layer, kinds_of
 from transformer.editing.references import references
 from transformer.edits.edit import Edit, EditError
-from transformer.inputs import InputError, source_ids
-from transformer.models.mode import check_mode
-from transformer.precision import at_least_single
+from transformer.inputs import InputError, source_ids, target_ids
+from transformer.models.token_model import check_mode
 from transformer.recording import Recording
+from transformer.recording.data import angle, cosine
 from transformer.recording.ours import record
-from transformer.recording.text_vector import angle, cosine
+from transformer.recording.watched import numbers, text_vector
+from transformer.token import Token
+from transformer.words import word_groups, words_of
+
+# The output of a text that is judged, of whatever sort it is.
+
+
+@dataclass(frozen=True)
+class Output:
+    """The words of an output, the classes of a classifier, the numbers that a model puts on a text,
+    the tokens that a masked model sees or fills in, or a text's vector: what is judged.
+    """
+
+    source: str
+    target: tuple[Token, ...] | None
+    """The tokens that the model is given as its writing; None: it only reads."""
+    words: tuple[Token, ...]
+    """The words that are judged: the target; of a text that is only read, all but its first."""
+    foils: tuple[Token, ...] = ()
+    """Another token for each word of a target, of which is said too how likely it is."""
+    classes: tuple[str, ...] = ()
+    numbers: tuple[str, ...] = ()
+    places: tuple[int, ...] = ()
+    """The places in the source of a masked language model that its words stand at: those of its
+    masks; without a mask all that are not special."""
+    likeliest: tuple[Token, ...] = ()
+    """The most probable token of each place, without an edit."""
+    vector: Tensor | None = field(default=None, compare=False)
+    """The text's vector without an edit [D], of a model that gives one."""
+    second: str = ""
+    """A second text, with whose vector the text's is compared; empty: with its own."""
+
+    @property
+    def unit(self) -> str:
+        """The unit of changes; "units" are a number's own."""
+        if self.numbers:
+            return "units"
+        return "nats" if self.vector is None else "cosine" if self.second else "degrees"
+
+    @property
+    def others(self) -> str:
+        """Name what a change may put in place of what is there; empty where nothing is chosen."""
+        if self.numbers or self.vector is not None:
+            return ""
+        return "classes" if self.classes else "tokens" if self.places else "words"
+
+    @property
+    def groups(self) -> list[list[int]]:
+        """The columns of scores that belong together: a word's pieces."""
+        if self.classes or self.numbers or self.vector is not None:
+            return [[i] for i in range(max(1, len(self.classes or self.numbers)))]
+        if self.places and self.words == self.likeliest:  # masks are words by themselves
+            return [[i] for i in range(len(self.places))]
+        return [list(group) for group in word_groups(self.words)]
+
+
+def output_of(checkpoint: Checkpoint, source: str, target: str | Sequence[Token] | None) -> Output:
+    """Find what can be judged of this source and target. Raises InputError where nothing can."""
+    token, family = checkpoint.tokenizer.token, checkpoint.family
+    sources = source_ids(checkpoint, source)
+    ids = target_ids(checkpoint, target, len(sources))
+    if ids is not None:
+        tokens = tuple(map(token, ids))
+        return Output(source, tokens, tokens)
+    if family.decodes:
+        if len(sources) < 2:
+            raise InputError("The text is one token: there is none that the model could foresee.")
+        return Output(source, None, tuple(map(token, sources[1:])))
+    return output_read(checkpoint, source, record(checkpoint, source))
+
+
+def output_read(checkpoint: Checkpoint, source: str, plain: Recording) -> Output:
+    """Find the same in the recording of a model that writes nothing. Raises InputError."""
+    if plain.classification is not None:
+        return Output(source, None, (), classes=tuple(plain.classification.classes))
+    if plain.numbers:
+        return Output(source, None, (), numbers=tuple(plain.numbers))
+    if plain.vector is not None:
+        return Output(source, None, (), vector=plain.vector.values)
+    if plain.logits.dim() == 2 and plain.logits.size(1) == checkpoint.config.vocab_size:
+        masks = tuple(each.position for each in plain.masked)
+        places = masks or tuple(i for i, it in enumerate(plain.source) if not it.special)
+        best = plain.logits[list(places)].argmax(-1).tolist()
+        likeliest = tuple(map(checkpoint.tokenizer.token, best))
+        words = likeliest if masks else tuple(plain.source[i] for i in places)
+        if places:
+            return Output(source, None, words, places=places, likeliest=likeliest)
+    raise InputError(
+        f"{checkpoint.name} writes nothing, names no class and gives neither number nor "
+        "vector: there is no output to compare."
+    )
+
+
+def compared(output: Output, second: str) -> Output:
+    """The same output, judged by its cosine with a second text. Raises InputError."""
+    if second and output.vector is None:
+        raise InputError("There is no vector to compare with that of a second text.")
+    return replace(output, second=second)
+
+
+# A known output under many groups of edits: how likely it is under each of them.
+#
+# Models of ours run all groups in one batch, a row each, and what edits leave alone is computed
+# once: rows share the layers below the first that is edited (transformer/editing/growing.py). Any
+# other model runs once for each group.
 
 ROWS = 128
 """Rows of a batch, at most."""
@@ -227,3 +329,109 @@ def _judged(logits: Tensor, ids: Tensor) -> tuple[Tensor, Tensor]:
     largest, best = logits.max(-1, keepdim=True)
     own = logits.gather(-1, ids) - largest
     return own - logits.sub_(largest).exp_().sum(-1, keepdim=True).log(), best[:, 0]
+
+
+# The effect of a change of a model on its output: log-probabilities, and words that differ.
+
+
+@dataclass(frozen=True)
+class WordChange:
+    """A word of an output, and how likely it was before a change of the model and after it."""
+
+    word: str
+    before: float
+    """Its log-probability in nats: the sum over its pieces, each given those before it."""
+    after: float
+
+    @property
+    def gain(self) -> float:
+        """In nats; negative where the change made the word less likely."""
+        return self.after - self.before
+
+
+def log_probabilities(recording: Recording) -> Tensor:
+    """Return each target token's log-probability, given all before it: float64 [T], in nats."""
+    ids = [token.id for token in recording.target]
+    chosen = recording.logits.cpu().double().log_softmax(-1)
+    return chosen[range(len(ids)), ids]
+
+
+def word_changes(before: Recording, after: Recording) -> list[WordChange]:
+    """Compare each word of the target that both recordings were made to read.
+
+    Raises ValueError where these are different targets.
+    """
+    if before.target != after.target:
+        raise ValueError("log-probabilities are compared of one and the same target")
+    columns = (words_of(before.target), *map(word_log_probabilities, (before, after)))
+    return [WordChange(*each) for each in zip(*columns, strict=True)]
+
+
+def word_log_probabilities(recording: Recording) -> list[float]:
+    """Return each target word's log-probability in nats: the sum over its pieces."""
+    pieces = log_probabilities(recording)
+    return [float(pieces[list(group)].sum()) for group in word_groups(recording.target)]
+
+
+def differing(words: Sequence[str], other: Sequence[str]) -> list[bool]:
+    """Mark words that another text lacks if it is aligned to this one by its longest common parts.
+
+    >>> differing("weil es zu müde war".split(), "weil er zu müde war".split())
+    [False, True, False, False, False]
+    """
+    blocks = SequenceMatcher(None, words, other, autojunk=False).get_matching_blocks()
+    same = {i for block in blocks for i in range(block.a, block.a + block.size)}
+    return [i not in same for i in range(len(words))]
+
+
+def exchanged(words: Sequence[str], other: Sequence[str]) -> list[tuple[list[str], list[str]]]:
+    """Pair words with what stands for them in another text, part by part; nothing that is kept.
+
+    >>> exchanged("weil es zu müde war".split(), "weil er müde war".split())
+    [(['es', 'zu'], ['er'])]
+    """
+    codes = SequenceMatcher(None, words, other, autojunk=False).get_opcodes()
+    return [(list(words[a:b]), list(other[c:d])) for code, a, b, c, d in codes if code != "equal"]
+
+
+# The outputs of two texts as they are, which activation patching compares.
+
+MOST_CONTINUED = 24
+"""Tokens that a generator goes on with until both differ."""
+
+
+def vectors_of(checkpoint: Checkpoint, texts: Sequence[Sequence[int]]) -> list[Tensor]:
+    """The vectors of texts; none of a model that gives none."""
+    if not checkpoint.family.is_watched or checkpoint.family.decodes:
+        return []
+    with torch.inference_mode():
+        rows = (torch.tensor([ids], device=checkpoint.device) for ids in texts)
+        vectors = [text_vector(checkpoint, checkpoint.model(each)[0]) for each in rows]
+    return [each.values for each in vectors if each is not None]
+
+
+def scores_of(checkpoint: Checkpoint, texts: Sequence[Sequence[int]]) -> list[dict[str, float]]:
+    """The numbers of texts by their names; none of a model that gives none."""
+    if not getattr(checkpoint.config, "numbers", ()):
+        return []
+    with torch.inference_mode():
+        rows = (torch.tensor([ids], device=checkpoint.device) for ids in texts)
+        return [numbers(checkpoint, checkpoint.model(each)[0]) for each in rows]
+
+
+def answer_of(checkpoint: Checkpoint, sources: Sequence[int]) -> Sequence[int]:
+    """Decode greedily, or find the class. Raises InputError."""
+    rows = torch.tensor([sources], device=checkpoint.device)
+    family, config = checkpoint.family, checkpoint.config
+    with torch.inference_mode():
+        if family.decodes:
+            room = MOST_CONTINUED if family.continues else None
+            model: Any = checkpoint.model
+            return alone(model, greedy(model, rows, room), rows)[0].ids
+        logits = checkpoint.model(rows)[0]
+    if logits.shape != (len(getattr(config, "classes", ())),):
+        raise InputError(
+            f"{checkpoint.name} writes nothing, names no class and gives neither number nor "
+            "vector: nothing is measured."
+        )
+    return [int(logits.argmax())]

@@ -1,25 +1,30 @@
-"""Direct logit attribution: a logit as the sum of what each part of the model added to it.
-
-The parts of one row are carried up beside it, from the embedding to the logit: each norm is
-taken as the linear map that it is at this row's own mean and deviation. So the sum is exact, in
-any order of the norms. Behind a norm of the sum ("post") little is left of what came before, so
-there it says something of the last layer only.
-"""
+"""Direct logit attribution, and what is written when the decoder reads a lower layer."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from copy import deepcopy
+from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 
-from transformer.analysis.lenses.head_values import head_values
+from transformer.analysis.lenses.lenses import head_values
 from transformer.checkpoint import Checkpoint
+from transformer.decoding.decode import decode
+from transformer.decoding.steps import Decoding
 from transformer.inputs import InputError, source_ids, target_ids
 from transformer.layers.norm import BatchNorm, NoNorm
 from transformer.recording import Recording
 from transformer.recording.ours import record
 from transformer.token import Token
+
+# Direct logit attribution: a logit as the sum of what each part of the model added to it.
+#
+# The parts of one row are carried up beside it, from the embedding to the logit: each norm is
+# taken as the linear map that it is at this row's own mean and deviation. So the sum is exact, in
+# any order of the norms. Behind a norm of the sum ("post") little is left of what came before, so
+# there it says something of the last layer only.
 
 INPUT, BIASES, FEED_FORWARD = "input", "biases", "feed_forward"
 
@@ -194,3 +199,52 @@ def _writer(model: Any, token: int, other: int | None) -> tuple[Tensor, float]:
         return vector, bias
     taken, less = of(other)
     return vector - taken, bias - less
+
+
+# DecoderLens (Langedijk et al. 2024): what is written when the decoder reads a lower layer.
+#
+# A picture of what each layer of the encoder adds; no proof, since no decoder was trained to read
+# these layers.
+
+
+def decoder_lens(
+    checkpoint: Checkpoint, text: str, method: str = "greedy", **options: Any
+) -> tuple[Decoding, ...]:
+    """Decode the text once for each number of encoder layers, 0 first and all of them last.
+
+    Each is what `decode` gives of `with_encoder_layers`; of no layers the decoder reads embeddings.
+    Raises InputError.
+    """
+    numbers = range(_config(checkpoint).n_encoder_layers + 1)
+    lower = (with_encoder_layers(checkpoint, n) for n in numbers)
+    return tuple(decode(each, text, method=method, **options) for each in lower)
+
+
+def with_encoder_layers(checkpoint: Checkpoint, n: int) -> Checkpoint:
+    """The checkpoint whose decoder reads what the first n encoder layers give.
+
+    A closing norm of the encoder stays. It shares all weights. Raises InputError where it is no
+    encoder-decoder of ours, or has no such number of layers.
+    """
+    config = _config(checkpoint)
+    if not 0 <= n <= config.n_encoder_layers:
+        raise InputError(
+            f"{checkpoint.name} has {config.n_encoder_layers} encoder layers: the decoder can read "
+            f"0 to {config.n_encoder_layers} of them, not {n}."
+        )
+    whole = checkpoint.model
+    tensors = {id(each): each for each in chain(whole.parameters(), whole.buffers())}
+    model: Any = deepcopy(whole, tensors)
+    del model.encoder.layers[n:]
+    model.config = replace(config, n_encoder_layers=n)
+    return replace(checkpoint, model=model, config=model.config)
+
+
+def _config(checkpoint: Checkpoint) -> Any:
+    """The sizes of an encoder-decoder of ours. Raises InputError."""
+    if checkpoint.family.is_watched or checkpoint.family.reads != "source":
+        raise InputError(
+            f"{checkpoint.name} is not an encoder-decoder of ours: no decoder can be given a lower "
+            "layer of an encoder."
+        )
+    return checkpoint.config

@@ -1,31 +1,122 @@
 """evidence(): what each written word looks at, and what it cannot be written without."""
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, fields, replace
+from functools import cached_property, partial
+from typing import Any
 
 import torch
 from torch import Tensor
 
-from transformer.analysis.outputs.output import Output
-from transformer.analysis.scored import Scored, scored
-from transformer.causes.foils import output_beside
-from transformer.causes.looks import looks
-from transformer.causes.omissions import omissions
+from transformer.analysis.scored import Output, Scored, output_of, output_read, scored
 from transformer.causes.prefix import replaced, stand_in
 from transformer.causes.verdict import Verdict, verdict
 from transformer.checkpoint import Checkpoint, check_open
-from transformer.decoding.alone import OnStep
 from transformer.decoding.decode import decode
-from transformer.editing.reach import kinds_of
-from transformer.editing.read_words import side_read
+from transformer.decoding.shared_batch import OnStep
+from transformer.editing.checking import side_read
+from transformer.editing.editor import kinds_of
 from transformer.edits.edit import Edit, EditError
 from transformer.edits.spelling import edit_kinds, edits_of
+from transformer.files.foreign_text import csv_bytes
 from transformer.inputs import InputError
 from transformer.recording import Recording
 from transformer.recording.ours import record
 from transformer.token import Token
 from transformer.words import word_groups, word_piece, words_of
+
+# The last layer's weights as a word is written: on words of the source, and on what is beside.
+
+
+def looks(
+    plain: Recording, words: Sequence[Sequence[int]]
+) -> tuple[Tensor | None, tuple[str | None, ...]]:
+    """Compute `Evidence.weights` [T, S] and `Evidence.beside`, by the rows that write.
+
+    words: the positions of each of the T written words.
+    """
+    attention = plain.attentions.get("cross") or plain.attentions.get("decoder_self")
+    n, n_source = len(plain.target), len(plain.source)
+    if attention is None or not n:
+        return None, ()
+    pieces = attention.weights(attention.n_layers - 1).mean(0).cpu().double()[-n:]  # [P, K]
+    rows = torch.stack([pieces[list(group)].mean(0) for group in words])  # [T, K]
+    groups = word_groups(attention.keys[n_source:])
+    others = [tuple(n_source + i for i in group) for group in groups]
+    columns = [rows[:, list(group)].sum(-1) for group in (*word_groups(plain.source), *others)]
+    n_words = len(columns) - len(others)
+    weights, beside = torch.stack(columns, -1).split([n_words, len(others)], -1)
+    names = words_of(attention.keys[n_source:])
+    return weights, tuple(map(partial(_beside, names), weights, beside))
+
+
+def _beside(names: Sequence[str], weights: Tensor, others: Tensor) -> str | None:
+    """Name what has more weight than any word of the source, as `Evidence.beside` has it."""
+    most = float(weights.max())
+    if len(others) and float(others.max()) > most:
+        return names[int(others.argmax())]
+    return None if most > 0 else ""
+
+
+# Omissions: words of a source that no written word needs, and which may be left out in it.
+
+MOST = 0.15
+"""Nats below which no written word misses a word of the source. Below `verdict.LEAST` would lie
+many of “the” and “of”, whose work other words do as well."""
+
+
+def omissions(
+    source: Sequence[Token], hidden: Tensor, edits: Iterable[Edit] = ()
+) -> tuple[int, ...]:
+    """Number the words of the source that cost no written word as much as MOST when hidden.
+
+    hidden: [T, S], in nats. Special tokens and signs are none: a sign is seldom needed, since the
+    order of the words says the same. Nor are words that edits in force hide.
+    """
+    closed = {edit.numbers[0] for edit in edits if edit.name == "hide"}
+    words = zip(word_groups(source), words_of(source), hidden.amax(0).tolist(), strict=True)
+    return tuple(
+        number
+        for number, (group, word, cost) in enumerate(words)
+        if cost < MOST and number not in closed and not source[group[0]].special
+        if any(map(str.isalnum, word))
+    )
+
+
+# The output that is judged: what is written, beside the next most probable token of each place.
+
+MOST_FOILS = 50
+"""Tokens of a place among which its runner-up is."""
+_BEFORE = Token(-1, "a")
+
+
+def output_beside(checkpoint: Checkpoint, text: str, plain: Recording) -> Output:
+    """Find what is judged: of a target with the most probable other token of each place."""
+    if not plain.target:
+        return output_read(checkpoint, text, plain)
+    output = output_of(checkpoint, text, plain.target)
+    others = plain.logits.float().cpu().clone()
+    others[range(len(plain.target)), [token.id for token in plain.target]] = -torch.inf
+    best = others.topk(min(MOST_FOILS, others.shape[-1]), dim=-1).indices.tolist()
+    token = checkpoint.tokenizer.token
+    pairs = zip(plain.target, best, strict=True)
+    return replace(output, foils=tuple(_foil(own, list(map(token, ids))) for own, ids in pairs))
+
+
+def _foil(own: Token, others: Sequence[Token]) -> Token:
+    """Take the first one that begins a word as its own does, or goes on with one: else the first.
+
+    "Das" behind a word is no other word than "Das" by itself, and would be none at all.
+    """
+    return next((each for each in others if _goes_on(each) == _goes_on(own)), others[0])
+
+
+def _goes_on(token: Token) -> bool:
+    """Tell whether a token goes on with a word that is before it."""
+    return len(word_groups((_BEFORE, token))) == 1
+
+
+# evidence(): what each written word looks at, and what it cannot be written without.
 
 MOST_WORDS = 500
 """Words of a text, at most. Time grows with more than their square, and memory, for batches of
@@ -281,3 +372,50 @@ def _prefix(
     words = _sums(log_probs.double(), groups)
     result[:, :-1] = (words[0] - words[1:]).mT
     return result.tril(-1)
+
+
+# Evidence as files: a table with a row for each pair of words, and values for JSON.
+
+HEADER = (
+    *("target", "target_word", "verdict", "side", "number", "word"),
+    *("weight", "hidden", "cut", "contrast", "replaced"),
+)
+"""`side` is source or prefix; words are counted from 0, costs are in the evidence's unit."""
+
+
+def evidence_csv(evidence: Evidence) -> bytes:
+    """Write each written word with each word that is read, and with each written before it."""
+    return csv_bytes(HEADER, _rows(evidence))
+
+
+def _rows(evidence: Evidence) -> Iterator[Sequence[Any]]:
+    of_source = (evidence.weights, evidence.hidden, evidence.cut, evidence.contrast)
+    for t, word in enumerate(evidence.target_words):
+        kind = evidence.verdicts[t].kind if evidence.verdicts else ""
+        for s, other in enumerate(evidence.source_words):
+            numbers = [_number(each, t, s) for each in of_source]
+            yield (t, word, kind, "source", s, other, *numbers, "")
+        if evidence.prefix is not None:
+            for j, other in enumerate(evidence.target_words[:t]):
+                cost = _number(evidence.prefix, t, j)
+                yield (t, word, kind, "prefix", j, other, "", "", "", "", cost)
+
+
+def _number(matrix: Tensor | None, t: int, s: int) -> str:
+    return "" if matrix is None else f"{float(matrix[t, s]):.9g}"
+
+
+def evidence_values(evidence: Evidence) -> dict[str, Any]:
+    """Name -> value of everything, as JSON has them: matrices are lists of rows."""
+    values = {each.name: getattr(evidence, each.name) for each in fields(evidence)}
+    verdicts = [
+        {**vars(each), "word": word}
+        for word, each in zip(evidence.target_words, evidence.verdicts, strict=False)
+    ]
+    return {name: _plain(value) for name, value in values.items()} | {"verdicts": verdicts}
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Tensor):
+        return value.tolist()
+    return list(value) if isinstance(value, tuple) else value

@@ -17,7 +17,7 @@ from typing import Any, Literal
 import torch
 from torch import Tensor
 
-from transformer.analysis.sweep import sweep
+from transformer.analysis.ablation import sweep
 from transformer.causes.evidence import evidence_beside
 from transformer.checkpoint import Checkpoint
 from transformer.decoding.decode import decode, default_method

@@ -1,31 +1,40 @@
-"""Written words replaced, one by one: what those after them lose.
-
-Hiding its key would not be enough: a word stays in its own row, which writes the next one. So its
-embedding is replaced where it is read, at its place: by that of the unknown token, or by the mean
-of all embeddings where there is none or where no text that was trained on had it.
-"""
+"""Written words replaced, and two texts of one source, word by word."""
 
 import re
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from difflib import SequenceMatcher
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 
-from transformer.analysis.scored import ROWS, judged
+from transformer.analysis.scored import ROWS, judged, log_probabilities
 from transformer.checkpoint import Checkpoint
-from transformer.decoding.alone import OnStep
-from transformer.editing.editor import Editor
+from transformer.decoding.method import Ask, Hypothesis, Model, Search, length_limit
+from transformer.decoding.shared_batch import OnStep, alone
+from transformer.editing.checking import read_words
+from transformer.editing.editor import Editor, within
 from transformer.editing.ours import Editing, editing
 from transformer.editing.references import references
+from transformer.editing.running import edited
 from transformer.edits.edit import Edit
+from transformer.edits.spelling import edits_of
 from transformer.inputs import InputError
 from transformer.models.family import ForcedPass, Ids
+from transformer.recording.ours import record
 from transformer.recording.watched import edited_logits, plan_of
-from transformer.watch.capture.as_written import as_written
-from transformer.watch.capture.operators import watching
+from transformer.token import Token
+from transformer.watch.capture.operators import as_written, watching
+from transformer.words import word_groups, words_of
+
+# Written words replaced, one by one: what those after them lose.
+#
+# Hiding its key would not be enough: a word stays in its own row, which writes the next one. So
+# its embedding is replaced where it is read, at its place: by that of the unknown token, or by
+# the mean of all embeddings where there is none or where no text that was trained on had it.
 
 FIRST = 300
 """Pieces at the beginning of a vocabulary among which special ones and single bytes stand."""
@@ -194,3 +203,133 @@ def _row(weight: Tensor, unknown: int | None) -> Tensor:
     """One embedding [D] of [V, D]: that of the unknown token, or the mean."""
     row = weight.float().mean(0) if unknown is None else weight[unknown].float()
     return row.detach()
+
+
+# Two texts of one source, word by word: where they part, and what each gives the other's words.
+#
+# Token-level disagreement by teacher forcing: log p(y_t | source, prefix of A) for the words of
+# B, and back.
+
+
+@dataclass(frozen=True)
+class Parting:
+    """A word of one text, and the word that the other has in its place; log p in nats."""
+
+    place: int
+    """The number of the word in the first text, from 0."""
+    word: str
+    other_place: int
+    other: str
+    log_prob: float
+    """The log-probability of the word behind its own text."""
+    other_log_prob: float
+    """The same of the other word, behind its own text."""
+    other_here: float
+    """The same of the other word, behind the first text."""
+    word_there: float
+    """The same of the word, behind the other text."""
+
+
+def partings(
+    checkpoint: Checkpoint,
+    text: str,
+    first: Sequence[Token],
+    second: Sequence[Token],
+    edits: Iterable[Edit | str] = (),
+    on_step: Callable[[], object] | None = None,
+) -> list[Parting]:
+    """Compare two targets of one source where words stand for each other.
+
+    Words that one of them has and nothing in the other's place are left out: `differing` marks
+    them. on_step: called before each pass. Raises InputError.
+    """
+    made, result = edits_of(edits), []
+
+    def scored(before: Sequence[Token], word: Sequence[Token]) -> float:
+        """log p of a word's pieces behind a text."""
+        if on_step is not None:
+            on_step()
+        part = [*before, *word]
+        recording = record(checkpoint, text, part, within(checkpoint, text, part, made))
+        return float(log_probabilities(recording)[len(before) :].sum())
+
+    groups, others = word_groups(first), word_groups(second)
+    words, other_words = words_of(first), words_of(second)
+    for i, j in _pairs(words, other_words):
+        one, other = (
+            [side[k] for k in group] for side, group in ((first, groups[i]), (second, others[j]))
+        )
+        before, other_before = first[: groups[i][0]], second[: others[j][0]]
+        result.append(
+            Parting(
+                *(i, words[i], j, other_words[j]),
+                log_prob=scored(before, one),
+                other_log_prob=scored(other_before, other),
+                other_here=scored(before, other),
+                word_there=scored(other_before, one),
+            )
+        )
+    return result
+
+
+def _pairs(words: Sequence[str], others: Sequence[str]) -> list[tuple[int, int]]:
+    """Places of words that stand for each other.
+
+    >>> _pairs("weil es zu müde war".split(), "weil er müde war".split())
+    [(1, 1)]
+    """
+    codes = SequenceMatcher(None, words, others, autojunk=False).get_opcodes()
+    parts = [(range(a, b), range(c, d)) for code, a, b, c, d in codes if code == "replace"]
+    return [pair for a, b in parts for pair in zip(a, b, strict=False)]
+
+
+# A text that a model continues behind given tokens: greedy decoding from there.
+
+IsEnough = Callable[[Sequence[Token]], bool]
+"""Told all tokens that are written, those that were given aside; True ends the writing."""
+
+
+def continuation(
+    checkpoint: Checkpoint,
+    text: str,
+    before: Sequence[Token],
+    edits: Sequence[Edit] = (),
+    is_enough: IsEnough | None = None,
+    on_step: OnStep | None = None,
+    max_len: int | None = None,
+) -> tuple[Token, ...]:
+    """Write on behind `before`, of the target, up to an end; without `before` itself.
+
+    is_enough: asked after each token. max_len: of the whole target, in tokens, as in `decode`;
+    None: the model's own limit. Raises InputError, of an edit EditError.
+    """
+    sources, of_model = read_words(checkpoint, text, edits)
+    token = checkpoint.tokenizer.token
+
+    def enough(ids: Sequence[int]) -> bool:
+        return is_enough is not None and is_enough(tuple(map(token, ids)))
+
+    with torch.inference_mode(), edited(checkpoint, text, sources, of_model) as model:
+        source = torch.tensor([sources], device=checkpoint.device)
+        search = _search(model, source, [each.id for each in before], enough, max_len)
+        (hypothesis,) = alone(model, search, source, on_step)
+    return tuple(map(token, hypothesis.ids))
+
+
+def _search(
+    model: Model,
+    source: Tensor,
+    before: Sequence[int],
+    enough: Callable[[Sequence[int]], bool],
+    max_len: int | None,
+) -> Search:
+    first = source.new_tensor([before], dtype=source.dtype)
+    read = torch.cat([model.first(source), first], dim=1)
+    ids: list[int] = []
+    for _ in range(length_limit(model, source, max_len) - len(before)):
+        logits = yield Ask(read)
+        ids.append(int(logits[0, -1].argmax()))
+        if ids[-1] in model.config.eos_ids or enough(ids):
+            break
+        read = source.new_tensor([ids[-1:]])
+    return [Hypothesis(tuple(ids), torch.empty(len(ids), 0), 0.0)]

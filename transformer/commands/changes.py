@@ -8,17 +8,23 @@ from pathlib import Path
 
 from tqdm import tqdm
 
-from transformer.analysis.bootstrap import caution
-from transformer.commands.arguments import add_checkpoint, checkpoint, csv_file, positive
-from transformer.commands.command import Command, Result
+from transformer.analysis.corpus_sweep import caution
+from transformer.commands.command import (
+    Command,
+    Result,
+    add_checkpoint,
+    checkpoint,
+    csv_file,
+    positive,
+)
+from transformer.corpus.survey import by_line, empty_lines, source_of
 from transformer.corpus.surveyed import Estimate
-from transformer.corpus.surveyor import by_line, empty_lines, source_of
-from transformer.files.whole_file import write_whole
+from transformer.files.foreign_text import write_whole
 from transformer.formats.opening import load_checkpoint
 from transformer.inputs import InputError
+from transformer.refusal import visible
 from transformer.training.task import lines_in
 from transformer.two_models.changed_heads import ChangedHeads, HeadChange, changing_heads
-from transformer.visible import visible
 
 N_HEADS, N_FLIPS = 12, 10
 """Heads and sentences that are printed; --json and --out have all."""

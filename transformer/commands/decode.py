@@ -9,21 +9,18 @@ from typing import Any
 
 from tqdm import tqdm
 
-from transformer.causes.decoder_lens import with_encoder_layers
-from transformer.causes.reference import reference
+from transformer.causes.direct import with_encoder_layers
+from transformer.causes.pruning import reference
 from transformer.checkpoint import Checkpoint
-from transformer.commands.arguments import add_checkpoint
-from transformer.commands.command import Command, Result
-from transformer.corpus.decode_many import decode_many
+from transformer.commands.command import Command, Result, add_checkpoint
+from transformer.corpus.batches import decode_many
 from transformer.decoding import Decoding, InputError, decode, decoding_methods
 from transformer.decoding.decode import written_text
 from transformer.decoding.method import Method
 from transformer.formats.opening import load_checkpoint
-from transformer.hugging_face.chat.chatting import chatting, remarks, text_read
-from transformer.hugging_face.chat.turns import turn_of
-from transformer.refusal import Refusal, quoted
+from transformer.hugging_face.chat.chatting import chatting, remarks, text_read, turn_of
+from transformer.refusal import Refusal, quoted, visible
 from transformer.streams import lines_as_they_come, write_line
-from transformer.visible import visible
 
 
 def add_arguments(parser: ArgumentParser) -> None:

@@ -10,19 +10,34 @@ from pathlib import Path
 
 from tqdm import tqdm
 
-from transformer.analysis.bootstrap import caution
-from transformer.commands.arguments import add_checkpoint, add_data, named_folder, positive
-from transformer.commands.command import Command, Result
-from transformer.commands.engine_arguments import add_engine, run_shards
-from transformer.corpus.manifest import begin, compare, make_folder, manifest_of, options_in
+from transformer.analysis.corpus_sweep import caution
+from transformer.commands.command import (
+    Command,
+    Result,
+    add_checkpoint,
+    add_data,
+    add_engine,
+    named_folder,
+    positive,
+    run_shards,
+)
 from transformer.corpus.measured import columns, metrics, roles
-from transformer.corpus.shards import SIZE, missing, remove_damaged, shards_of
-from transformer.corpus.summary import summary
-from transformer.corpus.survey import SurveyJob, refuse_precision
-from transformer.corpus.survey_json import read_survey
+from transformer.corpus.shards import (
+    SIZE,
+    VERSION,
+    Parts,
+    begin,
+    compare,
+    make_folder,
+    manifest_of,
+    missing,
+    options_in,
+    remove_damaged,
+    shards_of,
+)
+from transformer.corpus.summary import read_survey, summary
+from transformer.corpus.survey import BATCH, SurveyJob, counted, refuse_precision, source_of
 from transformer.corpus.surveyed import HeadSummary
-from transformer.corpus.surveyor import BATCH, counted, source_of
-from transformer.corpus.table import VERSION, Parts
 from transformer.corpus.trees import ENDING, Tree, read_trees
 from transformer.device import (
     asked_dtype,
@@ -32,10 +47,10 @@ from transformer.device import (
     precision_of,
 )
 from transformer.extras import require
-from transformer.files.whole_file import write_whole
+from transformer.files.foreign_text import write_whole
 from transformer.formats.opening import load_checkpoint
 from transformer.inputs import InputError
-from transformer.training.evaluation.say import say
+from transformer.training.evaluation.translations import say
 from transformer.training.task import lines_in
 
 JSON, CSV = "_survey.json", "_survey.csv"

@@ -10,20 +10,26 @@ from pathlib import Path
 import torch
 from tqdm import tqdm
 
-from transformer.analysis.bootstrap import caution
-from transformer.analysis.corpus_sweep import Worth, strongest, sweep_sentences, worths
-from transformer.analysis.outputs.output import output_of
-from transformer.analysis.tables.sweep_table import Line, check_place, read, write
+from transformer.analysis.corpus_sweep import Worth, caution, strongest, sweep_sentences, worths
+from transformer.analysis.scored import output_of
+from transformer.analysis.tables import Line, check_place, read, write
 from transformer.checkpoint import Checkpoint
-from transformer.commands.arguments import add_checkpoint, add_data
-from transformer.commands.command import Command, Result, table
-from transformer.commands.engine_arguments import add_engine, is_elsewhere, run_shards
-from transformer.corpus.surveyor import by_line, empty_lines
+from transformer.commands.command import (
+    Command,
+    Result,
+    add_checkpoint,
+    add_data,
+    add_engine,
+    is_elsewhere,
+    run_shards,
+    table,
+)
+from transformer.corpus.survey import by_line, empty_lines
 from transformer.formats.opening import load_checkpoint
-from transformer.hugging_face.pairing import pairing
+from transformer.hugging_face.model import pairing
 from transformer.inputs import InputError
-from transformer.training.evaluation.head_bleu import head_bleu
-from transformer.training.evaluation.say import say
+from transformer.training.evaluation.heads import head_bleu
+from transformer.training.evaluation.translations import say
 from transformer.training.task import lines_in
 
 PAUSE = 5.0

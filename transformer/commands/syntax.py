@@ -7,20 +7,19 @@ from pathlib import Path
 
 from tqdm import tqdm
 
-from transformer.analysis.bootstrap import caution
+from transformer.analysis.corpus_sweep import caution
 from transformer.checkpoint import Checkpoint
-from transformer.commands.arguments import add_checkpoint, new_file, positive
-from transformer.commands.command import Command, Result
-from transformer.corpus.role_transfer import Transfer, Transfers, transferring
+from transformer.commands.command import Command, Result, add_checkpoint, new_file, positive
 from transformer.corpus.summary import summary
+from transformer.corpus.survey import Surveyor, counted
 from transformer.corpus.surveyed import HeadSummary, Syntax
-from transformer.corpus.surveyor import Surveyor, counted
+from transformer.corpus.syntax import Transfer, Transfers, transferring
 from transformer.corpus.trees import Tree, read_trees
-from transformer.files.whole_file import write_whole
+from transformer.files.foreign_text import write_whole
 from transformer.fingerprint import fingerprint
 from transformer.formats.opening import load_checkpoint
 from transformer.inputs import InputError
-from transformer.training.evaluation.say import say
+from transformer.training.evaluation.translations import say
 
 AT_ONCE = 64
 Best = tuple[str, HeadSummary, Syntax]

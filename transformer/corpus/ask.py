@@ -10,9 +10,8 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from transformer.checkpoint import Checkpoint
-from transformer.corpus.judged import judged_targets
-from transformer.corpus.questions.cells import Cells, Spot, bare, cells_at, cells_of
-from transformer.corpus.questions.grammar import Pattern, words_of
+from transformer.corpus.batches import judged_targets
+from transformer.corpus.questions import Cells, Pattern, Spot, bare, cells_at, cells_of, words_of
 from transformer.corpus.shipped import Place
 from transformer.inputs import InputError
 from transformer.recording import Recording

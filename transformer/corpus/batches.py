@@ -1,23 +1,37 @@
-"""Attention of several texts at once, as a survey asks for it: padded, with the axis of texts."""
+"""Attention of several texts at once: padded, with the axis of texts."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections import deque
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from string import ascii_lowercase, ascii_uppercase, digits
+from typing import Any
 
 import torch
 from torch import Tensor
 
 from transformer.analysis.reading import row_tokens, writes
 from transformer.checkpoint import Checkpoint
+from transformer.decoding.decode import decode
+from transformer.decoding.greedy_batch import greedy_batch, takes_batches
+from transformer.decoding.shared_batch import SharedBatch
+from transformer.decoding.steps import Decoding
+from transformer.device import device_trouble
 from transformer.inputs import InputError, source_ids
 from transformer.models.family import ForcedPass, Ids
+from transformer.models.token_model import TokenWriter
 from transformer.recording import AttentionCall, Recording
 from transformer.recording.ours import calls_of_batch
 from transformer.recording.watched import watched_calls
 from transformer.recording.watched_batch import reads_masks, watched_calls_of_batch
+from transformer.refusal import Refusal
 from transformer.token import Token
+from transformer.tokenizer import TokenizerError
 from transformer.vocabulary import source_side
+
+# Attention of several texts at once, as a survey asks for it: padded, with the axis of texts.
 
 Tokens = tuple[Token, ...]
 
@@ -287,3 +301,83 @@ def _ids(checkpoint: Checkpoint, n_words: int) -> list[int]:
 
 FURTHEST = 1e-4
 """Rounding in a batch moves weights by less."""
+
+
+# Many texts at a time: their steps are taken together, and the results keep their order.
+
+AT_A_TIME = 16
+"""Texts that are decoded at a time, where a model takes batches."""
+
+
+def decode_many(
+    checkpoint: Checkpoint, texts: Iterable[str], **options: Any
+) -> Iterator[tuple[str, Decoding | Refusal]]:
+    """Decode each text as `decode` does, with the same options, and give (text, result) in order.
+
+    A text that is refused gives its Refusal, and the others go on. Models of ours take the steps of
+    sixteen texts together; any other model reads one after the other. Results hold no
+    distributions: see `Hypothesis.without_distributions`.
+    """
+    model: Any = checkpoint.model
+    if not isinstance(checkpoint.model, TokenWriter):
+        yield from ((text, _one(checkpoint, text, options)) for text in texts)
+        return
+    named = options | {"run": SharedBatch(model).run}
+    with ThreadPoolExecutor(AT_A_TIME) as pool:
+        waiting: deque[tuple[str, Future[Decoding | Refusal]]] = deque()
+
+        def first() -> tuple[str, Decoding | Refusal]:
+            text, future = waiting.popleft()
+            return text, future.result()
+
+        try:
+            for text in texts:
+                waiting.append((text, pool.submit(_one, checkpoint, text, named)))
+                if len(waiting) == 2 * AT_A_TIME:  # so that a long one keeps no thread idle
+                    yield first()
+            while waiting:
+                yield first()
+        finally:
+            for _, future in waiting:
+                future.cancel()
+
+
+def _one(checkpoint: Checkpoint, text: str, options: dict[str, Any]) -> Decoding | Refusal:
+    try:
+        return decode(checkpoint, text, **options).without_distributions()
+    except Refusal as error:
+        return error
+
+
+# The output that an edit is judged by: what a model writes without it, greedily.
+
+
+def judged_target(checkpoint: Checkpoint, source: str) -> tuple[Token, ...] | None:
+    """Decode greedily what a sweep judges; None: it judges the text, or the class."""
+    if not checkpoint.family.decodes or checkpoint.family.continues:
+        return None
+    return decode(checkpoint, source).target
+
+
+def judged_targets(
+    checkpoint: Checkpoint, sources: Sequence[str]
+) -> dict[str, tuple[Token, ...] | None]:
+    """Source -> its `judged_target`, decoded in one batch where the model takes batches.
+
+    Sources that cannot be read are left out. A batch rounds otherwise: see `greedy_batch`. Raises
+    DeviceError.
+    """
+    targets: dict[str, tuple[Token, ...] | None] = {}
+    ids: dict[str, list[int]] = {}
+    for source in sources:
+        with suppress(InputError, TokenizerError):
+            if takes_batches(checkpoint):
+                ids[source] = source_ids(checkpoint, source)
+            else:
+                targets[source] = judged_target(checkpoint, source)
+    if ids:
+        with device_trouble():
+            written = greedy_batch(checkpoint, [*ids.values()])
+        for source, target in zip(ids, written, strict=True):
+            targets[source] = tuple(map(checkpoint.tokenizer.token, target))
+    return targets

@@ -1,6 +1,7 @@
 """The heads of one kind over one sentence, each as a line of numbers."""
 
-from collections.abc import Iterator, Mapping, Sequence
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 
@@ -10,14 +11,42 @@ import torch.nn.functional as F
 from numpy.typing import NDArray
 from torch import Tensor
 
-from transformer.analysis.metrics.measure import metrics_for
 from transformer.analysis.metrics.metric import Metric
+from transformer.analysis.metrics.metrics import metrics_for
 from transformer.corpus.batches import BatchAttention, Tokens
-from transformer.corpus.pieces import joined
 from transformer.corpus.roles.role import Role, Sides
 from transformer.corpus.trees import Hits, Tree, hits, places_of, spelled
 from transformer.discover import discover
 from transformer.words import characters
+
+# Pieces of a text in one line, a space between; a space within a piece is written `\s`.
+#
+# A model of characters has the space itself as a piece.
+
+
+def joined(pieces: Iterable[str]) -> str:
+    r"""Write pieces in one line.
+
+    >>> joined(["a", " ", "b"])
+    'a \\s b'
+    """
+    return " ".join(piece.replace("\\", "\\\\").replace(" ", "\\s") for piece in pieces)
+
+
+def split(line: str) -> list[str]:
+    r"""Read the pieces of such a line.
+
+    >>> split("a \\s b")
+    ['a', ' ', 'b']
+    """
+    return [re.sub(r"\\(.)", _read, piece, flags=re.DOTALL) for piece in line.split(" ")]
+
+
+def _read(escape: re.Match[str]) -> str:
+    return " " if escape[1] == "s" else escape[1]
+
+
+# The heads of one kind over one sentence, each as a line of numbers.
 
 SPAN = 8
 N_OFFSETS = 2 * SPAN + 1
@@ -67,7 +96,7 @@ class SentenceHeads:
     kind: str
     n_layers: int
     queries: str
-    """The pieces along the rows, as `transformer.corpus.pieces` writes them."""
+    """The pieces along the rows, as `transformer.corpus.measured` writes them."""
     keys: str
     """The same of the columns."""
     names: str

@@ -12,12 +12,11 @@ from pathlib import Path
 from typing import Any
 
 from transformer.checkpoint import CARD, CheckpointError
-from transformer.corpus.pieces import split
-from transformer.corpus.survey_values import check, check_estimate, count, text
+from transformer.corpus.measured import split
+from transformer.corpus.summary import check, check_estimate, count, text
 from transformer.corpus.surveyed import Decile, Estimate, HeadSummary, Row, Survey, Syntax
-from transformer.files.foreign_file import read_file
-from transformer.files.json_file import read_json
-from transformer.files.whole_file import write_whole
+from transformer.files.foreign_file import read_file, read_json
+from transformer.files.foreign_text import write_whole
 from transformer.fingerprint import is_marked
 
 FOLDER, FILE = "survey", "survey.json"
@@ -45,7 +44,7 @@ class ShippedSurvey:
     """The same of the texts that were judged: those that the model wrote, or, of one that continues
     a text, the given text behind its first piece; none where it writes nothing."""
     pieces: Mapping[int, tuple[str, ...]]
-    """Number of a line -> the pieces of each of its sides, as `transformer.corpus.pieces` writes
+    """Number of a line -> the pieces of each of its sides, as `transformer.corpus.measured` writes
     them."""
     sides: Mapping[str, tuple[int, int, int]]
     """Kind -> which of these sides stands along its rows, which along its columns, and which names

@@ -8,16 +8,15 @@ from pathlib import Path
 
 import torch
 
-from transformer.analysis.bootstrap import interval
-from transformer.analysis.corpus_sweep import sweep_sentences
-from transformer.analysis.outputs.output import output_of
-from transformer.analysis.tables.sweep_table import Line
+from transformer.analysis.corpus_sweep import interval, sweep_sentences
+from transformer.analysis.scored import output_of
+from transformer.analysis.tables import Line
 from transformer.checkpoint import Checkpoint
 from transformer.corpus.measured import SentenceHeads
 from transformer.corpus.shipped import Place, ShippedSurvey
 from transformer.corpus.summary import summary
+from transformer.corpus.survey import BATCH, Surveyor, counted, source_of
 from transformer.corpus.surveyed import Estimate, HeadSummary, Survey
-from transformer.corpus.surveyor import BATCH, Surveyor, counted, source_of
 from transformer.corpus.trees import Tree
 from transformer.edits.spelling import parse
 from transformer.inputs import InputError

@@ -1,25 +1,27 @@
-"""The summary of a survey: each head over all sentences, made of the lines of its parts.
+"""The summary of a survey: each head over all sentences; and surveys read again, and checked."""
 
-Sentences are counted, then lines gone through twice. The first time means are taken and the largest
-weights of all rows counted, in 10,000 steps, so that deciles of all rows are known to .0001; the
-second time rows of each decile are drawn. So no row is lost for having come before the bounds were
-known, and the same lines give the same summary, whoever computed them and in which order parts were
-finished.
-"""
-
-from collections.abc import Iterable
+import json
+from collections.abc import Iterable, Mapping
+from math import isfinite
 from typing import Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from transformer.analysis.bootstrap import interval
-from transformer.corpus.measured import N_PLACES, SentenceHeads, columns
-from transformer.corpus.pieces import split
-from transformer.corpus.surveyed import Decile, Estimate, HeadSummary, Row, Survey
-from transformer.corpus.syntax import Tally
+from transformer.analysis.corpus_sweep import interval
+from transformer.corpus.measured import N_OFFSETS, N_PLACES, SentenceHeads, columns, split
+from transformer.corpus.surveyed import Decile, Estimate, HeadSummary, Row, Survey, Syntax
+from transformer.corpus.syntax import DIRECTIONS, Tally
 from transformer.inputs import InputError
+
+# The summary of a survey: each head over all sentences, made of the lines of its parts.
+#
+# Sentences are counted, then lines gone through twice. The first time means are taken and the
+# largest weights of all rows counted, in 10,000 steps, so that deciles of all rows are known to
+# .0001; the second time rows of each decile are drawn. So no row is lost for having come before
+# the bounds were known, and the same lines give the same summary, whoever computed them and in
+# which order parts were finished.
 
 N_STRONGEST = 5
 """The strongest rows of a head that are kept, each of another sentence."""
@@ -206,3 +208,145 @@ def _lots(sentence: int, heads: NDArray[Any], queries: NDArray[Any]) -> NDArray[
         x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
         x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
         return x ^ (x >> np.uint64(31))
+
+
+# The values of a survey that was read from a file: each is of its kind, or the file is refused.
+
+LARGEST = 1e12
+"""The largest number: sums of what is below it are finite."""
+
+
+def check(survey: Survey) -> None:
+    """Check the values of all heads. Raises ValueError where one is wrong, or a head is missing."""
+    count(survey.n_sentences)
+    if not survey.n_sentences or not survey.heads:
+        raise ValueError
+    text(survey.one_by_one, *survey.left_out)
+    for head in survey.heads:
+        _check_head(head)
+    for kind in {head.kind for head in survey.heads}:
+        of = [head for head in survey.heads if head.kind == kind]
+        n_heads = 1 + max(head.head for head in of)
+        places = [divmod(at, n_heads) for at in range(len(of))]
+        is_whole = len(of) % n_heads == 0
+        if not is_whole or [(head.layer, head.head) for head in of] != places:
+            raise ValueError
+        if len({len(head.footprint) for head in of}) > 1:  # their bins are compared
+            raise ValueError
+
+
+def check_estimate(of: Estimate) -> None:
+    """Check a mean and its interval. Raises ValueError."""
+    number(of.mean)
+    _check_interval(of.low, of.high)
+    count(of.n_sentences)
+
+
+def number(*values: object) -> None:
+    """Raise ValueError where one of them is no number, or has no end."""
+    for value in values:
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            raise ValueError
+        if abs(value) > LARGEST or not isfinite(value):
+            raise ValueError
+
+
+def count(*values: object) -> None:
+    """Raise ValueError where one of them counts nothing: it is below 0, or has a fraction."""
+    for value in values:
+        number(value)
+        if not isinstance(value, int) or value < 0:
+            raise ValueError
+
+
+def text(*values: object) -> None:
+    """Raise ValueError where one of them is no text."""
+    if not all(isinstance(value, str) for value in values):
+        raise ValueError
+
+
+def _check_head(head: HeadSummary) -> None:
+    text(head.kind, *head.numbers, *head.syntax)
+    count(head.layer, head.head)
+    for estimate in head.numbers.values():
+        check_estimate(estimate)
+    number(*head.footprint)
+    if len(head.footprint) not in {N_OFFSETS, N_PLACES} or min(head.footprint) < 0:
+        raise ValueError
+    for decile in head.deciles:
+        number(decile.low, decile.high, decile.share)
+        _check_rows(decile.rows)
+    _check_rows(head.strongest)
+    for syntax in head.syntax.values():
+        _check_syntax(syntax)
+
+
+def _check_rows(rows: tuple[Row, ...]) -> None:
+    for row in rows:
+        number(row.weight)
+        count(row.sentence, row.query, row.key)  # -1 would be the last piece
+        text(row.query_piece, row.key_piece, row.row_piece)
+
+
+def _check_syntax(of: Syntax) -> None:
+    number(of.accuracy, of.by_offset, of.offset)
+    _check_interval(of.low, of.high)
+    count(of.n_arcs, of.n_sentences, abs(of.offset))
+    if of.direction not in DIRECTIONS.values():
+        raise ValueError
+
+
+def _check_interval(low: float | None, high: float | None) -> None:
+    """Both ends, the lower one first; or none, as of one sentence."""
+    if low is None and high is None:
+        return
+    number(low, high)
+    if low is None or high is None or low > high:
+        raise ValueError
+
+
+# A survey that the command survey wrote, as `_survey.json`: read again, and checked.
+
+
+def read_survey(text: str) -> Survey:
+    """Read what `Survey.to_json` wrote. Raises InputError for anything else, in one sentence."""
+    try:
+        value = json.loads(text)
+        heads = tuple(_head(**each) for each in value["heads"])
+        survey = Survey(
+            value["n_sentences"], heads, value["one_by_one"], tuple(value.get("left_out", ()))
+        )
+        check(survey)
+    except (ValueError, TypeError, LookupError, AttributeError, RecursionError) as error:
+        raise InputError(UNREADABLE) from error
+    return survey
+
+
+UNREADABLE = (
+    "This is not a survey that this version of Headscope wrote, or it is damaged: make it anew "
+    "with the command survey."
+)
+
+
+def _head(
+    *,
+    numbers: Mapping[str, Any],
+    deciles: Any,
+    strongest: Any,
+    footprint: Any,
+    syntax: Mapping[str, Any],
+    **place: Any,
+) -> HeadSummary:
+    return HeadSummary(
+        **place,
+        numbers={name: Estimate(**each) for name, each in numbers.items()},
+        footprint=tuple(map(float, footprint)),
+        deciles=tuple(
+            Decile(
+                each["low"], each["high"], each["share"], tuple(Row(**row) for row in each["rows"])
+            )
+            for each in deciles
+        ),
+        strongest=tuple(Row(**row) for row in strongest),
+        syntax={name: Syntax(**each) for name, each in syntax.items()},
+    )

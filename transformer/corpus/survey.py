@@ -1,22 +1,215 @@
 """survey(): what each head of a model does over many sentences."""
 
 import time
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+import torch
+
 from transformer.checkpoint import Checkpoint, check_open
-from transformer.corpus.shards import Shard, write_part
+from transformer.corpus.batches import (
+    BatchAttention,
+    Names,
+    Text,
+    batches,
+    observed,
+    of_like_length,
+    of_recording,
+    why_alone,
+)
+from transformer.corpus.measured import SentenceHeads, measured
+from transformer.corpus.shards import Shard, table_of, write_part
 from transformer.corpus.summary import summary
 from transformer.corpus.surveyed import Survey
-from transformer.corpus.surveyor import BATCH, Surveyor, counted
-from transformer.corpus.table import table_of
 from transformer.corpus.trees import Tree
-from transformer.device import PRECISION, DeviceError, precision_of
+from transformer.decoding.decode import decode
+from transformer.decoding.greedy_batch import greedy_batch, takes_batches
+from transformer.device import PRECISION, DeviceError, NotFinite, device_trouble, precision_of
 from transformer.engines.engine import Done, Work
 from transformer.formats.opening import load_checkpoint
-from transformer.inputs import InputError
-from transformer.refusal import items_of, quoted
+from transformer.inputs import InputError, source_ids, target_ids
+from transformer.models.family import Ids
+from transformer.models.token_model import check_mode
+from transformer.recording.ours import record
+from transformer.refusal import Refusal, items_of, quoted
+from transformer.tokenizer import TokenizerError
+
+# A survey of some lines: read, decode, observe, measure, in batches where the model takes them.
+
+BATCH = 32
+"""Texts of a batch: with more of them padding costs what they gain."""
+WIDER = 4
+"""Times as many are decoded together: a step reads one token of each, and rows end early."""
+Lines = Mapping[int, str]
+"""Number of a line, from 1 -> a source, or a source, a tab and its target."""
+
+
+@dataclass(eq=False)
+class Portion:
+    """The result of some lines."""
+
+    heads: list[SentenceHeads] = field(default_factory=list)
+    """They are ordered by sentence, and by kind as in the model."""
+    left_out: list[str] = field(default_factory=list)
+    """Sentences that say which lines are missing, and why."""
+    seconds: dict[str, float] = field(default_factory=lambda: defaultdict(float))
+    """Seconds of "decode", "record" and "metrics"."""
+
+    @contextmanager
+    def leaving_out(self, number: int) -> Iterator[None]:
+        """Leave a line out that is refused while this is entered; the others go on."""
+        try:
+            yield
+        except (InputError, TokenizerError, NotFinite) as error:
+            self.left_out.append(f"line {number} is left out: {error}")
+
+    @contextmanager
+    def timed(self, stage: str) -> Iterator[None]:
+        """Count what is done while entered."""
+        start = time.perf_counter()
+        try:
+            yield
+        finally:
+            self.seconds[stage] += time.perf_counter() - start
+
+
+def source_of(line: str) -> str:
+    """Return a line's source, without the spaces around it; empty where there is none."""
+    return line.partition("\t")[0].strip()
+
+
+def empty_lines(lines: Sequence[str]) -> list[str]:
+    """Say of each line without a sentence, which may have a target, that it is left out."""
+    numbered = enumerate(lines, 1)
+    return [f"line {n} is left out: it is empty." for n, line in numbered if not source_of(line)]
+
+
+def by_line(reasons: Iterable[str]) -> list[str]:
+    """Reasons why lines are left out, in the order of the lines."""
+    return sorted(reasons, key=lambda reason: int(reason.split()[1]))
+
+
+def counted(checkpoint: Checkpoint, lines: Iterable[str]) -> dict[int, int]:
+    """Count the tokens of all sources, and of continuations that are read with them.
+
+    What is rare is said by them. Refused lines have none.
+    """
+    counts: Counter[int] = Counter()
+    family = checkpoint.family
+    for line in lines:
+        try:
+            ids: Ids = source_ids(checkpoint, source_of(line))
+            if family.continues:
+                target = _target(checkpoint, line, len(ids))
+                ids = family.forced_pass(checkpoint.config, ids, target).inputs[0]
+            counts.update(ids)
+        except Refusal:
+            continue
+    return dict(counts)
+
+
+def _target(checkpoint: Checkpoint, line: str, n_source: int) -> list[int] | None:
+    """The target that stands in a line; what writes nothing has none. Raises InputError."""
+    target = line.partition("\t")[2].strip()
+    if not target or checkpoint.family.target == "none":
+        return None
+    return target_ids(checkpoint, target, n_source)
+
+
+class Surveyor:
+    """A checkpoint that surveys lines; what it makes of a line depends on no other call."""
+
+    def __init__(
+        self,
+        checkpoint: Checkpoint,
+        batch: int = BATCH,
+        counts: Mapping[int, int] | None = None,
+        trees: Mapping[int, Tree] | None = None,
+    ) -> None:
+        """batch: texts at a time; counts: see `counted`; trees: number of a line -> its tree."""
+        check_mode(checkpoint)
+        self._checkpoint, self._batch, self._counts = checkpoint, batch, counts
+        self._trees = trees
+        self._names = Names(checkpoint)
+        self.why_alone = why_alone(checkpoint)
+        """The reason, in a clause, why texts are read one by one; empty: they are not."""
+
+    def survey(self, lines: Lines) -> Portion:
+        """Survey lines; what is refused, as empty ones are, is left out, and the reason kept.
+
+        Raises Refusal where the device fails.
+        """
+        portion = Portion()
+        texts = self._texts(lines, portion)
+        n_heads = int(getattr(self._checkpoint.config, "n_heads", 16))
+        for batch in batches(texts, 1 if self.why_alone else self._batch, n_heads):
+            attentions: list[BatchAttention] = []
+            with (
+                device_trouble(),
+                portion.timed("record"),
+                portion.leaving_out(batch[0].sentence) if self.why_alone else nullcontext(),
+            ):
+                attentions = self._observed(batch, lines)
+            sentences = [each.sentence for each in batch]
+            with portion.timed("metrics"), torch.inference_mode():
+                for attention in attentions:
+                    portion.heads += measured(attention, sentences, self._counts, self._trees)
+        portion.heads.sort(key=lambda each: each.sentence)  # stable: kinds keep their order
+        portion.left_out = by_line(portion.left_out)
+        return portion
+
+    def _observed(self, batch: Sequence[Text], lines: Lines) -> list[BatchAttention]:
+        if not self.why_alone:
+            return observed(self._checkpoint, batch, self._names)
+        (text,) = batch
+        target = None if text.target is None else self._names(text.target, is_source=False)
+        source = source_of(lines[text.sentence])
+        return of_recording(record(self._checkpoint, source, target))
+
+    def _texts(self, lines: Lines, portion: Portion) -> list[Text]:
+        """Read and decode; what is refused is left out."""
+        checkpoint, texts = self._checkpoint, []
+        sources: dict[int, list[int]] = {}
+        targets: dict[int, list[int] | None] = {}
+        with device_trouble(), portion.timed("decode"):
+            for number, line in lines.items():
+                with portion.leaving_out(number):
+                    ids = source_ids(checkpoint, source_of(line))
+                    targets[number] = _target(checkpoint, line, len(ids))
+                    sources[number] = ids
+            if checkpoint.family.target == "needed":
+                self._decode(sources, targets, lines, portion)
+        for number, ids in sources.items():
+            target = targets[number]
+            if target is not None or checkpoint.family.target != "needed":
+                forced = checkpoint.family.forced_pass(checkpoint.config, ids, target)
+                texts.append(Text(number, None if target is None else tuple(target), forced))
+        return texts
+
+    def _decode(
+        self,
+        sources: Mapping[int, Ids],
+        targets: dict[int, list[int] | None],
+        lines: Lines,
+        portion: Portion,
+    ) -> None:
+        """Write the missing targets greedily."""
+        left = [number for number in sources if targets[number] is None]
+        if not takes_batches(self._checkpoint):
+            for number in left:
+                with portion.leaving_out(number):
+                    tokens = decode(self._checkpoint, source_of(lines[number])).target
+                    targets[number] = [token.id for token in tokens]
+            return
+        for some in of_like_length({n: sources[n] for n in left}, WIDER * self._batch):
+            written = greedy_batch(self._checkpoint, [sources[number] for number in some])
+            targets.update(zip(some, written, strict=True))
+
+
+# survey(): what each head of a model does over many sentences.
 
 
 def survey(

@@ -4,7 +4,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 
-from transformer.files.csv_file import csv_bytes
+from transformer.files.foreign_text import csv_bytes
 from transformer.recording.data import NoSuchHead, place_of
 from transformer.refusal import quoted
 

@@ -12,12 +12,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from transformer.checkpoint import Checkpoint, CheckpointError
-from transformer.corpus.decode_many import decode_many
+from transformer.corpus.batches import decode_many
 from transformer.corpus.shipped import FOLDER
-from transformer.corpus.survey_values import count, number, text
+from transformer.corpus.summary import count, number, text
 from transformer.decoding.steps import Decoding
-from transformer.files.json_file import read_json
-from transformer.files.whole_file import write_whole
+from transformer.files.foreign_file import read_json
+from transformer.files.foreign_text import write_whole
 
 FILE = "certainty.json"
 METHODS = ("greedy", "beam")

@@ -2,8 +2,7 @@
 
 from transformer.decoding.constraints import Constraints, constraints_of
 from transformer.decoding.decode import decode, decoding_methods, default_method
-from transformer.decoding.method import Hypothesis
-from transformer.decoding.options import OptionError
+from transformer.decoding.method import Hypothesis, OptionError
 from transformer.decoding.search_tree import Dropped, Node, Score, SearchTree
 from transformer.decoding.steps import Decoding, Step
 from transformer.inputs import InputError

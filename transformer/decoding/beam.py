@@ -2,11 +2,11 @@
 
 from torch import Tensor
 
-from transformer.decoding.beams import BEAM_SIZE, LENGTH_PENALTY, search
 from transformer.decoding.course import Course
 from transformer.decoding.coverage import COVERAGE
-from transformer.decoding.left_to_right import OnToken
+from transformer.decoding.frontier import BEAM_SIZE, LENGTH_PENALTY, search
 from transformer.decoding.method import FLAGS, Method, Model, Option, Search
+from transformer.decoding.steps import OnToken
 
 
 def beam(

@@ -7,10 +7,9 @@ import torch
 from torch import Tensor
 
 from transformer.checkpoint import Checkpoint
-from transformer.decoding.alone import OnStep
-from transformer.decoding.method import Hypothesis, Option
-from transformer.decoding.options import OptionError
-from transformer.decoding.trail import Trail
+from transformer.decoding.course import Trail
+from transformer.decoding.method import Hypothesis, Option, OptionError
+from transformer.decoding.shared_batch import OnStep
 from transformer.edits.edit import Edit
 from transformer.recording.ours import record
 

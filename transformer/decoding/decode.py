@@ -9,27 +9,21 @@ import torch
 from torch import Tensor
 
 from transformer.checkpoint import About, Checkpoint, check_open
-from transformer.decoding.alone import OnStep, alone
-from transformer.decoding.constraints import Bars, Constraints, Phrase, constraints_of
-from transformer.decoding.course import Course
+from transformer.decoding.constraints import Bars, Constraints, Phrase, Phrases, constraints_of
+from transformer.decoding.course import Course, Trail
 from transformer.decoding.coverage import COVERAGE, covered
-from transformer.decoding.left_to_right import OnToken
-from transformer.decoding.method import Hypothesis, Method, Search
-from transformer.decoding.options import OptionError, checked_options
-from transformer.decoding.phrases import Phrases
-from transformer.decoding.shared_batch import Run
-from transformer.decoding.steps import Decoding, steps_of
-from transformer.decoding.trail import Trail
+from transformer.decoding.method import Hypothesis, Method, OptionError, Search, checked_options
+from transformer.decoding.shared_batch import OnStep, Run, alone
+from transformer.decoding.steps import Decoding, OnToken, steps_of
 from transformer.device import NotFinite, device_trouble
 from transformer.discover import discover
-from transformer.editing.read_words import read_words
+from transformer.editing.checking import read_words
 from transformer.editing.running import edited
 from transformer.edits.edit import Edit
 from transformer.edits.spelling import edits_of
 from transformer.finite import not_finite
 from transformer.inputs import InputError, target_ids
-from transformer.models.mode import check_mode
-from transformer.models.token_model import TokenWriter
+from transformer.models.token_model import TokenWriter, check_mode
 from transformer.refusal import quoted
 from transformer.tokenizer import Side, Tokenizer
 from transformer.vocabulary import source_side

@@ -4,8 +4,8 @@ from dataclasses import replace
 
 from torch import Tensor
 
-from transformer.decoding.beams import BEAM_SIZE, LENGTH_PENALTY, search
 from transformer.decoding.course import Course
+from transformer.decoding.frontier import BEAM_SIZE, LENGTH_PENALTY, search
 from transformer.decoding.method import Method, Model, Option, Search
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from itertools import combinations, pairwise
 from typing import Protocol
 
-from transformer.decoding.beams import LENGTH_PENALTY
+from transformer.decoding.frontier import LENGTH_PENALTY
 
 Base = Callable[[int], float]
 """From a length in tokens to the number whose power the log-probability is divided by."""

@@ -1,8 +1,4 @@
-"""Many searches, one batch: what several threads decode at a time takes each step together.
-
-A step of eight sentences costs little more than one of one: weights are read once for all rows.
-Who comes while others are at work joins them at their next step, and leaves at its own end.
-"""
+"""Many searches, one batch: what several threads decode at a time takes each step together."""
 
 from bisect import insort
 from collections.abc import Callable, Sequence
@@ -13,9 +9,50 @@ from typing import Any, Protocol
 import torch
 from torch import Tensor
 
-from transformer.decoding.alone import OnStep, alone
 from transformer.decoding.method import Ask, Hypothesis, Model, Search
-from transformer.layers.joining import joined
+from transformer.inputs import InputError
+from transformer.layers.blocks import joined
+
+# A search that has the model to itself.
+
+OnStep = Callable[[], object]
+
+
+def alone(
+    model: Model, search: Search, source: Tensor, on_step: OnStep | None = None
+) -> list[Hypothesis]:
+    """Run it to its end. source: [1, S]; on_step: called before each step."""
+    state, logits = model.start(source), None
+    while True:
+        try:
+            ask = next(search) if logits is None else search.send(logits)
+        except StopIteration as end:
+            hypotheses: list[Hypothesis] = end.value
+            return hypotheses
+        if on_step is not None:
+            on_step()
+        if ask.parents is not None:
+            state.reorder(ask.parents)
+        try:
+            logits = model.advance(state, ask.tokens)
+        except InputError as error:
+            return _ended(search, error)
+
+
+def _ended(search: Search, error: InputError) -> list[Hypothesis]:
+    """Return what it has where the model cannot go on. Raises the error where it has nothing."""
+    try:
+        search.throw(error)
+    except StopIteration as end:
+        hypotheses: list[Hypothesis] = end.value
+        return hypotheses
+    raise error
+
+
+# Many searches, one batch: what several threads decode at a time takes each step together.
+#
+# A step of eight sentences costs little more than one of one: weights are read once for all rows.
+# Who comes while others are at work joins them at their next step, and leaves at its own end.
 
 MOST_ROWS = 64
 """The most rows of a step."""

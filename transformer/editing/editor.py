@@ -1,19 +1,76 @@
 """Edits at work: what they make of each attention while a model runs."""
 
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
 import torch
 from torch import Tensor
 
-from transformer.editing.change import Cells, Change
-from transformer.editing.reach import kinds_of
-from transformer.edits.edit import Edit, EditError, EditKind
+from transformer.checkpoint import Checkpoint
+from transformer.device import at_least_single
+from transformer.edits.edit import NUMBERS, Edit, EditError, EditKind
 from transformer.edits.spelling import edit_kinds
-from transformer.precision import at_least_single
+from transformer.inputs import source_ids, target_ids
 from transformer.recording.calls import AttentionCall
+from transformer.token import Token
+
+# Changes: what edits have made of the call of a layer, as a recording keeps it.
+
+
+@dataclass(frozen=True, eq=False)
+class Change:
+    """The change that edits made of one layer's call, so that a recording of it says the same."""
+
+    added: Tensor | None = None
+    """[H, Q, K] to the scores."""
+    open: Tensor | None = None
+    """bool [H, Q, K]; None: nothing was cut."""
+    replaced: Mapping[int, Tensor] = field(default_factory=dict)
+    """Head -> its output [Q, d_value]."""
+
+    def of(self, call: AttentionCall) -> AttentionCall:
+        """The call with what was done to it."""
+        mask = call.mask
+        if self.open is not None:
+            mask = self.open if mask is None else mask & self.open
+        safe = call.is_safe or self.open is not None  # a row that may look at nothing is 0
+        return replace(call, added=self.added, mask=mask, replaced=self.replaced, is_safe=safe)
+
+
+class Cells:
+    """Cells [H, Q, K] of a call, made when the first head puts some there."""
+
+    def __init__(self, call: AttentionCall) -> None:
+        self._shape = (*call.q.shape[:2], call.k.size(1))
+        self.all: Tensor | None = None
+
+    def put(self, head: int, cells: Tensor, others: float | bool) -> None:
+        """Fill a head with cells [Q, K]; others: what stands in heads that nobody fills."""
+        if self.all is None:
+            self.all = cells.new_full(self._shape, others)
+        self.all[head] = cells
+
+
+# The attentions that an edit changes.
+
+
+def kinds_of(edit: Edit) -> tuple[str, ...]:
+    """The kinds of attention that an edit is of, where a model has them; none of positions."""
+    kind = edit_kinds()[edit.name]
+    if kind.closes is not None:
+        return kind.closes.get(edit.place, ())
+    return () if kind.of == "side" else (edit.place,)
+
+
+def first_layer(edit: Edit) -> int:
+    """The first layer that an edit changes."""
+    kind = edit_kinds()[edit.name]
+    return 0 if kind.of in ("kind", "read word") else edit.layer
+
+
+# Edits at work: what they make of each attention while a model runs.
 
 Act = tuple[Edit, EditKind]
 Given = dict[tuple[str, int, str], Tensor]
@@ -273,3 +330,49 @@ def _rescored(edit: Edit, kind: EditKind, scores: Tensor, first: int) -> Tensor:
 def softmax(scores: Tensor) -> Tensor:
     """Over keys; a row with every cell masked is 0."""
     return scores.softmax(-1).masked_fill(scores == -torch.inf, 0.0)
+
+
+# The edits that can change a target: those of rows, and of keys, behind its end cannot.
+
+
+def within(
+    checkpoint: Checkpoint, text: str, target: str | Sequence[Token], edits: Sequence[Edit]
+) -> tuple[Edit, ...]:
+    """Return the edits of a longer target as they are of this one, which may be a part of it.
+
+    A decoder sees no later word, so what an edit names behind the end changes nothing before it: a
+    row or an arrow there is left out, and so are the keys there that a row or a head names. Any
+    other edit stays as it is. Raises InputError for a text that cannot be read.
+    """
+    if not edits or not checkpoint.family.decodes:
+        return tuple(edits)
+    sources = source_ids(checkpoint, text)
+    targets = target_ids(checkpoint, target, len(sources))
+    n_rows = len(checkpoint.family.forced_pass(checkpoint.config, sources, targets).inputs[-1])
+    return tuple(part for edit in edits for part in _part(edit, n_rows))
+
+
+def _part(edit: Edit, n_rows: int) -> Iterator[Edit]:
+    """The edit, as it is of the first rows of a decoder, or nothing."""
+    kind = edit_kinds()[edit.name]
+    names = NUMBERS[kind.of] if edit.place in ("decoder_self", "cross") else ()
+    if "query" in names and edit.query >= n_rows:
+        return
+    if edit.place == "decoder_self":  # whose keys are its rows
+        if "key" in names and edit.key >= n_rows:
+            return
+        if kind.further is not None:
+            edit = _keys(edit, n_rows)
+            if len(edit.values) == len(kind.values):
+                return
+    yield edit
+
+
+def _keys(edit: Edit, n_rows: int) -> Edit:
+    """The edit without the keys behind the end, which its values name or are a number each for."""
+    kind = edit_kinds()[edit.name]
+    n = len(kind.values)
+    own, keys = edit.values[:n], edit.values[n:]
+    is_named = kind.further is not None and kind.further.is_token
+    first = tuple(key for key in keys if key < n_rows) if is_named else keys[:n_rows]
+    return replace(edit, values=(*own, *first))

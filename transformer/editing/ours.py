@@ -17,10 +17,8 @@ import torch
 from torch import Tensor, nn
 
 from transformer.checkpoint import Checkpoint
-from transformer.editing.change import Change
-from transformer.editing.checking import check_edits
-from transformer.editing.editor import Editor, Given, Sizes
-from transformer.editing.read_words import side_read
+from transformer.editing.checking import check_edits, side_read
+from transformer.editing.editor import Change, Editor, Given, Sizes
 from transformer.edits.edit import Edit, EditError
 from transformer.edits.spelling import edit_kinds
 from transformer.models.family import Family, ForcedPass

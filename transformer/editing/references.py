@@ -7,11 +7,11 @@ import torch
 from torch import Tensor
 
 from transformer.checkpoint import Checkpoint
-from transformer.decoding.alone import alone
 from transformer.decoding.greedy import greedy
+from transformer.decoding.shared_batch import alone
+from transformer.editing.checking import pieces
 from transformer.editing.editor import Given
 from transformer.editing.ours import Listening, editing
-from transformer.editing.read_words import pieces
 from transformer.edits.edit import Edit, EditError
 from transformer.edits.spelling import edit_kinds
 from transformer.inputs import source_ids

@@ -10,16 +10,14 @@ import torch
 from torch import Tensor
 
 from transformer.checkpoint import Checkpoint
-from transformer.editing.checking import check_edits
+from transformer.editing.checking import check_edits, side_read
 from transformer.editing.editor import Editor
 from transformer.editing.ours import Editing, check, editing
-from transformer.editing.read_words import side_read
 from transformer.editing.references import references
 from transformer.edits.edit import Edit
 from transformer.models.family import ForcedPass, Ids
 from transformer.recording.watched import plan_of
-from transformer.watch.editing.editing_watcher import EditingWatcher, check_met
-from transformer.watch.editing.plan import Plan
+from transformer.watch.editing import EditingWatcher, Plan, check_met
 
 
 @contextmanager

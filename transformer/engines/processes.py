@@ -1,4 +1,4 @@
-"""Processes of this machine, each with its own model and the same number of threads."""
+"""Engines of this machine: in this process, or in several with a model each."""
 
 import os
 import signal
@@ -17,8 +17,20 @@ from typing import Any
 import torch
 
 from transformer.corpus.shards import Shard
-from transformer.engines.crew import Death, Report, attempt, do_all
-from transformer.engines.engine import ALONE, Done, EngineError, Job, Resources, Work
+from transformer.engines.engine import (
+    ALONE,
+    Death,
+    Done,
+    EngineError,
+    Job,
+    Report,
+    Resources,
+    Work,
+    attempt,
+    do_all,
+)
+
+# Processes of this machine, each with its own model and the same number of threads.
 
 PATIENCE = 0.5
 """Seconds in which workers that are to end take their drafts away."""
@@ -137,4 +149,39 @@ def _end_with_parent() -> None:
         os._exit(1)
 
 
-ENGINE = Processes()
+PROCESSES_ENGINE = Processes()
+
+
+# In this process, one shard after the other.
+
+
+@dataclass(frozen=True)
+class Here:
+    """This process."""
+
+    name: str = "here"
+    title: str = "in this process"
+
+    def run(
+        self, job: Job, shards: Sequence[Shard], resources: Resources = ALONE
+    ) -> Iterator[Done]:
+        """Do one after the other."""
+        if resources.address or resources.jobs > 1:
+            raise EngineError("The engine here is one process: leave out --jobs and --address.")
+        if not shards:
+            return
+        threads = torch.get_num_threads()
+        torch.set_num_threads(resources.threads)
+        try:
+            yield from map(job.open(), shards)
+        finally:
+            torch.set_num_threads(threads)
+
+
+HERE_ENGINE = Here()
+
+
+ENGINE = (
+    PROCESSES_ENGINE,
+    HERE_ENGINE,
+)

@@ -1,5 +1,9 @@
 """Sources of tensors: safetensors, one file or several; pickles of weights; memory."""
 
+import io
+import struct
+import zipfile
+import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
@@ -15,6 +19,7 @@ from torch import Tensor
 
 from transformer.checkpoint import CheckpointError
 from transformer.files.foreign_file import place
+from transformer.files.foreign_text import some_of
 from transformer.files.regular_file import require_of_checkpoint
 from transformer.files.tensors import (
     UNMAPPED,
@@ -25,11 +30,39 @@ from transformer.files.tensors import (
     list_tensors,
     open_tensors,
     reading,
+    state_in,
 )
 from transformer.files.torch_file import ADVICE, fault_of, outline_of, stored_values
-from transformer.files.twice import contradictions
 from transformer.files.weights import Misfit
-from transformer.files.wrapping import state_in
+
+# Tensors that stand in two parts of one model, with values that differ: no reader can be right.
+
+
+def contradictions(
+    inside: Mapping[str, Mapping[str, Any]], values: Callable[[str, str], Tensor]
+) -> dict[str, str]:
+    """File -> what it says otherwise than one before it.
+
+    inside: file -> what it holds, by name. values: of a file and a name; read only where needed.
+    """
+    first: dict[str, str] = {}
+    faults: dict[str, str] = {}
+    for file, tensors in inside.items():
+        for name in tensors:
+            before = first.setdefault(name, file)
+            if before != file and not _are_equal(values(before, name), values(file, name)):
+                faults[file] = f"holds other values of {name} than {before}"
+    return faults
+
+
+def _are_equal(first: Tensor, second: Tensor) -> bool:
+    """Compare what was saved, where NaN is NaN."""
+    if (first.shape, first.dtype) != (second.shape, second.dtype):
+        return False
+    return bool(((first == second) | (first != first) & (second != second)).all())
+
+
+# Sources of tensors: safetensors, one file or several; pickles of weights; memory.
 
 T = TypeVar("T")
 NAMES = {
@@ -250,3 +283,74 @@ def _runs(names: Iterable[str], file_of: Mapping[str, str]) -> Iterator[tuple[st
         run.append(name)
     if run:
         yield file_of[run[0]], run
+
+
+# Files of a stranger's zip, one after the other, with limits on how many and on how large.
+#
+# A few thousand bytes can hold gigabytes once they are unpacked, so they are unpacked no further
+# than the limit.
+
+BEGINNING = b"PK\x03\x04"
+MOST_FILES = 1000
+_ENTRY = b"PK\x01\x02"
+"""The bytes before each file's name in the list of all."""
+_READ = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
+_DAMAGED = (
+    *(zipfile.BadZipFile, zlib.error, struct.error),
+    *(EOFError, OSError, RuntimeError, ValueError),
+)
+"""The errors that reading one may raise."""
+_LOCKED = 1
+"""The flag of a file that asks for a password."""
+
+
+def unpacked(content: bytes, endings: tuple[str, ...], most: int) -> Iterator[bytes]:
+    """Files whose names end so, in their order. most: bytes of all of them together.
+
+    Raises Misfit, which goes on after the zip's name.
+    """
+    if content.count(_ENTRY) > MOST_FILES:
+        raise Misfit(f"holds more than {MOST_FILES:,} files")
+    room = most
+    try:
+        with zipfile.ZipFile(io.BytesIO(content)) as archive:
+            for info in archive.infolist():
+                if not info.filename.lower().endswith(endings):
+                    continue
+                if info.flag_bits & _LOCKED or info.compress_type not in _READ:
+                    raise Misfit("is locked, or packed in a way that is not read here")
+                with archive.open(info) as file:
+                    data = file.read(room + 1)
+                room -= len(data)
+                if room < 0:
+                    raise Misfit(f"holds more than {most:,} bytes when it is unpacked")
+                yield data
+    except _DAMAGED as error:
+        raise Misfit("is a zip that is damaged") from error
+
+
+# Weights that a training of several processes left in parts, which only its own code joins.
+
+WAYS: Mapping[tuple[str, ...], str] = {
+    ("*.distcp", "*/*.distcp"): (
+        "of torch.distributed.checkpoint: `accelerate merge-weights FOLDER OUT`, FOLDER being "
+        "where they lie, makes model.safetensors of them"
+    ),
+    ("*_model_states.pt", "*/*_model_states.pt", "*_optim_states.pt", "*/*_optim_states.pt"): (
+        "of DeepSpeed: `python zero_to_fp32.py . OUT`, which lies beside them, makes "
+        "pytorch_model.bin of them"
+    ),
+}
+"""Patterns of files -> what they are parts of, and what makes one file of them."""
+
+
+def spread(path: Path) -> str:
+    """Say which such parts a folder holds, or a file is, and what to do; "": there are none."""
+    folder = path.parent if path.is_file() else path
+    for patterns, way in WAYS.items():
+        if path.is_file() and not any(map(path.match, patterns)):
+            continue
+        names = sorted({file.name for pattern in patterns for file in folder.glob(pattern)})
+        if names:
+            return f"{some_of(names, 1)} {'is a part' if len(names) == 1 else 'are parts'} {way}"
+    return ""

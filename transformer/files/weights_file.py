@@ -1,11 +1,8 @@
-"""Files of weights from elsewhere, read without trusting them: nothing in them is ever executed.
-
-Tensors, numbers and texts are all that comes out. What would take more memory than the file can
-honestly need is refused before anything is unpacked.
-"""
+"""Files of weights from elsewhere, read without trusting them: nothing in them is ever executed."""
 
 import argparse
 import zipfile
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -17,10 +14,14 @@ from torch import Tensor
 from transformer.files.foreign_file import read_file
 from transformer.files.foreign_text import clean, reason
 from transformer.files.regular_file import is_zip_file, require_of_checkpoint
-from transformer.files.tensors import UNMAPPED
+from transformer.files.tensors import UNMAPPED, is_state, state_in, unwrapped, without_common
 from transformer.files.torch_file import ADVICE, fault_of, read_torch, refusing
 from transformer.files.weights import Misfit, Tensors, Weights
-from transformer.files.wrapping import is_state, state_in, unwrapped, without_common
+
+# Files of weights from elsewhere, read without trusting them: nothing in them is ever executed.
+#
+# Tensors, numbers and texts are all that comes out. What would take more memory than the file can
+# honestly need is refused before anything is unpacked.
 
 SUFFIXES = (".pt", ".pth", ".ckpt", ".chkpt", ".npz", ".safetensors", ".bin")
 
@@ -184,3 +185,27 @@ def _require_honest_tensors(tensors: Tensors, size: int) -> None:
         declared += tensor.numel() * tensor.element_size()
     if declared > max(DECLARED * size, min(UNPACKED * size, SMALL)):
         raise Misfit(f"claims {declared:,} bytes of values, in {size:,}: not opened")
+
+
+# Files that are no weights of PyTorch's, and what opens in their place.
+
+_OF_TORCH = "open the model in PyTorch's form, with model.safetensors, from where it came from"
+_UNPACK = "is an archive: unpack it, and open the folder that comes out"
+WAYS: Mapping[tuple[str, ...], str] = {
+    (".gguf", ".ggml"): f"is a model of llama.cpp: {_OF_TORCH}",
+    (".onnx",): f"is a graph of ONNX: {_OF_TORCH}",
+    (".h5", ".keras", ".ckpt.index", ".tflite"): f"is a model of TensorFlow: {_OF_TORCH}",
+    (".msgpack",): f"is a model of Flax: {_OF_TORCH}",
+    (".zip", ".tar", ".gz", ".tgz", ".bz2", ".xz", ".zst", ".7z", ".rar"): _UNPACK,
+    (".incomplete", ".part", ".crdownload", ".aria2", ".download"): (
+        "is a download that has not ended: fetch it again"
+    ),
+}
+"""Endings of names -> what such a file is, and what to do."""
+ENDINGS = tuple(ending for endings in WAYS for ending in endings)
+
+
+def way_of(file: Path) -> str:
+    """Say what a file is, after its name, and what to do; "": nothing is known of it."""
+    name = file.name.lower()
+    return next((way for endings, way in WAYS.items() if name.endswith(endings)), "")

@@ -21,12 +21,19 @@ from transformer.checkpoint import (
 from transformer.files.foreign_text import clean
 from transformer.formats import hugging_face
 from transformer.formats.format import Format
-from transformer.hugging_face.adapters.path import SEPARATOR, adapted_path, parts_of
 from transformer.hugging_face.adapters.reading import WEIGHTS
-from transformer.hugging_face.adapters.settings import ADAPTER, Settings, read_settings, refusal
-from transformer.hugging_face.hub_cache import cached
-from transformer.hugging_face.loading.weights import has_weights
-from transformer.inspection.contents import Contents
+from transformer.hugging_face.adapters.settings import (
+    ADAPTER,
+    SEPARATOR,
+    Settings,
+    adapted_path,
+    parts_of,
+    read_settings,
+    refusal,
+)
+from transformer.hugging_face.hub import cached
+from transformer.hugging_face.loading import has_weights
+from transformer.inspection.tensor_statistics import Contents
 
 
 class Unconfirmed(CheckpointError):

@@ -25,18 +25,23 @@ from transformer.checkpoint import (
     Description,
 )
 from transformer.config import ConfigError, ModelConfig
-from transformer.decoding.options import OptionError
+from transformer.decoding.method import OptionError
 from transformer.device import inference_dtype
 from transformer.discover import discover
-from transformer.files.broken import broken
-from transformer.files.json_file import read_json
+from transformer.files.foreign_file import read_json
+from transformer.files.foreign_text import whole_folder, write_whole
+from transformer.files.regular_file import broken
 from transformer.files.tensor_files import SafetensorsFiles
 from transformer.files.tensors import OF_WEIGHTS, UNMAPPED, floats, list_tensors
-from transformer.files.whole_file import whole_folder, write_whole
-from transformer.formats.decoding_defaults import checked_defaults
-from transformer.formats.format import Format
-from transformer.inspection.contents import Contents, compare, expect, our_contents, require_fit
-from transformer.layers.no_first_values import NoFirstValues
+from transformer.formats.format import Format, checked_defaults
+from transformer.inspection.tensor_statistics import (
+    Contents,
+    compare,
+    expect,
+    our_contents,
+    require_fit,
+)
+from transformer.layers.norm import NoFirstValues
 from transformer.models.family import Family
 from transformer.tokenizer import TOKENIZER_FILES, Tokenizer, TokenizerError, load_tokenizer
 from transformer.training.history import left_out

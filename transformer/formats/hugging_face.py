@@ -9,19 +9,17 @@ from typing import Any
 import torch
 
 from transformer.checkpoint import CONFIG, Checkpoint, CheckpointError, Description
-from transformer.files.json_file import read_json
-from transformer.files.of_folder import files_of
+from transformer.files.foreign_file import read_json
+from transformer.files.regular_file import files_of
 from transformer.formats.format import Format
-from transformer.hugging_face.adapters.adapted import with_adapter
-from transformer.hugging_face.adapters.adapter import Adapter
-from transformer.hugging_face.adapters.reading import read_adapter
+from transformer.hugging_face.adapters.lora import Adapter
+from transformer.hugging_face.adapters.reading import read_adapter, with_adapter
 from transformer.hugging_face.adapters.settings import ADAPTER
-from transformer.hugging_face.as_saved import WHOLE
-from transformer.hugging_face.chat.templates import TEMPLATES
+from transformer.hugging_face.chat.chatting import TEMPLATES
+from transformer.hugging_face.choice import require_plain
 from transformer.hugging_face.description import described, described_by_config, vocab_size_of
 from transformer.hugging_face.heads import HuggingFaceHeads
-from transformer.hugging_face.loading.placing import entrance, placed
-from transformer.hugging_face.loading.weights import FILES, open_weights
+from transformer.hugging_face.loading import FILES, entrance, open_weights, placed
 from transformer.hugging_face.model import HuggingFaceModel
 from transformer.hugging_face.opening import (
     Examined,
@@ -31,15 +29,10 @@ from transformer.hugging_face.opening import (
     open_tokenizer,
     require_whole,
 )
-from transformer.hugging_face.pooling import (
-    module_files,
-    pipeline_files,
-    pipeline_of,
-)
-from transformer.hugging_face.refused import require_plain
-from transformer.hugging_face.tokenizer import HuggingFaceTokenizer
+from transformer.hugging_face.pooling import module_files, pipeline_files, pipeline_of
+from transformer.hugging_face.tokenizer import WHOLE, HuggingFaceTokenizer
 from transformer.inspection.circuits import NoHeads
-from transformer.inspection.contents import Contents, Fit
+from transformer.inspection.tensor_statistics import Contents, Fit
 from transformer.tokenizer import IdTokenizer, Tokenizer
 
 LIT_MODEL = "lit_model.pth"

@@ -12,17 +12,23 @@ from transformer.checkpoint import About, Checkpoint, Description
 from transformer.files.tensor_files import Later, LoadedTensors
 from transformer.files.weights import Misfit, Tensors, Weights
 from transformer.formats.mappings.mapping import LibraryMapping
-from transformer.formats.renaming import renamed, require_all, require_shapes, their_name
-from transformer.formats.translate import as_floats, whole
+from transformer.formats.translate import (
+    as_floats,
+    renamed,
+    require_all,
+    require_shapes,
+    their_name,
+    whole,
+)
 from transformer.formats.vocabulary_files import find_vocabulary, make_tokenizer
 from transformer.hugging_face.choice import choose
 from transformer.hugging_face.description import described
 from transformer.hugging_face.heads import HuggingFaceHeads
-from transformer.hugging_face.loading.placing import entrance, placed
+from transformer.hugging_face.loading import entrance, placed
 from transformer.hugging_face.model import HuggingFaceModel
 from transformer.hugging_face.opening import build_model, config_of
 from transformer.hugging_face.skeleton import Skeleton
-from transformer.inspection.contents import Contents
+from transformer.inspection.tensor_statistics import Contents
 from transformer.tokenizer import Tokenizer
 
 

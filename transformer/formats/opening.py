@@ -1,23 +1,121 @@
 """Opening a checkpoint of any format: the first format that a path fits."""
 
+import os
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cache
+from itertools import islice
 from logging import getLogger
 from pathlib import Path
 from typing import Concatenate, ParamSpec, TypeVar
 
 import torch
 
-from transformer.checkpoint import Checkpoint, CheckpointError, Description
+from transformer.checkpoint import LEFT_OUT, Checkpoint, CheckpointError, Description, shipped_path
 from transformer.device import choose_device, device_trouble
 from transformer.discover import discover
-from transformer.files.foreign_text import reason
+from transformer.files.foreign_text import reason, some_of
+from transformer.files.regular_file import natural
+from transformer.files.tensor_files import spread
+from transformer.files.weights_file import way_of
 from transformer.formats.format import Format
-from transformer.formats.locating import is_there, locate
-from transformer.formats.what_instead import what_instead
-from transformer.hugging_face.adapters.path import adapted_path
+from transformer.hugging_face.adapters.settings import adapted_path, parts_of
+from transformer.hugging_face.hub import from_hub, is_hub_name
 from transformer.refusal import Refusal, quoted
+
+# Finding a checkpoint: by a path, a shipped name, or a name on Hugging Face's hub.
+
+FOLDER = "checkpoints"
+"""The folder of the shipped ones in a clone. Documents name it, wherever they are followed."""
+
+
+def locate(text: str | Path, may_fetch: bool | None = None) -> Path:
+    """Return the path of a checkpoint, or of both parts of BASE::ADAPTER.
+
+    A folder at the path itself comes first, then a shipped checkpoint ("en-de", and as in a clone
+    "checkpoints/en-de"), then a repository of the hub, "organisation/model". may_fetch: None:
+    where a text is given, as a Path is one of this machine. What is nowhere keeps its path, for a
+    format to say so. Raises CheckpointError where the hub does not give it.
+    """
+    fetches = isinstance(text, str) if may_fetch is None else may_fetch
+    parts = parts_of(Path(os.path.expanduser(text)))  # noqa: PTH111  what it cannot read stays
+    if parts is None:
+        return _located(text, fetches)
+    base, folder = (_located(str(each), fetches).absolute() for each in parts)
+    return adapted_path(base, folder)
+
+
+def _located(text: str | Path, fetches: bool) -> Path:
+    """The same of one part, which is not cut again: there may be any number of :: in it."""
+    path = Path(os.path.expanduser(text))  # noqa: PTH111  what it cannot read stays as it is
+    is_ours = path.parts[:1] == (FOLDER,)
+    name = Path(*path.parts[1:]) if is_ours else path
+    shipped = shipped_path(str(name))
+    has_shipped = bool(name.parts) and ".." not in name.parts and is_there(shipped)
+    if is_there(path) and not (has_shipped and path.is_file()):
+        return path
+    if has_shipped:
+        return shipped
+    if fetches and not is_ours and is_hub_name(str(text)):
+        return from_hub(str(text))
+    return path
+
+
+def is_there(path: Path) -> bool:
+    """Tell whether there is something at a path; what is none, as it is too long, has nothing."""
+    try:
+        return path.exists()
+    except (OSError, ValueError):
+        return False
+
+
+# Paths that are no checkpoint, and where one is: around a file, or within a folder.
+
+MOST_LOOKED = 200
+"""Folders within one that are looked at."""
+NAMED = 4
+
+
+def what_instead(path: Path, opens: Callable[[Path], bool]) -> str:
+    """Say what a path is and what to open instead, as a sentence; "": nothing better is known."""
+    if (path / LEFT_OUT).is_file():
+        return (
+            f"{path.name} is not installed: it lies in checkpoints/{path.name} of a clone of the "
+            "repository."
+        )
+    if parts := spread(path):
+        return f"{path.name} cannot be opened as it is: {parts}."
+    if path.is_file() and (way := way_of(path)):
+        return f"{path.name} {way}."
+    if path.is_file() and opens(path.parent):
+        return f"{path.name} is a file of the folder {path.parent.name}: open that."
+    inside = [each.relative_to(path) for each in _folders(path) if opens(each)]
+    if not inside:
+        return ""
+    names = some_of(sorted(inside, key=lambda each: natural(str(each))), NAMED)
+    return f"{path.name} is not a checkpoint itself, and holds {names}: open one of these."
+
+
+def _folders(path: Path) -> list[Path]:
+    """Folders in one, as an archive leaves one in another, or a training several; no links."""
+    if not path.is_dir():
+        return []
+    near = [each for pattern in ("*", "*/*") for each in islice(path.glob(pattern), MOST_LOOKED)]
+    whole = path.resolve()
+    own = (each for each in near if each.is_dir() and each.resolve() == whole / _within(each, path))
+    return [each for each in own if not _is_aside(_within(each, path))]
+
+
+def _within(folder: Path, path: Path) -> Path:
+    return folder.relative_to(path)
+
+
+def _is_aside(path: Path) -> bool:
+    """Tell whether a system keeps it for itself: .cache, __MACOSX."""
+    return any(part.startswith((".", "__")) for part in path.parts)
+
+
+# Opening a checkpoint of any format: the first format that a path fits.
 
 P = ParamSpec("P")
 T = TypeVar("T")

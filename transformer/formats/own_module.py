@@ -14,7 +14,7 @@ from transformer.checkpoint import Checkpoint, Description
 from transformer.files.tensor_files import LoadedTensors
 from transformer.formats.format import Format
 from transformer.inspection.circuits import NoHeads
-from transformer.inspection.contents import Contents, Fit
+from transformer.inspection.tensor_statistics import Contents, Fit
 
 _OFFERED: dict[Path, Checkpoint] = {}
 

@@ -11,7 +11,7 @@ from transformer.formats import hugging_face
 from transformer.formats.format import Format
 from transformer.hugging_face.description import title_of
 from transformer.hugging_face.pooling import model_within, pipeline_files, pipeline_of
-from transformer.inspection.contents import Contents
+from transformer.inspection.tensor_statistics import Contents
 
 
 def fits(path: Path) -> bool:

@@ -15,9 +15,8 @@ import torch
 from transformer.checkpoint import CONFIG, About, Checkpoint, CheckpointError, Description
 from transformer.config import ModelConfig
 from transformer.device import inference_dtype
-from transformer.files.foreign_file import place
+from transformer.files.foreign_file import place, read_json
 from transformer.files.foreign_text import some_of
-from transformer.files.json_file import read_json
 from transformer.files.tensor_files import LoadedTensors
 from transformer.files.torch_file import is_saved_by_torch
 from transformer.files.weights import SIDECAR, Misfit, Weights
@@ -30,8 +29,8 @@ from transformer.formats.mappings.mapping import CodeMapping, LibraryMapping, Ot
 from transformer.formats.translate import Translated, UnknownCode, mappings, recognised, translate
 from transformer.formats.unmapped import unmapped_contents
 from transformer.formats.vocabulary_files import FILES, find_vocabulary, make_tokenizer
-from transformer.hugging_face.loading.weights import is_usual
-from transformer.inspection.contents import Contents, our_contents
+from transformer.hugging_face.loading import is_usual
+from transformer.inspection.tensor_statistics import Contents, our_contents
 from transformer.tokenizer import IdTokenizer, Tokenizer, TokenizerError
 from transformer.vocabulary import PairTokenizer, VocabularyTokenizer, source_side
 

@@ -10,7 +10,7 @@ from transformer.files.tensor_files import LoadedTensors
 from transformer.files.weights import Misfit, Weights
 from transformer.formats.translate import recognise
 from transformer.inspection.circuits import NoHeads
-from transformer.inspection.contents import Contents, Fit
+from transformer.inspection.tensor_statistics import Contents, Fit
 from transformer.models.family import Family
 from transformer.tokenizer import Tokenizer
 

@@ -8,14 +8,12 @@ from typing import Any
 
 from transformer.checkpoint import CheckpointError
 from transformer.extras import require
-from transformer.files.foreign_file import place, read_file
+from transformer.files.foreign_file import place, read_file, read_json
 from transformer.files.foreign_text import clean, reason, whole_text
-from transformer.files.json_file import read_json
-from transformer.files.plain_pickle import read_plain_pickle
+from transformer.files.torch_file import read_plain_pickle
 from transformer.files.weights import Weights
 from transformer.formats.mappings.mapping import OtherCode
-from transformer.hugging_face.byte_level import read_bpe
-from transformer.hugging_face.tokenizer import HuggingFaceTokenizer
+from transformer.hugging_face.tokenizer import HuggingFaceTokenizer, read_bpe
 from transformer.tokenizer import IdTokenizer, Tokenizer, TokenizerError
 from transformer.vocabulary import (
     END,

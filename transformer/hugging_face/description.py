@@ -5,8 +5,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from transformer.checkpoint import CONFIG, About, CheckpointError, Description
-from transformer.files.foreign_text import clean, whole_text
+from transformer.checkpoint import CONFIG, About, Checkpoint, CheckpointError, Description
+from transformer.files.foreign_text import clean, some_of, whole_text
 from transformer.hugging_face.choice import said_classes
 from transformer.hugging_face.kinds import (
     DECODER,
@@ -19,18 +19,67 @@ from transformer.hugging_face.kinds import (
     family_of,
     reads_two,
 )
-from transformer.hugging_face.languages import target_language
-from transformer.hugging_face.lengths import longest
-from transformer.hugging_face.model import HuggingFaceConfig
-from transformer.hugging_face.own_name import own_name
-from transformer.hugging_face.pairing import ends_of_one, reads_pairs
+from transformer.hugging_face.model import (
+    HuggingFaceConfig,
+    HuggingFaceModel,
+    ends_of_one,
+    reads_pairs,
+)
+from transformer.hugging_face.notes import own_name, reading_notes
 from transformer.hugging_face.pooling import most_tokens, pooling_of
-from transformer.hugging_face.reading_notes import reading_notes
+from transformer.hugging_face.sizes import longest
 from transformer.hugging_face.tokenizer import HuggingFaceTokenizer
 from transformer.hugging_face.writing.settings import Writing, writing_of
 from transformer.hugging_face.writing.special_ids import special_ids
+from transformer.inputs import InputError
 from transformer.models.family import Family
 from transformer.tokenizer import IdTokenizer, Tokenizer
+
+# The languages that a translator of many reads and writes (mBART, M2M100, NLLB).
+
+NAMED = 8
+"""The most languages that a sentence names."""
+
+
+def translating(
+    checkpoint: Checkpoint, source: str | None = None, target: str | None = None
+) -> Checkpoint:
+    """The same model, told which language it reads and which it writes; nothing is loaded again.
+
+    source, target: of `checkpoint.config.languages`; None leaves it at what the checkpoint says.
+    Raises InputError for a language that it does not know.
+    """
+    config, tokenizer = checkpoint.config, checkpoint.tokenizer
+    if (
+        not isinstance(config, HuggingFaceConfig)
+        or not isinstance(tokenizer, HuggingFaceTokenizer)
+        or not isinstance(checkpoint.model, HuggingFaceModel)
+        or not config.languages
+    ):
+        raise InputError(f"{checkpoint.name} is not told its languages: leave them out.")
+    for code in (source, target):
+        if code is not None and code not in config.languages:
+            names = some_of(config.languages, NAMED)
+            raise InputError(f"{checkpoint.name} does not know the language {code!r}, but {names}.")
+    source, target = source or config.source_language, target or config.target_language
+    text = tokenizer.for_languages(source, target)
+    config = replace(
+        config,
+        source_language=source,
+        target_language=target,
+        start_ids=text.starting(config.start_ids),
+    )
+    model = HuggingFaceModel(checkpoint.model.inner, config).eval()
+    return replace(checkpoint, config=config, tokenizer=text, model=model)
+
+
+def target_language(tokenizer: HuggingFaceTokenizer, start_ids: tuple[int, ...]) -> str | None:
+    """The language whose token decoding starts with; None where it starts with no such token."""
+    ids = {id: code for code, id in tokenizer.languages.items()}
+    return next((ids[id] for id in start_ids if id in ids), None)
+
+
+# Descriptions of models of the library: what they read and write, and how they are named.
 
 LONGEST = 4096
 """Tokens of a text at most, whatever a model may say of itself."""

@@ -11,10 +11,10 @@ from typing import Any
 
 from transformer.checkpoint import CONFIG, CheckpointError
 from transformer.extras import require
+from transformer.files.foreign_file import read_json
 from transformer.files.foreign_text import clean, reason, some_of
-from transformer.files.json_file import read_json
 from transformer.files.weights import Misfit
-from transformer.hugging_face.as_saved import FOLLOW, SETTINGS, WHOLE, opens_by_itself
+from transformer.hugging_face.tokenizer import FOLLOW, SETTINGS, WHOLE, opens_by_itself
 from transformer.hugging_face.writing.settings import read_settings
 
 _OF_A_FIELD = "StrictDataclassFieldValidationError"

@@ -1,4 +1,6 @@
-"""Sentences about what lies in a folder and takes no part in the model that is opened."""
+"""Sentences about what lies in a folder and takes no part in the model, or is read otherwise
+here.
+"""
 
 import inspect
 import re
@@ -9,25 +11,24 @@ from pathlib import Path
 from typing import Any
 
 from transformer.checkpoint import CONFIG, CheckpointError
+from transformer.files.foreign_file import read_file, read_json
 from transformer.files.foreign_text import clean, some_of
-from transformer.files.json_file import read_json
-from transformer.files.of_folder import files_of
-from transformer.hugging_face.adapters.path import adapted_path
-from transformer.hugging_face.adapters.settings import ADAPTER
-from transformer.hugging_face.chat.templates import SETTINGS, template_notes
-from transformer.hugging_face.kinds import writes
-from transformer.hugging_face.loading.weights import (
-    NO_MODEL,
-    OTHER_NAMES,
-    WHOLE,
-    is_indexed,
-    is_usual,
-)
-from transformer.hugging_face.pooling import pooling_notes
-from transformer.hugging_face.refused import SCHEMES, scheme_of, unread_poolers
+from transformer.files.regular_file import files_of
+from transformer.hugging_face.adapters.settings import ADAPTER, adapted_path
+from transformer.hugging_face.chat.chatting import SETTINGS, template_notes
+from transformer.hugging_face.choice import SCHEMES, scheme_of, unread_poolers
+from transformer.hugging_face.kinds import DECODER, writes
+from transformer.hugging_face.loading import NO_MODEL, OTHER_NAMES, WHOLE, is_indexed, is_usual
+from transformer.hugging_face.model import reads_pairs, tells_segments
+from transformer.hugging_face.pooling import pipeline_of, pooling_notes
+from transformer.hugging_face.sizes import first_position
 from transformer.hugging_face.skeleton import Skeleton
 from transformer.hugging_face.tokenizer import has_vocabulary
 from transformer.hugging_face.writing.settings import generation_settings
+from transformer.models.family import Family
+from transformer.tokenizer import Tokenizer
+
+# Sentences about what lies in a folder and takes no part in the model that is opened.
 
 NAMED = 4
 CODE = "auto_map"
@@ -183,3 +184,102 @@ def _these(names: list[str]) -> str:
 
 def _it(names: list[str]) -> str:
     return "it" if len(names) == 1 else "them"
+
+
+# Sentences about what a model reads otherwise here than where it was trained, or at each step.
+
+_SEGMENTS = re.compile(r"(token_type|segment|seg_embed)")
+"""Parts of the names of what a model adds for segments."""
+_BY_LENGTH = ("prophetnet", "xlm-prophetnet")
+"""Types of model whose rows depend on how many there are: of their streams that predict."""
+
+
+def reading_notes(model: Any, family: Family, tokenizer: Tokenizer) -> Iterator[str]:
+    """Yield a sentence each. model: of the library, with values or without."""
+    is_one_segment = not _has_segments(model) or tells_segments(family, tokenizer)
+    if reads_pairs(family, tokenizer) and not is_one_segment:
+        yield (
+            "Its tokenizer gives the second text of a pair no segment of its own (token_type_ids), "
+            "and the model has several: both texts are read as one segment."
+        )
+    first = first_position(model)
+    if family is DECODER and first:
+        yield (
+            f"By itself its class counts positions from {first} (padding_idx + 1), as in training; "
+            "here they are counted from 0, as the library's `generate` has them."
+        )
+    if family.decodes and model.config.model_type in _BY_LENGTH:
+        yield (
+            "A row of its decoder depends on how many rows there are: what is recorded of a whole "
+            "text differs from what its steps saw, as it does in the library."
+        )
+
+
+def _has_segments(model: Any) -> bool:
+    """Tell whether it has more than one, by names and sizes of its parameters."""
+    named = model.named_parameters()
+    return any(_SEGMENTS.search(name) and len(each) > 1 for name, each in named if each.dim() > 1)
+
+
+# The name that a folder has for itself: on its card, or in its configuration.
+
+CARD = "README.md"
+LARGEST = 2**20
+"""Bytes of a card that is looked through for its heading."""
+LONGEST = 80
+"""Characters of a name at most: a longer heading is a sentence."""
+_USUAL = re.compile(
+    r"(my_?|best_?|final_?|the_?)?(model|models|checkpoint|output|outputs|out|save[d]?|export|best|"
+    r"final|last|latest|snapshot|0_transformer)([-_. ]?\d+)?|[0-9a-f]{7,40}|step[-_]?\d+|\d+",
+    re.IGNORECASE,
+)
+_TEMPLATE = ("{", "model card", "model id", "<", "[", "readme", "about", "introduction", "usage")
+_CACHED = re.compile(r"models--(?:[^/]+?--)?(?P<name>[^/]+)")
+
+
+def own_name(path: Path) -> str:
+    """Name a folder whose own name says nothing: "model", a number, a commit; else "".
+
+    By the hub's cache that it lies in, its card's heading, or what its configuration says that it
+    was loaded from.
+    """
+    pipeline = pipeline_of(path)
+    if pipeline != path:
+        return own_name(pipeline) or pipeline.name
+    if not _USUAL.fullmatch(path.name):
+        return ""
+    return _of_cache(path) or _of_card(path) or _of_config(path)
+
+
+def _of_cache(path: Path) -> str:
+    """The repository of a folder that the hub's library fetched: models--org--name/snapshots/…"""
+    match = _CACHED.fullmatch(path.parent.parent.name)
+    return _fit(match["name"]) if match and path.parent.name == "snapshots" else ""
+
+
+def _of_card(path: Path) -> str:
+    """The first heading outside the settings above a card and its blocks of code."""
+    try:
+        text = read_file(path / CARD, LARGEST).decode("utf-8", "replace")
+    except CheckpointError:
+        return ""
+    prose = re.sub(r"\A---\n.*?\n---\n|^```.*?^```", "", text, flags=re.DOTALL | re.MULTILINE)
+    heading = re.search(r"^# +(.+)$", prose, re.MULTILINE)
+    name = _fit(heading[1]) if heading else ""
+    return "" if name.lower().startswith(_TEMPLATE) else name
+
+
+def _of_config(path: Path) -> str:
+    """The library's own configuration holds the folder's path instead."""
+    try:
+        name = read_json(path / CONFIG).get("_name_or_path")
+    except (CheckpointError, AttributeError):
+        return ""
+    last = _fit(re.split(r"[/\\]", name.rstrip("/\\"))[-1]) if isinstance(name, str) else ""
+    return "" if _USUAL.fullmatch(last) else last
+
+
+def _fit(text: str) -> str:
+    name = clean(re.sub(r"[`*]|\[|\]\([^)]*\)", "", text)).strip()
+    last = name.rpartition("/")[2] if " " not in name else name  # organisation/model
+    return last if len(last) <= LONGEST else ""

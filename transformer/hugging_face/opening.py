@@ -13,30 +13,32 @@ from typing import Any
 from torch import nn
 
 from transformer.checkpoint import CONFIG, CheckpointError
+from transformer.files.foreign_file import read_json
 from transformer.files.foreign_text import some_of
-from transformer.files.json_file import read_json
 from transformer.files.tensor_files import RenamedTensors
-from transformer.files.tensors import TensorSource, Unread
-from transformer.files.wrapping import unwrapped, without_common
-from transformer.hugging_face.adapters.adapter import Adapter
-from transformer.hugging_face.chat.templates import templates_of, without_damaged
-from transformer.hugging_face.choice import choose
+from transformer.files.tensors import TensorSource, Unread, unwrapped, without_common
+from transformer.hugging_face.adapters.lora import Adapter
+from transformer.hugging_face.chat.chatting import templates_of, without_damaged
+from transformer.hugging_face.choice import (
+    choose,
+    require_fit,
+    require_parts,
+    require_plain,
+    unread_poolers,
+)
 from transformer.hugging_face.failure import (
     building,
     in_a_sentence,
     require_type,
     require_vocabulary,
 )
-from transformer.hugging_face.loading.checked_values import checked_values
-from transformer.hugging_face.loading.placing import Placement, keep_until_gone
-from transformer.hugging_face.loading.weights import weights_files
-from transformer.hugging_face.notes import notes_on
-from transformer.hugging_face.refused import (
-    require_fit,
-    require_parts,
-    require_plain,
-    unread_poolers,
+from transformer.hugging_face.loading import (
+    Placement,
+    checked_values,
+    keep_until_gone,
+    weights_files,
 )
+from transformer.hugging_face.notes import notes_on
 from transformer.hugging_face.sizes import (
     LARGEST,
     check_files,

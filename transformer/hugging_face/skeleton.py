@@ -14,8 +14,8 @@ import torch
 from transformer.files.tensors import Stored
 from transformer.hugging_face.failure import building
 from transformer.hugging_face.sizes import check_layers
-from transformer.inspection.contents import Fit
-from transformer.layers.no_first_values import NoFirstValues
+from transformer.inspection.tensor_statistics import Fit
+from transformer.layers.norm import NoFirstValues
 
 
 @dataclass(frozen=True, eq=False)

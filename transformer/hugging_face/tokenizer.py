@@ -6,17 +6,127 @@ import re
 import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import groupby, pairwise, takewhile
+from itertools import groupby, pairwise, takewhile, zip_longest
 from pathlib import Path
 from typing import Any
 
-from transformer.files.foreign_text import reason, whole
-from transformer.hugging_face.as_saved import unlike
-from transformer.hugging_face.byte_level import as_text, byte_alphabet, is_byte_level
+from transformer.files.foreign_text import clean, reason, some_of, whole
 from transformer.hugging_face.chat.rendering import rendered
 from transformer.token import Token
 from transformer.tokenizer import Side, TokenizerError
 from transformer.words import CONTINUES, begins_word
+
+# A folder's tokenizer.json beside what the library's class makes of it.
+#
+# Some classes build a tokenizer anew of the file's pieces alone: how it splits a text before it
+# looks for pieces (digits one by one, capitals kept) is then the class's own, and a model is
+# given other tokens than it was trained with.
+
+WHOLE, SETTINGS = "tokenizer.json", "tokenizer_config.json"
+FOLLOW = (
+    f'"tokenizer_class": "PreTrainedTokenizerFast" in {SETTINGS} has the file followed as it is'
+)
+_TEXT = "It's 12,345 o'Clock (x+1): naïve Café"
+_BEFORE_PIECES = ("normalizer", "pre_tokenizer")
+_SHOWN = 4
+
+
+def unlike(inner: Any, file: Path) -> str:
+    """A sentence where a text is split otherwise than the file says; "": it is not.
+
+    inner: of the library. file: tokenizer.json, which it was made of, if it is there.
+    """
+    backend = getattr(inner, "backend_tokenizer", None)
+    if backend is None or not file.is_file():
+        return ""
+    own, theirs = (json.loads(text) for text in (backend.to_str(), file.read_text("utf-8")))
+    if all(own.get(part) == theirs.get(part) for part in _BEFORE_PIECES):
+        return ""
+    saved = _pieces(_tokenizer_of(file), _TEXT)
+    used = _pieces(backend, _TEXT)
+    at = next((i for i, (a, b) in enumerate(zip_longest(saved, used)) if a != b), None)
+    if at is None:
+        return ""
+    first, second = (some_of(map(clean, each[at : at + _SHOWN]), _SHOWN) for each in (saved, used))
+    return (
+        f"{WHOLE} by itself splits a text otherwise than {type(inner).__name__}, which the library "
+        f"takes for it: {first} where that has {second or 'nothing'}. {FOLLOW}."
+    )
+
+
+def opens_by_itself(file: Path) -> bool:
+    """Tell whether a tokenizer.json is there and whole."""
+    try:
+        return file.is_file() and _tokenizer_of(file) is not None
+    except Exception:  # of any kind: it is a stranger's
+        return False
+
+
+def _tokenizer_of(file: Path) -> Any:
+    from tokenizers import Tokenizer
+
+    return Tokenizer.from_file(str(file))
+
+
+def _pieces(tokenizer: Any, text: str) -> list[str]:
+    """Its pieces; none where it cannot read the text, as without a piece for what is unknown."""
+    try:
+        return list(tokenizer.encode(text, add_special_tokens=False).tokens)
+    except Exception:  # of any kind: it is a stranger's
+        return []
+
+
+# Byte-level vocabularies: their pieces are bytes, written in GPT-2's alphabet of them.
+
+GPT2_END = "<|endoftext|>"
+
+
+def read_bpe(folder: Path) -> Any:
+    """The library's tokenizer for a byte-level vocabulary: tokenizer.json, else GPT-2's two files.
+
+    Raises what the library does over files that are none.
+    """
+    from transformers import GPT2Tokenizer, PreTrainedTokenizerFast
+
+    fast: Any = PreTrainedTokenizerFast  # the library leaves its arguments without types
+    file = folder / "tokenizer.json"
+    if not file.is_file():
+        vocab, merges = folder / "vocab.json", folder / "merges.txt"
+        return GPT2Tokenizer(vocab=str(vocab), merges=str(merges))
+    inner: Any = fast(tokenizer_file=str(file))
+    if GPT2_END in inner.get_vocab():
+        inner.eos_token = GPT2_END
+    return inner
+
+
+def is_byte_level(inner: Any) -> bool:
+    """Tell whether its pieces are written in GPT-2's alphabet of bytes."""
+    backend = getattr(inner, "backend_tokenizer", None)
+    if backend is None:
+        return hasattr(inner, "byte_encoder")
+    parts = json.loads(backend.to_str())
+    return "ByteLevel" in json.dumps([parts.get("pre_tokenizer"), parts.get("decoder")])
+
+
+def byte_alphabet() -> dict[str, int]:
+    """Character -> byte, as GPT-2 writes them: printable ones as they are, others shifted."""
+    plain = [*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)]
+    shifted = [byte for byte in range(256) if byte not in plain]
+    return {chr(byte): byte for byte in plain} | {
+        chr(256 + i): byte for i, byte in enumerate(shifted)
+    }
+
+
+def as_text(raw: str, alphabet: dict[str, int]) -> str:
+    """A piece as text; bytes that are no whole character by their numbers."""
+    if any(character not in alphabet for character in raw):
+        return raw  # added beside the vocabulary, in plain text
+    text = bytes(alphabet[character] for character in raw).decode("utf-8", "surrogateescape")
+    plain = text.replace(" ", "▁")
+    return re.sub("[\udc80-\udcff]", lambda half: f"<0x{ord(half[0]) - 0xDC00:02X}>", plain)
+
+
+# Tokenizers of Hugging Face's library behind this project's protocol.
 
 CODE = re.compile(r"[a-z]{2,3}_[A-Z][A-Za-z]{1,3}")
 """A language as a token, such as de_DE or deu_Latn."""

@@ -16,9 +16,15 @@ from transformer.files.tensor_files import LoadedTensors
 from transformer.files.tensors import Health, Stored, health
 from transformer.formats.opening import format_of
 from transformer.inspection.circuits import CircuitError, Heads
-from transformer.inspection.contents import Contents, our_contents
-from transformer.inspection.findings import Finding, grouped
-from transformer.inspection.module_tree import NAMELESS, Branch, module_tree
+from transformer.inspection.tensor_statistics import (
+    NAMELESS,
+    Branch,
+    Contents,
+    Finding,
+    grouped,
+    module_tree,
+    our_contents,
+)
 from transformer.inspection.undertrained import Training, training
 from transformer.models.family import Family
 from transformer.tokenizer import TokenizerError

@@ -1,13 +1,65 @@
-"""Multi-head attention (AIAYN, section 3.2), through torch's fused scaled_dot_product_attention."""
+"""Multi-head attention (AIAYN, section 3.2), its masks and its affine maps."""
 
 import math
+from functools import reduce
 
+import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
 from transformer.config import ModelConfig
-from transformer.layers.linear import Linear
-from transformer.layers.masks import subsequent_mask
+
+# Masks: which keys a query may attend to. True = may attend, as in torch's fused attention.
+
+
+def padding_mask(ids: Tensor, pad_id: int) -> Tensor:
+    """ids: [B, K] -> [B, 1, 1, K], False at padding (the same for every head and query)."""
+    return ids.ne(pad_id)[:, None, None, :]
+
+
+def subsequent_mask(n_queries: int, n_keys: int | None = None) -> Tensor:
+    """Each position may see itself and what stands before it: [1, 1, Q, K].
+
+    With more keys than queries, the queries are the last ones (AIAYN, section 3.2.3).
+    """
+    n_keys = n_queries if n_keys is None else n_keys
+    cells = torch.ones(n_queries, n_keys, dtype=torch.bool)
+    return cells.tril(n_keys - n_queries)[None, None]
+
+
+def combined_mask(*masks: Tensor) -> Tensor:
+    """Open where all of them are; they need only broadcast to one shape."""
+    return reduce(torch.logical_and, masks)
+
+
+# Affine maps, as torch's; of few rows by the product that a processor finishes sooner.
+
+FEW = 8
+"""Rows up to which a processor projects them sooner as the columns of a product: a beam's step.
+
+A beam of 4 that writes 16 pieces with 14.7 M weights: .84 of the time of torch's own, on one core.
+"""
+
+
+class Linear(nn.Linear):
+    """x W^T + b: nn.Linear, under the same name of its weights."""
+
+    def forward(self, input: Tensor) -> Tensor:
+        """input: [..., n_in] -> [..., n_out]."""
+        return project(input, self.weight, self.bias)
+
+
+def project(x: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
+    """x: [..., n_in]; weight: [n_out, n_in]; bias: [n_out] -> [..., n_out]."""
+    rows = x.reshape(-1, x.size(-1))
+    if x.device.type != "cpu" or len(rows) > FEW:
+        return F.linear(x, weight, bias)
+    columns = weight @ rows.t() if bias is None else torch.addmm(bias[:, None], weight, rows.t())
+    # Rows again, one after the other: what reads them is sooner done.
+    return columns.t().contiguous().view(*x.shape[:-1], len(weight))
+
+
+# Multi-head attention (AIAYN, section 3.2), through torch's fused scaled_dot_product_attention.
 
 
 class DotProductAttention(nn.Module):

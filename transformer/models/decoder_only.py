@@ -3,8 +3,7 @@
 from torch import Tensor
 
 from transformer.config import ModelConfig
-from transformer.layers.blocks import LayerCache
-from transformer.layers.stacks import Decoder, DecoderState
+from transformer.layers.blocks import Decoder, DecoderState, LayerCache
 from transformer.models.family import Family, ForcedPass, Ids, Rows
 from transformer.models.token_model import TokenWriter
 

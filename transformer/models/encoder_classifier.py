@@ -3,9 +3,9 @@
 from torch import Tensor, nn
 
 from transformer.config import ModelConfig
-from transformer.layers.masks import padding_mask
-from transformer.layers.pooling import Pool
-from transformer.layers.stacks import Encoder
+from transformer.layers.attention import padding_mask
+from transformer.layers.blocks import Encoder
+from transformer.layers.embedding import Pool
 from transformer.models.family import EMBEDDING, Family, ForcedPass, Ids, Rows
 from transformer.models.token_model import TokenModel
 

@@ -4,9 +4,9 @@ import torch
 from torch import Tensor
 
 from transformer.config import ModelConfig
-from transformer.layers.masks import padding_mask
-from transformer.layers.positions import make_positions
-from transformer.layers.stacks import Decoder, DecoderState, Encoder
+from transformer.layers.attention import padding_mask
+from transformer.layers.blocks import Decoder, DecoderState, Encoder
+from transformer.layers.embedding import make_positions
 from transformer.models.family import Family, ForcedPass, Ids, Rows
 from transformer.models.token_model import TokenWriter
 

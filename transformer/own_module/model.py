@@ -15,7 +15,7 @@ from torch import Tensor, nn
 from transformer.inputs import InputError
 from transformer.models import decoder_only, encoder_decoder
 from transformer.models.family import Family, ForcedPass, Ids, Rows
-from transformer.own_module.failure import in_a_sentence
+from transformer.own_module.tokenizer import in_a_sentence
 from transformer.watch.module import logits_of
 
 MOST_WRITTEN = 64

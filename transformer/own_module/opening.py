@@ -14,7 +14,7 @@ from transformer.own_module.model import FAMILIES, OwnConfig, OwnModel
 from transformer.own_module.tokenizer import OwnTokenizer, Pieces, names_of
 from transformer.tokenizer import Tokenizer
 from transformer.vocabulary import PairTokenizer
-from transformer.watch.capture.as_written import name_of
+from transformer.watch.capture.operators import name_of
 
 Writes = Literal["nothing", "continuation", "target"]
 

@@ -1,8 +1,5 @@
-"""The hooks of a model of ours: they keep what its attentions were called with and gave.
-
-An observer changes nothing: hooks that stand before each DotProductAttention keep what it was
-called with. They are installed once per model and find the observer of their thread through a
-ContextVar, so any number of threads may record one shared model at once.
+"""The hooks of a model of ours, which keep what its attentions were called with; and the same
+pass unrecorded.
 """
 
 import fnmatch
@@ -13,11 +10,19 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any
 
+import torch
 from torch import Tensor, nn
 
 from transformer.checkpoint import Checkpoint
 from transformer.editing.ours import Editing
 from transformer.models.family import Family
+from transformer.recording import Recording
+
+# The hooks of a model of ours: they keep what its attentions were called with and gave.
+#
+# An observer changes nothing: hooks that stand before each DotProductAttention keep what it was
+# called with. They are installed once per model and find the observer of their thread through a
+# ContextVar, so any number of threads may record one shared model at once.
 
 
 class Observer:
@@ -102,3 +107,21 @@ def _keep(role: str) -> Any:
             observer.modules[role].append(module)
 
     return keep
+
+
+# The same pass with nobody recording it.
+
+
+def plain_difference(checkpoint: Checkpoint, recording: Recording) -> float:
+    """The largest difference between the recorded logits and those of a pass that nobody records.
+
+    0 where recording changed nothing. Raises InputError.
+    """
+    sources = [token.id for token in recording.source]
+    targets = [token.id for token in recording.target]
+    forced = checkpoint.family.forced_pass(checkpoint.config, sources, targets or None)
+    rows = (torch.tensor([ids], device=checkpoint.device) for ids in forced.inputs)
+    with torch.inference_mode():
+        logits = checkpoint.model(*rows)[0]
+    logits = logits[-len(targets) :] if targets else logits
+    return float((logits - recording.logits).abs().max())

@@ -11,9 +11,15 @@ from itertools import chain
 import torch
 from torch import Tensor
 
-from transformer.recording.calls import AttentionCall
-from transformer.recording.replay import are_along, normed, parts_of
-from transformer.recording.trace import Firsts, Read, Trace
+from transformer.recording.calls import (
+    AttentionCall,
+    Firsts,
+    Read,
+    Trace,
+    are_along,
+    normed,
+    parts_of,
+)
 
 _CLOSE = 1e-5
 """The largest distance of numbers that are the same, as a share of the largest."""

@@ -10,9 +10,9 @@ from torch import Tensor, nn
 
 from transformer.checkpoint import Checkpoint, check_open
 from transformer.device import device_trouble
+from transformer.editing.checking import read_words
 from transformer.editing.editor import Editor
 from transformer.editing.ours import Editing, check, editing
-from transformer.editing.read_words import read_words
 from transformer.editing.references import references
 from transformer.edits.edit import Edit
 from transformer.edits.spelling import edits_of
@@ -20,8 +20,7 @@ from transformer.files.foreign_text import halves
 from transformer.finite import check_finite
 from transformer.inputs import target_ids
 from transformer.models.family import EMBEDDING, ForcedPass, Ids
-from transformer.models.mode import notes_on_mode
-from transformer.models.token_model import TokenWriter
+from transformer.models.token_model import TokenWriter, notes_on_mode
 from transformer.recording import (
     Attention,
     AttentionCall,
@@ -30,7 +29,7 @@ from transformer.recording import (
     Sample,
     sampled,
 )
-from transformer.recording.decisions import PooledClassification
+from transformer.recording.data import PooledClassification
 from transformer.recording.hooks import Observer, observing
 from transformer.recording.watched import record_watched
 from transformer.token import Token

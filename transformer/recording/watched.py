@@ -8,30 +8,31 @@ import torch
 
 from transformer.checkpoint import Checkpoint
 from transformer.decoding.steps import candidates_of
-from transformer.editing.checking import check_edits
+from transformer.editing.checking import check_edits, side_read
 from transformer.editing.editor import Editor, Given
-from transformer.editing.read_words import side_read
 from transformer.edits.edit import EditError
-from transformer.hugging_face.pairing import of_two_texts
+from transformer.hugging_face.model import of_two_texts
 from transformer.inputs import InputError
 from transformer.models.family import ForcedPass, Ids, Rows
-from transformer.models.mode import notes_on_mode
+from transformer.models.token_model import notes_on_mode
 from transformer.recording import Attention, AttentionCall, Recording
-from transformer.recording.decisions import Classification, Masked
-from transformer.recording.text_vector import MEAN, Pooling, TextVector
+from transformer.recording.data import MEAN, Classification, Masked, Pooling, TextVector
 from transformer.token import Token
 from transformer.vocabulary import source_side
 from transformer.watch.calls.watcher import Watcher
-from transformer.watch.editing.editing_watcher import EditingWatcher, check_met
-from transformer.watch.editing.plan import Plan, Spot
-from transformer.watch.editing.states import counted, given_by, states_of
+from transformer.watch.editing import (
+    EditingWatcher,
+    Plan,
+    Spot,
+    check_met,
+    counted,
+    given_by,
+    states_of,
+)
 from transformer.watch.kinds.attention import Calls, maker, numbered
-from transformer.watch.kinds.descent import Descent, settle
-from transformer.watch.kinds.extra_keys import keys_of
-from transformer.watch.kinds.kind import Kind
+from transformer.watch.kinds.kind import Kind, keys_of
 from transformer.watch.kinds.schemes import position_schemes
-from transformer.watch.kinds.stacks import by_kind, notes_on_readings
-from transformer.watch.kinds.unseen import unseen
+from transformer.watch.kinds.stacks import Descent, by_kind, notes_on_readings, settle, unseen
 
 Name = Callable[[Ids], tuple[Token, ...]]
 

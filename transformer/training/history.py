@@ -1,19 +1,106 @@
-"""The traces of a training in its folder: a log of its steps, and the model at some of them.
-
-Ours are in history.json and snapshots/, those of Hugging Face's Trainer in trainer_state.json and
-in folders checkpoint-500; others keep folders or files of any name that ends in a number.
-"""
+"""The traces of a training in its folder: a log of its steps, and the model at some of them."""
 
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from transformer.checkpoint import HISTORY, LEFT_OUT, SNAPSHOTS, CheckpointError
-from transformer.files.json_file import read_json
-from transformer.training.numbered import numbered_beside, numbered_in
+from transformer.checkpoint import (
+    CONFIG,
+    HISTORY,
+    LEFT_OUT,
+    SNAPSHOTS,
+    CheckpointError,
+    checkpoints_folder,
+)
+from transformer.files.foreign_file import read_json
+from transformer.files.weights_file import SUFFIXES
+
+# Numbered names: checkpoint-500, step_9, ckpt_500.pt, iter_0001000, epoch=3-step=400.
+
+TRAINERS = "checkpoint-"
+"""The beginning of their names in Hugging Face's Trainer."""
+_NUMBERED = re.compile(
+    r"(?P<words>|.*[-_=. ]|.*(?:step|steps|iter|epoch|checkpoint|ckpt|update|batch|snapshot))"
+    r"(?P<step>[0-9]{1,15})",
+    re.DOTALL | re.IGNORECASE,
+)
+_NO_STEPS = re.compile(
+    r"(^|[^a-z])(v|run|seed|fold|trial|exp|rank|shard|part|of|rng|random|optim|sched|scaler|"
+    r"consolidated|version)([^a-z]|$)|optimizer|scheduler|rng_state",
+    re.IGNORECASE,
+)
+"""Words before numbers that count something else than a training's steps."""
+
+
+def numbered_beside(path: Path) -> Mapping[int, Path]:
+    """The snapshots that one of them belongs to, by number; empty where it is none."""
+    words = _words(path)
+    if words is None or (path.parent == checkpoints_folder() and not words.startswith(TRAINERS)):
+        return {}
+    series = _series(_children(path.parent)).get(words, {})
+    return series if len(series) > 1 or words.startswith(TRAINERS) else {}
+
+
+def numbered_in(folder: Path) -> Mapping[int, Path]:
+    """The snapshots in a folder: Trainer's, else the longest series of one name."""
+    series = _series(_children(folder))
+    if TRAINERS in series:
+        return series[TRAINERS]
+    return max((series[words] for words in sorted(series)), key=len, default={})
+
+
+def _series(paths: Iterable[Path]) -> dict[str, dict[int, Path]]:
+    series: dict[str, dict[int, Path]] = {}
+    for path in paths:
+        words = _words(path)
+        if words is not None:
+            match = _NUMBERED.fullmatch(_stem(path))
+            assert match is not None
+            series.setdefault(words, {})[int(match["step"])] = path
+    return series
+
+
+def _words(path: Path) -> str | None:
+    """Return what stands before the number, and the ending; None for a name of another sort.
+
+    Other numbers in it may differ: epoch=3-step=400 and epoch=4-step=600 are of one training.
+    """
+    match = _NUMBERED.fullmatch(_stem(path))
+    if match is None or _NO_STEPS.search(match["words"]):
+        return None
+    return re.sub("[0-9]+", "0", match["words"]) + path.name.removeprefix(_stem(path))
+
+
+def _stem(path: Path) -> str:
+    return path.stem if path.suffix in SUFFIXES else path.name
+
+
+def _children(folder: Path) -> list[Path]:
+    """List what may be a snapshot, by its name and what is in it."""
+    try:
+        return [each for each in folder.iterdir() if _may_open(each)]
+    except OSError:
+        return []
+
+
+def _may_open(path: Path) -> bool:
+    try:
+        if path.is_dir():
+            return (path / CONFIG).exists() or any(
+                each.suffix in SUFFIXES for each in path.iterdir()
+            )
+        return path.suffix in SUFFIXES and path.is_file()
+    except OSError:
+        return False
+
+
+# The traces of a training in its folder: a log of its steps, and the model at some of them.
+#
+# Ours are in history.json and snapshots/, those of Hugging Face's Trainer in trainer_state.json
+# and in folders checkpoint-500; others keep folders or files of any name that ends in a number.
 
 TRAINER_STATE = "trainer_state.json"
 """Hugging Face's log of a training, in its folder and in each checkpoint of it."""

@@ -1,32 +1,90 @@
 """The training loop: resumable, on any device, and watched while it runs."""
 
+import errno
 import json
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
 import torch
+from safetensors import SafetensorError, safe_open
+from safetensors.torch import save
 from torch import Tensor, nn
+from torch.optim import Optimizer
 from torch.optim.swa_utils import AveragedModel
 from tqdm import tqdm
 
 from transformer.checkpoint import HISTORY, SNAPSHOTS
 from transformer.device import choose_device
 from transformer.discover import discover
-from transformer.files.whole_file import whole_folder, write_whole
+from transformer.files.foreign_text import whole_folder, write_whole
+from transformer.files.tensors import UNMAPPED
 from transformer.formats.headscope import save_checkpoint, save_weights
 from transformer.formats.opening import load_checkpoint
-from transformer.training.ahead import epochs, n_processes
-from transformer.training.batches import Batch
-from transformer.training.schedule import rate, snapshot_steps
-from transformer.training.spread import ADVICE, COLLAPSED, spreads
-from transformer.training.state import load_state, save_state
-from transformer.training.step.update import Update, held_out_loss
-from transformer.training.task import Recipe, Task
-from transformer.training.warm_start import start_from
+from transformer.training.batches import Batch, epochs, n_processes
+from transformer.training.step import Update, held_out_loss
+from transformer.training.task import Recipe, Task, TrainingError, rate, snapshot_steps
+from transformer.training.warm_start import ADVICE, COLLAPSED, spreads, start_from
+
+# Everything a stopped run needs to go on, in one safetensors file.
+
+
+def save_state(
+    file: Path,
+    modules: dict[str, nn.Module],
+    optimizer: Optimizer,
+    progress: dict[str, Any],
+) -> None:
+    """Write modules, optimizer, the random state and progress (JSON values) in one move.
+
+    Raises Unwritten.
+    """
+    tensors = {"random": torch.get_rng_state()}
+    for prefix, module in modules.items():
+        tensors |= {f"{prefix}/{name}": tensor for name, tensor in module.state_dict().items()}
+    for index, values in optimizer.state_dict()["state"].items():
+        tensors |= {f"optimizer/{index}/{name}": value for name, value in values.items()}
+    metadata = {"progress": json.dumps(progress)}
+    tensors = {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}
+    write_whole(file, save(tensors, metadata))
+
+
+def load_state(file: Path, modules: dict[str, nn.Module], optimizer: Optimizer) -> dict[str, Any]:
+    """Put everything back where `save_state` found it; returns progress. Raises TrainingError."""
+    try:
+        with safe_open(file, framework="pt", backend=UNMAPPED) as opened:
+            tensors = {name: opened.get_tensor(name) for name in opened.keys()}  # noqa: SIM118
+            progress: dict[str, Any] = json.loads(opened.metadata()["progress"])
+        _restore(tensors, modules, optimizer)
+    except (SafetensorError, RuntimeError, KeyError, ValueError) as error:
+        raise TrainingError(
+            f"{file} does not belong to this recipe: move its folder away to start again."
+        ) from error
+    return progress
+
+
+def _restore(
+    tensors: dict[str, Tensor], modules: dict[str, nn.Module], optimizer: Optimizer
+) -> None:
+    torch.set_rng_state(tensors.pop("random"))
+    for prefix, module in modules.items():
+        module.load_state_dict(_under(tensors, f"{prefix}/"))
+    state: dict[int, dict[str, Tensor]] = {}
+    for name, tensor in _under(tensors, "optimizer/").items():
+        index, key = name.split("/")
+        state.setdefault(int(index), {})[key] = tensor
+    optimizer.load_state_dict({**optimizer.state_dict(), "state": state})
+
+
+def _under(tensors: dict[str, Tensor], prefix: str) -> dict[str, Tensor]:
+    return {k.removeprefix(prefix): v for k, v in tensors.items() if k.startswith(prefix)}
+
+
+# The training loop: resumable, on any device, and watched while it runs.
 
 SAVE_SECONDS = 40
 """A killed run loses at most this much, and the time of one save."""
@@ -236,3 +294,38 @@ def _moving_average(decay: float) -> Any:
 def _row_text(row: dict[str, float]) -> str:
     skipped = ("step", "tokens")
     return ", ".join(f"{name} {value:.3f}" for name, value in row.items() if name not in skipped)
+
+
+# A run's folder belongs to one process at a time: two would overwrite each other's state.
+
+LOCK = "lock"
+"""An empty file, which stays in the folder."""
+_HELD = errno.EACCES, errno.EAGAIN
+
+
+@contextmanager
+def own_folder(folder: Path) -> Iterator[None]:
+    """Hold the folder, which is made where there is none. Raises TrainingError where another does.
+
+    The system lets go of it when this process ends, even if it is killed. Its forks hold nothing:
+    with `flock` one that outlives it would.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        lock = (folder / LOCK).open("ab")
+    except OSError as error:
+        raise TrainingError(f"{folder} cannot be written to: {error.strerror}.") from error
+    with lock:
+        try:
+            import fcntl
+
+            fcntl.lockf(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except ImportError:
+            pass  # Windows has none: there nobody is told
+        except OSError as error:  # any other: the file system has no locks
+            if error.errno in _HELD:
+                raise TrainingError(
+                    f"Another training is at work in {folder}: wait for its end, or choose another "
+                    "folder with --work."
+                ) from error
+        yield

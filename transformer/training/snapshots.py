@@ -13,8 +13,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from transformer.analysis.metrics.measure import measure, metrics_of
 from transformer.analysis.metrics.metric import Metric
+from transformer.analysis.metrics.metrics import measure, metrics_of
 from transformer.checkpoint import Checkpoint
 from transformer.device import DeviceError
 from transformer.formats.opening import load_checkpoint

@@ -8,15 +8,15 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from transformer.analysis.bootstrap import interval
+from transformer.analysis.corpus_sweep import interval
 from transformer.checkpoint import Checkpoint
-from transformer.corpus.decode_many import decode_many
+from transformer.corpus.batches import decode_many
 from transformer.corpus.surveyed import Estimate
 from transformer.decoding.steps import Decoding
-from transformer.files.csv_file import csv_bytes
+from transformer.files.foreign_text import csv_bytes
 from transformer.inputs import InputError, source_ids, target_ids
 from transformer.recording import Recording
-from transformer.recording.text_vector import cosine
+from transformer.recording.data import cosine
 from transformer.refusal import Refusal
 from transformer.token import Token
 from transformer.two_models.head_changes import OTHER_WORDS, Place, Reading, read_by_both

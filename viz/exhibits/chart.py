@@ -1,16 +1,112 @@
-"""A chart as data: two axes and the marks between them, without colours of a theme."""
+"""A chart as data: two axes and the marks between them, its numbers as rows, and laws of
+shading.
+"""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
+from transformer.refusal import visible
 from transformer.token import Token
-from viz.exhibits.shading import Shading
-from viz.labels import worded
+from viz.labels import label, worded
+from viz.map_words import uncapitalised
+
+# The laws by which a number gets its place on a colour scale: by its root, or evenly.
+#
+# viz/components/kit/shade.js says the same to the browser.
+
+Scale = Literal["share", "signed"]
+"""From 0 to the theme's dark end, or from one end over 0 to the other."""
+SCALES: tuple[Scale, ...] = get_args(Scale)
+UNIT = 1.0
+POWER = 2
+"""A place by the root has this power as its value."""
+
+
+@dataclass(frozen=True)
+class Shading:
+    """A colour scale with the values of its two ends."""
+
+    title: str
+    scale: Scale
+    low: float
+    high: float
+    is_rooted: bool = False
+    is_clipped: bool = False
+    """Values beyond the two ends may occur; they take the colours of the ends."""
+
+    @property
+    def legend(self) -> str:
+        """The title, with the law by which numbers become colours where that is not evenly."""
+        return by_root(self.title) if self.is_rooted else self.title
+
+    @property
+    def law(self) -> str:
+        """The same as a sentence of a caption; empty where numbers become colours evenly."""
+        return root_law(self.title) if self.is_rooted else ""
+
+    def places(self, values: NDArray[Any]) -> NDArray[Any]:
+        """Values -> their places, 0 to 1; NaN stays so."""
+        return places(values, (self.low, self.high), self.is_rooted)
+
+
+def by_root(title: str) -> str:
+    """Say beside a bar of colours what it measures, and that they go by the root of that."""
+    return f"{title} (square-root scale)"
+
+
+def root_law(title: str) -> str:
+    """The same in a caption.
+
+    >>> root_law("Weight")
+    'A colour goes by the square root of the weight.'
+    """
+    return f"A colour goes by the square root of the {uncapitalised(title)}."
+
+
+def weights() -> Shading:
+    """0 to 1, whatever the head: so that heads compare."""
+    return Shading("weight", "share", 0.0, UNIT, is_rooted=True)
+
+
+def differences(title: str, bound: float = UNIT, is_clipped: bool = False) -> Shading:
+    """-bound to bound, with 0 as the background."""
+    return Shading(title, "signed", -bound, bound, is_clipped=is_clipped)
+
+
+def places(
+    values: NDArray[Any], ends: tuple[float, float], is_rooted: bool
+) -> NDArray[np.floating[Any]]:
+    """The places of values between two ends, 0 to 1; NaN stays so."""
+    low, high = ends
+    shares = np.clip((values - low) / ((high - low) or 1), 0, 1)
+    return np.sqrt(shares) if is_rooted else shares
+
+
+def rooted(value: float, largest: float = UNIT) -> float:
+    """The place of a value, by the root of its share of the largest: small ones stay visible.
+
+    >>> rooted(0.25), rooted(-1.0, 4.0), rooted(9.0, 4.0), rooted(1.0, 0.0)
+    (0.5, -0.5, 1.0, 0.0)
+    """
+    place = abs(even(value, largest)) ** (1 / POWER)
+    return place if value >= 0 else -place
+
+
+def even(value: float, largest: float = UNIT) -> float:
+    """The place of a value, by its share of the largest: what does next to nothing is quiet.
+
+    >>> even(0.25), even(-1.0, 4.0), even(9.0, 4.0), even(1.0, 0.0)
+    (0.25, -0.25, 1.0, 0.0)
+    """
+    return max(-1.0, min(1.0, value / largest)) if largest > 0 else 0.0
+
+
+# A chart as data: two axes and the marks between them, without colours of a theme.
 
 Dash = Literal["solid", "dash", "dot"] | tuple[int, int]
 """A name, or pixels that are drawn and left out."""
@@ -243,3 +339,91 @@ def values_of(title: str) -> Axis:
 def nothing(name: str, title: str, text: str, more: str = "") -> Chart:
     """A chart that says why it shows nothing."""
     return Chart(name, title, more, Axis(""), Axis(""), (), instead=text)
+
+
+# A chart's numbers as rows, exact, under what its axes and its scale are called.
+
+Row = dict[str, Any]
+
+
+def rows_of(chart: Chart) -> list[Row]:
+    """A row for each point, bar and cell.
+
+    A value along an axis with labels is its label, behind its place; a cell that the chart leaves
+    empty has no value. Rules and spans have no rows.
+    """
+    return [row for mark in chart.marks for row in _rows(mark, chart)]
+
+
+def _rows(mark: Mark, chart: Chart) -> Iterator[Row]:
+    if isinstance(mark, Curve):
+        yield from _points(mark.name, mark.x, mark.y, chart, mark.names)
+    elif isinstance(mark, Bars):
+        ends = (mark.values, mark.at) if mark.is_level else (mark.at, mark.values)
+        yield from _points(mark.name, *ends, chart)
+    elif isinstance(mark, Point):
+        yield from _points(mark.text, [mark.x], [mark.y], chart)
+    elif isinstance(mark, Grid):
+        values, name = np.asarray(mark.values), _plain(mark.shading.title) or "value"
+        empty = np.isnan(values.astype(np.float64))
+        for place, named in _cells(values.shape, chart, np.ones(values.shape, bool)):
+            yield named | {_other(name, named): None if empty[place] else values[place].item()}
+    elif isinstance(mark, Cells) and mark.name:
+        for _, named in _cells(mark.where.shape, chart, mark.where):
+            yield named | {_other("state", named): mark.name}
+
+
+def _points(
+    name: str, xs: Numbers, ys: Numbers, chart: Chart, names: Sequence[str] = ()
+) -> Iterator[Row]:
+    """Rows of values along both axes; without the gaps. names: of the points."""
+    across, up = np.asarray(xs), np.asarray(ys)
+    there = np.isfinite(across.astype(np.float64)) & np.isfinite(up.astype(np.float64))
+    for i in np.flatnonzero(there).tolist():
+        x, y = across[i].item(), up[i].item()
+        row: Row = {"series": visible(name)} | ({"point": visible(names[i])} if names else {})
+        for axis, value, usual in ((chart.x, x, "x"), (chart.y, y, "y")):
+            if axis.labels:
+                row[_other("place", row)] = value
+            row[_other(_plain(axis.title) or usual, row)] = _at(axis, value)
+        yield {**row, **_origin(chart.y, y), **_origin(chart.x, x)}
+
+
+def _cells(
+    shape: Sequence[int], chart: Chart, where: NDArray[np.bool_]
+) -> Iterator[tuple[tuple[int, int], Row]]:
+    """Row and column of cells, with what stands beside and below them."""
+    grid = next((each for each in chart.marks if isinstance(each, Grid)), None)
+    (top, down), (left, across) = (grid.rows, grid.columns) if grid else ((0.0, 1.0), (0.0, 1.0))
+    for i, j in np.argwhere(where).tolist():
+        row: Row = {"row": i, "column": j}
+        for axis, value, usual in (
+            (chart.y, top + i * down, "y"),
+            (chart.x, left + j * across, "x"),
+        ):
+            row[_other(_plain(axis.title) or usual, row)] = _at(axis, value)
+            row |= _origin(axis, value)
+        yield (i, j), row
+
+
+def _at(axis: Axis, value: float) -> Any:
+    """The label at a place, where the axis has labels; else the value."""
+    if not axis.labels:
+        return value
+    it = axis.labels[round(value)] if 0 <= round(value) < len(axis.labels) else ""
+    return visible(it) if isinstance(it, str) else label(it)
+
+
+def _origin(axis: Axis, value: float) -> Mapping[str, str]:
+    """The token of the text at a place; empty where it is none."""
+    return axis.origins[round(value)] if 0 <= round(value) < len(axis.origins) else {}
+
+
+def _plain(title: str) -> str:
+    return visible(" ".join(title.split()))
+
+
+def _other(name: str, row: Row) -> str:
+    """The name, or where it is taken the next one that is free: "key", "key 2"."""
+    names = (name, *(f"{name} {i}" for i in range(2, len(row) + 3)))
+    return next(each for each in names if each not in row)

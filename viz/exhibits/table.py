@@ -1,11 +1,14 @@
-"""A table as data: what its cells say and stand for. HTML, sheets and files are made of it."""
+"""A table as data: what its cells say and stand for, and its numbers as rows."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Any, Literal
 
-from transformer.analysis.bootstrap import caution
-from viz.exhibits.shading import Scale
+from transformer.analysis.corpus_sweep import caution
+from transformer.refusal import visible
+from viz.exhibits.chart import Scale
+
+# A table as data: what its cells say and stand for. HTML, sheets and files are made of it.
 
 WIDE = 24
 """Columns of words beyond which words are written upwards, and cells have no room for numbers."""
@@ -199,3 +202,32 @@ def place_on(axis: tuple[float, float], value: float) -> float:
     """Percent of the way from the low end of a column's axis to its high one."""
     least, most = axis
     return 100 * (value - least) / ((most - least) or 1.0)
+
+
+# A table's numbers as rows: each cell with the heads of its row and its column.
+
+
+def cells_of(content: Table | Tables) -> list[dict[str, Any]]:
+    """A row for each cell that stands for a number, the head of a row, too, where that has one; of
+    several tables with the table's title. An interval is its value, low and high.
+    """
+    if isinstance(content, Table):
+        return list(_cells(content))
+    return [{"table": visible(table.title)} | row for table in content for row in _cells(table)]
+
+
+def _cells(table: Table) -> Iterator[dict[str, Any]]:
+    for row in table.rows:
+        for cell, column in zip((row.head, *row.cells), table.above, strict=True):
+            if cell is not None and cell.value is not None:
+                named = {"row": _plain(row.head), "column": visible(column.title)}
+                yield {
+                    **named,
+                    **row.origin,
+                    **column.origin,
+                    **named_numbers(cell.value, cell.ends),
+                }
+
+
+def _plain(head: Cell) -> str:
+    return visible(" ".join(head.plain.split()))

@@ -6,7 +6,7 @@ from typing import Literal
 
 from torch import Tensor
 
-from transformer.analysis.tables.origins import Side
+from transformer.analysis.tables import Side
 from transformer.batch_masks import SentenceMasks
 from transformer.token import Token
 from viz.exhibits.chart import Axis, Cells, Chart

@@ -1,12 +1,108 @@
 """The fields of a scene that make it one of a lesson: what it needs, means, shows and asks."""
 
-from collections.abc import Iterator, Sequence
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from viz.lessons.kinds import read_task
-from viz.lessons.needs import NEEDS
-from viz.lessons.place import check_row, read_head
+from transformer.checkpoint import Checkpoint
+from transformer.discover import discover
+from transformer.positions.encodings import find_pairs
+from transformer.recording import Recording
+from transformer.training.history import list_snapshots
 from viz.lessons.riddle import NO_RIDDLE, Riddle, mistake_line, read_mistake, read_words, words_line
+from viz.lessons.subject import check_row, read_head
+from viz.lessons.task import Task
+
+# Needs of a scene: abilities of a checkpoint, each with a test and its words.
+
+ROOM = 24
+"""Positions after a sentence that scenes about shifts need."""
+
+
+@dataclass(frozen=True)
+class Need:
+    """holds: whether a checkpoint, and what it made of the sentence, has it."""
+
+    lacks: str
+    """The words for a checkpoint that lacks it, after its name: "has no decoder"."""
+    holds: Callable[[Checkpoint, Recording], bool]
+
+
+def _kind(kind: str, words: str) -> Need:
+    return Need(f"has no {words}", lambda checkpoint, recording: kind in recording.attentions)
+
+
+def _has_sinusoids(checkpoint: Checkpoint, recording: Recording) -> bool:
+    return any(find_pairs(side.table) is not None for side in recording.positions.values())
+
+
+def _has_room(checkpoint: Checkpoint, recording: Recording) -> bool:
+    sides = recording.positions.values()
+    return bool(sides) and all(len(side.table) >= len(side.tokens) + ROOM for side in sides)
+
+
+def _knows_scores(checkpoint: Checkpoint, recording: Recording) -> bool:
+    calls = [call for each in recording.attentions.values() for call in each.calls]
+    return all(call.knows_scores and call.v.size(-1) > 0 for call in calls)
+
+
+def _scales(checkpoint: Checkpoint, recording: Recording) -> bool:
+    return all(call.scale != 1 for each in recording.attentions.values() for call in each.calls)
+
+
+def _writes(checkpoint: Checkpoint, recording: Recording) -> bool:
+    logits = recording.logits
+    return len(recording.target) > 1 and logits.dim() == 2 and len(logits) == len(recording.target)
+
+
+def _has_snapshots(checkpoint: Checkpoint, recording: Recording) -> bool:
+    return len(list_snapshots(checkpoint.path)) > 1
+
+
+NEEDS: Mapping[str, Need] = {
+    "encoder_self": _kind("encoder_self", "encoder"),
+    "decoder_self": _kind("decoder_self", "decoder"),
+    "cross": _kind("cross", "cross-attention"),
+    "sinusoids": Need("adds no sinusoids to its words", _has_sinusoids),
+    "room": Need("has no positions left after this sentence", _has_room),
+    "scores": Need("leaves only its weights, not its queries and keys", _knows_scores),
+    "scale": Need("does not scale its products", _scales),
+    "writes": Need("writes nothing", _writes),
+    "snapshots": Need("has no snapshots of its training", _has_snapshots),
+}
+
+
+def lacking(needs: tuple[str, ...], checkpoint: Checkpoint, recording: Recording) -> str | None:
+    """Return the words for the first need that is not met; None where all are."""
+    missing = (NEEDS[name] for name in needs if not NEEDS[name].holds(checkpoint, recording))
+    return next((need.lacks for need in missing), None)
+
+
+# All kinds of tasks, and what a scene writes of them.
+
+
+def tasks() -> dict[str, Task]:
+    """name -> task, for all kinds that there are."""
+    result: dict[str, Task] = discover("viz.lessons.tasks", "TASK")
+    return result
+
+
+def read_task(text: str) -> tuple[Task, tuple[int, ...]]:
+    """ "turn 3" -> the task and its numbers. Raises ValueError, in a clause."""
+    name, *arguments = text.split()
+    every = tasks()
+    if name not in every:
+        raise ValueError(f"there is no task {name[:40]}, only {', '.join(every)}")
+    task = every[name]
+    if len(arguments) != len(task.takes) or not all(
+        each.isdigit() and len(each) < 8 for each in arguments
+    ):
+        takes = " and ".join(task.takes) or "nothing"
+        raise ValueError(f"the task {name} takes {takes} behind its name")
+    return task, tuple(map(int, arguments))
+
+
+# The fields of a scene that make it one of a lesson: what it needs, means, shows and asks.
 
 OF_RIDDLES = ("mistake", "left-out", "solution")
 FIELDS = ("needs", "head", "row", "shows", "task", *OF_RIDDLES)
@@ -20,7 +116,7 @@ class Exercise:
 
     needs: tuple[str, ...] = ()
     head: str = "most confidence in any"
-    """A rule, as viz/lessons/place.py reads it."""
+    """A rule, as viz/lessons/subject.py reads it."""
     row: str = "divided"
     shows: str = ""
     """The picture that it draws, by its name and what follows it; empty: none."""
@@ -79,3 +175,20 @@ def exercise_lines(exercise: Exercise) -> Iterator[str]:
     yield from (f"task: {each}" for each in exercise.tasks)
     if riddle.solution:
         yield f"solution: {riddle.solution}"
+
+
+# The time that a lesson takes.
+
+WORDS, TASKS = 200, 1.5
+"""Words that are read per minute; answers that are given per minute."""
+
+
+def minutes(texts: list[str], exercises: list[Exercise]) -> int:
+    """Whole minutes for texts and tasks together."""
+    words = sum(len(text.split()) for text in texts)
+    return max(1, math.ceil(words / WORDS + n_tasks(exercises) / TASKS))
+
+
+def n_tasks(exercises: list[Exercise]) -> int:
+    """The tasks of all scenes together."""
+    return sum(len(exercise.tasks) for exercise in exercises)

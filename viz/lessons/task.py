@@ -1,9 +1,12 @@
 """A task, as it declares itself, and the grading of its answers."""
 
 import math
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any, Literal, SupportsFloat
+from unicodedata import numeric
 
 from torch import Tensor
 
@@ -70,7 +73,7 @@ class Task:
     takes: tuple[str, ...] = ()
     """The meanings of the whole numbers behind its name."""
     needs: tuple[str, ...] = ()
-    """Names of viz/lessons/needs.py."""
+    """Names of viz/lessons/exercise.py."""
     of_sentence: bool = True
     """True: the truth follows the sentence; else the model, or what the scene says."""
     of_row: bool = True
@@ -171,3 +174,34 @@ def percent_of(weight: float | Tensor) -> str:
         return "under 0.1 %" if share < 1 else "over 99.9 %"
     is_near = 0 < share < 0.5 or 99.5 <= share < 100
     return percent(float(weight), 1 if is_near else 0)
+
+
+# A number as people write it.
+
+_PLAIN = re.compile(r"-?(\d+\.?\d*|\.\d+)(e[+-]?\d{1,2})?")
+_PARTED = re.compile(r"-?[1-9]\d{0,2}(,\d{3})+(\.\d+)?")
+_RATIO = re.compile(r"(-?\d{1,12})/(\d{1,12})")
+LONGEST = 40
+"""Characters."""
+
+
+def read_number(text: str, unit: str = "") -> float | None:
+    """ "0.5", "0,5", "½", "1/2", "5e-1", "−0.5" or "1,234", as pages write thousands; the unit may
+    follow. None: nothing stands there. Raises ValueError, in a sentence.
+    """
+    digits = "".join(text.split())[: LONGEST + 1]
+    plain = digits.replace("−", "-").removesuffix("".join(unit.split())).lower()
+    if not plain:
+        return None
+    if len(plain) == 1 and (value := numeric(plain, None)) is not None:
+        return float(value)
+    if _PARTED.fullmatch(plain):
+        plain = plain.replace(",", "")
+    elif plain.count(",") == 1 and "." not in plain:
+        plain = plain.replace(",", ".")
+    if _PLAIN.fullmatch(plain) and len(plain) <= LONGEST:
+        return float(plain)
+    ratio = _RATIO.fullmatch(plain)
+    if ratio is None or not int(ratio[2]):
+        raise ValueError(f"“{text.strip()[:LONGEST]}” is not a number: write it as 0.5, 1/2 or -3.")
+    return float(Fraction(int(ratio[1]), int(ratio[2])))

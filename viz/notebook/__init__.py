@@ -1,6 +1,6 @@
 """Pictures of a recording in a notebook or a script: the app's own, without a server."""
 
-from viz.notebook.figures import figure
+from viz.notebook.figures import figure, heads_table, word_card
 from viz.notebook.picture import Picture
 from viz.notebook.pictures import (
     cell_steps,
@@ -10,7 +10,6 @@ from viz.notebook.pictures import (
     head_view,
     search_tree,
 )
-from viz.notebook.tables import heads_table, word_card
 
 __all__ = [
     "Picture",

@@ -1,24 +1,66 @@
 """A browser component in a page of its own: in a notebook, in a browser, as a file."""
 
 import html
+import io
 import json
 from base64 import b64encode
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from operator import index
 from pathlib import Path
 from typing import Any, Literal
 
 from transformer.discover import discover
-from transformer.files.whole_file import write_whole
+from transformer.extras import NotInstalled
+from transformer.files.foreign_text import write_whole
 from transformer.refusal import quoted
-from viz.components.kit.browser import Component, palette
-from viz.components.kit.modules import bundle
+from viz.components.kit.browser import Component, bundle, palette
+from viz.components.question.question import QUESTION, question_data
+from viz.exhibits.chart import Chart
 from viz.export import page_html
-from viz.notebook.still import image, with_still
+from viz.painters.chart_sheet import SHAPE, sheet
 from viz.paper.figure import KINDS, Figure, of_component
+from viz.paper.printed import png
 from viz.paper.record import FigureError, Record, versions
+from viz.paper.sheet import INCH, Sheet
 from viz.theme import DARK, LIGHT, Theme
+
+# A picture where it cannot be pointed at: an image or a table, and the sentence that says so.
+#
+# Whoever takes frames out of an output takes styles out, too: JupyterLab of a notebook that it
+# does not trust, others of every notebook. So the style that hides the still goes with the frame.
+
+OUTPUT, CLASS = "headscope-output", "headscope-still"
+HIDING = f"<style>.{OUTPUT}:has(iframe) > .{CLASS} {{ display: none }}</style>"
+"""A still is hidden by the frame of its own output: another cell may have lost its own. Marimo puts
+an element around each frame, so no still follows one there."""
+STILL_WIDTH = 6.9
+"""Inches: two columns of a paper, about as wide as a notebook."""
+
+
+def with_still(frame: str, title: str, content: str) -> str:
+    """A frame, and what stands where it is left out. content: HTML, empty where there is none."""
+    what = "this is a still of it" if content else "it is not shown"
+    sentence = (
+        f"{html.escape(title)}: {what}, as frames are left out here. "
+        "Run the cell again, or trust the notebook, to point at things."
+    )
+    behind = f'<div class="{CLASS}">{content}<p>{sentence}</p></div>'
+    return f'<div class="{OUTPUT}">{HIDING}{frame}{behind}</div>'
+
+
+def image(figure: Figure | None, title: str) -> str:
+    """Draw the figure as an image; empty where there is none, or nothing that draws it."""
+    if figure is None:
+        return ""
+    try:
+        source = b64encode(figure.file("svg", STILL_WIDTH)).decode()
+    except (FigureError, NotInstalled):
+        return ""
+    return f'<img alt="{html.escape(title)}" src="data:image/svg+xml;base64,{source}">'
+
+
+# A browser component in a page of its own: in a notebook, in a browser, as a file.
 
 ThemeName = Literal["auto", "light", "dark"]
 Data = Callable[[bytes, Theme], bytes]
@@ -166,3 +208,100 @@ def inline(code: str) -> str:
 
 def _base64(content: bytes) -> str:
     return b64encode(content).decode()
+
+
+# A chart on a wall: drawn as for a paper, without Plotly's code, live and where no server is.
+
+CHART_IMAGE_WIDTH = 6.2
+"""Inches: then the least type of a figure is 24 px where this is as wide as 1920 px of a wall."""
+TALLEST = 0.3
+"""Its share of the width: the area between the axes. A wall is wide, and words stand above."""
+BESIDE = 0.21
+"""The same of a chart in a column, above which more may stand."""
+
+
+GAP = 0.055
+"""Its share of the page's width: between two columns of a wall."""
+
+
+@dataclass(frozen=True, eq=False)
+class ChartImage:
+    """A chart that a page shows as an image."""
+
+    sheet: Callable[[Theme, float], Sheet]
+    """In which colours, and for how much of the page's width -> what is drawn."""
+    says: str
+    """The alternative text."""
+
+
+def chart_images(charts: Sequence[ChartImage], themes: Sequence[Theme]) -> str:
+    """Side by side, an image for each theme: the page's style shows that of its own."""
+    share = (1 - GAP * (len(charts) - 1)) / max(1, len(charts))
+    return "".join(
+        _boxed(_image(chart.sheet(each, share), chart.says, each.name) for each in themes)
+        for chart in charts
+    )
+
+
+def chart_image(chart: Chart, theme: Theme, says: str, share: float = 1.0) -> str:
+    """The image of a chart in the colours of the page.
+
+    share: of the page's width, for it.
+    """
+    return _boxed([_image(sheet_of(chart, theme, share), says, "")])
+
+
+def sheet_of(chart: Chart, theme: Theme, share: float) -> Sheet:
+    """A chart for so much of the page's width."""
+    width = CHART_IMAGE_WIDTH * INCH
+    shape, tallest = (SHAPE, TALLEST) if share == 1 else (BESIDE / share, BESIDE)
+    return sheet(chart, theme, share * width, shape, tallest * width)
+
+
+def _boxed(images: Iterable[str]) -> str:
+    return f'<div class="printed">{"".join(images)}</div>'
+
+
+def _image(sheet: Sheet, says: str, theme: str) -> str:
+    from PIL import Image  # with matplotlib: only when a figure is made
+
+    file = io.BytesIO()
+    with Image.open(io.BytesIO(png(sheet, "", says, ""))) as image:
+        image.convert("RGB").save(file, "WEBP", lossless=True, method=2)  # half of a PNG
+    source = f"data:image/webp;base64,{b64encode(file.getvalue()).decode()}"
+    return f'<img class="{theme}" alt="{html.escape(says)}" src="{source}">'
+
+
+# A scene of a story without a server: its pictures and charts, as they are saved.
+
+
+@dataclass(frozen=True, eq=False)
+class SavedPicture:
+    """A component with what it draws."""
+
+    component: Component
+    data: Data
+    payload: bytes
+    says: str
+    """The alternative text."""
+    answers: Mapping[tuple[Any, ...], bytes] = field(default_factory=dict)
+    """Payloads by what is asked for, as `viz.notebook.picture.picture` takes them."""
+
+
+@dataclass(frozen=True, eq=False)
+class SavedScene:
+    """A scene as the model answered it."""
+
+    text: str | None = None
+    """The sentence that was read; None where the page is about no sentence."""
+    written: str = ""
+    pictures: tuple[SavedPicture, ...] = ()
+    charts: tuple[ChartImage, ...] = ()
+    """Drawn as images, where no component draws anything."""
+    outputs: str = ""
+    """The change of the output where the model is changed, as HTML."""
+
+
+def question(before: bytes, after: bytes) -> SavedPicture:
+    """The question of a scene. before, after: its payload without and with the answer."""
+    return SavedPicture(QUESTION, question_data, before, "A question", {("reveal",): after})

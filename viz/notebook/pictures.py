@@ -10,9 +10,8 @@ from collections.abc import Iterable
 from functools import partial
 from typing import Any
 
-from transformer.analysis.metrics.measure import metrics_of
-from transformer.analysis.reading import Reading
-from transformer.analysis.selection import Selection
+from transformer.analysis.metrics.metrics import metrics_of
+from transformer.analysis.reading import Reading, Selection
 from transformer.decoding import Decoding
 from transformer.recording import Recording
 from viz.components.cell_steps.cell_steps import CellSteps

@@ -7,14 +7,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from viz.components.kit.browser import Component, palette
-from viz.components.kit.modules import bundle
+from viz.components.kit.browser import Component, bundle, palette
 from viz.components.question.question import QUESTION
 from viz.export import page_html
 from viz.labels import escaped
-from viz.notebook.chart_image import chart_images
-from viz.notebook.picture import inline, payloads
-from viz.notebook.saved_scene import SavedPicture, SavedScene
+from viz.notebook.picture import SavedPicture, SavedScene, chart_images, inline, payloads
 from viz.screen import link
 from viz.stories.markdown import as_html
 from viz.stories.story import Scene, Story

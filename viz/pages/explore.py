@@ -5,29 +5,31 @@ from dataclasses import astuple, replace
 
 from transformer.analysis.reading import Reading, lenses
 from viz.app_packages import st
+from viz.causes.card import why_word, word_exhibits
+from viz.causes.of_word import of_word, of_word_exhibits
+from viz.causes.right_word import right_word_exhibits, type_right_word
+from viz.causes.studies import (
+    awaits_costs,
+    finish_worth,
+    finished_costs,
+    head_worth,
+    watch_worth,
+    with_costs,
+)
 from viz.components.head_grid.head_grid import HeadGrid
 from viz.exhibits.exhibit import Actions, Exhibit, PictureAt
-from viz.pages.heads.pinned import answer_pins, ask_of_pins, exhibits_of_pins
+from viz.pages.heads.questions import answer_pins, ask_of_pins, exhibits_of_pins
 from viz.screen import put
 from viz.state.changing import edited_heads, heads_off, switch_off
-from viz.state.focus import pinned_target, pinned_tokens, turn_to_head
-from viz.state.head_links import at_head
+from viz.state.focus import at_head, pinned_target, pinned_tokens, turn_to_head
 from viz.state.page import Exhibits, Page, Pane
 from viz.state.state import change
-from viz.ui.causes.head_worth import finish_worth, head_worth, watch_worth
-from viz.ui.causes.lens_costs import awaits_costs, finished_costs, with_costs
-from viz.ui.causes.of_word import of_word, of_word_exhibits
-from viz.ui.causes.right_word import right_word_exhibits, type_right_word
 from viz.ui.changed_output import output_exhibit
-from viz.ui.columns import below
-from viz.ui.controls import choose_head, draw_link
+from viz.ui.controls import choose_head, choose_reading, draw_link, readable
 from viz.ui.experiment import changing, experiment_button
-from viz.ui.panel import panel
-from viz.ui.picture import choose_picture, large
-from viz.ui.reading import choose_reading, readable
+from viz.ui.picture import choose_picture, large, panel
 from viz.ui.saving import head_files
-from viz.ui.showing import show
-from viz.ui.why_word import why_word, word_exhibits
+from viz.ui.showing import below, show
 from viz.views.of_page import views_of_page
 from viz.views.view import HeadChoice
 

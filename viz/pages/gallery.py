@@ -7,22 +7,14 @@ from transformer import Recording
 from transformer.analysis.reading import Reading, read
 from transformer.refusal import Refusal
 from viz.app_packages import st
-from viz.figures.gallery_cards import Picture, cards
-from viz.figures.thumbnail import describe_thumbnail, draw_thumbnail, facts_there
+from viz.figures.scenes import Picture, cards, describe_thumbnail, draw_thumbnail, facts_there
 from viz.labels import literal
 from viz.run.cache import CACHE, bytes_of
-from viz.run.request import (
-    Request,
-    about,
-    answer,
-    make_request,
-    open_checkpoint,
-    recording_of_text,
-)
+from viz.run.request import Request, about, answer, make_request, open_checkpoint, recording_of_text
 from viz.state.page import Page, Pane
 from viz.state.requests import decided
 from viz.state.state import current_theme
-from viz.stories.shipped import stories_of
+from viz.stories.reading import stories_of
 from viz.stories.story import Scene, Story, reading_of
 from viz.talks.stage import list_talks
 from viz.theme import theme

@@ -10,19 +10,17 @@ from viz.app_packages import DeltaGenerator, st
 from viz.exhibits.chart import Chart
 from viz.exhibits.exhibit import Exhibit
 from viz.export import masks_csv
-from viz.fields.masks import MasksFields
+from viz.fields.fields import MasksFields
 from viz.figures import masks as figures
 from viz.figures.masks import STATES, Picture, Which, states_of
 from viz.labels import counted, kind_name, kind_title, literal
 from viz.run.request import Answer, make_request, recording_of_text
 from viz.state.limits import charge, check_text, limited
-from viz.state.note import warn
 from viz.state.page import Page, Pane
-from viz.state.state import bound, current_theme
-from viz.ui.columns import columns, explain
+from viz.state.state import bound, current_theme, warn
 from viz.ui.controls import choose_one
 from viz.ui.saving import download, for_a_paper
-from viz.ui.showing import show
+from viz.ui.showing import columns, explain, show
 
 WIDTHS = (2, 5)
 """The widths of the single masks, and of their combination."""

@@ -11,27 +11,25 @@ from transformer.device import choose_device
 from viz.app_packages import st
 from viz.exhibits.exhibit import Exhibit
 from viz.export import costs_csv
-from viz.fields.why_attention import WhyAttentionFields
-from viz.figures.cost_table import cost_table
-from viz.figures.layer_costs import (
+from viz.fields.fields import WhyAttentionFields
+from viz.figures.costs import (
     LONGEST,
     QUANTITIES,
     SHORTEST,
     cost_chart,
+    cost_table,
     describe_costs,
     describe_times,
     time_chart,
 )
 from viz.labels import literal
-from viz.run.keep import keep
+from viz.run.cache import keep
 from viz.state.limits import charge
-from viz.state.note import warn
 from viz.state.page import Page, Pane
-from viz.state.state import bound, session
-from viz.ui.columns import columns, explain
+from viz.state.state import bound, session, warn
 from viz.ui.controls import whole_number
 from viz.ui.saving import download, for_a_paper
-from viz.ui.showing import show, show_table
+from viz.ui.showing import columns, explain, show, show_table
 
 TIMES = "times"
 LENGTH = 30

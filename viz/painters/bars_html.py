@@ -1,7 +1,9 @@
-"""Upright bars as HTML: Plotly needs a tenth of a second for a chart, and two for its code once."""
+"""Bars and parts of a page as HTML, and HTML as lists."""
 
-from collections.abc import Iterator, Sequence
+import html
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from html.parser import HTMLParser
 from string import Formatter
 from typing import Any
 
@@ -9,9 +11,11 @@ import numpy as np
 
 from viz.exhibits.chart import Bars, Chart
 from viz.labels import escaped
-from viz.painters.chart_scale import Scale, scales
-from viz.painters.inks import colour_of
+from viz.painters.chart_marks import Scale, scales
+from viz.painters.shades import colour_of
 from viz.theme import FONT_SIZE, Theme
+
+# Upright bars as HTML: Plotly needs a tenth of a second for a chart, and two for its code once.
 
 REM = 16
 """Pixels of CSS's rem, which is larger on large screens."""
@@ -109,3 +113,92 @@ class _Hover(Formatter):
 
 
 _HOVER = _Hover()
+
+
+# Parts of a page as HTML, for what is shown before a page has run: columns, titles, links.
+
+WIDTHS = 6, 8
+"""The widths of the two columns, in proportion."""
+PARTS_HTML_STYLE = f"""
+<style>
+  .parts {{ display: grid; grid-template-columns: {WIDTHS[0]}fr {WIDTHS[1]}fr; gap: 0 4rem; }}
+  .parts > * {{ min-width: 0; }}
+  .parts .text-lines {{ margin-bottom: 0.6rem; }}
+  .parts h4 {{ margin: 0.6rem 0; padding: 0; font-size: 1rem; font-weight: 600; }}
+  .links {{ display: flex; flex-wrap: wrap; gap: 0.3rem 1.5rem; margin-bottom: 0.6rem;
+           font-size: 0.875rem; }}
+  .links nav {{ display: flex; flex-wrap: wrap; gap: 0.3rem; }}
+  .links a {{ box-sizing: border-box; min-width: 28px; padding: 0 0.2rem;
+             min-height: 24px; line-height: 24px; text-align: center; }}
+  .links .apart a {{ margin-right: 0.7rem; color: inherit; }}
+  .links a[aria-current] {{ outline: 1px solid var(--accent); outline-offset: 1px; font-weight: 600;
+                           text-decoration: none; }}
+  @media (max-width: 1000px) {{ .parts {{ grid-template-columns: 1fr; }} }}
+</style>
+"""
+
+
+def side_by_side(*columns: Sequence[str]) -> str:
+    """Parts in columns; below each other where there is no room."""
+    body = "".join(f"<div>{''.join(each)}</div>" for each in columns)
+    return f'<div class="parts">{body}</div>'
+
+
+def titled(title: str, part: str) -> str:
+    """A part with its title above it."""
+    return f"<h4>{escaped(title)}</h4>{part}"
+
+
+def links_row(*groups: str) -> str:
+    """Groups of links in a row."""
+    return f'<div class="links">{"".join(groups)}</div>'
+
+
+def links_group(name: str, links: Mapping[str, str], chosen: str | None = None) -> str:
+    """Links beside each other. name: of the group, for who hears it; links: text -> address;
+    chosen: the text of the one that is open, where the group is a choice.
+    """
+    look = "" if chosen is not None else ' class="apart"'
+    here = ' aria-current="true"'
+    texts = "".join(
+        f'<a data-state{here * (text == chosen)} href="{html.escape(to)}">{escaped(text)}</a>'
+        for text, to in links.items()
+    )
+    return f'<nav{look} aria-label="{escaped(name)}">{texts}</nav>'
+
+
+# HTML of our painters as nested lists, of which a browser makes elements: it parses none.
+
+Tree = list[Any]
+"""The name of an element, its attributes, and its children: trees and texts."""
+_VOID = ("br", "img", "wbr")
+
+
+def elements(html: str) -> list[Any]:
+    """Return what stands in HTML. All that is in it is a text where it was escaped.
+
+    >>> elements('<p class="title">a &lt; b <b>c</b></p>')
+    [['p', {'class': 'title'}, 'a < b ', ['b', {}, 'c']]]
+    """
+    reader = _Reader()
+    reader.feed(html)
+    reader.close()
+    return reader.open[0][2:]
+
+
+class _Reader(HTMLParser):
+    def __init__(self) -> None:
+        super().__init__()
+        self.open: list[Tree] = [["", {}]]
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        node: Tree = [tag, {name: value or "" for name, value in attrs}]
+        self.open[-1].append(node)
+        if tag not in _VOID:
+            self.open.append(node)
+
+    def handle_endtag(self, tag: str) -> None:
+        self.open.pop()
+
+    def handle_data(self, data: str) -> None:
+        self.open[-1].append(data)

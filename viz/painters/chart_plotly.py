@@ -11,9 +11,11 @@ from viz.painters.plotly_axes import (
     LABEL,
     axes_of,
     margin_of,
+    notes_of,
     plotted_height,
+    shapes_of,
+    traces_of,
 )
-from viz.painters.plotly_marks import notes_of, shapes_of, traces_of
 from viz.theme import FONT, FONT_SIZE, Theme
 
 CONFIG = {"showSendToCloud": False, "displaylogo": False, "responsive": True}

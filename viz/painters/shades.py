@@ -1,4 +1,4 @@
-"""Places on a colour scale as colours, on a screen and on a sheet, and what can be read on them."""
+"""Places on a colour scale as colours, and colours of a chart's marks."""
 
 from collections.abc import Sequence
 from functools import cache
@@ -7,8 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from viz.exhibits.shading import Scale, places
-from viz.theme import N_STOPS, Theme
+from viz.exhibits.chart import Ink, Scale, places
+from viz.theme import N_STOPS, SERIES, Theme
+
+# Places on a colour scale as colours, on a screen and on a sheet, and what can be read on them.
 
 N_LEVELS = 256
 """Colours of a scale on a sheet."""
@@ -99,3 +101,18 @@ def luminance(colour: str) -> float:
 def contrast(a: float, b: float) -> float:
     """Return the contrast of two luminances, 1 to 21 (WCAG 2.2)."""
     return (max(a, b) + 0.05) / (min(a, b) + 0.05)
+
+
+# Colours of a chart's marks in a theme.
+
+
+def colour_of(ink: Ink, theme: Theme) -> str:
+    """The colour as #rrggbb."""
+    if isinstance(ink, int):
+        return SERIES[ink]
+    if isinstance(ink, tuple):
+        family, number = ink
+        colours = theme.mask_colours if family == "mask" else theme.head_colours
+        return colours[number % len(colours)]
+    named = {"below": theme.difference_scale[0], "above": theme.difference_scale[-1]}
+    return named.get(ink) or str(getattr(theme, ink))

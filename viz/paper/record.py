@@ -1,8 +1,5 @@
-"""The record of a figure: the screen that it was made of, the checkpoint, and the versions.
-
-It travels in the file's metadata as one word of ASCII, `headscope-figure:` and JSON in base64: the
-same in SVG, PDF and PNG, so that it is found by looking for it, and no file is parsed. Of a crate
-only that much is unpacked.
+"""The record of a figure: the screen that it was made of, and the tokens that its numbers are
+about.
 """
 
 import json
@@ -16,12 +13,21 @@ from dataclasses import dataclass, field, fields, replace
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
+from typing import Any
 from urllib.parse import parse_qsl
 
+from transformer.analysis.reading import AttentionMap
+from transformer.analysis.tables import Sides
+from transformer.files.tensor_files import BEGINNING, unpacked
 from transformer.files.weights import Misfit
-from transformer.files.zip_file import BEGINNING, unpacked
 from transformer.refusal import Refusal
 from viz.screen import FIRST_PAGE, Screen, link, parse
+
+# The record of a figure: the screen that it was made of, the checkpoint, and the versions.
+#
+# It travels in the file's metadata as one word of ASCII, `headscope-figure:` and JSON in base64:
+# the same in SVG, PDF and PNG, so that it is found by looking for it, and no file is parsed. Of a
+# crate only that much is unpacked.
 
 MARK = "headscope-figure:"
 LONGEST = 2**16
@@ -176,3 +182,38 @@ def parts_of(text: str) -> dict[str, str]:
         page = ""
     query = query.partition("#")[0]
     return {**dict(parse_qsl(query, keep_blank_values=True)), "page": page or FIRST_PAGE}
+
+
+# The tokens of the model's text that a row of a figure's numbers is about.
+
+Facts = Mapping[str, Any]
+Maps = Mapping[str, AttentionMap]
+"""A kind of attention -> the map of it that is drawn."""
+
+
+class Origins:
+    """The maps whose cells are rows of a file: each says its tokens."""
+
+    def __init__(self, maps: Maps) -> None:
+        self.maps = maps
+        self.sides = {kind: Sides(map.attention) for kind, map in maps.items()}
+        self.sizes = {(len(each.rows), len(each.columns)) for each in maps.values()}
+
+    def with_origins(self, row: Facts) -> dict[str, Any]:
+        """The row with position, piece and word of its cell, whatever is hidden or merged."""
+        (only,) = self.maps if len(self.maps) == 1 else ("",)
+        kind = row.get("kind", only)
+        if kind not in self.maps:
+            return dict(row)
+        map, sides, result = self.maps[kind], self.sides[kind], dict(row)
+        query = row.get("row", row.get("strongest-row"))
+        key = row.get("column", row.get("strongest-column"))
+        if query is not None and query >= 0:
+            result |= sides.query(*map.row_groups[query])
+        if key is not None and key >= 0:
+            result |= sides.key(*map.column_groups[key])
+        return result
+
+    def is_whole(self, facts: Facts) -> bool:
+        """Tell whether rows and columns are counted one by one, not in blocks of a large map."""
+        return "rows" not in facts or (facts["rows"], facts["columns"]) in self.sizes

@@ -13,8 +13,19 @@ from html import escape
 
 import numpy as np
 
-from viz.paper.lettering import FAMILY, drop_layout, file_of, is_leftward
-from viz.paper.sheet import Box, Cells, Facts, Line, Mark, Sheet, Words
+from viz.paper.sheet import (
+    FAMILY,
+    Box,
+    Cells,
+    Facts,
+    Line,
+    Mark,
+    Sheet,
+    Words,
+    drop_layout,
+    file_of,
+    is_leftward,
+)
 
 _SHAPING = ["init", "medi", "fina", "isol", "rlig", "liga", "calt", "ccmp", "mark", "mkmk", "locl"]
 """Features of a typeface that join letters, and put marks above and below them (OpenType)."""

@@ -1,28 +1,104 @@
-"""The cache of what was made: answers, recordings and packed pictures, for all sessions.
+"""The cache of what was made, for all sessions; and garbage that is not looked for."""
 
-They share one number of bytes with the models that are open. What was not used for longest leaves
-first, and what was not used for an hour leaves as well; what a session shows stays with it besides.
-"""
-
+import asyncio
+import ctypes
+import gc
 import sys
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence, Set
-from contextlib import contextmanager
-from dataclasses import dataclass, is_dataclass
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextvars import ContextVar
+from dataclasses import dataclass, field, is_dataclass
+from functools import update_wrapper, wraps
+from pathlib import Path
 from threading import Lock
-from typing import Any, NamedTuple, ParamSpec, TypeVar, cast
+from typing import Any, Generic, NamedTuple, ParamSpec, TypeVar, cast
 
 import numpy as np
 from torch import Tensor, nn
 
-from transformer.checkpoint import Checkpoint
+from transformer.checkpoint import Checkpoint, shipped_path
+from transformer.device import weights_bytes
+from transformer.fingerprint import version_of
 from transformer.inputs import InputError
-from transformer.memory import weights_bytes
-from viz.run.keep import Kept
+
+# Functions whose last results are kept, by their arguments, for all sessions.
 
 P = ParamSpec("P")
 T = TypeVar("T")
+
+SPINNER: ContextVar[Callable[[str], AbstractContextManager[object]]] = ContextVar(
+    "spinner", default=nullcontext
+)
+"""Shows a text while a result is made; a page sets it."""
+_EVERY: list["Kept[..., Any]"] = []
+
+
+@dataclass(eq=False)
+class _Result:
+    lock: Lock = field(default_factory=Lock)
+    is_made: bool = False
+    value: Any = None
+
+
+class Kept(Generic[P, T]):
+    """A function of hashable arguments; threads that ask for one result make it once."""
+
+    def __init__(self, make: Callable[P, T], most: int, text: str) -> None:
+        self._make, self._most, self._text = make, most, text
+        self._results: OrderedDict[Hashable, _Result] = OrderedDict()
+        self._lock = Lock()
+        update_wrapper(self, make)
+        _EVERY.append(self)
+
+    def __call__(self, *args: P.args, **named: P.kwargs) -> T:
+        key = args, *sorted(named.items())
+        with self._lock:
+            result = self._results.setdefault(key, _Result())
+            self._results.move_to_end(key)
+            idle = [k for k, each in self._results.items() if k != key and not each.lock.locked()]
+            for old in idle[: max(0, len(self._results) - self._most)]:
+                del self._results[old]
+        with result.lock:
+            if not result.is_made:  # where it failed, whoever waits for it makes the same one
+                with SPINNER.get()(self._text) if self._text else nullcontext():
+                    result.value = self._make(*args, **named)
+                result.is_made = True
+        return cast(T, result.value)
+
+    def is_at_hand(self, *args: P.args, **named: P.kwargs) -> bool:
+        """Tell whether it was made and is kept."""
+        with self._lock:
+            result = self._results.get((args, *sorted(named.items())))
+        return result is not None and result.is_made
+
+    def clear(self, *args: Any, **named: Any) -> None:
+        """Keep the result for these arguments no more; without arguments, none."""
+        with self._lock:
+            if args or named:
+                self._results.pop((args, *sorted(named.items())), None)
+            else:
+                self._results.clear()
+
+
+def keep(most: int, text: str = "") -> Callable[[Callable[P, T]], Kept[P, T]]:
+    """Keep the results that were used last. text: of a spinner on a page that waits for one."""
+    return lambda make: Kept(make, most, text)
+
+
+def forget() -> None:
+    """Keep nothing of any function any more: for tests, whose folders come and go."""
+    for each in _EVERY:
+        each.clear()
+
+
+# The cache of what was made: answers, recordings and packed pictures, for all sessions.
+#
+# They share one number of bytes with the models that are open. What was not used for longest
+# leaves first, and what was not used for an hour leaves as well; what a session shows stays with
+# it besides.
+
 OTHERS = 4
 """The part of all bytes, as a divisor, that models leave to what is made with them."""
 LONGEST = 3600.0
@@ -232,3 +308,98 @@ class Models(Kept[P, Checkpoint]):
 
     def _size(self, model: nn.Module) -> int:
         return self._n_bytes.get(id(model)) or weights_bytes(model)
+
+
+# Garbage: nothing that lives as long as the process needs to be looked through for any.
+#
+# And what is garbage goes back to the system: the allocator of Linux (glibc) keeps what was freed
+# in pieces, which after long texts is some hundred MiB.
+
+EVERY = 10.0
+"""Seconds between two looks for garbage."""
+_n_modules = 0
+
+
+def freeze_modules() -> None:
+    """Keep the garbage collector from walking what was imported since the last call."""
+    global _n_modules
+    if len(sys.modules) == _n_modules:
+        return
+    _n_modules = len(sys.modules)
+    gc.collect()
+    gc.freeze()
+
+
+async def collect_garbage() -> None:
+    """Look for garbage again and again, until it is cancelled.
+
+    Streamlit does after every run where it is not told otherwise, and everybody's run stands still
+    meanwhile: with 20 sessions, for a third of the time in which any had the interpreter's lock.
+    """
+    while True:
+        await asyncio.sleep(EVERY)
+        gc.collect()
+        await asyncio.to_thread(give_back)
+
+
+def collect() -> None:
+    """Look for garbage once, and give back what was freed."""
+    gc.collect()
+    give_back()
+
+
+def give_back() -> None:
+    """Let the allocator give back what is free, where it is one that keeps it."""
+    if _trim is not None:
+        _trim(0)
+
+
+def _find_trim() -> Callable[[int], object] | None:
+    try:
+        trim: Callable[[int], object] = ctypes.CDLL(None).malloc_trim
+    except (OSError, AttributeError, TypeError):
+        return None
+    return trim
+
+
+_trim = _find_trim()
+
+
+# Lookups on disk that a run of a page makes once: a list of checkpoints asks for each of them.
+#
+# All of a run is of the same files, then, whatever is written meanwhile.
+
+_RESULTS: ContextVar[dict[Hashable, Any] | None] = ContextVar("results of this run", default=None)
+
+
+@contextmanager
+def one_run() -> Iterator[None]:
+    """Remember what is looked up, for this thread and as long as the block."""
+    token = _RESULTS.set({})
+    try:
+        yield
+    finally:
+        _RESULTS.reset(token)
+
+
+def once_a_run(look: Callable[P, T]) -> Callable[P, T]:
+    """The same function of hashable arguments, which looks once in a run; elsewhere each time."""
+
+    @wraps(look)
+    def find(*args: P.args, **named: P.kwargs) -> T:
+        results = _RESULTS.get()
+        if results is None:
+            return look(*args, **named)
+        key = (look, args, *named.items())
+        if key not in results:
+            results[key] = look(*args, **named)
+        return cast(T, results[key])
+
+    return find
+
+
+@once_a_run
+def place_now(checkpoint: str) -> tuple[Path, int]:
+    """Find a checkpoint, by its name or path, and the version of its files."""
+    path = shipped_path(checkpoint)
+    return path, version_of(path)

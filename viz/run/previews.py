@@ -8,26 +8,68 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from os import cpu_count
 from typing import Any, ClassVar, Protocol
+from weakref import WeakKeyDictionary
 
 import numpy as np
+from torch import nn
 
 from transformer import InputError
 from transformer.causes import Evidence
 from transformer.edits import of_any_text
-from viz.components.kit.pack import pack
-from viz.components.kit.picture import NothingLeft, Picture
-from viz.components.kit.sides import twin
-from viz.run.batches import Runner
-from viz.run.causes import Causes, is_quick
-from viz.run.device_line import PREVIEW
-from viz.run.line import Line
-from viz.run.newest import Newest
-from viz.run.preview_work import is_small
-from viz.run.request import Answer, Request, make_answer, make_request
+from viz.causes.needs import Causes, is_quick
+from viz.components.kit.browser import pack
+from viz.components.kit.picture import NothingLeft, Picture, twin
+from viz.run.cache import CACHE
+from viz.run.line import PREVIEW, Line, Runner
+from viz.run.operating import timed
+from viz.run.request import Answer, Request, answer, make_answer, make_request
 from viz.run.settings import is_public
-from viz.run.study import Study
-from viz.run.work import at_hand, finish
+from viz.run.work import Newest, Study, at_hand, finish
 from viz.theme import Theme
+
+# The cost of a preview, counted in multiplications and cells: never by a clock.
+
+MOST_WORK = 2**34
+"""Multiplications: some two seconds of one core; 5 M weights and four beams of 800 tokens."""
+MOST_CELLS = 2**22
+"""Cells of all heads of a kind: 144 heads of 170 tokens."""
+SHORT = 32
+"""Characters below which a text says little about how many tokens a longer one has."""
+
+
+def is_small(answer: Answer, request: Request) -> bool:
+    """Tell whether a request that differs little from the answer's may be previewed."""
+    longer = max(1.0, len(request.text) / max(SHORT, len(answer.request.text)))
+    cells = max((kind.n_cells for kind in answer.recording.attentions.values()), default=0)
+    return work_of(answer) * longer <= MOST_WORK and cells * longer**2 <= MOST_CELLS
+
+
+def work_of(answer: Answer) -> int:
+    """Multiplications that an answer took, about: each weight once for every token that passed.
+
+    Tokens pass once when the text is recorded, and those that were written once more for each
+    hypothesis that was followed.
+    """
+    n_weights = _n_weights(answer.checkpoint.model)
+    n_read, n_written = len(answer.recording.source), len(answer.recording.target)
+    n_followed = (
+        0 if answer.decoding is None else int(dict(answer.request.options).get("beam_size", 1))
+    )
+    return n_weights * (n_read + n_written * (1 + n_followed))
+
+
+_counted: WeakKeyDictionary[nn.Module, int] = WeakKeyDictionary()
+
+
+def _n_weights(model: nn.Module) -> int:
+    """Count once: each run of a page asks."""
+    n = _counted.get(model)
+    if n is None:
+        n = _counted[model] = sum(weight.numel() for weight in model.parameters())
+    return n
+
+
+# Previews: the pictures on a session's screen, made for a request that was not entered.
 
 
 class Derive(Protocol):
@@ -207,3 +249,34 @@ def _edits(value: Any) -> tuple[str, ...]:
     if not isinstance(value, list | tuple) or not all(isinstance(each, str) for each in value):
         raise InputError("The edits of a preview are a list of texts.")
     return tuple(value)
+
+
+# Packing pictures: what each shows of an answer, made once for all sessions.
+
+
+@dataclass(frozen=True)
+class Packing(Study[bytes]):
+    """The data of a picture of an answer."""
+
+    request: Request
+    picture: Picture
+
+    def run(self, before: bytes | None, runner: Runner) -> Iterator[bytes]:
+        yield self.picture.payload(*answer(self.request).parts)
+
+
+def payload_of(answer: Answer, picture: Picture) -> bytes:
+    """The packed data of a picture of an answer. Raises ValueError as the picture does."""
+    # Not finished as others are: an answer that is shown need not be kept any more.
+    packed = Packing(answer.request, picture)
+
+    def pack() -> bytes:
+        with timed("packed"):
+            return picture.payload(*answer.parts)
+
+    return CACHE.get(packed, pack, len)
+
+
+def keep_payload(request: Request, picture: Picture, payload: bytes) -> None:
+    """Put a payload that was made elsewhere into the cache."""
+    CACHE.put(Packing(request, picture), payload, len(payload))

@@ -1,12 +1,17 @@
-"""Settings of an operator, by environment variables."""
+"""Settings of an operator, the server's own names, and the process in which the app is a guest."""
 
 import ipaddress
 import os
+import sys
+from types import ModuleType
+from urllib.parse import urlsplit
 
 from transformer.device import asked_dtype
-from transformer.hugging_face.loading.placing import asked_map, offload_folder
+from transformer.hugging_face.loading import asked_map, offload_folder
 from transformer.refusal import Refusal, quoted
 from viz.app_packages import draws_pages, st
+
+# Settings of an operator, by environment variables.
 
 PUBLIC, CPU_INSTEAD = "HEADSCOPE_PUBLIC", "HEADSCOPE_CPU_INSTEAD"
 TEMPLATES, MODELS = "HEADSCOPE_TEMPLATES", "HEADSCOPE_MODELS"
@@ -155,3 +160,55 @@ def check_settings() -> None:
         text = os.environ.get(variable, "no")
         if text not in ("yes", "no"):
             raise Refusal(f"{variable} must be yes or no, not {quoted(text)}.")
+
+
+# The server's own names and base path, and the page of one sentence that refuses the others.
+
+SENTENCE_PAGE = """<!doctype html><html lang="en"><meta charset="utf-8"><title>Headscope</title>
+<body style="font: 18px/1.5 system-ui, sans-serif; max-width: 34rem; margin: 20vh auto">
+<p>{said}</p>"""
+"""HTML of a page that says one sentence, {said}."""
+
+
+def base_path() -> str:
+    """The path that the app is served below, without slashes at its ends; empty: at the root."""
+    return str(st.get_option("server.baseUrlPath")).strip("/")
+
+
+def is_known_host(header: bytes) -> bool:
+    """Tell whether the server answers to this name: at home to those of this machine."""
+    names = host_names()
+    try:
+        host = (urlsplit(f"//{header.decode('latin-1')}").hostname or "").rstrip(".")
+    except ValueError:
+        return False
+    for name in names:
+        if name == "*" or host == name or (name.startswith("*.") and host.endswith(name[1:])):
+            return True
+    if names and is_public():
+        return False
+    if is_public():
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost" or host.endswith(".localhost")
+
+
+# The `__main__` of a process in which the app is a guest: a notebook, or somebody's script.
+#
+# Streamlit puts each run of its script in that place; what a notebook defines could then no
+# longer be found by its name, as pickling it asks.
+
+_modules: list[ModuleType] = []
+
+
+def keep_main_module() -> None:
+    """Remember the one that there is."""
+    _modules[:] = [sys.modules["__main__"]]
+
+
+def put_back_main_module() -> None:
+    """Put it back, where one was kept."""
+    if _modules:
+        sys.modules["__main__"] = _modules[0]

@@ -1,18 +1,61 @@
 """Work on a study, once for all sessions that wait for it; it can be stopped, and goes on."""
 
 import time
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass, field
+from functools import partial
 from math import inf
 from threading import Event, Lock, Thread
-from typing import Any, Generic, cast
+from typing import Any, ClassVar, Generic, TypeVar, cast
 
 from transformer.refusal import Refusal
-from viz.run.batches import OnWait, Runner
-from viz.run.cache import CACHE
-from viz.run.study import Study, Value
+from viz.components.kit.picture import NothingLeft
+from viz.exhibits.exhibit import Exhibit
+from viz.run.cache import CACHE, bytes_of
+from viz.run.line import WORK, Line, OnWait, Place, Runner
+
+# A study: whatever takes time, as a value that says what is asked and how it comes about.
+
+Value = TypeVar("Value")
+
+
+class Study(ABC, Generic[Value]):
+    """A frozen dataclass of what is asked; equal ones are the same study, for all sessions.
+
+    It is its own key in the cache. So it holds requests and options, and nothing that is computed.
+    """
+
+    rank: ClassVar[int] = WORK
+    """Its place before or behind others that need the device: see `viz.run.line`."""
+
+    is_kept: ClassVar[bool] = True
+    """False: its value is only for those who wait for it now, and is in no cache."""
+
+    @abstractmethod
+    def run(self, before: Value | None, runner: Runner) -> Iterator[Value]:
+        """Values that each say all that is known so far; `before` is the last of an earlier run.
+
+        runner: gives it the device, step by step: `yield from runner.steps(model).of(values)`.
+        Answers are asked for outside of its steps. Raises Refusal.
+        """
+
+    def progress(self, value: Value) -> tuple[int, int]:
+        """Return the number of parts that are done, and that of all."""
+        return 1, 1
+
+    def n_read(self, value: Value) -> int:
+        """Texts that a model has read for it, beside the first: a visitor is charged for some."""
+        return 0
+
+    def n_bytes(self, value: Value) -> int:
+        """Return the bytes that a value takes, without models."""
+        return bytes_of(value)
+
+
+# Work on a study, once for all sessions that wait for it; it can be stopped, and goes on.
 
 GONE, CLOSED = 90.0, 10.0
 """Seconds after which nobody looks any more: a page in the background may ask once a minute, one
@@ -290,3 +333,89 @@ def latest(study: Study[Value]) -> Value | None:
     with _lock:
         going_on = cast("Work[Value] | None", _going_on.get(study))
     return going_on.latest if going_on is not None else Work(study).latest
+
+
+# A policy of who asks again and again: the newest study replaces the one before.
+
+
+class Newest:
+    """One person's studies: one of them goes on, and one waits, the newest.
+
+    The one that goes on ends at its next step when a newer one is asked for; but after one that
+    ended so the next is finished: who asks faster than anything is done would see nothing at all.
+
+    line: of places that all people share. Whoever had one goes to its end, so nobody waits for
+    more than one study of each of the others.
+    """
+
+    def __init__(self, line: Line) -> None:
+        self._line, self._own, self._lock = line, Line(), Lock()
+        self._newest: Follower[Any] | None = None
+        self._to_finish: Work[Any] | None = None
+        """The work that goes on, where nothing newer replaces it."""
+        self._was_replaced = False
+        """True: the last work that went on was not done to its end."""
+
+    def follow(self, study: Study[Value], on_over: Callable[[], object]) -> Follower[Value]:
+        """Wait for this study, in place of the one before. on_over: as of a follower."""
+        with self._lock:
+            older = self._newest
+            self._newest = follower = follow(study, order=self._order, on_over=on_over)
+            follower.seen = inf
+            if older is not None and older.work is not self._to_finish:
+                older.stop()
+        return follower
+
+    @contextmanager
+    def _order(self, work: Work[Any]) -> Iterator[Callable[[], AbstractContextManager[None]]]:
+        """While it is the work's turn. Gives what leaves the place to others for a while."""
+
+        def tell(_: int) -> None:
+            work.check()
+
+        with Place(self._own, tell=tell).held():
+            work.check()
+            with Place(self._line, tell=tell).held() as place:
+                work.check()
+                with self._lock:
+                    self._to_finish = work if self._was_replaced else None
+                    self._was_replaced = False
+                try:
+                    yield partial(_aside, place)
+                except Unwanted:
+                    self._was_replaced = True
+                    raise
+
+
+@contextmanager
+def _aside(place: Place) -> Iterator[None]:
+    place.leave()
+    try:
+        yield
+    finally:
+        place.enter()
+
+
+# An exhibit that takes time: it is made of a study's value, and made anew as that grows.
+
+
+@dataclass(frozen=True, eq=False)
+class Growth(Generic[Value]):
+    """An exhibit of a study: a screen shows it as far as it is, and all else waits for the end."""
+
+    title: str
+    """Its name, while the text of the page is not written."""
+    study: Study[Value]
+    exhibit: Callable[[Value], Exhibit]
+    """Return the exhibit of a value. Raises NothingLeft where there is nothing to see in it."""
+    is_main: bool = True
+    """True: everybody looks at it, as at such an exhibit."""
+
+
+def finished(exhibits: Mapping[str, Exhibit | Growth[Any]]) -> dict[str, Exhibit]:
+    """The same by name, each study run to its end. Raises what the studies raise."""
+    whole = {}
+    for name, each in exhibits.items():
+        with suppress(NothingLeft):
+            whole[name] = each.exhibit(finish(each.study)) if isinstance(each, Growth) else each
+    return whole

@@ -18,7 +18,7 @@ from torch import nn
 from transformer import Checkpoint, InputError, decode, from_module, record
 from transformer.formats.own_module import offer
 from transformer.own_module.model import OwnModel
-from viz.run.main_module import keep_main_module
+from viz.run.settings import keep_main_module
 from viz.server.serving import OPENS, make_app, options_of_app
 
 FIRST_PORT, N_PORTS = 8501, 100

@@ -3,17 +3,22 @@
 import html
 from contextlib import suppress
 
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+from starlette.routing import Route
+
 from transformer.analysis.reading import AttentionMap, Reading, read
 from transformer.refusal import Refusal
+from viz.causes.needs import Causes, is_quick
 from viz.components.kit.picture import NothingLeft
-from viz.exhibits.shading import rooted
+from viz.exhibits.chart import rooted
 from viz.labels import bare_label
 from viz.map_words import cell_sentence
-from viz.run.causes import Causes, is_quick
 from viz.run.request import make_answer
+from viz.run.settings import base_path
 from viz.run.work import finish
-from viz.screen import Screen
-from viz.server.waiting import filled
+from viz.screen import FIRST_PAGE, Screen
+from viz.server.shell import filled
 from viz.state.checkpoints import at_start, shipped_names
 from viz.state.page import chosen_head, first_head
 from viz.state.requests import first_example, request_of
@@ -77,3 +82,20 @@ def _line(row: int, column: int, weight: float) -> str:
 
 def _middle(place: int) -> int:
     return place * PITCH + PITCH // 2
+
+
+# The address of the first page by its name, as a shell and people write it.
+#
+# Streamlit serves the first page at the app's root alone, and says of `/explore` that there is no
+# such page.
+
+
+def first_page_route() -> Route:
+    """Return the route that leads from the first page's name to the root, its query with it."""
+    base = base_path()
+    return Route("/".join(["", *filter(None, (base, FIRST_PAGE))]), _lead, methods=["GET"])
+
+
+async def _lead(request: Request) -> Response:
+    query = request.url.query
+    return RedirectResponse(f"./?{query}" if query else "./", 307)

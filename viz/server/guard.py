@@ -12,11 +12,10 @@ from starlette.responses import HTMLResponse, PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from streamlit.proto.BackMsg_pb2 import BackMsg
 
-from viz.run.hosts import SENTENCE_PAGE, base_path, is_known_host
-from viz.run.operating.metrics import COUNTS
-from viz.run.settings import embedding_pages, is_public
-from viz.state.browser import COOKIE, new_cookie
+from viz.run.operating import COUNTS
+from viz.run.settings import SENTENCE_PAGE, base_path, embedding_pages, is_known_host, is_public
 from viz.state.limits import limits, may_preview
+from viz.state.state import COOKIE, new_cookie
 
 STREAM, PREVIEW = "/_stcore/stream", "/preview/"
 CLOSED = ("/_stcore/metrics", "/_stcore/upload_file", "/_stcore/agent")

@@ -10,22 +10,20 @@ from dataclasses import dataclass, replace
 
 from transformer.checkpoint import shipped_path
 from transformer.extras import missing
-from transformer.versions import version_of
-from viz.fields.compare import CompareFields
-from viz.paper.printed import png
+from transformer.fingerprint import version_of
+from viz.fields.fields import CompareFields
+from viz.paper.printed import WIDE, png
 from viz.paper.sheet import Sheet
-from viz.paper.slide import WIDE
-from viz.run.batches import Runner
+from viz.run.line import Runner
 from viz.run.settings import is_public
-from viz.run.study import Study
-from viz.run.work import at_hand, only_at_hand
+from viz.run.work import Study, at_hand, only_at_hand
 from viz.screen import Screen
 from viz.server.link_head import PIXELS
 from viz.server.recording_scenes import exhibits_of, pane_of
 from viz.server.scene_picture import drawn
 from viz.state.checkpoints import shipped_names
 from viz.state.limits import may_draw
-from viz.ui.printing import figure_of
+from viz.ui.saving import figure_of
 
 
 @dataclass(frozen=True)

@@ -1,28 +1,34 @@
-"""The words of a link before it is opened: title, description, picture, in the head of its page.
+"""The words of a link before it is opened, and the address of its picture."""
 
-Messengers and search engines read them, and run no script. So they are made of the address alone:
-no model runs, and no checkpoint but a shipped one is looked at.
-"""
-
+import asyncio
 import html
 import re
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from pathlib import Path
 from urllib.parse import parse_qsl, quote, urlencode
 
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
 from starlette.types import Scope
 
 from transformer.files.foreign_text import whole
-from transformer.visible import visible
-from viz.fields.compare import CompareFields
+from transformer.refusal import visible
+from viz.fields.fields import CompareFields
 from viz.labels import counted, kind_name
-from viz.run.hosts import base_path
+from viz.run.settings import base_path
 from viz.screen import FIRST_PAGE, Screen, link, parse, spell
 from viz.state.checkpoints import at_start, shipped_names
 from viz.state.page import Page
 from viz.state.requests import first_example
-from viz.stories.shipped import shipped_stories
+from viz.stories.reading import shipped_stories
 from viz.talks.story_drafts import DRAFTS, PREFIX
+
+# The words of a link before it is opened: title, description, picture, in the head of its page.
+#
+# Messengers and search engines read them, and run no script. So they are made of the address
+# alone: no model runs, and no checkpoint but a shipped one is looked at.
 
 APP = "Headscope"
 SUBJECT = "What each attention head of a Transformer looks at"
@@ -183,3 +189,42 @@ def _tag(kind: str, name: str, value: str) -> str:
 
 def _escaped(text: str) -> str:
     return html.escape(whole(text))
+
+
+# The address of the picture of a link, which messengers ask for.
+#
+# `viz/server/link_drawing.py` draws it. Where it does not, as for strangers where a model would
+# have to run, the answer is the picture that lies beside this file, which
+# `.ci/draw_link_picture.py` made.
+
+FIXED = Path(__file__).with_name("link_picture.png")
+MOST_WAIT = 8
+"""The number of those that wait for a picture; the next one gets the fixed one at once."""
+KEPT, SOON = ({"cache-control": f"public, max-age={seconds}"} for seconds in (86400, 60))
+"""A messenger keeps a picture so long; in place of a fixed one another may be drawn by then."""
+Draw = Callable[[Screen, str], bytes | None]
+"""A Screen and the network address of who asks -> PNG; None where it is not drawn."""
+
+
+def link_picture_route(draw: Draw) -> Route:
+    """Return the route where a messenger asks for the picture of an address."""
+    alone = asyncio.Lock()
+    n_waiting = 0
+
+    async def answer(request: Request) -> Response:
+        nonlocal n_waiting
+        query, content = request.url.query, None
+        if n_waiting < MOST_WAIT and len(query) <= LONGEST:
+            n_waiting += 1
+            try:
+                async with alone:  # those that wait hold no thread
+                    who = request.client.host if request.client is not None else ""
+                    path = request.query_params.get("page", "")
+                    content = await asyncio.to_thread(draw, screen_of(path, query), who)
+            finally:
+                n_waiting -= 1
+        headers = SOON if content is None else KEPT
+        return Response(content or FIXED.read_bytes(), media_type="image/png", headers=headers)
+
+    base = base_path()
+    return Route("/".join(["", *filter(None, (base, PICTURE))]), answer, methods=["GET"])

@@ -7,39 +7,43 @@ from logging import getLogger
 
 from transformer.checkpoint import shipped_path
 from transformer.extras import missing
+from transformer.fingerprint import version_of
 from transformer.refusal import Refusal
-from transformer.versions import version_of
 from viz.components.cell_steps.cell_steps import CellSteps
 from viz.components.head_map.head_map import HeadMap
 from viz.components.kit.picture import NothingLeft
 from viz.exhibits.chart import Chart
 from viz.exhibits.exhibit import Exhibit, PictureAt
-from viz.notebook.chart_image import WIDTH, ChartImage, sheet_of
-from viz.notebook.saved_scene import SavedPicture, SavedScene, question
+from viz.notebook.picture import (
+    CHART_IMAGE_WIDTH,
+    ChartImage,
+    SavedPicture,
+    SavedScene,
+    question,
+    sheet_of,
+)
 from viz.notebook.story_page import story_page
 from viz.painters.words_html import words_html
 from viz.paper.figure import NARROWEST, WIDEST
 from viz.paper.sheet import Sheet
-from viz.run.batches import Runner
-from viz.run.operating.logs import failure
+from viz.run.line import Runner
+from viz.run.operating import failure
 from viz.run.request import Answer, Request, answer
 from viz.run.settings import is_public
-from viz.run.study import Study
-from viz.run.work import finish
+from viz.run.work import Study, finish
 from viz.screen import Screen
 from viz.server.typeface import typeface
 from viz.state.checkpoints import shipped_names
 from viz.state.fingerprints import meant
 from viz.state.page import PAGES, Page, Pane
 from viz.state.requests import first_example, request_of, request_on
-from viz.stories.asking import asked_of, payload_of
-from viz.stories.shipped import shipped_stories
+from viz.stories.reading import asked_of, payload_of, shipped_stories
 from viz.stories.story import Scene, Story
 from viz.talks.stories import story_of
 from viz.theme import Theme
-from viz.ui.branches.correction import correction
+from viz.ui.branches import correction
 from viz.ui.changed_output import changed_output
-from viz.ui.printing import figure_of, says_of
+from viz.ui.saving import figure_of, says_of
 
 _LOG = getLogger(__name__)
 MOST = 3
@@ -155,7 +159,7 @@ def _sheet(pane: Pane, exhibit: Exhibit, theme: Theme, share: float) -> Sheet:
     content = exhibit.small or exhibit.content
     if isinstance(content, Chart):
         return sheet_of(content, theme, share)
-    inches = min(WIDEST, max(NARROWEST, WIDTH * share))
+    inches = min(WIDEST, max(NARROWEST, CHART_IMAGE_WIDTH * share))
     return figure_of(pane, exhibit, theme, inches).sheet(inches)
 
 

@@ -1,36 +1,41 @@
-"""A scene in small: the first picture of its page as SVG, as on paper."""
+"""A scene in small: the first picture of its page as SVG, and its address."""
 
-from collections.abc import Iterator, Mapping
+import asyncio
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from logging import getLogger
 from zlib import crc32
 
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
 from transformer.checkpoint import shipped_path
 from transformer.extras import missing
+from transformer.fingerprint import version_of
 from transformer.recording import Recording
 from transformer.refusal import Refusal
-from transformer.versions import version_of
 from viz.components.kit.picture import NothingLeft
 from viz.labels import bare_label
-from viz.paper.lettering import width_of
-from viz.paper.sheet import Box, Sheet, Words
+from viz.paper.sheet import Box, Sheet, Words, width_of
 from viz.paper.svg import svg
-from viz.run.batches import Runner
-from viz.run.operating.logs import failure
-from viz.run.settings import is_public
-from viz.run.study import Study
-from viz.run.work import NotAtHand, finish, only_at_hand
+from viz.run.line import Runner
+from viz.run.operating import failure
+from viz.run.settings import base_path, is_public
+from viz.run.work import NotAtHand, Study, finish, only_at_hand
 from viz.screen import FIRST_PAGE, Screen
 from viz.server.recording_scenes import exhibits_of, pane_of
 from viz.state.checkpoints import shipped_names
 from viz.state.fingerprints import meant
 from viz.state.page import Pane
+from viz.talks.story import THUMBNAIL_LINKS_PATH, key_of
 from viz.talks.story_drafts import DRAFTS
-from viz.talks.thumbnail_links import key_of
 from viz.theme import Theme
 from viz.theme import theme as theme_of
-from viz.ui.printing import figure_of
+from viz.ui.saving import figure_of
+
+# A scene in small: the first picture of its page as SVG, as on paper.
 
 _LOG = getLogger(__name__)
 INCHES = 3.3
@@ -144,3 +149,34 @@ def _tracks(pane: Pane, sheet: Sheet, theme: Theme) -> list[Box]:
         marks.append(Box(x, y, wide, TRACK, theme.grid, None))
         marks.append(Box(x + wide * at / n, y, wide / n, TRACK, theme.accent, None))
     return marks
+
+
+# The address of scenes in small: pictures by which those of a story can be told apart.
+#
+# A browser asks for those that are in sight, and keeps them: the address is of what a scene
+# shows, so that another one shows something else. `viz/server/scene_picture.py` draws them, one
+# at a time.
+
+NONE = 204
+"""There is no picture of that."""
+KEPT = {"cache-control": "private, max-age=86400"}
+Draw = Callable[[str, str, str], bytes | None]
+"""A story's code, a scene's key and the name of a theme -> SVG; None where there is none."""
+
+
+def thumbnails_route(draw: Draw) -> Route:
+    """Return the route where a browser asks for the picture of a scene."""
+    alone = asyncio.Lock()  # those that wait hold no thread: files are read by the same few
+
+    async def answer(request: Request) -> Response:
+        query = (request.query_params.get(name, "") for name in ("draft", "of", "theme"))
+        async with alone:
+            content = await asyncio.to_thread(draw, *query)
+        if content is None:
+            return Response(status_code=NONE)
+        return Response(content, media_type="image/svg+xml", headers=KEPT)
+
+    base = base_path()
+    return Route(
+        "/".join(["", *filter(None, (base, THUMBNAIL_LINKS_PATH))]), answer, methods=["GET"]
+    )

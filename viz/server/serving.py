@@ -1,46 +1,124 @@
 """The server's own part beside Streamlit: a start, and addresses of its own."""
 
 import asyncio
+import gzip
 import sys
 import tomllib
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from concurrent.futures import Future
 from contextlib import asynccontextmanager, suppress
-from functools import partial
+from functools import cache, partial
 from logging import ERROR, getLogger
 from pathlib import Path
+from threading import Lock, Thread
 from typing import Any
 
 import streamlit as st
 from starlette.middleware import Middleware
-from starlette.routing import BaseRoute
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, Response
+from starlette.routing import BaseRoute, Route
 from streamlit import net_util
 from streamlit.cli_util import open_browser
 from streamlit.web.server.server_util import get_display_address, get_url
 
 from transformer.refusal import Refusal
 from viz.app_packages import load_all
-from viz.components.kit.scripts import script_address
-from viz.run.cache import CACHE
-from viz.run.garbage import collect_garbage
-from viz.run.operating.logs import failure, set_up_logs
-from viz.run.operating.metrics import metrics_served
-from viz.run.settings import check_settings, memory
-from viz.server.first_chunks import chunks_route
-from viz.server.first_fonts import faces, fonts_route
-from viz.server.first_page import first_page_route
+from viz.components.kit.browser import AT, SERVED, script_address, script_files
+from viz.run.cache import CACHE, collect_garbage
+from viz.run.operating import failure, metrics_served, set_up_logs
+from viz.run.settings import base_path, check_settings, memory
+from viz.server.first_picture import first_page_route
 from viz.server.guard import Guard
-from viz.server.link_picture import link_picture_route
-from viz.server.scripts import scripts_route
-from viz.server.shell import NO_WORDS, Shell
-from viz.server.talk_backup import recorded_route
-from viz.server.thumbnails import thumbnails_route
-from viz.server.waiting import waiting
-from viz.state.failures import report, say_failure
+from viz.server.link_head import link_picture_route
+from viz.server.scene_picture import thumbnails_route
+from viz.server.shell import NO_WORDS, Shell, chunks_route, faces, fonts_route, keeping, waiting
 from viz.state.limits import limits
+from viz.state.page import report, say_failure
 from viz.state.preview_route import preview_route
 from viz.talks.room_routes import room_routes
 
+# The scripts of components, at addresses of their own.
+
+
+def scripts_route() -> Route:
+    """Return the route of the files; from now on components lead there."""
+    SERVED["is_so"] = True
+    return Route("/".join(["", *filter(None, (base_path(), AT)), "{name}"]), _send, methods=["GET"])
+
+
+async def _send(request: Request) -> Response:
+    name = request.path_params["name"].removesuffix(".js")
+    if name not in script_files():
+        return PlainTextResponse("There is no such script.", 404)
+    digest = script_address(name).partition("?")[2]
+    headers = {**keeping(request, digest), "vary": "Accept-Encoding"}
+    content = script_files()[name]
+    if "gzip" in request.headers.get("accept-encoding", ""):
+        content, headers["content-encoding"] = _compressed(name), "gzip"
+    return Response(content, media_type="text/javascript", headers=headers)
+
+
+@cache
+def _compressed(name: str) -> bytes:
+    return gzip.compress(script_files()[name], 9)
+
+
+# The recording of a talk, made while it is open: the browser keeps it for when all else fails.
+#
+# It is the story as one HTML file, as it is saved: `viz/server/recording_scenes.py` makes each
+# scene in the line with everything else that is asked. One story is recorded at a time, for all
+# who give it.
+
 _LOG = getLogger(__name__)
+PATH = "recorded"
+NONE = 204
+"""There is no recording of that."""
+HEADERS = {"cache-control": "no-store"}
+"""The next talk is recorded anew: its weights may be others."""
+Record = Callable[[str], bytes | None]
+"""A story's name -> the file; None where there is no such story."""
+_making: dict[str, "Future[bytes | None]"] = {}
+_alone = Lock()
+
+
+def recorded_route(record: Record) -> Route:
+    """Return the route where a browser asks for a recording, and waits until it is made."""
+
+    async def answer(request: Request) -> Response:
+        name = request.query_params.get("story", "")
+        made = _making.get(name) or _begin(name, record)
+        content = await asyncio.shield(asyncio.wrap_future(made))
+        if content is None:
+            return Response(status_code=NONE, headers=HEADERS)
+        return Response(content, media_type="text/html", headers=HEADERS)
+
+    base = base_path()
+    return Route("/".join(["", *filter(None, (base, PATH))]), answer, methods=["GET"])
+
+
+def _begin(name: str, record: Record) -> "Future[bytes | None]":
+    """Only the server's one loop begins anything, so nothing is begun twice."""
+    made: Future[bytes | None] = Future()
+    _making[name] = made
+    Thread(target=_make, args=(name, record, made), name="recording", daemon=True).start()
+    return made
+
+
+def _make(name: str, record: Record, made: "Future[bytes | None]") -> None:
+    content = None
+    try:
+        with _alone:
+            content = record(name)
+    except Exception as error:  # a talk goes on without it
+        _LOG.error("A story could not be recorded: %s", failure(error))
+    finally:
+        _making.pop(name, None)
+        made.set_result(content)
+
+
+# The server's own part beside Streamlit: a start, and addresses of its own.
+
 ROOT = Path(__file__).parents[2]
 SWITCH = 5e-4
 """Seconds that the thread which sends elements waits, at each step, for the script."""

@@ -1,21 +1,193 @@
-"""The first answer to a browser: Streamlit's files compressed, and a picture before the app runs.
-
-Streamlit sends its own files as they are, 3 MB, and a page that stays blank until they have come.
-On a slow line that is the better part of a minute; a proxy that compresses is not always there.
+"""The first answer to a browser: Streamlit's files compressed, and a picture before the app has
+drawn.
 """
 
 import asyncio
 import gzip
+import html
+import json
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cache
+from hashlib import blake2b, sha256
+from pathlib import Path
+from string import Template
 from typing import Any
+from urllib.parse import parse_qsl
 
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse, Response
+from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from streamlit.file_util import get_static_dir
 
-from viz.run.hosts import base_path
-from viz.server.first_chunks import with_chunks
+from viz.run.settings import base_path
+from viz.screen import parse
 from viz.server.link_head import origin_of
+from viz.theme import DARK, LIGHT
+
+# Typefaces of the first load: small copies of Streamlit's, which come before its own.
+#
+# A browser asks of several files of one family the last one first, and of it alone where it has
+# the character: so Streamlit's whole files are asked for where a sentence has other letters. The
+# copies have addresses of their own: another app of Streamlit's at the same port keeps what it
+# has. `.ci/subset_fonts.py` makes them.
+
+FOLDER = Path(__file__).parent / "typefaces"
+FIRST_FONTS_AT = "typefaces"
+FOREVER = {"cache-control": "public, max-age=31536000, immutable"}
+"""The address of a file changes with its content."""
+ASKED_AGAIN = {"cache-control": "no-cache"}
+"""The answer to the address of another content, as of another version beside this one, is ours."""
+
+_BEHIND = Template("""
+for (const sheet of document.styleSheets)
+  for (let i = (sheet.href ? sheet.cssRules.length : 0) - 1; i >= 0; i--) {
+    const text = sheet.cssRules[i].cssText;
+    if (!/^@font-face.*(Material Symbols|Source Sans)/s.test(text)) continue;
+    sheet.deleteRule(i);
+    if (text.includes("Source Sans"))
+      sheet.insertRule(text.replace(/}$$/, "; unicode-range: $others }"), i);
+  }
+""")
+"""Streamlit loads all files of its icons' family as it starts, needed or not: its own is taken out.
+A browser would load the whole typeface also for a sign that it lacks, as "▁": it is told what is
+there. A script in the page waits for the style sheets above it, and Streamlit's for the page."""
+
+
+def fonts_route() -> Route:
+    """Return the route of the files."""
+    return Route(
+        "/".join(["", *filter(None, (base_path(), FIRST_FONTS_AT)), "{name}"]),
+        _send_first_fonts,
+        methods=["GET"],
+    )
+
+
+def keeping(request: Request, digest: str) -> dict[str, str]:
+    """Say how long a browser keeps an answer. digest: what its address should end in."""
+    return FOREVER if request.url.query == digest else ASKED_AGAIN
+
+
+async def _send_first_fonts(request: Request) -> Response:
+    file = FOLDER / f"{request.path_params['name'].removesuffix('.woff2')}.woff2"
+    if file not in FOLDER.glob("*.woff2"):
+        return PlainTextResponse("There is no such typeface.", 404)
+    content = file.read_bytes()
+    digest = sha256(content).hexdigest()[:8]  # as .ci/subset_fonts.py writes it
+    return Response(content, media_type="font/woff2", headers=keeping(request, digest))
+
+
+@cache
+def faces() -> str:
+    """HTML that says where they are, relative to any page of the app."""
+    rules = (FOLDER / "faces.css").read_text("utf-8").replace('url("', f'url("./{FIRST_FONTS_AT}/')
+    behind = _BEHIND.substitute(others=(FOLDER / "others.txt").read_text("utf-8"))
+    return f"<script>{behind}</script><style>{rules}</style>"
+
+
+# Streamlit's small scripts of the first screen as one file: there are some eighty of them.
+#
+# A browser fetches each by itself, and those of an element only once it hears of one. Here a page
+# fetches the small ones in one file, and an import map leads from their addresses to what stands
+# in it: they stay modules, as Streamlit built them. Large ones stay files, which a browser
+# compiles as they come and keeps compiled. What is not in the file is fetched as ever, and so is
+# everything where a page or a browser does not fit.
+
+FIRST_CHUNKS_AT = "chunks.json"
+ELEMENTS = (
+    "BidiComponent",
+    "Button",
+    "ButtonGroup",
+    "Html",
+    "MenuButton",
+    "Selectbox",
+    "TextInput",
+)
+"""The kinds of elements of the first screen, as Streamlit names their scripts."""
+SMALL = 12_000
+"""Bytes, not compressed: those above are a fifth of the scripts, and nine tenths of the bytes."""
+_IMPORT = re.compile(r'(?:from|import)"\./([\w.-]+\.js)"')
+_ENTRY = re.compile(rb'<script type="module"[^>]*src="\./static/js/([\w.-]+\.js)"[^>]*></script>')
+_PRELOADED = re.compile(rb'\s*<link rel="modulepreload"[^>]*href="\./static/js/[^>]*>')
+
+
+def chunks_route() -> Route:
+    """Return the route of the file."""
+    return Route(
+        "/".join(["", *filter(None, (base_path(), FIRST_CHUNKS_AT))]),
+        _send_first_chunks,
+        methods=["GET"],
+    )
+
+
+def with_chunks(page: bytes, later: tuple[str, ...] = ()) -> bytes:
+    """Return Streamlit's page such that it asks for the file. A page of another form stays so.
+
+    later: addresses of scripts, relative to the page, that what starts it does not wait for.
+    """
+    entry = _ENTRY.search(page)
+    if not entry or entry[1].decode() not in scripts():
+        return page
+    large = [name for name, text in scripts().items() if len(text) > SMALL]
+    of_elements = [f"./static/js/{name}" for name in large if name.encode() not in page]
+    parts = {
+        "address": f"./{FIRST_CHUNKS_AT}?{_digest()}",
+        "entry": entry[1].decode(),
+        "early": [f"./static/js/{name}" for name in large if name.encode() in page],
+        "later": [*of_elements, *later],
+    }
+    text = (Path(__file__).parent / "first_chunks.js").read_text("utf-8")
+    starting = text.replace("export async", "async", 1)  # of no module, so that it begins at once
+    script = f"<script>{{{starting}start({json.dumps(parts)});}}</script>".encode()
+    return _PRELOADED.sub(b"", page[: entry.start()] + script + page[entry.end() :])
+
+
+@cache
+def scripts() -> dict[str, str]:
+    """Name -> text: what starts the page, then its elements, each followed by what it imports."""
+    folder = Path(get_static_dir()) / "static" / "js"
+    page = _ENTRY.search((Path(get_static_dir()) / "index.html").read_bytes())
+    names = [page[1].decode()] if page else []
+    names += [path.name for name in ELEMENTS for path in folder.glob(f"{name}.*.js")]
+    texts: dict[str, str] = {}
+    while names:
+        name = names.pop(0)
+        if name not in texts and (folder / name).is_file():
+            texts[name] = (folder / name).read_text("utf-8")
+            names = [*_IMPORT.findall(texts[name]), *names]
+    return texts
+
+
+@cache
+def _file() -> bytes:
+    small = {name: text for name, text in scripts().items() if len(text) <= SMALL}
+    return json.dumps(small, ensure_ascii=False).encode()
+
+
+@cache
+def _compressed_first_chunks() -> bytes:
+    return gzip.compress(_file(), 9)
+
+
+@cache
+def _digest() -> str:
+    return blake2b(_file(), digest_size=4).hexdigest()
+
+
+async def _send_first_chunks(request: Request) -> Response:
+    content, headers = _file(), {**keeping(request, _digest()), "vary": "Accept-Encoding"}
+    if "gzip" in request.headers.get("accept-encoding", ""):
+        content, headers["content-encoding"] = _compressed_first_chunks(), "gzip"
+    return Response(content, media_type="application/json", headers=headers)
+
+
+# The first answer to a browser: Streamlit's files compressed, and a picture before the app runs.
+#
+# Streamlit sends its own files as they are, 3 MB, and a page that stays blank until they have
+# come. On a slow line that is the better part of a minute; a proxy that compresses is not always
+# there.
 
 STATIC, MEDIA = "/static/", "/media/"
 COMPRESSED = ("text/", "application/javascript", "application/json", "image/svg+xml")
@@ -164,3 +336,27 @@ def _takes_gzip(scope: Scope) -> bool:
 
 def _header(headers: list[Header], name: bytes) -> bytes:
     return next((value for key, value in headers if key.lower() == name), b"")
+
+
+# The page until the app has drawn: the sentence that an address asks for, and a picture.
+
+PAGE = Template((Path(__file__).parent / "waiting.html").read_text("utf-8"))
+LONGEST = 400
+"""Characters of a sentence."""
+
+
+def waiting(query: str) -> str:
+    """HTML without a picture, for an address that asks for more than the first screen."""
+    return filled(parse(dict(parse_qsl(query))).text or "")
+
+
+def filled(source: str, target: str = "", words: str = "", svg: str = "") -> str:
+    """The page, with the colours of both themes. svg: HTML; all else is text."""
+    colours = {
+        f"{theme.name}_{name}": getattr(theme, name)
+        for theme in (LIGHT, DARK)
+        for name in ("background", "text", "dim", "ink")
+    }
+    texts = {"source": source, "target": target, "said": words}
+    escaped = {name: html.escape(text[:LONGEST]) for name, text in texts.items()}
+    return PAGE.substitute(colours, svg=svg, **escaped)

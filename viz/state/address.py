@@ -11,10 +11,10 @@ from urllib.parse import parse_qsl
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
+from viz.choice import OPENED
 from viz.components.address.address import address_bar
 from viz.components.kit.sync import opened
 from viz.screen import FIRST_PAGE, choose, locked, parse, query, spell
-from viz.session_keys import OPENED
 from viz.state.changing import note_edits
 from viz.state.page import PAGES
 from viz.state.state import current_theme, is_new, session

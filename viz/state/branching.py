@@ -7,7 +7,7 @@ from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from transformer.causes.another_word import another_word
+from transformer.causes.contrast import another_word
 from transformer.decoding import decoding_methods
 from transformer.decoding.constraints import constraints_of
 from transformer.decoding.decode import check_constraints
@@ -21,9 +21,8 @@ from viz.screen import Screen, all_choices, value_of
 from viz.spelling import MOST_IDS, MOST_OF_PHRASES
 from viz.state.focus import pinned_step
 from viz.state.limits import check_text
-from viz.state.mending import mend
 from viz.state.page import Pane
-from viz.state.state import change, session
+from viz.state.state import change, mend, session
 
 Ids = tuple[int, ...]
 

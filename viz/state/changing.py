@@ -12,9 +12,7 @@ from viz.edit_words import named_tokens
 from viz.labels import counted
 from viz.run.request import Answer
 from viz.screen import Screen
-from viz.state.mending import mend
-from viz.state.note import note
-from viz.state.state import change, session
+from viz.state.state import change, mend, note, session
 
 MOST_STEPS = 100
 """Changes of the edits that can be taken back."""

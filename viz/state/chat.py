@@ -1,19 +1,21 @@
-"""The chat template that a text is put into, and the message that it begins with."""
+"""The frame that a text is put into: a chat template, a language, a second text."""
 
 import re
 from collections.abc import Iterable
 from typing import Any
 
 from transformer.checkpoint import Description
-from transformer.hugging_face.chat.turns import MOST, ROLES, Turn, spell, turn_of
-from transformer.visible import visible
+from transformer.hugging_face.chat.chatting import MOST, ROLES, Turn, spell, turn_of
+from transformer.refusal import visible
 from viz.app_packages import st
-from viz.components.kit.guarded import guarded
+from viz.components.kit.sync import guarded
 from viz.labels import literal
-from viz.run.request import Chat, Request
+from viz.run.request import Chat, Languages, Request
 from viz.run.settings import runs_templates
 from viz.screen import Screen
 from viz.state.state import bound, change, session, widget
+
+# The chat template that a text is put into, and the message that it begins with.
 
 MOST_SHOWN = 300
 """Characters of an earlier turn that stand above the text."""
@@ -124,3 +126,60 @@ def turns_in(text: str) -> tuple[Turn, ...]:
         elif own.strip():
             turns.append(f"user: {own}")
     return tuple(map(turn_of, turns))[:MOST]
+
+
+# The language that a translator of many reads, and the one that it writes.
+
+NAMES = ("source_language", "target_language")
+
+
+def has_languages(description: Description) -> bool:
+    """Tell whether a checkpoint needs to know its languages."""
+    return bool(getattr(description.config, "languages", ()))
+
+
+def chosen_languages(description: Description, screen: Screen) -> Languages:
+    """One of the codes each; None where nothing is chosen, and the checkpoint does not say."""
+    config: Any = description.config
+    choices = (screen.source_language, screen.target_language)
+    usual = (config.source_language, config.target_language)
+    pairs = zip(choices, usual, strict=True)
+    source, target = (next((c for c in pair if c in config.languages), None) for pair in pairs)
+    return source, target
+
+
+def choose_languages(description: Description, chosen: Languages) -> None:
+    """Draw two lists of the codes that it knows."""
+    config: Any = description.config
+    for title, name, code in zip(("From", "To"), NAMES, chosen, strict=True):
+        usual = getattr(config, name)
+        codes = [*([] if usual else [None]), *config.languages]
+        st.selectbox(
+            literal(title),
+            codes,
+            codes.index(code),
+            format_func=lambda each: visible(each or "model default"),
+            **bound(name, code, usual),
+        )
+
+
+# The second text of a sentence pair, where a checkpoint reads pairs.
+
+HELP = (
+    "The model reads the sentence and this text as a pair, joined as its tokenizer does: "
+    "[CLS] A [SEP] B [SEP] and the like."
+)
+
+
+def chosen_pair(description: Description | None, screen: Screen) -> str:
+    """The Screen's second text; empty where there is none, or the checkpoint reads one text."""
+    reads_pairs = getattr(description.config, "reads_pairs", False) if description else False
+    return (screen.pair or "").strip() if reads_pairs else ""
+
+
+def choose_pair(description: Description | None, pair: str, **look: Any) -> None:
+    """Draw a field for it; a sentence pipeline, which gives one text's vector, is not asked."""
+    config: Any = description.config if description else None
+    is_offered = getattr(config, "reads_pairs", False) and config.pooling is None
+    if pair or is_offered:
+        st.text_input("Second text", pair, help=HELP, **look, **bound("pair", pair, ""))

@@ -9,15 +9,13 @@ from pathlib import Path
 from threading import Thread
 
 from transformer.checkpoint import shipped_path
-from transformer.fingerprint import fingerprint, is_earlier
+from transformer.fingerprint import fingerprint, is_earlier, version_of
 from transformer.refusal import Refusal
-from transformer.versions import version_of
-from viz.fields.compare import CompareFields
+from viz.fields.fields import CompareFields
 from viz.run.request import about
 from viz.screen import Screen, put
 from viz.state.checkpoints import checkpoint_names, is_here, opened_before, own_default
-from viz.state.mending import mend
-from viz.state.state import session
+from viz.state.state import mend, session
 
 DIGITS = 16
 """The digits of a fingerprint in an address."""

@@ -1,21 +1,21 @@
-"""One focus: the words that are pinned, the same in every picture and in Decode's step.
-
-The Screen names them as rows ("q5") and columns ("k3") of the attention that is shown. Where
-another kind of attention, or words instead of pieces, are shown, the same tokens stay pinned.
-"""
+"""One focus: the words that are pinned, the same everywhere, and addresses of heads."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
-from transformer.analysis.merging import Group
-from transformer.analysis.reading import AttentionMap, read
-from transformer.analysis.strongest import strongest_weight
-from viz.about import HEAD
-from viz.components.kit.sides import sides, twin
-from viz.screen import Screen
+from transformer.analysis.reading import AttentionMap, Group, read, strongest_weight
+from transformer.corpus.shipped import Place as HeadPlace
+from viz.choice import HEAD, REQUEST
+from viz.components.kit.picture import sides, twin
+from viz.screen import FIRST_PAGE, Screen, link, put
 from viz.state.page import Pane
 from viz.state.state import change
+
+# One focus: the words that are pinned, the same in every picture and in Decode's step.
+#
+# The Screen names them as rows ("q5") and columns ("k3") of the attention that is shown. Where
+# another kind of attention, or words instead of pieces, are shown, the same tokens stay pinned.
 
 Pins = tuple[str, ...]
 Place = tuple[str, int]
@@ -260,3 +260,73 @@ def _last(letter: str, pane: Pane, groups: Sequence[Group]) -> Group | None:
     places = [int(pin[1:]) for pin in pane.screen.pins if pin[0] == letter]
     pinned = [groups[place] for place in places if place < len(groups)]
     return pinned[-1] if pinned else None
+
+
+# Addresses within the app at which a head, a row of it, and its weights are shown.
+
+
+def at_head(screen: Screen, place: HeadPlace) -> Screen:
+    """The page of a head."""
+    kind, layer, head = place
+    return put(screen, page="heads", heads_of="one", kind=kind, layer=layer, head=head)
+
+
+def at_heads(screen: Screen) -> Screen:
+    """The page of all heads."""
+    return put(screen, page="heads", heads_of="all")
+
+
+def at_question(screen: Screen, question: str) -> Screen:
+    """The heads that answer a question, of the sentence that is on the Screen."""
+    return put(screen, page="heads", heads_of="ask", heads_ask=question)
+
+
+def on_explore(screen: Screen, place: HeadPlace) -> Screen:
+    """A head on Explore, in the sentence that is on the Screen."""
+    kind, layer, head = place
+    return put(screen, page=FIRST_PAGE, kind=kind, layer=layer, head=head)
+
+
+def in_sentence(
+    screen: Screen, place: HeadPlace, text: str, row: tuple[int, int], writes: bool
+) -> Screen:
+    """A head on Explore in another sentence, with query and key pinned.
+
+    writes: the model writes the words of the rows, as the survey had it do: greedily.
+    """
+    kind, layer, head = place
+    query, key = row
+    return replace(
+        Screen(),
+        checkpoint=screen.checkpoint,
+        text=text,
+        decoding="greedy" if writes else None,
+        tokens="pieces",
+        kind=kind,
+        layer=layer,
+        head=head,
+        pins=(f"q{query}", f"k{key}"),
+        own=screen.own,  # so that a page that is left has no choice to tell
+    )
+
+
+def in_weights(screen: Screen, place: HeadPlace) -> Screen:
+    """The circuits of a head on Inspect."""
+    kind, layer, head = place
+    own = {"kind_circuit": kind, "layer_circuit": layer, "head_circuit": head}
+    return put(screen, page="inspect", inspect="circuits", **own)
+
+
+def over_training(screen: Screen, place: HeadPlace) -> Screen:
+    """A head at the snapshots of its training."""
+    kind, layer, head = place
+    return put(screen, page="training", topic=None, kind=kind, layer=layer, head=head)
+
+
+# The addresses of other pages over the text that is on the screen.
+
+
+def elsewhere(screen: Screen, page: str, **choices: Any) -> str:
+    """The address of another page over the same text, checkpoint and decoding."""
+    of_request = {name: getattr(screen, name) for name in REQUEST}
+    return link(Screen(page, **of_request, **choices))

@@ -12,10 +12,9 @@ from threading import Lock
 
 from transformer import InputError
 from transformer.decoding import decoding_methods
-from transformer.decoding.method import Option
-from transformer.decoding.options import MAX_LEN
+from transformer.decoding.method import MAX_LEN, Option
 from viz.app_packages import draws_pages, st
-from viz.run.operating.metrics import COUNTS
+from viz.run.operating import COUNTS
 from viz.run.request import Request, about
 from viz.run.settings import is_public, whole_number
 from viz.state.state import session

@@ -14,11 +14,9 @@ from weakref import WeakValueDictionary
 
 from transformer.causes import Evidence
 from viz.components.kit.picture import Picture
-from viz.run.hosts import base_path
-from viz.run.payloads import keep_payload
-from viz.run.preview_work import is_small
-from viz.run.previews import Derive, Drawn, LivePreview, Ready
+from viz.run.previews import Derive, Drawn, LivePreview, Ready, is_small, keep_payload
 from viz.run.request import Answer, Request, keep_answer
+from viz.run.settings import base_path
 from viz.state.state import current_theme, session
 
 _PATH = "preview"

@@ -9,7 +9,7 @@ from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
 
 from transformer.refusal import Refusal
-from viz.run.cpu_instead import relieved
+from viz.run.line import relieved
 from viz.run.previews import LINE, WHY, Preview
 from viz.state.live_preview import of_session, open_previews
 

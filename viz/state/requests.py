@@ -6,15 +6,12 @@ from transformer import Decoding
 from transformer.decoding import decoding_methods, default_method
 from transformer.decoding.constraints import Constraints
 from transformer.decoding.method import Method, Option
-from viz.run.request import NEITHER, Answer, Request, about, answer, make_request
-from viz.run.shorter import as_stopped
+from viz.run.request import NEITHER, Answer, Request, about, answer, as_stopped, make_request
 from viz.screen import Screen
-from viz.state.chat import chosen_chat
+from viz.state.chat import chosen_chat, chosen_languages, chosen_pair, has_languages
 from viz.state.checkpoints import checkpoint_names
-from viz.state.languages import chosen_languages, has_languages
 from viz.state.limits import limited, offered
 from viz.state.page import Page, Pane
-from viz.state.pair import chosen_pair
 from viz.state.state import session
 
 

@@ -1,18 +1,21 @@
 """The memory of a session: the Screen, the answer that is shown, and what was opened."""
 
+import secrets
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
-from viz.about import PICTURE
+from transformer.analysis.reading import Selection
 from viz.app_packages import draws_pages, st
-from viz.choice import with_entry
-from viz.components.kit.guarded import guarded
+from viz.choice import PICTURE, SESSION, with_entry
+from viz.components.kit.sync import guarded
+from viz.labels import literal
 from viz.run.request import Answer
 from viz.run.work import Follower
-from viz.screen import Screen, choose, default, is_opening, value_of
-from viz.session_keys import SESSION
+from viz.screen import Screen, choose, default, is_opening, locked, put, query, value_of
 from viz.theme import Theme, theme
+
+# The memory of a session: the Screen, the answer that is shown, and what was opened.
 
 T = TypeVar("T")
 
@@ -138,3 +141,82 @@ def widget(name: str, value: Any, choose: Callable[[Any], None]) -> dict[str, An
 def _key(name: str) -> str:
     n = session().turns.get(name, 0)
     return f"{name} {n}" if n else name
+
+
+# The browser of a session: what is put together in it stays there after a reload, and only there.
+#
+# Its name is a number that says nothing of anybody, in a cookie that scripts cannot read. Where a
+# browser keeps none, as in a page of another site, the session is all there is.
+
+COOKIE = "headscope-browser"
+_BYTES, _DAYS = 24, 30
+
+
+def new_cookie(base: str, is_secure: bool) -> str:
+    """Return the cookie for a browser that has none. base: the path of the app, without slashes."""
+    cookie = f"{COOKIE}={secrets.token_urlsafe(_BYTES)}; Path=/{base}; Max-Age={_DAYS * 86400}"
+    return f"{cookie}; HttpOnly; SameSite=Lax{'; Secure' if is_secure else ''}"
+
+
+def _name() -> str:
+    return st.context.cookies.get(COOKIE) or secrets.token_urlsafe(_BYTES)
+
+
+@dataclass
+class Browser:
+    """A session's browser, asked once."""
+
+    name: str = field(default_factory=_name)
+
+
+def this_browser() -> str:
+    """The same for all windows of a browser, if it keeps cookies."""
+    return session().of(Browser).name
+
+
+# Sentences beside what a page shows: why something is not there, or is not what was asked for.
+
+_ICON = ":material/info:"
+
+
+def note(reason: object) -> None:
+    """Draw a sentence, or that of a refusal, as it stands: nothing in it is Markdown."""
+    st.info(literal(str(reason)), icon=_ICON)
+
+
+def warn(reason: object) -> None:
+    """Draw the same where something that was asked for could not be done."""
+    st.warning(literal(str(reason)), icon=_ICON)
+
+
+def fail(reason: object) -> None:
+    """Draw the same where something is wrong."""
+    st.error(literal(str(reason)), icon=":material/error:")
+
+
+# Names in an address that do not exist are removed from it: the default is shown instead.
+
+
+def mend_head(selection: Selection, suffix: str = "") -> None:
+    """Begin the run again where the Screen names another head than the one that is shown.
+
+    suffix: of the fields that name it.
+    """
+    screen = session().screen
+    chosen = {name: value_of(screen, f"{name}{suffix}") for name in ("kind", "layer", "head")}
+    wrong = [
+        name for name, value in chosen.items() if value not in (None, getattr(selection, name))
+    ]
+    left: dict[str, Any] = {f"{name}{suffix}": None for name in wrong}
+    if left:
+        mend(put(screen, **left))
+        st.rerun()
+
+
+def mend(screen: Screen) -> None:
+    """Show this screen. The address of the one before is written over: Back does not lead to it."""
+    state, screen = session(), locked(screen)
+    if screen != state.screen:
+        state.landing = screen if state.landing == state.screen else state.landing
+        state.screen, number = screen, state.address.number + 1
+        state.address = replace(state.address, query=query(screen), number=number)

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Iterator
 from itertools import groupby
 
-from transformer.visible import BETWEEN_WORDS, visible
+from transformer.refusal import BETWEEN_WORDS, visible
 from viz.formula import FormulaError, mathml
 
 _LISTS = {"ul": re.compile(r"[-*] +"), "ol": re.compile(r"\d{1,3}[.)] +")}

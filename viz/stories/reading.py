@@ -1,25 +1,44 @@
-"""Markdown -> a story. What is wrong with it is said in one sentence, with the line.
-
-Front matter between lines of `---`, words of introduction, and scenes: a heading (`## `), its
-fields (`name: value`), its text, and behind `notes:` what the speaker reads.
-`viz/stories/writing.py` writes the same.
-"""
+"""Markdown <-> a story. What is wrong with it is said in one sentence, with the line."""
 
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cache
 from pathlib import Path
 from typing import NoReturn, get_args
-from urllib.parse import unquote
+from urllib.parse import quote, unquote
 
+from transformer.analysis.reading import read
+from transformer.checkpoint import Checkpoint
 from transformer.files.foreign_text import clean
-from viz.fields.compare import CompareFields
+from transformer.recording import Recording
+from viz.components.question.question import Truth, question_payload
+from viz.fields.fields import CompareFields
 from viz.lessons import exercise as exercises
-from viz.lessons.exercise import NO_EXERCISE, Exercise, read_exercise
-from viz.screen import Screen
-from viz.stories.address import read_address
+from viz.lessons.exercise import NO_EXERCISE, Exercise, exercise_lines, read_exercise
+from viz.lessons.subject import Place, Subject
+from viz.lessons.task import even, log_loss, percent_of, previous
+from viz.screen import Screen, link
 from viz.stories.markdown import formula_faults
-from viz.stories.story import KINDS, Fact, Kind, NameInFile, Question, Scene, Story, StoryError
+from viz.stories.story import (
+    KINDS,
+    Fact,
+    Kind,
+    NameInFile,
+    Question,
+    Scene,
+    Story,
+    StoryError,
+    bare,
+    read_address,
+    reading_of,
+)
+
+# Markdown -> a story. What is wrong with it is said in one sentence, with the line.
+#
+# Front matter between lines of `---`, words of introduction, and scenes: a heading (`## `), its
+# fields (`name: value`), its text, and behind `notes:` what the speaker reads.
+# `viz/stories/reading.py` writes the same.
 
 LARGEST = 2**20
 """Bytes of a file."""
@@ -293,3 +312,133 @@ def _question(
         lines.refuse(line, BY_CHANCE)
     layer, head, query = (int(match[name]) for name in ("layer", "head", "query"))
     return Question(match["kind"], layer, head, query, one_line(words))
+
+
+# A story -> Markdown, as `viz/stories/reading.py` reads it.
+
+
+def write_story(story: Story) -> str:
+    """The file that reads back as this story: texts without empty lines around them."""
+    front = [f"title: {_front(one_line(story.title))}", f"kind: {story.kind}"]
+    if story.checkpoint is not None:
+        front.append(f"checkpoint: {_front(story.checkpoint)}")
+    parts = ["\n".join(("---", *front, "---"))]
+    if story.introduction.strip():
+        parts.append(_text(story.introduction))
+    for scene in story.scenes:
+        parts += _parts(scene, story.checkpoint)
+    return "\n\n".join(parts) + "\n"
+
+
+def _parts(scene: Scene, checkpoint: str | None) -> Iterator[str]:
+    yield f"## {one_line(scene.heading)}"
+    yield "\n".join(_fields(scene, checkpoint))
+    if scene.text.strip():
+        yield _text(scene.text)
+    if scene.notes.strip():
+        yield f"{NOTES}\n{_text(scene.notes)}"
+
+
+def _fields(scene: Scene, checkpoint: str | None) -> Iterator[str]:
+    screen = bare(scene.screen)
+    if screen.checkpoint == checkpoint:
+        screen = replace(screen, checkpoint=None)
+    path, _, asked_for = link(screen).partition("?")
+    # As people read it: a plus of the text itself is %2B.
+    readable = asked_for.replace("%20", "+").replace("%27", "'")
+    yield f"screen: {path}?{readable}"
+    if scene.writes:
+        yield f"writes: {one_line(scene.writes)}"
+    for fact in scene.facts:
+        yield f"fact: {fact_line(fact)}"
+    question = scene.question
+    if question is not None:
+        yield f"ask: row {question.kind}.{question.layer}.{question.head}.{question.query}"
+        if question.words:
+            yield f"ask-in-words: {one_line(question.words)}"
+    yield from exercise_lines(scene.exercise)
+
+
+def fact_line(fact: Fact) -> str:
+    """Return the text behind "fact: "."""
+    place = f"{fact.kind}.{fact.layer}.{fact.head}.{fact.query}.{fact.key}"
+    return f"{place} {_word(fact.row)} {_word(fact.column)} {fact.least:g}"
+
+
+def _front(value: str) -> str:
+    """In quotes, where its own would be taken for such."""
+    return f'"{value}"' if QUOTED.fullmatch(value) else value
+
+
+def _word(word: str) -> str:
+    """Without what would end it."""
+    return re.sub(r"[\s%]", lambda match: quote(match[0], errors="replace"), word)
+
+
+def _text(text: str) -> str:
+    """Lines of Markdown, those marked with a backslash that would be read as something else."""
+    lines = trimmed(plain(text)).split("\n")
+    return "\n".join("\\" + line if MARKED.match(line) else line for line in lines)
+
+
+# A scene's question, asked of the sentence on screen: nothing of its truth is stored anywhere.
+
+
+def asked_of(
+    scene: Scene, checkpoint: Checkpoint, recording: Recording, method: str
+) -> Subject | None:
+    """The row that is asked about; None where nothing is, or there is no such head or word here.
+
+    method: of decoding. A shorter sentence is asked about its last row.
+    """
+    question = scene.question
+    attention = recording.attentions.get(question.kind) if question else None
+    if question is None or attention is None or method in SAMPLED:
+        return None
+    if question.layer >= attention.n_layers or question.head >= attention.n_heads:
+        return None
+    reading = reading_of(scene, checkpoint.about)
+    rows = read(recording, question.kind, reading).row_groups
+    query, *_ = rows[min(question.query, len(rows) - 1)]
+    place = Place(question.kind, question.layer, question.head, query)
+    return Subject(checkpoint, recording, place, in_pieces=not reading.words)
+
+
+def payload_of(scene: Scene, subject: Subject, text: str, is_answered: bool) -> bytes:
+    """Pack the question for the browser: words, and weights only once it is answered.
+
+    text: the sentence on screen; of another one than the scene's it is asked in general words.
+    """
+    own = scene.question.words if scene.question and text == scene.screen.text else ""
+    question = own or f"Which word will the row ‘{subject.row_word}’ look at most?"
+    return question_payload(question, subject.words, truth_of(subject) if is_answered else None)
+
+
+def truth_of(subject: Subject) -> Truth:
+    """The row's weights, and what guesses cost that know nothing of it."""
+    weights = tuple(subject.weights.tolist())
+    most = subject.strongest
+    return Truth(
+        weights,
+        uniform=log_loss(weights, even(len(weights))),
+        previous=log_loss(weights, previous(subject)),
+        least=log_loss(weights, [max(each, 1e-9) for each in weights]),
+        says=f"‘{subject.row_word}’ looks at ‘{subject.words[most]}’: {percent_of(weights[most])}.",
+    )
+
+
+# The stories that lie beside this file, by their names.
+
+FOLDER = Path(__file__).parent
+
+
+@cache
+def shipped_stories() -> Mapping[str, Story]:
+    """Name -> story, in the order of their names."""
+    files = sorted(FOLDER.glob("*.md"))
+    return {file.stem: read_story(file.read_text(encoding="utf-8"), file.stem) for file in files}
+
+
+def stories_of(kind: Kind) -> list[Story]:
+    """The shipped stories of one kind."""
+    return [each for each in shipped_stories().values() if each.kind == kind]

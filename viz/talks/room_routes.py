@@ -16,11 +16,20 @@ from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Re
 from starlette.routing import BaseRoute, Route, WebSocketRoute
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
-from viz.run.hosts import SENTENCE_PAGE
+from viz.run.settings import SENTENCE_PAGE
 from viz.screen import FIRST_PAGE, Screen, parse
 from viz.talks.room_links import base, rooms_address, seen_by, windows
-from viz.talks.rooms import LONGEST, OVER, ROOMS, Listener, Room, RoomError, holds, new_key
-from viz.talks.tally import points_of
+from viz.talks.rooms import (
+    LONGEST,
+    OVER,
+    ROOMS,
+    Listener,
+    Room,
+    RoomError,
+    holds,
+    new_key,
+    points_of,
+)
 
 KEY = "headscope-talk"
 """The cookie; each room has its own, at its own path."""

@@ -1,28 +1,113 @@
-"""A scene for a wall: its heading and text above the page, which stays as live as it is."""
+"""A scene for a wall: its heading and text above the page, and the style of that page."""
 
 import html
 from collections.abc import Callable
 from dataclasses import asdict, replace
+from functools import partial
+from typing import Any
 
+from transformer.refusal import Refusal
 from viz.app_packages import st
 from viz.components.kit.sync import opened
+from viz.components.question.question import question
 from viz.components.stage.stage import stage
 from viz.labels import escaped
+from viz.lessons.subject import Subject
+from viz.notebook.story_page import WALL
+from viz.run.request import answer, is_part
+from viz.run.work import at_hand
 from viz.screen import Screen, link
+from viz.state.checkpoints import checkpoint_names
 from viz.state.fingerprints import meant
-from viz.state.state import current_theme, session
+from viz.state.focus import row_pins
+from viz.state.limits import charge
+from viz.state.page import Page, Pane
+from viz.state.requests import request_of_page
+from viz.state.state import change, current_theme, session
 from viz.stories.markdown import as_html
-from viz.stories.shipped import stories_of
+from viz.stories.reading import asked_of, payload_of, stories_of
 from viz.stories.story import Scene, Story, bare
-from viz.talks.audience_link import invitation
-from viz.talks.backup_address import recording_of
-from viz.talks.departure import departure
-from viz.talks.room_links import rooms_address, seen_by, windows
-from viz.talks.stage_style import AUDIENCE_STYLE, PRESENTER_STYLE, STAGE_STYLE
+from viz.talks.room_links import invitation, rooms_address, say_untold, seen_by, windows
+from viz.talks.rooms import ROOMS, points_of, question_of, why_not_counted
 from viz.talks.stories import story_of, why_not
-from viz.talks.story import departed, say_doubts
-from viz.talks.story_words import draw_words
-from viz.talks.talk_error import say_untold
+from viz.talks.story import departed, departure, draw_words, recording_of, say_doubts
+
+# The style of a page on a wall: large type, one picture, and no tools around it.
+
+PRESENTER_STYLE = """
+<style>
+  html { font-size: max(14px, min(100vw / 80, 100vh / 50)) !important; }
+  [data-testid="stHeader"], [data-testid="stSidebar"], .st-key-checked {
+    display: none !important;
+  }
+  [data-testid="stMainBlockContainer"] { padding: 1.4rem 2.4rem 1rem !important; }
+  .st-key-scene h1 { margin: 0; padding: 0; font-size: 1.7rem; line-height: 1.2; }
+  .st-key-scene p { margin: 0.4rem 0 0; font-size: 1.1rem; line-height: 1.45; opacity: 0.75; }
+  .notes { margin-top: 1.6rem; max-width: 60ch; }
+  .notes :is(p, ul, ol) { margin: 0 0 0.8rem; }
+  .notes :is(p, li) { font-size: 1.5rem; line-height: 1.45; }
+  .keys { position: fixed; bottom: 0.4rem; margin: 0; opacity: 0.65; }
+  .keys kbd { padding: 0.05em 0.4em; border: 1px solid; border-radius: 4px; background: none;
+              color: inherit; font: inherit; font-size: 0.875rem; }
+</style>
+"""
+AUDIENCE_STYLE = """
+<style>
+  [data-testid="stHeader"], [data-testid="stSidebar"], .st-key-checked {
+    display: none !important;
+  }
+  [data-testid="stMainBlockContainer"] { padding: 1rem 1rem 5rem !important; }
+  .st-key-stage { position: absolute; }
+  .st-key-scene h1 { margin: 0; padding: 0; font-size: 1.35rem; line-height: 1.25; }
+  .st-key-scene p { margin: 0.3rem 0 0; line-height: 1.45; }
+</style>
+"""
+STAGE_STYLE = (
+    f"<style>{WALL}</style>"
+    + """
+<style>
+  ::view-transition-group(root) { animation-duration: 0.18s; }
+  @media (prefers-reduced-motion: reduce) {
+    ::view-transition-group(root) { animation: none; }
+  }
+  /* The dialog is Streamlit's, about its connection: viz/components/stage/recorded.js says more. */
+  [data-testid="stHeader"], [data-testid="stSidebar"], .st-key-checked,
+  [data-testid="stDialog"] {
+    display: none !important;
+  }
+  [data-testid="stMainBlockContainer"] { padding: 1.2rem 2.4rem 0 !important; }
+  [data-testid="stMain"] { scroll-padding-top: 0; }
+  .st-key-stage { position: absolute; }
+  [data-testid="stTextInputRootElement"] input { font-size: 1.2rem; height: auto; }
+  /* What is chosen stays as the scene has it: what chooses is out of sight, with its place. */
+  :is(.st-key-page, .st-key-experiment) .stElementContainer:has(> :is(.stButtonGroup, .stSelectbox,
+  .stNumberInput, .stDownloadButton, .stMenuButton), [data-testid="stCaptionContainer"]),
+  .st-key-experiment > [data-testid="stLayoutWrapper"], .st-key-page .stPopover,
+  .st-key-page > .stElementContainer:empty,
+  [data-testid="stLayoutWrapper"]:has(.st-key-tokens):not(:has(.st-key-page)) { display: none; }
+  .st-key-page [data-testid="stLayoutWrapper"]:has(.stButtonGroup, .stNumberInput,
+  .stDownloadButton):not(:has(.stBidiComponent, .printed, iframe, table, .stDataFrame)) {
+    display: none;
+  }
+  .st-key-page :is(p, th, td, figcaption, .stHtml div, .stHtml span, .stHtml small) {
+    font-size: 1rem !important;
+  }
+  .st-key-page .tables p.title { font-size: 1.4rem !important; }
+  .st-key-experiment p { font-size: 1rem !important; }
+  /* What a correction costs stands nowhere else. */
+  .st-key-branches .text-lines .foot { display: block; }
+  .st-key-branches .text-lines dt small { display: none !important; }
+  /* Why a text cannot be read: over the page, as it would push the picture off the wall. */
+  .stElementContainer:has(> .stAlert [data-testid="stAlertContentWarning"]):not(.st-key-page *) {
+    position: fixed; z-index: 1; top: 1rem; right: 2.4rem; width: auto !important; max-width: 45%;
+    border-radius: 8px; background: Canvas;
+  }
+</style>
+"""
+)
+
+
+# A scene for a wall: its heading and text above the page, which stays as live as it is.
 
 _KEYS = (
     '<p class="keys"><kbd>→</kbd> next <kbd>g</kbd> go to <kbd>o</kbd> overview '
@@ -156,3 +241,86 @@ def list_talks() -> None:
 def _first(story: Story) -> str:
     first: Screen = replace(story.screen_of(1), role="stage")
     return html.escape(link(first))
+
+
+# A scene that asks: the question stands in place of the picture until it is answered.
+
+
+def is_asked(pane: Pane) -> bool:
+    """Draw the question of the scene that is on the stage; whether it still waits for its answer:
+    then nothing that holds a weight of its row may be sent to the browser.
+    """
+    if not on_stage() or pane.result is None:
+        return False
+    guess = _ask(pane)
+    if guess:  # the answer takes the place of the words that led to it
+        st.html("<style>.st-key-scene p { display: none; }</style>")
+    return guess is False
+
+
+def ask_presenter(page: Page) -> None:
+    """Draw the question on the presenter's window, without its picture."""
+    screen = session().screen
+    story = story_of(screen.story)
+    asks = story is not None and story.scenes[story.nearest(screen.scene) - 1].question
+    if not asks or page.shows != "sentence" or not checkpoint_names():
+        return
+    question = request_of_page(page)
+    try:
+        if at_hand(question) is None:
+            charge(question)
+        pane = page.pane(Pane(screen, question, answer(question)))
+    except Refusal:
+        return  # the wall says why
+    if pane.result is not None:
+        _ask(pane)
+
+
+def _ask(pane: Pane) -> bool | None:
+    """Draw the question about what is shown. Whether it is revealed; None: nothing is asked."""
+    screen, answer = session().screen, pane.answer
+    story = story_of(screen.story)
+    if story is None:
+        return None
+    scene = story.scenes[story.nearest(screen.scene) - 1]
+    subject = asked_of(scene, answer.checkpoint, answer.recording, answer.request.method)
+    if subject is None:
+        return None
+    if is_part(answer.request, pane.request):  # its last row is not the one that is asked about
+        st.caption("The question comes once the text is written.")
+        return False
+    guess, of, uncounted = screen.guess, "", ""
+    if screen.room is not None:
+        words = _screen_of_room()
+        of, room = question_of(words), ROOMS.find(screen.room)
+        if room is not None:
+            room.ask(words, subject.words)
+            uncounted = why_not_counted(subject.words)
+            guess = room.guess_of(of) if guess is None else guess
+    payload = payload_of(scene, subject, answer.request.text, guess is not None)
+    on_reveal = partial(_reveal, pane, subject)
+    question(payload, current_theme(), guess, on_reveal, of, screen.role, uncounted)
+    return guess is not None
+
+
+def _screen_of_room() -> Screen:
+    """The screen as its room says it, where nobody has changed anything since."""
+    state = session()
+    return state.arrival if state.arrival and state.screen == state.landing else state.screen
+
+
+def _reveal(pane: Pane, subject: Subject, value: object) -> None:
+    """Show the truth, and in the picture the row that it is of. value: of a browser, which may say
+    anything.
+    """
+    points, place = points_of(value), subject.place
+    is_whole = points is not None and len(points) == len(subject.words)
+    row: dict[str, Any] = {}
+    if pane.screen.page == "decode":
+        row = {"step": max(0, place.query - max(0, pane.recording.n_prompt - 1))}
+    elif not pane.screen.pins and pane.selection.kind == place.kind:
+        if pane.reading.words and not subject.is_of_words:  # the weights that were guessed
+            row = {"tokens": "pieces"}
+            pane = replace(pane, screen=replace(pane.screen, **row))
+        row |= {"pins": row_pins(pane, place.query)}
+    change(guess=points if is_whole else (), **row)

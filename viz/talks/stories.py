@@ -1,6 +1,7 @@
-"""The story that an address names: a shipped one, one that is put together here, or a file's."""
+"""The story that an address names: a shipped one, one that is put together here, or a file."""
 
 from collections.abc import Collection
+from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
@@ -8,14 +9,16 @@ from transformer.files.foreign_text import clean
 from transformer.files.regular_file import read_regular
 from transformer.files.weights import Misfit
 from transformer.refusal import Refusal
-from viz.fields.compare import CompareFields
-from viz.state.checkpoints import is_here
+from viz.fields.fields import CompareFields
+from viz.screen import Screen, link
+from viz.state.checkpoints import OFF, can_open, check_allowed, is_here
 from viz.state.fingerprints import meant_by
-from viz.state.opening import OFF, can_open, check_allowed
-from viz.stories.reading import LARGEST, read_story
-from viz.stories.shipped import shipped_stories
+from viz.state.state import session
+from viz.stories.reading import LARGEST, read_story, shipped_stories
 from viz.stories.story import Story, StoryError
-from viz.talks.story_drafts import DRAFTS, PREFIX
+from viz.talks.story_drafts import DRAFTS, PREFIX, begin
+
+# The story that an address names: a shipped one, one that is put together here, or a file's.
 
 _offered: set[Path] = set()
 """Files that the operator opened the app with."""
@@ -123,3 +126,39 @@ def of_content(name: str, content: bytes) -> Story:
     except UnicodeDecodeError as error:
         line = content[: error.start].count(b"\n") + 1
         raise StoryError(f"{Path(name).name}: line {line}: this is not text in UTF-8.") from error
+
+
+# A story's file that was dropped on the app: it is put together on Stories, and can be told.
+
+
+@dataclass
+class Dropped:
+    """Files that were dropped on the app, or given to it on Stories."""
+
+    refused: str = ""
+    """The reason why the last file is no figure and no story; the run that follows says it."""
+    refused_story: str = ""
+    """The reason why the last story was not opened; empty: it was."""
+    goes: str = ""
+    """The link to which the browser is to go: a story was dropped; empty: to none."""
+
+
+def take_story(value: object) -> None:
+    """Keep what the browser has read: {"name": of the file, "text": of it}."""
+    if not isinstance(value, dict):
+        return
+    name, text = clean(str(value.get("name", "")), 80), str(value.get("text", ""))
+    own = session().of(Dropped)
+    try:
+        begin(of_content(name, text.encode("utf-8", "replace")))
+        own.refused_story, own.goes = "", link(Screen("stories", draft=session().screen.draft))
+    except Refusal as error:  # said by the run that follows, beside what figures are refused for
+        own.refused = str(error)
+
+
+def next_place() -> str:
+    """Return the address where the browser is to go; empty once it is there."""
+    own = session().of(Dropped)
+    if session().screen.page == "stories":
+        own.goes = ""
+    return own.goes

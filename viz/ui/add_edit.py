@@ -6,20 +6,19 @@ from functools import partial
 from typing import Any
 
 from transformer.analysis.reading import row_tokens
-from transformer.editing.read_words import side_read
+from transformer.editing.checking import side_read
 from transformer.edits import EditError, EditKind, Value, edit_kinds, parse
 from transformer.edits.edit import NUMBERS, spell
 from transformer.recording import Attention
-from transformer.visible import visible
+from transformer.refusal import visible
 from transformer.words import words_of
 from viz.app_packages import st
-from viz.components.kit.guarded import guarded
+from viz.components.kit.sync import guarded
 from viz.labels import in_words, kind_title, literal
 from viz.state.changing import add
 from viz.state.focus import pinned_cell
-from viz.state.note import warn
 from viz.state.page import Pane
-from viz.state.state import session
+from viz.state.state import session, warn
 
 TITLE = "Add an edit"
 MOST_WHOLE = 2**53 - 1

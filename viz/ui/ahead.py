@@ -10,17 +10,15 @@ from dataclasses import dataclass
 from urllib.parse import parse_qsl
 
 from viz.app_packages import st
-from viz.exhibits.exhibit import Exhibit
-from viz.exhibits.words import Words
-from viz.painters.parts_html import WIDTHS, side_by_side, titled
+from viz.exhibits.exhibit import Exhibit, Words
+from viz.painters.bars_html import WIDTHS, side_by_side, titled
 from viz.painters.words_html import words_body
 from viz.screen import Screen, parse, put, query, value_of
 from viz.state.live_preview import let_links_ask
 from viz.state.state import current_theme
 from viz.talks.stage import on_wall
 from viz.theme import Theme
-from viz.ui.columns import columns
-from viz.ui.showing import body_of, show, show_words
+from viz.ui.showing import body_of, columns, show, show_words
 
 
 @dataclass(frozen=True)

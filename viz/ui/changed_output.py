@@ -6,23 +6,25 @@ from dataclasses import replace
 
 from torch import Tensor
 
-from transformer.analysis.output_change import WordChange, differing, exchanged, word_changes
-from transformer.analysis.outputs.output import output_read
-from transformer.analysis.scored import scores_in
-from transformer.analysis.tables.judged import judged_at, writing_at
-from transformer.analysis.tables.origins import Columns, together
-from transformer.recording.decisions import Classification
-from transformer.recording.text_vector import TextVector, angle, cosine
+from transformer.analysis.scored import (
+    WordChange,
+    differing,
+    exchanged,
+    output_read,
+    scores_in,
+    word_changes,
+)
+from transformer.analysis.tables import Columns, judged_at, together, writing_at
+from transformer.recording.data import Classification, TextVector, angle, cosine
 from transformer.refusal import Refusal
 from transformer.token import Token
 from transformer.words import word_groups, word_piece, words_of
-from viz.exhibits.exhibit import Exhibit
+from viz.exhibits.exhibit import Exhibit, Line, Role, Span, Words
 from viz.exhibits.table import Change
-from viz.exhibits.words import Line, Role, Span, Words
 from viz.labels import number, signed
 from viz.run.request import Answer, answer
 from viz.state.page import Pane
-from viz.views.class_probabilities import MOST, ranked
+from viz.views.outputs import MOST, ranked
 
 CHANGE = "change of log-probability, in nats"
 WITHOUT, WITH = "without the edits", "with them"

@@ -15,7 +15,7 @@ from transformer.device import DeviceError
 from transformer.edits import EditError
 from transformer.files.foreign_text import clean
 from transformer.hugging_face.chat.chatting import text_read
-from transformer.visible import visible
+from transformer.refusal import visible
 from viz.glossary import word_of
 from viz.labels import literal
 from viz.run.cache import raise_known
@@ -24,20 +24,27 @@ from viz.run.request import (
     Request,
     about,
     answer,
+    as_stopped,
     fault_of,
     open_checkpoint,
+    streams,
 )
-from viz.run.shorter import as_stopped, streams
 from viz.run.work import at_hand
 from viz.state.changing import forget_changes, say_dropped, without_edit
-from viz.state.chat import choose_system, choose_template, choose_turns, show_turns, templates
+from viz.state.chat import (
+    choose_languages,
+    choose_pair,
+    choose_system,
+    choose_template,
+    choose_turns,
+    has_languages,
+    show_turns,
+    templates,
+)
 from viz.state.checkpoints import checkpoint_names, load, title
-from viz.state.languages import choose_languages, has_languages
 from viz.state.limits import charge, check_text
 from viz.state.live_preview import take_preview
-from viz.state.note import fail, note, warn
 from viz.state.page import Page
-from viz.state.pair import choose_pair
 from viz.state.requests import (
     examples,
     first_example,
@@ -46,14 +53,11 @@ from viz.state.requests import (
     request_of_page,
     text_of,
 )
-from viz.state.state import bound, change, session, widget
+from viz.state.state import bound, change, fail, note, session, warn, widget
 from viz.talks.stage import on_stage
-from viz.ui.controls import choose_one, choose_options
-from viz.ui.live_text import written_answer
-from viz.ui.notes.of_answer import say_of_answer
-from viz.ui.notes.of_checkpoint import say_notes
-from viz.ui.progress import whole
-from viz.ui.words import explained
+from viz.ui.controls import choose_one, choose_options, explained
+from viz.ui.notes import say_notes, say_of_answer
+from viz.ui.progress import whole, written_answer
 
 WIDTHS = (6, 3.8)
 """The widths of the two columns at the top: of what is read, and of what is chosen."""

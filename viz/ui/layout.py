@@ -10,51 +10,51 @@ import streamlit as st
 from transformer import CheckpointError
 from transformer.files.foreign_text import clean
 from viz.app_packages import DeltaGenerator
-from viz.components.tour.effects import effect_of
-from viz.components.tour.tour import tour
-from viz.elsewhere import elsewhere
+from viz.causes.card import why_word
+from viz.components.tour.tour import effect_of, tour
 from viz.exhibits.exhibit import Exhibit, PictureAt
-from viz.fields.compare import CompareFields
+from viz.fields.fields import CompareFields
 from viz.labels import literal
-from viz.run.cpu_instead import may_repeat
-from viz.run.garbage import freeze_modules
-from viz.run.growth import Growth
-from viz.run.keep import SPINNER
-from viz.run.main_module import put_back_main_module
-from viz.run.once import one_run
-from viz.run.operating.times import timed, timed_run
+from viz.run.cache import SPINNER, freeze_modules, one_run
+from viz.run.line import may_repeat
+from viz.run.operating import timed, timed_run
 from viz.run.request import Request, about
+from viz.run.settings import put_back_main_module
+from viz.run.work import Growth
 from viz.screen import FIRST_PAGE, Screen, link
 from viz.state.address import open_page, write_address
 from viz.state.branching import follow_decision
 from viz.state.changing import stay_with_words
 from viz.state.checkpoints import at_start, checkpoint_names, is_here, open_linked, title
-from viz.state.failures import Drawing, report, say_failed_choice, say_failure
 from viz.state.fingerprints import meant, name_weights
-from viz.state.focus import pinned_target
+from viz.state.focus import elsewhere, pinned_target
 from viz.state.live_preview import previewed
-from viz.state.mending import mend, mend_head
-from viz.state.note import fail, note, warn
-from viz.state.page import PAGES, Page, Pane, as_opened
+from viz.state.page import (
+    PAGES,
+    Drawing,
+    Page,
+    Pane,
+    as_opened,
+    report,
+    say_failed_choice,
+    say_failure,
+)
 from viz.state.requests import is_usual, request_of_page
-from viz.state.state import current_theme, session
-from viz.talks.asking import ask_presenter, is_asked
-from viz.talks.collecting import keep_draft
-from viz.talks.dropped_files import Dropped
-from viz.talks.stage import on_stage, open_scene
+from viz.state.state import current_theme, fail, mend, mend_head, note, session, warn
+from viz.talks.stage import ask_presenter, is_asked, on_stage, open_scene
+from viz.talks.stories import Dropped
 from viz.talks.story import tell_story
-from viz.ui.branches.chips import branches
-from viz.ui.columns import below
+from viz.talks.story_drafts import keep_draft
+from viz.ui.branches import branches
 from viz.ui.experiment import experiment, offer_edit, say_unchanged
 from viz.ui.header import header, turn_to
-from viz.ui.live_text import drawn
-from viz.ui.provenance import made_with, of_figure, other_path, other_weights
+from viz.ui.notes import made_with, of_figure, other_path, other_weights
+from viz.ui.progress import drawn
+from viz.ui.showing import below, show_all, show_declared
 from viz.ui.showing import show as show_exhibit
-from viz.ui.showing import show_all, show_declared
 from viz.ui.sidebar import sidebar
 from viz.ui.style import style
 from viz.ui.token_row import token_row
-from viz.ui.why_word import why_word
 
 
 def show(page: Page, pages: Mapping[str, Page]) -> None:

@@ -1,27 +1,283 @@
-"""Files of a picture, made when they are asked for."""
+"""Files of what is on the screen: figures for a paper, their captions, and downloads."""
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import partial
+from typing import Any
 
-from transformer.analysis.selection import Selection
-from transformer.analysis.tables.heads_file import alignment_text, metrics_csv
+from transformer.analysis.reading import Reading, Selection, lenses, read
+from transformer.analysis.tables import alignment_text, metrics_csv
+from transformer.decoding.method import MAX_LEN
+from transformer.edits import parse
 from transformer.extras import NotInstalled, require
 from transformer.recording import Recording
-from transformer.visible import visible
+from transformer.refusal import visible
 from viz.app_packages import st
-from viz.exhibits.exhibit import Exhibit
+from viz.components.kit.picture import OfMaps
+from viz.edit_words import edit_text
+from viz.exhibits.chart import Chart, rows_of
+from viz.exhibits.exhibit import Exhibit, PictureAt, Words
+from viz.exhibits.table import cells_of
 from viz.export import attention_csv, recording_npz
-from viz.labels import literal
+from viz.labels import counted, literal, number
+from viz.map_words import capitalised, uncapitalised
 from viz.notebook import head_map
+from viz.painters.chart_sheet import sheet
+from viz.painters.table_sheet import table_sheet
+from viz.painters.words_html import words_sheet
 from viz.paper.crate import crate
-from viz.paper.figure import COLUMN, PAGE, Figure
-from viz.paper.slide import WIDE
+from viz.paper.figure import COLUMN, PAGE, Figure, of_component
+from viz.paper.printed import WIDE
+from viz.paper.record import Record, versions
+from viz.run.previews import payload_of
+from viz.run.request import Request, about
+from viz.screen import Screen, put, query
+from viz.state.checkpoints import title
+from viz.state.fingerprints import DIGITS, known_fingerprint
 from viz.state.page import Pane
+from viz.state.requests import method_of
 from viz.state.state import current_theme
-from viz.talks.collecting import add_button
-from viz.theme import Theme
+from viz.talks.story_drafts import add_button
+from viz.theme import LIGHT, Theme
 from viz.ui.controls import choose_one
-from viz.ui.printing import figure_of
+from viz.ui.decisions import decided_texts
+
+# The caption of a figure: all that a reader needs who sees only the paper, in sentences.
+
+_NUMBERED = re.compile(r"\b(L\d|layer \d|H\d|head \d)")
+
+
+def caption(
+    pane: Pane,
+    name: str,
+    says: str,
+    sha256: str,
+    picture: Any = None,
+    is_of_checkpoint: bool = True,
+) -> str:
+    """Say what is drawn, of which checkpoint, of which text, and how it is read.
+
+    says: the picture's own sentences. picture: where it is one that an answer is enough for.
+    """
+    request = pane.request if pane.result is None else pane.answer.request
+    of = f", of the checkpoint {title(request.checkpoint)}{known_as(request, sha256)}"
+    first = name + of * is_of_checkpoint
+    if pane.result is not None:
+        first += f", reading “{request.text}”{_pair(request)}{_chat(request)}{_written(pane)}"
+    parts = [] if says.startswith(first) else [f"{first}."]  # not twice the same
+    if is_of_checkpoint and (description := about(request.checkpoint)):
+        parts += description.about.notes
+    if request.edits:
+        parts.append(f"Changed in the model: {edited(pane)}.")
+    if says:
+        parts.append(capitalised(says).rstrip(".") + ".")
+    parts += _read(pane, picture)
+    whole = " ".join(parts)
+    counted = " Layers and heads are counted from 0." if _NUMBERED.search(whole) else ""
+    return whole + counted
+
+
+def known_as(request: Request, sha256: str) -> str:
+    """Name a checkpoint and the beginning of its files' hash, in brackets."""
+    description = about(request.checkpoint)
+    parts = [description.about.title] if description else []
+    parts += [f"SHA-256 {sha256[:DIGITS]}"] if sha256 else []
+    return f" ({', '.join(parts)})" if parts else ""
+
+
+def _pair(request: Request) -> str:
+    return f" and “{request.pair}” as a pair" if request.pair else ""
+
+
+def _chat(request: Request) -> str:
+    if request.chat is None:
+        return ""
+    template, system, turns = request.chat
+    earlier = ", ".join(f"“{text}”" for text in (system, *(text for _, text in turns)) if text)
+    return f" in its chat template “{template}”" + (f" after {earlier}" if earlier else "")
+
+
+def _written(pane: Pane) -> str:
+    request, decoding = pane.answer.request, pane.answer.decoding
+    if request.follows is not None:
+        written = pane.beside.answer.decoding if pane.beside is not None else None
+        text = f" “{written.text}”" if written else " the output"
+        return f" and made to write{text}, as {_whose(request, request.follows)} does"
+    if decoding is None:
+        return ""
+    text = f"“{decoding.text}”" if decoding.text else "nothing"
+    return f" and writing {text} ({how_decoded(request)}{_decided(pane)})"
+
+
+def _decided(pane: Pane) -> str:
+    """Say what a person decided of the output, in the words of the chips."""
+    texts = decided_texts(pane.checkpoint, pane.answer.request)
+    return "".join(f"; {uncapitalised(text)}" for text in texts)
+
+
+def _whose(request: Request, follows: Request) -> str:
+    is_same = request.checkpoint == follows.checkpoint
+    return "the unchanged model" if is_same else title(follows.checkpoint)
+
+
+def how_decoded(request: Request) -> str:
+    """The method and its numbers, also those that were not chosen.
+
+    Who has the figure may have another version, with other defaults. What is off unless somebody
+    asks for it is left out.
+    """
+    method = method_of(request)
+    chosen = dict(request.options)
+    most = chosen.get(MAX_LEN.name)
+    numbers = [] if most is None else [f"at most {counted(int(most), 'token', 'tokens')}"]
+    for option in method.options:
+        value = chosen.get(option.name, option.default)
+        is_off = option.is_off_by_default and value == option.default
+        if option.name != MAX_LEN.name and not is_off:
+            numbers.append(f"{uncapitalised(option.title)} {number(value, 6, 'g')}")
+    name = uncapitalised(method.title)
+    name += "" if method.title.endswith(("search", "ing")) else " decoding"
+    return f"{name} with {', '.join(numbers)}" if numbers else name
+
+
+def edited(pane: Pane) -> str:
+    """All that is changed in the model of a pane, in the words of its buttons."""
+    if pane.result is None:
+        return "; ".join(pane.request.edits)
+    texts = []
+    for edit in map(parse, pane.answer.request.edits):
+        of = f" (of “{edit.text}”)" if edit.text else ""
+        texts.append(f"{edit_text(edit, pane.recording)}{of}")
+    return "; ".join(texts)
+
+
+def _read(pane: Pane, picture: Any) -> list[str]:
+    """Say how the maps of a picture were read, as the page does beside them."""
+    reading: Reading | None = getattr(picture, "reading", None)
+    if reading is None:
+        return []
+    sentences = [] if reading.words else ["Rows and columns are single tokens."]
+    if reading.lens != "weight":
+        lens = uncapitalised(lenses()[reading.lens].title)
+        sentences.append(f"Shown is the {lens} in place of the weight.")
+    kinds = getattr(picture, "kinds", (pane.selection.kind,))
+    notes = (note for kind in kinds for note in read(pane.recording, kind, reading).notes)
+    return [*sentences, *(f"{capitalised(note)}." for note in dict.fromkeys(notes))]
+
+
+# Figures for a paper of what is on the screen: of the same data, carrying its state.
+
+
+def figure_of(
+    pane: Pane,
+    exhibit: Exhibit,
+    theme: Theme = LIGHT,
+    width: float | None = None,
+    name: str = "",
+) -> Figure:
+    """A picture of a page as a figure. name: of the picture among those of its page.
+
+    Raises FigureError and what the picture raises.
+    """
+    pane, content = _pane_of(pane, exhibit), exhibit.content
+    record = _record(pane, exhibit, title_of(pane, exhibit), says_of(pane, exhibit))
+    if isinstance(content, PictureAt):
+        component = content.picture.component.name
+        figure = of_component(component, data_of(pane, content, theme), record, width)
+        if isinstance(content.picture, OfMaps):
+            figure = replace(figure, maps=partial(content.picture.maps, pane.recording))
+    elif isinstance(content, Chart):
+        draw, numbers = partial(sheet, content, theme), partial(rows_of, content)
+        figure = Figure(draw, record.with_law(content.law), width or COLUMN, rows=numbers)
+    elif isinstance(content, Words):
+        figure = Figure(partial(words_sheet, content, theme), record, width or COLUMN)
+    else:
+        draw, numbers = partial(table_sheet, content, theme), partial(cells_of, content)
+        figure = Figure(draw, record, width or PAGE, rows=numbers)
+    picture = name if exhibit.can_be_made_again else None
+    return replace(figure, picture=picture, theme=theme.name, numbers=partial(_numbers, pane))
+
+
+def data_of(pane: Pane, content: PictureAt, theme: Theme) -> bytes:
+    """The bytes that a picture's component is sent. Raises what the picture raises."""
+    packed = content.payload() if content.payload else payload_of(pane.answer, content.picture)
+    data: bytes = content.picture.data(packed, theme, **content.state)
+    return data
+
+
+def title_of(pane: Pane, exhibit: Exhibit) -> str:
+    """Return the title of its figure: a picture of an answer names its head as the model counts."""
+    content = exhibit.content
+    if isinstance(content, PictureAt) and content.payload is None:
+        title: str = content.picture.title((exhibit.pane or pane).recording)
+        return title
+    return exhibit.title
+
+
+def says_of(pane: Pane, exhibit: Exhibit) -> str:
+    """The sentence for those who do not see it."""
+    content = exhibit.content
+    if isinstance(content, PictureAt) and content.payload is None:
+        says: str = content.picture.says(*(exhibit.pane or pane).answer.parts, **content.state)
+        return says
+    return content.plain if isinstance(content, Words) and not exhibit.says else exhibit.says
+
+
+def _pane_of(pane: Pane, exhibit: Exhibit) -> Pane:
+    """Return the pane of a figure: of a checkpoint's files, no sentence is a part."""
+    pane = exhibit.pane or pane
+    return pane if exhibit.about == "text" else replace(pane, result=None)
+
+
+def _numbers(pane: Pane) -> dict[str, bytes]:
+    if pane.result is None or not pane.recording.attentions:
+        return {}
+    return {"recording.npz": recording_npz(pane.recording)}
+
+
+def _record(pane: Pane, exhibit: Exhibit, name: str, says: str) -> Record:
+    request = pane.request if pane.result is None else pane.answer.request
+    sha256 = known_fingerprint(request.checkpoint)
+    screen = _whole_screen(pane, request, sha256)
+    decoding = None if pane.result is None else pane.answer.decoding
+    called = title(request.checkpoint)
+    content = exhibit.content
+    picture = content.picture if isinstance(content, PictureAt) else None
+    return Record(
+        page=screen.page,
+        query=query(screen),
+        checkpoint=called,
+        sha256=sha256,
+        text=request.text,
+        written=decoding.text if decoding else "",
+        title=visible(name if exhibit.about == "app" else f"{called} · {name}"),
+        caption=visible(caption(pane, name, says, sha256, picture, exhibit.about != "app")),
+        versions=versions(),
+    )
+
+
+def _whole_screen(pane: Pane, request: Request, sha256: str) -> Screen:
+    """Name what is left to the checkpoint or the page, so that the address holds elsewhere, too."""
+    if pane.suffix and pane.beside is not None:  # the second of two: the page is the first one's
+        first, chosen = pane.beside, pane.selection
+        request = first.answer.request
+        screen = _whole_screen(first, request, known_fingerprint(request.checkpoint))
+        own: dict[str, Any] = {"kind": chosen.kind, "layer": chosen.layer, "head": chosen.head}
+        return put(screen, **{f"{name}{pane.suffix}": it for name, it in own.items()})
+    begins = sha256[:DIGITS] or None
+    screen = replace(pane.screen, checkpoint=request.checkpoint, made_with=begins)
+    if pane.result is None:
+        return screen
+    screen = replace(screen, text=request.text)
+    if not pane.recording.attentions:
+        return screen
+    chosen, special = pane.selection, pane.reading.special
+    screen = replace(screen, special=None if special == "shown" else special)
+    return replace(screen, kind=chosen.kind, layer=chosen.layer, head=chosen.head)
+
+
+# Files of a picture, made when they are asked for.
 
 AS_TEXT = "Text that begins like a formula, or with an apostrophe, has an apostrophe in front"
 """Said of tables."""

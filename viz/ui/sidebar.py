@@ -10,14 +10,12 @@ from transformer.formats.adapter import Unconfirmed
 from viz.components.figure_drop.figure_drop import figure_drop
 from viz.labels import literal
 from viz.paper.record import LARGEST, LONGEST, MARK
-from viz.state.checkpoints import keep_opened
-from viz.state.note import fail
-from viz.state.opening import OFF, can_open, find
+from viz.state.checkpoints import OFF, can_open, find, keep_opened
 from viz.state.page import Page
-from viz.state.state import current_theme, session
+from viz.state.state import current_theme, fail, session
 from viz.stories.reading import LARGEST as LONGEST_STORY
-from viz.talks.collecting import add_button
-from viz.talks.dropped_files import Dropped, next_place, take_story
+from viz.talks.stories import Dropped, next_place, take_story
+from viz.talks.story_drafts import add_button
 
 EXPLAIN = (
     "A folder that this app trained, one in Hugging Face's format or its name on the hub, a file "

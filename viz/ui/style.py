@@ -4,10 +4,10 @@ from collections.abc import Iterable
 
 import streamlit as st
 
-from viz.exhibits.shading import SCALES
+from viz.exhibits.chart import SCALES
+from viz.painters.bars_html import PARTS_HTML_STYLE as PARTS
 from viz.painters.bars_html import STYLE as BARS
-from viz.painters.parts_html import STYLE as PARTS
-from viz.painters.table_style import style_of
+from viz.painters.table_html import style_of
 from viz.painters.words_html import STYLE as WORDS
 from viz.state.page import Page
 from viz.state.state import current_theme
@@ -160,7 +160,7 @@ _CSS = """
   .st-key-foot { min-height: 1.75rem; }
   .st-key-foot button { min-height: 1.75rem; padding-block: 0; }
   .st-key-foot button p { line-height: 1.2; }
-  /* A table of Streamlit's fades where it is cut, as ours do (viz/painters/table_style.py). */
+  /* A table of Streamlit's fades where it is cut, as ours do (viz/painters/table_html.py). */
   @supports (animation-timeline: scroll()) {
     [data-testid="stDataFrame"] {
       timeline-scope: --columns; animation: more-columns linear both;

@@ -1,24 +1,148 @@
-"""The second row of every page: the tokens, and what is chosen for the page below."""
+"""The second row of every page: the tokens, what is chosen for the page, and the recording's
+check.
+"""
 
+from math import isfinite
 from typing import Any
 
 import streamlit as st
 
+from transformer import InputError
 from transformer.hugging_face.chat import chatting
+from transformer.recording import Checked, Recording
+from transformer.recording.hooks import plain_difference
+from viz.causes.card import signs
+from viz.causes.needs import is_quick
 from viz.components.token_rows.token_rows import TITLES, TokenRows, token_rows
-from viz.labels import counted, literal
-from viz.run.causes import is_quick
-from viz.run.payloads import payload_of
+from viz.labels import counted, kind_name, kind_title, literal, number, percent
+from viz.run.previews import payload_of
 from viz.run.request import Answer
 from viz.state.focus import pin_token, pinned_tokens
 from viz.state.live_preview import preview, preview_address
 from viz.state.page import Page, Pane
 from viz.state.requests import is_first
-from viz.state.state import change, current_theme
+from viz.state.state import change, current_theme, fail
 from viz.talks.stage import on_stage
 from viz.ui.header import WIDTHS
-from viz.ui.recording_check import badge, missing, numbering
-from viz.ui.why_word import signs
+
+# The check of a recording: a badge that opens its numbers, and a list of what it lacks.
+
+
+def badge(answer: Answer) -> None:
+    """The badge; above the pictures, in red, what is wrong with the recording."""
+    checked = answer.recording.checked
+    if checked.is_right is False:
+        fail(wrong(checked))
+    name, icon = _name(checked)
+    box = st.popover(
+        literal(name),
+        icon=icon,
+        type="tertiary",
+        key="checked",
+        on_change="rerun",
+    )
+    if not box.open:  # its contents are no burden while nobody looks at them
+        return
+    with box:
+        lines = [*numbers(checked), *answer.recording.notes, _plain(answer)]
+        st.markdown("\n".join(f"* {literal(line)}" for line in lines))
+
+
+def missing(recording: Recording) -> list[str]:
+    """Name what ran and is in no picture, in a line; nothing where all was understood."""
+    if not recording.unseen:
+        return []
+    return [literal(f"Not in these pictures: {'; '.join(map(str, recording.unseen))}")]
+
+
+def numbering(recording: Recording) -> list[str]:
+    """Name the layers that a kind has, where there are others in between, as in a hybrid."""
+    return [
+        literal(f"{kind_title(kind)}: {_numbered(attention.numbers)} of the model")
+        for kind, attention in recording.attentions.items()
+        if attention.numbers != tuple(range(len(attention.numbers)))
+    ]
+
+
+def _numbered(numbers: tuple[int, ...]) -> str:
+    return f"layer{'s' if len(numbers) > 1 else ''} {', '.join(map(str, numbers))}"
+
+
+def wrong(checked: Checked) -> str:
+    """Warn that a recording cannot be trusted."""
+    if checked.contradictions:
+        return (
+            "This recording is wrong: the pass itself contradicts it in "
+            f"{'; '.join(map(_named, checked.contradictions))}. Do not rely on these pictures."
+        )
+    by = "where it gave no number"
+    if checked.error is not None and isfinite(checked.error):
+        by = f"by {percent(checked.error, 2)} of the largest value"
+    return (
+        "This recording is wrong: the recorded weights and values give something else than the "
+        f"model did, {by}. Do not rely on these pictures."
+    )
+
+
+def numbers(checked: Checked) -> list[str]:
+    """List what was compared, in sentences."""
+    lines = []
+    if checked.error is not None:
+        n, n_projected = checked.n_checked, checked.n_projected
+        of_all = "all" if n == checked.n_layers else f"{n} of"
+        compared = f"{of_all} {counted(checked.n_layers, 'layer', 'layers')}"
+        after = "after W_O" if n == n_projected else f"{n_projected} of them after W_O"
+        lines.append(
+            "The recorded weights times the recorded values are what the model gave, up to "
+            f"{_error(checked)} of the largest value ({compared}, {after})."
+        )
+    lines += [f"Not checkable: {_named(why)}." for why in checked.unknown]
+    lines += [f"By names, order and masks only: {_named(why)}." for why in checked.unproven]
+    lines += [f"The model itself gave no number: {_named(it)}." for it in checked.no_numbers]
+    least, largest = checked.row_sums
+    is_one = max(abs(1 - least), abs(largest - 1)) < 1e-4
+    ends = [number(end, 4, "g") for end in checked.row_sums]
+    sums = "sum to 1" if is_one else f"sum to {' up to '.join(ends)}"
+    masked = "up to " * bool(checked.masked) + number(checked.masked, 4, "g")
+    return [*lines, f"Rows {sums}.", f"Masked cells hold {masked}."]
+
+
+def _error(checked: Checked) -> str:
+    """The largest error of a recording that was compared, with a true minus in its power of ten."""
+    return str(checked).replace("-", "−")
+
+
+def _name(checked: Checked) -> tuple[str, str]:
+    if checked.contradictions:
+        return "wrong", ":material/error:"
+    if checked.is_right is False:
+        return f"wrong by {_error(checked)}", ":material/error:"
+    if checked.error is None:
+        return "not checkable", ":material/help:"
+    if checked.is_right is None:
+        return "checked in part", ":material/help:"  # no wider: the tour stands beside it
+    return "numbers checked", ":material/check:"  # how well stands inside, for whoever asks
+
+
+def _named(why: str) -> str:
+    """A clause with the kinds under the names of the screen."""
+    for kind in ("encoder_self", "decoder_self", "cross"):
+        why = why.replace(f" of {kind},", f" of {kind_name(kind)},")
+    return why
+
+
+def _plain(answer: Answer) -> str:
+    try:
+        difference = plain_difference(answer.checkpoint, answer.recording)
+    except InputError as error:
+        return str(error)
+    if difference == 0:
+        return "A pass that nobody records gives the same logits."
+    most = number(difference, 1, "e")
+    return f"A pass that nobody records gives logits that differ by up to {most}."
+
+
+# The second row of every page: the tokens, and what is chosen for the page below.
 
 TINT = "log_prob"
 """The tint of written words where none is chosen."""

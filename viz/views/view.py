@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, Literal, Protocol
 
-from transformer.analysis.selection import Selection
+from transformer.analysis.reading import Selection
 from transformer.recording import Recording
 from viz.exhibits.chart import Chart
 

@@ -5,11 +5,11 @@ No frame, no choices, no address: the grid of all heads and, at "?picture=map", 
 
 import streamlit as st
 
-from transformer.analysis.selection import Selection
+from transformer.analysis.reading import Selection
 from viz.components.head_grid.head_grid import HeadGrid, head_grid
 from viz.components.head_map.head_map import HeadMap, head_map
-from viz.run.garbage import freeze_modules
-from viz.run.payloads import payload_of
+from viz.run.cache import freeze_modules
+from viz.run.previews import payload_of
 from viz.run.request import answer, make_request
 from viz.theme import LIGHT
 

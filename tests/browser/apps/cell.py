@@ -6,7 +6,7 @@ import streamlit as st
 import torch
 
 from transformer.analysis.cell import inside
-from transformer.analysis.selection import Selection
+from transformer.analysis.reading import Selection
 from transformer.recording import Attention, AttentionCall, Recording
 from transformer.token import Token
 from viz.components.cell_steps.cell_steps import CellSteps, cell_steps, pack_cell

@@ -3,7 +3,7 @@
 import streamlit as st
 
 from tests.browser.apps.maps import drawn, translated
-from transformer.analysis.selection import Selection
+from transformer.analysis.reading import Selection
 from viz.components.head_map.head_map import HeadMap, head_map, pack_head_map
 from viz.components.token_rows.token_rows import TokenRows, token_rows
 from viz.theme import theme

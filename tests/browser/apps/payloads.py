@@ -4,7 +4,7 @@ import pandas as pd
 import streamlit as st
 
 from tests.browser.payloads import IN_MARKDOWN, PAYLOADS
-from transformer.visible import visible
+from transformer.refusal import visible
 from viz.exhibits.chart import Axis, Chart, Curve
 from viz.exhibits.exhibit import Exhibit
 from viz.labels import literal

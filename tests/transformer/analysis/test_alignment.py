@@ -12,9 +12,7 @@ from transformer.analysis.alignment import (
 )
 from transformer.token import Token
 from transformer.tokenizer import SentencePieceTokenizer
-from transformer.training.evaluation.gold import (
-    aligned,
-)
+from transformer.training.evaluation.heads import aligned
 
 
 def pair(n_source: int, n_target: int, sure: str, possible: str = "") -> AlignedPair:

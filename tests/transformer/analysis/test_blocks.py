@@ -5,13 +5,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from transformer.analysis.blocks import (
-    block_of_sides,
-    block_within,
-    farthest,
-    located,
-    maxima,
-)
+from transformer.analysis.reading import block_of_sides, block_within, farthest, located, maxima
 
 BLOCKS = [(1, 1), (2, 3), (4, 1), (7, 10)]
 

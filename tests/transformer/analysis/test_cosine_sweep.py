@@ -8,9 +8,8 @@ import pytest
 from tests.transformer.hugging_face.pairs import A, B, save_pair_reader
 from tests.transformer.watch.hugging_face import build
 from transformer import Checkpoint, InputError, load_checkpoint, record
-from transformer.analysis.ablation import ablating
-from transformer.analysis.sweep import sweep
-from transformer.recording.text_vector import cosine
+from transformer.analysis.ablation import ablating, sweep
+from transformer.recording.data import cosine
 
 FIRST, SECOND = "5 9 12 33 7", "6 9 14 8"
 

@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from transformer import load_checkpoint, record
-from transformer.analysis.joint_map import exact, joint_map
+from transformer.analysis.score_terms import exact, joint_map
 from transformer.recording import AttentionCall
 
 

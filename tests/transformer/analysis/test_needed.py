@@ -15,9 +15,7 @@ from tests.representatives import cases, part
 from tests.transformer.own_module.test_from_module import PIECES, Generator, tokenize
 from tests.transformer.recording.test_families import CONFIGS, FEW
 from transformer import Checkpoint, InputError, decode, from_module, record
-from transformer.analysis.needed import Needed, needed
-from transformer.analysis.row_pass import Head, RowPass
-from transformer.analysis.row_search import MARGIN
+from transformer.analysis.needed import MARGIN, Head, Needed, RowPass, needed
 from transformer.inputs import source_ids
 
 SOURCE, TARGET = "3 9 11 4", "5 6 7 8"

@@ -5,11 +5,7 @@ from pathlib import Path
 import pytest
 
 from transformer import decode, load_checkpoint, record
-from transformer.analysis.output_change import (
-    differing,
-    log_probabilities,
-    word_changes,
-)
+from transformer.analysis.scored import differing, log_probabilities, word_changes
 from transformer.checkpoint import Checkpoint
 from transformer.words import words_of
 

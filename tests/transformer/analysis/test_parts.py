@@ -6,8 +6,8 @@ import pytest
 import torch
 
 from tests.random_maps import random_map
-from transformer.analysis import parts as module
-from transformer.analysis.parts import parts
+from transformer.analysis import cell as module
+from transformer.analysis.cell import parts
 from transformer.analysis.reading import Reading
 
 

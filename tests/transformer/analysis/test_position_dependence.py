@@ -9,13 +9,8 @@ from tests.conftest import SENTENCES, random_checkpoint
 from tests.transformer.edits.test_ours import recorded
 from tests.transformer.recording.test_families import CONFIGS, SOURCE, TARGET
 from transformer import Checkpoint, InputError, record
-from transformer.analysis.metrics.comparison import jensen_shannon
-from transformer.analysis.position_dependence import (
-    by_offset,
-    divergences,
-    no_positions,
-    position_dependence,
-)
+from transformer.analysis.metrics.metric import jensen_shannon
+from transformer.analysis.proofs import by_offset, divergences, no_positions, position_dependence
 
 
 def test_it_is_the_divergence_of_each_head_from_the_run_without_edits(

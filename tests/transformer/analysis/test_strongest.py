@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from tests.random_maps import random_map
-from transformer.analysis.strongest import rows_with_choice, strongest_cell, strongest_weight
+from transformer.analysis.reading import rows_with_choice, strongest_cell, strongest_weight
 
 
 def test_rows_with_one_key_do_not_count_unless_all_are_such_rows() -> None:

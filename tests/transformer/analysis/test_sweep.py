@@ -14,8 +14,7 @@ from tests.transformer.recording.test_families import CONFIGS, SOURCE, TARGET
 from tests.transformer.watch.hugging_face import build
 from transformer import Checkpoint, EditError, InputError, decode, load_checkpoint, record
 from transformer.analysis import scored as module
-from transformer.analysis.sweep import heads_off, sweep, sweeping
-from transformer.analysis.synergy import n_pairs, pairs_of, strongest
+from transformer.analysis.ablation import heads_off, n_pairs, pairs_of, strongest, sweep, sweeping
 from transformer.edits import Edit
 from transformer.token import Token
 

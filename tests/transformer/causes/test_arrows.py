@@ -11,8 +11,7 @@ from tests.conftest import random_checkpoint
 from tests.representatives import part
 from tests.transformer.recording.test_families import CONFIGS, FEW, SOURCE, TARGET, WRITING
 from transformer import Checkpoint, InputError, decode, load_checkpoint
-from transformer.analysis.outputs.output import output_of
-from transformer.analysis.scored import scored
+from transformer.analysis.scored import output_of, scored
 from transformer.causes.arrows import Arrows, arrows
 from transformer.checkpoint import shipped_path
 from transformer.edits import Edit, edits_of

@@ -12,9 +12,8 @@ from tests.transformer.recording.test_families import CONFIGS, FEW, SOURCE, TARG
 from tests.transformer.watch.hugging_face import build
 from transformer import Checkpoint, InputError, decode, evidence, load_checkpoint, record
 from transformer.causes import contrast
-from transformer.causes.another_word import another_word, word_number
-from transformer.causes.contrast_file import contrast_lines, contrast_values
-from transformer.editing.read_words import side_read
+from transformer.causes.contrast import another_word, contrast_lines, contrast_values, word_number
+from transformer.editing.checking import side_read
 from transformer.token import Token
 
 close: Any = {"rtol": 0.0, "atol": 1e-5}

@@ -11,9 +11,9 @@ from tests.transformer.recording.test_families import CONFIGS, CROSS, FEW, SOURC
 from tests.transformer.watch.hugging_face import build
 from transformer import InputError, decode, load_checkpoint, record
 from transformer.__main__ import main
-from transformer.causes.decoder_lens import decoder_lens, with_encoder_layers
+from transformer.causes.direct import decoder_lens, with_encoder_layers
 from transformer.checkpoint import shipped_path
-from transformer.layers.stacks import DecoderState
+from transformer.layers.blocks import DecoderState
 
 TEXT = "He gave up smoking two years ago."
 

@@ -17,9 +17,9 @@ from tests.transformer.watch.hugging_face import build
 from transformer import Checkpoint, Evidence, InputError, decode, evidence, load_checkpoint, record
 from transformer.causes.prefix import replaced, stand_in
 from transformer.checkpoint import shipped_path
-from transformer.editing.read_words import side_read
+from transformer.editing.checking import side_read
 from transformer.fingerprint import is_marked
-from transformer.recording.text_vector import angle
+from transformer.recording.data import angle
 from transformer.words import word_groups
 
 WATCHED = ("Marian", "BART", "mBART", "T5", "GPT-2", "Llama")

@@ -10,8 +10,8 @@ import pytest
 from tests.representatives import cases
 from transformer import InputError, evidence, load_checkpoint
 from transformer.__main__ import main
+from transformer.analysis.ablation import sweep
 from transformer.analysis.reading import Reading, read
-from transformer.analysis.sweep import sweep
 from transformer.causes.first_picture import first_picture, open_at
 from transformer.checkpoint import CONFIG
 from transformer.corpus.shipped import shipped_survey

@@ -15,9 +15,8 @@ from tests.transformer.own_module.test_from_module import Copier
 from tests.transformer.recording.test_families import CONFIGS, FEW, SOURCE, TARGET, WRITING
 from tests.transformer.watch.hugging_face import build
 from transformer import Checkpoint, InputError, decode, from_module, load_checkpoint, record
-from transformer.analysis.outputs.output import output_of
-from transformer.analysis.scored import scored
-from transformer.causes.forecast import forecast
+from transformer.analysis.scored import output_of, scored
+from transformer.causes.arrows import forecast
 from transformer.edits import Edit
 
 SMALL = 0.1

@@ -8,11 +8,11 @@ import pytest
 
 from tests.conftest import SENTENCES
 from transformer import Checkpoint, evidence
-from transformer.causes.evidence_file import evidence_csv, evidence_values
+from transformer.causes.evidence import evidence_csv, evidence_values
 from transformer.causes.verdict import KINDS, OLD, Kind, Verdict, kind_of
-from viz.figures.causes.verdict_words import verdict_words
+from viz.causes.card import PARTED
+from viz.causes.tables import verdict_words
 from viz.lessons.riddle import mistake_line, read_mistake
-from viz.ui.causes.signs import PARTED
 
 
 def test_every_kind_is_a_row_of_the_table() -> None:

@@ -10,11 +10,11 @@ from tests.transformer.recording.test_families import CONFIGS, SOURCE, TARGET
 from transformer import Checkpoint, record
 from transformer.analysis.needed import needed
 from transformer.causes import contrast
-from transformer.causes.another_word import another_word
 from transformer.causes.arrows import arrows
-from transformer.causes.changes import Change, Forecasting
-from transformer.causes.reference import reference
-from transformer.editing.within import within
+from transformer.causes.contrast import another_word
+from transformer.causes.pruning import reference
+from transformer.causes.repairs import Change, Forecasting
+from transformer.editing.editor import within
 from transformer.edits import Edit, edit_kinds, edits_of, parse
 from transformer.edits.edit import NUMBERS
 

@@ -9,7 +9,7 @@ from tests.mistakes.__main__ import document, known_at_once
 from tests.mistakes.mistakes import CHECKPOINT, DOCUMENT, METHOD, MISTAKES, RESULTS, Mistake
 from tests.representatives import cases
 from transformer import Checkpoint, decode, load_checkpoint
-from transformer.causes.another_word import word_number
+from transformer.causes.contrast import word_number
 from transformer.causes.repairs import in_place
 from transformer.fingerprint import is_marked
 from transformer.words import text_words, words_of

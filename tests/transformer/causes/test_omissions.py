@@ -3,7 +3,7 @@
 import torch
 
 from transformer import Token, evidence, load_checkpoint
-from transformer.causes.omissions import omissions
+from transformer.causes.evidence import omissions
 from transformer.checkpoint import shipped_path
 from transformer.edits import Edit
 

@@ -6,9 +6,8 @@ import pytest
 
 from tests.mistakes.mistakes import CHECKPOINT, RISE
 from transformer import Checkpoint, Decoding, decode, load_checkpoint, record
-from transformer.analysis.output_change import log_probabilities
-from transformer.causes.another_word import AnotherWord, another_word, word_number
-from transformer.causes.contrast import pieces
+from transformer.analysis.scored import log_probabilities
+from transformer.causes.contrast import AnotherWord, another_word, pieces, word_number
 from transformer.causes.pruning import DECIDED, Pruning, pruning
 from transformer.decoding.search_tree import REASONS, Node, Score, SearchTree
 from transformer.token import Token

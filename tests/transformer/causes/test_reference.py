@@ -10,8 +10,8 @@ from tests.transformer.recording.test_families import CONFIGS, FEW, SOURCE, TARG
 from tests.transformer.watch.hugging_face import build
 from transformer import Checkpoint, InputError, decode, load_checkpoint, record
 from transformer.__main__ import main
-from transformer.causes.continuation import continuation
-from transformer.causes.reference import reference
+from transformer.causes.prefix import continuation
+from transformer.causes.pruning import reference
 from transformer.commands.decode import COMMAND
 from transformer.words import words_of
 

@@ -12,9 +12,13 @@ from tests.transformer.recording.test_families import CONFIGS, SOURCE, WRITING
 from tests.transformer.watch.hugging_face import build
 from transformer import Checkpoint, InputError, decode, load_checkpoint, record
 from transformer.causes import Repairs, repairs
-from transformer.causes.changes import Forecasting
-from transformer.causes.repairs import in_place, repairing
-from transformer.causes.repairs_file import repairs_lines, repairs_values
+from transformer.causes.repairs import (
+    Forecasting,
+    in_place,
+    repairing,
+    repairs_lines,
+    repairs_values,
+)
 from transformer.fingerprint import is_marked
 from transformer.words import words_of
 

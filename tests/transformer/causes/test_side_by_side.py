@@ -3,8 +3,8 @@
 import pytest
 
 from transformer import decode, load_checkpoint, record
-from transformer.analysis.output_change import log_probabilities
-from transformer.causes.side_by_side import partings
+from transformer.analysis.scored import log_probabilities
+from transformer.causes.prefix import partings
 from transformer.words import word_groups, words_of
 
 TEXT = "I am allergic to nuts. Are there any in the cake?"

@@ -10,10 +10,10 @@ from tests.conftest import random_checkpoint
 from tests.transformer.recording.test_families import CONFIGS, SOURCE, TARGET
 from tests.transformer.watch.hugging_face import build
 from transformer import evidence, load_checkpoint, record
-from transformer.causes.another_word import another_word
 from transformer.causes.arrows import arrows
-from transformer.causes.changes import changes
+from transformer.causes.contrast import another_word
 from transformer.causes.ladder import ladder
+from transformer.causes.repairs import changes
 
 
 class Stopped(Exception):

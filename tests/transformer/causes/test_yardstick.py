@@ -11,9 +11,9 @@ from tests.conftest import SENTENCES, random_checkpoint
 from tests.representatives import MARK
 from tests.transformer.recording.test_families import CONFIGS, SOURCE, TARGET
 from transformer import Checkpoint, InputError, decode, evidence, load_checkpoint, record
-from transformer.analysis.bootstrap import interval
+from transformer.analysis.corpus_sweep import interval
 from transformer.analysis.lenses.lens import Lens
-from transformer.causes.yardstick import CUT, RANDOM, agreement, yardstick
+from transformer.causes.ladder import CUT, RANDOM, agreement, yardstick
 from transformer.checkpoint import shipped_path
 from transformer.discover import discover
 from transformer.training.evaluation.stage import stage_pairs

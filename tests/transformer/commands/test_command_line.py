@@ -163,7 +163,7 @@ def test_train_and_evaluate(
     tmp_path: Path, capsys: Output, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("transformer.training.copying.N_TEST", 10)
+    monkeypatch.setattr("transformer.training.classification.N_TEST", 10)
     trained = answer(capsys, "train", "copy", "--steps", 2)
     assert (tmp_path / "checkpoints" / "copy" / "card.md").is_file()
     assert answer(capsys, "evaluate", "checkpoints/copy") == trained
@@ -173,7 +173,7 @@ def test_a_run_is_kept_where_it_is_told_to_be(
     tmp_path: Path, capsys: Output, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("transformer.training.copying.N_TEST", 10)
+    monkeypatch.setattr("transformer.training.classification.N_TEST", 10)
     answer(capsys, "train", "copy", "--steps", 1, "--work", "kept")
     assert (tmp_path / "kept" / "state.safetensors").is_file()
     assert not (tmp_path / "build").exists()
@@ -182,7 +182,7 @@ def test_a_run_is_kept_where_it_is_told_to_be(
 def test_evaluate_a_trained_folder(
     copy_run: Run, capsys: Output, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("transformer.training.copying.N_TEST", 50)
+    monkeypatch.setattr("transformer.training.classification.N_TEST", 50)
     assert list(answer(capsys, "evaluate", copy_run.folder).values()) == [100.0]
 
 

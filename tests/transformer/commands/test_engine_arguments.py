@@ -5,7 +5,7 @@ from argparse import Namespace
 
 import pytest
 
-from transformer.commands.engine_arguments import n_jobs
+from transformer.commands.command import n_jobs
 
 
 @pytest.mark.parametrize(

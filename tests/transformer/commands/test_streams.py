@@ -15,7 +15,7 @@ from tests import warm
 from tests.conftest import SENTENCES
 from tests.representatives import MARK
 from transformer.__main__ import main
-from transformer.commands.arguments import csv_file
+from transformer.commands.command import csv_file
 
 ROOT = Path(__file__).parents[3]
 ASCII = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}

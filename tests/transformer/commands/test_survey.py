@@ -9,13 +9,12 @@ from tests.transformer.hugging_face.saving import save, writer
 from transformer.__main__ import main
 from transformer.commands import survey
 from transformer.commands.survey import CSV, JSON
-from transformer.corpus.manifest import MANIFEST
 from transformer.corpus.measured import metrics, roles
-from transformer.corpus.shards import SIZE, part
+from transformer.corpus.shards import MANIFEST, SIZE, part
+from transformer.corpus.summary import read_survey
 from transformer.corpus.survey import SurveyJob
-from transformer.corpus.survey_json import read_survey
 from transformer.device import PRECISION, DeviceError
-from transformer.hugging_face.loading import placing
+from transformer.hugging_face import loading as placing
 
 Output = pytest.CaptureFixture[str]
 LINES = [" ".join(str(2 + (i * j) % 10) for j in range(1, 3 + i % 6)) for i in range(SIZE + 5)]

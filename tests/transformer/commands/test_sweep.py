@@ -15,13 +15,13 @@ from tests.transformer.hugging_face.pairs import A, B, save_pair_reader
 from transformer import Checkpoint, decode, load_checkpoint, record
 from transformer.__main__ import main
 from transformer.analysis import corpus_sweep
-from transformer.analysis.bootstrap import interval
-from transformer.analysis.output_change import log_probabilities
-from transformer.analysis.rewriting import rewrite_with
-from transformer.analysis.tables import sweep_table
+from transformer.analysis import tables as sweep_table
+from transformer.analysis.ablation import rewrite_with
+from transformer.analysis.corpus_sweep import interval
+from transformer.analysis.scored import log_probabilities
 from transformer.edits import Edit, parse
 from transformer.refusal import Refusal
-from transformer.training.evaluation import head_bleu
+from transformer.training.evaluation import heads as head_bleu
 
 Output = pytest.CaptureFixture[str]
 LINES = [SENTENCES[0], "", f"{SENTENCES[9]}\tand what follows a tab", SENTENCES[20], SENTENCES[3]]

@@ -8,8 +8,8 @@ import pytest
 from tests.transformer.watch.hugging_face import build
 from transformer import load_checkpoint
 from transformer.__main__ import main
-from transformer.analysis.outputs.output import Output, output_of
-from viz.figures.means_table import MeanOff, means_table
+from transformer.analysis.scored import Output, output_of
+from viz.figures.sweeps import MeanOff, means_table
 
 IDS = "5 9 12"
 LINE = re.compile(r"(over|other (\w+) in \d+ % of) \d+ sentences?$", re.M)

@@ -6,8 +6,7 @@ from tests.planted import ROLES, planted_on_words
 from transformer import Checkpoint, InputError, load_checkpoint, record
 from transformer.checkpoint import checkpoints_folder
 from transformer.corpus.ask import Frequency, answers, over
-from transformer.corpus.questions import Pattern, ask
-from transformer.corpus.questions.cells import Spot, countable, open_cells, read_words
+from transformer.corpus.questions import Pattern, Spot, ask, countable, open_cells, read_words
 from transformer.corpus.shipped import Place
 from transformer.device import DeviceError
 from transformer.recording import Recording

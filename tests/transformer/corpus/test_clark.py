@@ -11,7 +11,7 @@ import pytest
 import torch
 
 from transformer import Checkpoint, load_checkpoint, record, survey
-from transformer.analysis.metrics.comparison import jensen_shannon_of_heads
+from transformer.analysis.metrics.metric import jensen_shannon_of_heads
 from transformer.checkpoint import checkpoints_folder
 
 TEXTS = ("It rains.", "The old man has not seen his dog.", "She likes a long film.")

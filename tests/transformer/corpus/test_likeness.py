@@ -5,7 +5,7 @@ import math
 import pytest
 import torch
 
-from transformer.corpus.likeness import distances, layout
+from transformer.corpus.labels import distances, layout
 from transformer.corpus.surveyed import HeadSummary
 
 

@@ -11,7 +11,7 @@ import torch
 from tests.transformer.corpus.test_survey import one_hot
 from transformer import InputError, load_checkpoint
 from transformer.__main__ import main
-from transformer.corpus.role_transfer import LEAST, Tally, role_transfer
+from transformer.corpus.syntax import ROLE_TRANSFER_LEAST, RoleTransferTally, role_transfer
 from transformer.corpus.trees import Tree, read_trees
 from transformer.token import Token
 
@@ -41,12 +41,12 @@ def pair(*heads: list[int]) -> Any:
 
 
 def test_a_head_that_carries_subjects_is_told_from_one_that_knows_places() -> None:
-    tally = Tally()
-    for _ in range(LEAST):
+    tally = RoleTransferTally()
+    for _ in range(ROLE_TRANSFER_LEAST):
         tally.add(SOURCE, TARGET, pair([2, 1, 0], [0, 1, 2], [1, 1, 1]))
     result = {each.relation: each for each in tally.result().relations}
     assert result["nsubj"].rates.tolist() == [[1.0, 0.0, 0.0]]
-    assert result["nsubj"].best == (0, 0) and result["nsubj"].n_words == LEAST
+    assert result["nsubj"].best == (0, 0) and result["nsubj"].n_words == ROLE_TRANSFER_LEAST
     assert result["root"].rates.tolist() == [[1.0, 1.0, 1.0]]
     # The subject stands two places before the diagonal in all of them: an offset finds it, too.
     assert (result["nsubj"].offset, result["nsubj"].by_offset) == (-2, 1.0)
@@ -68,14 +68,14 @@ def test_words_that_are_written_as_one_are_left_out(tmp_path: Path) -> None:
         keys=tokens(source),
         weights=lambda _: torch.tensor([[[0.9, 0.1], [0.2, 0.8]]]),
     )
-    tally = Tally()
-    for _ in range(LEAST):
+    tally = RoleTransferTally()
+    for _ in range(ROLE_TRANSFER_LEAST):
         tally.add(source, tree, {"cross": cross})
     assert [each.relation for each in tally.result().relations] == ["root"]
 
 
 def test_relations_that_are_rare_are_not_told() -> None:
-    tally = Tally()
+    tally = RoleTransferTally()
     tally.add(SOURCE, TARGET, pair([2, 1, 0]))
     assert not tally.result().relations and tally.result().n_sentences == 1
 
@@ -92,8 +92,8 @@ def test_what_cannot_be_read_is_refused_in_a_sentence() -> None:
 def test_the_command_writes_both_tables(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     lines = "1\the\the\tP\t_\t_\t2\tnsubj\t_\t_\n2\tsleeps\ts\tV\t_\t_\t0\troot\t_\t_\n\n"
     source, target, out = (tmp_path / name for name in ("a.conllu", "b.conllu", "page.md"))
-    source.write_text(LEAST * lines)
-    target.write_text(LEAST * lines.replace("he", "er").replace("sleeps", "schläft"))
+    source.write_text(ROLE_TRANSFER_LEAST * lines)
+    target.write_text(ROLE_TRANSFER_LEAST * lines.replace("he", "er").replace("sleeps", "schläft"))
     arguments = ["syntax", "en-de-small", "--device", "cpu", "--out", str(out)]
     assert main([*arguments, "--trees", str(source), str(target)]) == 0
     printed = capsys.readouterr().out
@@ -129,7 +129,7 @@ def test_a_treebank_of_one_side_has_a_page_and_three_are_refused(
 ) -> None:
     lines = "1\the\the\tP\t_\t_\t2\tnsubj\t_\t_\n2\tsleeps\ts\tV\t_\t_\t0\troot\t_\t_\n\n"
     source, out = tmp_path / "mine.conllu", tmp_path / "page.md"
-    source.write_text(LEAST * lines)
+    source.write_text(ROLE_TRANSFER_LEAST * lines)
     arguments = ["syntax", "en-de-small", "--device", "cpu", "--out", str(out), "--trees"]
     assert main([*arguments, str(source), "--about", "Trees of mine, CC0."]) == 0
     text = out.read_text()

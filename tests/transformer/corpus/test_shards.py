@@ -7,9 +7,16 @@ import pyarrow
 import pyarrow.parquet
 import pytest
 
-from transformer.corpus.manifest import MANIFEST, begin, manifest_of
-from transformer.corpus.shards import missing, part, shards_of, write_part
-from transformer.files.whole_file import Unwritten
+from transformer.corpus.shards import (
+    MANIFEST,
+    begin,
+    manifest_of,
+    missing,
+    part,
+    shards_of,
+    write_part,
+)
+from transformer.files.foreign_text import Unwritten
 from transformer.inputs import InputError
 
 TABLE = pyarrow.table({"a": [1.5, 2.5], "b": ["x", "y"]})

@@ -11,12 +11,12 @@ from typing import Any
 import pytest
 
 from transformer import load_checkpoint, survey
+from transformer.analysis.ablation import sweep
 from transformer.analysis.reading import row_tokens
-from transformer.analysis.sweep import sweep
 from transformer.checkpoint import CONFIG, CheckpointError, checkpoints_folder
-from transformer.corpus.judged import judged_target
+from transformer.corpus.batches import judged_target
 from transformer.corpus.labels import labels
-from transformer.corpus.pieces import joined, split
+from transformer.corpus.measured import joined, split
 from transformer.corpus.shipped import FILE, FOLDER, shipped_survey, write_shipped
 from transformer.corpus.shipping import Gathered, Sentences, sentences_for, shipping, with_relations
 from transformer.corpus.trees import Tree

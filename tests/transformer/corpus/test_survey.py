@@ -16,16 +16,13 @@ from tests.transformer.hugging_face.saving import save, writer
 from tests.transformer.own_module.test_from_module import copier
 from tests.transformer.watch.models_table import built
 from transformer import Checkpoint, InputError, decode, load_checkpoint, record
-from transformer.analysis.metrics.measure import measure
+from transformer.analysis.metrics.metrics import measure
 from transformer.config import ModelConfig
 from transformer.corpus.batches import BatchAttention, of_recording
 from transformer.corpus.measured import SentenceHeads, columns, measured
-from transformer.corpus.shards import write_part
-from transformer.corpus.summary import summary
-from transformer.corpus.survey import survey
-from transformer.corpus.survey_json import read_survey
-from transformer.corpus.surveyor import Portion, Surveyor, counted
-from transformer.corpus.table import Parts, table_of
+from transformer.corpus.shards import Parts, table_of, write_part
+from transformer.corpus.summary import read_survey, summary
+from transformer.corpus.survey import Portion, Surveyor, counted, survey
 from transformer.recording import WeightsCall
 from transformer.token import Token
 

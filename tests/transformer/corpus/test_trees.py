@@ -11,10 +11,8 @@ from tests.transformer.corpus.test_survey import one_hot, planted
 from transformer import InputError
 from transformer.__main__ import main
 from transformer.corpus.measured import measured
-from transformer.corpus.shards import write_part
-from transformer.corpus.summary import summary
-from transformer.corpus.survey_json import read_survey
-from transformer.corpus.table import Parts, table_of
+from transformer.corpus.shards import Parts, table_of, write_part
+from transformer.corpus.summary import read_survey, summary
 from transformer.corpus.trees import TO_DEPENDENT, TO_HEAD, Tree, hits, read_trees
 
 CONLLU = """\

@@ -12,10 +12,10 @@ from torch.overrides import TorchFunctionMode
 from tests.conftest import SENTENCES, random_checkpoint, tiny
 from tests.representatives import MARK, cases
 from transformer import Checkpoint, InputError, decode, record
-from transformer.decoding.alone import alone
+from transformer.decoding.constraints import barred
 from transformer.decoding.decode import Written, written_text
-from transformer.decoding.forced import forced
-from transformer.decoding.repetition import barred
+from transformer.decoding.shared_batch import alone
+from transformer.decoding.steps import forced
 from transformer.discover import discover
 from transformer.inputs import source_ids
 from transformer.presets import PRESETS

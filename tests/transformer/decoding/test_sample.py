@@ -9,8 +9,8 @@ from torch import Tensor
 from tests.conftest import SENTENCES, random_checkpoint, tiny
 from transformer import Checkpoint, decode
 from transformer.decoding import OptionError
+from transformer.decoding.greedy import SAMPLE_METHOD, distribution
 from transformer.decoding.method import Option
-from transformer.decoding.sample import METHOD, distribution
 from transformer.presets import PRESETS
 
 
@@ -113,7 +113,7 @@ def test_wrong_options(text_checkpoint: Checkpoint, options: dict[str, Any], mes
     assert str(said.value).startswith(message) and len(str(said.value)) < 200
 
 
-@pytest.mark.parametrize("option", METHOD.options, ids=lambda each: each.name)
+@pytest.mark.parametrize("option", SAMPLE_METHOD.options, ids=lambda each: each.name)
 def test_the_ends_of_every_range_can_be_decoded(
     text_checkpoint: Checkpoint, option: Option
 ) -> None:

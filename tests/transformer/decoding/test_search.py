@@ -15,8 +15,8 @@ from tests.representatives import cases
 from transformer import Checkpoint, InputError, decode, record
 from transformer.config import ModelConfig
 from transformer.decoding.beam import beam
-from transformer.decoding.phrases import Phrases, Placed
-from transformer.decoding.trail import Trail
+from transformer.decoding.constraints import Phrases, Placed
+from transformer.decoding.course import Trail
 from transformer.inputs import source_ids
 from transformer.presets import PRESETS
 
@@ -415,7 +415,7 @@ def test_what_was_ruled_out_says_so(text_checkpoint: Checkpoint) -> None:
 
 
 def test_a_very_large_tree_keeps_its_hypotheses(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("transformer.decoding.trail.MOST_NODES", 30)
+    monkeypatch.setattr("transformer.decoding.course.MOST_NODES", 30)
     checkpoint = random_checkpoint(tiny(PRESETS["post-norm"].config, vocab_size=20), seed=3)
     decoding = decode(checkpoint, "3 5 4", "beam", beam_size=8, max_len=8)
     tree = decoding.search

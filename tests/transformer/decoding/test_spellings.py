@@ -7,8 +7,8 @@ import pytest
 from transformer import Checkpoint, decode, load_checkpoint
 from transformer.commands.decode import _value
 from transformer.decoding import decoding_methods
-from transformer.decoding.options import OptionError, checked_option
-from transformer.formats.decoding_defaults import checked_defaults
+from transformer.decoding.method import OptionError, checked_option
+from transformer.formats.format import checked_defaults
 
 SPELLED = [
     (method.name, option.name, spelling, number)

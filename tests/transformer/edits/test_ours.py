@@ -13,8 +13,8 @@ from tests.conftest import SENTENCES, random_checkpoint, tiny
 from tests.representatives import cases
 from tests.transformer.recording.test_families import CONFIGS, SOURCE, TARGET, each
 from transformer import Checkpoint, EditError, Recording, decode, record
+from transformer.editing.checking import side_read
 from transformer.editing.ours import places
-from transformer.editing.read_words import side_read
 
 close = {"rtol": 0.0, "atol": 1e-6}
 

@@ -21,8 +21,7 @@ from tests.transformer.edits.test_words_read import (
 )
 from tests.transformer.recording.test_families import CONFIGS, CROSS, FEW, SOURCE, WRITING, each
 from transformer import Checkpoint, evidence
-from transformer.analysis.outputs.output import output_of
-from transformer.analysis.scored import scored
+from transformer.analysis.scored import output_of, scored
 from transformer.edits import edits_of
 
 exact: Any = {"rtol": 0.0, "atol": 1e-12}

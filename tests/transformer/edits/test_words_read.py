@@ -19,9 +19,8 @@ from tests.transformer.recording.test_families import (
 )
 from tests.transformer.watch.hugging_face import build
 from transformer import Checkpoint, EditError, decode, load_checkpoint, record
-from transformer.analysis.outputs.output import output_of
-from transformer.analysis.scored import scored
-from transformer.editing.read_words import side_read
+from transformer.analysis.scored import output_of, scored
+from transformer.editing.checking import side_read
 from transformer.edits import edits_of
 
 close = {"rtol": 2e-6, "atol": 2e-6}

@@ -12,11 +12,9 @@ import torch
 from tests import warm
 from tests.transformer.engines.jobs import LEFT, Lengths, fail
 from transformer.corpus.shards import missing, shards_of
-from transformer.engines.crew import attempt
-from transformer.engines.engine import EngineError, Resources
-from transformer.engines.here import ENGINE as here
-from transformer.engines.machine import check_machine, marks_of
-from transformer.engines.processes import ENGINE as processes
+from transformer.engines.engine import EngineError, Resources, attempt, check_machine, marks_of
+from transformer.engines.processes import HERE_ENGINE as here
+from transformer.engines.processes import PROCESSES_ENGINE as processes
 from transformer.inputs import InputError
 
 LINES = [f"line {i:3}" for i in range(40)]
@@ -107,6 +105,7 @@ from pathlib import Path
 from tests import warm
 from tests.transformer.engines.jobs import LEFT, Lengths
 from transformer.corpus.shards import shards_of
+from transformer.discover import discover
 from transformer.engines import processes
 from transformer.engines.engine import Resources
 
@@ -117,7 +116,8 @@ folder, number = Path(sys.argv[1]), int(sys.argv[2])
 if number == signal.SIGKILL:
     # Ctrl-C reaches all processes of a session: then its workers are its own.
     processes.get_context = lambda name: warm.CONTEXT
-for done in processes.ENGINE.run(Lengths(folder), list(shards_of(LEFT, 1)), Resources(jobs=2)):
+engine = discover("transformer.engines", "ENGINE")["processes"]
+for done in engine.run(Lengths(folder), list(shards_of(LEFT, 1)), Resources(jobs=2)):
     print(done.number, done.result[0], flush=True)
 """
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from transformer.files.plain_pickle import read_plain_pickle
+from transformer.files.torch_file import read_plain_pickle
 
 VALUES: tuple[Any, ...] = (
     {"vocab_size": 3, "stoi": {"a": 0, "é": 1, "😀": 2}, "itos": {0: "a", 1: "é", 2: "😀"}},

@@ -12,7 +12,7 @@ from tests import warm
 from tests.conftest import random_checkpoint
 from transformer.checkpoint import SNAPSHOTS, Checkpoint
 from transformer.config import ModelConfig
-from transformer.files.whole_file import Unwritten, write_whole
+from transformer.files.foreign_text import Unwritten, write_whole
 from transformer.formats.headscope import save_checkpoint
 from transformer.training.loop import Run
 from transformer.training.task import Recipe

@@ -4,7 +4,7 @@ import itertools
 
 import pytest
 
-from transformer.files.wrapping import MODULE, WRAPPERS, unwrapped, without_common
+from transformer.files.tensors import MODULE, WRAPPERS, unwrapped, without_common
 
 NAMES = ["wte.weight", "h.0.attn.weight", "h.0.attn.bias", "h.1.attn.weight", "h.1.attn.bias"]
 ALL = (*WRAPPERS, MODULE)

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 
 import pytest
 
+from transformer.files.tensor_files import MOST_FILES, unpacked
 from transformer.files.weights import Misfit
-from transformer.files.zip_file import MOST_FILES, unpacked
 
 ENDINGS = (".svg", ".png")
 

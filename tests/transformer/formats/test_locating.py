@@ -9,10 +9,10 @@ import pytest
 from transformer import CheckpointError, load_checkpoint
 from transformer.__main__ import main
 from transformer.checkpoint import FOLDER, checkpoints_folder
-from transformer.commands.arguments import checkpoint as argument
-from transformer.formats import locating
-from transformer.formats.locating import locate
-from viz.state.opening import find_at_start
+from transformer.commands.command import checkpoint as argument
+from transformer.formats import opening as locating
+from transformer.formats.opening import locate
+from viz.state.checkpoints import find_at_start
 
 WAYS: dict[str, Callable[[str], Path]] = {
     "Python": lambda text: load_checkpoint(text, "cpu").path,

@@ -11,11 +11,7 @@ import torch
 
 from tests.transformer.hugging_face.saving import save_tokenizer, writer
 from transformer import CheckpointError, load_checkpoint
-from transformer.files.regular_file import (
-    read_of_checkpoint,
-    read_regular,
-    require_of_checkpoint,
-)
+from transformer.files.regular_file import read_of_checkpoint, read_regular, require_of_checkpoint
 from transformer.files.weights import Misfit
 from transformer.training.task import text_in
 

@@ -16,8 +16,8 @@ from safetensors.torch import load_file, save_file
 from tests.representatives import cases
 from tests.transformer.watch.hugging_face import FAMILIES, build
 from transformer import Checkpoint, CheckpointError, load_checkpoint
-from transformer.commands.arguments import checkpoint as argument
-from transformer.commands.list import COMMAND as LIST
+from transformer.commands.checkpoints import LIST_COMMAND as LIST
+from transformer.commands.command import checkpoint as argument
 from transformer.fingerprint import fingerprint
 from transformer.formats.adapter import Unconfirmed, pair_of
 from transformer.formats.opening import describe_checkpoint, format_of

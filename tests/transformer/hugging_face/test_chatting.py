@@ -10,10 +10,9 @@ from tests.transformer.hugging_face.chat_templates import NO_SYSTEM, TEMPLATES
 from tests.transformer.hugging_face.saving import save, writer
 from transformer import InputError, chatting, decode, load_checkpoint, record
 from transformer.__main__ import main
-from transformer.hugging_face.chat.chatting import remarks, text_read
+from transformer.hugging_face.chat.chatting import remarks, spell, text_read, turn_of
 from transformer.hugging_face.chat.render_process import MOST_CHARACTERS, render
 from transformer.hugging_face.chat.rendering import rendered
-from transformer.hugging_face.chat.turns import spell, turn_of
 from transformer.inputs import MAX_CHARACTERS, source_ids
 from transformer.tokenizer import TokenizerError
 

@@ -19,10 +19,10 @@ from tests.transformer.hugging_face.test_text_vectors import (
 )
 from tests.transformer.watch.hugging_face import build
 from transformer import load_checkpoint, record
-from transformer.analysis.sweep import sweep
+from transformer.analysis.ablation import sweep
 from transformer.fingerprint import fingerprint
-from transformer.recording.text_vector import ACTIVATIONS, TextVector, angle, cosine
-from viz.views.text_vector import cosines
+from transformer.recording.data import ACTIVATIONS, TextVector, angle, cosine
+from viz.views.vectors import cosines
 
 MODULE = "torch.nn.modules.activation."
 MEAN = {"pooling_mode_mean_tokens": True}

@@ -12,7 +12,7 @@ from safetensors.torch import load_file, save_file
 
 from tests.transformer.hugging_face.saving import saver, writer
 from transformer import CheckpointError, load_checkpoint
-from transformer.files.wrapping import STATES
+from transformer.files.tensors import STATES
 
 WHOLE, PICKLED = "model.safetensors", "pytorch_model.bin"
 FAMILIES = ("Llama", "GPT-2", "T5", "BART")

@@ -13,11 +13,11 @@ import torch
 from tests.real.large import TEXT, make
 from tests.representatives import cases
 from transformer import decode, load_checkpoint, record
-from transformer.analysis.sweep import sweep
+from transformer.analysis.ablation import sweep
 from transformer.checkpoint import Checkpoint, CheckpointError
+from transformer.device import _left_in_container, weights_bytes
 from transformer.files.tensor_files import SafetensorsFiles
-from transformer.hugging_face.loading import placing
-from transformer.memory import _left_in_container, weights_bytes
+from transformer.hugging_face import loading as placing
 
 DTYPES = (torch.float32, torch.float16, torch.bfloat16)
 N = 157_888

@@ -10,11 +10,10 @@ from tests.representatives import cases
 from tests.transformer.hugging_face.pairs import A, B, save_pair_reader
 from transformer import InputError, load_checkpoint, pairing, record
 from transformer.__main__ import main
-from transformer.analysis.ablation import ablating
+from transformer.analysis.ablation import ablating, sweep
 from transformer.analysis.corpus_sweep import sweep_sentences
 from transformer.analysis.patching import patching
-from transformer.analysis.sweep import sweep
-from transformer.analysis.tables.judged import judged_at
+from transformer.analysis.tables import judged_at
 from transformer.checkpoint import Checkpoint
 
 HEAD_OFF = "head-off:encoder_self.0.2"

@@ -11,8 +11,8 @@ from tests.representatives import cases
 from tests.transformer.hugging_face.pairs import FAMILIES, FEW, WORDS, A, B, save_pair_reader
 from tests.transformer.hugging_face.saving import save, writer
 from transformer import InputError, load_checkpoint, pairing, record
+from transformer.analysis.ablation import sweep
 from transformer.analysis.patching import patching
-from transformer.analysis.sweep import sweep
 from transformer.checkpoint import Checkpoint
 from transformer.inputs import source_ids
 

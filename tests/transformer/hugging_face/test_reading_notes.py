@@ -16,7 +16,7 @@ from tests.transformer.watch.hugging_face import FAMILIES, FEW, build
 from tests.transformer.watch.more_families import MORE
 from transformer import load_checkpoint, pairing, record
 from transformer.hugging_face.kinds import DECODER, family_of
-from transformer.hugging_face.lengths import first_position
+from transformer.hugging_face.sizes import first_position
 
 IDS = torch.arange(5, 11)[None]
 GIVES_NONE = ("DeBERTa", "Funnel")

@@ -12,7 +12,7 @@ from tests.representatives import cases
 from tests.transformer.hugging_face.saving import WRITERS, generated, save, writer
 from transformer import InputError, decode, load_checkpoint
 from transformer.formats.opening import describe_checkpoint
-from transformer.hugging_face.writing.rules import RULES
+from transformer.hugging_face.writing.settings import RULES
 
 TEXT, IDS, LENGTH = "the cat sat", [4, 5, 6], 10
 BEAM = {"beam_size": 3, "length_penalty": 0.0}

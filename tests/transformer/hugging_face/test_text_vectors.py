@@ -13,12 +13,11 @@ from tests.representatives import cases
 from tests.transformer.hugging_face.saving import save_tokenizer
 from tests.transformer.watch.hugging_face import build
 from transformer import CheckpointError, InputError, load_checkpoint, record
-from transformer.analysis.ablation import ablating
-from transformer.analysis.sweep import sweep
+from transformer.analysis.ablation import ablating, sweep
 from transformer.fingerprint import fingerprint
 from transformer.formats.opening import describe_checkpoint
-from transformer.recording.text_vector import MODES, Pooling, angle, cosine
-from viz.views.text_vector import cosines
+from transformer.recording.data import MODES, Pooling, angle, cosine
+from viz.views.vectors import cosines
 
 IDS = "5 9 12 33 7"
 HEAD_OFF = "head-off:encoder_self.1.2"

@@ -19,7 +19,7 @@ from tests.transformer.watch.hugging_face import ENCODER_DECODER, FAMILIES, SMAL
 from tests.transformer.watch.hugging_face import FEW as PLAIN
 from tests.transformer.watch.more_families import MORE
 from transformer import InputError, decode, load_checkpoint, record
-from transformer.hugging_face.lengths import longest
+from transformer.hugging_face.sizes import longest
 from transformer.own_module.tokenizer import OwnTokenizer
 from transformer.tokenizer import Tokenizer
 from transformer.vocabulary import VocabularyTokenizer

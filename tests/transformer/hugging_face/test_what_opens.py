@@ -19,7 +19,7 @@ from tests.transformer.watch.family import decoder
 from tests.transformer.watch.hugging_face import FAMILIES, FEW, SMALL, build
 from tests.transformer.watch.models_table import cells, open_and_run
 from transformer import CheckpointError, InputError, decode, load_checkpoint, record
-from transformer.files.wrapping import MODULE, WRAPPERS
+from transformer.files.tensors import MODULE, WRAPPERS
 from transformer.formats.opening import describe_checkpoint
 from transformer.hugging_face import choice
 from transformer.hugging_face.kinds import READS_BOTH_WAYS

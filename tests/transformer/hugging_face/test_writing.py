@@ -11,10 +11,9 @@ import torch
 from tests.representatives import cases
 from tests.transformer.hugging_face.saving import WRITERS, save, writer
 from transformer import Checkpoint, decode, load_checkpoint
-from transformer.decoding.sample import distribution
-from transformer.formats.decoding_defaults import checked_defaults
-from transformer.hugging_face.writing.method_defaults import OF_METHODS
-from transformer.hugging_face.writing.room import LENGTHS
+from transformer.decoding.greedy import distribution
+from transformer.formats.format import checked_defaults
+from transformer.hugging_face.writing.method_defaults import LENGTHS, OF_METHODS
 
 TEXT, IDS = "the cat sat", [4, 5, 6]
 NO_END = [[[2], -100.0]]

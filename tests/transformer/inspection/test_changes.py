@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch import nn
 
-from transformer.inspection.changes import changes
+from transformer.inspection.tensor_statistics import changes
 
 
 def test_each_tensor_is_measured_and_the_largest_change_comes_first() -> None:

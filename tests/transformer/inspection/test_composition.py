@@ -6,8 +6,7 @@ import pytest
 import torch
 
 from transformer.checkpoint import checkpoints_folder
-from transformer.inspection.circuits import Ends, Head
-from transformer.inspection.composition import compositions, products_of
+from transformer.inspection.circuits import Ends, Head, compositions, products_of
 from transformer.inspection.survey import survey
 
 D, WIDTH = 64, 8

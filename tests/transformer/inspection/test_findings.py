@@ -1,6 +1,6 @@
 """Findings of many tensors are one line that names the first, and those of one are said whole."""
 
-from transformer.inspection.findings import Finding, grouped
+from transformer.inspection.tensor_statistics import Finding, grouped
 
 ZERO = ("every value is 0", "are 0")
 

@@ -12,8 +12,8 @@ from safetensors.torch import load_file, save_file
 from tests.representatives import cases
 from tests.transformer.watch.hugging_face import FAMILIES, FEW, build
 from transformer.checkpoint import CheckpointError
-from transformer.inspection.findings import Finding
 from transformer.inspection.survey import inspect, survey
+from transformer.inspection.tensor_statistics import Finding
 
 WHOLE = "model.safetensors"
 INDEX = "model.safetensors.index.json"

@@ -3,7 +3,7 @@
 import pytest
 
 from transformer.files.tensors import Stored
-from transformer.inspection.module_tree import DEEPEST, NAMELESS, module_tree
+from transformer.inspection.tensor_statistics import DEEPEST, NAMELESS, module_tree
 
 
 def test_modules_stand_above_their_parts_with_their_sums() -> None:

@@ -13,8 +13,8 @@ from tests.transformer.damaged import Weights, damaged
 from transformer.checkpoint import WEIGHTS, Checkpoint, CheckpointError
 from transformer.formats.opening import format_of, load_checkpoint
 from transformer.inspection.circuits import copying_scores
-from transformer.inspection.findings import Finding
 from transformer.inspection.survey import inspect, survey
+from transformer.inspection.tensor_statistics import Finding
 
 NAME = "encoder.layers.0.feed_forward.inner.weight"
 SHIPPED = Path(__file__).parents[3] / "checkpoints"

@@ -9,7 +9,7 @@ from torch import Tensor
 
 from transformer.config import ModelConfig
 from transformer.layers.attention import DotProductAttention, MultiHeadAttention
-from transformer.layers.positions import sinusoids
+from transformer.layers.embedding import sinusoids
 from transformer.recording import AttentionCall
 
 B, T, D, H = 3, 6, 16, 4

@@ -5,7 +5,7 @@ import torch
 from torch import nn
 from torch.testing import assert_close
 
-from transformer.layers.linear import FEW, Linear
+from transformer.layers.attention import FEW, Linear
 
 
 @pytest.mark.parametrize("shape", [(5,), (1, 5), (2, 3, 5), (FEW, 5), (FEW + 1, 5), (4, 1, 5)])

@@ -5,8 +5,8 @@ import torch
 from torch import Tensor, nn
 
 from transformer.config import ModelConfig
+from transformer.layers.blocks import Residual
 from transformer.layers.norm import BatchNorm, ScalarNorm
-from transformer.layers.residual import Residual
 
 B, T, D = 4, 6, 8
 close = {"rtol": 0.0, "atol": 1e-5}

@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from transformer.layers.pooling import Pool
+from transformer.layers.embedding import Pool
 
 
 @pytest.mark.parametrize("pooling", ["mean", "max"])

@@ -9,9 +9,9 @@ from torch import Tensor
 from tests.conftest import random_checkpoint, random_model, tiny
 from transformer import decode
 from transformer.config import ModelConfig
-from transformer.decoding.alone import alone
-from transformer.decoding.forced import forced
-from transformer.layers.joining import joined
+from transformer.decoding.shared_batch import alone
+from transformer.decoding.steps import forced
+from transformer.layers.blocks import joined
 
 close = {"rtol": 0.0, "atol": 1e-5}
 VARIANTS: dict[str, dict[str, Any]] = {

@@ -14,8 +14,7 @@ from torch.nn.attention.flex_attention import flex_attention
 from tests.representatives import cases
 from transformer import Checkpoint, InputError, decode, evidence, from_module, record, survey
 from transformer.device import DeviceError
-from transformer.watch.capture import as_written as place
-from transformer.watch.capture.as_written import as_written
+from transformer.watch.capture.operators import _Process, as_written
 from viz.server.exploring import try_out
 
 PIECES = [str(i) for i in range(20)]
@@ -124,7 +123,7 @@ def test_afterwards_it_is_compiled_again(module: str) -> None:
     given = checkpoint(inner)
     text = decode(given, TEXT, max_len=2).text
     record(given, TEXT)
-    assert place._Process.n_watching == 0 and stance() == "default"
+    assert _Process.n_watching == 0 and stance() == "default"
     assert decode(given, TEXT, max_len=2).text == text
 
 
@@ -165,7 +164,7 @@ def test_who_watches_last_gives_the_stance_back() -> None:
 def test_a_pass_that_fails_gives_it_back() -> None:
     with pytest.raises(InputError):
         record(Flex().eval(), IDS + 90)
-    assert place._Process.n_watching == 0 and stance() == "default"
+    assert _Process.n_watching == 0 and stance() == "default"
 
 
 @pytest.mark.filterwarnings("ignore")

@@ -6,7 +6,7 @@ from torch import Tensor, nn
 
 from transformer import Checkpoint, InputError, decode, from_module, record
 from viz.components.decode_player.decode_player import DecodePlayer
-from viz.components.kit.pack import unpack
+from viz.components.kit.browser import unpack
 
 LETTERS = "abcdefgh"
 

@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from transformer.layers.positions import sinusoids
+from transformer.layers.embedding import sinusoids
 from transformer.positions.encodings import find_pairs, shift, similarity, wavelengths
 
 

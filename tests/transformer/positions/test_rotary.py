@@ -5,7 +5,7 @@ import math
 import pytest
 import torch
 
-from transformer.positions.rotary import Rotary, bound, decay
+from transformer.positions.encodings import Rotary, bound, decay
 
 
 def rotary(d_head: int, n_turning: int, theta: float = 10_000.0) -> Rotary:

@@ -15,7 +15,7 @@ from tests.transformer.watch.hugging_face import build
 from transformer import Recording, decode, load_checkpoint, record
 from transformer.config import ModelConfig
 from transformer.recording.check import check
-from transformer.recording.plain import plain_difference
+from transformer.recording.hooks import plain_difference
 
 STYLES = (
     *(*invented.STYLES, *between.CHANGES, *between.SINKS, *between.EXTRA_KEYS, *cached.STYLES),

@@ -14,7 +14,8 @@ from tests.transformer.watch.test_passes import IDS, MODELS, LayerByLayer, Pair,
 from transformer import Recording, record
 from transformer.watch.calls.seen import Seen
 from transformer.watch.capture.sources import UNKNOWN, Sources
-from transformer.watch.kinds import extra_keys, kind, stacks
+from transformer.watch.kinds import kind, stacks
+from transformer.watch.kinds import kind as extra_keys
 
 pytestmark = pytest.mark.usefixtures("wrong_recordings")
 

@@ -11,9 +11,8 @@ import torch
 from transformer import Checkpoint, decode, load_checkpoint, record
 from transformer.analysis.reading import Reading, lenses, read
 from transformer.recording import Recording
-from transformer.recording.decisions import PooledClassification
-from transformer.recording.wire import MAGIC, WireError, to_bytes
-from transformer.recording.wire_reading import from_bytes
+from transformer.recording.data import PooledClassification
+from transformer.recording.wire import MAGIC, WireError, from_bytes, to_bytes
 
 MARK = "ab" * 32
 TEXT = "The old man doesn't know where his keys are, and he looks for them."

@@ -7,8 +7,7 @@ from itertools import islice
 import pytest
 import torch
 
-from transformer.training.ahead import epochs, n_processes
-from transformer.training.batches import Batch, make_batch
+from transformer.training.batches import Batch, epochs, make_batch, n_processes
 from transformer.training.task import TrainingError
 
 

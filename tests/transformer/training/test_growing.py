@@ -11,9 +11,9 @@ from transformer import Checkpoint
 from transformer.config import ModelConfig
 from transformer.models.encoder_decoder import EncoderDecoder
 from transformer.training.batches import make_batch
-from transformer.training.config import TrainingConfig
-from transformer.training.growing import deepened
-from transformer.training.step.update import Update
+from transformer.training.step import Update
+from transformer.training.task import TrainingConfig
+from transformer.training.warm_start import deepened
 
 CONFIG = ModelConfig(
     vocab_size=300, d_model=64, d_ff=96, n_heads=4, n_encoder_layers=2, n_decoder_layers=1

@@ -12,11 +12,10 @@ from safetensors.torch import load_file
 from tests.representatives import cases
 from transformer import Checkpoint, decode, load_checkpoint
 from transformer.training.batches import IGNORED, Batch, make_batch
-from transformer.training.card import card
-from transformer.training.copying import TEST_SEED, Copying, exact_copies, sequences
+from transformer.training.classification import TEST_SEED, Copying, exact_copies, sequences
 from transformer.training.loop import Run
 from transformer.training.task import Recipe, TrainingError
-from transformer.training.train import train
+from transformer.training.train import card, train
 
 
 class Killed(Exception):
@@ -163,7 +162,7 @@ def test_train_publishes_a_checkpoint_with_its_card(
     capsys: pytest.CaptureFixture[str],
     precision: str,
 ) -> None:
-    monkeypatch.setattr("transformer.training.copying.N_TEST", 20)
+    monkeypatch.setattr("transformer.training.classification.N_TEST", 20)
     recipe = replace(copy_recipe, training=replace(copy_recipe.training, steps=30, snapshots=3))
     output = tmp_path / "published"
     scores = train(recipe, None, output, tmp_path / "work", "cpu")

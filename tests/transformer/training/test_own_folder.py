@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests import warm
-from transformer.training.own_folder import LOCK, own_folder
+from transformer.training.loop import LOCK, own_folder
 
 
 def command(work: Path) -> list[str]:

@@ -4,7 +4,7 @@ from itertools import pairwise
 
 import pytest
 
-from transformer.training.schedule import inverse_square_root, rate, snapshot_steps
+from transformer.training.task import inverse_square_root, rate, snapshot_steps
 
 
 def test_the_rate_goes_up_stays_and_falls_to_zero() -> None:

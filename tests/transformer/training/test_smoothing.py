@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch.nn import CrossEntropyLoss
 
-from transformer.training.smoothing import cross_entropy, divergence, entropy, smoothed_target
+from transformer.training.task import cross_entropy, divergence, entropy, smoothed_target
 
 V = 11
 TARGETS = (0, 3, 10, 3)

@@ -14,15 +14,9 @@ import torch
 
 from tests.transformer.watch.hugging_face import build
 from transformer import Checkpoint, CheckpointError, Recording, decode, load_checkpoint, record
-from transformer.analysis.metrics.measure import measure, metrics_of
+from transformer.analysis.metrics.metrics import measure, metrics_of
 from transformer.device import OutOfMemory
-from transformer.training.history import (
-    LEFT_OUT,
-    Snapshot,
-    left_out,
-    list_snapshots,
-    training_rows,
-)
+from transformer.training.history import LEFT_OUT, Snapshot, left_out, list_snapshots, training_rows
 from transformer.training.snapshots import MOST, Course, even_value, roles, thinned, watch
 
 SHIPPED = Path(__file__).parents[3] / "checkpoints"

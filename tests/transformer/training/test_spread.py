@@ -8,10 +8,10 @@ import torch
 from torch import nn
 
 from transformer import load_checkpoint
-from transformer.training.copying import Copying
+from transformer.training.classification import Copying
 from transformer.training.loop import Run
-from transformer.training.spread import ADVICE, COLLAPSED, spread, spreads
 from transformer.training.task import Recipe
+from transformer.training.warm_start import ADVICE, COLLAPSED, spread, spreads
 
 CHECKPOINTS = Path(__file__).parents[3] / "checkpoints"
 

@@ -10,14 +10,7 @@ from transformer import load_checkpoint
 from transformer.discover import discover
 from transformer.training.loop import Run
 from transformer.training.task import Recipe, TrainingError
-from transformer.training.translation import (
-    TESTS,
-    TRAIN,
-    VALID,
-    Translation,
-    prepare,
-    read_pairs,
-)
+from transformer.training.translation import TESTS, TRAIN, VALID, Translation, prepare, read_pairs
 
 
 @pytest.fixture

@@ -13,10 +13,10 @@ from transformer.config import ModelConfig
 from transformer.formats.headscope import save_checkpoint
 from transformer.models.encoder_decoder import EncoderDecoder
 from transformer.tokenizer import SentencePieceTokenizer
-from transformer.training.card import card
 from transformer.training.evaluation.stage import stage_pairs
 from transformer.training.loop import Run
 from transformer.training.task import Recipe, TrainingError
+from transformer.training.train import card
 from transformer.training.translation import Translation
 from transformer.training.warm_start import start_from
 

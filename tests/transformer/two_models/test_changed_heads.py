@@ -14,8 +14,8 @@ from tests.representatives import MARK
 from tests.transformer.watch.hugging_face import build
 from transformer import Checkpoint, InputError, decode, load_checkpoint, record
 from transformer.__main__ import main
-from transformer.analysis.merging import merge
-from transformer.analysis.metrics.comparison import jensen_shannon
+from transformer.analysis.metrics.metric import jensen_shannon
+from transformer.analysis.reading import merge
 from transformer.commands.changes import lines_of
 from transformer.formats.headscope import save_checkpoint
 from transformer.two_models.changed_heads import (

@@ -3,7 +3,7 @@
 import pytest
 
 from transformer.token import Token
-from transformer.two_models.counterparts import counterparts
+from transformer.two_models.head_changes import counterparts
 
 
 def tokens(text: str) -> list[Token]:

@@ -6,7 +6,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from transformer.layers.positions import sinusoids
+from transformer.layers.embedding import sinusoids
 from transformer.positions.relative_bias import paper_slopes
 
 D, HEADS, MAX_LEN = 16, 4, 40

@@ -12,7 +12,7 @@ from tests.representatives import cases
 from tests.transformer.watch.inline import HEADS, D, split
 from transformer import record
 from transformer.watch.calls import layer
-from transformer.watch.kinds import roles
+from transformer.watch.kinds import kind as roles
 
 pytestmark = pytest.mark.usefixtures("each_way")
 x = torch.randn(1, 5, D, generator=torch.Generator().manual_seed(1))

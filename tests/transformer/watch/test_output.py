@@ -12,8 +12,7 @@ from tests.transformer.watch.hugging_face import FAMILIES, FEW, build, inputs_of
 from tests.transformer.watch.layers import TOKENS, D, Layers, WithDot
 from tests.transformer.watch.second import SEVERAL, SUMS, LoRA, Second
 from transformer import InputError, Recording, record
-from transformer.watch.calls.output import Output
-from transformer.watch.calls.terms import Term
+from transformer.watch.calls.output import Output, Term
 
 x = torch.randn(1, TOKENS, D, generator=torch.Generator().manual_seed(1))
 sums = pytest.mark.parametrize("second", SUMS, ids=lambda it: it.__name__)

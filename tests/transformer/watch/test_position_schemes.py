@@ -32,7 +32,7 @@ from tests.transformer.watch.placed import (
 )
 from transformer import Recording, record
 from transformer.positions.relative_bias import paper_slopes
-from viz.position_words import schemes
+from viz.map_words import schemes
 
 TABLES = {
     "BERT": ("bert.embeddings.position_embeddings.weight", 0, "learned", "text"),

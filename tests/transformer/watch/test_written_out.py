@@ -24,7 +24,7 @@ from tests.transformer.watch.written_out import (
     Written,
 )
 from transformer import InputError, record
-from transformer.watch.kinds.unseen import AXIS, SUMS
+from transformer.watch.kinds.stacks import AXIS, SUMS
 
 pytestmark = pytest.mark.usefixtures("each_way")
 STYLES = pytest.mark.parametrize("style", BY_HAND + FLEX, ids=lambda style: style.__name__)

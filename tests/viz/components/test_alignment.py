@@ -4,7 +4,7 @@ import pytest
 
 from transformer import decode, load_checkpoint, record
 from transformer.words import word_groups
-from viz.components.kit.pack import unpack
+from viz.components.kit.browser import unpack
 from viz.components.token_rows.token_rows import TokenRows
 
 

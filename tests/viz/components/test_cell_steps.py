@@ -13,7 +13,7 @@ from transformer.analysis.cell import Cell, inside
 from transformer.recording import Attention, AttentionCall, Recording
 from transformer.token import Token
 from viz.components.cell_steps.cell_steps import N_COMPETITORS, describe, pack_cell
-from viz.components.kit.pack import unpack
+from viz.components.kit.browser import unpack
 from viz.sentence import weight_wording
 from viz.theme import LIGHT
 
@@ -149,9 +149,9 @@ def test_the_sentence_of_a_masked_cell() -> None:
 
 def test_mounts() -> None:
     def script() -> None:
-        from transformer.analysis.selection import Selection
+        from transformer.analysis.reading import Selection
         from viz.components.cell_steps.cell_steps import CellSteps, cell_steps
-        from viz.components.kit.pack import pack
+        from viz.components.kit.browser import pack
         from viz.theme import LIGHT
 
         cell_steps(CellSteps(Selection("cross", 0, 0)).data(pack({}), LIGHT), "cell")

@@ -12,7 +12,7 @@ from transformer.decoding import Candidate, Decoding, Hypothesis, Step
 from transformer.decoding.search_tree import SearchTree
 from transformer.token import Token
 from viz.components.decode_player.decode_player import DecodePlayer, pack_player
-from viz.components.kit.pack import unpack
+from viz.components.kit.browser import unpack
 
 START, SOURCE = Token(1, "<s>", special=True), (Token(5, "▁It"), Token(6, "<b>"))
 BEST = (Candidate(Token(5, "▁a"), 0.5), Candidate(Token(6, "▁b"), 0.25))

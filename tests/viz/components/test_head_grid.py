@@ -8,13 +8,12 @@ import torch
 
 from tests.random_maps import random_map
 from transformer import decode, load_checkpoint, record
-from transformer.analysis.metrics.measure import measure
+from transformer.analysis.metrics.metrics import measure
 from transformer.analysis.reading import AttentionMap, Reading, read
 from transformer.discover import discover
 from viz.components.head_grid.head_grid import pack_head_grid
-from viz.components.kit.pack import unpack
-from viz.components.kit.sides import sides
-from viz.components.kit.thumbnails import FULL, MASKED
+from viz.components.kit.browser import unpack
+from viz.components.kit.picture import FULL, MASKED, sides
 
 SCALES = ("share", "size", "signed")
 
@@ -58,7 +57,7 @@ def test_large_maps_go_head_by_head_and_small_ones_together(
 ) -> None:
     map = random_map(3, 4, 20, 20, "decoder_self")
     together = pack_head_grid(map)
-    monkeypatch.setattr("transformer.analysis.parts._BATCH", 2 * 20 * 20)
+    monkeypatch.setattr("transformer.analysis.cell._BATCH", 2 * 20 * 20)
     _, at_once = unpack(together)
     _, by_twos = packed(map)
     for a, b in zip(at_once, by_twos, strict=True):

@@ -12,13 +12,12 @@ from tests.browser.apps.maps import drawn
 from tests.representatives import cases
 from transformer import load_checkpoint, record
 from transformer.analysis.lenses.lens import Lens
-from transformer.analysis.reading import AttentionMap, Reading, lenses, read
-from transformer.analysis.selection import Selection
+from transformer.analysis.reading import AttentionMap, Reading, Selection, lenses, read
 from transformer.recording import Recording
 from viz.components.head_grid.head_grid import HeadGrid
 from viz.components.head_map.head_map import MAX_CELLS, MAX_REGION, HeadMap, pack_head_map
 from viz.components.head_view.head_view import HeadView
-from viz.components.kit.pack import unpack
+from viz.components.kit.browser import unpack
 from viz.labels import label, percent
 
 KINDS = ("encoder_self", "decoder_self", "cross")
@@ -153,9 +152,9 @@ def test_sizes() -> None:
 
 
 def _page() -> None:
-    from transformer.analysis.selection import Selection
+    from transformer.analysis.reading import Selection
     from viz.components.head_map.head_map import HeadMap, head_map
-    from viz.components.kit.pack import pack
+    from viz.components.kit.browser import pack
     from viz.theme import DARK
 
     picture = HeadMap(Selection("cross", 0, 0))

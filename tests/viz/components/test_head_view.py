@@ -18,7 +18,7 @@ from viz.components.head_view.head_view import (
     HeadView,
     pack_head_view,
 )
-from viz.components.kit.pack import unpack
+from viz.components.kit.browser import unpack
 from viz.map_words import describe_heads, row_title
 
 
@@ -92,7 +92,7 @@ def test_signed_values_are_ranked_by_size() -> None:
 
 def _app() -> None:
     from viz.components.head_view.head_view import HeadView, head_view
-    from viz.components.kit.pack import pack
+    from viz.components.kit.browser import pack
     from viz.theme import LIGHT
 
     head_view(HeadView("cross", 0).data(pack({}), LIGHT, head=2, pins=("q1",)), "view")

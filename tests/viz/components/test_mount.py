@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from viz.components.kit.pack import unpack
+from viz.components.kit.browser import unpack
 from viz.theme import LIGHT
 
 
@@ -13,7 +13,7 @@ def _grid() -> None:
     import streamlit as st
 
     from viz.components.head_grid.head_grid import HeadGrid, head_grid
-    from viz.components.kit.pack import pack
+    from viz.components.kit.browser import pack
     from viz.theme import LIGHT
 
     head_grid(HeadGrid(("cross",)).data(pack({}), LIGHT, selected=("cross", 1, 2)), "grid")
@@ -24,7 +24,7 @@ def _player() -> None:
     import streamlit as st
 
     from viz.components.decode_player.decode_player import DecodePlayer, decode_player
-    from viz.components.kit.pack import pack
+    from viz.components.kit.browser import pack
     from viz.theme import LIGHT
 
     decode_player(DecodePlayer().data(pack({}), LIGHT, step=3), "player")
@@ -34,7 +34,7 @@ def _player() -> None:
 def _rows() -> None:
     import streamlit as st
 
-    from viz.components.kit.pack import pack
+    from viz.components.kit.browser import pack
     from viz.components.token_rows.token_rows import TokenRows, token_rows
     from viz.theme import LIGHT
 

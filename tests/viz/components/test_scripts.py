@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from tests.node import node
-from transformer.files.zip_file import MOST_FILES
+from transformer.files.tensor_files import MOST_FILES
 from viz.components.head_map.head_map import MAX_REGION
-from viz.components.kit.thumbnails import FULL, MASKED
+from viz.components.kit.picture import FULL, MASKED
 from viz.lessons.task import FLOOR
 from viz.state.preview_route import AGAIN
 

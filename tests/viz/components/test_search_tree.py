@@ -11,11 +11,18 @@ import pytest
 
 from transformer.decoding.search_tree import Dropped, Node, Score, SearchTree
 from transformer.token import Token
-from viz.components.kit.pack import unpack
-from viz.components.search_tree.entries import MOST_PIECES, entries_of
-from viz.components.search_tree.layout import layout, shared_chain
-from viz.components.search_tree.search_tree import FOLDED, MOST, name_of, pack_tree
-from viz.pages.decode.tree import search_csv
+from viz.components.kit.browser import unpack
+from viz.components.search_tree.search_tree import (
+    FOLDED,
+    MOST,
+    MOST_PIECES,
+    entries_of,
+    layout,
+    name_of,
+    pack_tree,
+    shared_chain,
+)
+from viz.pages.decode.hypotheses import search_csv
 
 EVERY = 10_000
 IDS, MARKS, NUMBERS = 0, 1, 2

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 from transformer import load_checkpoint, record
-from transformer.analysis.metrics.measure import metrics_of
-from transformer.analysis.selection import Selection
+from transformer.analysis.metrics.metrics import metrics_of
+from transformer.analysis.reading import Selection
 from transformer.training.history import list_snapshots
 from transformer.training.snapshots import Course, roles, watch
-from viz.components.kit.pack import unpack
+from viz.components.kit.browser import unpack
 from viz.components.snapshot_player import snapshot_player
 from viz.components.snapshot_player.snapshot_player import pack_snapshots
 

@@ -4,9 +4,19 @@ import numpy as np
 import pytest
 
 from transformer.token import Token
-from viz.exhibits.chart import Axis, Bars, Cells, Chart, Curve, Grid, Point, Rule, Span
-from viz.exhibits.chart_rows import rows_of
-from viz.exhibits.shading import weights
+from viz.exhibits.chart import (
+    Axis,
+    Bars,
+    Cells,
+    Chart,
+    Curve,
+    Grid,
+    Point,
+    Rule,
+    Span,
+    rows_of,
+    weights,
+)
 
 
 def chart(x: Axis, y: Axis, *marks: Curve | Bars | Grid | Cells | Point | Rule | Span) -> Chart:

@@ -6,13 +6,13 @@ from typing import Any
 import pytest
 
 from transformer.token import Token
-from viz.components.decode_player.so_far import word_so_far
-from viz.components.kit.pack import unpack
+from viz.components.decode_player.decode_player import word_so_far
+from viz.components.kit.browser import unpack
 from viz.exhibits.chart import Chart
 from viz.exhibits.exhibit import PictureAt
 from viz.figure_at import page_of
 from viz.labels import label, word_label
-from viz.run.growth import Growth
+from viz.run.work import Growth
 from viz.screen import parse
 
 TEXT = "She overslept."

@@ -6,27 +6,21 @@ from pathlib import Path
 import pytest
 
 from transformer import decode, load_checkpoint, record
-from transformer.analysis.bootstrap import caution
+from transformer.analysis.corpus_sweep import caution
 from transformer.analysis.reading import Reading, read, row_tokens
-from transformer.corpus.atlas import Atlas, place_of
-from transformer.corpus.labels import Label
+from transformer.corpus.labels import Atlas, Label, place_of
 from transformer.corpus.shipped import shipped_survey
 from transformer.corpus.surveyed import Estimate
 from transformer.edits import parse
-from transformer.inspection.composition import Composition
+from transformer.inspection.circuits import Composition
 from transformer.two_models.head_changes import head_changes, largest_row
-from viz.exhibits.chart import Curve
-from viz.exhibits.chart_rows import rows_of
+from viz.exhibits.chart import Curve, rows_of
 from viz.exhibits.table import Cell, Column, Row, Table
-from viz.figures.heads import changed_heads, footprint, head_map
-from viz.figures.heads.circuits_table import circuits_table
-from viz.figures.heads.heads_table import heads_table
-from viz.figures.heads.inks import OTHERS, inks_of
-from viz.figures.heads.names import head_name
-from viz.figures.heads.numbers_of_head import numbers_of_head
-from viz.figures.heads.relatives_table import relatives_table
+from viz.figures.heads import all_heads, changed_heads, of_head
+from viz.figures.heads.all_heads import OTHERS, head_name, heads_table, inks_of
+from viz.figures.heads.of_head import circuits_table, numbers_of_head, relatives_table
 from viz.labels import in_word
-from viz.pages.heads.sentences import rows_of as rows_in_sentences
+from viz.pages.heads.one import rows_of as rows_in_sentences
 from viz.painters.chart_plotly import figure
 from viz.painters.chart_sheet import sheet
 from viz.painters.table_html import table_html
@@ -44,7 +38,7 @@ def atlas() -> Atlas:
 
 
 def test_a_map_has_every_head_of_a_kind_once_by_its_name(atlas: Atlas) -> None:
-    chart = head_map.chart(atlas, "cross", "likeness", "likeness")
+    chart = all_heads.chart(atlas, "cross", "likeness", "likeness")
     rows = rows_of(chart)
     assert len(rows) == 24
     assert {row["point"] for row in rows} == {
@@ -57,7 +51,7 @@ def test_a_map_has_every_head_of_a_kind_once_by_its_name(atlas: Atlas) -> None:
 
 
 def test_a_larger_mark_is_of_a_head_that_is_worth_more(atlas: Atlas) -> None:
-    chart = head_map.chart(atlas, "cross", "entropy", "confidence")
+    chart = all_heads.chart(atlas, "cross", "entropy", "confidence")
     sizes = {
         name: size
         for mark in chart.marks
@@ -78,19 +72,19 @@ def test_a_head_that_harms_is_a_small_mark(atlas: Atlas) -> None:
     worth = {("cross", 0, 0): -0.5, ("cross", 0, 1): 0.0, ("cross", 0, 2): 0.1}
     known = {place: Estimate(mean, None, None, 1) for place, mean in worth.items()}
     changed = Atlas(replace(atlas.shipped, worth=known))
-    chart = head_map.chart(changed, "cross", "entropy", "worth")
+    chart = all_heads.chart(changed, "cross", "entropy", "worth")
     sizes = {
         name: size
         for mark in chart.marks
         if isinstance(mark, Curve)
         for name, size in zip(mark.names, mark.sizes, strict=True)
     }
-    assert sizes["Cross L0 H0"] == sizes["Cross L0 H1"] == head_map.SMALLEST
-    assert sizes["Cross L0 H2"] == head_map.LARGEST
+    assert sizes["Cross L0 H0"] == sizes["Cross L0 H1"] == all_heads.SMALLEST
+    assert sizes["Cross L0 H2"] == all_heads.LARGEST
 
 
 def test_axes_hold_the_numbers_of_the_survey(atlas: Atlas) -> None:
-    rows = rows_of(head_map.chart(atlas, "cross", "entropy", "worth"))
+    rows = rows_of(all_heads.chart(atlas, "cross", "entropy", "worth"))
     row = next(each for each in rows if each["point"] == "Cross L2 H3")
     estimate = atlas.heads["cross", 2, 3].numbers["entropy"]
     assert row["Entropy"] == pytest.approx(estimate.mean)
@@ -99,10 +93,10 @@ def test_axes_hold_the_numbers_of_the_survey(atlas: Atlas) -> None:
 
 def test_a_number_that_a_kind_lacks_is_said_in_place_of_an_empty_map(atlas: Atlas) -> None:
     for kind in ("encoder_self", "decoder_self"):
-        chart = head_map.chart(atlas, kind, "alignment", "worth")
+        chart = all_heads.chart(atlas, kind, "alignment", "worth")
         assert chart.instead and not chart.marks
         assert sheet(chart, LIGHT, 240.0).marks
-    assert not head_map.chart(atlas, "cross", "alignment", "worth").instead
+    assert not all_heads.chart(atlas, "cross", "alignment", "worth").instead
 
 
 def labels_of(n: int) -> list[Label]:
@@ -121,10 +115,10 @@ def test_no_two_labels_share_a_colour(n: int) -> None:
 
 def test_each_label_of_a_map_has_a_mark_of_its_own_name_and_colour(atlas: Atlas) -> None:
     for kind in atlas.kinds:
-        marks = head_map.chart(atlas, kind, "likeness", "likeness").marks
+        marks = all_heads.chart(atlas, kind, "likeness", "likeness").marks
         curves = [mark for mark in marks if isinstance(mark, Curve)]
         assert len({mark.ink for mark in curves}) == len(curves)
-        titles = {mark.name for mark in curves} - {head_map.NO_LABEL}
+        titles = {mark.name for mark in curves} - {all_heads.NO_LABEL}
         named = (atlas.label(place_of(each)) for each in atlas.of_kind(kind))
         assert titles == {label.title for label in named if label}
 
@@ -237,7 +231,7 @@ def test_a_table_without_rows_has_no_box() -> None:
 
 def test_a_footprint_is_whole(atlas: Atlas) -> None:
     for head in atlas.survey.heads:
-        chart = footprint.chart(head)
+        chart = of_head.chart(head)
         assert sum(row["share of the weight"] for row in rows_of(chart)) == pytest.approx(
             1, abs=0.01
         )
@@ -250,7 +244,7 @@ def test_heads_have_the_numbers_that_the_model_gives_their_layers(atlas: Atlas) 
     place = "cross", 2, 3
     assert head_name(place, atlas) == "Cross L2 H3" and head_name(place, other) == "Cross L6 H3"
     assert head_name(("encoder_self", 2, 3), other) == "Encoder L2 H3"
-    assert {row["point"] for row in rows_of(head_map.chart(other, "cross", "likeness", ""))} == {
+    assert {row["point"] for row in rows_of(all_heads.chart(other, "cross", "likeness", ""))} == {
         f"Cross L{layer} H{head}" for layer in (1, 4, 6) for head in range(8)
     }
     near = relatives_table(other, other.relatives(place, 5), [""] * 5)

@@ -8,12 +8,13 @@ import pytest
 
 from transformer.complexity import LAYERS, LENGTHS, Measured, Sizes, Timing
 from viz.export import costs_csv
-from viz.figures.cost_table import cost_samples, cost_table
-from viz.figures.layer_costs import (
+from viz.figures.costs import (
     LONGEST,
     QUANTITIES,
     SHORTEST,
     cost_chart,
+    cost_samples,
+    cost_table,
     describe_costs,
     describe_times,
     lengths,

@@ -3,16 +3,27 @@
 import math
 from dataclasses import replace
 
-from transformer.analysis.bootstrap import caution
-from transformer.analysis.corpus_sweep import Worth
+from transformer.analysis.corpus_sweep import Worth, caution
 from transformer.commands.sweep import COMMAND as SWEEP
 from viz.exhibits.table import Cell, Change, Table
-from viz.figures.dependence_tables import dependence_cell, dependence_table, dependence_tables
-from viz.figures.means_table import MeanOff, means_table
-from viz.figures.pairs_table import PairOff, pairs_table
-from viz.figures.patch_maps import patch_cell, patch_map
-from viz.figures.score_split import Part, score_split
-from viz.figures.sweep_table import CLASSES, HeadOff, sweep_table
+from viz.figures.positions import (
+    Part,
+    dependence_cell,
+    dependence_table,
+    dependence_tables,
+    score_split,
+)
+from viz.figures.sweeps import (
+    CLASSES,
+    HeadOff,
+    MeanOff,
+    PairOff,
+    means_table,
+    pairs_table,
+    patch_cell,
+    patch_map,
+    sweep_table,
+)
 from viz.painters.shades import stop_of
 
 

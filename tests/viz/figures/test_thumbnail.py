@@ -10,10 +10,9 @@ import torch
 from transformer import Recording
 from transformer.analysis.reading import PLAIN, Reading
 from transformer.token import Token
-from viz.figures.gallery_cards import Picture, cards
-from viz.figures.thumbnail import describe_thumbnail, draw_thumbnail, facts_there
+from viz.figures.scenes import Picture, cards, describe_thumbnail, draw_thumbnail, facts_there
 from viz.screen import Screen
-from viz.stories.shipped import stories_of
+from viz.stories.reading import stories_of
 from viz.stories.story import Fact, Scene
 from viz.theme import LIGHT
 

@@ -5,8 +5,7 @@ import json
 import pytest
 
 from tests.viz.lessons.test_every_task import EACH, all_seen, right, wrong
-from viz.lessons.attempt import Attempt, answered, reveal
-from viz.lessons.browser_answers import MOST, attempt_of, entry_of, read_entries
+from viz.lessons.answers import MOST, Attempt, answered, attempt_of, entry_of, read_entries, reveal
 from viz.lessons.task import Task
 
 

@@ -11,11 +11,10 @@ import torch
 from tests.representatives import cases
 from tests.viz.lessons.test_every_task import HEADS, SENTENCES, seen
 from transformer.words import word_groups
-from viz.lessons.kinds import tasks
+from viz.lessons.exercise import tasks
 from viz.lessons.subject import Subject
 from viz.lessons.task import percent_of
-from viz.lessons.tasks.shifted import moved
-from viz.lessons.tasks.spread import MOST
+from viz.lessons.tasks.maps import MOST, moved
 
 ROWS = [
     (checkpoint, text, head, row)

@@ -12,13 +12,11 @@ import pytest
 from tests.representatives import thorough
 from transformer import Checkpoint, decode, evidence, load_checkpoint, record
 from transformer.checkpoint import shipped_path
-from viz.lessons.attempt import Attempt, answered, reveal
-from viz.lessons.kinds import tasks
-from viz.lessons.needs import lacking
-from viz.lessons.place import Place, find_place
-from viz.lessons.subject import Subject
+from viz.lessons.answers import Attempt, answered, reveal
+from viz.lessons.exercise import lacking, tasks
+from viz.lessons.subject import Place, Subject, find_place
 from viz.lessons.task import Reply, Task, even, log_loss, shares
-from viz.stories.shipped import stories_of
+from viz.stories.reading import stories_of
 from viz.stories.story import Scene
 
 TASKS = tasks()

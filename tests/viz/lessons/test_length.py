@@ -2,7 +2,7 @@
 
 import pytest
 
-from viz.stories.shipped import stories_of
+from viz.stories.reading import stories_of
 from viz.stories.story import Story
 
 MINUTES = 6

@@ -3,7 +3,7 @@
 import pytest
 
 from viz.labels import number
-from viz.lessons.number import read_number
+from viz.lessons.task import read_number
 
 
 @pytest.mark.parametrize(

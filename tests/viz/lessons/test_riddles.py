@@ -8,13 +8,13 @@ import pytest
 from tests.representatives import cases
 from tests.viz.lessons.test_every_task import of_riddle, opened
 from transformer import decode
-from transformer.causes.omissions import MOST
+from transformer.causes.evidence import MOST
 from transformer.checkpoint import shipped_path
 from transformer.edits import Edit
 from transformer.fingerprint import is_marked
 from transformer.words import word_groups
-from viz.lessons.attempt import Attempt, answered
-from viz.lessons.kinds import read_task
+from viz.lessons.answers import Attempt, answered
+from viz.lessons.exercise import read_task
 from viz.lessons.riddle import NO_RIDDLE, Riddle, mistake_line, numbered, read_mistake
 from viz.lessons.riddles import (
     evidence_of,
@@ -30,7 +30,7 @@ from viz.run.request import answer
 from viz.state.focus import pinned_target, pinned_tokens
 from viz.state.page import Pane
 from viz.state.requests import request_on
-from viz.stories.shipped import shipped_stories
+from viz.stories.reading import shipped_stories
 from viz.stories.story import Scene
 
 NAME = "en-de-1"

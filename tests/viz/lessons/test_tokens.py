@@ -8,7 +8,7 @@ from viz.pages.lessons.lesson import opened_by, place_in
 from viz.run.request import make_answer
 from viz.screen import Screen
 from viz.state.requests import request_of
-from viz.stories.shipped import shipped_stories
+from viz.stories.reading import shipped_stories
 
 TEXT = "The knights vanquished the terrifying dragon."
 SCENES = [

@@ -29,7 +29,7 @@ from viz.components.head_grid.head_grid import pack_kinds
 from viz.components.head_map.head_map import pack_head_map
 from viz.components.head_view.head_view import HeadView, pack_head_view
 from viz.components.kit import browser
-from viz.components.kit.pack import unpack
+from viz.components.kit.browser import unpack
 from viz.paper.record import FigureError
 from viz.sentence import wording
 from viz.theme import DARK, LIGHT

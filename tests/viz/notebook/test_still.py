@@ -20,7 +20,7 @@ from viz import (
     search_tree,
     word_card,
 )
-from viz.notebook import still
+from viz.notebook import picture as still
 
 TEXT = "It rains."
 DROPPED_WHOLE = {"style", "script", "textarea", "option", "noscript"}

@@ -13,15 +13,22 @@ from transformer.corpus.questions import Pattern, ask
 from transformer.corpus.shipping import sentences_for
 from transformer.inputs import InputError
 from viz.exhibits.table import Row, Table
-from viz.fields.explore import ExploreFields
-from viz.figures.heads.answers_table import COLUMNS
-from viz.pages.heads.answers import NAME, Counted, HeadsAsked
-from viz.pages.heads.asking import exhibits_of_question
-from viz.pages.heads.drawing import kind_here, pattern_of, understood
-from viz.pages.heads.pinned import exhibits_of_pins, offers
-from viz.run.batches import Runner
-from viz.run.growth import Growth
+from viz.fields.fields import ExploreFields
+from viz.figures.heads.all_heads import COLUMNS
+from viz.pages.heads.questions import (
+    NAME,
+    Counted,
+    HeadsAsked,
+    exhibits_of_pins,
+    exhibits_of_question,
+    kind_here,
+    offers,
+    pattern_of,
+    understood,
+)
+from viz.run.line import Runner
 from viz.run.request import answer, make_request, open_checkpoint
+from viz.run.work import Growth
 from viz.screen import Screen, parse, put
 from viz.state.page import Pane
 
@@ -72,7 +79,7 @@ def test_heads_that_the_list_has_no_room_for_are_counted(monkeypatch: pytest.Mon
     """Of some models most heads look there."""
     n = len(rows(pane(QUESTION)))
     assert n > 2
-    monkeypatch.setattr("viz.pages.heads.answers.MOST_ROWS", 2)
+    monkeypatch.setattr("viz.pages.heads.questions.MOST_ROWS", 2)
     shown = table(Counted(), pane(QUESTION))
     assert len(shown.rows) == 2 and f"{n - 2} more head" in shown.foot
 

@@ -3,10 +3,10 @@
 import pytest
 
 from tests.viz.ui.test_app import start
-from viz.pages.heads import further
-from viz.pages.heads.further import HeadCircuits
-from viz.run.batches import Runner
+from viz.pages.heads import one
+from viz.pages.heads.one import HeadCircuits
 from viz.run.cache import CACHE
+from viz.run.line import Runner
 
 
 def test_no_head_of_a_single_layer_has_circuits() -> None:
@@ -22,9 +22,9 @@ def test_all_heads_are_read_once_where_they_are_few(
     monkeypatch: pytest.MonkeyPatch, most: int, n_read: int
 ) -> None:
     """Of a large model each head reads them anew, and nothing is kept."""
-    heads = further.inspected(("copy", 7)).heads
+    heads = one.inspected(("copy", 7)).heads
     read, layer = [], heads.layer
-    monkeypatch.setattr(further, "MOST_BYTES", most)
+    monkeypatch.setattr(one, "MOST_BYTES", most)
     CACHE.clear()
     before = CACHE.n_bytes
 

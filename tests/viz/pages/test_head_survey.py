@@ -9,11 +9,11 @@ from transformer.checkpoint import CheckpointError
 from transformer.corpus import shipping
 from transformer.models.family import Family
 from viz.exhibits.table import Table
-from viz.figures.heads.words_of_head import loss_of
-from viz.pages.heads import surveys
+from viz.figures.heads.of_head import loss_of
+from viz.pages.heads import every
+from viz.pages.heads.every import HeadSurvey, atlas_of
 from viz.pages.heads.one import exhibits_of_head
-from viz.pages.heads.surveys import HeadSurvey, atlas_of
-from viz.run.batches import Runner
+from viz.run.line import Runner
 from viz.run.request import answer, make_request, open_checkpoint
 from viz.run.work import finish
 from viz.screen import Screen
@@ -32,7 +32,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         lines = {n: " ".join(str(n * i % 7 + 2) for i in range(1, 6)) for n in range(1, 11)}
         return shipping.Sentences(lines, "ten lines")
 
-    monkeypatch.setattr(surveys, "sentences_for", few)
+    monkeypatch.setattr(every, "sentences_for", few)
     return tmp_path / "copy"
 
 

@@ -7,9 +7,8 @@ from html.parser import HTMLParser
 import pytest
 
 from viz.exhibits.table import Cell, Change, Column, Legend, Row, Table, Tables
-from viz.figures.means_table import MeanOff, means_table
-from viz.figures.sweep_table import HeadOff, sweep_table
-from viz.figures.token_lines import token_lines
+from viz.figures.decoding import token_lines
+from viz.figures.sweeps import HeadOff, MeanOff, means_table, sweep_table
 from viz.painters.shades import contrast, grounds_of, luminance
 from viz.painters.table_html import samples_body, table_html
 from viz.painters.table_sheet import table_sheet

@@ -2,13 +2,11 @@
 
 import pytest
 
-from viz.exhibits.words import Line, Span, Words
-from viz.painters.words_html import words_html
-from viz.painters.words_sheet import words_sheet
-from viz.paper.lettering import width_of
-from viz.paper.sheet import Sheet
+from viz.exhibits.exhibit import Line, Span, Words
+from viz.painters.words_html import words_html, words_sheet
+from viz.paper.figure import rows
+from viz.paper.sheet import Sheet, width_of
 from viz.paper.sheet import Words as Text
-from viz.paper.table import rows
 from viz.theme import DARK, LIGHT, Theme
 
 NASTY = '<img src=x onerror="x">'

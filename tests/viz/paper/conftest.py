@@ -5,8 +5,7 @@ from collections.abc import Callable
 import pytest
 
 from tests.viz.conftest import with_nasty_words
-from transformer.analysis.reading import Reading
-from transformer.analysis.selection import Selection
+from transformer.analysis.reading import Reading, Selection
 from transformer.recording import Recording
 from viz.components.cell_steps.cell_steps import CellSteps
 from viz.components.head_grid.head_grid import HeadGrid

@@ -9,7 +9,7 @@ import pytest
 from transformer import decode, load_checkpoint, record
 from transformer.checkpoint import checkpoints_folder
 from viz.__main__ import main
-from viz.commands.open import read_figure
+from viz.commands.opening import read_figure
 
 ADDRESS = "http://localhost:8501/?checkpoint=copy&text=3+7+2&kind=cross&layer=1&head=2&picture=map"
 

@@ -25,11 +25,10 @@ from transformer.tokenizer import NumberTokenizer
 from viz.__main__ import main
 from viz.exhibits.exhibit import Exhibit, PictureAt
 from viz.figure_at import page_of
-from viz.paper.figure import COLUMN, PAGE
+from viz.paper.figure import COLUMN, PAGE, rows
 from viz.paper.record import address_of
 from viz.paper.sheet import Box, Words
-from viz.paper.table import rows
-from viz.ui.printing import figure_of
+from viz.ui.saving import figure_of
 
 ROOT = Path(__file__).parents[3]
 SVG = "{http://www.w3.org/2000/svg}"

@@ -18,9 +18,8 @@ import pytest
 from transformer.extras import NotInstalled
 from transformer.recording import Recording
 from viz.paper.crate import command, crate
-from viz.paper.figure import PAGE
+from viz.paper.figure import PAGE, rows, table
 from viz.paper.record import LARGEST, FigureError, Record, read_record
-from viz.paper.table import rows, table
 
 
 @pytest.mark.parametrize("kind", ["csv", "parquet"])

@@ -17,14 +17,13 @@ from transformer.discover import discover
 from transformer.formats.headscope import save_checkpoint
 from transformer.tokenizer import SentencePieceTokenizer
 from viz.figure_at import page_of
-from viz.figures.layer_costs import cost_chart
+from viz.figures.costs import cost_chart
 from viz.painters.chart_sheet import sheet as sheet_of
 from viz.paper.figure import COLUMN, PAGE, Figure
-from viz.paper.lettering import SMALL, width_of
 from viz.paper.record import address_of
-from viz.paper.sheet import Sheet, Words
+from viz.paper.sheet import SMALL, Sheet, Words, width_of
 from viz.theme import LIGHT
-from viz.ui.printing import figure_of
+from viz.ui.saving import figure_of
 
 SHORT = "a b c d"
 LONG = "Electroencephalographically"

@@ -17,17 +17,15 @@ from tests.viz.conftest import PLACED
 from tests.viz.paper.conftest import HOSTILE, PICTURES, WORDS
 from transformer import decode
 from transformer import record as make_recording
-from transformer.analysis.reading import Reading, read
-from transformer.analysis.selection import Selection
+from transformer.analysis.reading import Reading, Selection, read
 from transformer.complexity import LAYERS
 from transformer.discover import discover
 from transformer.recording import Recording
 from transformer.token import Token
 from viz.components.cell_steps.cell_steps import CellSteps
 from viz.components.decode_player.decode_player import DecodePlayer
-from viz.components.kit.pack import unpack
-from viz.exhibits.chart import Bars, Curve, Grid
-from viz.exhibits.shading import root_law
+from viz.components.kit.browser import unpack
+from viz.exhibits.chart import Bars, Curve, Grid, root_law
 from viz.figure_at import page_of
 from viz.figures.masks import STATES
 from viz.labels import labels
@@ -35,10 +33,9 @@ from viz.painters.chart_sheet import sheet
 from viz.painters.shades import luminance
 from viz.paper.figure import COLUMN, PAGE, Figure, of_component
 from viz.paper.record import FigureError, Record, address_of, read_record
-from viz.paper.scale import FAINT, hatched
-from viz.paper.sheet import Box, Line, Words
+from viz.paper.sheet import FAINT, Box, Line, Words, hatched
 from viz.theme import DARK, LIGHT
-from viz.ui.printing import figure_of as figure_of_page
+from viz.ui.saving import figure_of as figure_of_page
 
 SVG = "{http://www.w3.org/2000/svg}"
 pictures = pytest.mark.parametrize("name", PICTURES)

@@ -10,13 +10,11 @@ import torch
 from transformer import Recording, record
 from transformer.discover import discover
 from viz import head_grid, head_map, head_view
-from viz.exhibits.chart import Axis, Chart, Grid
-from viz.exhibits.shading import differences, weights
+from viz.exhibits.chart import Axis, Chart, Grid, differences, weights
 from viz.notebook.figures import figure
 from viz.notebook.picture import Picture
 from viz.painters.chart_sheet import sheet
-from viz.paper.drawing import Drawing
-from viz.paper.sheet import Sheet, Words
+from viz.paper.sheet import Drawing, Sheet, Words
 from viz.theme import LIGHT
 
 ROOT = "square root of the weight"

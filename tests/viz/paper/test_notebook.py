@@ -7,8 +7,8 @@ import pytest
 
 from transformer.recording import Recording
 from viz import head_map, head_view
+from viz.paper.figure import rows
 from viz.paper.record import FigureError, read_record
-from viz.paper.table import rows
 
 
 def test_a_picture_of_a_notebook_is_saved_by_the_ending_of_its_file(

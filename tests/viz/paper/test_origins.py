@@ -13,14 +13,13 @@ from transformer.checkpoint import checkpoints_folder
 from transformer.recording import Recording
 from transformer.token import Token
 from viz.exhibits.chart import Chart
-from viz.exhibits.exhibit import Exhibit, PictureAt
+from viz.exhibits.exhibit import Exhibit, PictureAt, Words
 from viz.exhibits.table import Table, Tables, as_tables
-from viz.exhibits.words import Words
 from viz.figure_at import page_of
 from viz.paper.record import address_of
 from viz.screen import parse
 from viz.state.page import Pane
-from viz.ui.printing import figure_of
+from viz.ui.saving import figure_of
 
 TEXT = "The animals were tired."
 OF_NO_TEXT = {"qk", "ov", "tree"}

@@ -7,7 +7,7 @@ from viz.figure_at import page_of
 from viz.paper.figure import COLUMN, PAGE
 from viz.paper.record import address_of
 from viz.paper.sheet import INCH, Line, Mark, Words
-from viz.ui.printing import figure_of
+from viz.ui.saving import figure_of
 
 
 def marks_of(address: str, width: float = COLUMN, name: str = "") -> list[Mark]:

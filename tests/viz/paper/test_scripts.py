@@ -9,9 +9,8 @@ from fontTools.ttLib import TTFont
 from pypdf import PdfReader
 
 from tests.representatives import cases
-from viz.paper.lettering import fitted
 from viz.paper.printed import pdf
-from viz.paper.sheet import Sheet, Words
+from viz.paper.sheet import Sheet, Words, fitted
 from viz.paper.svg import svg
 
 SVG = "{http://www.w3.org/2000/svg}"

@@ -16,7 +16,7 @@ from transformer.extras import EXTRAS
 from viz.paper.record import address_of
 from viz.screen import link
 from viz.state.checkpoints import shipped_names
-from viz.stories.shipped import stories_of
+from viz.stories.reading import stories_of
 
 ROOT = Path(__file__).parents[3]
 BLOCKED = (*EXTRAS["app"], "starlette", "tornado", "altair", "pyarrow")
@@ -27,7 +27,7 @@ sys.modules.update(dict.fromkeys(sys.argv[1].split()))
 from viz.figure_at import page_of
 from viz.paper.figure import COLUMN
 from viz.paper.record import address_of
-from viz.ui.printing import figure_of
+from viz.ui.saving import figure_of
 
 sizes = {}
 for folder, address in json.load(sys.stdin):
@@ -58,13 +58,13 @@ model = torch.nn.TransformerEncoderLayer(8, 2).eval()
 picture = str(head_view(record(model, torch.randn(3, 1, 8), list("abc"))))
 
 from transformer.discover import discover
-import viz.figure_at, viz.ui.printing
+import viz.figure_at, viz.ui.saving
 
 discover("viz.pages", "PAGE")
 imported = [name for name in ("matplotlib", "fontTools") if name in sys.modules]
 
 warnings.resetwarnings()
-from viz.paper.table import table
+from viz.paper.figure import table
 
 parquet = table([{"weight": 0.5}], "parquet")[:4].decode()
 print(json.dumps({"picture": picture, "imported": imported, "parquet": parquet}))

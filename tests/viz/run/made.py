@@ -4,9 +4,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from transformer.decoding.alone import OnStep
-from viz.run.batches import Runner
-from viz.run.study import Study
+from transformer.decoding.shared_batch import OnStep
+from viz.run.line import Runner
+from viz.run.work import Study
 
 
 @dataclass(frozen=True)

@@ -9,11 +9,9 @@ import pytest
 
 from tests.transformer.decoding.test_shared_batch import until
 from transformer import Recording
-from viz.run.batches import Runner, entered
 from viz.run.cache import CACHE
-from viz.run.device_line import PREVIEW, device_line
-from viz.run.line import Line
-from viz.run.models import here as here_module
+from viz.run.line import PREVIEW, Line, Runner, device_line, entered
+from viz.run.models import place as here_module
 from viz.run.request import Answer, make_answer, make_request, recording_of_text
 
 

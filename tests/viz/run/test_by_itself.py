@@ -13,14 +13,22 @@ from torch import Tensor
 from tests.transformer.decoding.test_shared_batch import until
 from tests.viz.run.made import Made
 from transformer import decode
-from transformer.decoding.alone import OnStep
 from transformer.decoding.method import Ask, Hypothesis, Search
+from transformer.decoding.shared_batch import OnStep
 from viz.run import line as line_module
-from viz.run.batches import Runner, batch_of, entered
-from viz.run.by_itself import LONGEST, by_itself
 from viz.run.cache import CACHE
-from viz.run.device_line import ENTERED, PREVIEW, DeviceLine, device_line
-from viz.run.line import Line
+from viz.run.line import (
+    ENTERED,
+    LONGEST,
+    PREVIEW,
+    DeviceLine,
+    Line,
+    Runner,
+    batch_of,
+    by_itself,
+    device_line,
+    entered,
+)
 from viz.run.request import make_request, open_checkpoint
 from viz.run.work import follow
 

@@ -11,11 +11,12 @@ import torch
 from tests.representatives import thorough
 from tests.viz.conftest import random_checkpoint
 from transformer import Checkpoint, Recording, decode, record
-from transformer.memory import weights_bytes
+from transformer.device import weights_bytes
 from viz.components.head_view.head_view import HeadView
-from viz.run import payloads, request, work
+from viz.run import previews as payloads
+from viz.run import request, work
 from viz.run.cache import LONGEST, Cache, Models, bytes_of
-from viz.run.payloads import keep_payload, payload_of
+from viz.run.previews import keep_payload, payload_of
 from viz.run.request import Answer, Request, answer, size_of_answer
 from viz.run.work import at_hand
 

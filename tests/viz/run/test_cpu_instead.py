@@ -17,10 +17,9 @@ from tests.viz.state.test_live_preview import address_of, post, text
 from tests.viz.ui.test_app import turn, widget
 from transformer.layers.attention import DotProductAttention
 from transformer.recording import AttentionCall
-from viz.run import cpu_instead
-from viz.run.cache import CACHE
-from viz.run.cpu_instead import LATER, Failures
-from viz.run.keep import forget
+from viz.run import line as cpu_instead
+from viz.run.cache import CACHE, forget
+from viz.run.line import LATER, Failures
 from viz.state import live_preview
 from viz.state.preview_route import AS_ENTERED, preview_route
 

@@ -6,7 +6,7 @@ from weakref import ref
 
 import pytest
 
-from viz.run import garbage
+from viz.run import cache as garbage
 from viz.server.serving import options_of_app
 
 

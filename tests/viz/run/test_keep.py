@@ -4,7 +4,7 @@ from threading import Event, Thread
 
 import pytest
 
-from viz.run.keep import keep
+from viz.run.cache import keep
 
 
 def test_the_last_ones_are_kept() -> None:

@@ -8,12 +8,9 @@ from typing import Any, ClassVar
 
 import pytest
 
-from viz.run.batches import Runner
 from viz.run.cache import CACHE
-from viz.run.line import Line
-from viz.run.newest import Newest
-from viz.run.study import Study
-from viz.run.work import Follower
+from viz.run.line import Line, Runner
+from viz.run.work import Follower, Newest, Study
 
 
 @dataclass(frozen=True, eq=False)

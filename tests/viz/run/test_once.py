@@ -2,7 +2,7 @@
 
 from threading import Thread
 
-from viz.run.once import once_a_run, one_run
+from viz.run.cache import once_a_run, one_run
 
 
 def test_a_run_looks_once_for_each_argument() -> None:

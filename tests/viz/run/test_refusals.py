@@ -15,7 +15,7 @@ def test_a_forced_search_that_fails_is_made_once() -> None:
     plain = make_request("en-de-small", "Tom lives in Boston.", "beam", (("max_len", 2),))
     request = replace(plain, constraints=Constraints(force=((303,), (304,), (305,))))
     sentences = []
-    with patch("viz.run.models.here.decode", wraps=transformer.decode) as decode:
+    with patch("viz.run.models.place.decode", wraps=transformer.decode) as decode:
         for _ in range(3):
             with pytest.raises(InputError) as refusal:
                 answer(request)

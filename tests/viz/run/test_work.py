@@ -14,17 +14,14 @@ import pytest
 
 from tests.transformer.decoding.test_shared_batch import until
 from tests.viz.run.made import Made
-from transformer.decoding.alone import OnStep
+from transformer.decoding.shared_batch import OnStep
 from transformer.refusal import Refusal
 from viz.run import line as line_module
-from viz.run import steps as step_module
+from viz.run import line as step_module
 from viz.run import work as works
-from viz.run.batches import Runner
 from viz.run.cache import CACHE
-from viz.run.device_line import ENTERED, device_line
-from viz.run.line import Place
-from viz.run.study import Study
-from viz.run.work import finish, follow, latest
+from viz.run.line import ENTERED, Place, Runner, device_line
+from viz.run.work import Study, finish, follow, latest
 
 
 @pytest.fixture(autouse=True)

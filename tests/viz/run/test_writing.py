@@ -10,11 +10,9 @@ import pytest
 from transformer import InputError
 from viz.run import request as requests
 from viz.run import work as works
-from viz.run.batches import Runner
-from viz.run.cache import CACHE
-from viz.run.keep import forget
-from viz.run.request import Answer, Request, answer, make_answer, make_request
-from viz.run.shorter import part_of, with_length
+from viz.run.cache import CACHE, forget
+from viz.run.line import Runner
+from viz.run.request import Answer, Request, answer, make_answer, make_request, part_of, with_length
 from viz.run.work import at_hand, follow
 
 

@@ -8,8 +8,8 @@ from starlette.applications import Starlette
 from starlette.testclient import TestClient
 from streamlit.file_util import get_static_dir
 
-from viz.server import first_chunks
-from viz.server.first_chunks import AT, ELEMENTS, SMALL, chunks_route, scripts, with_chunks
+from viz.server import shell as first_chunks
+from viz.server.shell import ELEMENTS, FIRST_CHUNKS_AT, SMALL, chunks_route, scripts, with_chunks
 
 PAGE = (Path(get_static_dir()) / "index.html").read_bytes()
 
@@ -39,7 +39,7 @@ def test_the_file_holds_the_small_scripts_as_they_are(client: TestClient) -> Non
     assert len(answer.json()) > 60
     for name, text in answer.json().items():
         assert text == (folder / name).read_text("utf-8") and len(text) <= SMALL
-    plain = client.get(AT, headers={"accept-encoding": "identity"})
+    plain = client.get(FIRST_CHUNKS_AT, headers={"accept-encoding": "identity"})
     assert plain.json() == answer.json() and "content-encoding" not in plain.headers
     assert "immutable" not in plain.headers["cache-control"]  # whatever stands there later
 

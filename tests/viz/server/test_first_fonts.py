@@ -9,9 +9,7 @@ from starlette.applications import Starlette
 from starlette.responses import HTMLResponse
 from starlette.testclient import TestClient
 
-from viz.server.first_fonts import AT, FOLDER, faces, fonts_route
-from viz.server.shell import ROOT, Shell
-from viz.server.waiting import waiting
+from viz.server.shell import FIRST_FONTS_AT, FOLDER, ROOT, Shell, faces, fonts_route, waiting
 
 STREAMLIT = Path(streamlit.__file__).parent
 VIZ = Path(__file__).parents[3] / "viz"
@@ -38,7 +36,7 @@ def test_every_icon_that_is_named_is_among_the_copies() -> None:
 def test_the_page_asks_for_the_copies_and_no_longer_for_the_whole(client: TestClient) -> None:
     page = client.get("/", headers={"accept": "text/html"}).text
     assert "a.woff2" not in page
-    addresses = re.findall(rf'url\("(\./{AT}/[^"]+)"\)', page)
+    addresses = re.findall(rf'url\("(\./{FIRST_FONTS_AT}/[^"]+)"\)', page)
     assert len(addresses) == 3
     for address in addresses:
         answer = client.get(address)
@@ -50,7 +48,7 @@ def test_the_page_asks_for_the_copies_and_no_longer_for_the_whole(client: TestCl
 
 @pytest.mark.parametrize("name", ["faces.css", "none.woff2", "..%2Fshell.py"])
 def test_nothing_else_is_sent(name: str, client: TestClient) -> None:
-    assert client.get(f"/{AT}/{name}").status_code == 404
+    assert client.get(f"/{FIRST_FONTS_AT}/{name}").status_code == 404
 
 
 def codes(text: str) -> set[int]:

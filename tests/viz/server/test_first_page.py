@@ -6,7 +6,7 @@ import pytest
 from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
-from viz.server import first_page
+from viz.server import first_picture as first_page
 
 HOST = "http://here"
 

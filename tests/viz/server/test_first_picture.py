@@ -1,14 +1,14 @@
 """The picture of the first screen is made before anybody comes, and so is what its words need."""
 
+from viz.causes.card import signs_of
+from viz.causes.needs import Causes
 from viz.labels import bare_label
-from viz.run.causes import Causes
 from viz.run.request import make_answer
 from viz.run.work import at_hand
 from viz.screen import Screen
 from viz.server.first_picture import first_picture
 from viz.state.checkpoints import shipped_names
 from viz.state.requests import first_example, request_of
-from viz.ui.causes.signs import signs_of
 
 
 def test_the_first_screen_says_which_words_need_another_than_they_look_at() -> None:

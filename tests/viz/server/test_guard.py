@@ -11,9 +11,9 @@ from starlette.testclient import TestClient
 from starlette.websockets import WebSocket, WebSocketDisconnect
 from streamlit.proto.BackMsg_pb2 import BackMsg
 
-from viz.run.operating.metrics import COUNTS
+from viz.run.operating import COUNTS
 from viz.server.guard import STREAM, Guard
-from viz.state.browser import COOKIE
+from viz.state.state import COOKIE
 
 HOME = "http://localhost:8501"
 CLOSED = ("_stcore/metrics", "_stcore/upload_file/a/b", "base/_stcore/metrics", "_stcore/agent/x")

@@ -19,11 +19,18 @@ from streamlit.web.server.starlette.starlette_static_routes import (
 from tests.viz.server.test_recording_scenes import pages
 from transformer.discover import discover
 from viz.run.cache import CACHE
-from viz.run.models.here import Here
+from viz.run.models.place import Here
 from viz.run.request import answer
 from viz.server import serving
-from viz.server.link_head import PIXELS, description_of, origin_of, screen_of
-from viz.server.link_picture import FIXED, MOST_WAIT, link_picture_route
+from viz.server.link_head import (
+    FIXED,
+    MOST_WAIT,
+    PIXELS,
+    description_of,
+    link_picture_route,
+    origin_of,
+    screen_of,
+)
 from viz.server.recording_scenes import request_of_scene
 from viz.state import limits
 from viz.state.page import PAGES

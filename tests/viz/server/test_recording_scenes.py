@@ -7,7 +7,7 @@ from urllib.parse import parse_qsl, urlsplit
 import pytest
 
 from transformer.discover import discover
-from viz.components.kit.pack import unpack
+from viz.components.kit.browser import unpack
 from viz.screen import parse
 from viz.server.recording_scenes import saved_scene, story_file
 from viz.state.page import PAGES

@@ -6,12 +6,19 @@ import pytest
 from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
-from viz.components.kit import scripts
-from viz.components.kit.browser import Component
-from viz.components.kit.scripts import AT, SERVED, module_of, script_address, script_files
-from viz.server.scripts import scripts_route
+from viz.components.kit.browser import (
+    AT,
+    FIRST,
+    SERVED,
+    Component,
+    __file__,
+    module_of,
+    script_address,
+    script_files,
+)
+from viz.server.serving import scripts_route
 
-NAMES = sorted(path.parent.name for path in Path(scripts.__file__).parents[1].glob("*/index.js"))
+NAMES = sorted(path.parent.name for path in Path(__file__).parents[1].glob("*/index.js"))
 
 
 @pytest.fixture
@@ -40,7 +47,7 @@ def test_where_nobody_serves_files_scripts_come_within_elements(
 
 
 def test_the_components_of_the_first_screen_are_there() -> None:
-    assert set(scripts.FIRST) < set(NAMES)
+    assert set(FIRST) < set(NAMES)
 
 
 def test_there_is_no_other_file(client: TestClient) -> None:

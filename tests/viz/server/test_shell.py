@@ -15,8 +15,7 @@ from starlette.types import Receive, Scope, Send
 from transformer import Recording
 from transformer.analysis.reading import Reading, read
 from viz.server.first_picture import LINES, arrows, first_picture
-from viz.server.shell import ROOT, TITLE, Shell
-from viz.server.waiting import LONGEST, waiting
+from viz.server.shell import LONGEST, ROOT, TITLE, Shell, waiting
 
 SCRIPT = "let a = 1;" * 1000
 FOREVER = {"etag": "x", "cache-control": "public, immutable"}

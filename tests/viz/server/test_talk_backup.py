@@ -6,10 +6,11 @@ import pytest
 from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
-from viz.server import recording_scenes, talk_backup
-from viz.stories.shipped import stories_of
+from viz.server import recording_scenes
+from viz.server import serving as talk_backup
+from viz.stories.reading import stories_of
 from viz.stories.story import Story
-from viz.talks.backup_address import recording_of
+from viz.talks.story import recording_of
 from viz.talks.story_drafts import DRAFTS, PREFIX
 
 TALK = stories_of("talk")[0]

@@ -11,16 +11,13 @@ from starlette.types import Message
 
 from tests.viz.server.test_recording_scenes import pages, scene_of
 from viz.run.cache import CACHE
-from viz.run.models.here import Here
-from viz.run.models.place import Outcome
-from viz.run.models.task import Task
+from viz.run.models.place import Here, Outcome, Task
 from viz.run.request import answer
 from viz.server.recording_scenes import request_of_scene, saved_scene
-from viz.server.scene_picture import thumbnail
-from viz.server.thumbnails import thumbnails_route
+from viz.server.scene_picture import thumbnail, thumbnails_route
 from viz.stories.story import Scene, Story
+from viz.talks.story import key_of, thumbnail_address
 from viz.talks.story_drafts import DRAFTS
-from viz.talks.thumbnail_links import key_of, thumbnail_address
 from viz.theme import LIGHT
 
 __all__ = ["pages"]

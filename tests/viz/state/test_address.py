@@ -7,7 +7,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from transformer.discover import discover
-from viz.components.kit.pack import unpack
+from viz.components.kit.browser import unpack
 from viz.screen import Screen, put
 from viz.state.page import PAGES
 
@@ -24,8 +24,7 @@ def script() -> None:
 
     from viz.screen import put
     from viz.state import address
-    from viz.state.mending import mend
-    from viz.state.state import change, session
+    from viz.state.state import change, mend, session
 
     if (went := st.session_state.get("went")) is not None:
         run = get_script_run_ctx()

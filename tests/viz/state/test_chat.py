@@ -7,7 +7,7 @@ from streamlit.testing.v1 import AppTest
 
 from tests.transformer.hugging_face.test_chatting import folder_with
 from transformer import InputError
-from transformer.hugging_face.chat.turns import MOST
+from transformer.hugging_face.chat.chatting import MOST
 from viz.run.request import Chat, answer, make_request, open_checkpoint
 from viz.run.settings import TEMPLATES
 from viz.screen import Screen, parse, spell
@@ -53,13 +53,7 @@ def script() -> None:
     import streamlit as st
 
     from viz.run.request import about, make_request
-    from viz.state.chat import (
-        choose_system,
-        choose_template,
-        choose_turns,
-        chosen_chat,
-        templates,
-    )
+    from viz.state.chat import choose_system, choose_template, choose_turns, chosen_chat, templates
     from viz.state.state import session
 
     chat = chosen_chat(session().screen)

@@ -13,9 +13,9 @@ from streamlit.util import calc_hash
 
 from transformer import InputError
 from transformer.discover import discover
-from viz.run.operating.metrics import COUNTS
+from viz.run.operating import COUNTS
 from viz.screen import FIRST_PAGE
-from viz.state.failures import report
+from viz.state.page import report
 
 ROOT = Path(__file__).parents[3]
 PAGES = discover("viz.pages", "PAGE")

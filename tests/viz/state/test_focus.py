@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from viz.fields.compare import CompareFields
+from viz.fields.fields import CompareFields
 from viz.figure_at import page_of
 from viz.pages.compare.second import with_second
 from viz.screen import choose, parse, put

@@ -9,7 +9,7 @@ from streamlit.testing.v1 import AppTest
 from tests.transformer.hugging_face.test_languages import TEXT, save_translator
 from transformer import decode, load_checkpoint, record, translating
 from viz.components.decode_player.decode_player import DecodePlayer
-from viz.components.kit.pack import unpack
+from viz.components.kit.browser import unpack
 
 APP = Path(__file__).parents[3] / "app.py"
 
@@ -40,7 +40,7 @@ def script() -> None:
     import streamlit as st
 
     from viz.run.request import about
-    from viz.state.languages import choose_languages, chosen_languages
+    from viz.state.chat import choose_languages, chosen_languages
     from viz.state.state import session
 
     known = about(st.session_state["folder"])

@@ -15,7 +15,7 @@ from transformer.decoding.method import Option
 from transformer.refusal import Refusal
 from viz.figure_at import page_of
 from viz.run.cache import CACHE
-from viz.run.operating.metrics import COUNTS
+from viz.run.operating import COUNTS
 from viz.run.request import make_request
 from viz.screen import Screen, parse
 from viz.state import limits as limits_module

@@ -17,14 +17,14 @@ from streamlit.testing.v1 import AppTest
 from tests.representatives import thorough
 from tests.viz.ui.test_app import turn, widget
 from transformer.refusal import Refusal
-from viz.components.kit.pack import unpack
+from viz.causes.card import signs_of
+from viz.causes.needs import Causes
+from viz.components.kit.browser import unpack
 from viz.components.token_rows.token_rows import TokenRows
-from viz.run import preview_work, request
-from viz.run.batches import Runner
+from viz.run import previews as preview_work
+from viz.run import request
 from viz.run.cache import CACHE
-from viz.run.causes import Causes
-from viz.run.device_line import PREVIEW
-from viz.run.line import Line
+from viz.run.line import PREVIEW, Line, Runner
 from viz.run.previews import WHY, Drawn, LivePreview, Preview, Ready
 from viz.run.request import answer
 from viz.run.work import at_hand
@@ -33,7 +33,6 @@ from viz.state.page import Page, Pane
 from viz.state.preview_route import AGAIN, AS_ENTERED, MOST_BYTES, preview_route
 from viz.theme import LIGHT
 from viz.ui import layout
-from viz.ui.causes.signs import signs_of
 
 APP = Path(__file__).parents[3] / "app.py"
 FIRST, TYPED = "3 7 2 9 4 11 5", "5 5 2 8"

@@ -14,14 +14,14 @@ from tests.transformer.hugging_face.test_adapters import write_pair
 from tests.transformer.hugging_face.test_text_vectors import pipeline_around
 from tests.transformer.watch.hugging_face import build
 from transformer import CheckpointError, load_checkpoint, record
-from transformer.fingerprint import fingerprint
+from transformer.fingerprint import fingerprint, version_of
 from transformer.formats import opening as formats
 from transformer.formats.opening import describe_checkpoint
-from transformer.versions import version_of
 from viz.labels import literal
 from viz.run.request import make_request
-from viz.state import checkpoints, opening
-from viz.state.opening import NOT_HERE, can_open, find
+from viz.state import checkpoints
+from viz.state import checkpoints as opening
+from viz.state.checkpoints import NOT_HERE, can_open, find
 
 ADDRESS = "server.address"
 

@@ -24,7 +24,7 @@ from viz.paper.record import address_of
 from viz.screen import Screen
 from viz.state.limits import offered
 from viz.state.requests import method_of, request_of
-from viz.ui.figure_caption import how_decoded
+from viz.ui.saving import how_decoded
 
 FAMILIES = discover("transformer.models", "FAMILY")
 WRITERS = [name for name, family in FAMILIES.items() if family.decodes]

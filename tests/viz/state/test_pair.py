@@ -39,7 +39,7 @@ def script() -> None:
     import streamlit as st
 
     from viz.run.request import about
-    from viz.state.pair import choose_pair, chosen_pair
+    from viz.state.chat import choose_pair, chosen_pair
     from viz.state.state import session
 
     description = about(st.session_state["folder"])

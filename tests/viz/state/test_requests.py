@@ -5,8 +5,7 @@ from typing import Any
 
 from tests.transformer.hugging_face.pairs import save_pair_reader
 from tests.transformer.hugging_face.test_languages import save_translator
-from viz.about import REQUEST
-from viz.choice import choices
+from viz.choice import REQUEST, choices
 from viz.pages.lessons.listing import address_of
 from viz.screen import Screen, choose, spell
 from viz.state.requests import request_of

@@ -6,12 +6,10 @@ from typing import get_args
 
 from tests.viz.test_screen import some_screen
 from transformer.causes.verdict import Kind
-from viz.lessons.exercise import NO_EXERCISE, Exercise
-from viz.lessons.needs import NEEDS
+from viz.lessons.exercise import NEEDS, NO_EXERCISE, Exercise
 from viz.lessons.riddle import Mistake, Riddle
-from viz.stories.address import page_names
 from viz.stories.reading import one_line, trimmed
-from viz.stories.story import KINDS, Fact, Question, Scene, Story, bare
+from viz.stories.story import KINDS, Fact, Question, Scene, Story, bare, page_names
 
 LINES = (
     "",

@@ -8,9 +8,8 @@ import pytest
 from tests.representatives import thorough
 from tests.viz.stories.made import some_story
 from viz.screen import Screen
-from viz.stories.reading import LARGEST, MOST_SCENES, read_story
+from viz.stories.reading import LARGEST, MOST_SCENES, read_story, write_story
 from viz.stories.story import Fact, Question, Scene, Story, StoryError
-from viz.stories.writing import write_story
 
 TEXT = """---
 title: Two of them

@@ -7,7 +7,7 @@ import pytest
 
 from tests.gallery.facts import maps_of, seen
 from tests.gallery.renewing import figures_of, renewed, renewed_story
-from viz.stories.shipped import stories_of
+from viz.stories.reading import stories_of
 from viz.stories.story import Scene
 
 STORY = next(each for each in stories_of("gallery") if each.name == "other-models")

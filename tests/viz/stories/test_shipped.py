@@ -10,12 +10,11 @@ from tests.gallery.facts import cells_of, maps_of, seen, written
 from tests.gallery.renewing import figures_of
 from tests.representatives import cases
 from transformer.words import words_of
-from viz.fields.compare import CompareFields
+from viz.fields.fields import CompareFields
 from viz.screen import FIRST_PAGE, choose, link, parse
 from viz.stories.markdown import formula_faults
-from viz.stories.shipped import FOLDER, shipped_stories, stories_of
+from viz.stories.reading import FOLDER, shipped_stories, stories_of, write_story
 from viz.stories.story import Story
-from viz.stories.writing import write_story
 
 STORIES = shipped_stories()
 ALL = [scene for story in STORIES.values() for scene in story.scenes]

@@ -10,11 +10,9 @@ from tests.viz.ui.test_app import start
 from transformer import decode, load_checkpoint, record
 from viz.lessons.subject import Subject
 from viz.lessons.task import percent_of
-from viz.run.request import Answer, Request, answer
-from viz.run.shorter import with_length
+from viz.run.request import Answer, Request, answer, with_length
 from viz.screen import spell
-from viz.stories.asking import asked_of, truth_of
-from viz.stories.shipped import stories_of
+from viz.stories.reading import asked_of, stories_of, truth_of
 from viz.stories.story import Scene
 from viz.talks.rooms import ROOMS, new_key
 
@@ -90,7 +88,7 @@ def test_a_room_says_that_a_row_is_too_long_to_be_counted(
     n, room = len(row_of(scene, scene.screen.text or "").words), ROOMS.open("here", new_key())
     ROOMS.move(room, TALK.screen_of(number))
     for most, is_said in ((n, False), (n - 1, True)):
-        monkeypatch.setattr("viz.talks.tally.MOST_WORDS", most)
+        monkeypatch.setattr("viz.talks.rooms.MOST_WORDS", most)
         why = f"too long to be counted: it has {n} words here, and answers are counted on {most} at"
         assert (why.encode() in sent(number, room=room.code)) is is_said
         assert b"too long" not in sent(number)  # without a room nobody counts

@@ -5,8 +5,8 @@ import segno
 import streamlit as st
 from streamlit import net_util
 
-from viz.talks import audience_link
-from viz.talks.audience_link import AT_HOME, NO_NETWORK, NOT_LISTED, invitation, qr_code
+from viz.talks import room_links as audience_link
+from viz.talks.room_links import AT_HOME, NO_NETWORK, NOT_LISTED, invitation, qr_code
 
 CODE = "AbCdEfGhIjKl"
 

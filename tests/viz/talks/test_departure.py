@@ -7,7 +7,7 @@ import pytest
 from viz.screen import Screen
 from viz.state.requests import first_example
 from viz.stories.story import Scene
-from viz.talks.departure import departure
+from viz.talks.story import departure
 
 THERE = Screen(checkpoint="en-de-1", text="It rains.")
 SCENE = Scene("Rain", "It is written.", THERE, writes="Es regnet.")

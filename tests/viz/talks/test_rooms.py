@@ -19,8 +19,18 @@ from viz.talks import room_routes, rooms
 from viz.talks.room_links import seen_by
 from viz.talks.room_routes import KEY, NO_MORE, NO_ROOM, screen_of
 from viz.talks.room_routes import room_routes as routes
-from viz.talks.rooms import LONGEST, Listener, RoomError, Rooms, code_of, holds, new_key
-from viz.talks.tally import MOST_ANSWERS, MOST_WORDS, question_of
+from viz.talks.rooms import (
+    LONGEST,
+    MOST_ANSWERS,
+    MOST_WORDS,
+    Listener,
+    RoomError,
+    Rooms,
+    code_of,
+    holds,
+    new_key,
+    question_of,
+)
 
 HOME, SOCKETS = "http://localhost:8501", "ws://localhost:8501"
 FIRST = Screen(story="a-talk", text="It rains & pours.", layer=2)

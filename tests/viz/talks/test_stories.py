@@ -11,8 +11,8 @@ from tests.viz.ui.test_app import pictures, start
 from viz.__main__ import main
 from viz.notebook.story_page import story_page
 from viz.screen import Screen
+from viz.stories.reading import write_story
 from viz.stories.story import Scene, Story
-from viz.stories.writing import write_story
 from viz.talks.stories import doubts, offer, open_story
 from viz.talks.story_drafts import DRAFTS
 
@@ -108,7 +108,7 @@ def test_a_story_that_the_app_was_started_with_is_everybody_s(
 def test_a_large_story_is_a_list_and_one_form_and_remove_is_undone(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("viz.talks.collecting.this_browser", lambda: "mine")
+    monkeypatch.setattr("viz.talks.story_drafts.this_browser", lambda: "mine")
     code = DRAFTS.begin(story(200), "mine")
     app = start(page="stories", draft=code, scene="150")
     assert len(app.text_area) == 2 and len(app.text_input) <= 4
@@ -140,7 +140,7 @@ def test_a_draft_that_is_gone_is_said_on_explore_and_forgotten() -> None:
 def test_every_page_with_pictures_is_collected_and_named_in_the_list(
     title: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("viz.talks.collecting.this_browser", lambda: "mine")
+    monkeypatch.setattr("viz.talks.story_drafts.this_browser", lambda: "mine")
     page = title.lower().replace(" ", "_")
     app = start(page=page)
     button(app, "Add this to a story").click().run()

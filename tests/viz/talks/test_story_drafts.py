@@ -6,11 +6,9 @@ from pathlib import Path
 import pytest
 
 from viz.screen import Screen
-from viz.stories.reading import LARGEST
-from viz.stories.shipped import shipped_stories
+from viz.stories.reading import LARGEST, shipped_stories, write_story
 from viz.stories.story import Scene, Story
-from viz.stories.writing import write_story
-from viz.talks import drafts_on_disk
+from viz.talks import story_drafts as drafts_on_disk
 from viz.talks.stories import open_story, story_of, why_not
 from viz.talks.story_drafts import DRAFTS, PREFIX, Drafts
 

@@ -5,7 +5,7 @@ from streamlit.testing.v1 import AppTest
 
 
 def script(words: str) -> None:
-    from viz.talks.story_words import draw_words
+    from viz.talks.story import draw_words
 
     draw_words(words)
 

@@ -14,7 +14,7 @@ from tests.viz.ui.test_app import ROOT, screen, start
 from transformer.refusal import Refusal
 from viz.screen import put, query
 from viz.state import live_preview
-from viz.state.head_links import at_head
+from viz.state.focus import at_head
 from viz.state.live_preview import of_session
 from viz.state.preview_route import AS_ENTERED, preview_route
 

@@ -20,9 +20,9 @@ from transformer.config import ModelConfig
 from transformer.discover import discover
 from transformer.formats.headscope import save_checkpoint
 from transformer.tokenizer import SentencePieceTokenizer
-from viz.components.kit.pack import unpack
+from viz.components.kit.browser import unpack
 from viz.components.kit.picture import NOTHING_LEFT
-from viz.fields.compare import CompareFields
+from viz.fields.fields import CompareFields
 from viz.labels import literal
 from viz.screen import FIRST_PAGE, Screen, put
 from viz.state.checkpoints import title

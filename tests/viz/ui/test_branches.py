@@ -12,10 +12,10 @@ from transformer import decode, load_checkpoint
 from transformer.checkpoint import Checkpoint, checkpoints_folder
 from transformer.token import Token
 from transformer.words import words_of
-from viz.exhibits.words import Words
+from viz.exhibits.exhibit import Words
 from viz.figure_at import page_of
 from viz.labels import bare_label
-from viz.pages.compare.derived import Second
+from viz.pages.compare.second import Second
 from viz.run.previews import _changed
 from viz.run.request import FREE, answer
 from viz.screen import parse

@@ -10,10 +10,10 @@ import pytest
 from tests.viz.run.made import Made
 from tests.viz.run.test_newest import Person
 from tests.viz.ui.test_app import components, said, screen, start, widget
-from viz.fields.training import TrainingFields
+from viz.fields.fields import TrainingFields
 from viz.run.cache import CACHE
 from viz.run.line import Line
-from viz.run.operating.metrics import COUNTS
+from viz.run.operating import COUNTS
 from viz.run.request import make_request
 from viz.run.work import at_hand, follow
 from viz.state import limits as limits_module

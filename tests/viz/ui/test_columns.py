@@ -6,8 +6,8 @@ import pytest
 
 from viz.exhibits.exhibit import Exhibit
 from viz.exhibits.table import Cell, Column, Row, Table
-from viz.ui import columns
-from viz.ui.columns import MOST_ROWS, fitting, is_here
+from viz.ui import showing as columns
+from viz.ui.showing import MOST_ROWS, fitting, is_here
 
 ROWS = [Row(Cell(str(i)), [Cell(str(i), i)]) for i in range(40)]
 TABLE = Table("Numbers", [Column(), Column("number")], ROWS, foot="All of them.")

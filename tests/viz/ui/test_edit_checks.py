@@ -7,7 +7,7 @@ import pytest
 
 from tests.viz.ui.test_app import start
 from transformer.analysis.proofs import Proof
-from viz.ui.edit_checks import _mark
+from viz.ui.experiment import _mark
 
 
 @pytest.mark.parametrize(

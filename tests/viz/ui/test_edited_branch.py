@@ -2,11 +2,11 @@
 
 import pytest
 
+from viz.exhibits.exhibit import Words
 from viz.exhibits.table import Table
-from viz.exhibits.words import Words
 from viz.figure_at import page_of
-from viz.pages.compare.derived import Changed
-from viz.pages.decode.layers import EncoderLayers, layers_exhibit
+from viz.pages.compare.second import Changed
+from viz.pages.decode.side_by_side import EncoderLayers, layers_exhibit
 from viz.run.request import Answer
 from viz.screen import choose, parse
 from viz.server.recording_scenes import saved_scene

@@ -4,8 +4,8 @@ from math import log
 
 import pytest
 
-from transformer.causes.decoder_lens import decoder_lens
-from viz.exhibits.words import Words
+from transformer.causes.direct import decoder_lens
+from viz.exhibits.exhibit import Words
 from viz.figure_at import page_of
 from viz.screen import parse
 

@@ -4,7 +4,7 @@ import pytest
 
 from viz.figure_at import page_of
 from viz.paper.record import address_of
-from viz.ui.printing import figure_of
+from viz.ui.saving import figure_of
 
 SAID = {
     "./?kind=cross&layer=1&head=2&heads=0,2&pins=q1,k0&lines=2": (

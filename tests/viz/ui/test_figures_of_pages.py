@@ -25,7 +25,7 @@ from viz.paper.record import address_of, read_record
 from viz.screen import link, spell
 from viz.state.page import Page
 from viz.theme import DARK, LIGHT
-from viz.ui.printing import figure_of, says_of
+from viz.ui.saving import figure_of, says_of
 
 ROOT = Path(__file__).parents[3]
 PAGES_WITHOUT = {

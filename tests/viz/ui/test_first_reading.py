@@ -10,9 +10,9 @@ import pytest
 from tests.viz.ui.test_app import ROOT, screen, start, widget
 from transformer import load_checkpoint
 from transformer.checkpoint import CONFIG
+from viz.choice import SESSION
 from viz.figure_at import page_of
 from viz.screen import Screen, parse
-from viz.session_keys import SESSION
 from viz.state.page import as_opened, opening_special
 
 

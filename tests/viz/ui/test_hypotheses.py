@@ -12,7 +12,7 @@ from viz.components.search_tree.search_tree import DecodeTree
 from viz.exhibits.chart import Chart, Curve
 from viz.exhibits.table import Table
 from viz.figure_at import page_of
-from viz.figures.decoding.hypotheses import Ranked, table
+from viz.figures.decoding import Ranked, table
 from viz.pages.decode.hypotheses import hypotheses_csv
 from viz.screen import parse
 

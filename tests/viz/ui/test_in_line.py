@@ -13,9 +13,8 @@ from tests.transformer.decoding.test_shared_batch import until
 from tests.viz.ui.test_app import start
 from transformer import Decoding, decode
 from transformer.decoding import shared_batch
-from viz.run.batches import Runner, batch_of, entered, place_in_line
 from viz.run.cache import CACHE
-from viz.run.device_line import ENTERED, PREVIEW
+from viz.run.line import ENTERED, PREVIEW, Runner, batch_of, entered, place_in_line
 from viz.run.request import Request, make_answer, make_request, open_checkpoint
 
 HELD, ASKED = "3 7 2", "5 5 2 8"

@@ -16,9 +16,8 @@ from tests.viz.ui.test_app import screen, start, widget
 from transformer.inspection.circuits import copying_scores
 from transformer.inspection.survey import survey
 from transformer.inspection.tensor_statistics import statistics
-from viz.fields.inspect import InspectFields
-from viz.run.cache import CACHE
-from viz.run.keep import forget
+from viz.fields.fields import InspectFields
+from viz.run.cache import CACHE, forget
 
 ROOT = Path(__file__).parents[3]
 SHIPPED = ROOT / "checkpoints"

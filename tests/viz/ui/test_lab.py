@@ -10,7 +10,7 @@ from tests.transformer.watch.hugging_face import build
 from tests.viz.ui.test_app import families, folder, said, screen, start, widget
 from tests.viz.ui.test_experiment import outputs, press
 from transformer import decode, load_checkpoint, record
-from transformer.analysis.position_dependence import position_dependence
+from transformer.analysis.proofs import position_dependence
 from transformer.analysis.score_terms import score_terms
 
 __all__ = ["families", "folder"]

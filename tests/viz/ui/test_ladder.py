@@ -11,15 +11,15 @@ from tests.transformer.watch.hugging_face import build
 from tests.viz.ui.test_of_word import NICHT, TIRED, figures, lines
 from transformer.analysis.reading import read
 from transformer.causes.ladder import ladder, strongest_arrow
-from viz.components.kit.sides import sides
+from viz.causes import of_word
+from viz.causes.needs import Causes
+from viz.causes.studies import Climb
+from viz.components.kit.picture import sides
 from viz.exhibits.table import Table
 from viz.run.cache import CACHE
-from viz.run.causes import Causes
 from viz.run.work import at_hand, finish, follow
 from viz.screen import parse
 from viz.state.page import Pane
-from viz.ui.causes import of_word
-from viz.ui.causes.climb import Climb
 
 
 def test_a_ladder_is_climbed_to_the_word_that_is_needed_or_pinned() -> None:
@@ -94,8 +94,8 @@ def test_a_ladder_is_stopped_within_a_step(
 
     pane, _ = figures("")
     CACHE.clear()
-    monkeypatch.setattr("viz.run.causes.evidence_beside", endless)
-    monkeypatch.setattr("viz.ui.causes.climb.ladder", endless)
+    monkeypatch.setattr("viz.causes.needs.evidence_beside", endless)
+    monkeypatch.setattr("viz.causes.studies.ladder", endless)
     climb = follow(Climb(pane.answer.request, NICHT, word))
     assert begun.wait(10) and not climb.work.ended.is_set()
     climb.stop()

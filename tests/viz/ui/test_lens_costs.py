@@ -8,7 +8,7 @@ import pytest
 from transformer.causes import evidence
 from viz.figure_at import page_of
 from viz.screen import parse
-from viz.ui.printing import figure_of
+from viz.ui.saving import figure_of
 
 RIVER = "The bank on the river was full of flowers."
 PAGE = {"page": "explore", "checkpoint": "en-de-1", "text": RIVER, "lens": "hidden"}

@@ -15,18 +15,15 @@ from tests.representatives import cases
 from tests.transformer.watch.hugging_face import build
 from tests.viz.ui.test_app import ROOT, start
 from transformer import decode, load_checkpoint, record
-from viz.components.kit.pack import unpack
-from viz.lessons.browser_answers import read_entries
-from viz.lessons.kinds import read_task
-from viz.lessons.needs import NEEDS
-from viz.lessons.place import find_place
-from viz.lessons.subject import Subject
-from viz.lessons.sureness import sureness
+from viz.components.kit.browser import unpack
+from viz.lessons.answers import read_entries
+from viz.lessons.exercise import NEEDS, read_task
+from viz.lessons.subject import Subject, find_place, sureness
 from viz.pages.lessons import lesson as lesson_page
-from viz.pages.lessons import standing_in
+from viz.pages.lessons import listing
 from viz.pages.lessons.asking import Answers
 from viz.screen import link
-from viz.stories.shipped import shipped_stories, stories_of
+from viz.stories.reading import shipped_stories, stories_of
 
 LESSON, TEXT = "attention-by-hand", "3 7 2 9 4 11 5"
 LESSONS = [each.name for each in stories_of("lesson")]
@@ -267,12 +264,12 @@ def test_the_row_is_introduced_only_where_a_question_is_about_it() -> None:
 def test_snapshots_that_may_not_be_opened_count_as_none(monkeypatch: pytest.MonkeyPatch) -> None:
     checkpoint = SimpleNamespace(path=Path("checkpoints/en-de-small"))
     shown: Any = SimpleNamespace(checkpoint=checkpoint, recording=None, request=None)
-    monkeypatch.setattr(standing_in, "snapshots_of", lambda shown: [])
-    assert standing_in._lacking(shown, ("snapshots",)) == NEEDS["snapshots"].lacks
+    monkeypatch.setattr(listing, "snapshots_of", lambda shown: [])
+    assert listing._lacking(shown, ("snapshots",)) == NEEDS["snapshots"].lacks
     monkeypatch.setattr(
-        standing_in, "snapshots_of", lambda shown: standing_in.list_snapshots(checkpoint.path)
+        listing, "snapshots_of", lambda shown: listing.list_snapshots(checkpoint.path)
     )
-    assert standing_in._lacking(shown, ("snapshots",)) is None
+    assert listing._lacking(shown, ("snapshots",)) is None
 
 
 def test_the_page_about_padding_opens_at_the_attention_that_is_padded() -> None:

@@ -9,21 +9,19 @@ import pytest
 
 from tests.representatives import thorough
 from tests.transformer.watch.hugging_face import build
-from transformer.analysis.outputs.output import output_of
+from transformer.analysis.ablation import sweep
 from transformer.analysis.reading import read
-from transformer.analysis.scored import scored
-from transformer.analysis.sweep import sweep
-from transformer.causes.arrows import arrows
-from transformer.causes.forecast import forecast
-from viz.components.kit.sides import sides
+from transformer.analysis.scored import output_of, scored
+from transformer.causes.arrows import arrows, forecast
+from viz.causes.of_word import CAUSES
+from viz.components.kit.picture import sides
 from viz.exhibits.exhibit import Exhibit
 from viz.exhibits.table import Table
 from viz.figure_at import page_of
 from viz.screen import parse
 from viz.state.focus import pinned_step, pinned_target
 from viz.state.page import Pane
-from viz.ui.causes.of_word import CAUSES
-from viz.ui.printing import figure_of
+from viz.ui.saving import figure_of
 
 TIRED = "The animal didn't cross the street because it was too tired."
 

@@ -13,20 +13,19 @@ from transformer import CheckpointError
 from transformer.discover import discover
 from transformer.fingerprint import fingerprint
 from transformer.formats.headscope import save_opening
-from viz.fields.compare import CompareFields
+from viz.choice import SESSION
+from viz.fields.fields import CompareFields
 from viz.figure_at import page_of
 from viz.screen import parse
 from viz.server.recording_scenes import saved_scene
 from viz.server.scene_picture import thumbnail
-from viz.session_keys import SESSION
 from viz.state import checkpoints
 from viz.state.page import PAGES
-from viz.stories.reading import read_story
+from viz.stories.reading import read_story, write_story
 from viz.stories.story import Scene, Story
-from viz.stories.writing import write_story
 from viz.talks.stories import doubts
+from viz.talks.story import key_of
 from viz.talks.story_drafts import DRAFTS
-from viz.talks.thumbnail_links import key_of
 
 SMALL = ROOT / "checkpoints" / "sentiment"
 

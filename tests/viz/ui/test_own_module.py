@@ -15,8 +15,8 @@ from transformer import CheckpointError, InputError, from_module
 from transformer.formats import own_module
 from transformer.formats.own_module import offer
 from viz import explore
-from viz.commands.explore import built as built_by
-from viz.state.opening import find
+from viz.commands.opening import built as built_by
+from viz.state.checkpoints import find
 
 ROOT = Path(__file__).parents[3]
 

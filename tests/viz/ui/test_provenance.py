@@ -3,7 +3,7 @@
 import pytest
 
 from viz.screen import Screen
-from viz.ui.provenance import other_path
+from viz.ui.notes import other_path
 
 
 def test_the_sidebar_is_named_only_where_it_opens_paths(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,7 +9,7 @@ from tests.conftest import random_checkpoint
 from transformer import Recording, decode, record
 from transformer.config import ModelConfig
 from transformer.recording import Unseen
-from viz.ui.recording_check import _name, missing, numbering, numbers, wrong
+from viz.ui.token_row import _name, missing, numbering, numbers, wrong
 
 CHECKPOINT = random_checkpoint(
     ModelConfig(vocab_size=31, d_model=24, d_ff=40, n_heads=3, eos_id=None)
@@ -32,7 +32,7 @@ def bent(recording: Recording) -> Recording:
 def script() -> None:
     import streamlit as st
 
-    from viz.ui.recording_check import badge
+    from viz.ui.token_row import badge
 
     badge(st.session_state["answer"])
 

@@ -6,7 +6,7 @@ import pytest
 
 from tests.viz.ui.test_why_word import card
 from transformer import decode, load_checkpoint
-from transformer.causes.reference import reference
+from transformer.causes.pruning import reference
 from transformer.checkpoint import checkpoints_folder
 from viz.exhibits.table import Table
 from viz.labels import number

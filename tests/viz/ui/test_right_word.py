@@ -10,17 +10,17 @@ import torch
 from tests.viz.ui.test_why_word import RIVER, card, tables, values
 from transformer import decode, load_checkpoint
 from transformer.causes import contrast, repairs
-from transformer.causes.contrast_file import contrast_lines
+from transformer.causes.contrast import contrast_lines
 from transformer.checkpoint import checkpoints_folder
 from transformer.words import words_of
+from viz.causes.needs import FindRepairs
+from viz.causes.right_word import _others
+from viz.exhibits.exhibit import Words
 from viz.exhibits.table import Table
-from viz.exhibits.words import Words
 from viz.figure_at import page_of
-from viz.run.batches import entered
-from viz.run.right_word import FindRepairs
+from viz.run.line import entered
 from viz.run.work import finish
 from viz.screen import parse
-from viz.ui.causes.right_word import _others
 
 CHOICES = {"checkpoint": "en-de-small", "text": "Tom lives in Boston.", "kind": "cross"}
 PINNED = {**CHOICES, "pins": "q1", "instead": "lebt"}

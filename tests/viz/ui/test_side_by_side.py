@@ -4,11 +4,11 @@ import pytest
 
 from transformer import InputError, decode, load_checkpoint
 from transformer.words import words_of
+from viz.exhibits.exhibit import Words
 from viz.exhibits.table import Table
-from viz.exhibits.words import Words
 from viz.figure_at import page_of
 from viz.pages.decode import side_by_side
-from viz.run.batches import Runner
+from viz.run.line import Runner
 from viz.run.request import Answer, Request
 from viz.run.work import finish
 from viz.screen import parse

@@ -5,11 +5,11 @@ import pytest
 from transformer.analysis.reading import Reading, read
 from transformer.causes import evidence
 from transformer.words import word_at
-from viz.components.kit.sides import sides
+from viz.causes.card import signs_of
+from viz.components.kit.picture import sides
 from viz.run.request import Answer, make_answer
 from viz.screen import Screen
 from viz.state.requests import request_of
-from viz.ui.causes.signs import signs_of
 
 TEXTS = {
     "en-de": "The bank on the river was full of flowers.",

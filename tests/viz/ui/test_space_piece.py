@@ -8,16 +8,16 @@ from tests.viz.ui.test_of_word import lines
 from transformer import load_checkpoint
 from transformer.checkpoint import checkpoints_folder
 from transformer.words import words_of
+from viz.causes.studies import head_worth
 from viz.components.decode_player.decode_player import DecodePlayer
-from viz.components.kit.pack import unpack
+from viz.components.kit.browser import unpack
 from viz.components.token_rows.token_rows import TokenRows
 from viz.exhibits.exhibit import Exhibit
 from viz.exhibits.table import Table
 from viz.figure_at import page_of
 from viz.screen import parse
 from viz.state.page import Pane
-from viz.ui.branches.decisions import decided_texts
-from viz.ui.causes.head_worth import head_worth
+from viz.ui.decisions import decided_texts
 
 TEXT = "The children gave us a bag of cherries."
 WRITTEN = "Xylophon"

@@ -3,10 +3,10 @@
 import pytest
 import streamlit as st
 
+from viz.exhibits.exhibit import Line, Span, Words
 from viz.exhibits.table import Cell, Column, Row, Table
-from viz.exhibits.words import Line, Span, Words
 from viz.pages.heads import PAGE
-from viz.painters.table_style import class_of
+from viz.painters.table_html import class_of
 from viz.theme import LIGHT
 from viz.ui.showing import show_table, show_words
 from viz.ui.style import style

@@ -7,7 +7,7 @@ import pytest
 from tests.viz.ui.test_app import folder, start
 from transformer import InputError
 from viz.pages.experiment import sentences
-from viz.pages.experiment.sentences_file import MOST_CHARACTERS, lines_of
+from viz.pages.experiment.sentences import MOST_CHARACTERS, lines_of
 
 __all__ = ["folder"]
 

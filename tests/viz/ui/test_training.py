@@ -7,8 +7,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from tests.viz.ui.test_app import start, widget
-from viz.run.cache import CACHE
-from viz.run.keep import forget
+from viz.run.cache import CACHE, forget
 
 ROOT = Path(__file__).parents[3]
 

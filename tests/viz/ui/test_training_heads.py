@@ -12,10 +12,8 @@ from tests.viz.ui.test_app import components, said, screen, start, widget
 from transformer import load_checkpoint, record
 from transformer.training.history import list_snapshots
 from transformer.training.snapshots import Course, _size, watch
-from viz.pages.training.heads import metric_rows
-from viz.pages.training.stand_in import allowed
-from viz.run.cache import CACHE
-from viz.run.keep import forget
+from viz.pages.training.heads import allowed, metric_rows
+from viz.run.cache import CACHE, forget
 
 ROOT = Path(__file__).parents[3]
 

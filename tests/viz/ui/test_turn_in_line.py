@@ -10,13 +10,12 @@ from streamlit.testing.v1 import AppTest
 from tests.representatives import cases
 from tests.transformer.decoding.test_shared_batch import until
 from tests.viz.ui.test_app import start
+from viz.causes.needs import Causes
 from viz.run import line as line_module
 from viz.run.cache import CACHE
-from viz.run.causes import Causes
-from viz.run.device_line import device_line
+from viz.run.line import device_line
 from viz.run.request import make_request
-from viz.run.study import Study
-from viz.run.work import Work
+from viz.run.work import Study, Work
 from viz.ui import progress
 
 TEXT = "6 2 9 4"

@@ -12,14 +12,13 @@ from transformer import InputError, load_checkpoint
 from transformer.analysis.reading import read
 from transformer.causes import evidence
 from transformer.checkpoint import checkpoints_folder
-from viz.components.kit.sides import sides
-from viz.exhibits.exhibit import Exhibit
+from viz.causes.needs import Causes
+from viz.components.kit.picture import sides
+from viz.exhibits.exhibit import Exhibit, Words
 from viz.exhibits.table import Table, Tables
-from viz.exhibits.words import Words
 from viz.figure_at import page_of
 from viz.pages.explore import PAGE
 from viz.run.cache import CACHE
-from viz.run.causes import Causes
 from viz.screen import parse
 from viz.state.page import Pane
 
@@ -112,7 +111,7 @@ def test_a_card_that_is_not_whole_is_watched_once(
         ends.wait(30)
         raise InputError("It was never to be whole.")
 
-    monkeypatch.setattr("viz.run.causes.evidence_beside", wait)
+    monkeypatch.setattr("viz.causes.needs.evidence_beside", wait)
     monkeypatch.setattr("viz.ui.progress.PATIENCE", 0.0)
     text = {"checkpoint": "copy", "text": "3 7 2 9 5", "kind": "cross"}
     app = start(picture="why", pins="q1", lens=lens, **text)
@@ -136,7 +135,7 @@ def test_no_card_where_no_written_word_is_pinned() -> None:
 
 
 def test_a_long_text_asks_first(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("viz.run.causes.MOST_WORDS", 3)
+    monkeypatch.setattr("viz.causes.needs.MOST_WORDS", 3)
     choices = {"checkpoint": "copy", "text": "3 7 2 9", "kind": "cross", "pins": "q1"}
     assert "why" not in card("explore", **choices)[1]
     assert "why" in card("explore", why="yes", **choices)[1]
@@ -183,7 +182,7 @@ def test_a_card_that_the_cache_has_let_go_is_not_drawn_for_ever(
         CACHE._drop(study)
         drawn = []
         put = drawn.append
-        monkeypatch.setattr("viz.ui.why_word.show_card", lambda *at, put=put: put(at))
+        monkeypatch.setattr("viz.causes.card.show_card", lambda *at, put=put: put(at))
         app.run()
         assert not app.exception and len(drawn) == n
     assert not list(app.get("error"))

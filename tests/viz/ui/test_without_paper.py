@@ -11,7 +11,7 @@ from transformer.discover import discover
 from viz.screen import spell
 from viz.server.recording_scenes import story_file
 from viz.state.page import PAGES
-from viz.stories.shipped import shipped_stories
+from viz.stories.reading import shipped_stories
 from viz.stories.story import Story
 
 RATE = "/training?checkpoint=copy&text=3+8+4&topic=rate"

@@ -9,12 +9,12 @@ import pytest
 import torch
 
 from tests.viz.conftest import placed_recording
-from transformer.analysis.selection import Selection
+from transformer.analysis.reading import Selection
 from transformer.positions.relative_bias import paper_slopes
 from transformer.recording import Recording
 from viz.painters.chart_plotly import figure as paint
 from viz.theme import DARK, LIGHT
-from viz.views import alibi_slopes, relative_bias, rotary_decay, rotary_scores, rotary_waves
+from viz.views import relative
 
 WHERE = "encoder self"
 
@@ -24,8 +24,8 @@ def test_biases_are_curves_or_cells_of_the_same_numbers(recordings: dict[str, Re
     where = f"{WHERE}, from L1"
     call = recording.attentions["encoder_self"].calls[1]
     assert call.bias is not None
-    curves = paint(relative_bias.chart(recording, where, relative_bias.CURVES), LIGHT)
-    cells = paint(relative_bias.chart(recording, where, relative_bias.CELLS), LIGHT).data[0]
+    curves = paint(relative.chart_relative_bias(recording, where, relative.CURVES), LIGHT)
+    cells = paint(relative.chart_relative_bias(recording, where, relative.CELLS), LIGHT).data[0]
     assert len(curves.data) == 4
     assert cells.x0 == -6 and cells.dx == 1
     for head, curve in enumerate(curves.data):
@@ -37,27 +37,27 @@ def test_biases_are_curves_or_cells_of_the_same_numbers(recordings: dict[str, Re
 
 
 def test_slopes_stand_beside_the_published_ones(recordings: dict[str, Recording]) -> None:
-    paper, own = paint(alibi_slopes.chart(recordings["alibi"], WHERE), DARK).data
+    paper, own = paint(relative.chart_alibi_slopes(recordings["alibi"], WHERE), DARK).data
     np.testing.assert_array_equal(paper.y, paper_slopes(4).numpy())
     np.testing.assert_allclose(own.y, paper.y, rtol=1e-5)
-    assert "the paper's" in alibi_slopes.describe(recordings["alibi"], WHERE)
+    assert "the paper's" in relative.describe_alibi_slopes(recordings["alibi"], WHERE)
 
 
 def test_alibi_s_axis_names_powers_of_two(recordings: dict[str, Recording]) -> None:
-    ticks = paint(alibi_slopes.chart(recordings["alibi"], WHERE), LIGHT).layout.yaxis
+    ticks = paint(relative.chart_alibi_slopes(recordings["alibi"], WHERE), LIGHT).layout.yaxis
     assert ticks.ticktext[:2] == ("1", "1/2") and ticks.ticktext[-1] == "1/256"
     assert ticks.tickvals[-1] == 2**-8
 
 
 def test_waves_are_full_turns(recordings: dict[str, Recording]) -> None:
-    waves, length = paint(rotary_waves.chart(recordings["rotary"]), LIGHT).data
+    waves, length = paint(relative.chart_rotary_waves(recordings["rotary"]), LIGHT).data
     assert waves.y.tolist() == pytest.approx([2 * math.pi])
     assert length.y.tolist() == [7, 7] and length.name == "length of this text: 7"
-    assert "6.3 to 6.3 positions" in rotary_waves.describe(recordings["rotary"])
+    assert "6.3 to 6.3 positions" in relative.describe_rotary_waves(recordings["rotary"])
 
 
 def test_decay_starts_at_all_of_it(recordings: dict[str, Recording]) -> None:
-    ones, bound = paint(rotary_decay.chart(recordings["rotary"], WHERE, "256"), LIGHT).data
+    ones, bound = paint(relative.chart_rotary_decay(recordings["rotary"], WHERE, "256"), LIGHT).data
     assert len(ones.y) == len(bound.y) == 257
     assert ones.y[0] == bound.y[0] == 1
     assert ones.y[3] == pytest.approx((2 * math.cos(3) + 2) / 4)  # half of the dimensions turn
@@ -66,7 +66,7 @@ def test_decay_starts_at_all_of_it(recordings: dict[str, Recording]) -> None:
 def test_scores_are_the_head_s_own(recordings: dict[str, Recording]) -> None:
     recording = recordings["rotary"]
     low, high, mean = paint(
-        rotary_scores.chart(recording, Selection("encoder_self", 1, 2)), LIGHT
+        relative.chart_rotary_scores(recording, Selection("encoder_self", 1, 2)), LIGHT
     ).data
     scores = recording.attentions["encoder_self"].calls[1].scores()[2]
     for place, distance in enumerate(range(-6, 7)):
@@ -81,25 +81,25 @@ def test_they_draw_any_length(name: str, n: int) -> None:
     # The invented tables have 40 positions.
     n = min(n, 40) if name == "relative" else n
     recording = placed_recording(name, n)
-    for view in (relative_bias, alibi_slopes, rotary_waves, rotary_decay, rotary_scores):
-        if not view.VIEW.applies_to(recording):
+    for view in relative.VIEW:
+        if not view.applies_to(recording):
             continue
-        choices = {each.name: each.options(recording)[-1] for each in view.VIEW.controls}
-        figure = paint(view.VIEW.content(recording, **choices), DARK)
+        choices = {each.name: each.options(recording)[-1] for each in view.controls}
+        figure = paint(view.content(recording, **choices), DARK)
         assert figure.layout.height < 1150
         assert len(json.dumps(figure.to_plotly_json(), default=str)) < 1_500_000
-        assert view.VIEW.describe(recording, **choices).endswith(".")
+        assert view.describe(recording, **choices).endswith(".")
 
 
 def test_what_is_no_line_has_no_slopes_to_show(recordings: dict[str, Recording]) -> None:
     with pytest.raises(ValueError, match="applies_to"):
-        paint(alibi_slopes.chart(recordings["relative"], f"{WHERE}, from L0"), LIGHT)
+        paint(relative.chart_alibi_slopes(recordings["relative"], f"{WHERE}, from L0"), LIGHT)
 
 
 def test_scores_need_queries_and_keys_that_turn() -> None:
     recording = placed_recording("rotary", 5)
-    assert rotary_scores.applies(recording)
-    assert not rotary_scores.applies(placed_recording("alibi", 5))
+    assert relative.applies_rotary_scores(recording)
+    assert not relative.applies_rotary_scores(placed_recording("alibi", 5))
     assert torch.equal(recording.rotary[WHERE].frequencies, torch.ones(1))
 
 
@@ -114,8 +114,8 @@ def with_closed_cells(recording: Recording) -> Recording:
 def test_where_no_cell_is_open_nothing_fails(name: str) -> None:
     recording = with_closed_cells(placed_recording(name, 3))
     assert not recording.biases
-    for view in (relative_bias, alibi_slopes, rotary_waves, rotary_decay, rotary_scores):
-        if view.VIEW.applies_to(recording):
-            choices = {each.name: each.options(recording)[-1] for each in view.VIEW.controls}
-            view.VIEW.content(recording, **choices)
-            assert view.VIEW.describe(recording, **choices).endswith(".")
+    for view in relative.VIEW:
+        if view.applies_to(recording):
+            choices = {each.name: each.options(recording)[-1] for each in view.controls}
+            view.content(recording, **choices)
+            assert view.describe(recording, **choices).endswith(".")

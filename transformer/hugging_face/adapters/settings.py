@@ -1,4 +1,4 @@
-"""The settings of a LoRA adapter, `adapter_config.json`: what is followed, the rest refused."""
+"""The settings of a LoRA adapter, `adapter_config.json`: what is followed, the rest is refused."""
 
 import math
 import re
@@ -8,8 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from transformer.checkpoint import CheckpointError
+from transformer.files.foreign_file import read_json
 from transformer.files.foreign_text import clean, some_of
-from transformer.files.json_file import read_json
+
+# The settings of a LoRA adapter, `adapter_config.json`: what is followed, the rest refused.
 
 ADAPTER = "adapter_config.json"
 LARGEST_RANK = 2**16
@@ -218,3 +220,31 @@ def _layers(folder: Path, value: Any) -> frozenset[int] | None:
     if any(not isinstance(each, int) or isinstance(each, bool) or each < 0 for each in several):
         raise refusal(folder, f"{ADAPTER}: layers_to_transform is not a list of layers")
     return frozenset(several)
+
+
+# One path that spells a base with its adapter.
+
+SEPARATOR = "::"
+"""Between a base and its adapter, in one path: it needs no quotes in a shell or an address."""
+
+
+def adapted_path(base: Path, folder: Path) -> Path:
+    """Spell a base with the adapter of a folder as one path."""
+    return Path(f"{base}{SEPARATOR}{folder}")
+
+
+def parts_of(path: Path) -> tuple[Path, Path] | None:
+    """Return the base and the adapter's folder that one path spells; None where it spells none.
+
+    >>> parts_of(Path("models/base::adapters/mine")) == (Path("models/base"), Path("adapters/mine"))
+    True
+    """
+    base, _, folder = str(path).rpartition(SEPARATOR)
+    return (Path(base), Path(folder)) if base and folder and not _exists(path) else None
+
+
+def _exists(path: Path) -> bool:
+    try:
+        return path.exists()
+    except OSError:  # its name is too long
+        return False

@@ -1,20 +1,79 @@
-"""The parts of a translation recipe's evaluation, by the names that `--only` takes."""
+"""The parts of a translation recipe's evaluation, by the names that `--only` takes; scores by
+length.
+"""
 
 from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
 
 from transformer.checkpoint import Checkpoint
-from transformer.training.data_folder import MissingData, need
-from transformer.training.evaluation.anchors import evaluate_anchors
-from transformer.training.evaluation.evidence import evaluate_evidence
-from transformer.training.evaluation.heads import evaluate_alignment
-from transformer.training.evaluation.long import evaluate_long
-from transformer.training.evaluation.say import say
-from transformer.training.evaluation.stage import SECOND, evaluate_stage
-from transformer.training.evaluation.translations import METHODS, closeness, translations
+from transformer.training.evaluation.heads import evaluate_alignment, evaluate_anchors
+from transformer.training.evaluation.stage import SECOND, evaluate_evidence, evaluate_stage
+from transformer.training.evaluation.translations import (
+    METHODS,
+    closeness,
+    length_ratios,
+    loop,
+    say,
+    translations,
+)
 from transformer.training.task import Evaluation, Scores
-from transformer.training.translation import PAIRS, TESTS, read_pairs
+from transformer.training.translation import PAIRS, TESTS, MissingData, need, read_pairs
+
+# Scores of a translation checkpoint by length: long sentences, and Tatoeba's by their words.
+
+LONG = "flores_long_en_de", "test.tsv"
+TATOEBA = "Tatoeba test"
+ROWS = {"up to 6": (1, 6), "7 to 10": (7, 10), "11 to 15": (11, 15), "over 15": (16, 10**6)}
+"""The name of a row -> the fewest and the most words, split at spaces, of its sources."""
+
+
+def evaluate_long(checkpoint: Checkpoint, data: Path | None) -> Scores:
+    """Scores of both, with every method. Raises MissingData."""
+    long, tatoeba = read_pairs(need(data, *LONG)), read_pairs(need(data, PAIRS, TESTS[TATOEBA]))
+    result: Scores = {}
+    for method, label in METHODS.items():
+        title = f"Long sentences, {label}"
+        outputs = translations(checkpoint, [row[0] for row in long], method, title)
+        scores = _of_long(long, outputs, title)
+        result |= {f"{title}, {what}": value for what, value in scores.items()}
+        title = f"{TATOEBA} by length, {label}"
+        outputs = translations(checkpoint, [row[0] for row in tatoeba], method, title)
+        for name, scores in by_length(tatoeba, outputs).items():
+            result |= {f"{title}, {name} words, {what}": value for what, value in scores.items()}
+    return result
+
+
+def _of_long(rows: Sequence[Sequence[str]], outputs: Sequence[str], title: str) -> Scores:
+    """BLEU, chrF, length ratios, and how many outputs repeat themselves."""
+    references, n_loops = [row[1] for row in rows], 0
+    for row, output in zip(rows, outputs, strict=True):
+        if repeated := loop(output, row[0]):
+            n_loops += 1
+            say(f"{title}, loops: “{repeated}” in {row[0]} -> {output}")
+    ratios = length_ratios(outputs, references)
+    return {**closeness(outputs, references), **ratios, "loops": n_loops}
+
+
+def by_length(rows: Sequence[Sequence[str]], outputs: Sequence[str]) -> dict[str, Scores]:
+    """Sentences and BLEU of each of ROWS that has some."""
+    result: dict[str, Scores] = {}
+    for name, (least, most) in ROWS.items():
+        pairs = [
+            (output, row[1])
+            for row, output in zip(rows, outputs, strict=True)
+            if least <= len(row[0].split()) <= most
+        ]
+        if pairs:
+            hypotheses, references = zip(*pairs, strict=True)
+            result[name] = {
+                "sentences": len(pairs),
+                "BLEU": closeness(hypotheses, references)["BLEU"],
+            }
+    return result
+
+
+# The parts of a translation recipe's evaluation, by the names that `--only` takes.
 
 NEWS = "newstest_en_de", "newstest2014.tsv"
 SCORED = (

@@ -1,34 +1,44 @@
-"""The stage set: English sentences as an audience calls them out, each with a German translation.
-
-`stage/en-de.tsv` holds a sentence, a tab and its translation per line, written for this project:
-questions, pronouns, idioms, science, travel, two sentences at once, British words, names, numbers,
-garden paths. Line by line beside it, `stage/en-de.pharaoh` holds the word alignments that were made
-by hand: "0-0 1-2" links English word 0 to German word 0; words and signs are counted from 0 by
-`transformer.words.text_words`, every link is a sure one, and an empty line says that the sentence
-was not aligned. Nothing of it may be trained on.
-
-`stage/en-de-2.tsv` holds sentences like them, by somebody who had seen neither the stage set nor
-what en-de is trained on: whoever chose training sentences had looked at faults in the stage set.
-"""
+"""The stage set, every lens against what hiding costs on it, and the parts of an evaluation."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from tqdm import tqdm
+
+from transformer.analysis.corpus_sweep import caution
+from transformer.causes.evidence import evidence
+from transformer.causes.ladder import Agreement, yardstick
 from transformer.checkpoint import Checkpoint
-from transformer.training.evaluation.faults import (
+from transformer.inputs import InputError
+from transformer.refusal import visible
+from transformer.training.evaluation.translations import (
+    METHODS,
+    WORD_LIST,
+    closeness,
+    german_words,
     invented_words,
     is_lost_half,
-    loop,
-    spoken_words,
-)
-from transformer.training.evaluation.german_words import (
-    WORD_LIST,
-    german_words,
     listed_words,
+    loop,
+    say,
+    spoken_words,
+    translations,
 )
-from transformer.training.evaluation.say import say
-from transformer.training.evaluation.translations import METHODS, closeness, translations
 from transformer.training.task import Scores, read_lines
+from transformer.words import text_words
+
+# The stage set: English sentences as an audience calls them out, each with a German translation.
+#
+# `stage/en-de.tsv` holds a sentence, a tab and its translation per line, written for this
+# project: questions, pronouns, idioms, science, travel, two sentences at once, British words,
+# names, numbers, garden paths. Line by line beside it, `stage/en-de.pharaoh` holds the word
+# alignments that were made by hand: "0-0 1-2" links English word 0 to German word 0; words and
+# signs are counted from 0 by `transformer.words.text_words`, every link is a sure one, and an
+# empty line says that the sentence was not aligned. Nothing of it may be trained on.
+#
+# `stage/en-de-2.tsv` holds sentences like them, by somebody who had seen neither the stage set
+# nor what en-de is trained on: whoever chose training sentences had looked at faults in the stage
+# set.
 
 FOLDER = Path(__file__).parent / "stage"
 PAIRS, SECOND, LINKS = "en-de.tsv", "en-de-2.tsv", "en-de.pharaoh"
@@ -102,3 +112,67 @@ def _faults_of(
         yield "lost halves", ""
     if repeated := loop(output, source):
         yield "loops", f"“{repeated}” in "
+
+
+# Every lens against what hiding each source word costs, and omissions, on the stage set.
+
+TITLE, N_SENTENCES = "Evidence", 50
+
+
+def evaluate_evidence(checkpoint: Checkpoint, data: Path | None) -> Scores:
+    """Each lens's rank correlation with hide and rate of first words, with their 95 % intervals.
+
+    Both times 100, of sentences that lie evenly in the stage set. A lens that cannot be compared
+    is left out, and that is said, as are texts that the model cannot read. Then the omissions of
+    the whole stage set, each of which is said with its sentence.
+    """
+    texts = [source for source, _ in stage_pairs()]
+    some = texts[:: max(1, len(texts) // N_SENTENCES)][:N_SENTENCES]
+    bar = tqdm(some, desc=TITLE, unit="sentence", dynamic_ncols=True)
+    result = yardstick(checkpoint, bar)
+    for what, reason in result.left_out.items():
+        say(f"{TITLE}: {what}: left out: {reason}")
+    whole = next(reversed(result.agreements.values()))
+    if warning := caution(*(each.n_sentences for each in result.agreements.values())):
+        say(f"{TITLE}: {warning}")
+    scores: Scores = {"sentences": whole.n_sentences, "words": whole.n_words}
+    for name, agreement in result.agreements.items():
+        scores |= {f"{name}, {what}": value for what, value in _rows(agreement).items()}
+    scores |= _omissions(checkpoint, texts)
+    return {f"{TITLE}, {what}": value for what, value in scores.items()}
+
+
+def _omissions(checkpoint: Checkpoint, texts: Sequence[str]) -> Scores:
+    """Count the words of the texts, and those of them that no written word needs."""
+    n_words, n_omitted, n_sentences = 0, 0, 0
+    for text in tqdm(texts, desc="Omissions", unit="sentence", dynamic_ncols=True):
+        try:
+            result = evidence(checkpoint, text)
+        except InputError as error:
+            say(f"{TITLE}, omissions: {visible(text)}: left out: {error}")
+            continue
+        words = [result.source_words[i] for i in result.omissions]
+        if words:
+            target = " ".join(result.target_words)
+            say(f"{TITLE}, omissions: {', '.join(words)}: {text} -> {target}")
+        n_words += len(text_words(text))
+        n_omitted += len(words)
+        n_sentences += bool(words)
+    return {
+        "words of the stage set": n_words,
+        "omissions": n_omitted,
+        "sentences with an omission": n_sentences,
+    }
+
+
+def _rows(agreement: Agreement) -> Scores:
+    """The two means, and where they lie."""
+    rows: Scores = {}
+    for what, estimate in (
+        ("rank correlation with hide", agreement.rank),
+        ("first word needed", agreement.first),
+    ):
+        rows[what] = 100 * estimate.mean
+        if estimate.low is not None and estimate.high is not None:
+            rows |= {f"{what}, from": 100 * estimate.low, f"{what}, to": 100 * estimate.high}
+    return rows

@@ -2,9 +2,8 @@
 
 from transformer.checkpoint import About
 from transformer.config import ModelConfig
-from transformer.training.config import TrainingConfig
-from transformer.training.copying import evaluate, prepare
-from transformer.training.task import Recipe
+from transformer.training.classification import evaluate_copying, prepare_copying
+from transformer.training.task import Recipe, TrainingConfig
 
 RECIPE = Recipe(
     name="copy",
@@ -34,8 +33,8 @@ RECIPE = Recipe(
         validate_every=500,
         snapshots=12,
     ),
-    prepare=prepare,
-    evaluate=evaluate,
+    prepare=prepare_copying,
+    evaluate=evaluate_copying,
     scored="Greedy decoding; a copy is exact when every number is right.",
     data="Generated: random sequences of the numbers 2 to 11; 1,000 are held out for the test.",
 )

@@ -1,26 +1,167 @@
-"""The layer under way: its calls of attention, and the matrix that joins their heads.
+"""The layer under way: its calls of attention, and the matrix that joins their heads."""
 
-A call goes on with the layer of the one before it unless a learned matrix has met something new in
-between: a layer reads what the layers before it gave. What several calls gave is put side by side
-as heads, or after each other as blocks of the sequence, where torch is told to.
-"""
-
-from collections.abc import Mapping, Sequence
-from itertools import pairwise
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from itertools import accumulate, pairwise
 from typing import Any
 
+import torch
 from torch import Tensor, nn
 
-from transformer.recording import Sample, sampled
-from transformer.watch.calls.einsum import joined_by
-from transformer.watch.calls.given import Given, is_joined, put_together
-from transformer.watch.calls.heads import side_by_side, wider
+from transformer.recording import AttentionCall, Sample, WeightsCall, sampled
+from transformer.watch.calls.marks import Given, is_joined, put_together
 from transformer.watch.calls.output import Output, is_norm_of, rows_of
 from transformer.watch.calls.seen import Seen
-from transformer.watch.capture.held import Held
 from transformer.watch.capture.place import Run, is_running
-from transformer.watch.capture.sources import Reading, Sources
-from transformer.watch.capture.tensors import storage, tensors_in
+from transformer.watch.capture.sources import UNKNOWN, Reading, Sources
+from transformer.watch.capture.tensors import Held, storage, tensors_in
+
+# Several calls that are the heads of one layer, as one call.
+
+
+def wider(calls: Sequence[Seen]) -> Seen | None:
+    """One call of the same heads with the values of all; None where their weights differ."""
+    made = [call.make() for call in calls]
+    if len({_maps(call) for call in made}) > 1:
+        return None
+    values = torch.cat([call.v for call in made], dim=-1)
+    call = replace(made[0], v=values)
+    return replace(calls[0], make=lambda: call, parts=tuple(calls))
+
+
+def _maps(call: AttentionCall) -> tuple[int, ...]:
+    """Locate the numbers that its weights are made of."""
+    made_of = (call.given,) if isinstance(call, WeightsCall) else (call.q, call.k)
+    return tuple(tensor.data_ptr() for tensor in made_of)
+
+
+def side_by_side(calls: Sequence[Seen]) -> Seen | None:
+    """One call of all their heads, in the order of calling; None where sizes differ."""
+    if len({call.sizes for call in calls}) > 1:
+        return None
+    first = calls[0]
+    n_heads, n_queries, n_keys = first.sizes
+    matrices = [call.projection for call in calls]
+    matrices_there = [matrix for matrix in matrices if matrix is not None]
+    return replace(
+        first,
+        sizes=(n_heads * len(calls), n_queries, n_keys),
+        make=partial(_made_heads, [call.make for call in calls]),
+        is_causal=all(call.is_causal for call in calls),
+        projection=torch.cat(matrices_there, dim=1) if len(matrices_there) == len(calls) else None,
+        sample=_summed([call.sample for call in calls])
+        if len(matrices_there) == len(calls)
+        else None,
+        parts=tuple(calls),
+    )
+
+
+def _summed(samples: Sequence[Sample | None]) -> Sample | None:
+    """Sum what heads gave, each after a W_O of its own."""
+    there = [each for each in samples if each is not None]
+    if len(there) < len(samples):
+        return None
+    biases = [each.bias for each in there if each.bias is not None]
+    values = torch.stack([each.values for each in there]).sum(0)
+    return Sample(there[0].queries, values, torch.stack(biases).sum(0) if biases else None)
+
+
+def _made_heads(makers: Iterable[Callable[[], AttentionCall]]) -> AttentionCall:
+    calls = [make() for make in makers]
+    first = calls[0]
+    if any(isinstance(call, WeightsCall) or call.scale != first.scale for call in calls):
+        return WeightsCall(
+            q=_along_heads(call.q[..., :0] for call in calls),
+            k=_along_heads(call.k[..., :0] for call in calls),
+            v=_along_heads(call.v for call in calls),
+            mask=_masks([call.allowed() for call in calls]),
+            scale=1.0,
+            is_causal=False,
+            has_output=False,
+            given=_along_heads(call.weights() for call in calls),
+            replaced=_replaced(calls),
+        )
+    return replace(
+        first,
+        q=_along_heads(call.q for call in calls),
+        k=_along_heads(call.k for call in calls),
+        v=_along_heads(call.v for call in calls),
+        mask=_masks([call.allowed() for call in calls]),
+        bias=_together(calls, [call.bias for call in calls]),
+        low=_together(calls, [call.low for call in calls]),
+        is_causal=False,
+        added=_together(calls, [call.added for call in calls]),
+        replaced=_replaced(calls),
+    )
+
+
+def _along_heads(tensors: Iterable[Tensor]) -> Tensor:
+    return torch.cat(list(tensors))
+
+
+def _masks(allowed: list[Tensor]) -> Tensor | None:
+    """bool [H, Q, K] each -> [1 or H, Q, K]; None where every cell is open."""
+    together = torch.cat(allowed)
+    if bool(together.all()):
+        return None
+    return together[:1] if bool((together == together[:1]).all()) else together
+
+
+def _together(calls: Sequence[AttentionCall], added: Sequence[Tensor | None]) -> Tensor | None:
+    """Join what is added to the scores of each call, [H, Q, K] of all heads; 0 where nothing is."""
+    if all(each is None for each in added):
+        return None
+    shape = (*calls[0].q.shape[:2], calls[0].k.size(1))
+    zeros = calls[0].q.new_zeros(shape)
+    return torch.cat([zeros if each is None else each.expand(shape) for each in added])
+
+
+def _replaced(calls: Sequence[AttentionCall]) -> dict[int, Tensor]:
+    """Head, counted over all calls -> its output, where edits made that."""
+    firsts = accumulate([0, *(call.n_heads for call in calls)])
+    pairs = zip(firsts, calls, strict=False)
+    return {first + head: z for first, call in pairs for head, z in call.replaced.items()}
+
+
+# A W_O with an axis for the heads, which an einsum sums over beside that of the values.
+
+
+def joined_by(args: Sequence[Any]) -> tuple[Tensor, Tensor] | None:
+    """Lay out heads [..., H * d_value] and W_O [H * d_value, D] of (equation, a, b); None: neither.
+
+    XLNet's is "ibnd,hnd->ibh".
+    """
+    if len(args) < 2 or not isinstance(args[0], str) or "." in args[0]:
+        return None
+    operands = args[1] if isinstance(args[1], list | tuple) else args[1:]
+    terms, _, out = args[0].replace(" ", "").partition("->")
+    letters = terms.split(",")
+    if len(letters) != 2 or not all(isinstance(each, Tensor) for each in operands):
+        return None
+    first, second = zip(letters, operands, strict=True)
+    return _joined(first, second, out) or _joined(second, first, out)
+
+
+def _joined(
+    heads: tuple[str, Tensor], matrix: tuple[str, Tensor], out: str
+) -> tuple[Tensor, Tensor] | None:
+    of_heads, of_matrix = heads[0], matrix[0]
+    inner = [letter for letter in of_heads if letter in of_matrix and letter not in out]
+    outer = [letter for letter in of_heads if letter not in inner]
+    rest = [letter for letter in of_matrix if letter not in inner]
+    if len(inner) != 2 or len(of_matrix) != 3 or out != "".join((*outer, *rest)):
+        return None
+    joined = heads[1].permute([of_heads.index(letter) for letter in (*outer, *inner)]).flatten(-2)
+    turned = matrix[1].permute([of_matrix.index(letter) for letter in (*rest, *inner)]).flatten(1)
+    return joined, turned.mT
+
+
+# The layer under way: its calls of attention, and the matrix that joins their heads.
+#
+# A call goes on with the layer of the one before it unless a learned matrix has met something new
+# in between: a layer reads what the layers before it gave. What several calls gave is put side by
+# side as heads, or after each other as blocks of the sequence, where torch is told to.
 
 _BETWEEN = "{} meets what its heads give before W_O does, which is not one matrix of them"
 GATE, NORM = _BETWEEN.format("a gate"), _BETWEEN.format("a norm")
@@ -261,3 +402,71 @@ def _place(tensor: Tensor) -> _Place:
 def _is_same(part: Tensor, output: Given) -> bool:
     heads = output.heads
     return _place(part) == _place(heads) or (part.dim() > 1 and is_joined(part, heads))
+
+
+# Several calls that are the queries of one attention, one after the other, as one call.
+#
+# A recurrent decoder asks for its next query when it has what the one before gave, as in
+# PyTorch's tutorial on translation with attention.
+
+
+def joined_steps(seen: list[Seen], lengths: Collection[int]) -> list[Seen]:
+    """The calls of a pass; those of one module, one query each of the same keys, as one call.
+
+    lengths: of what the model was given. Layers or hops that share their matrices look the same:
+    steps are as many as something is long, and nothing else attends in a recurrent model.
+    """
+    if len(seen) not in lengths:
+        return seen
+    alike = {(each.place.path, each.sizes, each.is_softmax) for each in seen}
+    _, n_queries, n_keys = seen[0].sizes if seen else (0, 0, 0)
+    if len(seen) < 2 or len(alike) > 1 or n_queries != 1 or n_keys < 2 or not _read_alike(seen):
+        return seen
+    matrices = {None if it.projection is None else it.projection.data_ptr() for it in seen}
+    first = seen[0]
+    n_heads = first.sizes[0]
+    return [
+        replace(
+            first,
+            sizes=(n_heads, len(seen), n_keys),
+            place=replace(first.place, lengths=frozenset()),  # of a step
+            says_another=True,  # what all steps read was there before them
+            source=UNKNOWN,
+            make=partial(_made_steps, [each.make for each in seen]),
+            sample=_sample([each.sample for each in seen]) if len(matrices) == 1 else None,
+            projection=first.projection if len(matrices) == 1 else None,
+            is_random=any(each.is_random for each in seen),
+        )
+    ]
+
+
+def _read_alike(seen: Sequence[Seen]) -> bool:
+    values = [each.make().v for each in seen]
+    return bool(values[0].numel()) and all(torch.equal(values[0], each) for each in values)
+
+
+def _made_steps(makers: Sequence[Callable[[], AttentionCall]]) -> WeightsCall:
+    calls = [make() for make in makers]
+    first = calls[0]
+    weights = torch.cat([call.weights() for call in calls], 1)
+    is_open = torch.cat([call.allowed().expand(len(weights), 1, -1) for call in calls], 1)
+    return WeightsCall(
+        q=first.q.new_empty(len(weights), len(calls), 0),
+        k=first.k[..., :0],
+        v=first.v,
+        mask=None if bool(is_open.all()) else is_open,
+        scale=1.0,
+        is_causal=False,
+        has_output=first.has_output,
+        projection=first.projection,
+        given=weights,
+    )
+
+
+def _sample(samples: Sequence[Sample | None]) -> Sample | None:
+    """One sample of all of them, each of one query; None where one was not seen."""
+    there = [each for each in samples if each is not None]
+    if len(there) < len(samples):
+        return None
+    values: list[Tensor] = [each.values for each in there]
+    return Sample(torch.arange(len(there)), torch.cat(values, -2), there[0].bias)

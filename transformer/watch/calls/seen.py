@@ -7,7 +7,7 @@ from torch import Tensor
 
 from transformer.inputs import InputError
 from transformer.recording import AttentionCall, Sample
-from transformer.recording.trace import Trace
+from transformer.recording.calls import Trace
 from transformer.watch.capture.place import Place
 from transformer.watch.capture.sources import UNKNOWN, Made
 

@@ -9,6 +9,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
+from transformer.watch.calls.by_hand import Products
 from transformer.watch.calls.fused import (
     Splits,
     added_keys,
@@ -19,28 +20,27 @@ from transformer.watch.calls.fused import (
     parts,
     unpacked,
 )
-from transformer.watch.calls.marks import (
-    inherited,
-    mixed,
-)
-from transformer.watch.calls.products import Products
+from transformer.watch.calls.layer import joined_steps
+from transformer.watch.calls.marks import inherited, mixed
 from transformer.watch.calls.seen import Seen, later_keys_are_closed, one_of_batch
-from transformer.watch.calls.steps import joined_steps
-from transformer.watch.capture.as_written import as_written, require_written
-from transformer.watch.capture.functions import ENDING, SOFTMAXES, Functions, as_indices
 from transformer.watch.capture.operators import (
     ALWAYS,
     AT_TIMES,
+    ENDING,
+    SOFTMAXES,
+    Functions,
+    as_indices,
+    as_written,
     call_function,
     needs_functions,
     register,
+    require_written,
     watching,
 )
 from transformer.watch.capture.place import Running, paths_of
-from transformer.watch.capture.sources import Made
+from transformer.watch.capture.sources import READS, Made
+from transformer.watch.capture.tables import TURNING
 from transformer.watch.capture.tensors import tensors_in
-from transformer.watch.capture.traces import READS
-from transformer.watch.capture.turning import TURNING
 
 
 class Watcher(Products):

@@ -1,25 +1,31 @@
-"""Standing beside a few of torch's operators, for one thread and as long as it asks.
+"""Standing beside torch's operators and functions, for one thread and as long as it asks."""
 
-Whatever a thread calls goes through the kernels of each dispatch key that the thread includes. The
-keys used here are some that nothing in torch has kernels for: one was kept for a library that is no
-longer made (torchdistx), the other for torch's own tests in C++. So operators that are not watched
-fall through them in C++ and cost nothing, where a TorchFunctionMode costs for every call, down to
-`Tensor.size`; other threads do not notice.
-
-Of torch's private functions this stands on `torch._C._dispatch_key_parse` and
-`torch._C._dispatch_tls_set_dispatch_key_included`; torch's `library` puts kernels in. A version of
-torch without these keys is watched by such a mode, function by function: slower, with the same
-recording.
-"""
-
+import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
+from threading import Lock
 from typing import Any, Protocol
 
 import torch
 import torch.nn.functional as F
-from torch import Tensor, library
+from torch import Tensor, library, nn
+from torch.overrides import TorchFunctionMode
+
+from transformer.inputs import InputError
+
+# Standing beside a few of torch's operators, for one thread and as long as it asks.
+#
+# Whatever a thread calls goes through the kernels of each dispatch key that the thread includes.
+# The keys used here are some that nothing in torch has kernels for: one was kept for a library
+# that is no longer made (torchdistx), the other for torch's own tests in C++. So operators that
+# are not watched fall through them in C++ and cost nothing, where a TorchFunctionMode costs for
+# every call, down to `Tensor.size`; other threads do not notice.
+#
+# Of torch's private functions this stands on `torch._C._dispatch_key_parse` and
+# `torch._C._dispatch_tls_set_dispatch_key_included`; torch's `library` puts kernels in. A version
+# of torch without these keys is watched by such a mode, function by function: slower, with the
+# same recording.
 
 KEYS = ALWAYS, AT_TIMES = "DeferredInit", "TESTING_ONLY_GenericMode"
 """Keys to register for what is watched all the time, and for what only if a watcher wants it."""
@@ -169,3 +175,120 @@ def _include(watcher: Watching | None) -> None:
         return
     _set(_ALWAYS, watcher is not None)
     _set(_AT_TIMES, watcher is not None and watcher.wants_more)
+
+
+# torch's functions, where operators do not tell enough: all of them go past a watcher.
+
+SOFTMAXES = frozenset({torch.softmax, Tensor.softmax, F.softmax, torch.special.softmax})
+ENDING = frozenset(
+    {
+        *(torch.matmul, Tensor.matmul, Tensor.__matmul__, torch.bmm, Tensor.bmm, torch.mm),
+        *(Tensor.mm, torch.baddbmm, Tensor.baddbmm, torch.einsum, torch.addmm, Tensor.addmm),
+        *(F.linear, F.embedding, F.scaled_dot_product_attention),
+    }
+)
+"""Functions after which what was known of their arguments is so no longer."""
+
+
+class Functions(TorchFunctionMode):
+    """Has every torch function of this thread go through a watcher's.
+
+    torch's fast paths for its own encoder layers stand back by themselves while a mode is active.
+    """
+
+    def __init__(self, call: Callable[[Callable[..., Any], Sequence[Any], Any], Any]) -> None:
+        """call: given a function, its arguments and the named ones, gives what it gives."""
+        super().__init__()
+        self._call = call
+
+    def __torch_function__(
+        self,
+        func: Callable[..., Any],
+        types: Sequence[type],
+        args: Sequence[Any] = (),
+        kwargs: Mapping[str, Any] | None = None,
+    ) -> Any:
+        return self._call(func, args, kwargs or {})
+
+
+def as_indices(tensor: Tensor, indices: Any) -> tuple[Tensor, list[Any]]:
+    """List what stands in brackets, an entry for each axis, as torch's operator is given it."""
+    several = indices if isinstance(indices, tuple) else (indices,)
+    rest = tensor.dim() - sum(each is not None and each is not ... for each in several)
+    whole: list[Any] = []
+    for each in several:
+        if each is not None:
+            whole += [None] * rest if each is ... else [each]
+    return tensor, whole
+
+
+# Compiled modules and functions run as they were written, for as long as a pass is watched.
+#
+# Within code that torch has compiled nothing can be watched, and torch cannot compile what is.
+
+_OURS = __name__.removesuffix("watch.capture.operators")
+"""The package that models of checkpoints are classes of."""
+
+
+class _Process:
+    """The stance is the process's: whoever watches first takes it, and the last gives it back."""
+
+    lock = Lock()
+    n_watching = 0
+    stance: AbstractContextManager[object] | None = None
+
+
+@contextmanager
+def as_written() -> Iterator[None]:
+    """While entered, in any thread, what is compiled runs without that."""
+    with _Process.lock:
+        _Process.n_watching += 1
+        _force_eager()
+    try:
+        yield
+    finally:
+        with _Process.lock:
+            _Process.n_watching -= 1
+            if not _Process.n_watching and _Process.stance is not None:
+                _Process.stance.__exit__(None, None, None)
+                _Process.stance = None
+
+
+def _force_eager() -> None:
+    flex = sys.modules.get("torch.nn.attention.flex_attention")  # it compiles itself, too
+    if flex is not None and hasattr(flex, "_WARNINGS_SHOWN"):  # that it is not compiled, by us
+        flex._WARNINGS_SHOWN.add("flex_attention_performance")
+    may_compile = flex is not None or "torch._dynamo" in sys.modules  # a function alone, too
+    if may_compile and _Process.stance is None:
+        _Process.stance = torch.compiler.set_stance("force_eager")
+        _Process.stance.__enter__()
+
+
+def require_written(paths: Mapping[nn.Module, str]) -> None:
+    """Raise InputError where a module in a model is scripted: that runs in torch alone.
+
+    paths: of every module in it, the model itself first.
+    """
+    for each, path in paths.items():
+        if isinstance(each, torch.jit.ScriptModule):
+            model = next(iter(paths))
+            if _inner(model) is not model:
+                path = path.removeprefix("inner").removeprefix(".")
+            what = f"{path} in it" if path else "it"
+            raise InputError(
+                f"{name_of(model)} cannot be recorded: {what} is scripted or traced (torch.jit), "
+                "and what runs inside is not seen. Record the module that it was made from."
+            )
+
+
+def name_of(module: nn.Module) -> str:
+    """The class; of a compiled module that of what was compiled, of a checkpoint's its own."""
+    inner = _inner(module)
+    return type(getattr(inner, "_orig_mod", inner)).__name__
+
+
+def _inner(module: nn.Module) -> nn.Module:
+    """The module that a checkpoint's model was made around; any other as it is."""
+    is_ours = type(module).__module__.startswith(_OURS)
+    inner = getattr(module, "inner", None)
+    return inner if is_ours and isinstance(inner, nn.Module) else module

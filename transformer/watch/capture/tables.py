@@ -1,11 +1,4 @@
-"""Tables of positions: rows of a table that meet a sequence, one for each place in it.
-
-What tells positions from other rows is which of them were taken: one after the other. They come
-from an embedding (GPT-2, BERT), from index_select (M2M100) or are a slice of what a module holds
-(the Annotated Transformer). What else was added before the first attention is compared with all
-tables afterwards: rows may have been cloned, taken by an index or scaled, and sinusoids made in the
-pass.
-"""
+"""Positions in a pass: tables whose rows meet a sequence, turns, and another order."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -19,7 +12,15 @@ from torch import Tensor, nn
 from transformer.positions.encodings import find_pairs
 from transformer.recording import PositionalEncoding
 from transformer.token import Token
-from transformer.watch.capture.tensors import own_attributes, storage
+from transformer.watch.capture.tensors import own_attributes, storage, tensors_in
+
+# Tables of positions: rows of a table that meet a sequence, one for each place in it.
+#
+# What tells positions from other rows is which of them were taken: one after the other. They come
+# from an embedding (GPT-2, BERT), from index_select (M2M100) or are a slice of what a module
+# holds (the Annotated Transformer). What else was added before the first attention is compared
+# with all tables afterwards: rows may have been cloned, taken by an index or scaled, and
+# sinusoids made in the pass.
 
 Path = Callable[[], str]
 """Tells which module is running."""
@@ -275,3 +276,170 @@ def encoding_of(added: Added, tokens: tuple[Token, ...], n_before: int) -> Posit
         sum=added.sequence + taken,
         scheme="sinusoidal" if is_sinusoidal(table) else "learned",
     )
+
+
+# Turns of queries and keys: they are multiplied with cosines that are made in the pass.
+#
+# That a model holds frequencies does not say so: Falcon keeps them beside ALiBi, and some models
+# leave every fourth layer unturned.
+
+_COSINES = frozenset({Tensor.cos, torch.cos, torch.polar})
+_TIMES = frozenset({Tensor.mul, Tensor.mul_, torch.mul})
+_CHANGING = frozenset(
+    {
+        *(Tensor.to, Tensor.type_as, Tensor.float, Tensor.repeat, Tensor.__getitem__),
+        *(Tensor.repeat_interleave, torch.repeat_interleave, torch.cat, torch.stack),
+    }
+)
+"""Functions that make cosines of cosines; views of them begin at the same place in memory."""
+TURNING = _COSINES | _TIMES | _CHANGING
+_TURNING_MOST = 8
+_TURNING_FEW = 16
+"""Rows by which turns are measured."""
+_TURNING_CLOSE = 1e-3
+
+
+def frequencies_of_angles(angles: Tensor) -> Tensor | None:
+    """Find what turns by as much from each position to the next: [..., T, n] -> [n] or [n / 2].
+
+    None where that is not so. An angle may be there twice, for both dimensions of its pair.
+    """
+    rows = angles.reshape(-1, angles.size(-1)).float() if angles.dim() > 1 else angles[:0]
+    if len(rows) < 2:
+        return None
+    steps = rows[1] - rows[0]
+    places = torch.arange(len(rows), device=rows.device)[:, None]
+    if not torch.allclose(rows, rows[0] + places * steps, rtol=_TURNING_CLOSE, atol=_TURNING_CLOSE):
+        return None
+    return _of_pairs(steps)
+
+
+def frequencies_of(table: Tensor, sines: Tensor | None = None) -> Tensor | None:
+    """Measure how far a table [..., P, n] turns from a position to the next; None: it does not.
+
+    It holds complex numbers, sines and cosines side by side, or the cosines, with a table of sines.
+    """
+    if table.is_complex():
+        return _of_turns(table) if sines is None else None
+    if sines is None:
+        first = table.detach().reshape(-1, table.size(-1))[:_TURNING_FEW]
+        pairs = find_pairs(first) if bool(first[-1].any()) else None
+        return None if pairs is None else pairs.steps.abs()
+    if sines is table or sines.is_complex() or sines.shape != table.shape:
+        return None
+    return _of_turns(torch.complex(table.float(), sines.float()))
+
+
+def _of_turns(turns: Tensor) -> Tensor | None:
+    """[..., P, n] complex -> [n] or [n / 2]; None unless each row turns as the one before it."""
+    rows = turns.detach().reshape(-1, turns.size(-1))[:_TURNING_FEW]
+    steps = rows[1] * rows[0].conj()
+    is_still = torch.allclose(rows[0], torch.ones_like(rows[0]), atol=_TURNING_CLOSE)
+    if not is_still or not torch.allclose(rows[1:], rows[:-1] * steps, atol=_TURNING_CLOSE):
+        return None
+    return _of_pairs(steps.angle().abs())
+
+
+def _of_pairs(steps: Tensor) -> Tensor:
+    """[n], or [n / 2] where each angle is there twice: in two halves, or as neighbours."""
+    if steps.numel() % 2 == 0:
+        for first, second in (steps.chunk(2), (steps[0::2], steps[1::2])):
+            if torch.allclose(first, second):
+                return first
+    return steps
+
+
+class Turns:
+    """Notes down products with cosines during a pass."""
+
+    def __init__(self) -> None:
+        self.turned: set[int] = set()
+        """Calls of attention, by their number, before which something was turned."""
+        self.angles: list[Tensor] = []
+        """The angles of the cosines [..., T, n], or of complex turns."""
+        self._cosines: dict[int, Tensor] = {}
+        """Place in memory -> the tensor, so that the place stays its own."""
+
+    def __bool__(self) -> bool:
+        """Tell whether the pass made any cosines."""
+        return bool(self._cosines)
+
+    def called(self, func: Any, result: Any, args: Sequence[Any], n_seen: int) -> None:
+        """A function of TURNING was called, before attention number n_seen."""
+        if func in _COSINES:
+            self._cosines[result.data_ptr()] = result
+            if len(self.angles) < _TURNING_MOST:
+                self.angles.append(args[-1].detach())
+        elif self._cosines:
+            self._after(func, result, args, n_seen)
+
+    def _after(self, func: Any, result: Any, args: Sequence[Any], n_seen: int) -> None:
+        first, second = args[0], args[1] if len(args) > 1 else None
+        if isinstance(first, list | tuple):  # cat and stack
+            first, second = first[0], None
+        is_first, is_second = self._is_made_of(first), self._is_made_of(second)
+        if not is_first and not is_second:
+            return
+        if func in _TIMES and isinstance(second, Tensor) and not (is_first and is_second):
+            cosines, other = (first, second) if is_first else (second, first)
+            if isinstance(other, Tensor) and other.numel() >= cosines.numel() > 1:
+                self.turned.add(n_seen)
+                return
+        self._cosines[result.data_ptr()] = result
+
+    def _is_made_of(self, value: Any) -> bool:
+        return isinstance(value, Tensor) and value.data_ptr() in self._cosines
+
+
+# Positions that a model puts into another order: its rows are then other words than are named.
+
+
+class Reordered:
+    """Ids or states of a text, [T], [1, T] or [1, T, D], that were turned round or permuted."""
+
+    def __init__(self, inputs: Iterable[object]) -> None:
+        self._texts = [each for each in tensors_in(inputs) if 0 < each.dim() < 3]
+        self._times: list[tuple[int, str]] = []
+
+    def flipped(self, tensor: Tensor, axes: Sequence[int], n_seen: int) -> None:
+        """torch.flip along these axes. n_seen: calls of attention before it."""
+        axis = self._axis(tensor)
+        if axis is not None and axis in (each % tensor.dim() for each in axes):
+            self._times.append((n_seen, "flip"))
+
+    def rolled(
+        self, tensor: Tensor, shifts: Sequence[int], axes: Sequence[int], n_seen: int
+    ) -> None:
+        """torch.roll by these shifts along these axes."""
+        axis, own = self._axis(tensor), [each % tensor.dim() for each in axes]
+        if axis in own and shifts[own.index(axis)] % tensor.size(axis):
+            self._times.append((n_seen, "roll"))
+
+    def indexed(self, tensor: Tensor, indices: Sequence[Any], n_seen: int) -> None:
+        """tensor[indices], where None stands for a whole axis."""
+        axis = self._axis(tensor)
+        order = None if axis is None or len(indices) <= axis else indices[axis]
+        if isinstance(order, Tensor) and order.dtype != torch.bool and order.dim() == 1:
+            places = torch.arange(len(order), device=order.device)
+            is_order = len(order) > 1 and bool(torch.equal(order.sort().values, places))
+            if is_order and not torch.equal(order, places):
+                self._times.append((n_seen, "an index"))
+
+    def notes(self, n_seen: int) -> tuple[str, ...]:
+        """A sentence where that was before one of n_seen calls of attention; else nothing."""
+        names = sorted({name for at, name in self._times if at < n_seen})
+        if not names:
+            return ()
+        return (
+            f"The model puts its positions into another order before attention ({names[0]}): "
+            "rows and columns may be other tokens than those that they are named after.",
+        )
+
+    def _axis(self, tensor: Tensor) -> int | None:
+        """The axis of the positions; None where a tensor is neither a text nor its states."""
+        if tensor.is_floating_point():
+            is_text = any(tensor.shape[:2] == (1, each.size(-1)) for each in self._texts)
+            return 1 if tensor.dim() == 3 and is_text else None
+        if any(tensor.shape == each.shape and torch.equal(tensor, each) for each in self._texts):
+            return tensor.dim() - 1
+        return None

@@ -11,8 +11,7 @@ from transformer.recording import Attention, AttentionCall
 from transformer.recording.origin import Origin
 from transformer.token import UNKNOWN, Token
 from transformer.watch.calls.seen import Seen
-from transformer.watch.kinds.extra_keys import keys_of, n_after
-from transformer.watch.kinds.kind import Kind
+from transformer.watch.kinds.kind import Kind, keys_of, n_after
 
 Tokens = Sequence[str | Token] | Mapping[str, Sequence[str | Token]]
 """Tokens of the one text that a model reads; or side, "source" or "target", -> its tokens."""

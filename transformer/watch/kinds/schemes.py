@@ -9,14 +9,19 @@ from typing import Any, TypeVar
 import torch
 from torch import Tensor, nn
 
-from transformer.positions.rotary import Rotary
-from transformer.read_only import read_only
+from transformer.positions.encodings import Rotary
 from transformer.recording import Attention, AttentionCall, PositionalEncoding
+from transformer.token import read_only
 from transformer.watch.calls.seen import Seen
 from transformer.watch.calls.watcher import Watcher
-from transformer.watch.capture.tables import Added, encoding_of, held_by
+from transformer.watch.capture.tables import (
+    Added,
+    encoding_of,
+    frequencies_of,
+    frequencies_of_angles,
+    held_by,
+)
 from transformer.watch.capture.tensors import own_attributes, storage
-from transformer.watch.capture.turning import frequencies_of, frequencies_of_angles
 from transformer.watch.kinds.kind import Kind
 from transformer.watch.kinds.stacks import by_kind
 

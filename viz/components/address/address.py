@@ -4,8 +4,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from viz.components.kit.browser import Component
-from viz.components.kit.pack import pack
+from viz.components.kit.browser import Component, pack
 from viz.components.kit.sync import show
 
 ADDRESS = Component("address")

@@ -6,9 +6,8 @@ from typing import Any
 import numpy as np
 
 from transformer.analysis.reading import AttentionMap
-from transformer.corpus.questions.cells import open_cells
-from viz.components.kit.browser import Component, envelope, pieces
-from viz.components.kit.pack import pack
+from transformer.corpus.questions import open_cells
+from viz.components.kit.browser import Component, envelope, pack, pieces
 from viz.components.kit.sync import mountable
 from viz.theme import Theme
 

@@ -10,14 +10,11 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from transformer.analysis.cell import Cell, inside
-from transformer.analysis.reading import AttentionMap, Reading
-from transformer.analysis.selection import Selection
-from transformer.analysis.strongest import strongest_weight
+from transformer.analysis.reading import AttentionMap, Reading, Selection, strongest_weight
 from transformer.decoding import Decoding
 from transformer.recording import Recording
 from transformer.token import Token
-from viz.components.kit.browser import Component, envelope, pieces
-from viz.components.kit.pack import pack
+from viz.components.kit.browser import Component, envelope, pack, pieces
 from viz.components.kit.picture import known_map
 from viz.components.kit.sync import mountable
 from viz.labels import kind_name, number, percent, worded

@@ -6,8 +6,7 @@ story, which ends in .md, is text: the server reads it.
 
 from collections.abc import Callable
 
-from viz.components.kit.browser import Component, envelope
-from viz.components.kit.pack import pack
+from viz.components.kit.browser import Component, envelope, pack
 from viz.components.kit.sync import mountable
 from viz.theme import Theme
 

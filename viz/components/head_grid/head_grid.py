@@ -11,12 +11,9 @@ from transformer.analysis.metrics.metric import Metric
 from transformer.analysis.reading import PLAIN, AttentionMap, Reading
 from transformer.decoding import Decoding
 from transformer.recording import Recording
-from viz.components.kit.browser import Component, envelope, pieces
-from viz.components.kit.pack import pack
-from viz.components.kit.picture import known_map
-from viz.components.kit.sides import sides
+from viz.components.kit.browser import Component, envelope, pack, pieces
+from viz.components.kit.picture import MASKED, known_map, metrics_of_map, pictures, sides
 from viz.components.kit.sync import mountable
-from viz.components.kit.thumbnails import MASKED, metrics_of_map, pictures
 from viz.labels import kind_name, kind_title, number
 from viz.map_words import capitalised, describe_heads, list_of
 from viz.sentence import wording

@@ -8,17 +8,20 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from transformer.analysis.blocks import block_within, located
-from transformer.analysis.reading import PLAIN, AttentionMap, Reading, lenses
-from transformer.analysis.selection import Selection
-from transformer.analysis.strongest import largest_size
+from transformer.analysis.reading import (
+    PLAIN,
+    AttentionMap,
+    Reading,
+    Selection,
+    block_within,
+    largest_size,
+    lenses,
+    located,
+)
 from transformer.decoding import Decoding
 from transformer.recording import Recording
-from viz.components.kit.browser import Component, envelope
-from viz.components.kit.map_header import map_header
-from viz.components.kit.pack import pack
-from viz.components.kit.picture import Twin, known_map, shown_map, strongest
-from viz.components.kit.sides import second
+from viz.components.kit.browser import Component, envelope, pack
+from viz.components.kit.picture import Twin, known_map, map_header, second, shown_map, strongest
 from viz.components.kit.sync import mountable
 from viz.labels import kind_name
 from viz.map_words import capitalised, describe_map, hidden_texts, hides, map_name

@@ -9,16 +9,12 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from transformer.analysis.merging import Group
-from transformer.analysis.reading import PLAIN, AttentionMap, Reading, lenses
-from transformer.analysis.strongest import largest_size
+from transformer.analysis.reading import PLAIN, AttentionMap, Group, Reading, largest_size, lenses
 from transformer.decoding import Decoding
 from transformer.recording import Recording
 from transformer.token import Token
-from viz.components.kit.browser import Component, digest, envelope, pieces
-from viz.components.kit.pack import pack
-from viz.components.kit.picture import Twin, known_map, shown_map
-from viz.components.kit.sides import second, sides
+from viz.components.kit.browser import Component, digest, envelope, pack, pieces
+from viz.components.kit.picture import Twin, known_map, second, shown_map, sides
 from viz.components.kit.sync import mountable
 from viz.labels import bare_label, kind_name, kind_title
 from viz.map_words import (

@@ -1,4 +1,4 @@
-// Makes an element of what viz/painters/elements.py gives: [name, attributes, ...children]. Texts are only
+// Makes an element of what viz/painters/bars_html.py gives: [name, attributes, ...children]. Texts are only
 // ever set as text.
 export function grow([name, attributes, ...children]) {
   const node = document.createElement(name);

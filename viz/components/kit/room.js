@@ -44,7 +44,7 @@ export function typeSize() {
   return window.innerWidth >= 1800 || isOnStage() ? rem : 0.875 * rem;
 }
 
-// Whether the page is one for a wall: viz/talks/stage_style.py says so.
+// Whether the page is one for a wall: viz/talks/stage.py says so.
 export function isOnStage() {
   return getComputedStyle(document.documentElement).getPropertyValue("--stage-type") !== "";
 }

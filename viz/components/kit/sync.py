@@ -1,9 +1,4 @@
-"""News from components, each change once: a number settles who is right, browser or server.
-
-Each change in the browser carries the next number of its window (kit/sync.js). The session keeps
-the largest number that each component has told, and the component's data names it: until then, what
-the browser shows is newer than what the server says.
-"""
+"""A callback that fails does not end the run: the page that is drawn after it says so."""
 
 import secrets
 from collections.abc import Callable, Mapping
@@ -12,11 +7,33 @@ from types import MappingProxyType
 from typing import Any
 
 from viz.app_packages import st
-from viz.components.kit.browser import Component
-from viz.components.kit.guarded import guarded
-from viz.components.kit.pack import pack, unpack
-from viz.components.kit.scripts import module_of
-from viz.session_keys import HEARD, OPENED, TOKEN, VERSIONS
+from viz.choice import FAILED, HEARD, OPENED, TOKEN, VERSIONS
+from viz.components.kit.browser import Component, module_of, pack, unpack
+
+
+def guarded(callback: Callable[[], Any]) -> Callable[[], None]:
+    """The same callback, for Streamlit; the session keeps what it raises."""
+
+    def call() -> None:
+        try:
+            callback()
+        except Exception as error:
+            st.session_state[FAILED] = error
+
+    return call
+
+
+def take_failure() -> Exception | None:
+    """Take the error that a callback of this session raised since the last call."""
+    error: Exception | None = st.session_state.pop(FAILED, None)
+    return error
+
+
+# News from components, each change once: a number settles who is right, browser or server.
+#
+# Each change in the browser carries the next number of its window (kit/sync.js). The session
+# keeps the largest number that each component has told, and the component's data names it: until
+# then, what the browser shows is newer than what the server says.
 
 News = dict[str, Any]
 """The latest changes of a component: name -> value."""

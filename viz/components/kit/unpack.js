@@ -1,4 +1,4 @@
-// The reader of viz/components/kit/pack.py.
+// The reader of viz/components/kit/browser.py.
 
 const VIEWS = { "|u1": Uint8Array, "<u2": Uint16Array, "<i4": Int32Array, "<f4": Float32Array };
 

@@ -8,7 +8,7 @@ const WORTH_EVENT = "headscope:worth";
 const SAME = 1.05; // times as likely: below it hiding changes nothing to speak of
 const MANY = 1e6;
 
-// worth: as viz/components/token_rows/signs.py; null: not known yet; undefined: the rows are gone.
+// worth: as viz/components/token_rows/token_rows.py; null: not known yet; undefined: the rows are gone.
 export function tellWorth(rows, worth) {
   const known = (window[KNOWN] ??= new Map());
   if (known.get(rows) === worth) return;

@@ -5,8 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from viz.components.kit.browser import Component
-from viz.components.kit.pack import pack
+from viz.components.kit.browser import Component, pack
 from viz.components.kit.sync import News, show
 
 LESSON = Component("lesson")

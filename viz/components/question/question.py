@@ -6,8 +6,7 @@ The browser has no weight before the answer: the truth comes with another payloa
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 
-from viz.components.kit.browser import Component, envelope
-from viz.components.kit.pack import pack
+from viz.components.kit.browser import Component, envelope, pack
 from viz.components.kit.sync import mountable
 from viz.theme import Theme
 

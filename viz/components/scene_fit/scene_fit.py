@@ -4,8 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from viz.components.kit.browser import Component, digest, palette
-from viz.components.kit.pack import pack
+from viz.components.kit.browser import Component, digest, pack, palette
 from viz.components.kit.sync import show
 from viz.theme import Theme
 

@@ -3,8 +3,7 @@
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from viz.components.kit.browser import Component, envelope
-from viz.components.kit.pack import pack
+from viz.components.kit.browser import Component, envelope, pack
 from viz.components.kit.sync import mountable
 from viz.theme import Theme
 

@@ -1,25 +1,217 @@
-"""A decoding's search as a tree: hypotheses, what was dropped, and why."""
+"""The nodes of a search as they are drawn: tokens, or the words that they make."""
 
 import json
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections import deque
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Any, ClassVar
+from operator import itemgetter
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from transformer.decoding import Decoding
-from transformer.decoding.search_tree import Dropped, SearchTree
+from transformer.decoding.search_tree import Dropped, Node, SearchTree
 from transformer.recording import Recording
 from transformer.token import Token
-from viz.components.kit.browser import Component, digest, envelope
-from viz.components.kit.pack import pack
+from transformer.words import word_groups, word_piece
+from viz.components.kit.browser import Component, digest, envelope, pack
 from viz.components.kit.sync import mountable
-from viz.components.search_tree.entries import Entry, entries_of
-from viz.components.search_tree.layout import layout, shared_chain
 from viz.labels import bare_label, label, number
 from viz.theme import Theme
+
+SPACES = frozenset(" ▁")
+MOST_PIECES = 64
+"""Pieces that are joined to one word: a text without spaces would be a single one, looked at anew
+at each piece."""
+
+
+class Entry(NamedTuple):
+    """One node that is drawn."""
+
+    node: Node
+    """The node of the search at which it ends: its only one, or a word's last."""
+    parent: int
+    """The place of the entry before it; -1 for the root."""
+    token: Token | None
+    """The token, or the word as one; None for the root."""
+    log_prob: float
+    """The log-probability of its tokens together, given the path before them, in nats."""
+    is_living: bool
+    """A hypothesis leads through it; through a word only where it goes on with another one."""
+    inner: tuple[int, ...]
+    """The nodes of the word before its last one, by their ids."""
+
+
+class _Word(NamedTuple):
+    """A word as far as a node has written it."""
+
+    tokens: tuple[Token, ...]
+    before: int
+    """The node that its first token comes after."""
+    log_prob: float
+    inner: tuple[int, ...] = ()
+
+
+def entries_of(search: SearchTree, words: bool, most: int) -> tuple[list[Entry], int]:
+    """At most so many entries, parents first, and how many nodes of the search are left out.
+
+    words: whether the pieces of a word are one entry; an alternative within a word stands as the
+    word that it would have made. Of too many, those that no hypothesis leads through go first, and
+    of these the ones that ranked lowest at their step.
+    """
+    spelled = [_Word((), -1, 0.0)]
+    for node in search.nodes[1:]:
+        spelled.append(_word(node, spelled[node.parent or 0], words))
+    ends = _ends(search, spelled)
+    through = {0} | {spelled[id].before for id in search.living if id}
+    through |= {node.id for node in search.nodes if node.hypothesis is not None}
+    places: dict[int, int] = {}
+    entries: list[Entry] = []
+    for node in search.nodes:
+        if node.id not in ends:
+            continue
+        word = spelled[node.id]
+        places[node.id] = len(entries)
+        parent = places[word.before] if entries else -1
+        is_living = node.id in through
+        token = _token(word.tokens)
+        entries.append(Entry(node, parent, token, word.log_prob, is_living, word.inner))
+    best = _best_entries(entries, most)
+    return best, len(entries) - len(best) + search.n_left_out
+
+
+def _word(node: Node, before: _Word, words: bool) -> _Word:
+    assert node.token is not None and node.parent is not None
+    is_inside = words and 0 < len(before.tokens) < MOST_PIECES
+    if is_inside and not _begins(before.tokens[-1], node.token):
+        whole = (*before.tokens, node.token)
+        if len(word_groups(whole)) == 1:
+            log_prob, inner = before.log_prob + node.log_prob, (*before.inner, node.parent)
+            return _Word(whole, before.before, log_prob, inner)
+    return _Word((node.token,), node.parent, node.log_prob)
+
+
+def _begins(before: Token, last: Token) -> bool:
+    """Tell whether a token plainly begins a word; else the rule of words is asked."""
+    is_spaced = last.piece[:1] in SPACES and len(last.piece) > 1
+    return is_spaced and last.begins is None and before.piece[-1:] not in SPACES
+
+
+def _ends(search: SearchTree, spelled: Sequence[_Word]) -> set[int]:
+    """The nodes at which a word ends: nothing follows, another word does, or a hypothesis ends."""
+    has_next = {node.parent for node in search.nodes[1:]}
+    ends = {node.id for node in search.nodes if node.id not in has_next}
+    ends |= {word.before for word in spelled[1:]}
+    return ends | {node.id for node in search.nodes if node.hypothesis is not None} | {0}
+
+
+def _token(tokens: Sequence[Token]) -> Token | None:
+    """A word of several pieces as a token by itself; a single one as it is."""
+    if len(tokens) < 2:
+        return tokens[0] if tokens else None
+    piece = word_piece(tokens)
+    return replace(tokens[0], piece=piece.replace("▁", " ", 1) if piece[0] == "▁" else piece)
+
+
+def _best_entries(entries: list[Entry], most: int) -> list[Entry]:
+    """The entries that a tree takes, each with all before it."""
+    if len(entries) <= most:
+        return entries
+    order = sorted(range(len(entries)), key=lambda i: (not entries[i].is_living, _rank(entries[i])))
+    chosen: set[int] = set()
+    for place in order:
+        path, at = [], place
+        while at >= 0 and at not in chosen:
+            path.append(at)
+            at = entries[at].parent
+        if entries[place].is_living or len(chosen) + len(path) <= most:
+            chosen.update(path)
+    new = {old: place for place, old in enumerate(sorted(chosen))}
+    return [entries[old]._replace(parent=new.get(entries[old].parent, -1)) for old in new]
+
+
+def _rank(entry: Entry) -> int:
+    return entry.node.rank
+
+
+# The places of the nodes of a tree: columns from left to right, rows from top to bottom.
+#
+# A layered layout as tidy as Reingold and Tilford 1981: a node stands in the row of its first
+# child, so that the best hypothesis is a straight line at the top, and subtrees are packed as
+# closely as their outlines allow. Edges never cross.
+
+Place = tuple[int, int]
+"""Column and row."""
+first = itemgetter(0)
+
+
+def layout(
+    parents: Sequence[int], order: Mapping[int, Sequence[int]], to_the_edge: frozenset[int]
+) -> list[Place]:
+    """The place of each node. parents: before their children, -1 for the root.
+
+    order: the children of each node, from top to bottom; to_the_edge: leaves that keep their row
+    free up to the right edge, where their rank stands.
+    """
+    columns = [0] * len(parents)
+    for node in range(1, len(parents)):
+        columns[node] = columns[parents[node]] + 1
+    last = max(columns, default=0)
+    below = [0] * len(parents)
+    outlines: dict[int, deque[int]] = {}
+    for node in reversed(range(len(parents))):
+        room = last - columns[node] if node in to_the_edge else 0
+        children = order.get(node, ())
+        if children:
+            outlines[node] = _stacked([outlines.pop(each) for each in children], below, children)
+            outlines[node].extend([0] * (room + 1 - len(outlines[node])))
+        else:
+            outlines[node] = deque([0] * (room + 1))
+    rows = [0] * len(parents)
+    for node in range(1, len(parents)):
+        rows[node] = rows[parents[node]] + below[node]
+    return list(zip(columns, rows, strict=True))
+
+
+def _stacked(outlines: list[deque[int]], below: list[int], children: Sequence[int]) -> deque[int]:
+    """Put subtrees below each other, and return the lower outline of all, a row per column.
+
+    outlines: of each child, from its own column on and counted from its own row; below: is told how
+    many rows each child is below the first one.
+    """
+    whole = outlines[0]
+    for child, outline in zip(children[1:], outlines[1:], strict=True):
+        # Nothing of a subtree is above its root, so its root's row clears what is above all of it.
+        by = max(map(first, zip(whole, outline, strict=False))) + 1
+        below[child] = by
+        for column, row in enumerate(outline):
+            if column < len(whole):
+                whole[column] = row + by
+            else:
+                whole.append(row + by)
+    whole.appendleft(0)
+    return whole
+
+
+def shared_chain(parents: Sequence[int], living: Sequence[bool]) -> list[int]:
+    """The nodes after the root that every hypothesis shares, in order, up to where they part.
+
+    Empty where there is only one: then nothing parts.
+    """
+    following: dict[int, list[int]] = {}
+    for node in range(1, len(parents)):
+        if living[node]:
+            following.setdefault(parents[node], []).append(node)
+    chain, node = [], 0
+    while len(following.get(node, [])) == 1:
+        node = following[node][0]
+        chain.append(node)
+    return chain if len(following.get(node, [])) > 1 else []
+
+
+# A decoding's search as a tree: hypotheses, what was dropped, and why.
 
 SEARCH_TREE = Component("search_tree")
 search_tree = mountable(SEARCH_TREE)

@@ -11,19 +11,21 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from transformer.analysis.blocks import block_within, located
-from transformer.analysis.metrics.measure import metrics_of
 from transformer.analysis.metrics.metric import Metric
-from transformer.analysis.reading import AttentionMap, Reading, read
-from transformer.analysis.selection import Selection
+from transformer.analysis.metrics.metrics import metrics_of
+from transformer.analysis.reading import (
+    AttentionMap,
+    Reading,
+    Selection,
+    block_within,
+    located,
+    read,
+)
 from transformer.recording import Recording
 from transformer.training.snapshots import Course, even_value, roles
-from viz.components.kit.browser import Component, digest, envelope
-from viz.components.kit.map_header import map_header
-from viz.components.kit.pack import pack
-from viz.components.kit.picture import strongest
+from viz.components.kit.browser import Component, digest, envelope, pack
+from viz.components.kit.picture import map_header, pictures, strongest
 from viz.components.kit.sync import mountable
-from viz.components.kit.thumbnails import pictures
 from viz.labels import kind_name
 from viz.map_words import capitalised, describe_map
 from viz.theme import Theme

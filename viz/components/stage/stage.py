@@ -5,8 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from viz.components.kit.browser import Component, palette
-from viz.components.kit.pack import pack
+from viz.components.kit.browser import Component, pack, palette
 from viz.components.kit.sync import show
 from viz.theme import Theme
 

@@ -1,20 +1,134 @@
-"""The sentence and its translation as tokens: the spine of every page."""
+"""The lines between the two rows: from each written word to the source word it looks at most."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any, ClassVar
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from math import exp, log
+from typing import Any, ClassVar, Literal
 
+from transformer.causes.evidence import looks
 from transformer.decoding import Decoding
+from transformer.decoding.certainty import Certainty, certainties
 from transformer.recording import Recording
 from transformer.token import Token, second_at
-from viz.components.kit.browser import Component, envelope, pieces_of_words
-from viz.components.kit.pack import pack
+from transformer.words import word_groups
+from viz.components.kit.browser import Component, envelope, pack, pieces_of_words
 from viz.components.kit.sync import mountable
-from viz.components.token_rows.alignment import LEAST, aligned
-from viz.components.token_rows.certainty import TINTS, Tint, tinted
-from viz.components.token_rows.signs import Signs
-from viz.labels import bare_label, labels
+from viz.labels import bare_label, labels, number, percent
 from viz.theme import Theme
+
+LEAST = 0.2
+"""The weight from which on a word has a line."""
+
+
+def aligned(recording: Recording) -> list[tuple[int, int, float]] | None:
+    """Return the lines: the first positions of a written word and of a source word, and the weight.
+
+    Weights are those of a word's card: cross-attention of the last layer, the mean of its heads,
+    by the rows that write, summed over a source word's pieces and averaged over a written word's.
+    A word has no line below LEAST, nor where what is beside the source has more weight than any
+    word of it. None: there is no cross-attention, or nothing is written.
+    """
+    attention = recording.attentions.get("cross")
+    n, n_source = len(recording.target), len(recording.source)
+    if attention is None or not n or not n_source:
+        return None
+    if len(attention.keys) < n_source or len(attention.queries) < n:
+        return None
+    groups, words = word_groups(recording.target), word_groups(recording.source)
+    weights, beside = looks(recording, groups)
+    assert weights is not None
+    most = zip(groups, weights.max(-1).values, weights.argmax(-1), beside, strict=True)
+    return [
+        (group[0], words[int(word)][0], round(float(weight), 4))
+        for group, weight, word, other in most
+        if other is None and float(weight) >= LEAST
+    ]
+
+
+# The tint of written words: how sure the model was of each, by one of three measures.
+
+Tint = Literal["off", "log_prob", "rank", "entropy"]
+TINTS: dict[Tint, str] = {
+    "log_prob": "log-probability",
+    "rank": "rank",
+    "entropy": "entropy",
+}
+"""The measures, by what a person chooses them by."""
+FULL_LOG_PROB = log(100)
+"""The nats of a word of 1 %, from which on the tint is the deepest."""
+FULL_RANK = 100
+FULL_ENTROPY = 6.0
+"""In bits: as if 64 words were equally probable."""
+
+
+def tinted(recording: Recording) -> list[tuple[float, float, float, str]]:
+    """Return for each target token the depth of its word's tint by each measure, and the numbers.
+
+    Depths are 0, where the model was sure, to 1. Empty where nothing is written.
+    """
+    target = recording.target
+    if not target or recording.logits.dim() != 2 or len(recording.logits) != len(target):
+        return []
+    result: dict[int, tuple[float, float, float, str]] = {}
+    for group, each in zip(word_groups(target), certainties(recording), strict=True):
+        depths = _depths(each)
+        result |= {position: (*depths, _text(each)) for position in group}
+    return [result[position] for position in range(len(target))]
+
+
+def _depths(it: Certainty) -> tuple[float, float, float]:
+    values = (
+        -it.log_prob / FULL_LOG_PROB,
+        log(max(it.ranks)) / log(FULL_RANK),
+        it.entropy / FULL_ENTROPY,
+    )
+    a, b, c = (round(min(1.0, max(0.0, value)), 3) for value in values)
+    return a, b, c
+
+
+def _text(it: Certainty) -> str:
+    """The numbers of a word, as a pointer finds them."""
+    sure = f"{percent(exp(it.log_prob))} ({number(it.log_prob)} nats)"
+    entropy, ranks = f"entropy {number(it.entropy)} bits", ", ".join(f"{n:,}" for n in it.ranks)
+    if len(it.ranks) == 1:
+        return f"{sure}, rank {ranks}, {entropy}"
+    return f"{sure}, {entropy}, of its {len(it.ranks)} pieces together; rank of each: {ranks}"
+
+
+# The evidence as tokens show it: their signs, and the worth of each word that is read.
+
+Mark = tuple[str, int, str, str]
+"""The side and position of a token, the name of its sign, and the sentence that it stands for."""
+
+
+@dataclass(frozen=True)
+class Worth:
+    """Costs of hiding words that are read, in log-probability of those that are written."""
+
+    words: Mapping[str, Sequence[str]]
+    """Words by side, "source" and "target"."""
+    word_at: Mapping[str, Sequence[int]]
+    """The number of the word at each position of a side."""
+    nats: Sequence[Sequence[float]]
+    """A row for each written word."""
+    least: float
+    """From which on a word is needed."""
+
+
+@dataclass(frozen=True)
+class Signs:
+    """The signs of one sentence and its translation."""
+
+    marks: Sequence[Mark] = ()
+    worth: Worth | None = None
+
+    def data(self) -> dict[str, Any]:
+        """Return them as the browser has them."""
+        worth = None if self.worth is None else asdict(self.worth)
+        return {"marks": list(map(list, self.marks)), "worth": worth}
+
+
+# The sentence and its translation as tokens: the spine of every page.
 
 TOKEN_ROWS = Component("token_rows")
 TITLES = {

@@ -3,10 +3,9 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from viz.components.kit.browser import Component, envelope
-from viz.components.kit.pack import pack
+from viz.components.kit.browser import Component, envelope, pack
 from viz.components.kit.sync import heard, opened, show
-from viz.components.token_rows.signs import Signs
+from viz.components.token_rows.token_rows import Signs
 from viz.theme import Theme
 
 WORD_CARD = Component("word_card")

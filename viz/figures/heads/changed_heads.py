@@ -4,13 +4,13 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 
 from transformer.analysis.reading import row_tokens
-from transformer.analysis.tables.origins import Columns, Side, Sides
+from transformer.analysis.tables import Columns, Side, Sides
 from transformer.recording import Attention
 from transformer.two_models.head_changes import KindChanges, Place, Row
 from transformer.words import word_groups
 from viz.exhibits.table import Cell, Column, Legend, Table, Tables
 from viz.exhibits.table import Row as TableRow
-from viz.figures.dependence_tables import dependence_table
+from viz.figures.positions import dependence_table
 from viz.labels import counted, kind_title, word_text
 
 SAME = 5e-4

@@ -1,34 +1,128 @@
-"""B of Compare: which it is, another checkpoint or A with edits, and the pane that shows it."""
+"""B of Compare: which it is, another checkpoint or A with edits, and its answer."""
 
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from transformer import CheckpointError, Recording
-from transformer.analysis.selection import Selection
-from transformer.causes.changes import other_methods
-from transformer.decoding import decoding_methods
+from transformer import Checkpoint, CheckpointError, Recording
+from transformer.analysis.reading import Selection
+from transformer.causes.repairs import other_methods
+from transformer.decoding import decoding_methods, default_method
 from transformer.edits import EditError
 from transformer.files.foreign_text import clean
-from transformer.refusal import Refusal
-from transformer.visible import visible
+from transformer.refusal import Refusal, visible
 from viz.app_packages import st
-from viz.fields.compare import CompareFields
-from viz.pages.compare.derived import ByMethod, Changed, Second
-from viz.run.request import Answer, Request, answer, keep_answer, make_request
+from viz.fields.fields import CompareFields
+from viz.run.line import Runner, entered
+from viz.run.request import (
+    Answer,
+    Request,
+    answer,
+    keep_answer,
+    make_answer,
+    make_request,
+    open_checkpoint,
+)
 from viz.run.work import at_hand
 from viz.screen import put
 from viz.state.changing import without_edit
 from viz.state.checkpoints import checkpoint_names, is_here, load, open_linked, title
 from viz.state.focus import moved
-from viz.state.limits import charge, check_text
-from viz.state.note import note, warn
+from viz.state.limits import charge, check_text, limited
 from viz.state.page import Pane
-from viz.state.state import bound, change, session, widget
-from viz.ui.notes.of_answer import say_of_answer
-from viz.ui.notes.of_checkpoint import say_notes
+from viz.state.state import bound, change, note, session, warn, widget
+from viz.ui.notes import say_notes, say_of_answer
 from viz.ui.progress import whole
+
+# The answer of B: another checkpoint's to A's text, or A's own with edits.
+
+
+@dataclass(frozen=True)
+class Second:
+    """The answer of the checkpoint of this name to the text of another answer."""
+
+    name: str
+
+    def request(self, first: Answer) -> Request:
+        """B by itself, or made to read what A wrote, where both split the text alike."""
+        own = _own_request(first, self.name)
+        if first.decoding is None or not _reads_alike(first, open_checkpoint(own)):
+            return own
+        return own.made_to_read(first.request)
+
+    def with_edits(self, edits: tuple[str, ...]) -> "Second":
+        """Another checkpoint is not edited."""
+        return self
+
+    def __call__(self, first: Answer, runner: Runner = entered) -> Answer:
+        return make_answer(self.request(first), followed=first, runner=runner)
+
+
+@dataclass(frozen=True)
+class Changed:
+    """The answer of another answer's model to the same text with these edits."""
+
+    edits: tuple[str, ...]
+    writes: bool
+    """True: it writes by itself; else it is made to read the output without the edits."""
+
+    def request(self, first: Answer) -> Request:
+        own = replace(first.request.of_search, edits=self.edits)
+        return own if self.writes or first.decoding is None else own.made_to_read(first.request)
+
+    def with_edits(self, edits: tuple[str, ...]) -> "Changed":
+        """The same with others."""
+        return replace(self, edits=edits)
+
+    def __call__(self, first: Answer, runner: Runner = entered) -> Answer:
+        return make_answer(self.request(first), followed=first, runner=runner)
+
+
+@dataclass(frozen=True)
+class ByMethod:
+    """The answer of another answer's model to the same text, written by another method."""
+
+    method: str
+
+    def request(self, first: Answer) -> Request:
+        """With the usual options of the method."""
+        return limited(replace(first.request.of_search, method=self.method, options=()))
+
+    def with_edits(self, edits: tuple[str, ...]) -> "ByMethod":
+        """The model is not edited."""
+        return self
+
+    def __call__(self, first: Answer, runner: Runner = entered) -> Answer:
+        return make_answer(self.request(first), followed=first, runner=runner)
+
+
+def _own_request(first: Answer, name: str) -> Request:
+    """Return B's own request: the same, or what suits it where it is of another sort."""
+    checkpoint = open_checkpoint(make_request(name, first.request.text, "none"))
+    reads, decodes = checkpoint.family.reads, checkpoint.family.decodes
+    chat, templates = first.request.chat, getattr(checkpoint.config, "templates", ())
+    chat = chat if chat is not None and chat.template in templates else None
+    if decodes and reads == first.checkpoint.family.reads and first.decoding is not None:
+        method, options = first.request.method, first.request.options
+        return limited(make_request(name, first.request.text, method, options, chat=chat))
+    method = default_method(reads) if decodes else "none"
+    pair = first.request.pair if getattr(checkpoint.config, "reads_pairs", False) else ""
+    return limited(make_request(name, first.request.text, method, pair=pair))
+
+
+def _reads_alike(first: Answer, second: Checkpoint) -> bool:
+    """Tell whether both split this text and the output into the same tokens."""
+    family = second.family
+    if not family.decodes or family.reads != first.checkpoint.family.reads:
+        return False
+    tokens = (*first.recording.source, *first.recording.target)
+    if max(token.id for token in tokens) >= second.config.vocab_size:
+        return False
+    return all(second.tokenizer.token(token.id) == token for token in tokens)
+
+
+# B of Compare: which it is, another checkpoint or A with edits, and the pane that shows it.
 
 SAME, EDITED, SUFFIX = "same checkpoint", "A with these edits", "_b"
 
@@ -154,7 +248,7 @@ def is_awaited(first: Pane) -> bool:
     return first.second is not None and session().of(LastSecond).is_awaited
 
 
-def second(first: Pane) -> Pane:
+def pane_of_b(first: Pane) -> Pane:
     """B, as the header found it; found now where there is no header, as on a wall."""
     if first.second is not None:
         return first.second

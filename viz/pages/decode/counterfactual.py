@@ -7,26 +7,23 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from transformer.analysis.needed import Needed, needed
-from transformer.analysis.row_pass import Head
-from transformer.analysis.tables.origins import Sides
+from transformer.analysis.needed import Head, Needed, needed
+from transformer.analysis.tables import Sides
 from transformer.decoding.decode import decode
 from transformer.decoding.steps import Step
-from transformer.refusal import Refusal
+from transformer.refusal import Refusal, visible
 from transformer.token import Candidate, Token
-from transformer.visible import visible
 from viz.app_packages import st
 from viz.exhibits.exhibit import Exhibit
 from viz.export import rows_csv
-from viz.figures import needed_rows
+from viz.figures.tables import chart
 from viz.labels import in_place, in_word, kind_name, kind_title, literal, percent
-from viz.run.batches import Runner
+from viz.run.line import Runner
 from viz.run.request import Request, answer
-from viz.run.study import Study
+from viz.run.work import Study
 from viz.state.changing import add
-from viz.state.note import note
 from viz.state.page import Pane
-from viz.state.state import session
+from viz.state.state import note, session
 from viz.ui.progress import grow
 from viz.ui.saving import download, for_a_paper
 from viz.ui.showing import show
@@ -193,7 +190,7 @@ def _exhibit(needs: Needed, pane: Pane) -> Exhibit:
     names, keys = _names(needs, pane), _keys(needs, pane)
     return Exhibit(
         "Rows that another word would need",
-        needed_rows.chart(needs, names, keys, _sides(needs, pane)),
+        chart(needs, names, keys, _sides(needs, pane)),
         _seen(needs, names, keys),
         can_be_made_again=False,
     )

@@ -1,29 +1,35 @@
-"""A reference on Decode, word by word: where the model departs from it, and what it would write."""
+"""A reference word by word, and two sentences by their vectors."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 
-from transformer.analysis.output_change import word_log_probabilities
-from transformer.analysis.tables.origins import Side, together
-from transformer.causes.reference import Reference, ReferenceWord, reference
+from torch import Tensor
+
+from transformer.analysis.scored import word_log_probabilities
+from transformer.analysis.tables import Side, together
+from transformer.causes.pruning import Reference, ReferenceWord, reference
 from transformer.inputs import InputError
-from transformer.visible import visible
+from transformer.recording.data import angle, cosine
+from transformer.refusal import Refusal, visible
 from transformer.words import word_groups
 from viz.app_packages import st
 from viz.components.kit.picture import NothingLeft
+from viz.exhibits.chart import rooted
 from viz.exhibits.exhibit import Exhibit
-from viz.exhibits.shading import rooted
 from viz.exhibits.table import Cell, Column, Row, Table
-from viz.fields.decode import DecodeFields
+from viz.export import vectors_csv
+from viz.fields.fields import DecodeFields
 from viz.labels import counted, number, percent
-from viz.run.batches import Runner
-from viz.run.growth import Growth
-from viz.run.request import Request, answer
-from viz.run.study import Study
+from viz.run.line import Runner
+from viz.run.request import Answer, Request, answer
+from viz.run.work import Growth, Study
 from viz.state.limits import check_text, may_read
 from viz.state.page import Pane
-from viz.state.state import bound
-from viz.ui.showing import show_declared
+from viz.state.state import bound, note
+from viz.ui.saving import download, for_a_paper
+from viz.ui.showing import show, show_declared
+
+# A reference on Decode, word by word: where the model departs from it, and what it would write.
 
 TITLE = "Reference, word by word"
 FOOT = (
@@ -144,3 +150,85 @@ def _says(scores: Reference) -> str:
         f"The model departs from {n} of {n_words} of the reference, first at "
         f"“{visible(first.word)}”, where it writes “{visible(first.instead)}”."
     )
+
+
+# Two sentences by their vectors: the cosine, without the edits in force and with them.
+
+SAYS = (
+    "The cosine of two sentences' vectors: 1 where both point the same way, 0 where they are at a "
+    "right angle"
+)
+
+
+def second_sentence(pane: Pane) -> None:
+    """Draw the field of a second sentence, and below it how alike both are to the model."""
+    text = pane.screen.of(DecodeFields).second_text or ""
+    st.text_input(
+        "A second sentence, to compare their vectors",
+        text,
+        placeholder="Another sentence",
+        **bound("second_text", text),
+    )
+    try:
+        answers, exhibit = _answers(pane), similarity(pane)
+    except Refusal as error:
+        note(error)
+        answers, exhibit = [pane.answer], None
+    if exhibit is not None:
+        show(exhibit, "similarity")
+    with st.container(horizontal=True, vertical_alignment="center"):
+        download(
+            "Vectors as CSV",
+            lambda: vectors_csv({each.request.text: each.recording for each in answers}),
+            "headscope-vectors.csv",
+            "One row per dimension, one column per sentence",
+        )
+        if exhibit is not None:
+            for_a_paper(pane, {"similarity": exhibit}, "paper similarity")
+
+
+def similarity(pane: Pane) -> Exhibit | None:
+    """The cosine of both; None without a second sentence. Raises Refusal."""
+    answers = _answers(pane)
+    if len(answers) < 2:
+        return None
+    rows = [_row("with the edits" if pane.answer.request.edits else "as it is", answers)]
+    if pane.answer.request.edits:
+        plain = [answer(replace(each.request, edits=())) for each in answers]
+        rows.insert(0, _row("without the edits", plain))
+        names = ("first, turned", "second, turned")  # short: a phone shows the numbers, too
+        rows += map(_row, names, zip(plain, answers, strict=True))
+    columns = [
+        Column("the model"),
+        Column("cosine", explain="The cosine of the two vectors: 1 where they point the same way."),
+        Column("angle in degrees", explain="The angle whose cosine stands beside it."),
+    ]
+    table = Table("Similarity", columns, rows)
+    return Exhibit("Similarity of two sentences", table, f"{SAYS}. {_texts(answers)}")
+
+
+def _answers(pane: Pane) -> list[Answer]:
+    """The sentence's, and the second one's where there is one. Raises Refusal."""
+    text = (pane.screen.of(DecodeFields).second_text or "").strip()
+    check_text(text)
+    own = pane.answer
+    return [own, answer(replace(own.request, text=text))] if text else [own]
+
+
+def _row(title: str, answers: Sequence[Answer]) -> Row:
+    a, b = (_values(each) for each in answers)
+    return Row(Cell(title), [_number(cosine(a, b)), _number(angle(a, b))])
+
+
+def _number(value: float) -> Cell:
+    return Cell(number(value, 4), value)
+
+
+def _values(result: Answer) -> Tensor:
+    assert result.recording.vector is not None
+    return result.recording.vector.values
+
+
+def _texts(answers: list[Answer]) -> str:
+    first, second = (each.request.text for each in answers)
+    return f"“{first}” and “{second}”."

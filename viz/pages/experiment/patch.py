@@ -7,7 +7,7 @@ from functools import partial
 
 from transformer import InputError, Recording
 from transformer.analysis.patching import Pair, Patching
-from transformer.analysis.tables.origins import Columns, Side
+from transformer.analysis.tables import Columns, Side
 from transformer.checkpoint import Checkpoint
 from transformer.edits import Edit
 from transformer.inputs import source_ids
@@ -17,18 +17,17 @@ from viz.app_packages import st
 from viz.exhibits.exhibit import Exhibit
 from viz.exhibits.table import Cell, Table
 from viz.export import rows_csv
-from viz.fields.experiment import ExperimentFields
-from viz.figures.patch_maps import patch_cell, patch_map, patch_maps
-from viz.figures.token_lines import token_lines
+from viz.fields.fields import ExperimentFields
+from viz.figures.decoding import token_lines
+from viz.figures.sweeps import patch_cell, patch_map, patch_maps
 from viz.labels import bare_label, kind_title, label, literal, signed
 from viz.pages.experiment.studies import Patches
-from viz.run.growth import Growth
+from viz.run.work import Growth
 from viz.screen import FIRST_PAGE, choose, link
 from viz.state.changing import edit
 from viz.state.limits import check_text
-from viz.state.note import note
 from viz.state.page import Exhibits, Pane
-from viz.state.state import bound, change
+from viz.state.state import bound, change, note
 from viz.ui.changed_output import output_exhibit
 from viz.ui.experiment import show_output
 from viz.ui.progress import grow, is_written

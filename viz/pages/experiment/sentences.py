@@ -1,30 +1,105 @@
-"""A sweep over several sentences: what each head is worth on average, and how sure that is."""
+"""A sweep over several sentences, and pairs of the strongest heads."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+from unicodedata import category
 
+from transformer.analysis.ablation import Synergy, n_pairs
 from transformer.analysis.corpus_sweep import worths
-from transformer.analysis.tables.sweep_table import Line, as_csv
+from transformer.analysis.tables import Line, as_csv
 from transformer.edits import parse
+from transformer.files.foreign_text import clean
 from transformer.inputs import InputError
 from viz.app_packages import st
+from viz.components.kit.sync import guarded
 from viz.exhibits.exhibit import Exhibit
-from viz.fields.experiment import ExperimentFields
-from viz.figures.heads.names import head_name
-from viz.figures.means_table import MeanOff, means_table
+from viz.fields.fields import DecodeFields, ExperimentFields
+from viz.figures.heads.all_heads import head_name
+from viz.figures.sweeps import MeanOff, PairOff, means_table, pairs_table
 from viz.labels import counted
-from viz.pages.experiment.asking import ask, is_asked
-from viz.pages.experiment.heads import on_explore
-from viz.pages.experiment.sentences_file import MOST_CHARACTERS, choose_file
-from viz.pages.experiment.studies import HeadsOverSentences, n_done
-from viz.run.growth import Growth
+from viz.pages.experiment.studies import (
+    HeadPairs,
+    HeadsOverSentences,
+    ask,
+    is_asked,
+    n_done,
+    on_explore,
+)
 from viz.run.settings import is_public
+from viz.run.work import Growth
 from viz.screen import link
 from viz.state.limits import check_text
 from viz.state.page import Pane
-from viz.state.state import bound
+from viz.state.state import bound, change, session, warn
+from viz.ui.controls import choose_one
 from viz.ui.progress import grow
 from viz.ui.saving import download, for_a_paper
 from viz.ui.showing import show
+
+# Sentences from a file of one's own, one per line, into the field where they may be changed.
+
+MOST_CHARACTERS = 3000
+"""The length of all sentences: they are part of the address."""
+_KEY = "sentences file"
+_LIMIT = (
+    f"up to {MOST_CHARACTERS:,} characters are swept here; python -m transformer sweep takes any "
+    "file."
+)
+
+
+@dataclass
+class SentencesFile:
+    """The file that was given last."""
+
+    refused: str = ""
+    """The reason why it was not taken; empty: it was."""
+
+
+def choose_file() -> None:
+    """Draw what opens the picker."""
+    with st.popover("From a file", icon=":material/upload_file:"):
+        st.file_uploader(
+            "A text file in UTF-8, one sentence per line",
+            ["txt"],
+            key=_KEY,
+            on_change=guarded(_take),
+            max_upload_size=1,
+        )
+    if why := session().of(SentencesFile).refused:
+        warn(why)
+
+
+def _take() -> None:
+    file, own = st.session_state[_KEY], session().of(SentencesFile)
+    own.refused = ""
+    if file is not None:
+        try:
+            change(sweep_sentences=lines_of(file.name, file.getvalue()))
+        except InputError as error:  # said until another one is given: the page grows meanwhile
+            own.refused = str(error)
+
+
+def lines_of(name: str, content: bytes) -> str:
+    """The lines of a file that are not empty. Raises InputError for what is no such text."""
+    if len(content) > 4 * MOST_CHARACTERS:
+        raise InputError(f"{clean(name)} is too long: {_LIMIT}")
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise InputError(f"{clean(name)} is not a text in UTF-8: save it as one.") from None
+    lines = list(filter(None, map(str.strip, text.splitlines())))
+    if not lines:
+        raise InputError(f"{clean(name)} has no sentence: write one per line.")
+    if any(category(character) == "Cc" for line in lines for character in line.replace("\t", "")):
+        raise InputError(f"{clean(name)} holds more than text: save it as plain text.")
+    joined = "\n".join(lines)
+    if len(joined) > MOST_CHARACTERS:
+        raise InputError(f"{clean(name)} is too long: {_LIMIT}")
+    return joined
+
+
+# A sweep over several sentences: what each head is worth on average, and how sure that is.
 
 MOST, MOST_OF_VISITORS = 30, 10
 """Sentences, at home and of a visitor."""
@@ -153,3 +228,88 @@ def _means(lines: Sequence[Line], exhibit: Exhibit, says: str) -> None:
         "headscope-sentences.csv",
         "One row per sentence and head",
     )
+
+
+# Pairs of the strongest heads: which of them make up for each other.
+
+NUMBERS = (4, 8, 12, 16, 24)
+"""The numbers of heads whose pairs are offered."""
+PAIRS_SAYS = (
+    "Synergy is what both heads lose together less what each loses by itself, in nats of the whole "
+    "output. Below 0 one of them makes up for the loss of the other: backup heads (Wang et al. "
+    "2022)."
+)
+PAIRS_TURNS = (
+    "Synergy is minus the angle by which the text's vector turns with both heads off, less those "
+    "with each of them off, in degrees. Below 0 one of them makes up for the loss of the other: "
+    "backup heads (Wang et al. 2022)."
+)
+PAIRS_CHANGES = (
+    "Synergy is the change of the text's number (of several the one that heads change most) with "
+    "both heads off, less those with each of them off. Where it is as large as one of these and of "
+    "the other sign, one makes up for the loss of the other: backup heads (Wang et al. 2022)."
+)
+BOTH = (
+    "Synergy is the change of both sentences' cosine with both heads off, less those with each of "
+    "them off. Below 0 one of them makes up for the loss of the other: backup heads (Wang et al. "
+    "2022)."
+)
+
+
+def numbers_of(pane: Pane) -> list[int]:
+    """The numbers of heads that the model has."""
+    n_heads = sum(each.n_layers * each.n_heads for each in pane.recording.attentions.values())
+    return [n for n in NUMBERS if n <= n_heads]
+
+
+def choose_pairs(pane: Pane) -> None:
+    """Let the number of heads be chosen whose pairs are tried; each choice says what it costs."""
+    titles = {0: "No pairs"} | {
+        n: f"Pairs of {n} strongest: {n_pairs(n)} more runs" for n in numbers_of(pane)
+    }
+    look: Any = {"width": 300, "label_visibility": "collapsed"}
+    n = pane.screen.of(ExperimentFields).sweep_pairs
+    choose_one("Pairs", "sweep_pairs", titles, n, as_list=True, **look)
+
+
+def pairs(pane: Pane, n: int) -> Growth[Synergy]:
+    """The pairs of the n heads that are worth most."""
+    study = HeadPairs(pane.answer.request, n, second_text(pane))
+    return Growth("Pairs", study, lambda value: _exhibit_pairs(value, pane))
+
+
+def _exhibit_pairs(synergy: Synergy, pane: Pane) -> Exhibit:
+    return Exhibit("Pairs of heads (ablation)", pairs_table(_rows_pairs(synergy, pane)), says(pane))
+
+
+def says(pane: Pane) -> str:
+    """Say what synergy is, in the unit of this model's output."""
+    if pane.recording.numbers:
+        return PAIRS_CHANGES
+    if pane.recording.vector is None:
+        return PAIRS_SAYS
+    return BOTH if second_text(pane) else PAIRS_TURNS
+
+
+def second_text(pane: Pane) -> str:
+    """Return Decode's second sentence, where the model gives vectors. Raises Refusal."""
+    text = (pane.screen.of(DecodeFields).second_text or "").strip()
+    if not text or pane.recording.vector is None:
+        return ""
+    check_text(text)
+    return text
+
+
+def _rows_pairs(synergy: Synergy, pane: Pane) -> list[PairOff]:
+    rows = [
+        PairOff(
+            " + ".join(head_name(edit.at_head, pane.recording) for edit in two),
+            link(on_explore(pane.screen, *two)),
+            together,
+            apart,
+        )
+        for two, together, apart in zip(
+            synergy.pairs, synergy.together.tolist(), synergy.apart.tolist(), strict=True
+        )
+    ]
+    return sorted(rows, key=lambda row: row.synergy)

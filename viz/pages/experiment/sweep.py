@@ -3,12 +3,9 @@
 from collections.abc import Sequence
 from typing import Any
 
-from transformer.analysis.ablation import Ablation
-from transformer.analysis.output_change import exchanged
-from transformer.analysis.outputs.output import output_read
-from transformer.analysis.sweep import Sweep
-from transformer.analysis.tables.judged import judged_at
-from transformer.analysis.tables.origins import together
+from transformer.analysis.ablation import Ablation, Sweep
+from transformer.analysis.scored import exchanged, output_read
+from transformer.analysis.tables import judged_at, together
 from transformer.edits import Edit
 from transformer.recording import Recording
 from transformer.refusal import Refusal
@@ -17,20 +14,26 @@ from viz.app_packages import st
 from viz.exhibits.exhibit import Exhibit
 from viz.exhibits.table import Change
 from viz.export import sweep_csv
-from viz.fields.experiment import ExperimentFields
-from viz.figures.heads.names import head_name
-from viz.figures.sweep_table import CLASSES, MEASURES, WORDS, HeadOff, Order, sweep_table
+from viz.fields.fields import ExperimentFields
+from viz.figures.heads.all_heads import head_name
+from viz.figures.sweeps import CLASSES, MEASURES, WORDS, HeadOff, Order, sweep_table
 from viz.labels import counted, decimals_of, kind_title, literal, signed
-from viz.pages.experiment.asking import ask, is_asked
-from viz.pages.experiment.heads import on_explore
-from viz.pages.experiment.pairs import choose_pairs, numbers_of, pairs, says, second_text
-from viz.pages.experiment.sentences import choose_sentences, means, over_sentences
-from viz.pages.experiment.studies import HeadAblation
-from viz.run.growth import Growth
+from viz.pages.experiment.sentences import (
+    choose_pairs,
+    choose_sentences,
+    means,
+    numbers_of,
+    over_sentences,
+    pairs,
+    says,
+    second_text,
+)
+from viz.pages.experiment.studies import HeadAblation, ask, is_asked, on_explore
+from viz.run.work import Growth
 from viz.screen import link, put
-from viz.state.note import note
 from viz.state.page import Pane
 from viz.state.requests import searched
+from viz.state.state import note
 from viz.ui.controls import choose_one
 from viz.ui.experiment import say_unchanged
 from viz.ui.progress import begin, grow, is_written

@@ -1,33 +1,40 @@
-"""All heads of a checkpoint: a map of each kind, and a table of those that are chosen there, that a
-search finds, in the order of a column.
-"""
+"""All heads of a checkpoint: a map of each kind, and a table; and the survey that they are of."""
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import lru_cache, partial
+from pathlib import Path
 from typing import Any
 
-from transformer.corpus.atlas import Atlas
+from transformer.checkpoint import Checkpoint, shipped_path
+from transformer.corpus.labels import Atlas
 from transformer.corpus.measured import metrics, roles
-from transformer.corpus.shipped import Place
+from transformer.corpus.shipped import FILE, FOLDER, Place, shipped_survey, write_shipped
+from transformer.corpus.shipping import Gathered, sentences_for, shipping, with_card
+from transformer.fingerprint import fingerprint
+from transformer.recording.data import Numbering
+from transformer.refusal import Refusal
 from viz.app_packages import st
 from viz.exhibits.exhibit import Exhibit
-from viz.fields.heads import HeadsFields
-from viz.figures.heads import head_map
-from viz.figures.heads.head_map import LIKENESS
-from viz.figures.heads.heads_table import heads_table
-from viz.figures.heads.names import head_name, sentences
+from viz.fields.fields import HeadsFields
+from viz.figures.heads.all_heads import LIKENESS, chart, describe, head_name, heads_table, sentences
 from viz.labels import counted, kind_title, literal
+from viz.run.cache import keep
+from viz.run.line import Runner
+from viz.run.request import Request, open_checkpoint
+from viz.run.settings import is_public
+from viz.run.work import Study
 from viz.screen import link
-from viz.state.head_links import at_head
+from viz.state.focus import at_head
 from viz.state.page import Pane
 from viz.state.state import bound, change, session
-from viz.ui.columns import columns
-from viz.ui.controls import choose_one
+from viz.ui.controls import choose_one, help_of
 from viz.ui.saving import download, for_a_paper
-from viz.ui.showing import show_for_choice, show_with_files
-from viz.ui.words import help_of
+from viz.ui.showing import columns, show_for_choice, show_with_files
+
+# All heads of a checkpoint: a map of each kind, and a table of those that are chosen there, that
+# a search finds, in the order of a column.
 
 ALL, LAYER, LABEL = "all", "layer", "label"
 """In place of a kind; orders that are no number: of the model, and by the titles of labels."""
@@ -70,8 +77,8 @@ def exhibits_of_all(pane: Pane, atlas: Atlas) -> dict[str, Exhibit]:
     maps = {
         f"map_{kind}": Exhibit(
             f"Heads, {kind_title(kind)}",
-            head_map.chart(atlas, kind, x, LIKENESS if x == LIKENESS else y),
-            head_map.describe(atlas, kind),
+            chart(atlas, kind, x, LIKENESS if x == LIKENESS else y),
+            describe(atlas, kind),
             about="checkpoint",
         )
         for kind in kinds
@@ -208,3 +215,73 @@ def say_card(atlas: Atlas) -> None:
     about = _LINK.sub(r"\1 (\2)", atlas.shipped.about).replace("`", "")
     for paragraph in about.split("\n\n"):
         st.caption(literal(" ".join(paragraph.lstrip("# ").split())))
+
+
+# The atlas of a checkpoint: of the survey in its folder, or of one that is made on screen.
+
+STEP = 4
+"""Sentences of a step: others wait for the end of one."""
+
+
+def atlas_of(request: Request, numbering: Numbering = ()) -> Atlas | None:
+    """The atlas of a checkpoint's own survey; None where it has none. Raises Refusal.
+
+    numbering: that of a recording of the checkpoint.
+    """
+    folder = shipped_path(request.checkpoint)
+    try:
+        written = (folder / FOLDER / FILE).stat().st_mtime_ns
+    except OSError:
+        return None
+    return _read(folder, request.version, written, numbering)
+
+
+@keep(8, "Reading the survey")
+def _read(folder: Path, version: int, written: int, numbering: Numbering) -> Atlas | None:
+    """version, written: of the weights, and of the survey; others are another atlas."""
+    shipped = shipped_survey(folder)
+    return None if shipped is None else Atlas(shipped, numbering)
+
+
+@dataclass(frozen=True)
+class HeadSurvey(Study[Gathered]):
+    """The survey of a checkpoint that has none, over the sentences that come with us."""
+
+    checkpoint: str
+    version: int
+
+    @classmethod
+    def of(cls, request: Request) -> "HeadSurvey":
+        """The survey of the checkpoint that a request is for."""
+        return cls(request.checkpoint, request.version)
+
+    def run(self, before: Gathered | None, runner: Runner) -> Iterator[Gathered]:
+        checkpoint = open_checkpoint(Request(self.checkpoint, self.version, "", "none"))
+        steps, so_far = runner.steps(checkpoint.model), before
+        for so_far in steps.of(shipping(checkpoint, sentences_for(checkpoint), before, STEP)):
+            yield so_far
+        if so_far is not None and not is_public():
+            keep_on_disk(checkpoint, so_far)
+
+    def progress(self, value: Gathered) -> tuple[int, int]:
+        return value.n_done, value.n_lines
+
+    def n_read(self, value: Gathered) -> int:
+        return value.n_done
+
+
+def keep_on_disk(checkpoint: Checkpoint, gathered: Gathered) -> None:
+    """Write a whole survey beside the weights, where that is allowed; else it stays in memory."""
+    try:
+        of = fingerprint(checkpoint.path)
+        if of:
+            shipped = with_card(gathered.shipped, checkpoint.name, of, "the page Heads")
+            write_shipped(checkpoint.path / FOLDER, shipped, of)
+    except (Refusal, OSError):
+        return
+
+
+@lru_cache(maxsize=8)
+def atlas_so_far(gathered: Gathered, numbering: Numbering) -> Atlas:
+    """The atlas of a survey as far as it is, made once of each."""
+    return Atlas(gathered.shipped, numbering)

@@ -1,31 +1,270 @@
 """A head by itself: its labels with evidence, where it looks in sentences, and its relatives."""
 
-from dataclasses import replace
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
+from weakref import WeakKeyDictionary
 
-from transformer.corpus.atlas import Atlas
+from transformer.analysis.tables import Side
+from transformer.corpus.labels import Atlas
 from transformer.corpus.shipped import Place
-from transformer.training.history import list_snapshots
+from transformer.corpus.surveyed import Decile
+from transformer.corpus.surveyed import Row as HeadRow
+from transformer.inspection.circuits import Composition, Heads, Products, compositions, products_of
+from transformer.token import Token
+from transformer.training.history import left_out, list_snapshots
+from transformer.words import begins_word, word_piece
 from viz.app_packages import st
+from viz.components.kit.picture import NothingLeft
 from viz.exhibits.exhibit import Exhibit
-from viz.figures.heads import footprint
-from viz.figures.heads.labels_table import labels_table
-from viz.figures.heads.names import head_name, label_text, sentences
-from viz.figures.heads.numbers_of_head import numbers_of_head
-from viz.figures.heads.relatives_table import relatives_table
-from viz.figures.heads.rows_table import rows_table
-from viz.figures.heads.words_of_head import words_of_head
-from viz.labels import kind_title
-from viz.pages.heads.further import draw_circuits, draw_training
-from viz.pages.heads.sentences import group_of, rows_of
-from viz.painters.parts_html import WIDTHS, links_group, links_row
-from viz.screen import link
-from viz.state.head_links import at_head, in_weights, on_explore, over_training
+from viz.figures.heads.all_heads import head_name, label_text, sentences
+from viz.figures.heads.of_head import (
+    RowInSentence,
+    chart,
+    circuits_table,
+    describe,
+    labels_table,
+    numbers_of_head,
+    relatives_table,
+    rows_table,
+    words_of_head,
+)
+from viz.labels import in_word, kind_title, literal, number
+from viz.pages.inspect.files import inspected
+from viz.pages.training.heads import heads_exhibits
+from viz.painters.bars_html import WIDTHS, links_group, links_row
+from viz.run.cache import CACHE
+from viz.run.line import Runner
+from viz.run.work import Growth, Study
+from viz.screen import Screen, link
+from viz.state.focus import at_head, in_sentence, in_weights, on_explore, over_training
 from viz.state.page import Pane
+from viz.state.state import note
 from viz.ui.ahead import Part, show_ahead
-from viz.ui.columns import below, columns
+from viz.ui.controls import help_of
+from viz.ui.progress import paid, whole
 from viz.ui.saving import for_a_paper
-from viz.ui.words import help_of
+from viz.ui.showing import below, columns, show, show_with_files
+
+# The circuits of a head with other heads, and how it came about in training.
+
+EXPLAIN = (
+    "How much of what one head writes another one reads by its queries, keys or values: "
+    "||W_OV W|| / (||W_OV|| ||W||) (Elhage et al. 2021), of the weights only, without norms, "
+    "biases and feed-forward layers."
+)
+MOST_BYTES = 2**27
+"""The bytes of all heads' matrices up to which they are kept from one head's page to the next."""
+Composed = tuple[list[Composition], list[Composition]]
+
+
+@dataclass(frozen=True)
+class HeadCircuits(Study[Composed]):
+    """The composition of a head with all others."""
+
+    checkpoint: str
+    version: int
+    place: Place
+
+    def run(self, before: Composed | None, runner: Runner) -> Iterator[Composed]:
+        heads = inspected((self.checkpoint, self.version)).heads
+        name = "products of heads", self.checkpoint, self.version
+        every = CACHE.get(name, lambda: _few_products(heads), _bytes_of)
+        yield compositions(heads, self.place, every or None)
+
+
+def _few_products(heads: Heads) -> list[tuple[Place, Products]]:
+    """The products of all heads, which are the same whichever is open; none where they are many."""
+    result = list[tuple[Place, Products]]()
+    for each in products_of(heads):
+        result.append(each)
+        if _bytes_of(result) > MOST_BYTES:
+            return []
+    return result
+
+
+def _bytes_of(products: Sequence[tuple[Place, Products]]) -> int:
+    return sum(each.n_bytes for _, each in products)
+
+
+def circuits_of_head(pane: Pane, atlas: Atlas, place: Place) -> Growth[Composed]:
+    """The heads that it reads, and that read it."""
+    study = HeadCircuits(pane.request.checkpoint, pane.request.version, place)
+    exhibit = partial(_exhibit, pane, atlas, place)
+    return Growth("Circuits", study, exhibit, is_main=False)
+
+
+def _exhibit(pane: Pane, atlas: Atlas, place: Place, composed: Composed) -> Exhibit:
+    title = f"Circuits of {head_name(place, atlas)}"
+    if not any(composed):
+        name = head_name(place, atlas)
+        raise NothingLeft(f"No layer above or below {name} reads heads or is read.")
+
+    def link_of(other: Place) -> str:
+        return link(at_head(pane.screen, other))
+
+    table = circuits_table(title, *composed, atlas, link_of)
+    says = f"The heads that {head_name(place, atlas)} reads most, and those that read it most."
+    return Exhibit(title, table, says, is_main=False, about="checkpoint")
+
+
+def draw_circuits(pane: Pane, atlas: Atlas, place: Place) -> None:
+    """Draw them as soon as they are computed; a reason, where weights cannot be read."""
+    title = f"Circuits of {head_name(place, atlas)}"
+    st.markdown(f"**{literal(title)}**", help=literal(EXPLAIN))
+    growth = circuits_of_head(pane, atlas, place)
+    composed = paid(growth.study, st.empty())
+    if composed is None:
+        return
+    try:
+        show_with_files(pane, growth.exhibit(composed), "circuits")
+    except NothingLeft as reason:
+        note(reason)
+
+
+def draw_training(pane: Pane, atlas: Atlas, place: Place) -> None:
+    """Draw the head at each snapshot of its own training, on the sentence that is chosen."""
+    if not pane.is_of_asked_checkpoint:
+        return
+    if len(list_snapshots(pane.checkpoint.path)) < 2:
+        if sentence := left_out(pane.checkpoint.path):
+            st.caption(literal(sentence))
+        return
+    result = paid(pane.request, st.empty())  # a page of a checkpoint comes with a token only
+    growth = None if result is None else heads_exhibits(replace(pane, result=result)).get("heads")
+    if growth is None:
+        return
+    st.markdown(f"**{literal(f'{head_name(place, atlas)} over training')}**")
+    course = whole(growth.study, st.empty())
+    if course is None:
+        return
+    try:
+        show(growth.exhibit(course), "heads")
+    except NothingLeft as reason:
+        note(reason)
+
+
+# Rows of a head in the sentences of its survey: their text, with query and key marked in it.
+
+SPACE = "▁"
+SPACES = SPACE, " "
+"""A space that is a piece by itself; models of characters have the second one."""
+
+
+def rows_of(
+    atlas: Atlas, place: Place, rows: Iterable[HeadRow], screen: Screen, group: str = ""
+) -> list[RowInSentence]:
+    """These rows of a head, each with the address that opens it on Explore."""
+    return [_row(atlas, place, row, screen, group) for row in rows]
+
+
+def group_of(decile: Decile) -> str:
+    """The weights of a decile, and its share of the rows."""
+    return f"{number(decile.low)} to {number(decile.high)}"
+
+
+@dataclass(frozen=True)
+class _Sentence:
+    """A sentence of a survey as the rows of every head show it."""
+
+    text: str
+    parts: Sequence[tuple[int, int]]
+    """The letters of each piece along the columns."""
+    read: tuple[Token, ...]
+    column: tuple[Token, ...]
+    named: tuple[Token, ...]
+    """The names of the rows."""
+    written: tuple[Token, ...]
+    """The same, where they are not those that were read; else none."""
+
+
+_SENTENCES: WeakKeyDictionary[Atlas, dict[tuple[str, int], _Sentence]] = WeakKeyDictionary()
+"""Made once a survey: heads have rows of the same ones."""
+
+
+def _sentence(atlas: Atlas, kind: str, line: int) -> _Sentence:
+    cache = _SENTENCES.setdefault(atlas, {})
+    if (kind, line) not in cache:
+        queries, keys, names = atlas.shipped.pieces_of(kind, line)
+        source = atlas.shipped.sentences[line]
+        is_apart = " " in source and not any(space in "".join(keys) for space in SPACES)
+        read, column, named = (tokens_of(side, is_apart) for side in (queries, keys, names))
+        written = () if names == queries else named
+        cache[kind, line] = _Sentence(*spread(keys, is_apart), read, column, named, written)
+    return cache[kind, line]
+
+
+def _row(atlas: Atlas, place: Place, row: HeadRow, screen: Screen, group: str) -> RowInSentence:
+    shipped, kind = atlas.shipped, place[0]
+    of = _sentence(atlas, kind, row.sentence)
+    is_same = shipped.sides[kind][0] == shipped.sides[kind][1]
+    chosen = sorted({row.key, row.query} if is_same else {row.key})
+    marked = tuple(of.parts[at] for at in chosen if at < len(of.parts))
+    source, writes = shipped.sentences[row.sentence], bool(shipped.targets)
+    address = link(in_sentence(screen, place, source, (row.query, row.key), writes))
+    query, key = in_word(of.named, row.query), in_word(of.column, row.key)
+    written = Side("written", of.written).text_at([row.query])
+    origin = Side("query", of.read).at([row.query]) | written | Side("key", of.column).at([row.key])
+    return RowInSentence(row.weight, query, key, of.text, marked, address, group, origin)
+
+
+def tokens_of(pieces: Sequence[str], is_apart: bool) -> tuple[Token, ...]:
+    """Pieces as tokens, whose words can be told: a survey keeps no more of them.
+
+    is_apart: as in `spread`. Their ids are none, as a number is a word where its id is the same.
+    """
+    has_marks = any(not begins_word(piece) for piece in pieces)
+    return tuple(
+        Token(
+            -1,
+            piece,
+            special=is_special(piece),
+            begins=True if is_apart else begins_word(piece) if has_marks else None,
+        )
+        for piece in pieces
+    )
+
+
+def is_special(piece: str) -> bool:
+    """Tell whether a piece reads as the start, the end and the like: no byte does."""
+    return len(piece) > 2 and piece[0] in "<[" and piece[-1] in ">]" and bare(piece) == piece
+
+
+def bare(piece: str) -> str:
+    """A piece without the mark of a space before it; a space by itself stays visible.
+
+    >>> bare("▁It"), bare("<0x36>")
+    ('It', '6')
+    """
+    return SPACE if piece in SPACES else word_piece([Token(0, piece)]).removeprefix(SPACE)
+
+
+def spread(pieces: Sequence[str], is_apart: bool) -> tuple[str, list[tuple[int, int]]]:
+    """Write pieces as a text, with the letters of each; is_apart: they are words without a mark.
+
+    >>> spread(["▁It", "▁rain", "s", "</s>"], False)
+    ('It rains </s>', [(0, 2), (3, 7), (7, 8), (9, 13)])
+    >>> spread(["s", "o", ",", " ", "I"], False)
+    ('so, I', [(0, 1), (1, 2), (2, 3), (3, 4), (4, 5)])
+    >>> spread(["▁19", "<0x36>", "2"], False)
+    ('1962', [(0, 2), (2, 3), (3, 4)])
+    """
+    text, parts = "", list[tuple[int, int]]()
+    for piece in pieces:
+        if piece in SPACES:
+            text += " "
+            parts.append((len(text) - 1, len(text)))
+            continue
+        word = bare(piece)
+        is_alone = piece.startswith(SPACE) or is_apart or is_special(piece)
+        if text and not text.endswith(" ") and is_alone:
+            text += " "
+        parts.append((len(text), len(text) + len(word)))
+        text += word
+    return text, parts
+
+
+# A head by itself: its labels with evidence, where it looks in sentences, and its relatives.
 
 MOST_RELATIVES = 5
 HEAD = "kind", "layer", "head"
@@ -66,9 +305,7 @@ def exhibits_of_head(pane: Pane, atlas: Atlas) -> dict[str, Exhibit]:
             rows_table(f"Rows of {name} by decile", deciles),
             f"Rows of {name}, drawn at random from each tenth by their largest weight.",
         ),
-        "footprint": Exhibit(
-            f"Footprint of {name}", footprint.chart(head), footprint.describe(head)
-        ),
+        "footprint": Exhibit(f"Footprint of {name}", chart(head), describe(head)),
         "labels": Exhibit(
             f"Labels of {name}", labels_table(atlas.labels.get(place, ())), name_of(atlas, place)
         ),

@@ -4,26 +4,28 @@ from collections.abc import Sequence
 
 from torch import Tensor
 
-from transformer.analysis.selection import Selection
+from transformer.analysis.reading import Selection
 from transformer.inspection.circuits import CircuitError, ov, qk
 from transformer.token import Token
 from transformer.tokenizer import Tokenizer, TokenizerError
 from transformer.vocabulary import PairTokenizer, source_side
 from viz.app_packages import DeltaGenerator, st
 from viz.exhibits.exhibit import Exhibit
-from viz.fields.inspect import InspectFields
-from viz.figures import circuit_heatmap, copying_scores
+from viz.fields.fields import InspectFields
+from viz.figures.tensors import (
+    SMALL,
+    chart_circuit_heatmap,
+    chart_copying_scores,
+    describe_circuit_heatmap,
+    describe_copying_scores,
+)
 from viz.labels import kind_title, literal, number
 from viz.pages.inspect.files import Key, ends_of, head_of, inspected, scores_of, tokenizer_of
-from viz.state.mending import mend_head
-from viz.state.note import note, warn
 from viz.state.page import Pane, chosen_head
-from viz.state.state import bound
-from viz.ui.columns import columns
-from viz.ui.controls import choose_head
+from viz.state.state import bound, mend_head, note, warn
+from viz.ui.controls import choose_head, help_of
 from viz.ui.saving import for_a_paper
-from viz.ui.showing import show
-from viz.ui.words import help_of
+from viz.ui.showing import columns, show
 
 SUFFIX = "_circuit"
 """The end of the names of the Screen's fields that name the head."""
@@ -47,7 +49,7 @@ CROSS = "Its values are states of the encoder, too: in OV the source embeddings 
 READS_ITSELF = "An encoder's layers write no tokens: in OV its own embeddings stand in for W_U. "
 
 
-def circuits(pane: Pane, key: Key, top: DeltaGenerator) -> None:
+def circuits_of(pane: Pane, key: Key, top: DeltaGenerator) -> None:
     """Choose a head and words; see what the head makes of them."""
     if pane.result is None or pane.result.request.checkpoint != key[0]:
         note("Circuits need a checkpoint that is whole; Modules says what is wrong with it.")
@@ -104,17 +106,17 @@ def _exhibits(
     exhibits = {
         circuit: Exhibit(
             f"{circuit.upper()} circuit of {name}",
-            circuit_heatmap.chart(circuit, values, tokens),
-            circuit_heatmap.describe(circuit, values, tokens),
+            chart_circuit_heatmap(circuit, values, tokens),
+            describe_circuit_heatmap(circuit, values, tokens),
             about="checkpoint",
-            small=circuit_heatmap.chart(circuit, values, tokens, circuit_heatmap.SMALL),
+            small=chart_circuit_heatmap(circuit, values, tokens, SMALL),
         )
         for circuit, values in circuits.items()
     }
     copying = Exhibit(
         f"Copying scores, {kind_title(chosen.kind)}",
-        copying_scores.chart(scores),
-        copying_scores.describe(scores),
+        chart_copying_scores(scores),
+        describe_copying_scores(scores),
         about="checkpoint",
     )
     return exhibits | {"copying": copying}

@@ -1,32 +1,41 @@
-"""One tensor: numbers, histogram, singular values and a picture."""
+"""One tensor: numbers, histogram, singular values, a picture; and the likeness of positions."""
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
 from torch import Tensor
 
-from transformer.inspection.module_tree import NAMELESS
+from transformer.config import ModelConfig
 from transformer.inspection.survey import Inspection
 from transformer.inspection.tensor_statistics import (
     LARGEST,
+    NAMELESS,
     Statistics,
     as_matrix,
     histogram,
 )
+from transformer.positions.encodings import find_pairs, similarity
 from viz.app_packages import DeltaGenerator, pd, st
 from viz.exhibits.exhibit import Exhibit
-from viz.fields.inspect import InspectFields
-from viz.figures import singular_values, tensor_histogram, tensor_picture
+from viz.fields.fields import InspectFields
+from viz.figures import tensors
+from viz.figures.positions import chart_position_similarity, describe_position_similarity
+from viz.figures.tensors import (
+    chart_singular_values,
+    chart_tensor_histogram,
+    describe_singular_values,
+    describe_tensor_histogram,
+)
 from viz.labels import literal, number
 from viz.pages.inspect.files import Key, inspected, statistics_of, tensor_of
-from viz.state.note import note
 from viz.state.page import Pane
-from viz.state.state import bound
-from viz.ui.columns import below, columns
-from viz.ui.controls import choose_one
+from viz.state.state import bound, note
+from viz.ui.controls import choose_one, help_of
 from viz.ui.saving import for_a_paper
-from viz.ui.showing import show, show_with_files
-from viz.ui.words import help_of
+from viz.ui.showing import below, columns, show, show_with_files
+
+# One tensor: numbers, histogram, singular values and a picture.
 
 POOLINGS = {"largest": "Largest", "mean": "Mean |x|"}
 EXPLAIN = (
@@ -36,7 +45,7 @@ EXPLAIN = (
 )
 
 
-def tensor(pane: Pane, key: Key, top: DeltaGenerator) -> None:
+def one_tensor(pane: Pane, key: Key, top: DeltaGenerator) -> None:
     """Choose a tensor and look at it."""
     inspection = inspected(key)
     names = [each.name for each in inspection.tensors if each.n_values]
@@ -122,29 +131,29 @@ def tensor_exhibits(pane: Pane, key: Key) -> dict[str, Exhibit]:
     return {"tensor": picture} | _statistics(name, values, statistics_of(key, name))
 
 
-def _part_of(own: InspectFields, matrix: Tensor) -> tensor_picture.Picture:
+def _part_of(own: InspectFields, matrix: Tensor) -> tensors.Picture:
     """The part of it that is looked at, which may be all of it."""
     parts = (own.tensor_rows, own.tensor_columns)
     ends = [_part(each, n) for each, n in zip(parts, matrix.shape, strict=True)]
     rows, columns = ((first, last + 1) for first, last in ends)
     pooling: Any = own.pooling
-    return tensor_picture.picture(matrix, rows, columns, pooling)
+    return tensors.picture(matrix, rows, columns, pooling)
 
 
 def _statistics(name: str, values: Tensor, numbers: Statistics) -> dict[str, Exhibit]:
     edges, counts = histogram(values)
     bars = Exhibit(
         f"Histogram of {name}",
-        tensor_histogram.chart(edges, counts),
-        tensor_histogram.describe(edges, counts),
+        chart_tensor_histogram(edges, counts),
+        describe_tensor_histogram(edges, counts),
         about="checkpoint",
     )
     if numbers.singular_values is None:
         return {"histogram": bars}
     curve = Exhibit(
         f"Singular values of {name}",
-        singular_values.chart(numbers.singular_values),
-        singular_values.describe(numbers.singular_values),
+        chart_singular_values(numbers.singular_values),
+        describe_singular_values(numbers.singular_values),
         about="checkpoint",
     )
     return {"histogram": bars, "singular-values": curve}
@@ -166,11 +175,11 @@ def _picture(pane: Pane, name: str, matrix: Tensor, exhibit: Exhibit) -> None:
     show_with_files(pane, exhibit, "tensor", key=f"picture {name}")
 
 
-def _exhibit(name: str, picture: tensor_picture.Picture) -> Exhibit:
+def _exhibit(name: str, picture: tensors.Picture) -> Exhibit:
     return Exhibit(
         name,
-        tensor_picture.chart(picture),
-        f"The tensor {name}. {tensor_picture.describe(picture)}",
+        tensors.chart_tensor_picture(picture),
+        f"The tensor {name}. {tensors.describe_tensor_picture(picture)}",
         about="checkpoint",
     )
 
@@ -185,3 +194,87 @@ def _range(title: str, name: str, chosen: tuple[int, int] | None, n: int) -> Non
     if n > 1:
         whole, part = (0, n - 1), _part(chosen, n)
         st.slider(title, 0, n - 1, part, width=300, **bound(name, part, whole))
+
+
+# The likeness of positions that a model has learned.
+
+POSITIONS_EXPLAIN = (
+    "The cosine of the angle between the vectors that the model has learned for any two of its "
+    "positions: 1 where both point the same way. It is taken of all of them, whatever the sentence."
+)
+NAMES = re.compile(
+    r"(^|\.)((\w+_)?positions\.table|(\w+_)?(embed_positions|position_embeddings?|wpe|pos_emb\w*)"
+    r"(\.weight)?)$"
+)
+"""Names of models for the table of the vectors that they have learned for positions."""
+MOST = 1024
+"""Positions that are compared: a picture of more would be too large to send."""
+FIXED = {
+    "sinusoidal": "Its encodings are fixed sinusoids, which need not be saved.",
+    "none": "It adds no positional encodings.",
+}
+
+
+def learned_positions(pane: Pane, key: Key, top: DeltaGenerator) -> None:
+    """The cosine between any two learned positions; or why there are none."""
+    inspection = inspected(key)
+    tables = position_tables(inspection)
+    if not tables:
+        note(f"This model has no learned positions. {_why(inspection)}")
+        return
+    name, chosen = tables[0], pane.screen.of(InspectFields).table
+    if len(tables) > 1:
+        titles = dict(zip(tables, tables, strict=True))
+        with top:
+            name = choose_one("Table", "table", titles, chosen, as_list=True, width=380)
+    table = tensor_of(key, name)
+    exhibit = _exhibit_positions(table)
+    if exhibit is None:
+        note(f"{name} is not a matrix with one row per position.")
+        return
+    figure, words = columns([3, 2], gap="large")
+    with figure:
+        show_with_files(pane, exhibit, "position-similarity")
+    with words:
+        st.caption(literal(_note(name, table)) + POSITIONS_EXPLAIN)
+
+
+def position_exhibits(pane: Pane, key: Key) -> dict[str, Exhibit]:
+    """Declare the exhibit of learned positions. Raises CheckpointError."""
+    tables, chosen = position_tables(inspected(key)), pane.screen.of(InspectFields).table
+    if not tables:
+        return {}
+    exhibit = _exhibit_positions(tensor_of(key, chosen if chosen in tables else tables[0]))
+    return {} if exhibit is None else {"position-similarity": exhibit}
+
+
+def _exhibit_positions(table: Tensor) -> Exhibit | None:
+    if table.dim() != 2 or not table.numel():
+        return None
+    cosines = similarity(table[:MOST], normalised=True)
+    return Exhibit(
+        "Learned positions",
+        chart_position_similarity(cosines),
+        describe_position_similarity(cosines),
+        about="checkpoint",
+    )
+
+
+def position_tables(inspection: Inspection) -> list[str]:
+    """Stored tensors that hold a vector for every position, by their names."""
+    return [each.name for each in inspection.tensors if NAMES.search(each.name)]
+
+
+def _why(inspection: Inspection) -> str:
+    if not isinstance(inspection.config, ModelConfig):
+        return "None of its tensors is named like a table of positions."
+    return FIXED.get(inspection.config.positions, "positions.table is missing.")
+
+
+def _note(name: str, table: Tensor) -> str:
+    """Note what is special about a table of somebody else's."""
+    if name.endswith("positions.table"):
+        return ""
+    first = f", the first {MOST:,} of {len(table):,}" if len(table) > MOST else ""
+    fixed = " Its values are those of fixed sinusoids." if find_pairs(table) else ""
+    return f"The rows of {name}{first}.{fixed} Some models leave their first rows unused. "

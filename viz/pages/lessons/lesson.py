@@ -2,30 +2,106 @@
 
 import html
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
+from transformer.complexity import Sizes
 from viz.app_packages import st
+from viz.exhibits.exhibit import Exhibit
+from viz.figures.costs import SHORTEST, cost_samples
 from viz.labels import literal
-from viz.lessons.kinds import read_task
-from viz.lessons.place import Place, find_place
+from viz.lessons.exercise import read_task
 from viz.lessons.riddle import NO_RIDDLE
-from viz.lessons.subject import Subject
+from viz.lessons.subject import Place, Subject, find_place, sizes_of
 from viz.lessons.task import Task
-from viz.pages.lessons.asking import ask, keep
-from viz.pages.lessons.listing import address_of, in_order, length, whose_sentences
-from viz.pages.lessons.pictures import draw_picture, needs_of
-from viz.pages.lessons.riddles import show_riddle
-from viz.pages.lessons.standing_in import standing_in
-from viz.pages.training.stand_in import shipped_left_out
-from viz.run.batches import Runner
+from viz.pages.lessons.asking import ask, keep, show_riddle
+from viz.pages.lessons.listing import address_of, in_order, length, standing_in, whose_sentences
+from viz.pages.training.heads import shipped_left_out
+from viz.pages.why_attention import cost_exhibits
+from viz.painters.table_html import samples_body
+from viz.run.line import Runner
 from viz.run.request import Answer, Request, answer
-from viz.run.study import Study
-from viz.run.work import finish
+from viz.run.work import Study, finish
 from viz.screen import FIRST_PAGE, Screen, link, put
-from viz.state.page import Pane
+from viz.state.page import PAGES, Pane
 from viz.state.state import session
 from viz.stories.story import Scene, Story
+from viz.ui.saving import for_a_paper
+from viz.ui.showing import show
+
+# The pictures of lessons, by the names that scenes say: exhibits of the pages that they open.
+
+
+@dataclass(frozen=True)
+class Source:
+    """The page that declares a picture of lessons."""
+
+    page: str
+    names: tuple[str, ...] = ("picture",)
+    """Names of its exhibits that stand side by side."""
+    fields: Mapping[str, Any] = field(default_factory=dict)
+    """Parts of its address beyond those that the scene says."""
+    needs: tuple[str, ...] = ()
+    """Needs that a checkpoint must meet (viz/lessons/exercise.py)."""
+
+
+PICTURES: Mapping[str, Source] = {
+    "arrows": Source("explore", fields={"picture": "arrows"}),
+    "map": Source("explore", fields={"picture": "map"}),
+    "inside": Source("explore", fields={"picture": "inside"}, needs=("scores",)),
+    "similarity": Source("positions", ("encoding_similarity",), needs=("sinusoids",)),
+    "rotation": Source("positions", ("encoding_shift",), needs=("sinusoids",)),
+    "smoothing": Source("training", ("label-smoothing",), needs=("writes",)),
+    "rate": Source("training", ("learning-rate",)),
+    "costs": Source("why_attention", ("operations", "longest_path"), needs=("scores",)),
+}
+
+
+def needs_of(name: str) -> tuple[str, ...]:
+    """The needs of the picture of this name; none where there is no such picture."""
+    return PICTURES[name].needs if name in PICTURES else ()
+
+
+def draw_picture(name: str, pane: Pane, place: Place, key: str, opened: Screen) -> None:
+    """The picture of this name; a sentence where there is none.
+
+    pane: of the answer that the scene is shown on; opened: the address that the scene opens.
+    """
+    if name not in PICTURES:
+        st.caption(f"There is no picture {literal(name)}.")
+        return
+    pane, exhibits = exhibits_in(name, pane, place, opened)
+    if name == "costs":
+        st.html(samples_body(cost_samples()))
+    for column, each in zip(st.columns(len(exhibits)), exhibits.values(), strict=True):
+        with column:
+            show(each, f"{name} {key} {each.title}")
+    for_a_paper(pane, exhibits, f"paper {key}")
+
+
+def exhibits_in(
+    name: str, pane: Pane, place: Place, opened: Screen
+) -> tuple[Pane, dict[str, Exhibit]]:
+    """The pane of the page that declares the picture, and its exhibits as they stand in a text.
+
+    Where the scene opens another page, it is at the same row of the same head.
+    """
+    source = PICTURES[name]
+    screen = put(opened, page=source.page, **source.fields)
+    if screen.page != opened.page:
+        row = Subject(pane.checkpoint, pane.recording, place).row
+        screen = put(screen, pins=(f"q{row}",))
+    page = PAGES[source.page]
+    pane = page.pane(replace(pane, screen=screen))
+    if name == "costs":  # the page has a few widths, and a model may have any
+        n, d = sizes_of(pane.recording, place)
+        exhibits = cost_exhibits(Sizes(d), max(n, SHORTEST), None)
+    else:
+        exhibits = page.finished(pane)
+    return pane, {each: exhibits[each].still for each in source.names}
+
+
+# One lesson as a page that scrolls: its scenes, each with its tasks, then its picture.
 
 WIDTH = 820
 """Pixels of the column: lines that are read easily."""

@@ -7,6 +7,7 @@ from typing import Any
 
 from torch import Tensor
 
+from transformer.analysis.reading import strongest_weight
 from transformer.analysis.score_terms import (
     CONTENT,
     FOUR,
@@ -15,19 +16,17 @@ from transformer.analysis.score_terms import (
     ScoreTerms,
     score_terms,
 )
-from transformer.analysis.strongest import strongest_weight
-from transformer.analysis.tables.origins import Sides
+from transformer.analysis.tables import Sides
+from transformer.refusal import visible
 from transformer.token import Token
-from transformer.visible import visible
 from viz.app_packages import st
 from viz.components.kit.picture import NothingLeft
 from viz.exhibits.exhibit import Exhibit
-from viz.figures.score_split import Part, score_split
+from viz.figures.positions import Part, score_split
 from viz.labels import in_word, in_words, kind_title, literal, number
-from viz.run.batches import Runner
-from viz.run.growth import Growth
+from viz.run.line import Runner
 from viz.run.request import Request, answer
-from viz.run.study import Study
+from viz.run.work import Growth, Study
 from viz.state.focus import pin_cell, pinned_cell
 from viz.state.page import Pane
 from viz.state.state import change, widget

@@ -1,30 +1,64 @@
-"""The story that is put together: its scenes in a list, and one of them to be changed."""
+"""The story that is put together: its scenes in a list, and links that lead to it."""
 
+import html
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
-from transformer.visible import visible
+from transformer.refusal import visible
 from viz.app_packages import st
 from viz.components.kit.browser import digest
-from viz.components.kit.guarded import guarded
+from viz.components.kit.sync import guarded
 from viz.components.scene_fit.scene_fit import scene_fit
 from viz.components.scene_list.scene_list import SceneEntry, scene_list
-from viz.labels import literal
-from viz.pages.stories.links import anchor, draw_links, file_name, save_page
-from viz.screen import link
+from viz.labels import escaped, literal
+from viz.run.settings import is_public
+from viz.screen import Screen, link
+from viz.server.recording_scenes import story_file
 from viz.state.checkpoints import checkpoint_names
-from viz.state.note import warn
-from viz.state.state import change, current_theme, session, widget
-from viz.stories.reading import MOST_SCENES, one_line, plain, trimmed
+from viz.state.state import change, current_theme, session, warn, widget
+from viz.stories.reading import MOST_SCENES, one_line, plain, trimmed, write_story
 from viz.stories.story import Scene, Story
-from viz.stories.writing import write_story
-from viz.talks.collecting import changed, draft, where_kept
-from viz.talks.scene_words import screen_words
 from viz.talks.stories import doubts
-from viz.talks.thumbnail_links import thumbnail_address
+from viz.talks.story import screen_words, thumbnail_address
+from viz.talks.story_drafts import changed, draft, where_kept
 from viz.ui.saving import download
+
+# Links that lead to a story, and a button that saves it.
+
+
+def anchor(screen: Screen, words: str) -> str:
+    """A link as those of the cards, as HTML; words: any text, escaped here."""
+    return f'<a data-state href="{html.escape(link(screen))}">{escaped(words)}</a>'
+
+
+def draw_links(story: Story) -> None:
+    """Draw the links that tell it on a wall, and from its first scene."""
+    stage = replace(story.screen_of(1), role="stage")
+    st.html(anchor(stage, "Give it as a talk"), width="content")
+    st.html(anchor(story.screen_of(1), "Read it"), width="content")
+
+
+def save_page(story: Story) -> None:
+    """The whole story as a page of its own; every scene is run for it when it is asked for."""
+    if not is_public():
+        download(
+            "Save the story as HTML",
+            lambda: story_file(story),
+            f"{file_name(story)}.html",
+            "One file that needs no server and no network: every scene as it is now, with the keys "
+            "of a talk",
+        )
+
+
+def file_name(story: Story) -> str:
+    """Without what it ends in."""
+    return "-".join(re.findall(r"[a-z0-9]+", story.title.lower()))[:60] or "story"
+
+
+# The story that is put together: its scenes in a list, and one of them to be changed.
 
 LONGEST = 100_000
 """Characters of a text or of notes."""

@@ -6,24 +6,21 @@ from functools import cached_property
 
 from torch import Tensor
 
-from transformer.analysis.tables.origins import Columns, Side
+from transformer.analysis.tables import Columns, Side
 from transformer.token import Token
-from transformer.training.smoothing import smoothed_target
+from transformer.training.task import smoothed_target
 from viz.app_packages import DeltaGenerator, pd, st
 from viz.exhibits.exhibit import Exhibit
 from viz.export import rows_csv
-from viz.fields.training import TrainingFields
-from viz.figures.training import label_smoothing, smoothing_parts
-from viz.figures.training.smoothing_parts import LARGEST, STEP, Parts
+from viz.fields.fields import TrainingFields
+from viz.figures import training
+from viz.figures.training import LARGEST, STEP, Parts
 from viz.labels import in_words
-from viz.state.note import note
 from viz.state.page import Pane
-from viz.state.state import bound
-from viz.ui.columns import columns
-from viz.ui.controls import choose_one
+from viz.state.state import bound, note
+from viz.ui.controls import choose_one, help_of
 from viz.ui.saving import download
-from viz.ui.showing import show_with_files
-from viz.ui.words import help_of
+from viz.ui.showing import columns, show_with_files
 
 DEFAULT = 0.1
 """AIAYN's, and that of most of our recipes."""
@@ -37,7 +34,7 @@ EXPLAIN = (
 def smoothing(pane: Pane, top: DeltaGenerator) -> None:
     """The target and the prediction at one position, and what the loss makes of them."""
     recording = pane.recording
-    if reason := label_smoothing.why_not(recording):
+    if reason := training.why_not(recording):
         note(reason)
         return
     with top:
@@ -54,7 +51,7 @@ def smoothing(pane: Pane, top: DeltaGenerator) -> None:
 
 def smoothing_exhibits(pane: Pane) -> dict[str, Exhibit]:
     """Declare the exhibits of label smoothing."""
-    if label_smoothing.why_not(pane.recording):
+    if training.why_not(pane.recording):
         return {}
     at = _at(pane)
     return {"label-smoothing": at.distributions, "smoothing-parts": at.parts}
@@ -79,7 +76,7 @@ class At:
 
     @cached_property
     def log_probs(self) -> Tensor:
-        return label_smoothing.log_probs_at(self.pane.recording, self.position)
+        return training.log_probs_at(self.pane.recording, self.position)
 
     @cached_property
     def smoothed(self) -> Tensor:
@@ -87,28 +84,30 @@ class At:
 
     @cached_property
     def chosen(self) -> Parts:
-        return smoothing_parts.parts(self.target.id, self.log_probs, self.epsilon)
+        return training.parts(self.target.id, self.log_probs, self.epsilon)
 
     @cached_property
     def curve(self) -> list[Parts]:
-        return smoothing_parts.all_parts(self.target.id, self.log_probs)
+        return training.all_parts(self.target.id, self.log_probs)
 
     @property
     def distributions(self) -> Exhibit:
         token = self.pane.checkpoint.tokenizer.token
-        rows = label_smoothing.rows(self.target.id, self.smoothed, self.log_probs, token)
+        rows = training.rows(self.target.id, self.smoothed, self.log_probs, token)
         return Exhibit(
             "Label smoothing",
-            label_smoothing.chart(rows, self.position, self.pane.recording.target).in_words,
-            label_smoothing.describe(rows, self.position, self.pane.recording.target),
+            training.chart_label_smoothing(
+                rows, self.position, self.pane.recording.target
+            ).in_words,
+            training.describe_label_smoothing(rows, self.position, self.pane.recording.target),
         )
 
     @property
     def parts(self) -> Exhibit:
         return Exhibit(
             "The loss and its two parts",
-            smoothing_parts.chart(self.curve, self.chosen, self.position),
-            smoothing_parts.describe(self.chosen),
+            training.chart_smoothing_parts(self.curve, self.chosen, self.position),
+            training.describe_smoothing_parts(self.chosen),
         )
 
 

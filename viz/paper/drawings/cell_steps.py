@@ -8,9 +8,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from viz.labels import number
-from viz.paper.drawing import Data, Drawing
-from viz.paper.lettering import MIDDLE, NORMAL, SMALL, fitted, width_of
-from viz.paper.sheet import Box, Line, Mark, Point, Sheet, Words, moved
+from viz.paper.sheet import (
+    MIDDLE,
+    NORMAL,
+    SMALL,
+    Box,
+    Data,
+    Drawing,
+    Line,
+    Mark,
+    Point,
+    Sheet,
+    Words,
+    fitted,
+    moved,
+    width_of,
+)
 
 GAP = 4.0
 """Points above and below a stage."""

@@ -5,12 +5,25 @@ from typing import Any
 
 import numpy as np
 
-from viz.exhibits.shading import root_law
+from viz.exhibits.chart import root_law
 from viz.painters.shades import levels_of, palette_of
-from viz.paper.drawing import Data, Drawing
-from viz.paper.lettering import MIDDLE, NORMAL, SMALL, broken, fitted, width_of
-from viz.paper.scale import scale_bar
-from viz.paper.sheet import Box, Cells, Mark, Sheet, Words, moved
+from viz.paper.sheet import (
+    MIDDLE,
+    NORMAL,
+    SMALL,
+    Box,
+    Cells,
+    Data,
+    Drawing,
+    Mark,
+    Sheet,
+    Words,
+    broken,
+    fitted,
+    moved,
+    scale_bar,
+    width_of,
+)
 
 PITCH, ROW = 9.5, 9.0
 """Points from one candidate, and from one step, to the next."""

@@ -7,14 +7,25 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from viz.components.kit.thumbnails import FULL, MASKED, MIDDLE
-from viz.exhibits.shading import root_law
+from viz.components.kit.picture import FULL, MASKED, MIDDLE
+from viz.exhibits.chart import root_law
 from viz.painters.shades import N_LEVELS, colour_at, ink_on, palette_of
-from viz.paper.drawing import Data, Drawing, opened
-from viz.paper.lettering import MIDDLE as HALF
-from viz.paper.lettering import NORMAL, SMALL, fitted
-from viz.paper.scale import scale_bar
-from viz.paper.sheet import Box, Cells, Mark, Sheet, Words, moved
+from viz.paper.sheet import MIDDLE as HALF
+from viz.paper.sheet import (
+    NORMAL,
+    SMALL,
+    Box,
+    Cells,
+    Data,
+    Drawing,
+    Mark,
+    Sheet,
+    Words,
+    fitted,
+    moved,
+    opened,
+    scale_bar,
+)
 
 GAP, BETWEEN = 2.0, 10.0
 """Points between heads, and between kinds of attention."""

@@ -6,10 +6,27 @@ import numpy as np
 from numpy.typing import NDArray
 
 from viz.painters.shades import levels_of, palette_of
-from viz.paper.drawing import Data, Drawing
-from viz.paper.lettering import MIDDLE, NORMAL, SMALL, fitted, width_of
-from viz.paper.scale import Place, hatched, law_of_map, minus_marks, scale_bar
-from viz.paper.sheet import Box, Cells, Line, Mark, Sheet, Words, moved
+from viz.paper.sheet import (
+    MIDDLE,
+    NORMAL,
+    SMALL,
+    Box,
+    Cells,
+    Data,
+    Drawing,
+    Line,
+    Mark,
+    Place,
+    Sheet,
+    Words,
+    fitted,
+    hatched,
+    law_of_map,
+    minus_marks,
+    moved,
+    scale_bar,
+    width_of,
+)
 
 LARGEST_CELL = 16.0
 """Points of a side: a map of a few words is not blown up."""

@@ -5,11 +5,21 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from viz.exhibits.shading import rooted
+from viz.exhibits.chart import rooted
 from viz.map_words import uncapitalised
-from viz.paper.drawing import Data, Drawing
-from viz.paper.lettering import MIDDLE, NORMAL, SMALL, fitted, width_of
-from viz.paper.sheet import Line, Mark, Sheet, Words
+from viz.paper.sheet import (
+    MIDDLE,
+    NORMAL,
+    SMALL,
+    Data,
+    Drawing,
+    Line,
+    Mark,
+    Sheet,
+    Words,
+    fitted,
+    width_of,
+)
 
 PITCH, LEAST_PITCH = 10.5, 5.2
 """Points from one word to the next; less where a long text would not fit a page."""

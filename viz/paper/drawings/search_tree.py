@@ -6,9 +6,20 @@ from math import exp, log
 from typing import Any
 
 from viz.labels import number, percent
-from viz.paper.drawing import Data, Drawing
-from viz.paper.lettering import MIDDLE, SMALL, broken, fitted, width_of
-from viz.paper.sheet import Box, Line, Mark, Sheet, Words
+from viz.paper.sheet import (
+    MIDDLE,
+    SMALL,
+    Box,
+    Data,
+    Drawing,
+    Line,
+    Mark,
+    Sheet,
+    Words,
+    broken,
+    fitted,
+    width_of,
+)
 
 ROW, GAP, WIDEST = 9.5, 11.0, 80.0
 """Points from one row to the next, between columns, and of a label at most."""

@@ -9,11 +9,24 @@ import numpy as np
 from viz.exhibits.chart import Axis, Chart, Curve, values_of
 from viz.painters.chart_sheet import SHAPE, sheet
 from viz.painters.shades import levels_of, palette_of
-from viz.paper.drawing import Data, Drawing
 from viz.paper.drawings.head_map import words_beside
-from viz.paper.lettering import NORMAL, SMALL, fitted, width_of
-from viz.paper.scale import hatched, law_of_map, scale_bar
-from viz.paper.sheet import Box, Cells, Mark, Sheet, Words, moved
+from viz.paper.sheet import (
+    NORMAL,
+    SMALL,
+    Box,
+    Cells,
+    Data,
+    Drawing,
+    Mark,
+    Sheet,
+    Words,
+    fitted,
+    hatched,
+    law_of_map,
+    moved,
+    scale_bar,
+    width_of,
+)
 from viz.theme import theme as theme_of
 
 BETWEEN = 6.0

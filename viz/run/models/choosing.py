@@ -7,11 +7,9 @@ from threading import Lock
 
 from transformer import Checkpoint
 from transformer.checkpoint import shipped_path
-from viz.run.batches import Runner
+from viz.run.line import Runner
 from viz.run.models.elsewhere import Elsewhere
-from viz.run.models.here import HERE
-from viz.run.models.place import Models, ModelsError, Outcome, SilentModels
-from viz.run.models.task import Task
+from viz.run.models.place import HERE, Models, ModelsError, Outcome, SilentModels, Task
 from viz.run.settings import models_address, models_token, runs_here_instead
 
 RESTS = 10.0

@@ -1,45 +1,167 @@
-"""Models on other machines, asked over HTTP: who asks needs no Ray, and outlives whatever answers.
+"""Models on other machines, asked over HTTP: who asks needs no Ray, and outlives what answers."""
 
-A process that joined a Ray would have the right to run anything there, and would end with it.
-"""
-
+import io
+import json
+import socket
+import struct
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
 from http.client import HTTPConnection, HTTPException, HTTPResponse
 from pathlib import Path
+from typing import Any
 
-from transformer import Checkpoint, CheckpointError, InputError
+from transformer import Checkpoint, CheckpointError, Decoding, InputError
 from transformer.decoding.decode import Written
-from transformer.decoding.options import OptionError
-from transformer.decoding.wire import DecodingError, from_data
+from transformer.decoding.method import OptionError
+from transformer.decoding.wire import DecodingError, from_data, to_data
 from transformer.edits.edit import EditError
 from transformer.files.foreign_text import clean
-from transformer.fingerprint import fingerprint
-from transformer.recording.wire import WireError
+from transformer.fingerprint import fingerprint, version_of
+from transformer.recording.wire import WireError, from_bytes, to_bytes
 from transformer.refusal import Refusal, quoted
-from transformer.versions import version_of
-from viz.run.batches import Runner
-from viz.run.models.frames import (
-    ANSWER,
-    DRAFT,
-    DRAFTS,
-    ERROR,
-    KIND,
-    MARK,
-    PATH,
-    PLACE,
-    RANK,
-    FrameError,
-    frames,
-    json_of,
-    unpacked,
-)
-from viz.run.models.listening import Line
-from viz.run.models.place import ModelsError, Outcome, SilentModels
-from viz.run.models.task import Task
+from viz.run.line import Runner
+from viz.run.models.place import ModelsError, Outcome, SilentModels, Task
+
+# Frames between models elsewhere and who asks them: a letter, a length, and so many bytes.
+#
+# PLACE says how many come first, DRAFT what is written so far, ANSWER and ERROR end it, and BEAT
+# only says that it goes on, so that whoever waits may leave. Nothing in them is a pickle.
+
+PATH, KIND = "/headscope/1", "application/json"
+"""The place of tasks, with the number of this form, and their kind."""
+MARK, RANK, DRAFTS = "X-Headscope-Checkpoint", "X-Headscope-Rank", "X-Headscope-Drafts"
+"""Headers: the fingerprint of the checkpoint, the rank in the line, and whether drafts are sent."""
+PLACE, DRAFT, ANSWER, ERROR, BEAT = b"P", b"D", b"A", b"E", b"B"
+HEAD = struct.Struct("<cQ")
+MOST = 2**30
+"""Bytes of a frame."""
+
+
+class FrameError(Refusal, ValueError):
+    """Bytes that are no frame."""
+
+
+def frame(kind: bytes, content: bytes = b"") -> bytes:
+    """Return a frame as bytes."""
+    return HEAD.pack(kind, len(content)) + content
+
+
+def frames(read: Callable[[int], bytes]) -> Iterator[tuple[bytes, bytes]]:
+    """Read frames until the last one. read: gives so many bytes, or fewer at the end.
+
+    Raises FrameError where the bytes end before, or are no frames.
+    """
+    while True:
+        head = read(HEAD.size)
+        if len(head) < HEAD.size:
+            raise FrameError("The answer ends before its end.")
+        kind, length = HEAD.unpack(head)
+        if kind not in (PLACE, DRAFT, ANSWER, ERROR, BEAT) or length > MOST:
+            raise FrameError("What answers is not Headscope's models.")
+        content = read(length) if length else b""
+        if len(content) < length:
+            raise FrameError("The answer ends before its end.")
+        yield kind, content
+        if kind in (ANSWER, ERROR):
+            return
+
+
+def packed(outcome: Outcome, checkpoint: Checkpoint, mark: str) -> bytes:
+    """Return a decoding and a recording as the content of an ANSWER. Raises WireError."""
+    data = None if outcome.decoding is None else to_data(outcome.decoding)
+    text = json.dumps(data, separators=(",", ":")).encode()
+    return struct.pack("<I", len(text)) + text + to_bytes(outcome.recording, checkpoint, mark)
+
+
+def unpacked(content: bytes, checkpoint: Checkpoint, mark: str) -> Outcome:
+    """Return what `packed` was given. Raises FrameError, WireError and DecodingError."""
+    if len(content) < 4:
+        raise FrameError("The answer is too short to be one.")
+    (length,) = struct.unpack_from("<I", content)
+    data = json_of(content[4 : 4 + length])
+    decoding = None if data is None else from_data(data, checkpoint)
+    return Outcome(decoding, from_bytes(content[4 + length :], checkpoint, mark))
+
+
+def draft(text: str, n_tokens: int, decoding: Decoding) -> bytes:
+    """Return a text that is being written as the content of a DRAFT."""
+    return json.dumps([text, n_tokens, to_data(decoding)], separators=(",", ":")).encode()
+
+
+def json_of(content: bytes) -> Any:
+    """Return JSON values. Raises FrameError."""
+    try:
+        return json.loads(content)
+    except (ValueError, RecursionError) as error:
+        raise FrameError("The answer holds what is not JSON.") from error
+
+
+# A connection that is read while somebody waits for it, however slowly it speaks.
+
+LISTENING_LOOK = 0.25
+"""Seconds between two looks at whether somebody still waits."""
+SILENCE, LONGEST = 30.0, 120.0
+"""Seconds without a byte, and for one thing that is said, after which it is taken for dead."""
+
+
+class Listening(io.RawIOBase):
+    """The bytes of a socket. check: raises where nobody waits any more."""
+
+    def __init__(self, line: socket.socket, check: Callable[[], object] | None = None) -> None:
+        self._line, self._check = line, check
+        self.begin()
+
+    def begin(self) -> None:
+        """Give the next thing that is said its time."""
+        self._ends = time.monotonic() + LONGEST
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        """Read what is there. Raises TimeoutError, OSError, and what `check` raises."""
+        silent = time.monotonic() + SILENCE
+        self._line.settimeout(LISTENING_LOOK)
+        while True:
+            if self._check is not None:
+                self._check()
+            try:
+                n = self._line.recv_into(buffer)
+            except TimeoutError:
+                n = None
+            now = time.monotonic()
+            if now > self._ends:
+                raise TimeoutError("it speaks too slowly")
+            if n is not None:
+                return n
+            if now > silent:
+                raise TimeoutError("it says nothing any more")
+
+
+class Line:
+    """A socket as `http.client` uses it, which reads as `Listening` does."""
+
+    def __init__(self, line: socket.socket, check: Callable[[], object] | None = None) -> None:
+        self._line, self.listening = line, Listening(line, check)
+
+    def sendall(self, data: Any) -> None:
+        self._line.settimeout(SILENCE)
+        self._line.sendall(data)
+
+    def makefile(self, mode: str) -> io.BufferedReader:
+        """Return what reads; the socket is not closed with it."""
+        return io.BufferedReader(self.listening)
+
+    def close(self) -> None:
+        """Do nothing: `http.client` says so once it has the head, and bytes follow."""
+
+
+# Models on other machines, asked over HTTP: who asks needs no Ray, and outlives whatever answers.
+#
+# A process that joined a Ray would have the right to run anything there, and would end with it.
 
 CONNECT = 5.0
 """Seconds for a connection."""

@@ -21,17 +21,13 @@ from starlette.routing import Route
 from transformer import CheckpointError
 from transformer.checkpoint import shipped_path
 from transformer.decoding.decode import Written
+from transformer.fingerprint import version_of
 from transformer.refusal import Refusal, quoted
-from transformer.versions import version_of
-from viz.run.batches import Runner
-from viz.run.cpu_instead import repeated
-from viz.run.device_line import ENTERED, PREVIEW, WORK
-from viz.run.models import frames
+from viz.run.line import ENTERED, PREVIEW, WORK, Runner, repeated
+from viz.run.models import elsewhere
 from viz.run.models.elsewhere import mark_of
-from viz.run.models.here import HERE
-from viz.run.models.place import ModelsError, Outcome
-from viz.run.models.task import Task, TaskError, task_of
-from viz.run.operating.logs import failure
+from viz.run.models.place import HERE, ModelsError, Outcome, Task, TaskError, task_of
+from viz.run.operating import failure
 from viz.run.request import Request, open_checkpoint
 
 LARGEST = 2**20
@@ -53,7 +49,7 @@ def answering(token: str = "") -> Starlette:
     async def respond(incoming: Incoming) -> Response:
         return await response(incoming, token)
 
-    return Starlette(routes=[Route(frames.PATH, respond, methods=["POST"])])
+    return Starlette(routes=[Route(elsewhere.PATH, respond, methods=["POST"])])
 
 
 async def response(incoming: Incoming, token: str) -> Response:
@@ -62,7 +58,7 @@ async def response(incoming: Incoming, token: str) -> Response:
     if token and not hmac.compare_digest(proof.encode(), f"Bearer {token}".encode()):
         return PlainTextResponse("another token is asked for", 401)
     if (
-        incoming.headers.get("content-type") != frames.KIND
+        incoming.headers.get("content-type") != elsewhere.KIND
     ):  # a page of a browser must ask before it
         return PlainTextResponse("a task is JSON", 415)
     body = b""
@@ -74,9 +70,9 @@ async def response(incoming: Incoming, token: str) -> Response:
         task = task_of(json.loads(body))
     except (TaskError, ValueError, RecursionError) as error:
         return PlainTextResponse(str(error), 400)
-    rank, mark = incoming.headers.get(frames.RANK, ""), incoming.headers.get(frames.MARK, "")
+    rank, mark = incoming.headers.get(elsewhere.RANK, ""), incoming.headers.get(elsewhere.MARK, "")
     ranks = {str(each): each for each in (ENTERED, PREVIEW, WORK)}
-    work = Work(task, mark, ranks.get(rank, WORK), frames.DRAFTS in incoming.headers)
+    work = Work(task, mark, ranks.get(rank, WORK), elsewhere.DRAFTS in incoming.headers)
     return StreamingResponse(work.frames(), media_type="application/octet-stream")
 
 
@@ -108,16 +104,16 @@ class Work:
                 try:
                     frame = await asyncio.wait_for(queue.get(), EVERY)
                 except TimeoutError:
-                    frame = frames.frame(frames.BEAT)
+                    frame = elsewhere.frame(elsewhere.BEAT)
                 yield frame
-                if frame[:1] in (frames.ANSWER, frames.ERROR):
+                if frame[:1] in (elsewhere.ANSWER, elsewhere.ERROR):
                     return
         finally:
             self.is_over.set()
 
     def _do(self, tell: Callable[[bytes], None]) -> None:
         try:
-            tell(frames.frame(frames.ANSWER, self._answer(tell)))
+            tell(elsewhere.frame(elsewhere.ANSWER, self._answer(tell)))
         except Gone:
             pass
         except Refusal as error:
@@ -154,7 +150,7 @@ class Work:
             return checkpoint, HERE.run(task, checkpoint, runner)
 
         checkpoint, outcome = repeated(task.checkpoint, task.text, run)
-        return frames.packed(outcome, checkpoint, own)
+        return elsewhere.packed(outcome, checkpoint, own)
 
     def _runner(self, tell: Callable[[bytes], None]) -> Runner:
         def check() -> None:
@@ -162,7 +158,7 @@ class Work:
                 raise Gone("Nobody waits for this any more.")
 
         def on_wait(n_before: int | None) -> None:
-            tell(frames.frame(frames.PLACE, json.dumps(n_before).encode()))
+            tell(elsewhere.frame(elsewhere.PLACE, json.dumps(n_before).encode()))
 
         self.told = time.monotonic() + FIRST - BETWEEN
 
@@ -172,11 +168,11 @@ class Work:
             if now - self.told >= BETWEEN:
                 self.told = now
                 decoding = draft.decoding().without_distributions()
-                content = frames.draft(draft.text, draft.n_tokens, decoding)
-                tell(frames.frame(frames.DRAFT, content))
+                content = elsewhere.draft(draft.text, draft.n_tokens, decoding)
+                tell(elsewhere.frame(elsewhere.DRAFT, content))
 
         return Runner(self.rank, on_wait, check, hear=hear if self.has_drafts else None)
 
 
 def _error(name: str, text: str) -> bytes:
-    return frames.frame(frames.ERROR, json.dumps([name, text]).encode())
+    return elsewhere.frame(elsewhere.ERROR, json.dumps([name, text]).encode())

@@ -21,7 +21,7 @@ import torch
 
 from transformer.checkpoint import FOLDER, checkpoints_folder
 from transformer.engines.engine import EngineError
-from transformer.engines.ray_session import in_a_sentence, joined
+from transformer.engines.ray import in_a_sentence, joined
 from transformer.extras import NotInstalled, how_to_install, require
 from transformer.refusal import quoted
 from viz.run.settings import CPU_INSTEAD, models_token, threads

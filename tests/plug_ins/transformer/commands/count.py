@@ -2,8 +2,7 @@
 
 from argparse import ArgumentParser, Namespace
 
-from transformer.commands.arguments import add_checkpoint
-from transformer.commands.command import Command, Result
+from transformer.commands.command import Command, Result, add_checkpoint
 from transformer.formats.opening import load_checkpoint
 
 UNITS = {"ones": 1, "thousands": 1000}

@@ -3,8 +3,8 @@
 from torch import Tensor
 
 from transformer.decoding.course import Course
-from transformer.decoding.left_to_right import OnToken, left_to_right
 from transformer.decoding.method import Method, Model, Option, Search
+from transformer.decoding.steps import OnToken, left_to_right
 
 
 def ranked(

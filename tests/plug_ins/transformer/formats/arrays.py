@@ -9,7 +9,7 @@ import torch
 from transformer.checkpoint import About, Checkpoint, Description
 from transformer.config import ModelConfig
 from transformer.discover import discover
-from transformer.files.json_file import read_json
+from transformer.files.foreign_file import read_json
 from transformer.formats.format import Format
 from transformer.tokenizer import NumberTokenizer
 

@@ -6,10 +6,9 @@ from dataclasses import dataclass
 from transformer import Checkpoint, record
 from viz.exhibits.chart import Axis, Chart, Curve, values_of
 from viz.exhibits.exhibit import Exhibit
-from viz.run.batches import Runner
-from viz.run.growth import Growth
+from viz.run.line import Runner
 from viz.run.request import Request, open_checkpoint
-from viz.run.study import Study
+from viz.run.work import Growth, Study
 from viz.state.page import Page, Pane
 
 Sizes = tuple[int, ...]

@@ -1,7 +1,6 @@
 """Biggest: where the largest weight of each kind of attention is, as words that are declared."""
 
-from viz.exhibits.exhibit import Exhibit
-from viz.exhibits.words import Line, Span, Words
+from viz.exhibits.exhibit import Exhibit, Line, Span, Words
 from viz.labels import kind_title
 from viz.state.page import Page, Pane
 

@@ -4,8 +4,7 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from viz.about import CHECKPOINT
-from viz.choice import choice
+from viz.choice import CHECKPOINT, choice
 from viz.spelling import one_of
 from viz.state.page import Page, Pane
 from viz.ui.controls import choose_one

@@ -1,6 +1,6 @@
 """How much of a head's attention each key receives."""
 
-from transformer.analysis.selection import Selection
+from transformer.analysis.reading import Selection
 from transformer.recording import Recording
 from viz.exhibits.chart import Axis, Bars, Chart, values_of
 from viz.views.view import Choice, HeadChoice, View

@@ -16,9 +16,15 @@ from tests.transformer.analysis.lenses.given import (
     recording_of,
     self_attention,
 )
-from transformer.analysis.lenses import flow, rollout
-from transformer.analysis.lenses.flow import MOST_TOKENS, raw_flow
-from transformer.analysis.lenses.max_flow import largest_flows
+from transformer.analysis.lenses.lenses import (
+    _FLOWS,
+    _LATEST,
+    FLOW_LENS,
+    MOST_TOKENS,
+    ROLLOUT_LENS,
+    largest_flows,
+    raw_flow,
+)
 from transformer.recording import Attention
 from transformer.token import Token
 
@@ -77,11 +83,11 @@ def reference_flow(layers: list[Tensor]) -> Tensor:
 
 def test_the_numbers_of_the_authors_code() -> None:
     recording = recording_of(encoder_self=self_attention(LAYERS))
-    rolled = rollout.LENS.compute(recording, "encoder_self", 1)[0]
+    rolled = ROLLOUT_LENS.compute(recording, "encoder_self", 1)[0]
     torch.testing.assert_close(rolled, torch.tensor(ROLLOUT), **exact)
     raw = raw_flow(recording.attentions["encoder_self"], 1).float()
     torch.testing.assert_close(raw, torch.tensor(RAW_FLOW), **exact)
-    flows = flow.LENS.compute(recording, "encoder_self", 1)[0]
+    flows = FLOW_LENS.compute(recording, "encoder_self", 1)[0]
     torch.testing.assert_close(flows, torch.tensor(FLOW), **exact)
 
 
@@ -89,7 +95,7 @@ def test_rollout_is_a_plain_product() -> None:
     layers = random_layers(4, 3, 7)
     recording = recording_of(encoder_self=self_attention(layers))
     for layer in (2, 0, 3, 1, 1):
-        rolled = rollout.LENS.compute(recording, "encoder_self", layer)[0]
+        rolled = ROLLOUT_LENS.compute(recording, "encoder_self", layer)[0]
         torch.testing.assert_close(rolled, plain_rollout(layers[: layer + 1]), **exact)
 
 
@@ -110,7 +116,7 @@ def test_flow_takes_back_what_stands_in_its_way() -> None:
     assert largest_flows(capacities, 0).tolist() == [0.0, 0.0, 2.0]
 
 
-@pytest.mark.parametrize("lens", [rollout.LENS, flow.LENS])
+@pytest.mark.parametrize("lens", [ROLLOUT_LENS, FLOW_LENS])
 def test_causal_stays_causal(lens) -> None:
     recording = recorded(CONFIGS["decoder-only"])
     for layer in range(2):
@@ -119,7 +125,7 @@ def test_causal_stays_causal(lens) -> None:
         assert (values.diagonal(dim1=-2, dim2=-1) > 0).all()
 
 
-@pytest.mark.parametrize("lens", [rollout.LENS, flow.LENS])
+@pytest.mark.parametrize("lens", [ROLLOUT_LENS, FLOW_LENS])
 def test_padding_changes_nothing_for_real_tokens(lens) -> None:
     long = padded(self_attention(random_layers(3, 2, 6)), 4)
     short = self_attention([long.weights(layer)[:, :4, :4] for layer in range(3)])
@@ -138,15 +144,15 @@ def test_cross_rollout_is_the_mean_of_heads_times_the_rollout_of_the_whole_encod
     cross = Attention("cross", queries, encoder.keys, (call_of(read),), queries)
     recording = recording_of(encoder_self=encoder, cross=cross)
     expected = read.mean(0) @ plain_rollout(layers)
-    torch.testing.assert_close(rollout.LENS.compute(recording, "cross", 0)[0], expected, **exact)
-    assert "not recorded" in rollout.LENS.why_not(recording_of(cross=cross), "cross")
-    assert "only defined for self-attention" in flow.LENS.why_not(recording, "cross")
+    torch.testing.assert_close(ROLLOUT_LENS.compute(recording, "cross", 0)[0], expected, **exact)
+    assert "not recorded" in ROLLOUT_LENS.why_not(recording_of(cross=cross), "cross")
+    assert "only defined for self-attention" in FLOW_LENS.why_not(recording, "cross")
 
 
 def test_flow_says_how_long_a_text_may_be() -> None:
     for n_tokens, refuses in ((MOST_TOKENS, False), (MOST_TOKENS + 1, True)):
         recording = recording_of(encoder_self=self_attention(random_layers(1, 1, n_tokens)))
-        why = flow.LENS.why_not(recording, "encoder_self")
+        why = FLOW_LENS.why_not(recording, "encoder_self")
         assert (why is not None) == refuses
     assert f"up to {MOST_TOKENS} tokens; this text has {MOST_TOKENS + 1}" in why
 
@@ -154,10 +160,10 @@ def test_flow_says_how_long_a_text_may_be() -> None:
 def test_what_is_remembered_goes_with_the_attention() -> None:
     attention = self_attention(LAYERS)
     recording = recording_of(encoder_self=attention)
-    for lens in (rollout.LENS, flow.LENS):
+    for lens in (ROLLOUT_LENS, FLOW_LENS):
         lens.compute(recording, "encoder_self", 1)
-    assert attention in rollout._LATEST and attention in flow._FLOWS
-    before = len(rollout._LATEST), len(flow._FLOWS)
+    assert attention in _LATEST and attention in _FLOWS
+    before = len(_LATEST), len(_FLOWS)
     del attention, recording
     gc.collect()
-    assert len(rollout._LATEST) < before[0] and len(flow._FLOWS) < before[1]
+    assert len(_LATEST) < before[0] and len(_FLOWS) < before[1]

@@ -11,7 +11,7 @@ from torch import Tensor
 from tests.conftest import random_checkpoint
 from tests.transformer.analysis.lenses.given import CONFIGS, SOURCE, TARGET, recording_of
 from transformer import Recording, record
-from transformer.analysis.lenses import score, sum_norm, value_norm
+from transformer.analysis.lenses.lenses import SCORE_LENS, SUM_NORM_LENS, VALUE_NORM_LENS
 from transformer.recording import Attention, AttentionCall
 from transformer.token import Token
 
@@ -97,7 +97,7 @@ def test_scores_are_products_times_the_scale(watched: Watched) -> None:
     config = watched.checkpoint.config
     scale = 1.0 if config.attention_scale == "none" else config.d_head**-0.5
     for kind, layer, _, call, _ in watched.calls():
-        scores = score.LENS.compute(watched.recording, kind, layer)
+        scores = SCORE_LENS.compute(watched.recording, kind, layer)
         q, k, allowed = call.q.double().tolist(), call.k.double().tolist(), call.allowed()
         for (h, i, j), value in zip(
             torch.ones_like(allowed).nonzero().tolist(), scores.flatten().tolist(), strict=True
@@ -111,7 +111,7 @@ def test_scores_are_products_times_the_scale(watched: Watched) -> None:
 def test_value_norms_equal_a_double_loop(watched: Watched) -> None:
     for kind, layer, _, call, _ in watched.calls():
         expected = [[[length(v) for v in row] for row in rows] for rows in added(call)]
-        norms = value_norm.LENS.compute(watched.recording, kind, layer)
+        norms = VALUE_NORM_LENS.compute(watched.recording, kind, layer)
         torch.testing.assert_close(norms, torch.tensor(expected), **close)
 
 
@@ -122,7 +122,7 @@ def test_the_norm_of_the_sum_equals_a_double_loop(watched: Watched) -> None:
             [length(map(sum, zip(*(head[i][j] for head in heads), strict=True))) for j in keys]
             for i, keys in enumerate([range(call.k.size(1))] * call.q.size(1))
         ]
-        norms = sum_norm.LENS.compute(watched.recording, kind, layer)
+        norms = SUM_NORM_LENS.compute(watched.recording, kind, layer)
         torch.testing.assert_close(norms[0], torch.tensor(expected), **close)
 
 
@@ -135,5 +135,5 @@ def test_heads_that_cancel_leave_nothing() -> None:
     tokens = tuple(Token(i, "p") for i in range(n_tokens))
     call = AttentionCall(q, q, v, None, 1.0, False, opposite)
     recording = recording_of(any=Attention("any", tokens, tokens, (call,)))
-    assert float(value_norm.LENS.compute(recording, "any", 0).amin()) > 0.1
-    assert float(sum_norm.LENS.compute(recording, "any", 0).amax()) < 1e-6
+    assert float(VALUE_NORM_LENS.compute(recording, "any", 0).amin()) > 0.1
+    assert float(SUM_NORM_LENS.compute(recording, "any", 0).amax()) < 1e-6

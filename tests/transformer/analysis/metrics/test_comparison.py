@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from transformer.analysis.metrics.comparison import jensen_shannon, largest_difference
+from transformer.analysis.metrics.metric import jensen_shannon, largest_difference
 
 
 def weights(seed: int, sharpness: float = 1.0) -> Tensor:

@@ -2,7 +2,7 @@
 
 import torch
 
-from transformer.analysis.metrics.measure import measure, metrics_of
+from transformer.analysis.metrics.metrics import measure, metrics_of
 from transformer.recording import Attention, AttentionCall
 from transformer.token import Token
 

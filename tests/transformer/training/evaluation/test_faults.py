@@ -4,14 +4,15 @@ from pathlib import Path
 
 import pytest
 
-from transformer.training.evaluation.faults import (
+from transformer.training.evaluation.translations import (
     folded,
+    german_words,
     invented_words,
     is_lost_half,
+    listed_words,
     loop,
     spoken_words,
 )
-from transformer.training.evaluation.german_words import german_words, listed_words
 
 WORDS = ("der", "war", "nicht", "zu", "groß", "u", "bahn", "fährt", "mein", "verkaufte", "wagen")
 GERMAN = set(map(folded, WORDS))

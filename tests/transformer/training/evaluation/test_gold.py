@@ -4,14 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from transformer.training.data_folder import MissingData
-from transformer.training.evaluation.gold import (
-    BICICI,
-    RWTH,
-    bicici_alignments,
-    rwth_alignments,
-)
+from transformer.training.evaluation.heads import BICICI, RWTH, bicici_alignments, rwth_alignments
 from transformer.training.task import TrainingError
+from transformer.training.translation import MissingData
 
 
 def write(folder: Path, files: dict[str, str]) -> None:

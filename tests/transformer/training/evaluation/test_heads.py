@@ -10,9 +10,14 @@ from transformer.analysis.alignment import AlignedPair, links_of, words_of_piece
 from transformer.analysis.reading import Reading, read
 from transformer.token import Token
 from transformer.training.evaluation import heads
-from transformer.training.evaluation.anchors import anchors
-from transformer.training.evaluation.gold import aligned
-from transformer.training.evaluation.heads import LENSES, ROWS, error_rates, readings
+from transformer.training.evaluation.heads import (
+    LENSES,
+    ROWS,
+    aligned,
+    anchors,
+    error_rates,
+    readings,
+)
 from transformer.training.task import TrainingError
 
 SOURCE, TARGET = "the cat sees the sea.", "the old man likes a red book."

@@ -6,10 +6,9 @@ import pytest
 
 from tests.conftest import SENTENCES
 from transformer import Checkpoint
-from transformer.training.data_folder import MissingData
-from transformer.training.evaluation import long
-from transformer.training.evaluation.long import LONG, ROWS, by_length, evaluate_long
-from transformer.training.translation import PAIRS, TESTS
+from transformer.training.evaluation import parts as long
+from transformer.training.evaluation.parts import LONG, ROWS, by_length, evaluate_long
+from transformer.training.translation import PAIRS, TESTS, MissingData
 
 LENGTHS = {6: "up to 6", 7: "7 to 10", 10: "7 to 10", 11: "11 to 15", 15: "11 to 15", 16: "over 15"}
 

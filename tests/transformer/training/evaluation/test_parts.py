@@ -12,15 +12,13 @@ from tests.conftest import SENTENCES
 from transformer import Checkpoint, load_checkpoint
 from transformer.__main__ import main
 from transformer.formats.headscope import save_checkpoint
-from transformer.training.card import rescored
-from transformer.training.data_folder import find
 from transformer.training.evaluation import stage
-from transformer.training.evaluation.gold import BICICI, RWTH
-from transformer.training.evaluation.long import LONG
-from transformer.training.evaluation.parts import NEWS, PARTS, evaluate
-from transformer.training.recipes.en_de import RECIPE
+from transformer.training.evaluation.heads import BICICI, RWTH
+from transformer.training.evaluation.parts import LONG, NEWS, PARTS, evaluate
+from transformer.training.recipes.en_de import EN_DE_RECIPE
 from transformer.training.task import TrainingError
-from transformer.training.translation import PAIRS, TESTS
+from transformer.training.train import rescored
+from transformer.training.translation import PAIRS, TESTS, find
 
 OLD = "| Tatoeba test, beam 9, BLEU | 1.0 |\n| other | 2 |\n"
 CARD = (
@@ -108,7 +106,7 @@ def test_everything_and_the_card(
     assert all(0 <= scores[name] <= 100 for name in scores.keys() - signed)
     card = (folder / "card.md").read_text()
     assert card.startswith("# x\n\nBefore.\n\n## Scores\n\n| evaluation | score |\n| --- | --- |\n")
-    said = f"{RECIPE.scored} Measured on the files of this folder."
+    said = f"{EN_DE_RECIPE.scored} Measured on the files of this folder."
     assert card.endswith(f"|\n\n{said}\n\n## Data\n\nAfter.\n")
     assert "beam 9" not in card and "Old words" not in card
     assert card.count("\n| ") == len(scores) + 3
@@ -172,13 +170,13 @@ def test_a_part_that_cannot_be_measured_is_one_sentence(
 
 def test_a_card_without_scores_is_told(folder: Path) -> None:
     with pytest.raises(TrainingError, match="the card has no section “Scores”"):
-        rescored("# x\n\nNo scores.\n", RECIPE, {"a": 1.0})
+        rescored("# x\n\nNo scores.\n", EN_DE_RECIPE, {"a": 1.0})
 
 
 def test_the_parts_are_the_recipe_s(checkpoint: Checkpoint, data: Path) -> None:
     whole = evaluate(checkpoint, data)
-    parts = [part(checkpoint, data) for part in RECIPE.parts.values()]
-    assert RECIPE.parts is PARTS
+    parts = [part(checkpoint, data) for part in EN_DE_RECIPE.parts.values()]
+    assert EN_DE_RECIPE.parts is PARTS
     assert whole == {name: value for part in parts for name, value in part.items()}
 
 

@@ -7,9 +7,9 @@ import pytest
 from transformer import Checkpoint
 from transformer.tokenizer import plain
 from transformer.training.evaluation import stage
-from transformer.training.evaluation.faults import is_lost_half, loop
-from transformer.training.evaluation.gold import stage_alignments
+from transformer.training.evaluation.heads import stage_alignments
 from transformer.training.evaluation.stage import evaluate_stage, stage_links, stage_pairs
+from transformer.training.evaluation.translations import is_lost_half, loop
 from transformer.training.task import TrainingError
 from transformer.training.translation import key
 from transformer.words import text_words

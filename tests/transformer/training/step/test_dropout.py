@@ -4,7 +4,7 @@ import pytest
 import torch
 from torch import nn
 
-from transformer.training.step.dropout import PooledDropout, pool_dropout
+from transformer.training.step import PooledDropout, pool_dropout
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])

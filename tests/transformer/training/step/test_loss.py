@@ -6,7 +6,7 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from transformer.training.batches import IGNORED
-from transformer.training.step.loss import chosen_pieces, sampled_loss, smoothed_loss
+from transformer.training.step import chosen_pieces, sampled_loss, smoothed_loss
 
 
 @pytest.fixture

@@ -9,13 +9,10 @@ from torch import Tensor
 from tests.representatives import MARK
 from transformer.config import ModelConfig
 from transformer.models.encoder_decoder import EncoderDecoder
+from transformer.training import step as shares
 from transformer.training.batches import IGNORED, Batch, make_batch
-from transformer.training.config import TrainingConfig
-from transformer.training.step import shares
-from transformer.training.step.dropout import pool_dropout
-from transformer.training.step.loss import smoothed_loss
-from transformer.training.step.shares import Shares
-from transformer.training.step.update import Update
+from transformer.training.step import Shares, Update, pool_dropout, smoothed_loss
+from transformer.training.task import TrainingConfig
 
 CONFIG = ModelConfig(
     vocab_size=60, d_model=32, d_ff=64, n_heads=4, n_encoder_layers=1, n_decoder_layers=1

@@ -10,8 +10,8 @@ from transformer.config import ModelConfig
 from transformer.models.encoder_decoder import EncoderDecoder
 from transformer.refusal import quoted
 from transformer.training.batches import IGNORED, Batch, make_batch
-from transformer.training.config import TrainingConfig
-from transformer.training.step.update import Update, held_out_loss, precision
+from transformer.training.step import Update, held_out_loss, precision
+from transformer.training.task import TrainingConfig
 
 CONFIG = ModelConfig(
     vocab_size=60, d_model=32, d_ff=64, n_heads=4, n_encoder_layers=1, n_decoder_layers=1, dropout=0

@@ -5,8 +5,7 @@ from pathlib import Path
 
 from transformer.token import Token
 from transformer.words import word_groups
-from viz.components.kit.browser import envelope, palette, pieces, pieces_of_words
-from viz.components.kit.pack import pack, unpack
+from viz.components.kit.browser import envelope, pack, palette, pieces, pieces_of_words, unpack
 from viz.labels import word_text
 from viz.theme import DARK, LIGHT
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.node import node
-from viz.components.kit.modules import ModuleError, bundle, shared
+from viz.components.kit.browser import ModuleError, bundle, shared
 
 COMPONENTS = Path(__file__).parents[4] / "viz/components"
 ENTRIES = sorted(COMPONENTS.glob("*/index.js"))

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from tests.node import node
-from viz.components.kit.pack import DTYPES, pack, unpack
+from viz.components.kit.browser import DTYPES, pack, unpack
 
 
 def _arrays() -> list[np.ndarray]:

@@ -6,15 +6,14 @@ import numpy as np
 import pytest
 
 from transformer import Decoding, Recording, record
-from transformer.analysis.reading import Reading, read
-from transformer.analysis.selection import Selection
+from transformer.analysis.reading import Reading, Selection, read
 from transformer.recording.data import NoSuchHead
 from viz.components.cell_steps.cell_steps import CellSteps
 from viz.components.decode_player.decode_player import DecodePlayer
 from viz.components.head_grid.head_grid import HeadGrid
 from viz.components.head_map.head_map import HeadMap
 from viz.components.head_view.head_view import HeadView
-from viz.components.kit.pack import unpack
+from viz.components.kit.browser import unpack
 from viz.components.kit.picture import NothingLeft, Picture
 from viz.components.token_rows.token_rows import TokenRows
 from viz.labels import bare_label, percent

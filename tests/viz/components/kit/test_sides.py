@@ -6,7 +6,7 @@ import pytest
 
 from transformer.analysis.reading import Reading, read
 from transformer.recording import Recording
-from viz.components.kit.sides import second, sides
+from viz.components.kit.picture import second, sides
 
 
 def test_an_encoder_reads_its_source(recording: Recording) -> None:

@@ -7,7 +7,7 @@ import streamlit as st
 from streamlit.testing.v1 import AppTest
 
 from viz.components.kit import sync
-from viz.components.kit.pack import unpack
+from viz.components.kit.browser import unpack
 
 
 def script() -> None:
@@ -85,8 +85,7 @@ def drawn() -> None:
     import numpy as np
     import streamlit as st
 
-    from viz.components.kit.browser import Component
-    from viz.components.kit.pack import pack
+    from viz.components.kit.browser import Component, pack
     from viz.components.kit.sync import show
 
     header = {"cell": st.session_state.get("cell", 0)}

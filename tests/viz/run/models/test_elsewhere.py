@@ -20,11 +20,12 @@ from transformer import InputError
 from transformer.decoding.constraints import Constraints
 from transformer.decoding.decode import Written
 from transformer.decoding.wire import to_data
-from viz.run.batches import Runner
-from viz.run.models import choosing, elsewhere, frames, listening
+from viz.run.line import Runner
+from viz.run.models import choosing, elsewhere
+from viz.run.models import elsewhere as frames
+from viz.run.models import elsewhere as listening
 from viz.run.models.place import ModelsError
-from viz.run.request import Answer, Request, make_answer, make_request, open_checkpoint
-from viz.run.shorter import with_length
+from viz.run.request import Answer, Request, make_answer, make_request, open_checkpoint, with_length
 from viz.server.models import answering as there_module
 from viz.server.models.answering import answering
 
@@ -166,7 +167,7 @@ def test_a_text_is_seen_while_it_is_written_and_ends_where_nobody_waits(
 
 
 def test_a_place_in_the_line_is_told_and_who_leaves_it_frees_it(there: str) -> None:
-    from viz.run.device_line import device_line
+    from viz.run.line import device_line
 
     request = make_request("copy", "3 7 2 8", "greedy")
     line = device_line(open_checkpoint(request).model).steps
@@ -357,7 +358,7 @@ def test_models_that_are_opened_by_path_run_here(
 
 @pytest.mark.parametrize("name", ["../copy", "/etc", ".", "a/b", "", "a\\b", 7])
 def test_a_task_names_a_folder_and_no_path(name: Any) -> None:
-    from viz.run.models.task import Task, TaskError, task_of
+    from viz.run.models.place import Task, TaskError, task_of
 
     values = json.loads(Task("copy", "3").to_json())
     assert task_of(values) == Task("copy", "3")

@@ -5,7 +5,7 @@ import logging
 
 import pytest
 
-from viz.run.operating.logs import OneLine, failure
+from viz.run.operating import OneLine, failure
 
 
 def failed(said: str) -> ValueError:

@@ -8,7 +8,7 @@ import urllib.request
 
 import pytest
 
-from viz.run.operating.metrics import Counts, metrics_served
+from viz.run.operating import Counts, metrics_served
 from viz.run.settings import metrics_address
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from viz.run.operating.times import timed, timed_run
+from viz.run.operating import timed, timed_run
 
 ROOT = Path(__file__).parents[4]
 LINE = re.compile(r"(\S[^/]*?) ([\d.]+) ms: (.*)")

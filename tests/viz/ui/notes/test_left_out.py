@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from viz.run.request import Answer, Request, make_answer
-from viz.ui.notes import of_answer
+from viz.ui import notes as of_answer
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ import pytest
 
 from transformer.token import Token
 from viz.run.request import Answer, Request, make_answer
-from viz.ui.notes import of_answer
+from viz.ui import notes as of_answer
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from viz.run.request import Answer, Request, make_answer
-from viz.ui.notes import of_answer
+from viz.ui import notes as of_answer
 
 STRANGE = "THE CAT SAT ON THE MAT"
 

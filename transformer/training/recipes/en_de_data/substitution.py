@@ -1,12 +1,4 @@
-"""Rare words in whole sentences: a word of a pair gives way to another one on both sides.
-
-A dictionary shows a word by itself, and a decoder that saw it only there does not write it in a
-sentence ("the bat" became "der Flederm"). So known sentences get rare nouns (Fadaee, Bisazza and
-Monz 2017, "Data augmentation for low-resource neural machine translation", there chosen by a
-language model), and rare verbs. What the sentences say is often silly; that they are German is what
-counts, so a word is replaced by one of the same form: gender and number of a noun decide its
-articles and adjectives, and a verb is an infinitive after a modal.
-"""
+"""Rare words in whole sentences: a word of a pair gives way to another one on both sides."""
 
 import random
 import re
@@ -14,10 +6,86 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Generic, TypeVar
 
-from transformer.training.recipes.en_de_data.deck import Deck
-from transformer.training.recipes.en_de_data.dictionary import counted
 from transformer.training.recipes.en_de_data.noise import Row
+
+# The entries of a dictionary that are worth learning first.
+
+FAMILIAR = 400
+"""A word that occurs so often in sentences is learned from them."""
+MEANINGS = (2, 1)
+"""The times that a word comes with its commonest translation, and how often with the second."""
+
+
+def counted(texts: Iterable[str]) -> Counter[str]:
+    """Count how often each word occurs, in lower case."""
+    return Counter(word for text in texts for word in words_dictionary(text))
+
+
+def words_dictionary(text: str) -> list[str]:
+    """The runs of letters, in lower case."""
+    return re.findall(r"[^\W\d_]+", text.lower())
+
+
+def sorted_out(
+    entries: Iterable[Row], english: Counter[str], german: Counter[str]
+) -> tuple[list[Row], list[Row]]:
+    """The words that somebody is likely to type, with their commonest translations; all the rest.
+
+    english, german: how often a word occurs in the sentences that are trained on. A word is likely
+    where they have it at all, and a translation common where they have all its words.
+    """
+    meanings: dict[str, list[str]] = {}
+    for source, target in entries:
+        meanings.setdefault(source, []).append(target)
+    likely, rest = [], []
+    for source, targets in meanings.items():
+        targets.sort(key=lambda target: -_rarest(target, german))
+        common = [target for target in targets if _rarest(target, german)][: len(MEANINGS)]
+        is_word = len(words_dictionary(source.removeprefix("to "))) == 1
+        if is_word and common and 0 < _rarest(source, english) < FAMILIAR:
+            for target, times in zip(common, MEANINGS, strict=False):
+                likely += [(source, target)] * times
+        else:
+            rest.append((source, targets[0]))
+    return likely, rest
+
+
+def _rarest(text: str, counts: Counter[str]) -> int:
+    """Count how often the rarest word of a text occurs; 0 of none."""
+    return min((counts[word] for word in words_dictionary(text)), default=0)
+
+
+# A deck that epochs are dealt from: shuffled anew each time that all of it was dealt.
+
+T = TypeVar("T")
+
+
+class Deck(Generic[T]):
+    """Items in a random order, the same for the same seed."""
+
+    def __init__(self, items: Sequence[T], seed: int) -> None:
+        self.items, self.seed = items, seed
+
+    def deal(self, start: int) -> Iterator[T]:
+        """The items from the start-th one on, for ever."""
+        time, at = divmod(start, len(self.items))
+        while True:
+            order = list(range(len(self.items)))
+            random.Random(self.seed * 1_000_003 + time).shuffle(order)
+            yield from (self.items[i] for i in order[at:])
+            time, at = time + 1, 0
+
+
+# Rare words in whole sentences: a word of a pair gives way to another one on both sides.
+#
+# A dictionary shows a word by itself, and a decoder that saw it only there does not write it in a
+# sentence ("the bat" became "der Flederm"). So known sentences get rare nouns (Fadaee, Bisazza
+# and Monz 2017, "Data augmentation for low-resource neural machine translation", there chosen by
+# a language model), and rare verbs. What the sentences say is often silly; that they are German
+# is what counts, so a word is replaced by one of the same form: gender and number of a noun
+# decide its articles and adjectives, and a verb is an infinitive after a modal.
 
 MAX_WORDS = 14
 """Longer sentences are left as they are: they cost much and teach a noun no better."""

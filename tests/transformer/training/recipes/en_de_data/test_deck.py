@@ -2,7 +2,7 @@
 
 from itertools import islice
 
-from transformer.training.recipes.en_de_data.deck import Deck
+from transformer.training.recipes.en_de_data.substitution import Deck
 
 
 def test_every_item_is_dealt_before_one_is_dealt_again() -> None:

@@ -2,7 +2,7 @@
 
 from collections import Counter
 
-from transformer.training.recipes.en_de_data.dictionary import FAMILIAR, counted, sorted_out
+from transformer.training.recipes.en_de_data.substitution import FAMILIAR, counted, sorted_out
 
 ENGLISH = counted(["The car is red.", "A red car has to stop.", *["It is so."] * 500])
 GERMAN = counted(

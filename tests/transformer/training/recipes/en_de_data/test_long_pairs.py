@@ -4,8 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from transformer.training.data_folder import MissingData
-from transformer.training.recipes.en_de_data.long_pairs import (
+from transformer.training.recipes.en_de_data.mixture import (
     FILE,
     IN_ORDER,
     MOST_WORDS,
@@ -14,6 +13,7 @@ from transformer.training.recipes.en_de_data.long_pairs import (
     files,
     neighbours,
 )
+from transformer.training.translation import MissingData
 
 
 def rows(*lengths: int) -> list[tuple[str, str]]:

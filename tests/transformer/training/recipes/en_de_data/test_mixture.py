@@ -14,24 +14,34 @@ import torch
 from tests.conftest import SENTENCES
 from transformer.discover import discover
 from transformer.training.batches import Batch
-from transformer.training.data_folder import MissingData
-from transformer.training.evaluation.long import LONG
+from transformer.training.evaluation.parts import LONG
 from transformer.training.evaluation.stage import SECOND, stage_pairs
-from transformer.training.recipes.en_de_data.long_pairs import FILE, ROOM, SOURCES, joined
 from transformer.training.recipes.en_de_data.mixture import (
     DICTIONARY,
     EXAMPLES,
+    FILE,
     NEWS,
     NEWS_SETS,
+    ROOM,
+    SOURCES,
     TALK,
     WORDS,
     WORLD,
     Mixture,
     Shares,
+    joined,
     prepare,
 )
 from transformer.training.task import Recipe
-from transformer.training.translation import PAIRS, TESTS, TRAIN, VALID, key, read_pairs
+from transformer.training.translation import (
+    PAIRS,
+    TESTS,
+    TRAIN,
+    VALID,
+    MissingData,
+    key,
+    read_pairs,
+)
 
 SHARES = Shares(words=(0.6, 0.2), rare=(0.05, 0.15), sentences=(0.1, 0.5))
 EPOCH = 400

@@ -9,6 +9,8 @@ from transformer.training.recipes.en_de_data.noise import (
     CHANGES,
     Change,
     Row,
+    american,
+    british,
     contracted,
     lower,
     named_anew,
@@ -20,7 +22,6 @@ from transformer.training.recipes.en_de_data.noise import (
     renumbered,
     spelt,
 )
-from transformer.training.recipes.en_de_data.spelling import american, british
 
 
 def results(change: Change, row: Row) -> set[Row]:

@@ -4,7 +4,7 @@ from itertools import islice
 from pathlib import Path
 
 from transformer.training.evaluation.stage import stage_pairs
-from transformer.training.recipes.en_de_data.patterns import (
+from transformer.training.recipes.en_de_data.mixture import (
     NO_NOUN,
     NOUNS,
     PATTERNS,

@@ -1,1 +1,0 @@
-"""Outputs of texts as they are, with which those under edits are compared."""

@@ -1,1 +1,0 @@
-"""Tables of what is read in recordings: which tokens a row is about, and all heads."""

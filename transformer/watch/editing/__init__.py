@@ -1,1 +1,0 @@
-"""Edits in modules that are watched: attentions that change as they run."""

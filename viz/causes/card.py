@@ -1,0 +1,305 @@
+"""The card of a written word that is pinned: what it looks at, what it needs, and the verdict."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+from itertools import chain
+from operator import itemgetter
+
+from transformer.analysis.tables import Side
+from transformer.causes import Evidence
+from transformer.causes.verdict import LEAST
+from transformer.decoding.decode import decoding_methods
+from transformer.editing.checking import side_read
+from transformer.edits import Edit
+from transformer.recording import Recording
+from transformer.refusal import Refusal, visible
+from transformer.token import Token
+from transformer.words import word_at, word_groups
+from viz.app_packages import st
+from viz.causes.needs import Causes, is_quick
+from viz.causes.tables import Origins, verdict_words, worth_tables
+from viz.components.kit.browser import digest
+from viz.components.kit.picture import NothingLeft
+from viz.components.token_rows.token_rows import TITLES, Mark, Signs, TokenRows, Worth
+from viz.components.word_card.word_card import Elements, all_cards, word_card
+from viz.exhibits.exhibit import Exhibit
+from viz.exhibits.table import Table, Tables
+from viz.labels import counted, literal, number
+from viz.painters.bars_html import elements
+from viz.painters.table_html import table_html
+from viz.run.previews import payload_of
+from viz.run.request import Request
+from viz.run.work import Growth, at_hand
+from viz.screen import FIRST_PAGE
+from viz.state.changing import add
+from viz.state.focus import pinned_rows, pinning, rows_of_written
+from viz.state.live_preview import preview_cards
+from viz.state.page import Pane
+from viz.state.requests import is_first
+from viz.state.state import change, current_theme, note
+from viz.talks.stage import on_stage
+from viz.theme import Theme
+from viz.ui.progress import grow, paid
+from viz.ui.showing import files_of, show
+
+# The cards of an answer's written words: the one that is pinned, and the others ahead of a pin.
+
+PlaceOf = Callable[[Pane], int | None]
+"""From what is pinned on a page to the place, in the target, of the word that is meant."""
+CardOf = Callable[[int, Evidence], Table | Tables]
+"""From the number of a word among those that are written, and the evidence, to its card."""
+SignsOf = Callable[[Evidence], Signs]
+"""From the evidence to what the tokens show of it."""
+
+
+def show_card(
+    pane: Pane, place_of: PlaceOf, card_of: CardOf, signs_of: SignsOf, evidence: Evidence | None
+) -> None:
+    """Show the card of the word that is pinned, and let a pin show any other at once.
+
+    evidence: None where it is not known yet: nothing is drawn then.
+    """
+    rows = TokenRows(TITLES[pane.answer.checkpoint.family.reads], pane.reading.words)
+    of, theme, place = digest(payload_of(pane.answer, rows)), current_theme(), place_of(pane)
+    card = None
+    if evidence is not None and place is not None:
+        card = _elements(card_of(_word(pane, place), evidence), theme)
+    word_card(of, theme, pinned_rows(pane), card)
+    cards = partial(_all, pane, place_of, card_of, signs_of, of, theme)
+    preview_cards(cards, is_first(pane.answer.request))
+
+
+def _all(
+    pane: Pane,
+    place_of: PlaceOf,
+    card_of: CardOf,
+    signs_of: SignsOf,
+    of: str,
+    theme: Theme,
+    evidence: Evidence,
+) -> bytes:
+    rows = rows_of_written(pane)
+    places = {row: place_of(pinning(pane, row)) for row in rows if row >= 0}
+    opens = {row: _word(pane, place) for row, place in places.items() if place is not None}
+    words = range(len(evidence.target_words))
+    cards = [_elements(card_of(word, evidence), theme) for word in words]
+    return all_cards(of, theme, rows, opens, cards, signs_of(evidence))
+
+
+def _word(pane: Pane, place: int) -> int:
+    return word_at(pane.recording.target, place).number
+
+
+def _elements(card: Table | Tables, theme: Theme) -> Elements:
+    return elements(table_html(card, theme))
+
+
+# From the evidence to what stands over the tokens, and to what a picture's sentence says of it.
+
+PARTED = ("moved by the encoder", "held by the prefix")
+"""Verdicts on words that look at another word than they need."""
+
+
+def signs_of(recording: Recording, evidence: Evidence) -> Signs:
+    """Words that look at another word than they need, at their last token; words of the source that
+    no written word needs; and what each of the source is worth to each written one.
+    """
+    pairs = zip(word_groups(recording.target), evidence.verdicts, strict=True)
+    parted = [
+        ("target", group[-1], "parted", visible(it.text))
+        for group, it in pairs
+        if it.kind in PARTED
+    ]
+    groups = word_groups(recording.source)
+    unneeded: list[Mark] = [
+        ("source", place, "unneeded", _unneeded(evidence, word))
+        for word in evidence.omissions
+        for place in groups[word]
+    ]
+    return Signs(parted + unneeded, _worth_signs(recording, evidence))
+
+
+def _worth_signs(recording: Recording, evidence: Evidence) -> Worth | None:
+    """None where nothing is written, as by a classifier: no row of a picture writes a word."""
+    if evidence.prefix is None:
+        return None
+    sides = {"source": evidence.source_words, "target": evidence.target_words}
+    tokens = {"source": recording.source, "target": recording.target}
+    return Worth(
+        words={side: [visible(word).strip() for word in words] for side, words in sides.items()},
+        word_at={side: _numbers(word_groups(each)) for side, each in tokens.items()},
+        nats=[[round(cost, 2) for cost in row] for row in evidence.hidden.tolist()],
+        least=LEAST,
+    )
+
+
+def _numbers(groups: tuple[tuple[int, ...], ...]) -> list[int]:
+    """The number of the word at each position, of which every one is in one word."""
+    places = chain.from_iterable(((at, i) for at in group) for i, group in enumerate(groups))
+    return [i for _, i in sorted(places, key=itemgetter(0))]
+
+
+def _unneeded(evidence: Evidence, word: int) -> str:
+    most = max(0.0, float(evidence.hidden[:, word].max()))
+    own = visible(evidence.source_words[word])
+    return f"No written word needs “{own}”: hiding it costs each {number(most)} nats at most."
+
+
+# The text that is written without the word that a pinned one needs most.
+
+
+def written_without(pane: Pane, place: int, word: str) -> None:
+    """Say it in a line below the card. place, word: of the one that is needed, in the text."""
+    request, decoding = _request(pane, place), pane.answer.decoding
+    if request is None or decoding is None:
+        return
+    answer = paid(request, st.empty(), "written without")
+    if answer is None or answer.decoding is None:
+        return
+    text = answer.decoding.text
+    is_same = text == decoding.text
+    says = "the same is written" if is_same else f"this is written: {literal(text)}"
+    st.markdown(f"Without “{literal(word)}” {says}")
+
+
+def _request(pane: Pane, place: int) -> Request | None:
+    """The answer's request with the word hidden; None where what is written was given."""
+    request = pane.answer.request
+    method = decoding_methods().get(request.method)
+    if method is None or method.needs_target or request.branch:
+        return None
+    edit = str(Edit("hide", side_read(pane.checkpoint), (place,)))
+    return replace(request, edits=(*request.edits, edit))
+
+
+# The card of a written word that is pinned: what it looks at, what it needs, and the verdict.
+
+TITLE = "Why this word?"
+
+
+def word_exhibits(
+    pane: Pane, place: int | None, is_main: bool = False
+) -> dict[str, Growth[Evidence]]:
+    """The card of a word, and its verdict alone; none while the card is closed.
+
+    place: in the target, of a token of it; None: no word is pinned. is_main: whether it stands
+    where everybody looks.
+    """
+    if place is None or not _is_open(pane):
+        return {}
+    study = Causes(pane.answer.request)
+    word = word_at(pane.recording.target, place).number
+    return {
+        "why": Growth(TITLE, study, partial(_worth_why_word, pane, word, is_main), is_main=is_main),
+        "verdict": Growth(TITLE, study, partial(_verdict, word), is_main=False),
+    }
+
+
+def why_word(pane: Pane, place_of: PlaceOf, is_main: bool = False, is_ahead: bool = True) -> None:
+    """Draw the card, or what opens it.
+
+    place_of: what is pinned there. is_main: the same. is_ahead: the cards of all words may be in
+    the browser before one is pinned.
+    """
+    place = place_of(pane)
+    if pane.request != pane.answer.request:
+        return
+    if not _is_open(pane):
+        if place is not None:
+            _offer(pane)
+        return
+    study, slot = Causes(pane.answer.request), st.container()
+    evidence = at_hand(study)
+    is_new = evidence is None
+    if place is not None and evidence is None:
+        try:
+            work = grow(study, lambda _: None)
+        except (Refusal, NothingLeft) as reason:
+            note(reason)
+            return
+        evidence = work.result() if work.is_whole else None
+    with slot:
+        if is_ahead and not on_stage():
+            of_all = partial(_card, pane), partial(_signs, pane)
+            show_card(pane, place_of, *of_all, evidence)
+        elif evidence is not None and place is not None:
+            show(word_exhibits(pane, place, is_main)["why"].exhibit(evidence), "why")
+    if place is None or evidence is None:
+        return
+    if not on_stage():
+        _without_needed(pane, evidence, place)
+        with files_of(pane, word_exhibits(pane, place, is_main)["why"].exhibit(evidence), "why"):
+            _hide_buttons(pane, evidence, place)
+            if not is_main and pane.screen.page == "explore":
+                _enlarge()
+    if is_new and at_hand(study) is not None:
+        st.rerun()  # the tokens above get their marks
+
+
+def _offer(pane: Pane) -> None:
+    n = counted(len(word_groups(pane.recording.source)), "word", "words")
+    help = f"Every word of the text is hidden in turn ({n})."
+    st.button(TITLE, on_click=change, kwargs={"why": True}, help=help)
+
+
+def _enlarge() -> None:
+    """Offer the card in the place of the large picture, and so for a wall and for stories."""
+    help = "In place of the picture: there a wall, a figure and a story have the card, too."
+    put = {"picture": "why"}
+    st.button("Enlarge", icon=":material/open_in_full:", on_click=change, kwargs=put, help=help)
+
+
+def _hide_buttons(pane: Pane, evidence: Evidence, place: int) -> None:
+    """Offer to hide each word of the text that is needed, so that all is written without it."""
+    verdict = evidence.verdicts[word_at(pane.recording.target, place).number]
+    if verdict.needs is None or verdict.kind == "held by the prefix":
+        return
+    help = "What is written without it is shown with the other edits."
+    for place in (verdict.needs, *verdict.also):
+        word = literal(evidence.source_words[place])
+        edit = Edit("hide", side_read(pane.checkpoint), (place,))
+        st.button(f"Hide “{word}”", key=f"hide {place:d}", on_click=add, args=(edit,), help=help)
+
+
+def _without_needed(pane: Pane, evidence: Evidence, place: int) -> None:
+    verdict = evidence.verdicts[word_at(pane.recording.target, place).number]
+    if verdict.needs is not None and verdict.kind != "held by the prefix":
+        written_without(pane, verdict.needs, evidence.source_words[verdict.needs])
+
+
+def signs(pane: Pane) -> Signs | None:
+    """Return what the tokens show of the evidence; None until it is known."""
+    evidence = at_hand(Causes(pane.answer.request))
+    return None if evidence is None else _signs(pane, evidence)
+
+
+def _signs(pane: Pane, evidence: Evidence) -> Signs:
+    """The worth of words goes to Explore alone: other pages have pictures of other answers."""
+    every = signs_of(pane.recording, evidence)
+    return every if pane.screen.page == FIRST_PAGE else replace(every, worth=None)
+
+
+def _is_open(pane: Pane) -> bool:
+    return pane.screen.why or is_quick(pane.answer)
+
+
+def _verdict(word: int, evidence: Evidence) -> Exhibit:
+    return Exhibit(TITLE, verdict_words(evidence, word), is_main=False)
+
+
+def _worth_why_word(pane: Pane, word: int, is_main: bool, evidence: Evidence) -> Exhibit:
+    content = _card(pane, word, evidence)
+    title = visible(f"What “{evidence.target_words[word]}” looks at, and what it needs")
+    return Exhibit(title, content, visible(evidence.verdicts[word].text), is_main=is_main)
+
+
+def _card(pane: Pane, word: int, evidence: Evidence) -> Tables:
+    recording = pane.recording
+    of_source, of_target = map(_origins, ("source", "target"), (recording.source, recording.target))
+    return worth_tables(evidence, word, of_source, of_target)
+
+
+def _origins(name: str, tokens: tuple[Token, ...]) -> Origins:
+    side = Side(name, tokens)
+    return [side.at(group) for group in word_groups(tokens)]

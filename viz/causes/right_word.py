@@ -1,0 +1,162 @@
+"""Type the right word: below the card of a pinned word, what stands against it, and its repairs."""
+
+from functools import partial
+from typing import Any
+
+from transformer.analysis.tables import Side
+from transformer.causes.contrast import Contrast
+from transformer.causes.pruning import pruning
+from transformer.causes.repairs import Change, Repairs, other_methods
+from transformer.refusal import Refusal
+from transformer.token import Token
+from transformer.words import word_at, word_groups
+from viz.app_packages import st
+from viz.causes.needs import FindRepairs, Methods, RightWord
+from viz.causes.right_word_tables import contrast_tables, contrast_text, repairs_table, right_word
+from viz.causes.tables import Origins
+from viz.components.kit.picture import NothingLeft
+from viz.components.kit.sync import guarded
+from viz.exhibits.exhibit import Exhibit
+from viz.run.work import Growth
+from viz.screen import Screen, choose, link
+from viz.state.branching import write_word
+from viz.state.limits import check_text, may_read
+from viz.state.page import Pane
+from viz.state.requests import decoding_of_search, request_of
+from viz.state.state import bound, change, note
+from viz.ui.progress import grow
+from viz.ui.showing import files_of, show
+
+WRITE_HELP = "The output begins with all before it and this word, and is decoded from there."
+TITLE, REPAIRS = "The right word", "Repairs"
+HELP = (
+    "The word, or words, that should stand here: how likely they are, and what speaks against them."
+)
+FIND_HELP = (
+    "Other methods, words hidden, heads off, arrows cut and rows forced: each is decoded, and only "
+    "what really writes the right word counts."
+)
+
+
+def right_word_exhibits(pane: Pane, place: int | None) -> dict[str, Growth[Any]]:
+    """The exhibits of the right word; none while none is typed, or no word is pinned.
+
+    place: in the target, of a token of the pinned word.
+    """
+    typed = (pane.screen.instead or "").strip()
+    if place is None or not typed or not may_read(pane.answer.request.text, typed):
+        return {}
+    at = pane.answer.request, word_at(pane.recording.target, place).number, typed
+    study = RightWord(*at)
+    result: dict[str, Growth[Any]] = {
+        "right-word": Growth(TITLE, study, partial(_chances, pane), is_main=False),
+        "contrast": Growth(TITLE, study, partial(_contrast, pane), is_main=False),
+    }
+    if pane.screen.repairs:
+        repairs = FindRepairs(*at, _others(pane))
+        result["repairs"] = Growth(REPAIRS, repairs, partial(_repairs, pane), is_main=False)
+    return result
+
+
+def type_right_word(pane: Pane, place: int | None) -> None:
+    """Draw the field below the card, and the exhibits of what is typed there."""
+    if place is None or pane.request != pane.answer.request:
+        return
+    typed = pane.screen.instead or ""
+    st.text_input(
+        TITLE,
+        typed,
+        placeholder="Another word for this place",
+        help=HELP,
+        width=300,
+        **bound("instead", typed, ""),
+    )
+    exhibits = right_word_exhibits(pane, place)
+    try:
+        check_text(pane.answer.request.text, typed)
+        if not exhibits:
+            return
+        _draw_contrast(pane, place, exhibits)
+        if "repairs" in exhibits:
+            _draw_repairs(pane, exhibits["repairs"])
+    except (Refusal, NothingLeft) as reason:
+        note(reason)
+
+
+def _draw_contrast(pane: Pane, place: int, exhibits: dict[str, Growth[Any]]) -> None:
+    def draw(contrast: Contrast) -> None:
+        show(exhibits["right-word"].exhibit(contrast), "right-word")
+        show(exhibits["contrast"].exhibit(contrast), "contrast")
+
+    work = grow(exhibits["contrast"].study, draw)
+    if work.is_whole:
+        with files_of(pane, exhibits["contrast"].exhibit(work.result()), "contrast"):
+            typed = pane.screen.instead or ""
+            write = guarded(partial(write_word, pane.answer, place, typed))
+            st.button("Write it here", icon=":material/edit:", help=WRITE_HELP, on_click=write)
+            if "repairs" not in exhibits:
+                ask: Any = {"on_click": change, "kwargs": {"repairs": True}}
+                st.button("Find a repair", icon=":material/build:", help=FIND_HELP, **ask)
+
+
+def _draw_repairs(pane: Pane, growth: Growth[Repairs]) -> None:
+    work = grow(growth.study, lambda repairs: show(growth.exhibit(repairs), "repairs"))
+    if work.is_whole and work.result().repairs:
+        files_of(pane, growth.exhibit(work.result()), "repairs")
+
+
+def _chances(pane: Pane, contrast: Contrast) -> Exhibit:
+    decoding = pane.answer.decoding
+    vocab_size = pane.checkpoint.config.vocab_size if decoding is None else decoding.vocab_size
+    search = decoding_of_search(pane.answer)
+    way = None if search is None else pruning(search.search, contrast.place, contrast.pieces)
+    return Exhibit(TITLE, right_word(contrast, vocab_size, way), is_main=False)
+
+
+def _contrast(pane: Pane, contrast: Contrast) -> Exhibit:
+    recording = pane.recording
+    content = contrast_tables(
+        contrast, _origins("source", recording.source), _origins("target", recording.target)
+    )
+    return Exhibit(content.lines[0][0].name, content, contrast_text(contrast), is_main=False)
+
+
+def _repairs(pane: Pane, repairs: Repairs) -> Exhibit:
+    address = partial(_address, pane, len(repairs.place.before))
+    content = repairs_table(repairs, pane.recording, address)
+    return Exhibit(content.name, content, repairs.text, is_main=False)
+
+
+def _address(pane: Pane, step: int, change: Change) -> str:
+    """The address where a change is made for good. step: the first one of the word."""
+    screen = _before(pane, step)
+    if change.method:
+        return link(_turned(screen, change.method))
+    edits = (*screen.edits, *map(str, change.edits))
+    return link(choose(screen, edits=edits))
+
+
+def _before(pane: Pane, step: int) -> Screen:
+    """The screen where nothing from this step on is decided: repairs are decoded so."""
+    prefix = pane.answer.request.decided_before(step).get("prefix", ())
+    return choose(pane.screen, prefix=prefix, branch=())
+
+
+def _turned(screen: Screen, method: str) -> Screen:
+    """The screen of another method with its usual options: those in use are of this one."""
+    return choose(screen, decoding=method, options=())
+
+
+def _others(pane: Pane) -> Methods:
+    """The options with which each other method writes where it is kept."""
+    request = pane.answer.request
+    of = request.checkpoint, request.text
+    return tuple(
+        (it.method, request_of(*of, _turned(pane.screen, it.method)).options)
+        for it in other_methods(request.method)
+    )
+
+
+def _origins(name: str, tokens: tuple[Token, ...]) -> Origins:
+    side = Side(name, tokens)
+    return [side.at(group) for group in word_groups(tokens)]

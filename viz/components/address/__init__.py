@@ -1,1 +1,0 @@
-"""The address bar: written by the server, taken back by the browser."""

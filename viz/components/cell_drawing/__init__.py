@@ -1,1 +1,0 @@
-"""The component cell_drawing: what Python sends it, its script and its style."""

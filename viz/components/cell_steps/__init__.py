@@ -1,1 +1,0 @@
-"""The component cell_steps: what Python sends it, its scripts and its style."""

@@ -1,1 +1,0 @@
-"""The component decode_player: what Python sends it, its scripts and its style."""

@@ -1,1 +1,0 @@
-"""The component head_grid: what Python sends it, its scripts and its style."""

@@ -1,1 +1,0 @@
-"""The component lesson: what Python sends it, and its script."""

@@ -1,1 +1,0 @@
-"""The component question: what Python sends it, its script and its style."""

@@ -1,1 +1,0 @@
-"""The check that every scene of a story fits a laptop's screen."""

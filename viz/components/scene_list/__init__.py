@@ -1,1 +1,0 @@
-"""The scenes of a story that is put together, each with what it shows in small."""

@@ -1,1 +1,0 @@
-"""The component token_rows: what Python sends it, its scripts and its style."""

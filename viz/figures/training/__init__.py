@@ -1,1 +1,0 @@
-"""Figures of the page Training: curves over the steps, and label smoothing."""

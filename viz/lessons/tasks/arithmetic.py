@@ -1,0 +1,473 @@
+"""Tasks on the arithmetic of attention, step by step, and on its scale."""
+
+import math
+
+from torch import Tensor
+
+from transformer.analysis.cell import Cell
+from viz.labels import number
+from viz.lessons.subject import Subject
+from viz.lessons.task import Reply, Task, digits_of, percent_of
+
+# Step one of attention: the product of a query and a key, added up dimension by dimension.
+
+DOT_TOP = 4
+"""Dimensions that stand by themselves: those with the largest products."""
+
+
+def ask_dot(subject: Subject) -> str:
+    word = subject.tokens[subject.strongest_token]
+    return f"What is q · k of ‘{subject.row_word}’ and ‘{word}’? Multiply each line, then add."
+
+
+def _key_dot(subject: Subject) -> int:
+    return subject.open_keys[subject.strongest_token]
+
+
+def material_dot(subject: Subject) -> tuple[tuple[str, str], ...]:
+    """The largest products as pairs of factors, and the sum of all others."""
+    cell = subject.cell(_key_dot(subject))
+    top = cell.products.abs().topk(min(DOT_TOP, len(cell.products))).indices.tolist()
+    rows = [(f"dimension {i}", f"{_factor(cell.q[i])} × {_factor(cell.k[i])}") for i in sorted(top)]
+    rest = cell.dot - float(cell.products[top].sum())
+    n = len(cell.products) - len(top)
+    return (*rows, (f"the other {n} products together", number(rest)))
+
+
+def _factor(value: Tensor) -> str:
+    """In brackets where it is below 0."""
+    text = number(value)
+    return f"({text})" if float(value) < 0 else text
+
+
+def truth_dot(subject: Subject) -> float:
+    return subject.cell(_key_dot(subject)).dot
+
+
+def hint_dot(subject: Subject, answer: Reply) -> str:
+    cell = subject.cell(_key_dot(subject))
+    i = int(cell.products.abs().argmax())
+    product = digits_of(cell.q[i]) * digits_of(cell.k[i])  # of what stands there
+    return f"The largest product, of dimension {i}, is {number(product)}: mind the signs."
+
+
+def explain_dot(subject: Subject) -> str:
+    cell = subject.cell(_key_dot(subject))
+    word = subject.tokens[subject.strongest_token]
+    return (
+        f"q · k of ‘{subject.row_word}’ and ‘{word}’ is {number(cell.dot, 1)}: one number for "
+        f"how well two vectors of {len(cell.q)} dimensions agree."
+    )
+
+
+DOT_TASK = Task(
+    "dot",
+    "number",
+    ask_dot,
+    truth_dot,
+    hint_dot,
+    explain_dot,
+    material_dot,
+    decimals=1,
+    needs=("scores",),
+)
+
+
+# Step two of attention: the product times the scale.
+
+
+def _key_score(subject: Subject) -> int:
+    return subject.open_keys[subject.strongest_token]
+
+
+def ask_score(subject: Subject) -> str:
+    word = subject.tokens[subject.strongest_token]
+    return f"Which score does ‘{word}’ get from ‘{subject.row_word}’?"
+
+
+def material_score(subject: Subject) -> tuple[tuple[str, str], ...]:
+    cell = subject.cell(_key_score(subject))
+    rows = [("q · k", number(cell.dot)), *scale_lines(len(cell.q), cell.scale)]
+    if cell.bias:
+        rows.append(("the model adds, for the places of both", number(cell.bias)))
+    return tuple(rows)
+
+
+def is_of_paper(d_head: int, scale: float) -> bool:
+    """Tell whether the scale is 1 / √d_head."""
+    return math.isclose(scale, d_head**-0.5, rel_tol=1e-6)
+
+
+def scale_lines(d_head: int, scale: float) -> list[tuple[str, str]]:
+    """The d_k of the paper and its root where its scale is used; else the scale."""
+    if is_of_paper(d_head, scale):
+        return [("d_k", str(d_head)), ("√d_k", f"{math.sqrt(d_head):.3f}")]
+    return [("scale of this model", f"{scale:.4f}")]
+
+
+def truth_score(subject: Subject) -> float:
+    return subject.cell(_key_score(subject)).score
+
+
+def hint_score(subject: Subject, answer: Reply) -> str:
+    cell = subject.cell(_key_score(subject))
+    return f"It is {number(cell.dot)} {_scaled(cell)}."
+
+
+def explain_score(subject: Subject) -> str:
+    cell = subject.cell(_key_score(subject))
+    added = f" + {number(cell.bias)}" if cell.bias else ""
+    return f"{number(cell.dot)} {_scaled(cell)}{added} = {number(cell.score)}."
+
+
+def _scaled(cell: Cell) -> str:
+    """Write what is done to the product, by the number that `scale_lines` gives."""
+    if is_of_paper(len(cell.q), cell.scale):
+        return f"/ {math.sqrt(len(cell.q)):.3f}"
+    return f"× {cell.scale:.4f}"
+
+
+SCORE_TASK = Task(
+    "score",
+    "number",
+    ask_score,
+    truth_score,
+    hint_score,
+    explain_score,
+    material_score,
+    decimals=2,
+    needs=("scores",),
+)
+
+
+# Step three of attention: softmax makes weights of a row's scores.
+
+WEIGHT_TOP = 3
+"""Keys that stand by themselves, the strongest first; the others are added up."""
+
+
+def ask_weight(subject: Subject) -> str:
+    word = subject.tokens[subject.strongest_token]
+    return f"Which share of its row does ‘{subject.row_word}’ give to ‘{word}’?"
+
+
+def _powers(subject: Subject) -> tuple[list[float], list[int]]:
+    """e to the score less the largest one, for each open key; the strongest keys first."""
+    scores = subject.cell().scores[subject.open_keys].double()
+    powers = (scores - scores.max()).exp()
+    return powers.tolist(), powers.argsort(descending=True).tolist()
+
+
+def material_weight(subject: Subject) -> tuple[tuple[str, str], ...]:
+    """The keys in the order of the sentence, so that it is seen which is which."""
+    powers, order = _powers(subject)
+    top = sorted(order[:WEIGHT_TOP])
+    rows = [(subject.tokens[i], f"e^({_exponent(powers[i])}) = {powers[i]:.3f}") for i in top]
+    rest = math.fsum(powers[i] for i in order[WEIGHT_TOP:])
+    n = len(powers) - len(top)
+    return (*rows, (f"the other {n} together", f"{rest:.3f}")) if n > 0 else tuple(rows)
+
+
+def _exponent(power: float) -> str:
+    """A score less the largest one."""
+    return number(math.log(max(power, 1e-300)) + 0.0)
+
+
+def truth_weight(subject: Subject) -> float:
+    return 100 * float(subject.token_weights[subject.strongest_token])
+
+
+def hint_weight(subject: Subject, answer: Reply) -> str:
+    total = math.fsum(_powers(subject)[0])
+    return f"All of the row adds up to {total:.3f}: which part of that is the word's?"
+
+
+def explain_weight(subject: Subject) -> str:
+    powers, order = _powers(subject)
+    total = math.fsum(powers)
+    share = f"{powers[order[0]]:.3f} / {total:.3f}"
+    return f"{share} = {truth_weight(subject):.0f} %. The weights of a row always add up to 100 %."
+
+
+WEIGHT_TASK = Task(
+    "weight",
+    "number",
+    ask_weight,
+    truth_weight,
+    hint_weight,
+    explain_weight,
+    material_weight,
+    unit="%",
+    needs=("scores",),
+)
+
+
+# Step four of attention: the values are mixed by the weights.
+
+MIX_TOP = 3
+"""Keys that stand by themselves, those that add most; the others are added up."""
+
+
+def _parts(subject: Subject) -> tuple[Tensor, Tensor, int]:
+    """Weights and values [N] of the open keys, in the dimension with the largest sum."""
+    place = subject.place
+    call = subject.attention.calls[place.layer].only(place.head)
+    v = call.v[0].float().cpu()[subject.open_keys]  # [N, d_value]
+    dimension = int((subject.token_weights @ v).abs().argmax())
+    return subject.token_weights, v[:, dimension], dimension
+
+
+def ask_mix(subject: Subject) -> str:
+    dimension = _parts(subject)[2]
+    where = f"‘{subject.row_word}’, in dimension {dimension}"
+    return f"What does the head hand on for {where}? Add weight × value of all."
+
+
+def material_mix(subject: Subject) -> tuple[tuple[str, str], ...]:
+    weights, values, _ = _parts(subject)
+    top = sorted((weights * values).abs().argsort(descending=True).tolist()[:MIX_TOP])
+    rows = [(f"{subject.tokens[i]}", f"{float(weights[i]):.3f} × {_value(values[i])}") for i in top]
+    others = [i for i in range(len(weights)) if i not in top]
+    if not others:
+        return tuple(rows)
+    rest = float((weights[others] * values[others]).sum())
+    return (*rows, (f"the other {len(others)} together", number(rest, 3)))
+
+
+def _value(value: Tensor) -> str:
+    """In brackets where it is below 0."""
+    text = number(value)
+    return f"({text})" if float(value) < 0 else text
+
+
+def truth_mix(subject: Subject) -> float:
+    weights, values, _ = _parts(subject)
+    return float(weights @ values)
+
+
+def hint_mix(subject: Subject, answer: Reply) -> str:
+    weights, values, _ = _parts(subject)
+    i = int((weights * values).abs().argmax())
+    part = number(digits_of(weights[i], 3) * digits_of(values[i]))
+    return (
+        f"‘{subject.tokens[i]}’ adds {part}: multiply the other lines the same way, then add all."
+    )
+
+
+def explain_mix(subject: Subject) -> str:
+    n = len(subject.token_weights)
+    all_tokens = "the only token" if n == 1 else f"all {n} tokens"
+    return (
+        f"The sum over {all_tokens} is {number(truth_mix(subject))}: a mean of their values, in "
+        "which each counts as much as its weight."
+    )
+
+
+MIX_TASK = Task(
+    "mix",
+    "number",
+    ask_mix,
+    truth_mix,
+    hint_mix,
+    explain_mix,
+    material_mix,
+    decimals=2,
+    needs=("scores",),
+)
+
+
+# The task about a row without the scale.
+
+SAME = 0.02
+"""Weights that differ by less are called the same."""
+OPTIONS = ("less", "about the same", "more")
+
+
+def ask_unscaled(subject: Subject) -> str:
+    word, got = subject.tokens[subject.strongest_token], percent_of(subject.token_weights.max())
+    return f"‘{word}’ gets {got} from ‘{subject.row_word}’. What would it get without the scale?"
+
+
+def _without(subject: Subject) -> float:
+    """The same key's weight where the scale is 1; what the model adds to a score stays."""
+    cell, place = subject.cell(), subject.place
+    k = subject.attention.calls[place.layer].only(place.head).k[0].float().cpu()  # [K, d_key]
+    scores = cell.scores + (1 - cell.scale) * (k @ cell.q)  # [K]
+    return float(scores[subject.open_keys].double().softmax(-1)[subject.strongest_token])
+
+
+def truth_unscaled(subject: Subject) -> int:
+    change = _without(subject) - float(subject.token_weights[subject.strongest_token])
+    return 1 if abs(change) < SAME else 2 * (change > 0)
+
+
+def hint_unscaled(subject: Subject, answer: Reply) -> str:
+    root = 1 / subject.cell().scale
+    return f"Every difference between two scores would be {root:.1f} times as large."
+
+
+def explain_unscaled(subject: Subject) -> str:
+    now, then = percent_of(subject.token_weights.max()), percent_of(_without(subject))
+    return f"Without the scale it would get {then} instead of {now}."
+
+
+UNSCALED_TASK = Task(
+    "unscaled",
+    "choice",
+    ask_unscaled,
+    truth_unscaled,
+    hint_unscaled,
+    explain_unscaled,
+    options=lambda subject: OPTIONS,
+    needs=("scores", "scale"),
+)
+
+
+# The task about a weight that moves with its score: the derivative of softmax.
+
+
+def ask_slope(subject: Subject) -> str:
+    return f"Softmax has the slope a · (1 − a) at a weight a. What is it at ‘{_word(subject)}’?"
+
+
+def _word(subject: Subject) -> str:
+    return subject.tokens[subject.strongest_token]
+
+
+def material_slope(subject: Subject) -> tuple[tuple[str, str], ...]:
+    weight = float(subject.token_weights[subject.strongest_token])
+    return (
+        (f"a, the weight of ‘{_word(subject)}’ in the row ‘{subject.row_word}’", f"{weight:.4f}"),
+    )
+
+
+def truth_slope(subject: Subject) -> float:
+    weight = float(subject.token_weights[subject.strongest_token])
+    return weight * (1 - weight)
+
+
+def hint_slope(subject: Subject, answer: Reply) -> str:
+    rest = 1 - float(subject.token_weights[subject.strongest_token])
+    return f"1 − a is {rest:.4f}: multiply both."
+
+
+def explain_slope(subject: Subject) -> str:
+    return (
+        f"The slope is {truth_slope(subject):.3f}. "
+        "It is 0.25 at most, at a weight of one half, and next "
+        "to nothing where a row is sure: such a row hardly learns any more."
+    )
+
+
+SLOPE_TASK = Task(
+    "slope", "number", ask_slope, truth_slope, hint_slope, explain_slope, material_slope, decimals=3
+)
+
+
+# The task about the scale: the standard deviation of a head's scores, before and after it.
+
+
+def ask_deviation(subject: Subject) -> str:
+    n = len(subject.attention.queries) * len(subject.attention.keys)
+    call = subject.attention.calls[subject.place.layer]
+    do = "Divide by √d_k" if is_of_paper(call.q.size(-1), call.scale) else "Multiply by the scale"
+    return f"{do}: what is the standard deviation of all {n:,} scores of {subject.head_name} then?"
+
+
+def _products(subject: Subject) -> Tensor:
+    """q · k of every pair of the head [Q, K], whether a mask closes it or not."""
+    call = subject.attention.calls[subject.place.layer].only(subject.place.head)
+    products: Tensor = call.q[0].float() @ call.k[0].float().mT
+    return products.cpu()
+
+
+def material_deviation(subject: Subject) -> tuple[tuple[str, str], ...]:
+    call = subject.attention.calls[subject.place.layer]
+    before = f"{float(_products(subject).std(correction=0)):.2f}"
+    return (("standard deviation of q · k", before), *scale_lines(call.q.size(-1), call.scale))
+
+
+def truth_deviation(subject: Subject) -> float:
+    scale = subject.attention.calls[subject.place.layer].scale
+    return float((_products(subject) * scale).std(correction=0))
+
+
+def hint_deviation(subject: Subject, answer: Reply) -> str:
+    scale = subject.attention.calls[subject.place.layer].scale
+    return f"Every score is {scale:.4f} times its product, so their deviation is, too."
+
+
+def explain_deviation(subject: Subject) -> str:
+    scale = subject.attention.calls[subject.place.layer].scale
+    before = float(_products(subject).std(correction=0))
+    return (
+        f"{before:.2f} × {scale:.4f} = {truth_deviation(subject):.2f}. "
+        "Softmax depends on the differences "
+        "between scores only, and these change by the same factor."
+    )
+
+
+DEVIATION_TASK = Task(
+    "deviation",
+    "number",
+    ask_deviation,
+    truth_deviation,
+    hint_deviation,
+    explain_deviation,
+    material_deviation,
+    decimals=2,
+    needs=("scores", "scale"),
+    of_row=False,
+)
+
+
+# The entropy of a row that knows nothing.
+
+
+def ask_even_bits(subject: Subject) -> str:
+    n = len(subject.tokens)
+    tokens = "the only token" if n == 1 else f"all {n} tokens"
+    return (
+        f"A head that has learned nothing looks at {tokens} of the row ‘{subject.row_word}’ alike. "
+        "How many bits of entropy is that?"
+    )
+
+
+def truth_even_bits(subject: Subject) -> float:
+    return math.log2(len(subject.tokens))
+
+
+def hint_even_bits(subject: Subject, answer: Reply) -> str:
+    low = int(truth_even_bits(subject))
+    return f"log₂ {2**low} is {low}: each doubling is one bit more."
+
+
+def explain_even_bits(subject: Subject) -> str:
+    bits = f"log₂ {len(subject.tokens)} = {truth_even_bits(subject):.1f} bits"
+    return f"{bits}. A head that is sure has 0 bits."
+
+
+EVEN_BITS_TASK = Task(
+    "even_bits",
+    "number",
+    ask_even_bits,
+    truth_even_bits,
+    hint_even_bits,
+    explain_even_bits,
+    decimals=1,
+    unit="bits",
+    of_row=False,
+    of_tokens=True,
+)
+
+
+TASK = (
+    DOT_TASK,
+    SCORE_TASK,
+    WEIGHT_TASK,
+    MIX_TASK,
+    UNSCALED_TASK,
+    SLOPE_TASK,
+    DEVIATION_TASK,
+    EVEN_BITS_TASK,
+)

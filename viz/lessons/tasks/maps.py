@@ -1,0 +1,370 @@
+"""Tasks to read a map: what is open, what is strong, and where it moves."""
+
+import math
+from collections.abc import Iterator, Sequence
+
+import torch
+from torch import Tensor
+
+from transformer.edits import Edit
+from transformer.recording import Recording
+from transformer.recording.ours import record
+from viz.labels import kind_name
+from viz.lessons.subject import Subject
+from viz.lessons.task import Reply, Task, even, log_loss, percent_of, previous, result_of
+
+# The task to count the weights of one head.
+
+
+def ask_cells(subject: Subject) -> str:
+    return f"How many weights does one head of {kind_name(subject.place.kind)} have here?"
+
+
+def material_cells(subject: Subject) -> tuple[tuple[str, str], ...]:
+    attention = subject.attention
+    return (("queries", str(len(attention.queries))), ("keys", str(len(attention.keys))))
+
+
+def truth_cells(subject: Subject) -> int:
+    return int(subject.attention.weights(subject.place.layer, subject.place.head).numel())
+
+
+def hint_cells(subject: Subject, answer: Reply) -> str:
+    return f"Each query ({len(subject.attention.queries)}) has a weight for every key."
+
+
+def explain_cells(subject: Subject) -> str:
+    attention = subject.attention
+    n_rows, n_columns = len(attention.queries), len(attention.keys)
+    heads = attention.n_layers * attention.n_heads
+    return (
+        f"{n_rows} × {n_columns} = {truth_cells(subject):,}, in each head of this kind ({heads})."
+    )
+
+
+CELLS_TASK = Task(
+    "cells",
+    "number",
+    ask_cells,
+    truth_cells,
+    hint_cells,
+    explain_cells,
+    material_cells,
+    of_row=False,
+    of_tokens=True,
+)
+
+
+# The task to count the cells of a map that the mask closes.
+
+
+def ask_closed_cells(subject: Subject) -> str:
+    return "How many cells of the map of this head does the mask close?"
+
+
+def material_closed_cells(subject: Subject) -> tuple[tuple[str, str], ...]:
+    n_rows, n_columns = len(subject.attention.queries), len(subject.attention.keys)
+    return (("rows", str(n_rows)), ("columns", str(n_columns)))
+
+
+def truth_closed_cells(subject: Subject) -> int:
+    allowed = subject.attention.allowed(subject.place.layer, subject.place.head)
+    return int((~allowed).sum())
+
+
+def hint_closed_cells(subject: Subject, answer: Reply) -> str:
+    allowed = subject.attention.allowed(subject.place.layer, subject.place.head)
+    first, last = int((~allowed[0]).sum()), int((~allowed[-1]).sum())
+    return f"In the first row {first} are closed, in the last row {last}: add up all rows."
+
+
+def explain_closed_cells(subject: Subject) -> str:
+    closed = (~subject.attention.allowed(subject.place.layer, subject.place.head)).sum(-1).tolist()
+    total = len(closed) * len(subject.attention.keys)
+    return f"{_rows(closed)}{truth_closed_cells(subject):,} of {total:,} cells are closed."
+
+
+def _rows(closed: list[int]) -> str:
+    """ "Row by row 3 + 2 + 1 + 0: " of a triangle; nothing where the mask has another form."""
+    if closed != list(range(len(closed)))[::-1] or len(closed) < 2:
+        return ""
+    each = closed if len(closed) < 5 else [closed[0], closed[1], "…", 1, 0]
+    return f"Row by row {' + '.join(map(str, each))}: "
+
+
+CLOSED_CELLS_TASK = Task(
+    "closed_cells",
+    "number",
+    ask_closed_cells,
+    truth_closed_cells,
+    hint_closed_cells,
+    explain_closed_cells,
+    material_closed_cells,
+    of_row=False,
+    of_tokens=True,
+)
+
+
+# The task to count the words that a row may look at.
+
+
+def ask_open_keys(subject: Subject) -> str:
+    return f"How many tokens may the row ‘{subject.row_word}’ look at, itself among them?"
+
+
+def material_open_keys(subject: Subject) -> tuple[tuple[str, str], ...]:
+    """Say where the text begins, which no row of tokens shows, and where the row stands."""
+    first, at = subject.open_keys[0], subject.place.query
+    begins = (f"position {first}", subject.tokens[0])
+    if subject.attention.is_cross or at == first:
+        return (begins,)
+    return begins, (f"position {at}", subject.row_word)
+
+
+def truth_open_keys(subject: Subject) -> int:
+    return len(subject.open_keys)
+
+
+def hint_open_keys(subject: Subject, answer: Reply) -> str:
+    return (
+        f"It may look at ‘{subject.tokens[0]}’, at ‘{subject.tokens[-1]}’ and at all between both."
+    )
+
+
+def explain_open_keys(subject: Subject) -> str:
+    n, of = truth_open_keys(subject), len(subject.attention.keys)
+    return f"{n} of {of}: from ‘{subject.tokens[0]}’ to ‘{subject.tokens[-1]}’."
+
+
+OPEN_KEYS_TASK = Task(
+    "open_keys",
+    "number",
+    ask_open_keys,
+    truth_open_keys,
+    hint_open_keys,
+    explain_open_keys,
+    material_open_keys,
+    of_row=False,
+    of_tokens=True,
+)
+
+
+# The task about padding: the cells that it costs a sentence in a batch with a longer one.
+
+
+def ask_padding(subject: Subject) -> str:
+    return (
+        f"Beside a sentence that is {subject.arguments[0]} tokens longer, this one is padded. How "
+        "many cells of its map does the padding mask close?"
+    )
+
+
+def material_padding(subject: Subject) -> tuple[tuple[str, str], ...]:
+    n = len(subject.attention.keys)
+    return (("tokens of this sentence", str(n)), ("padding", str(subject.arguments[0])))
+
+
+def truth_padding(subject: Subject) -> int:
+    n = len(subject.attention.keys) + subject.arguments[0]
+    is_padding = torch.arange(n) >= len(subject.attention.keys)
+    return int(is_padding.expand(n, n).sum())
+
+
+def hint_padding(subject: Subject, answer: Reply) -> str:
+    n = len(subject.attention.keys) + subject.arguments[0]
+    return f"Padded, the map has {n} rows and {n} columns: whole columns are closed."
+
+
+def explain_padding(subject: Subject) -> str:
+    n, padding = len(subject.attention.keys) + subject.arguments[0], subject.arguments[0]
+    return f"{padding} columns of {n} rows are {truth_padding(subject):,} of {n * n:,} cells."
+
+
+PADDING_TASK = Task(
+    "padding",
+    "number",
+    ask_padding,
+    truth_padding,
+    hint_padding,
+    explain_padding,
+    material_padding,
+    takes=("tokens",),
+    of_row=False,
+    of_tokens=True,
+)
+
+
+# The task to name the word that a row looks at most.
+
+
+def ask_strongest(subject: Subject) -> str:
+    return f"Which word does the row ‘{subject.row_word}’ look at most?"
+
+
+def truth_strongest(subject: Subject) -> int:
+    return subject.strongest
+
+
+def hint_strongest(subject: Subject, answer: Reply) -> str:
+    assert isinstance(answer, int)
+    side = "before" if subject.strongest < answer else "after"
+    got = percent_of(subject.weights[answer])
+    word = subject.words[answer]
+    return f"‘{word}’ gets {got} of the row. The word that gets most stands {side} it."
+
+
+def explain_strongest(subject: Subject) -> str:
+    most = subject.strongest
+    got = percent_of(subject.weights[most])
+    is_own = not subject.attention.is_cross and subject.place.query in subject.groups[most]
+    word = "itself" if is_own else f"‘{subject.words[most]}’"
+    return f"‘{subject.row_word}’ looks at {word} with {got} of its weight."
+
+
+STRONGEST_TASK = Task(
+    "strongest", "word", ask_strongest, truth_strongest, hint_strongest, explain_strongest
+)
+
+
+# The task to spread a row's weight: points are put on the words, and scored in nats.
+
+MOST = 24
+"""Fields for points; of a longer row neighbours share one."""
+
+
+def ask_spread(subject: Subject) -> str:
+    together = "" if len(_spans(subject)) == len(subject.words) else ", neighbours together"
+    return (
+        f"Spread 100 points over the words that the row ‘{subject.row_word}’ may look at{together}."
+    )
+
+
+def _spans(subject: Subject) -> list[slice]:
+    """The words of each field, as few together as there can be."""
+    n = len(subject.words)
+    size = max(1, math.ceil(n / MOST))
+    return [slice(first, min(first + size, n)) for first in range(0, n, size)]
+
+
+def _summed(shares: Sequence[float], subject: Subject) -> tuple[float, ...]:
+    return tuple(math.fsum(shares[span]) for span in _spans(subject))
+
+
+def options_spread(subject: Subject) -> tuple[str, ...]:
+    words = [subject.words[span] for span in _spans(subject)]
+    return tuple(each[0] if len(each) == 1 else f"{each[0]} … {each[-1]}" for each in words)
+
+
+def truth_spread(subject: Subject) -> tuple[float, ...]:
+    return _summed(subject.weights.tolist(), subject)
+
+
+def hint_spread(subject: Subject, answer: Reply) -> str:
+    assert isinstance(answer, tuple)
+    most = max(range(len(answer)), key=answer.__getitem__)
+    got = percent_of(truth_spread(subject)[most])
+    word = options_spread(subject)[most]
+    return f"‘{word}’, on which you put most, gets {got}. Spread your points once more."
+
+
+def explain_spread(subject: Subject) -> str:
+    weights = truth_spread(subject)
+    most = max(range(len(weights)), key=weights.__getitem__)
+    before = _summed(previous(subject), subject)
+    word = options_spread(subject)[max(range(len(before)), key=before.__getitem__)]
+    parts = (
+        f"an even guess costs {log_loss(weights, even(len(weights))):.2f} nats",
+        f"all points on ‘{word}’ (the place before its own) {log_loss(weights, before):.2f}",
+        f"the weights themselves {log_loss(weights, [max(w, 1e-9) for w in weights]):.2f}",
+    )
+    got = percent_of(weights[most])
+    first = options_spread(subject)[most]
+    return f"‘{first}’ gets most, {got}. Here {', '.join(parts)}: less is better."
+
+
+SPREAD_TASK = Task(
+    "spread",
+    "spread",
+    ask_spread,
+    truth_spread,
+    hint_spread,
+    explain_spread,
+    options=options_spread,
+)
+
+
+# The task about a head whose words all move by as many positions.
+
+BOUNDS = (0.05, 0.25)
+"""Shares of the weight between which the options are."""
+
+
+def ask_shifted(subject: Subject) -> str:
+    return (
+        f"All words move {subject.arguments[0]} positions on. How much of the weight of "
+        f"{subject.head_name} lands on other words than before?"
+    )
+
+
+def options_shifted(subject: Subject) -> tuple[str, ...]:
+    low, high = map(percent_of, BOUNDS)
+    return (f"less than {low}", f"{low} to {high}", f"more than {high}")
+
+
+def run(subject: Subject, before: Recording | None) -> Iterator[Recording]:
+    """The model again, with all words moved."""
+    by = subject.arguments[0]
+    edits = [Edit("positions-shift", side, (), (by,)) for side in subject.recording.positions]
+    with subject.turn():
+        recording = record(
+            subject.checkpoint, subject.text, subject.recording.target or None, edits
+        )
+    yield recording
+
+
+def moved(subject: Subject) -> Tensor:
+    """The share of each row's weight that is elsewhere [Q]."""
+    place, recording = subject.place, result_of(subject, run)
+    after: Tensor = recording.attentions[place.kind].weights(place.layer, place.head)
+    before = subject.attention.weights(place.layer, place.head)
+    return (after - before).abs().sum(-1) / 2
+
+
+def truth_shifted(subject: Subject) -> int:
+    return sum(float(moved(subject).mean()) >= bound for bound in BOUNDS)
+
+
+def hint_shifted(subject: Subject, answer: Reply) -> str:
+    got = percent_of(moved(subject)[subject.place.query])
+    return f"In the row ‘{subject.row_word}’ it is {got}; the mean of all rows is asked."
+
+
+def explain_shifted(subject: Subject) -> str:
+    return f"{percent_of(moved(subject).mean())} of its weight lands elsewhere, mean over all rows."
+
+
+SHIFTED_TASK = Task(
+    "shifted",
+    "choice",
+    ask_shifted,
+    truth_shifted,
+    hint_shifted,
+    explain_shifted,
+    options=options_shifted,
+    takes=("positions",),
+    needs=("sinusoids", "room"),
+    of_sentence=False,
+    run=run,
+    of_row=False,
+)
+
+
+TASK = (
+    CELLS_TASK,
+    CLOSED_CELLS_TASK,
+    OPEN_KEYS_TASK,
+    PADDING_TASK,
+    STRONGEST_TASK,
+    SPREAD_TASK,
+    SHIFTED_TASK,
+)

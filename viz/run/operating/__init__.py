@@ -1,1 +1,0 @@
-"""Logs, metrics and times of a server, for whoever operates it."""

@@ -1,1 +1,0 @@
-"""The decisions about a decoding, on every page: their chips, and what they cost."""

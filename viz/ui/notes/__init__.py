@@ -1,1 +1,0 @@
-"""Sentences below the header about what is shown."""

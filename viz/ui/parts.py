@@ -1,0 +1,132 @@
+"""A page of several parts, one of them shown: each declares what it shows, as data."""
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from transformer.refusal import Refusal
+from viz.app_packages import DeltaGenerator, st
+from viz.components.kit.picture import NothingLeft
+from viz.exhibits.exhibit import Exhibit
+from viz.export import rows_csv
+from viz.run.work import Growth
+from viz.state.page import Exhibits, Page, Pane
+from viz.state.state import note, warn
+from viz.ui.controls import choose_one
+from viz.ui.progress import whole
+from viz.ui.saving import download
+from viz.ui.showing import columns, show_with_files
+
+
+class Rows(NamedTuple):
+    """A file of rows beside an exhibit's own: its button, its name, its help, what makes it."""
+
+    button: str
+    file: str
+    help: str
+    make: Callable[[], Sequence[Mapping[str, Any]]]
+    """Runs outside of the session, once it is asked for."""
+
+
+def _nothing(pane: Pane) -> None:
+    pass
+
+
+@dataclass(frozen=True)
+class Part:
+    """A part of a page, as data: the frame draws it, prints it, and offers its files."""
+
+    title: str
+    exhibits: Callable[[Pane], Exhibits]
+    """Return what it shows, by name. Raises NothingLeft or a Refusal, which says why nothing."""
+    choose: Callable[[Pane], object] = _nothing
+    """Draws what is chosen for it, beside the names of the parts."""
+    rows: Callable[[Pane], Mapping[str, Rows]] = lambda pane: {}
+    """Return a further file of rows, by the name of the exhibit that it belongs to."""
+    above: Mapping[str, Callable[[Pane], object]] = field(default_factory=dict)
+    """Drawn above an exhibit, by its name."""
+    below: Callable[[Pane, Any], str] = lambda pane, value: ""
+    """Return what stands below all of them; told the value of a study, where there is one."""
+    widths: Sequence[float] = ()
+    """The shares of its exhibits' columns; empty: they stand below each other."""
+    draw: Callable[[Pane], None] | None = None
+    """Draws all of it, where its exhibits are not all that there is to see."""
+
+
+@dataclass(frozen=True)
+class Parts:
+    """The parts of a page, and where it is said which of them is shown."""
+
+    label: str
+    name: str
+    """The field of the Screen that names the part."""
+    parts: Mapping[str, Part]
+    chosen: Callable[[Pane], str | None]
+    key: str = ""
+    """The key of the row with their names."""
+
+    def name_on(self, pane: Pane) -> str:
+        """Return the name of the part that is shown: the first, where none of that name is."""
+        chosen = self.chosen(pane)
+        return next(name for name in (chosen or "", *self.parts) if name in self.parts)
+
+    def draw(self, pane: Pane) -> None:
+        """The names of the parts, what is chosen for the one that is shown, and it itself."""
+        look: Any = {"horizontal": True, "vertical_alignment": "bottom", "gap": "medium"}
+        top = st.container(key=self.key or None, **look)
+        with top:
+            titles = {name: part.title for name, part in self.parts.items()}
+            hidden: Any = {"label_visibility": "hidden"}
+            name = choose_one(self.label, self.name, titles, self.name_on(pane), **hidden)
+            part = self.parts[name]
+        try:
+            _draw(pane, part, top)
+        except NothingLeft as reason:
+            note(reason)
+        except Refusal as error:
+            warn(error)
+
+    def exhibits(self, pane: Pane) -> Exhibits:
+        """Return those of the part that is shown; none where it says why there are none."""
+        try:
+            return self.parts[self.name_on(pane)].exhibits(pane)
+        except (NothingLeft, Refusal):
+            return {}
+
+    def page(self, name: str, title: str, group: str, order: int, **others: Any) -> Page:
+        """Return the page of them; others: further fields of a Page."""
+        return Page(name, title, group, order, self.draw, exhibits=self.exhibits, **others)
+
+
+def _draw(pane: Pane, part: Part, top: DeltaGenerator) -> None:
+    if part.draw is not None:
+        with top:
+            part.choose(pane)
+        part.draw(pane)
+        return
+    exhibits = part.exhibits(pane)  # before its choices: where there are none, nothing is chosen
+    with top:
+        part.choose(pane)
+    value, rows = None, part.rows(pane)
+    n = min(len(part.widths), len(exhibits))
+    places: Sequence[Any] = [nullcontext()] * len(exhibits)
+    if n > 1:
+        places = columns(list(part.widths), gap="large")
+    for place, (name, exhibit) in zip(places, exhibits.items(), strict=True):
+        if isinstance(exhibit, Growth):
+            value = whole(exhibit.study, st.empty())
+            if value is None:
+                return
+            exhibit = exhibit.exhibit(value)
+        with place:
+            _draw_one(pane, part, name, exhibit, rows.get(name))
+    if text := part.below(pane, value):
+        st.caption(text)
+
+
+def _draw_one(pane: Pane, part: Part, name: str, exhibit: Exhibit, rows: Rows | None) -> None:
+    part.above.get(name, _nothing)(pane)
+    with show_with_files(pane, exhibit, name):
+        if rows is not None:
+            download(rows.button, lambda: rows_csv(rows.make()), rows.file, rows.help)
