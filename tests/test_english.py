@@ -101,7 +101,6 @@ MANY = re.compile(r"(?<!all )(?<!first )\{\} (heads|layers)\b")
 SEVERAL = {
     "viz/components/head_grid/head_grid.py": "a choice that is offered from 2 on",
     "viz/map_words.py": "only where there are several",
-    "viz/pages/decode/counterfactual.py": "only where there are several",
     "viz/lessons/tasks/layers.py": "asked where there are several",
 }
 

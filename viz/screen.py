@@ -143,6 +143,8 @@ class Screen:
     """The word, or words, that should stand where the pinned word is written."""
     repairs: bool = choice(YES, False, REQUEST | {"pins", "instead"})
     """Changes that would have it written are looked for."""
+    repair_rows: str | None = choice(NAME, None, REQUEST | {"pins", "instead"})
+    """The heads whose rows may change then: a kind, "layer", "head"; None: as `needed` says."""
     tint: str | None = choice(one_of("off", "log_prob", "rank", "entropy"))
     """The measure by which written words are tinted; None: log-probability, on a wall none."""
     alignment: bool = choice(YES, False)

@@ -17,7 +17,6 @@ from tests.browser.server import ROOT, painted
 from tests.browser.test_app import visit
 from transformer.discover import discover
 from viz.commands.opening import read_figure
-from viz.pages.decode.counterfactual import TITLE as NEEDED
 from viz.stories.reading import read_story
 from viz.talks.story_drafts import ADD
 
@@ -27,6 +26,7 @@ SNAPSHOT = min((ROOT / "checkpoints" / "copy" / "snapshots").glob("*.safetensors
 FIGURE = "Figure as HTML"
 FIGURES = ("Figure as PDF", "Figure as SVG", "Figure as PNG", "Figure as ZIP")
 POSITIONS = ("encoding_curves", "encoding_shift_matrix")  # a figure of lines, and a map
+ROWS = "Rows as CSV"
 SEARCH = ("Steps as CSV", "Coverage as CSV", "Search as CSV")
 PLACES = {
     "explore": {
@@ -43,7 +43,12 @@ PLACES = {
         "": (*SEARCH,),
         "decode_as=text": ("Table as CSV",),
         "kind=cross&pins=q1": (*SEARCH, "Table as CSV"),
-        "decoding=greedy&step=1": (*SEARCH, "Rows as CSV"),
+        "kind=cross&pins=q1&instead=5&repairs=yes": (
+            *SEARCH,
+            "Table as CSV",
+            FIGURE,
+            "Rows as CSV",
+        ),
         "hypotheses=yes": (*SEARCH, "Hypotheses as CSV", "Table as CSV", FIGURE),
     },
     "experiment": {
@@ -115,9 +120,6 @@ def test_every_download_gives_a_file_that_opens(
         visit(page, f"{address}/{path}?checkpoint=copy&{query}")
         if name == "explore":
             page.get_by_test_id("stPopover").filter(has_text="Save").get_by_role("button").click()
-        if "Rows as CSV" in expected:
-            page.get_by_text(NEEDED).click()
-            page.get_by_role("button", name="Find it").click()
         for title in expected:
             expect(buttons.filter(has_text=title).first).to_be_visible()
         painted(page)
@@ -137,7 +139,7 @@ def test_every_figure_for_a_paper_opens(
     for at, (query, expected) in enumerate(PLACES[name].items()):
         visit(page, f"{address}/{name}?checkpoint=copy&{query}")
         for title in expected:
-            if title != "Rows as CSV":
+            if title != ROWS:
                 titled = page.get_by_test_id("stDownloadButton").filter(has_text=title)
                 expect(titled.first).to_be_visible()
         painted(page)

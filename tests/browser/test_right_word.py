@@ -27,6 +27,8 @@ def test_a_word_is_typed_and_its_repair_kept(page: Page, address: str) -> None:
     page.reload()
     expect(field).to_have_value("lebt")
     forced = page.get_by_role("row", name=re.compile("^[0-9]+ rows that write “wohnt” forced"))
+    figure = page.get_by_role("figure", name=re.compile("^Heat map, two rows per head.*, needed “"))
+    expect(figure).to_have_count(1)
     forced.get_by_role("link").click()
     becomes(lambda: row(page, "target")[1], "lebt")
     expect(

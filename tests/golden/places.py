@@ -95,8 +95,9 @@ def _screens() -> Iterator[tuple[str, Make]]:
     for lesson in stories_of("lesson"):
         at = _screen("lessons", f"story={lesson.name}")
         yield f"screens/lessons-{lesson.name}", _drawn(at)
-    asked = _screen("decode", "checkpoint=en-de&text=Tom+lives+in+Boston.")
-    yield "screens/decode-needed", _drawn(asked, "Find it")
+    right = "decoding=greedy&kind=cross&pins=q1&instead=will&repairs=yes"
+    asked = _screen("decode", f"checkpoint=en-de&text=Tom+lives+in+Boston.&{right}")
+    yield "screens/decode-needed", _drawn(asked)
 
 
 def _addresses() -> Iterator[tuple[str, Screen]]:
@@ -124,11 +125,11 @@ def _of(make: Exhibits, has_svg: bool = False) -> Make:
     return golden
 
 
-def _drawn(screen: Screen, press: str = "") -> Make:
+def _drawn(screen: Screen) -> Make:
     """What its page draws, and a file each of the CSV that it offers."""
 
     def golden() -> Mapping[str, Golden]:
-        drawn = drawn_at(screen, press)
+        drawn = drawn_at(screen)
         files = {name: Golden(csv_lines(content)) for name, content in drawn.files.items()}
         return {"screen": Golden(drawn_lines(drawn)), **files}
 

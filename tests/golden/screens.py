@@ -42,8 +42,8 @@ class Drawn:
     """Name -> content of all CSV files that it offers."""
 
 
-def drawn_at(screen: Screen, press: str = "") -> Drawn:
-    """The page of an address. press: a button that is pressed first."""
+def drawn_at(screen: Screen) -> Drawn:
+    """The page of an address."""
     offers: dict[str, Callable[[], bytes]] = {}
 
     def offer(title: str, make: Callable[[], bytes], file: str, **more: Any) -> None:
@@ -55,9 +55,6 @@ def drawn_at(screen: Screen, press: str = "") -> Drawn:
         for patience in PATIENCE:
             patched.enter_context(patch(patience, 60.0))
         app = start(**{"page": screen.page, **spell(screen)})
-        if press:
-            next(each for each in app.button if each.label == press).click().run()
-            assert not app.exception
         files = {name: make() for name, make in offers.items() if name.endswith(".csv")}
     return Drawn(_charts(app), _components(app), tuple(_tables(app)), files)
 

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 
 from transformer.analysis.ablation import heads_off
-from transformer.analysis.needed import needed
+from transformer.analysis.needed import Head, needed
 from transformer.analysis.scored import Output, scored
 from transformer.causes.arrows import arrows
 from transformer.causes.contrast import AnotherWord, another_word
@@ -312,6 +312,7 @@ def repairing(
     on_step: OnStep | None = None,
     before: Repairs | None = None,
     others: Mapping[str, Mapping[str, Any]] | None = None,
+    heads: Sequence[Head] | None = None,
 ) -> Iterator[Repairs]:
     """The same while it grows, after each change that is decoded.
 
@@ -320,14 +321,14 @@ def repairing(
     each head off, the strongest arrows cut, and the rows of `needed`. on_step: called between two
     passes; what it raises ends the search. before: an earlier result, which is continued.
     others: the options of the other methods, by their names; None: their usual ones, and the
-    max_len in use; all options may name what `decode` takes of prefix, force and forbid. Raises
-    InputError, of an edit EditError.
+    max_len in use; all options may name what `decode` takes of prefix, force and forbid. heads:
+    those whose rows may change; None: as `needed` says. Raises InputError, of an edit EditError.
     """
     if not checkpoint.family.decodes:
         raise InputError(f"{checkpoint.name} writes nothing: there is no word to repair.")
     place = another_word(checkpoint, target, word, other)
     at = checkpoint, text, tuple(target), place, method, options or {}
-    search = _Search(*at, edits_of(edits), on_step, others or {})
+    search = _Search(*at, edits_of(edits), on_step, others or {}, heads)
     yield from search.run(before)
 
 
@@ -347,6 +348,7 @@ class _Search:
     edits: tuple[Edit, ...]
     on_step: OnStep | None
     others: Mapping[str, Mapping[str, Any]]
+    heads: Sequence[Head] | None
 
     def run(self, before: Repairs | None) -> Iterator[Repairs]:
         methods = other_methods(self.method)
@@ -437,7 +439,7 @@ class _Search:
         rows: tuple[Edit, ...] = ()
         for step in range(len(self.place.before) + self.place.n_shared, len(right)):
             result = needed(
-                *(self.checkpoint, self.text, right, step, right[step].id),
+                *(self.checkpoint, self.text, right, step, right[step].id, self.heads),
                 on_step=self.on_step,
                 edits=(*self.edits, *rows),
                 margin=margin,

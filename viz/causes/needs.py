@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from transformer.analysis.needed import Head
 from transformer.causes import Evidence
 from transformer.causes.contrast import Contrast, contrast
 from transformer.causes.evidence import evidence_beside
@@ -94,6 +95,8 @@ class FindRepairs(Study[Repairs]):
     other: str
     others: Methods = ()
     """The options of the other methods, by their names: those that keeping one leads to."""
+    heads: tuple[Head, ...] | None = None
+    """The heads whose rows may change; None: all of cross-attention, of a generator all."""
 
     def run(self, before: Repairs | None, runner: Runner) -> Iterator[Repairs]:
         """Raises NothingLeft for what is no other word."""
@@ -106,6 +109,7 @@ class FindRepairs(Study[Repairs]):
         values = repairing(
             *(*at, request.method, options, request.edits, steps.give_way, before),
             others={method: dict(options) | decided for method, options in self.others},
+            heads=self.heads,
         )
         try:
             yield from steps.of(values)

@@ -1,22 +1,36 @@
 """Type the right word: below the card of a pinned word, what stands against it, and its repairs."""
 
 from functools import partial
+from itertools import product
 from typing import Any
 
+from transformer.analysis.needed import Head
 from transformer.analysis.tables import Side
 from transformer.causes.contrast import Contrast
 from transformer.causes.pruning import pruning
 from transformer.causes.repairs import Change, Repairs, other_methods
-from transformer.refusal import Refusal
+from transformer.refusal import Refusal, visible
 from transformer.token import Token
 from transformer.words import word_at, word_groups
 from viz.app_packages import st
 from viz.causes.needs import FindRepairs, Methods, RightWord
-from viz.causes.right_word_tables import contrast_tables, contrast_text, repairs_table, right_word
+from viz.causes.right_word_tables import (
+    ROWS,
+    contrast_tables,
+    contrast_text,
+    forced_rows,
+    repairs_table,
+    right_word,
+    row_cells,
+    rows_chart,
+    rows_text,
+)
 from viz.causes.tables import Origins
 from viz.components.kit.picture import NothingLeft
 from viz.components.kit.sync import guarded
 from viz.exhibits.exhibit import Exhibit
+from viz.export import rows_csv
+from viz.labels import kind_name, kind_title
 from viz.run.work import Growth
 from viz.screen import Screen, choose, link
 from viz.state.branching import write_word
@@ -24,8 +38,10 @@ from viz.state.limits import check_text, may_read
 from viz.state.page import Pane
 from viz.state.requests import decoding_of_search, request_of
 from viz.state.state import bound, change, note
+from viz.ui.controls import choose_one
 from viz.ui.progress import grow
-from viz.ui.showing import files_of, show
+from viz.ui.saving import download
+from viz.ui.showing import files_of, show, show_with_files
 
 WRITE_HELP = "The output begins with all before it and this word, and is decoded from there."
 TITLE, REPAIRS = "The right word", "Repairs"
@@ -53,8 +69,10 @@ def right_word_exhibits(pane: Pane, place: int | None) -> dict[str, Growth[Any]]
         "contrast": Growth(TITLE, study, partial(_contrast, pane), is_main=False),
     }
     if pane.screen.repairs:
-        repairs = FindRepairs(*at, _others(pane))
+        heads = heads_of_rows(pane).get(pane.screen.repair_rows or "")
+        repairs = FindRepairs(*at, _others(pane), heads[1] if heads else None)
         result["repairs"] = Growth(REPAIRS, repairs, partial(_repairs, pane), is_main=False)
+        result["needed"] = Growth(ROWS, repairs, partial(_needed, pane), is_main=False)
     return result
 
 
@@ -78,7 +96,7 @@ def type_right_word(pane: Pane, place: int | None) -> None:
             return
         _draw_contrast(pane, place, exhibits)
         if "repairs" in exhibits:
-            _draw_repairs(pane, exhibits["repairs"])
+            _draw_repairs(pane, exhibits["repairs"], exhibits["needed"])
     except (Refusal, NothingLeft) as reason:
         note(reason)
 
@@ -99,10 +117,55 @@ def _draw_contrast(pane: Pane, place: int, exhibits: dict[str, Growth[Any]]) -> 
                 st.button("Find a repair", icon=":material/build:", help=FIND_HELP, **ask)
 
 
-def _draw_repairs(pane: Pane, growth: Growth[Repairs]) -> None:
+def _draw_repairs(pane: Pane, growth: Growth[Repairs], needed: Growth[Repairs]) -> None:
+    """The repairs as they are found; then what heads would have to look at, where that is one."""
     work = grow(growth.study, lambda repairs: show(growth.exhibit(repairs), "repairs"))
-    if work.is_whole and work.result().repairs:
+    if not work.is_whole:
+        return
+    if work.result().repairs:
         files_of(pane, growth.exhibit(work.result()), "repairs")
+    if choices := heads_of_rows(pane):
+        titles = {name: title for name, (title, _) in choices.items()}
+        of_rows: Any = {"as_list": True, "width": 300}
+        chosen = pane.screen.repair_rows
+        choose_one("Heads that may look elsewhere", "repair_rows", titles, chosen, **of_rows)
+    rows = forced_rows(work.result(), pane.recording)
+    if rows:
+        cells = partial(row_cells, rows, pane.recording)
+        with show_with_files(pane, needed.exhibit(work.result()), "needed"):
+            download("Rows as CSV", lambda: rows_csv(cells()), "headscope-needed.csv", ROWS)
+
+
+def heads_of_rows(pane: Pane) -> dict[str, tuple[str, tuple[Head, ...]]]:
+    """The heads whose rows a repair may change, each choice by its name, with its title.
+
+    None of a model that runs as its own code says: that gives no gradient of its attention.
+    """
+    if pane.checkpoint.family.is_watched:
+        return {}
+    choices: dict[str, tuple[str, tuple[Head, ...]]] = {}
+    layer, head = pane.selection.layer, pane.selection.head
+    for kind in ("cross", "decoder_self"):
+        attention = pane.recording.attentions.get(kind)
+        if attention is None:
+            continue
+        places = product(range(attention.n_layers), range(attention.n_heads))
+        every = tuple((kind, *place) for place in places)
+        of_layer = tuple(it for it in every if it[1] == layer)
+        name = f"{kind_title(kind)} L{attention.number(layer)}"
+        choices[kind] = f"All heads of {kind_name(kind)}", every
+        choices[f"{kind}_layer"] = name, of_layer
+        choices[f"{kind}_head"] = f"{name} H{head}", ((kind, layer, head),)
+    return choices
+
+
+def _needed(pane: Pane, repairs: Repairs) -> Exhibit:
+    """Raises NothingLeft where no rows make the decoding write the word."""
+    rows = forced_rows(repairs, pane.recording)
+    if not rows:
+        raise NothingLeft(f"No rows of these heads have “{visible(repairs.place.text)}” written.")
+    at = rows, pane.recording
+    return Exhibit(ROWS, rows_chart(*at), rows_text(*at), is_main=False)
 
 
 def _chances(pane: Pane, contrast: Contrast) -> Exhibit:

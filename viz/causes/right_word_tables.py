@@ -3,22 +3,27 @@
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from math import exp
+from typing import NamedTuple
 
+import torch
 from torch import Tensor
 
+from transformer.analysis.tables import Sides
 from transformer.causes.contrast import Contrast
 from transformer.causes.direct import BIASES, FEED_FORWARD, INPUT, Direct, Name
 from transformer.causes.pruning import Pruning
 from transformer.causes.repairs import Change, Repair, Repairs
 from transformer.decoding import decoding_methods
-from transformer.recording import Recording
+from transformer.edits.edit import Edit
+from transformer.recording import Attention, Recording
 from transformer.refusal import visible
 from viz.causes.tables import Origins
 from viz.edit_words import edits_text
-from viz.exhibits.chart import Axis, Bars, Chart, Ink, even, rooted
+from viz.exhibits.chart import Axis, Bars, Chart, Ink, even, rooted, weights
 from viz.exhibits.exhibit import Line, Span, Words
 from viz.exhibits.table import WIDE, Cell, Column, Legend, Row, Table, Tables
-from viz.labels import kind_title, number, percent, signed, word_label
+from viz.figures.tables import heat_map
+from viz.labels import in_word, kind_title, number, percent, signed, word_label
 
 # The right word beside the written one: how likely both are, and what speaks for either.
 
@@ -293,6 +298,83 @@ def repairs_table(
         rows,
         foot=f"{visible(repairs.text)} {REPAIRS_TABLE_FOOT}" if rows else visible(repairs.text),
     )
+
+
+ROWS = "What these heads look at now, and what they would have to look at"
+MOST_SAID = 8
+"""Heads whose rows are said in words."""
+
+
+class ForcedRow(NamedTuple):
+    """The row of one head, as it is and as a repair forces it; [K] each, both sum to 1."""
+
+    edit: Edit
+    written: Tensor
+    needed: Tensor
+
+
+def forced_rows(repairs: Repairs, recording: Recording) -> list[ForcedRow]:
+    """The rows that the repair by rows forces; none where there is no such repair.
+
+    Of a word of several pieces those of the first one: the rows of later ones read what is not
+    written, so the recording has no row to put beside them.
+    """
+    by_rows = (it.change.edits for it in repairs.repairs if it.change.kind == "rows")
+    edits = next(by_rows, ())
+    first = min((edit.query for edit in edits), default=0)
+    rows = []
+    for edit in (it for it in edits if it.query == first):
+        now = recording.attentions[edit.place].weights(edit.layer, edit.head)[edit.query]
+        needed = torch.zeros_like(now)
+        needed[: len(edit.values)] = torch.tensor(edit.values)[: len(now)]
+        rows.append(ForcedRow(edit, now, needed / needed.sum()))
+    return rows
+
+
+def rows_chart(rows: Sequence[ForcedRow], recording: Recording) -> Chart:
+    """Two lines a head, one below the other: what it looks at, and what it would have to look at.
+
+    rows: all of one kind of attention.
+    """
+    attention = recording.attentions[rows[0].edit.place]
+    values = torch.stack([line for row in rows for line in (row.written, row.needed)])
+    labels = [f"{_head(attention, row.edit)}·{when}" for row in rows for when in ("now", "needed")]
+    queries = [Sides(attention).query(row.edit.query) for row in rows for _ in ("now", "needed")]
+    lines = Axis("head", labels=labels, origins=queries)
+    keys = Axis("key", labels=attention.keys, origins=Sides(attention).keys)
+    hover = "{y}, {x}: {z:.4f}"
+    return heat_map("needed-rows", ("", ROWS), values, lines, keys, weights(), hover).in_words
+
+
+def rows_text(rows: Sequence[ForcedRow], recording: Recording) -> str:
+    """The same in words: where each head looks most, now and then."""
+    attention, sentences = recording.attentions[rows[0].edit.place], []
+    for edit, *lines in rows[:MOST_SAID]:
+        now, needed = (
+            f"“{in_word(attention.keys, int(it.argmax()))}” ({percent(float(it.max()))})"
+            for it in lines
+        )
+        name = _head(attention, edit)
+        sentences.append(f"{name} looks most at {now}, needed {needed}")
+    n = len(rows) - MOST_SAID
+    more = f"; and {n} more" if n > 0 else ""
+    return f"Heat map, two rows per head. {'; '.join(sentences)}{more}."
+
+
+def row_cells(rows: Sequence[ForcedRow], recording: Recording) -> list[dict[str, object]]:
+    """A row of a file for each key of each row that is forced."""
+    sides = Sides(recording.attentions[rows[0].edit.place])
+    return [
+        {"kind": edit.place, "layer": edit.layer, "head": edit.head}
+        | {**sides.query(edit.query), **sides.key(key)}
+        | {"before": float(now[key]), "after": float(needed[key])}
+        for edit, now, needed in rows
+        for key in range(len(now))
+    ]
+
+
+def _head(attention: Attention, edit: Edit) -> str:
+    return f"L{attention.number(edit.layer)}H{edit.head}"
 
 
 def _row(repair: Repair, recording: Recording, address: str) -> Row:

@@ -2,13 +2,9 @@
 
 from collections.abc import Sequence
 
-import torch
 from torch import Tensor
 
-from transformer.analysis.needed import Needed
-from transformer.analysis.tables import Sides
-from transformer.token import Token
-from viz.exhibits.chart import Axis, Cells, Chart, Grid, Shading, weights
+from viz.exhibits.chart import Axis, Cells, Chart, Grid, Shading
 from viz.exhibits.table import Cell, Column, Row, Table
 from viz.lessons.task import even, log_loss, percent_of, shares
 
@@ -73,22 +69,3 @@ def heat_map(
         values = values.masked_fill(masked.cpu(), float("nan"))
     grid = Grid(values.numpy(), shading, hover, columns=(first_column, 1.0))
     return Chart(name, *title, columns, rows, (*marks, grid), is_square=is_square)
-
-
-# Rows of attention as they are and as they would have to be, head by head.
-
-TITLE = "What these heads look at now, and what they would have to look at"
-
-
-def chart(needed: Needed, names: Sequence[str], keys: Sequence[Token], sides: Sides) -> Chart:
-    """Two lines a head, one below the other.
-
-    names: of the heads; keys: what they look at; sides: of their kind of attention.
-    """
-    values = torch.stack([line for row in needed.rows for line in (row.before, row.after)])
-    labels = [f"{name}·{when}" for name in names for when in ("now", "needed")]
-    queries = [sides.query(row.edit.query) for row in needed.rows for _ in ("now", "needed")]
-    lines = Axis("head", labels=labels, origins=queries)
-    columns, hover = Axis("key", labels=keys, origins=sides.keys), "{y}, {x}: {z:.4f}"
-    chart = heat_map("needed-rows", ("", TITLE), values, lines, columns, weights(), hover)
-    return chart.in_words

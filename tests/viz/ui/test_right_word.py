@@ -8,13 +8,15 @@ import pytest
 import torch
 
 from tests.viz.ui.test_why_word import RIVER, card, tables, values
-from transformer import decode, load_checkpoint
+from transformer import decode, load_checkpoint, record
 from transformer.causes import contrast, repairs
 from transformer.causes.contrast import contrast_lines
 from transformer.checkpoint import checkpoints_folder
 from transformer.words import words_of
 from viz.causes.needs import FindRepairs
-from viz.causes.right_word import _others
+from viz.causes.right_word import _others, heads_of_rows
+from viz.causes.right_word_tables import forced_rows
+from viz.exhibits.chart import Chart
 from viz.exhibits.exhibit import Words
 from viz.exhibits.table import Table
 from viz.figure_at import page_of
@@ -69,6 +71,35 @@ def test_each_link_leads_to_a_screen_that_writes_the_word() -> None:
         screen = parse(dict(parse_qsl(keep.link.partition("?")[2])))
         again = decode(checkpoint, CHOICES["text"], screen.decoding or "greedy", edits=screen.edits)
         assert again.text == repair.text and "lebt" in words_of(again.target)
+
+
+def test_the_rows_of_a_repair_are_those_of_the_run_with_it() -> None:
+    pane, figures = card("explore", **PINNED, repairs="yes")
+    value = finish(FindRepairs(pane.request, 1, "lebt"))
+    rows = forced_rows(value, pane.recording)
+    (repair,) = [it for it in value.repairs if it.change.kind == "rows"]
+    checkpoint = load_checkpoint(checkpoints_folder() / "en-de-small", "cpu")
+    edited = record(checkpoint, CHOICES["text"], repair.target, repair.change.edits)
+    assert rows
+    for edit, now, needed in rows:
+        assert edit in repair.change.edits
+        before, after = (
+            it.attentions[edit.place].weights(edit.layer, edit.head)[edit.query]
+            for it in (pane.recording, edited)
+        )
+        torch.testing.assert_close(now, before)
+        torch.testing.assert_close(needed, after, atol=1e-5, rtol=0)
+    chart = figures["needed"].content
+    assert isinstance(chart, Chart) and len(rows) * 2 == len(chart.y.labels or ())
+
+
+def test_only_the_heads_that_are_chosen_look_elsewhere() -> None:
+    choices = {**PINNED, "repairs": "yes", "repair_rows": "cross_layer", "layer": "1"}
+    pane, figures = card("explore", **choices)
+    chosen = heads_of_rows(pane)["cross_layer"][1]
+    value = finish(FindRepairs(pane.request, 1, "lebt", _others(pane), chosen))
+    assert {edit.layer for edit, *_ in forced_rows(value, pane.recording)} <= {1}
+    assert ("needed" in figures) == bool(forced_rows(value, pane.recording))
 
 
 def test_a_method_that_is_kept_writes_what_was_shown(monkeypatch: pytest.MonkeyPatch) -> None:

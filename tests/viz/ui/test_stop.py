@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable, Iterator
+from importlib import import_module
 from pathlib import Path
 from threading import Semaphore
 from typing import Any, NoReturn
@@ -12,6 +13,7 @@ from tests.transformer.decoding.test_shared_batch import until
 from tests.viz.ui.test_app import components, folder, start
 from tests.viz.ui.test_experiment import press
 from transformer.training.snapshots import Course, watching
+from viz.causes.needs import FindRepairs
 from viz.run.cache import CACHE
 
 __all__ = ["folder"]
@@ -26,19 +28,22 @@ def test_a_search_is_stopped_and_begun_again(folder: Path, monkeypatch: pytest.M
             on_step()
             time.sleep(0.005)
 
-    monkeypatch.setattr("viz.pages.decode.counterfactual.needed", endless)
-    app = start(page="decode", checkpoint="copy", decoding="greedy")
-    press(app, "Find it")
-    (work,) = (each.work for each in app.session_state["session"].studies.values())
+    monkeypatch.setattr(import_module("transformer.causes.repairs"), "needed", endless)
+    monkeypatch.setattr("viz.ui.progress.LONG", 0.0)
+    word = {"kind": "cross", "pins": "q1", "instead": "9"}
+    app = start(page="decode", checkpoint="copy", decoding="greedy", **word)
+    press(app, "Find a repair")
+    work = app.session_state["session"].studies[FindRepairs].work
     assert not work.ended.is_set()
     press(app, "Stop")
     assert work.ended.wait(10) and work.error is None
-    assert any("it was stopped" in each.value for each in app.caption)
+    assert any(each.value.startswith("Stopped: ") for each in app.caption)
     press(app, "Go on")
-    (again,) = app.session_state["session"].studies.values()
+    again = app.session_state["session"].studies[FindRepairs]
     assert again.work is not work and not again.is_stopped
+    until(lambda: len(begun) == 2)
     again.stop()
-    assert again.work.ended.wait(10) and len(begun) == 2
+    assert again.work.ended.wait(10)
     assert not app.exception
 
 

@@ -303,7 +303,7 @@ def parameter_changes(a: Request, b: Request) -> None:
     )
     st.caption(literal(f"{EXPLAIN}{_others(changes)}"))
     download(
-        "ParameterChanges as CSV",
+        "Changes as CSV",
         lambda: rows_csv([vars(change) for change in changes.both]),
         "headscope-changes.csv",
         "Every tensor that both checkpoints have",

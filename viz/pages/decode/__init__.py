@@ -13,7 +13,6 @@ from viz.components.decode_player.decode_player import DecodePlayer, looks_at_so
 from viz.exhibits.exhibit import Actions, Exhibit, PictureAt
 from viz.export import coverage_csv, decoding_csv
 from viz.fields.fields import DecodeFields
-from viz.pages.decode.counterfactual import other_word
 from viz.pages.decode.hypotheses import (
     has_tree,
     hypotheses_exhibits,
@@ -130,9 +129,6 @@ def _steps(pane: Pane) -> None:
             more = output_exhibit(pane) | correction_exhibit(pane)
             for_a_paper(pane, {**tree, "steps": exhibit} | more, "paper steps")
         offer_edit(pane)
-    if decoding.steps:
-        selection = _decoder(pane).selection
-        other_word(pane, step, decoding.steps[step], selection.layer, selection.head)
 
 
 def _decoding(pane: Pane) -> Decoding:
