@@ -9,7 +9,7 @@ from tests.fuzz.damage import no_file, strange_json
 from tests.fuzz.kind import Attempt, Kind
 from transformer.checkpoint import HISTORY, SNAPSHOTS
 from transformer.training.history import TRAINER_STATE, list_snapshots, training_rows
-from viz.figures.training import (
+from viz.pages.training import (
     chart_loss_curve,
     chart_score_curves,
     describe_loss_curve,

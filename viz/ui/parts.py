@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 from transformer.refusal import Refusal
@@ -45,11 +45,15 @@ class Part:
     rows: Callable[[Pane], Mapping[str, Rows]] = lambda pane: {}
     """Return a further file of rows, by the name of the exhibit that it belongs to."""
     above: Mapping[str, Callable[[Pane], object]] = field(default_factory=dict)
-    """Drawn above an exhibit, by its name."""
+    """Drawn above an exhibit, by its name, and while its study goes on."""
+    problems: Callable[[Pane, Any], Sequence[str]] = lambda pane, value: ()
+    """Return what a study, told its value, could not do: warned of above its exhibit."""
     below: Callable[[Pane, Any], str] = lambda pane, value: ""
     """Return what stands below all of them; told the value of a study, where there is one."""
     widths: Sequence[float] = ()
     """The shares of its exhibits' columns; empty: they stand below each other."""
+    instead: Callable[[Pane], str] = lambda pane: ""
+    """Return what stands below the sentence that says why it has no exhibits."""
     draw: Callable[[Pane], None] | None = None
     """Draws all of it, where its exhibits are not all that there is to see."""
 
@@ -65,6 +69,8 @@ class Parts:
     chosen: Callable[[Pane], str | None]
     key: str = ""
     """The key of the row with their names."""
+    refuse: Callable[[object], None] = warn
+    """Says a refusal: `fail`, where all of the page is of what was refused."""
 
     def name_on(self, pane: Pane) -> str:
         """Return the name of the part that is shown: the first, where none of that name is."""
@@ -85,14 +91,14 @@ class Parts:
         except NothingLeft as reason:
             note(reason)
         except Refusal as error:
-            warn(error)
+            self.refuse(error)
 
     def exhibits(self, pane: Pane) -> Exhibits:
-        """Return those of the part that is shown; none where it says why there are none."""
+        """Return those of the part that is shown. Raises a Refusal, which says why none."""
         try:
             return self.parts[self.name_on(pane)].exhibits(pane)
-        except (NothingLeft, Refusal):
-            return {}
+        except NothingLeft as reason:
+            raise Refusal(str(reason)) from reason
 
     def page(self, name: str, title: str, group: str, order: int, **others: Any) -> Page:
         """Return the page of them; others: further fields of a Page."""
@@ -105,7 +111,13 @@ def _draw(pane: Pane, part: Part, top: DeltaGenerator) -> None:
             part.choose(pane)
         part.draw(pane)
         return
-    exhibits = part.exhibits(pane)  # before its choices: where there are none, nothing is chosen
+    try:  # before its choices: where there are none, nothing is chosen
+        exhibits = part.exhibits(pane)
+    except NothingLeft as reason:
+        note(reason)
+        if text := part.instead(pane):
+            st.caption(text)
+        return
     with top:
         part.choose(pane)
     value, rows = None, part.rows(pane)
@@ -114,19 +126,23 @@ def _draw(pane: Pane, part: Part, top: DeltaGenerator) -> None:
     if n > 1:
         places = columns(list(part.widths), gap="large")
     for place, (name, exhibit) in zip(places, exhibits.items(), strict=True):
-        if isinstance(exhibit, Growth):
-            value = whole(exhibit.study, st.empty())
-            if value is None:
-                return
-            exhibit = exhibit.exhibit(value)
         with place:
-            _draw_one(pane, part, name, exhibit, rows.get(name))
+            part.above.get(name, _nothing)(pane)
+            if isinstance(exhibit, Growth):
+                value = whole(exhibit.study, st.empty())
+                if value is None:
+                    return
+                for problem in part.problems(pane, value):
+                    warn(problem)
+                exhibit = exhibit.exhibit(value)
+            _draw_one(pane, name, exhibit, rows.get(name))
     if text := part.below(pane, value):
         st.caption(text)
 
 
-def _draw_one(pane: Pane, part: Part, name: str, exhibit: Exhibit, rows: Rows | None) -> None:
-    part.above.get(name, _nothing)(pane)
-    with show_with_files(pane, exhibit, name):
+def _draw_one(pane: Pane, name: str, exhibit: Exhibit, rows: Rows | None) -> None:
+    with show_with_files(pane, replace(exhibit, note=""), name):
         if rows is not None:
             download(rows.button, lambda: rows_csv(rows.make()), rows.file, rows.help)
+    if exhibit.note:  # below, as the first step in a picture may take it away
+        note(exhibit.note)

@@ -1,7 +1,8 @@
 """Heads over steps: one head at every snapshot of a training, and what became of all the others."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from contextlib import suppress
+from dataclasses import dataclass
 from functools import partial
 from itertools import product
 from pathlib import Path
@@ -17,11 +18,10 @@ from transformer.formats.opening import format_of
 from transformer.refusal import Refusal
 from transformer.training.history import Snapshot, left_out, list_snapshots, training_rows
 from transformer.training.snapshots import Course, watching
-from viz.app_packages import DeltaGenerator, st
+from viz.app_packages import st
 from viz.components.kit.picture import NothingLeft
 from viz.components.snapshot_player.snapshot_player import MAX_CELLS, SnapshotPlayer
 from viz.exhibits.exhibit import Exhibit, PictureAt
-from viz.export import rows_csv
 from viz.fields.fields import TrainingFields
 from viz.labels import literal
 from viz.run.line import Runner
@@ -29,11 +29,9 @@ from viz.run.request import Answer, Request, about, answer, make_request
 from viz.run.work import Growth, Study, finish
 from viz.state.checkpoints import at_start, check_allowed, shipped_names, title
 from viz.state.page import Pane
-from viz.state.state import change, note, warn
+from viz.state.state import change
 from viz.ui.controls import choose_one
-from viz.ui.progress import whole
-from viz.ui.saving import download, for_a_paper
-from viz.ui.showing import show
+from viz.ui.parts import Part, Rows
 
 # The checkpoint whose heads are shown over steps: the chosen one, or else one with snapshots.
 
@@ -153,51 +151,10 @@ class PackedCourse(Study[bytes]):
     player: SnapshotPlayer
 
     def run(self, before: bytes | None, runner: Runner) -> Iterator[bytes]:
-        history = _history(answer(self.of.request).checkpoint.path)
+        path, history = answer(self.of.request).checkpoint.path, list[dict[str, float]]()
+        with suppress(CheckpointError):  # where it is damaged, the page says so
+            history = training_rows(path, list_snapshots(path))
         yield self.player.payload(finish(self.of), history)
-
-
-def heads_over_steps(pane: Pane, top: DeltaGenerator) -> None:
-    """The player of the chosen head; where no checkpoint has snapshots, how one gets them."""
-    growth = heads_exhibits(pane).get("heads")
-    if growth is None:
-        note(lack(pane))
-        if not shipped_left_out():
-            st.caption(HOW_KEPT)
-        return
-    if not pane.is_of_asked_checkpoint:
-        st.markdown(literal(_stands_in(pane)), help=HOW_KEPT)
-    with top:
-        _choose_metric(pane)
-    course = whole(growth.study, st.empty())
-    if course is None:
-        return
-    for problem in course.problems:
-        warn(problem)
-    try:
-        exhibit = growth.exhibit(course)
-    except NothingLeft as reason:
-        note(reason)
-        return
-    _say_damaged(pane.checkpoint.path)
-    show(replace(exhibit, note=""), "heads")
-    if exhibit.note:  # below the player, as the first step there takes it away
-        note(exhibit.note)
-    st.caption(_explain(course, _metric(pane)))
-    with st.container(horizontal=True):
-        download(
-            "Metrics as CSV",
-            lambda: rows_csv(metric_rows(course)),
-            "headscope-heads-over-steps.csv",
-            "Every metric of every head at every snapshot",
-        )
-        for_a_paper(pane, {"heads": exhibit}, "paper heads")
-
-
-def lack(pane: Pane) -> str:
-    """Say why there are no heads over steps."""
-    lacks = f"{pane.checkpoint.name} has no snapshots, so its heads cannot be shown over steps."
-    return left_out(pane.checkpoint.path) or f"{lacks} {shipped_left_out()}".strip()
 
 
 def heads_exhibits(pane: Pane) -> dict[str, Growth[Course]]:
@@ -206,10 +163,10 @@ def heads_exhibits(pane: Pane) -> dict[str, Growth[Course]]:
     if len(snapshots) < 2:
         return {}
     study = HeadsOverSteps.of(pane.answer, snapshots)
-    return {"heads": Growth("Heads", study, partial(_exhibit, pane, study))}
+    return {"heads": Growth("Heads", study, partial(_player, pane, study))}
 
 
-def _exhibit(pane: Pane, study: HeadsOverSteps, course: Course) -> Exhibit:
+def _player(pane: Pane, study: HeadsOverSteps, course: Course) -> Exhibit:
     """The player at the snapshot that is nearest to the one that is asked for; else at the last.
 
     Raises NothingLeft.
@@ -238,6 +195,15 @@ def _exhibit(pane: Pane, study: HeadsOverSteps, course: Course) -> Exhibit:
     return Exhibit(player.title, content, player.says(course, place), note=other, pane=pane)
 
 
+def _exhibits(pane: Pane) -> dict[str, Growth[Course]]:
+    exhibits = heads_exhibits(pane)
+    if not exhibits:
+        lacks = f"{pane.checkpoint.name} has no snapshots, so its heads cannot be shown over steps."
+        where = left_out(pane.checkpoint.path)
+        raise NothingLeft(where or f"{lacks} {shipped_left_out()}".strip())
+    return exhibits
+
+
 def _metric(pane: Pane) -> Metric:
     """The one that the Screen names; the usual one where this kind of attention lacks it."""
     metrics = metrics_of(pane.selection.attention(pane.recording))
@@ -259,7 +225,8 @@ def _choose_metric(pane: Pane) -> None:
     )
 
 
-def _explain(course: Course, metric: Metric) -> str:
+def _explain(pane: Pane, course: Course) -> str:
+    metric = _metric(pane)
     wrote = " and the tokens that the finished model wrote" if course.recordings[-1].target else ""
     least = literal(metric.text(metric.least_change))
     text = EXPLAIN.format(target=wrote, cells=MAX_CELLS, least=least)
@@ -267,27 +234,36 @@ def _explain(course: Course, metric: Metric) -> str:
     return f"{n:d} of {n + course.n_left_out:d} snapshots. {text}" if course.n_left_out else text
 
 
-def _stands_in(pane: Pane) -> str:
+def _say_whose(pane: Pane) -> None:
     """Say whose heads are shown in place of the chosen checkpoint's, in a sentence."""
-    chosen, request = title(pane.request.checkpoint), pane.answer.request
-    of = "the same sentence" if request.text == pane.request.text else "its own example"
-    return f"{chosen} has no snapshots: these are the heads of {request.checkpoint}, over {of}."
+    if not pane.is_of_asked_checkpoint:
+        chosen, request = title(pane.request.checkpoint), pane.answer.request
+        of = "the same sentence" if request.text == pane.request.text else "its own example"
+        lacks = f"{chosen} has no snapshots"
+        these = f"these are the heads of {request.checkpoint}, over {of}."
+        st.markdown(literal(f"{lacks}: {these}"), help=HOW_KEPT)
 
 
-def _history(path: Path) -> list[dict[str, float]]:
-    """Return the rows of the log; none where that is damaged."""
-    try:
-        return training_rows(path, list_snapshots(path))
-    except CheckpointError:
-        return []
-
-
-def _say_damaged(path: Path) -> None:
-    """Say why the log is not shown, where it is damaged."""
+def _problems(pane: Pane, course: Course) -> list[str]:
+    """Return what cannot be shown: snapshots, and the log where it is damaged."""
+    path = pane.checkpoint.path
     try:
         training_rows(path, list_snapshots(path))
     except CheckpointError as error:
-        warn(str(error))
+        return [*course.problems, str(error)]
+    return list(course.problems)
+
+
+def _rows(pane: Pane) -> dict[str, Rows]:
+    study = HeadsOverSteps.of(pane.answer, snapshots_of(pane.answer))
+    return {
+        "heads": Rows(
+            "Metrics as CSV",
+            "headscope-heads-over-steps.csv",
+            "Every metric of every head at every snapshot",
+            lambda: metric_rows(finish(study)),
+        )
+    }
 
 
 def metric_rows(course: Course) -> list[dict[str, Any]]:
@@ -301,3 +277,15 @@ def metric_rows(course: Course) -> list[dict[str, Any]]:
             values = {name: float(of[place, layer, head]) for name, of in measured.items()}
             rows.append(row | values)
     return rows
+
+
+HEADS = Part(
+    "Heads over steps",
+    _exhibits,
+    _choose_metric,
+    _rows,
+    above={"heads": _say_whose},
+    problems=_problems,
+    below=_explain,
+    instead=lambda pane: "" if shipped_left_out() else HOW_KEPT,
+)

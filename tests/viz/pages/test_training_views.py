@@ -13,27 +13,29 @@ from transformer.recording import Recording
 from transformer.token import Token
 from transformer.training.history import read_history
 from transformer.training.task import entropy, smoothed_target
-from viz.figures import training as label_smoothing
-from viz.figures.training import (
+from viz.labels import percent
+from viz.pages.training import (
     OverSteps,
-    all_parts,
     chart_learning_rate,
     chart_loss_curve,
     chart_score_curves,
-    chart_smoothing_parts,
     describe_learning_rate,
     describe_loss_curve,
     describe_score_curves,
-    describe_smoothing_parts,
     last_step,
     paper_curve,
-    parts,
     peak,
     recipe_curve,
     saved,
     scores,
 )
-from viz.labels import percent
+from viz.pages.training import smoothing as label_smoothing
+from viz.pages.training.smoothing import (
+    all_parts,
+    chart_smoothing_parts,
+    describe_smoothing_parts,
+    parts,
+)
 from viz.painters.chart_plotly import figure as paint
 from viz.theme import DARK, LIGHT
 
