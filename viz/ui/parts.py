@@ -38,7 +38,7 @@ class Part:
     """A part of a page, as data: the frame draws it, prints it, and offers its files."""
 
     title: str
-    exhibits: Callable[[Pane], Exhibits]
+    exhibits: Callable[[Pane], Exhibits] = lambda pane: {}
     """Return what it shows, by name. Raises NothingLeft or a Refusal, which says why nothing."""
     choose: Callable[[Pane], object] = _nothing
     """Draws what is chosen for it, beside the names of the parts."""

@@ -13,7 +13,7 @@ from transformer.inspection.undertrained import RULE
 from transformer.refusal import Refusal, visible
 from transformer.tokenizer import Tokenizer, TokenizerError
 from transformer.words import is_byte
-from viz.app_packages import DeltaGenerator, pd, st
+from viz.app_packages import pd, st
 from viz.export import rows_csv
 from viz.fields.fields import InspectFields
 from viz.figures.decoding import split_text
@@ -21,12 +21,18 @@ from viz.labels import label, literal
 from viz.run.cache import keep
 from viz.state.page import Pane
 from viz.state.state import bound, fail, warn
+from viz.ui.parts import Part
 from viz.ui.saving import download
 
 # The checkpoint that is inspected: its files' contents, each read once.
 
 Key = tuple[str, int]
 """A checkpoint's name and when its files were written last."""
+
+
+def key_of(pane: Pane) -> Key:
+    """Of the checkpoint that is chosen, whether or not it can run."""
+    return pane.request.checkpoint, pane.request.version
 
 
 @keep(8, "Reading the checkpoint")
@@ -89,9 +95,8 @@ LONG, LIST = 8, 280
 """From so many findings on, the list that a line opens is so many pixels high, and scrolls."""
 
 
-def modules(pane: Pane, key: Key, top: DeltaGenerator) -> None:
-    """Every module and tensor with its share, beside what was found."""
-    inspection = inspected(key)
+def _modules(pane: Pane) -> None:
+    inspection = inspected(key_of(pane))
     table, column = st.columns([5, 2], gap="large")
     with table:
         st.dataframe(
@@ -169,6 +174,8 @@ def _files(inspection: Inspection) -> None:
     )
 
 
+MODULES = Part("Modules", draw=_modules)
+
 # The vocabulary with a search, and how a text splits.
 
 VOCABULARY_HEIGHT = 440
@@ -181,9 +188,8 @@ LIKE = "Like untrained"
 """The column of `Training.likeness`."""
 
 
-def vocabulary(pane: Pane, key: Key, top: DeltaGenerator) -> None:
-    """Show how a text splits, beside the pieces there are."""
-    inspection = inspected(key)
+def _vocabulary(pane: Pane) -> None:
+    key, inspection = key_of(pane), inspected(key_of(pane))
     try:
         tokenizer = tokenizer_of(key)
     except Refusal as error:
@@ -248,3 +254,6 @@ def frame_vocabulary(key: Key, ids: Sequence[int]) -> "pd.DataFrame":
         values = dict(enumerate(trained.likeness.tolist()))  # a table may have fewer rows
         columns[LIKE] = [values.get(id) for id in ids]
     return pd.DataFrame(columns)
+
+
+VOCABULARY = Part("Vocabulary", draw=_vocabulary)

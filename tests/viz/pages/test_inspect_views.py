@@ -9,15 +9,17 @@ from transformer.inspection.tensor_statistics import histogram
 from transformer.token import Token
 from viz.figures.decoding import split_text
 from viz.figures.positions import chart_position_similarity, describe_position_similarity
-from viz.figures.tensors import (
+from viz.pages.inspect import (
     SMALL,
     chart_circuit_heatmap,
     chart_copying_scores,
+    describe_circuit_heatmap,
+    describe_copying_scores,
+)
+from viz.pages.inspect.tensor import (
     chart_singular_values,
     chart_tensor_histogram,
     chart_tensor_picture,
-    describe_circuit_heatmap,
-    describe_copying_scores,
     describe_singular_values,
     describe_tensor_histogram,
     describe_tensor_picture,
