@@ -1,7 +1,7 @@
 """A page of several parts, one of them shown: each declares what it shows, as data."""
 
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
@@ -94,11 +94,10 @@ class Parts:
             self.refuse(error)
 
     def exhibits(self, pane: Pane) -> Exhibits:
-        """Return those of the part that is shown. Raises a Refusal, which says why none."""
-        try:
+        """Return those of the part that is shown; none where nothing is left. Raises Refusal."""
+        with suppress(NothingLeft):
             return self.parts[self.name_on(pane)].exhibits(pane)
-        except NothingLeft as reason:
-            raise Refusal(str(reason)) from reason
+        return {}
 
     def page(self, name: str, title: str, group: str, order: int, **others: Any) -> Page:
         """Return the page of them; others: further fields of a Page."""

@@ -31,7 +31,7 @@ Key = tuple[str, int]
 
 
 def key_of(pane: Pane) -> Key:
-    """Of the checkpoint that is chosen, whether or not it can run."""
+    """Return that of the checkpoint that is chosen, whether or not it can run."""
     return pane.request.checkpoint, pane.request.version
 
 

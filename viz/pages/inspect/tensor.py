@@ -207,7 +207,7 @@ def _choose_tensor(pane: Pane) -> str:
 
 
 def _titles(pane: Pane) -> tuple[dict[str, str], str]:
-    """Those that hold a value, and the first: a matrix rather than a vector. Raises NothingLeft."""
+    """Return those that hold a value, and the first matrix of them. Raises NothingLeft."""
     tensors = [each for each in inspected(key_of(pane)).tensors if each.n_values]
     if not tensors:
         raise NothingLeft("No tensor here holds a value.")
@@ -282,9 +282,9 @@ def _draw(pane: Pane) -> None:
 def _in_numbers(pane: Pane, exhibits: Mapping[str, Exhibit]) -> None:
     key, name = key_of(pane), _name(pane)
     table, bars, curve = columns([2, 3, 3], gap="medium")
-    numbers = statistics_of(key, name)
+    values, numbers = tensor_of(key, name), statistics_of(key, name)
     with table:
-        st.table(frame(tensor_of(key, name), numbers))
+        st.table(frame(values, numbers))
     with bars:
         show(exhibits["histogram"], f"histogram {name}")
     with curve:

@@ -112,7 +112,7 @@ def _bars(name: str, probs: list[float], series: int) -> Bars:
 
 
 def describe_label_smoothing(rows: Sequence[Row], position: int, tokens: Sequence[Token]) -> str:
-    """What both distributions give the target, in a sentence."""
+    """Both probabilities of the target, in a sentence."""
     target = tokens[position]
     own = next(row for row in rows if row.token and row.token.id == target.id)
     best = rows[0]  # the rows are sorted by it; the others together stand last
@@ -229,7 +229,7 @@ class At:
     def chosen(self) -> Parts:
         return parts(self.target, self.log_probs, self.epsilon)
 
-    def table(self, each: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    def rows(self, each: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
         """Return rows of a file, after what names the token of the target."""
         origin = Side("target", self.pane.recording.target).at([self.position])
         return [dict(origin) | dict(row) for row in each]
@@ -263,17 +263,21 @@ def _choose(pane: Pane) -> None:
     st.slider("Smoothing ε", 0.0, LARGEST, epsilon, STEP, **look)
 
 
-def _sum(pane: Pane) -> None:
-    """KL + entropy = cross-entropy. Each is rounded by itself."""
+def _draw_sum(pane: Pane) -> None:
     st.markdown("**The loss at this position**", help=help_of("kl_divergence", "nats", "bits"))
     chosen = At(pane).chosen
+    st.table(_sum(chosen))
+
+
+def _sum(chosen: Parts) -> "pd.DataFrame":
+    """KL + entropy = cross-entropy. Each is rounded by itself."""
     lines = {
         "KL(smoothed target ‖ prediction)": chosen.divergence,
         "plus entropy of the smoothed target": chosen.entropy,
         "= cross-entropy: the loss": chosen.cross_entropy,
     }
     texts = {name: [f"{nats:.4f}", f"{nats / math.log(2):.4f}"] for name, nats in lines.items()}
-    st.table(pd.DataFrame.from_dict(texts, orient="index", columns=["nats", "bits"]))
+    return pd.DataFrame.from_dict(texts, orient="index", columns=["nats", "bits"])
 
 
 def _rows(pane: Pane) -> dict[str, Rows]:
@@ -281,7 +285,7 @@ def _rows(pane: Pane) -> dict[str, Rows]:
 
     def pieces() -> list[dict[str, Any]]:
         both = zip(at.smoothed.tolist(), at.log_probs.exp().tolist(), strict=True)
-        return at.table(
+        return at.rows(
             [
                 {"id": i, "piece": token(i).piece, "smoothed": target, "predicted": predicted}
                 for i, (target, predicted) in enumerate(both)
@@ -299,7 +303,7 @@ def _rows(pane: Pane) -> dict[str, Rows]:
             "Losses as CSV",
             "headscope-smoothing-parts.csv",
             "The loss and its two parts in nats, for every ε",
-            lambda: at.table([vars(each) for each in all_parts(at.target, at.log_probs)]),
+            lambda: at.rows([vars(each) for each in all_parts(at.target, at.log_probs)]),
         ),
     }
 
@@ -309,7 +313,7 @@ SMOOTHING = Part(
     _exhibits,
     _choose,
     _rows,
-    above={"smoothing-parts": _sum},
+    above={"smoothing-parts": _draw_sum},
     below=lambda pane, value: EXPLAIN,
     widths=(6, 5),
 )
