@@ -18,7 +18,7 @@ from viz.causes.studies import (
 )
 from viz.components.head_grid.head_grid import HeadGrid
 from viz.exhibits.exhibit import Actions, Exhibit, PictureAt
-from viz.pages.heads.questions import answer_pins, ask_of_pins, exhibits_of_pins
+from viz.pages.heads.questions import ask_of_pins, exhibits_of_pins
 from viz.screen import put
 from viz.state.changing import edited_heads, heads_off, switch_off
 from viz.state.focus import at_head, pinned_target, pinned_tokens, turn_to_head
@@ -29,7 +29,7 @@ from viz.ui.controls import choose_head, choose_reading, draw_link, readable
 from viz.ui.experiment import changing, experiment_button
 from viz.ui.picture import choose_picture, large, panel
 from viz.ui.saving import head_files
-from viz.ui.showing import below, show
+from viz.ui.showing import below, show, show_declared
 from viz.views.of_page import views_of_page
 from viz.views.view import HeadChoice
 
@@ -160,7 +160,7 @@ def _large(pane: Pane, exhibits: Mapping[str, Exhibit]) -> None:
         below(_over_sentences, pane)  # it comes first: the picture leaves room for it
         with place:
             show(exhibits["picture"], name)
-        below(answer_pins, pane)
+        below(lambda _: show_declared(pane, exhibits_of_pins), pane)
     if card:
         _why(pane)
     elif not awaits_costs(pane):  # else the study is watched twice

@@ -5,28 +5,32 @@ from contextlib import nullcontext, suppress
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
+from transformer.checkpoint import CheckpointError
 from transformer.refusal import Refusal
 from viz.app_packages import DeltaGenerator, st
 from viz.components.kit.picture import NothingLeft
 from viz.exhibits.exhibit import Exhibit
 from viz.export import rows_csv
-from viz.run.work import Growth
+from viz.labels import literal
+from viz.run.work import Growth, Study
 from viz.state.page import Exhibits, Page, Pane
 from viz.state.state import note, warn
-from viz.ui.controls import choose_one
-from viz.ui.progress import whole
-from viz.ui.saving import download
-from viz.ui.showing import columns, show_with_files
+from viz.ui.controls import choose_one, help_of
+from viz.ui.progress import begin, grow, is_written, whole
+from viz.ui.saving import download, for_a_paper
+from viz.ui.showing import columns, files_of, show, show_with_files
 
 
 class Rows(NamedTuple):
-    """A file of rows beside an exhibit's own: its button, its name, its help, what makes it."""
+    """A file of rows beside an exhibit's own, or, of a study that grows, in the place of that: its
+    button, its name, its help, what makes it.
+    """
 
     button: str
     file: str
     help: str
-    make: Callable[[], Sequence[Mapping[str, Any]]]
-    """Runs outside of the session, once it is asked for."""
+    make: Callable[..., Sequence[Mapping[str, Any]]]
+    """Runs outside of the session, once it is asked for; told the value of a study that grows."""
 
 
 def _nothing(pane: Pane) -> None:
@@ -56,6 +60,16 @@ class Part:
     """Return what stands below the sentence that says why it has no exhibits."""
     draw: Callable[[Pane], None] | None = None
     """Draws all of it, where its exhibits are not all that there is to see."""
+    says: str = ""
+    """A sentence beside the names of the parts."""
+    words: Sequence[str] = ()
+    """The words of the glossary that explain that sentence."""
+    ahead: Callable[[Pane], object] = _nothing
+    """Draws what its exhibits are made of, ahead of them and whether there are any."""
+    grows: bool = False
+    """True: a study is seen as far as it is, with what is above it; else once it is whole."""
+    asks: Callable[[Pane, Study[Any]], bool] = lambda pane, study: True
+    """Tell whether a study that grows may begin; where not, draws what begins it."""
 
 
 @dataclass(frozen=True)
@@ -69,34 +83,44 @@ class Parts:
     chosen: Callable[[Pane], str | None]
     key: str = ""
     """The key of the row with their names."""
+    has_labels: bool = True
+    """True: what is chosen beside the names has labels above it, and they stand as low."""
     refuse: Callable[[object], None] = warn
-    """Says a refusal: `fail`, where all of the page is of what was refused."""
+    """Says what is wrong with a checkpoint: `fail`, where all of the page is of that."""
 
     def name_on(self, pane: Pane) -> str:
         """Return the name of the part that is shown: the first, where none of that name is."""
         chosen = self.chosen(pane)
         return next(name for name in (chosen or "", *self.parts) if name in self.parts)
 
+    def part_on(self, pane: Pane) -> Part:
+        """Return the part that is shown."""
+        return self.parts[self.name_on(pane)]
+
     def draw(self, pane: Pane) -> None:
         """The names of the parts, what is chosen for the one that is shown, and it itself."""
-        look: Any = {"horizontal": True, "vertical_alignment": "bottom", "gap": "medium"}
-        top = st.container(key=self.key or None, **look)
+        look: Any = {"vertical_alignment": "center"}
+        if self.has_labels:
+            look = {"vertical_alignment": "bottom", "gap": "medium"}
+        top = st.container(horizontal=True, key=self.key or None, **look)
         with top:
             titles = {name: part.title for name, part in self.parts.items()}
-            hidden: Any = {"label_visibility": "hidden"}
+            hidden: Any = {"label_visibility": "hidden" if self.has_labels else "collapsed"}
             name = choose_one(self.label, self.name, titles, self.name_on(pane), **hidden)
             part = self.parts[name]
+            if part.says:
+                st.caption(literal(part.says), help=help_of(*part.words))
         try:
             _draw(pane, part, top)
-        except NothingLeft as reason:
-            note(reason)
-        except Refusal as error:
+        except CheckpointError as error:
             self.refuse(error)
+        except (NothingLeft, Refusal) as reason:
+            note(reason)
 
     def exhibits(self, pane: Pane) -> Exhibits:
         """Return those of the part that is shown; none where nothing is left. Raises Refusal."""
         with suppress(NothingLeft):
-            return self.parts[self.name_on(pane)].exhibits(pane)
+            return self.part_on(pane).exhibits(pane)
         return {}
 
     def page(self, name: str, title: str, group: str, order: int, **others: Any) -> Page:
@@ -110,6 +134,7 @@ def _draw(pane: Pane, part: Part, top: DeltaGenerator) -> None:
             part.choose(pane)
         part.draw(pane)
         return
+    part.ahead(pane)
     try:  # before its choices: where there are none, nothing is chosen
         exhibits = part.exhibits(pane)
     except NothingLeft as reason:
@@ -126,6 +151,11 @@ def _draw(pane: Pane, part: Part, top: DeltaGenerator) -> None:
         places = columns(list(part.widths), gap="large")
     for place, (name, exhibit) in zip(places, exhibits.items(), strict=True):
         with place:
+            if isinstance(exhibit, Growth) and part.grows:
+                value = _grown(pane, part, name, exhibit, rows.get(name))
+                if value is None:
+                    return
+                continue
             part.above.get(name, _nothing)(pane)
             if isinstance(exhibit, Growth):
                 value = whole(exhibit.study, st.empty())
@@ -145,3 +175,31 @@ def _draw_one(pane: Pane, name: str, exhibit: Exhibit, rows: Rows | None) -> Non
             download(rows.button, lambda: rows_csv(rows.make()), rows.file, rows.help)
     if exhibit.note:  # below, as the first step in a picture may take it away
         note(exhibit.note)
+
+
+def _grown(pane: Pane, part: Part, name: str, growth: Growth[Any], rows: Rows | None) -> Any:
+    """Draw it as far as it is. Return its value, once that is enough for what follows."""
+    if growth.title and not is_written(pane, growth.title):
+        return None
+    if not part.asks(pane, growth.study):
+        return None
+    latest = begin(growth.study).latest
+    was_enough = latest is not None and growth.is_enough(latest)
+
+    def draw(value: Any) -> None:
+        if growth.is_enough(value) and not was_enough:
+            st.rerun()  # what follows below needs all of it
+        part.above.get(name, _nothing)(pane)
+        show(growth.exhibit(value), name)
+        if rows is not None:
+            download(rows.button, lambda: rows_csv(rows.make(value)), rows.file, rows.help)
+
+    work = grow(growth.study, draw)
+    value = work.latest
+    if value is None or not (was_enough or work.is_whole):
+        return None
+    if rows is None:
+        files_of(pane, growth.exhibit(value), name)
+    else:
+        for_a_paper(pane, {name: growth.exhibit(value)}, f"paper {name}")
+    return value

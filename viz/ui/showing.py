@@ -91,7 +91,7 @@ def is_here(exhibit: Exhibit | Growth[Any]) -> bool:
     return exhibit.is_main or not on_wall()
 
 
-def below(draw: Callable[[Pane], None], pane: Pane) -> None:
+def below(draw: Callable[[Pane], object], pane: Pane) -> None:
     """Draw what stands below the main exhibits: not on a wall."""
     if not on_wall():
         draw(pane)

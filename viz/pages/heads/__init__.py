@@ -1,4 +1,4 @@
-"""Heads: all heads of a checkpoint over many sentences, and each by itself."""
+"""Heads: all heads of a checkpoint over many sentences, each by itself, and which do what."""
 
 from functools import partial
 from typing import Any
@@ -16,41 +16,72 @@ from viz.pages.heads.every import (
     atlas_so_far,
     choose_maps,
     exhibits_of_all,
-    say_card,
-    say_heads,
+    kinds_on,
 )
-from viz.pages.heads.one import circuits_of_head, exhibits_of_head, one_head, place_on
+from viz.pages.heads.one import circuits_of_head, exhibits_of_head, one_head
 from viz.pages.heads.questions import ask_heads, exhibits_of_question
 from viz.run.settings import is_public
 from viz.run.work import Growth
 from viz.state.page import Exhibits, Page, Pane, as_opened
 from viz.state.state import change, note, session, warn
-from viz.ui.controls import choose_one
+from viz.ui.parts import Part, Parts
 from viz.ui.progress import grow
-from viz.ui.showing import below
 
-TITLES = {"all": "All heads", "one": "One head", "ask": "Ask"}
 NONE = "{name} has no survey of its heads yet: what they do over many sentences is not known."
 ELSEWHERE = "A survey is made on a machine of one's own, by the command survey."
 
 
+def parts_of(atlas: Atlas | None) -> Parts:
+    """The parts of the page; None: the one that is shown needs no survey."""
+
+    def survey() -> Atlas:
+        assert atlas is not None
+        return atlas
+
+    parts = {
+        "all": Part(
+            "All heads",
+            lambda pane: exhibits_of_all(pane, survey()),
+            choose=lambda pane: choose_maps(pane, survey()),
+            draw=lambda pane: all_heads(pane, survey()),
+        ),
+        "one": Part(
+            "One head",
+            lambda pane: {
+                **exhibits_of_head(pane, survey()),
+                "circuits": circuits_of_head(pane, survey()),
+            },
+            draw=lambda pane: one_head(pane, survey()),
+        ),
+        "ask": Part("Ask", exhibits_of_question, draw=ask_heads),
+    }
+    return Parts("Heads of", "heads_of", parts, _chosen, key="heads choices", has_labels=False)
+
+
+def _chosen(pane: Pane) -> str:
+    return pane.screen.of(HeadsFields).heads_of
+
+
+def _parts(pane: Pane) -> Parts | None:
+    """Make them of the survey in the folder; None where it has none. Raises CheckpointError."""
+    if _chosen(pane) == "ask":
+        return parts_of(None)
+    atlas = atlas_of(pane.request, pane.recording.numbering)
+    return None if atlas is None else parts_of(atlas)
+
+
 def draw(pane: Pane) -> None:
-    """All heads, or one of them; where nothing was surveyed, the way to a survey."""
+    """The parts of the page; where nothing was surveyed, the way to a survey."""
     if not pane.is_of_asked_checkpoint:
         note("The heads are shown once the checkpoint opens.")
         return
-    if pane.screen.of(HeadsFields).heads_of == "ask":
-        with st.container(key="heads choices"):
-            _choose_part(pane)
-        ask_heads(pane)
-        return
+    parts = None
     try:
-        atlas = atlas_of(pane.request, pane.recording.numbering)
+        parts = _parts(pane)
     except CheckpointError as error:
         warn(error)
-        atlas = None
-    if atlas is not None:
-        _arrange(pane, atlas)
+    if parts is not None:
+        parts.draw(pane)
     elif is_public():
         note(f"{NONE.format(name=pane.checkpoint.name)} {ELSEWHERE}")
     elif not pane.screen.of(HeadsFields).heads_survey:
@@ -58,57 +89,29 @@ def draw(pane: Pane) -> None:
         look: Any = {"icon": ":material/play_arrow:", "type": "primary"}
         st.button("Survey its heads", on_click=lambda: change(heads_survey=True), **look)
     else:
-        grow(HeadSurvey.of(pane.request), lambda gathered: _so_far(pane, gathered))
+        grow(HeadSurvey.of(pane.request), partial(_draw_so_far, pane))
 
 
-def _so_far(pane: Pane, gathered: Gathered) -> None:
-    """The heads as far as they are surveyed."""
+def _draw_so_far(pane: Pane, gathered: Gathered) -> None:
     if as_opened(session().screen, pane.checkpoint.about) != pane.screen:
         st.rerun()  # what was chosen meanwhile is the page's, and this is a part of it
-    _arrange(pane, atlas_so_far(gathered, pane.recording.numbering))
-
-
-def _arrange(pane: Pane, atlas: Atlas) -> None:
-    with st.container(horizontal=True, vertical_alignment="center", key="heads choices"):
-        part = _choose_part(pane)
-        if part != "one":
-            choose_maps(pane, atlas)
-    if part == "one":
-        one_head(pane, atlas)
-    else:
-        say_heads(atlas)
-        all_heads(pane, atlas)
-        below(lambda _: say_card(atlas), pane)
-
-
-def _choose_part(pane: Pane) -> str:
-    own, look = pane.screen.of(HeadsFields), dict[str, Any](label_visibility="collapsed")
-    return choose_one("Heads of", "heads_of", TITLES, own.heads_of, **look)
-
-
-def _exhibits_of(pane: Pane, atlas: Atlas) -> dict[str, Exhibit]:
-    is_one = pane.screen.of(HeadsFields).heads_of == "one"
-    return exhibits_of_head(pane, atlas) if is_one else exhibits_of_all(pane, atlas)
-
-
-def _circuits(pane: Pane, atlas: Atlas) -> Exhibits:
-    if pane.screen.of(HeadsFields).heads_of != "one":
-        return {}
-    return {"circuits": circuits_of_head(pane, atlas, place_on(pane, atlas))}
+    parts_of(atlas_so_far(gathered, pane.recording.numbering)).draw(pane)
 
 
 def _exhibits(pane: Pane) -> Exhibits:
-    """The heads of the folder's survey; else of the one that is made, where it is asked for."""
+    """Declare those of the folder's survey; else of the one that is made, where that is asked."""
     if not pane.is_of_asked_checkpoint:
         return {}
-    if pane.screen.of(HeadsFields).heads_of == "ask":
-        return exhibits_of_question(pane)
-    atlas = atlas_of(pane.request, pane.recording.numbering)
-    if atlas is not None:
-        return {**_exhibits_of(pane, atlas), **_circuits(pane, atlas)}
+    parts = _parts(pane)
+    if parts is not None:
+        return parts.part_on(pane).exhibits(pane)  # what it refuses, a figure says
     if is_public() or not pane.screen.of(HeadsFields).heads_survey:
         return {}
-    study, names = HeadSurvey.of(pane.request), _names(pane)
+    names = {"deciles": "Rows by decile", "footprint": "Footprint", "labels": "Labels"}
+    if _chosen(pane) != "one":
+        kinds = kinds_on(pane, pane.recording.attentions)
+        names = {f"map_{kind}": "Heads" for kind in kinds} | {"heads": "Heads"}
+    study = HeadSurvey.of(pane.request)
     return {
         name: Growth(title, study, partial(_exhibit_so_far, pane, name))
         for name, title in names.items()
@@ -116,17 +119,10 @@ def _exhibits(pane: Pane) -> Exhibits:
 
 
 def _exhibit_so_far(pane: Pane, name: str, gathered: Gathered) -> Exhibit:
-    return _exhibits_of(pane, atlas_so_far(gathered, pane.recording.numbering))[name]
-
-
-def _names(pane: Pane) -> dict[str, str]:
-    """The names and titles of the exhibits of a survey that is made."""
-    own = pane.screen.of(HeadsFields)
-    if own.heads_of == "one":
-        return {"deciles": "Rows by decile", "footprint": "Footprint", "labels": "Labels"}
-    kinds = list(pane.recording.attentions)
-    kinds = [own.heads_kind] if own.heads_kind in kinds else kinds
-    return {f"map_{kind}": "Heads" for kind in kinds} | {"heads": "Heads"}
+    parts = parts_of(atlas_so_far(gathered, pane.recording.numbering))
+    exhibit = parts.part_on(pane).exhibits(pane)[name]
+    assert isinstance(exhibit, Exhibit)
+    return exhibit
 
 
 PAGE = Page(

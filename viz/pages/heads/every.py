@@ -31,7 +31,7 @@ from viz.state.page import Pane
 from viz.state.state import bound, change, session
 from viz.ui.controls import choose_one, help_of
 from viz.ui.saving import download, for_a_paper
-from viz.ui.showing import columns, show_for_choice, show_with_files
+from viz.ui.showing import below, columns, show_for_choice, show_with_files
 
 # All heads of a checkpoint: a map of each kind, and a table of those that are chosen there, that
 # a search finds, in the order of a column.
@@ -61,7 +61,7 @@ def choose_maps(pane: Pane, atlas: Atlas) -> None:
     if len(atlas.kinds) > 1:
         titles = {ALL: "All kinds"} | {kind: kind_title(kind) for kind in atlas.kinds}
         choose_one("Heads", "heads_kind", titles, own.heads_kind, **look)
-    numbers = _numbers(atlas, _kinds(pane, atlas))
+    numbers = _numbers(atlas, kinds_on(pane, atlas.kinds))
     axes = {LIKENESS: "By likeness"} | numbers
     look |= {"as_list": True, "width": 170}
     if choose_one("Across", "heads_x", axes, own.heads_x, **look) != LIKENESS:
@@ -70,7 +70,7 @@ def choose_maps(pane: Pane, atlas: Atlas) -> None:
 
 def exhibits_of_all(pane: Pane, atlas: Atlas) -> dict[str, Exhibit]:
     """A map of each kind that is seen, and the table of the heads that are listed."""
-    own, kinds = pane.screen.of(HeadsFields), _kinds(pane, atlas)
+    own, kinds = pane.screen.of(HeadsFields), kinds_on(pane, atlas.kinds)
     numbers = _numbers(atlas, kinds)
     x = own.heads_x if own.heads_x in numbers else LIKENESS
     y = own.heads_y if own.heads_y in numbers else next(iter(numbers))
@@ -92,7 +92,11 @@ def exhibits_of_all(pane: Pane, atlas: Atlas) -> dict[str, Exhibit]:
 
 
 def all_heads(pane: Pane, atlas: Atlas) -> None:
-    """The maps beside each other, and the table below."""
+    """The maps beside each other, the table below, and whose sentences these are."""
+    n_named = sum(bool(labels) for labels in atlas.labels.values())
+    of_all = f"{n_named:d} of {counted(len(atlas.heads), 'head', 'heads')}"
+    text = f"{of_all} have a label, over {sentences(atlas.survey.n_sentences)}. {literal(SAYS)}"
+    st.caption(text, help=help_of("head_label", "head_worth", "footprint"))
     exhibits, n = exhibits_of_all(pane, atlas), session().of(Clearings).n
     maps = {name: each for name, each in exhibits.items() if name != TABLE}
     for place, (name, exhibit) in zip(columns(len(maps)), maps.items(), strict=True):
@@ -106,16 +110,16 @@ def all_heads(pane: Pane, atlas: Atlas) -> None:
             "headscope-survey.csv",
             "Every number of every head, with its interval",
         )
+    below(lambda _: _say_card(atlas), pane)
 
 
 def _choose_rows(pane: Pane, atlas: Atlas, maps: Mapping[str, Exhibit]) -> None:
     """Draw the search, the order, how many heads are listed, and the files of the maps."""
-    own, look = pane.screen.of(HeadsFields), dict[str, Any]()
-    look = {"label_visibility": "collapsed"}
+    own, look = pane.screen.of(HeadsFields), dict[str, Any](label_visibility="collapsed")
     with st.container(horizontal=True, vertical_alignment="center", key="heads rows"):
         find: Any = {"placeholder": "Find a head or what it does", "width": 260}
         st.text_input("Find", own.heads_find, **look, **find, **bound("heads_find", own.heads_find))
-        numbers = _numbers(atlas, _kinds(pane, atlas))
+        numbers = _numbers(atlas, kinds_on(pane, atlas.kinds))
         orders = {LAYER: "By layer", LABEL: "By label"}
         orders |= {name: f"By {title.lower()}" for name, title in numbers.items()}
         look |= {"as_list": True, "width": 200}
@@ -126,20 +130,15 @@ def _choose_rows(pane: Pane, atlas: Atlas, maps: Mapping[str, Exhibit]) -> None:
             text = f"{len(own.heads_among):d} chosen on the maps"
             st.button(text, icon=":material/close:", help="List all heads again", on_click=_clear)
         for_a_paper(pane, maps, "paper maps")
-    if own.heads_order in numbers and (meaning := _meaning(own.heads_order)):
-        st.caption(literal(meaning))
+    of = (metrics() | roles()).get(own.heads_order)  # other numbers have a line that explains them
+    if own.heads_order in numbers and of is not None:
+        st.caption(literal(f"{of.title}: {of.explain}"))
 
 
-def _meaning(order: str) -> str:
-    """Say what heads are ranked by; empty of a number that another line explains."""
-    of = (metrics() | roles()).get(order)
-    return "" if of is None else f"{of.title}: {of.explain}"
-
-
-def _kinds(pane: Pane, atlas: Atlas) -> list[str]:
+def kinds_on(pane: Pane, kinds: Iterable[str]) -> list[str]:
     """The kind that is chosen, or all of them."""
-    kind = pane.screen.of(HeadsFields).heads_kind
-    return [kind] if kind in atlas.kinds else list(atlas.kinds)
+    chosen = pane.screen.of(HeadsFields).heads_kind
+    return [kind for kind in kinds if kind == chosen] or list(kinds)
 
 
 def _numbers(atlas: Atlas, kinds: Iterable[str]) -> dict[str, str]:
@@ -149,23 +148,15 @@ def _numbers(atlas: Atlas, kinds: Iterable[str]) -> dict[str, str]:
 
 def _places(pane: Pane, atlas: Atlas) -> list[Place]:
     """The heads of these kinds that were chosen and that the search finds, in their order."""
-    own, kinds = pane.screen.of(HeadsFields), _kinds(pane, atlas)
-    wanted = own.heads_find.casefold().split()
+    own, kinds = pane.screen.of(HeadsFields), kinds_on(pane, atlas.kinds)
+    wanted, places = own.heads_find.casefold().split(), list[Place]()
     among = set(own.heads_among) & set(atlas.heads) or set(atlas.heads)
-    places = [
-        place
-        for place in atlas.heads
-        if place in among
-        and place[0] in kinds
-        and all(word in _words(atlas, place) for word in wanted)
-    ]
+    for place in atlas.heads:
+        titles = (label.title for label in atlas.labels.get(place, ()))
+        text = " ".join((head_name(place, atlas), *titles)).casefold()
+        if place in among and place[0] in kinds and all(word in text for word in wanted):
+            places.append(place)
     return sorted(places, key=partial(_rank, atlas, own.heads_order))
-
-
-def _words(atlas: Atlas, place: Place) -> str:
-    """Whatever a search looks at."""
-    titles = (label.title for label in atlas.labels.get(place, ()))
-    return " ".join((head_name(place, atlas), *titles)).casefold()
 
 
 def _rank(atlas: Atlas, order: str, place: Place) -> tuple[float | str, ...]:
@@ -183,7 +174,8 @@ def _rank(atlas: Atlas, order: str, place: Place) -> tuple[float | str, ...]:
 
 def _take(kind: str, chosen: Sequence[Sequence[Any]]) -> None:
     """Open the head that was clicked; list those that were drawn around, beside other maps'."""
-    places = [_place(str(card[-1])) for card in chosen]
+    named = (str(card[-1]).rsplit(".", 2) for card in chosen)
+    places = [(kind, int(layer), int(head)) for kind, layer, head in named]
     if len(places) == 1:
         _, layer, head = places[0]
         change(heads_of="one", kind=kind, layer=layer, head=head)
@@ -192,25 +184,12 @@ def _take(kind: str, chosen: Sequence[Sequence[Any]]) -> None:
     change(heads_among=(*(each for each in before if each[0] != kind), *places))
 
 
-def _place(text: str) -> Place:
-    kind, layer, head = text.rsplit(".", 2)
-    return kind, int(layer), int(head)
-
-
 def _clear() -> None:
     session().of(Clearings).n += 1
     change(heads_among=())
 
 
-def say_heads(atlas: Atlas) -> None:
-    """Say how many heads have a label, over how many sentences, and what the marks mean."""
-    n = sentences(atlas.survey.n_sentences)
-    n_named = sum(bool(labels) for labels in atlas.labels.values())
-    text = f"{n_named:d} of {counted(len(atlas.heads), 'head', 'heads')} have a label, over {n}."
-    st.caption(f"{text} {literal(SAYS)}", help=help_of("head_label", "head_worth", "footprint"))
-
-
-def say_card(atlas: Atlas) -> None:
+def _say_card(atlas: Atlas) -> None:
     """Say whose sentences these are, and when they were read."""
     about = _LINK.sub(r"\1 (\2)", atlas.shipped.about).replace("`", "")
     for paragraph in about.split("\n\n"):

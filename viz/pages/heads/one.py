@@ -8,7 +8,6 @@ from weakref import WeakKeyDictionary
 from transformer.analysis.tables import Side
 from transformer.corpus.labels import Atlas
 from transformer.corpus.shipped import Place
-from transformer.corpus.surveyed import Decile
 from transformer.corpus.surveyed import Row as HeadRow
 from transformer.inspection.circuits import Composition, Heads, Products, compositions, products_of
 from transformer.token import Token
@@ -87,32 +86,27 @@ def _bytes_of(products: Sequence[tuple[Place, Products]]) -> int:
     return sum(each.n_bytes for _, each in products)
 
 
-def circuits_of_head(pane: Pane, atlas: Atlas, place: Place) -> Growth[Composed]:
-    """The heads that it reads, and that read it."""
+def circuits_of_head(pane: Pane, atlas: Atlas) -> Growth[Composed]:
+    """The heads that the open one reads, and that read it."""
+    place = place_on(pane, atlas)
+    name = head_name(place, atlas)
+
+    def exhibit(composed: Composed) -> Exhibit:
+        if not any(composed):
+            raise NothingLeft(f"No layer above or below {name} reads heads or is read.")
+        title, of = f"Circuits of {name}", partial(at_head, pane.screen)
+        table = circuits_table(title, *composed, atlas, lambda other: link(of(other)))
+        says = f"The heads that {name} reads most, and those that read it most."
+        return Exhibit(title, table, says, is_main=False, about="checkpoint")
+
     study = HeadCircuits(pane.request.checkpoint, pane.request.version, place)
-    exhibit = partial(_exhibit, pane, atlas, place)
-    return Growth("Circuits", study, exhibit, is_main=False)
+    return Growth(f"Circuits of {name}", study, exhibit, is_main=False)
 
 
-def _exhibit(pane: Pane, atlas: Atlas, place: Place, composed: Composed) -> Exhibit:
-    title = f"Circuits of {head_name(place, atlas)}"
-    if not any(composed):
-        name = head_name(place, atlas)
-        raise NothingLeft(f"No layer above or below {name} reads heads or is read.")
-
-    def link_of(other: Place) -> str:
-        return link(at_head(pane.screen, other))
-
-    table = circuits_table(title, *composed, atlas, link_of)
-    says = f"The heads that {head_name(place, atlas)} reads most, and those that read it most."
-    return Exhibit(title, table, says, is_main=False, about="checkpoint")
-
-
-def draw_circuits(pane: Pane, atlas: Atlas, place: Place) -> None:
+def _draw_circuits(pane: Pane, atlas: Atlas) -> None:
     """Draw them as soon as they are computed; a reason, where weights cannot be read."""
-    title = f"Circuits of {head_name(place, atlas)}"
-    st.markdown(f"**{literal(title)}**", help=literal(EXPLAIN))
-    growth = circuits_of_head(pane, atlas, place)
+    growth = circuits_of_head(pane, atlas)
+    st.markdown(f"**{literal(growth.title)}**", help=literal(EXPLAIN))
     composed = paid(growth.study, st.empty())
     if composed is None:
         return
@@ -122,7 +116,7 @@ def draw_circuits(pane: Pane, atlas: Atlas, place: Place) -> None:
         note(reason)
 
 
-def draw_training(pane: Pane, atlas: Atlas, place: Place) -> None:
+def _draw_training(pane: Pane, atlas: Atlas) -> None:
     """Draw the head at each snapshot of its own training, on the sentence that is chosen."""
     if not pane.is_of_asked_checkpoint:
         return
@@ -134,7 +128,8 @@ def draw_training(pane: Pane, atlas: Atlas, place: Place) -> None:
     growth = None if result is None else heads_exhibits(replace(pane, result=result)).get("heads")
     if growth is None:
         return
-    st.markdown(f"**{literal(f'{head_name(place, atlas)} over training')}**")
+    name = head_name(place_on(pane, atlas), atlas)
+    st.markdown(f"**{literal(f'{name} over training')}**")
     course = whole(growth.study, st.empty())
     if course is None:
         return
@@ -149,18 +144,6 @@ def draw_training(pane: Pane, atlas: Atlas, place: Place) -> None:
 SPACE = "▁"
 SPACES = SPACE, " "
 """A space that is a piece by itself; models of characters have the second one."""
-
-
-def rows_of(
-    atlas: Atlas, place: Place, rows: Iterable[HeadRow], screen: Screen, group: str = ""
-) -> list[RowInSentence]:
-    """These rows of a head, each with the address that opens it on Explore."""
-    return [_row(atlas, place, row, screen, group) for row in rows]
-
-
-def group_of(decile: Decile) -> str:
-    """The weights of a decile, and its share of the rows."""
-    return f"{number(decile.low)} to {number(decile.high)}"
 
 
 @dataclass(frozen=True)
@@ -192,6 +175,13 @@ def _sentence(atlas: Atlas, kind: str, line: int) -> _Sentence:
         written = () if names == queries else named
         cache[kind, line] = _Sentence(*spread(keys, is_apart), read, column, named, written)
     return cache[kind, line]
+
+
+def rows_of(
+    atlas: Atlas, place: Place, rows: Iterable[HeadRow], screen: Screen, group: str = ""
+) -> list[RowInSentence]:
+    """These rows of a head, each with the address that opens it on Explore."""
+    return [_row(atlas, place, row, screen, group) for row in rows]
 
 
 def _row(atlas: Atlas, place: Place, row: HeadRow, screen: Screen, group: str) -> RowInSentence:
@@ -294,11 +284,14 @@ def exhibits_of_head(pane: Pane, atlas: Atlas) -> dict[str, Exhibit]:
     deciles = [
         row
         for decile in head.deciles
-        for row in rows_of(atlas, place, decile.rows, screen, group_of(decile))
+        for weights in [f"{number(decile.low)} to {number(decile.high)}"]
+        for row in rows_of(atlas, place, decile.rows, screen, weights)
     ]
     strongest = rows_of(atlas, place, head.strongest, screen)
     near = atlas.relatives(place, MOST_RELATIVES)
     links = [link(at_head(screen, each)) for each, _ in near]
+    label = atlas.label(place)
+    does = f"{name} has no label" if label is None else f"{name}: {label_text(label)}"
     exhibits = {
         "deciles": Exhibit(
             f"Rows of {name} by decile",
@@ -306,9 +299,7 @@ def exhibits_of_head(pane: Pane, atlas: Atlas) -> dict[str, Exhibit]:
             f"Rows of {name}, drawn at random from each tenth by their largest weight.",
         ),
         "footprint": Exhibit(f"Footprint of {name}", chart(head), describe(head)),
-        "labels": Exhibit(
-            f"Labels of {name}", labels_table(atlas.labels.get(place, ())), name_of(atlas, place)
-        ),
+        "labels": Exhibit(f"Labels of {name}", labels_table(atlas.labels.get(place, ())), does),
         "numbers": Exhibit(
             f"Numbers of {name}", numbers_of_head(atlas, place), f"{name} in numbers"
         ),
@@ -332,23 +323,13 @@ def exhibits_of_head(pane: Pane, atlas: Atlas) -> dict[str, Exhibit]:
     }
 
 
-def name_of(atlas: Atlas, place: Place) -> str:
-    """Say what a head does, by the surest of its labels, with score, interval and baseline."""
-    label = atlas.label(place)
-    name = head_name(place, atlas)
-    return f"{name} has no label" if label is None else f"{name}: {label_text(label)}"
-
-
 def one_head(pane: Pane, atlas: Atlas) -> None:
     """Draw its name with evidence, its sentences, and what leads on."""
-    below(_say_rows, pane)
+    help = help_of("head_label", "head_worth", "footprint")
+    below(lambda _: st.caption(ROWS, help=help), pane)
     show_ahead(pane.screen, HEAD, lambda screen: _part(replace(pane, screen=screen), atlas))
     for_a_paper(pane, exhibits_of_head(pane, atlas), "paper head")
     below(partial(_further, atlas), pane)
-
-
-def _say_rows(pane: Pane) -> None:
-    st.caption(ROWS, help=help_of("head_label", "head_worth", "footprint"))
 
 
 def _part(pane: Pane, atlas: Atlas) -> Part:
@@ -363,11 +344,11 @@ def _part(pane: Pane, atlas: Atlas) -> Part:
 
 def _further(atlas: Atlas, pane: Pane) -> None:
     """Draw what takes its time, after the rest: circuits, and training."""
-    place, (left, right) = place_on(pane, atlas), columns(WIDTHS, gap="large")
-    with left:
-        draw_circuits(pane, atlas, place)
-    with right:
-        draw_training(pane, atlas, place)
+    for place, draw in zip(
+        columns(WIDTHS, gap="large"), (_draw_circuits, _draw_training), strict=True
+    ):
+        with place:
+            draw(pane, atlas)
 
 
 def _links(pane: Pane, place: Place, atlas: Atlas) -> str:

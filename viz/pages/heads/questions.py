@@ -11,7 +11,6 @@ import torch
 
 from transformer.analysis.reading import PLAIN, AttentionMap, Reading, read, row_tokens
 from transformer.corpus.ask import Answer, Frequency, answers, over
-from transformer.corpus.labels import Atlas
 from transformer.corpus.questions import (
     GRAMMAR,
     MOST_CELLS,
@@ -223,15 +222,11 @@ def _exhibit(
         name = f"{n} of {counted_.of}" if counted_.of else n
         says = f"{says}, and over {name}"
         others = Others(counted_.counts, name, counted_.n_done == counted_.n_all)
-    table, is_main = answers_table(rows, rest, others, _atlas(pane)), pane.screen.page == "heads"
+    atlas = None
+    with suppress(Refusal):  # the page says it of its other parts
+        atlas = atlas_of(pane.request, pane.recording.numbering)
+    table, is_main = answers_table(rows, rest, others, atlas), pane.screen.page == "heads"
     return Exhibit(question, table, f"{says}.", is_main=is_main)
-
-
-def _atlas(pane: Pane) -> Atlas | None:
-    try:
-        return atlas_of(pane.request, pane.recording.numbering)
-    except Refusal:
-        return None
 
 
 def _row(pane: Pane, of: Answer, pins: tuple[str, ...] | None) -> AnswerRow:
@@ -244,19 +239,14 @@ def _row(pane: Pane, of: Answer, pins: tuple[str, ...] | None) -> AnswerRow:
             (attention.keys, of.key),
         )
     )
-    pins = _pins(pane, of) if pins is None else pins
+    if pins is None:  # both words, as Explore shows them
+        map = read(pane.recording, of.kind, pane.reading)
+        row, column = map.row_of(of.query[0]), map.column_of(of.key[0])
+        pins = *[f"q{row}"] * (row is not None), *[f"k{column}"] * (column is not None)
     asks = pane.screen.of(ExploreFields).asks and "there"  # what was asked goes by the pins now
     screen = put(on_explore(pane.screen, place), pins=pins, asks=asks)
     name = head_name(place, pane.recording)
     return AnswerRow(of, name, " → ".join(words), link(screen), link(at_head(pane.screen, place)))
-
-
-def _pins(pane: Pane, of: Answer) -> tuple[str, ...]:
-    """Both words, as Explore shows them."""
-    map = read(pane.recording, of.kind, pane.reading)
-    row, column = map.row_of(of.query[0]), map.column_of(of.key[0])
-    pins = [f"q{row}"] * (row is not None) + [f"k{column}"] * (column is not None)
-    return tuple(pins)
 
 
 # A question about heads: in words, as who links “it” to “animal”?, or by cells that are drawn.
@@ -390,8 +380,10 @@ def ask_of_pins(pane: Pane) -> None:
     if not every:
         st.caption(NONE)
     for name, offer in every.items():
+        words = [f"“{each}”" for each in (offer.pattern.query, offer.pattern.key) if each]
+        does = f"link {' to '.join(words)}" if len(words) > 1 else f"look at {words[0]}"
         st.button(
-            literal(_title(offer.pattern)),
+            literal(f"Which heads {does}?"),
             on_click=change,
             kwargs={"asks": None if name == open_ else name},
             icon=f":material/{'expand_less' if name == open_ else 'expand_more'}:",
@@ -399,17 +391,3 @@ def ask_of_pins(pane: Pane) -> None:
         )
     if open_ in every:
         draw_link("Ask in words", at_question(pane.screen, str(every[open_].pattern)))
-
-
-def answer_pins(pane: Pane) -> None:
-    """Draw the heads that answer the question that is open."""
-    show_declared(pane, exhibits_of_pins)
-
-
-def _title(pattern: Pattern) -> str:
-    words = [f"“{each}”" for each in (pattern.query, pattern.key) if each]
-    return (
-        f"Which heads link {' to '.join(words)}?"
-        if len(words) > 1
-        else (f"Which heads look at {words[0]}?")
-    )
