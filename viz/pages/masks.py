@@ -1,10 +1,11 @@
 """Masks: which cells are forbidden when two sentences of different length are one batch."""
 
 from collections.abc import Sequence
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass
 from typing import Any
 
-from transformer import Checkpoint, InputError, Recording
+from transformer import InputError, Recording
 from transformer.batch_masks import SentenceMasks, batch_masks, pad_token, used_masks
 from viz.app_packages import DeltaGenerator, st
 from viz.exhibits.chart import Chart
@@ -51,10 +52,10 @@ class Batch:
 def draw(pane: Pane) -> None:
     """Say what masks are for and what the model does; then draw each sentence with its masks."""
     with st.container():
-        _batch_and_masks(pane, pane.screen.of(MasksFields), st.container(key="under words"))
+        _draw(pane, pane.screen.of(MasksFields), st.container(key="under words"))
 
 
-def _batch_and_masks(pane: Pane, own: MasksFields, words: DeltaGenerator) -> None:
+def _draw(pane: Pane, own: MasksFields, words: DeltaGenerator) -> None:
     with st.container(key="under masks"):
         field, kinds, which = st.columns([6, 3.4, 3.4], vertical_alignment="bottom")
     with field:
@@ -69,7 +70,8 @@ def _batch_and_masks(pane: Pane, own: MasksFields, words: DeltaGenerator) -> Non
     with which:
         choose_one("Masks", "masks", SOURCES, own.masks)
     with words:
-        explain(what_for(batch.kind), literal(what_is_done(pane, batch)))
+        what_for = WHAT_FOR + (WHAT_FOR_DECODER if batch.kind == "decoder_self" else "")
+        explain(what_for, literal(what_is_done(pane, batch)))
     exhibits = _exhibits_of(batch)
     look: Any = {"vertical_alignment": "center"}
     with st.container(horizontal=True, key="under legend", **look):
@@ -87,10 +89,6 @@ def _batch_and_masks(pane: Pane, own: MasksFields, words: DeltaGenerator) -> Non
             show_sentence(number, batch.masks[number - 1], of_one)
 
 
-def _exhibits(pane: Pane) -> dict[str, Exhibit]:
-    return _exhibits_of(_batch(pane))
-
-
 def _batch(pane: Pane) -> Batch:
     """Make the batch that the Screen names; usually of the decoder: there two masks meet."""
     answer, own = pane.answer, pane.screen.of(MasksFields)
@@ -98,26 +96,15 @@ def _batch(pane: Pane) -> Batch:
     recordings = (recording_of_text(answer.request), second)
     kinds = list(recordings[0].attentions)
     kind = next(it for it in (own.mask_kind, USUAL, *kinds) if it in kinds)
-    used = masks_in_use(answer.checkpoint, recordings, kind) if own.masks != "textbook" else None
+    used = None
+    if own.masks != "textbook":
+        with suppress(InputError):  # what cannot be seen is not said to be used
+            used = used_masks(answer.checkpoint, recordings, kind)
     attentions = [each.attentions[kind] for each in recordings]
     masks = used or batch_masks(attentions, pad_token(answer.checkpoint))
-    texts, side = (answer.request.text, text), padded_side(recordings[0], kind)
-    return Batch(texts, kind, side, masks, used is not None)
-
-
-def masks_in_use(
-    checkpoint: Checkpoint, recordings: Sequence[Recording], kind: str
-) -> list[SentenceMasks] | None:
-    """Return the masks that the model uses; None where they cannot be seen."""
-    try:
-        return used_masks(checkpoint, recordings, kind)
-    except InputError:
-        return None
-
-
-def what_for(kind: str) -> str:
-    """Say why there are masks, in this kind of attention."""
-    return WHAT_FOR + (WHAT_FOR_DECODER if kind == "decoder_self" else "")
+    side = "target" if kind == "decoder_self" else "source"
+    side = side if "cross" in kinds else "text"  # where no source meets a target, all is one text
+    return Batch((answer.request.text, text), kind, side, masks, used is not None)
 
 
 def what_is_done(pane: Pane, batch: Batch) -> str:
@@ -184,13 +171,6 @@ def record_second(answer: Answer, typed: str | None, default: str) -> tuple[str,
     return answer.request.text, recording_of_text(answer.request)
 
 
-def padded_side(recording: Recording, kind: str) -> str:
-    """Name the side of the padding: where no source meets a target, all is one text."""
-    if "cross" not in recording.attentions:
-        return "text"
-    return "target" if kind == "decoder_self" else "source"
-
-
 def legend(batch: Sequence[SentenceMasks]) -> None:
     """Explain the colours in words; only those that a mask of the batch may have."""
     theme, inline = current_theme(), "display:inline-block"
@@ -209,16 +189,16 @@ def show_sentence(number: int, masks: SentenceMasks, exhibits: Sequence[Exhibit]
     """The masks of one sentence of the batch: each by itself and together, or as one picture."""
     n_keys = counted(masks.n_keys, "key", "keys")
     st.markdown(f"**Sentence {number:d}** · {n_keys}, {masks.n_padding:d} of padding")
-    first, *others = exhibits
-    if not others:
-        _show(first)
-        return
-    single, together = columns(WIDTHS)
-    with single:
-        _show(first)
-        _show(others[0])
-    with together:
-        _show(others[1])
+    *single, last = exhibits
+    places: Sequence[Any] = columns(WIDTHS) if single else [nullcontext(), nullcontext()]
+    for place, several in zip(places, (single, [last]), strict=True):
+        with place:
+            for each in several:
+                chart = each.small or each.content
+                assert isinstance(chart, Chart)
+                # The buttons of a small figure would lie on its cells.
+                bar = "hover" if chart.y.is_labelled else False
+                show(each, chart.name, displayModeBar=bar)
 
 
 def pictures(batch: Batch, number: int) -> list[Picture]:
@@ -254,19 +234,12 @@ def _exhibits_of(batch: Batch) -> dict[str, Exhibit]:
     return exhibits
 
 
-def _show(exhibit: Exhibit) -> None:
-    chart = exhibit.small or exhibit.content
-    assert isinstance(chart, Chart)
-    # The buttons of a small figure would lie on its cells.
-    show(exhibit, chart.name, displayModeBar="hover" if chart.y.is_labelled else False)
-
-
 PAGE = Page(
     "masks",
     "Masks",
     "Learn",
     11,
     draw,
-    exhibits=_exhibits,
+    exhibits=lambda pane: _exhibits_of(_batch(pane)),
     subject="Which cells of attention are masked when sentences of different length are one batch",
 )

@@ -52,9 +52,16 @@ def draw(pane: Pane) -> None:
     """The table beside the choice of its sizes, and its curves below."""
     device = str(choose_device())
     choices, table = st.columns((1, 3), gap="large")
+    sizes, n = sizes_on(pane)
     with choices, st.container(key="sizes"):
-        sizes, n = _sizes(pane)
-    measured = known_times(sizes)
+        left, right = st.columns(2)
+        with left:
+            _choose("d", sizes.d)
+            _choose("k", sizes.k)
+        with right:
+            whole_number("*n*, length", "n", n, SHORTEST, LONGEST, LENGTH)
+            _choose("r", sizes.r)
+    measured = session().of(Times).by_sizes.get(sizes)  # it never measures by itself
     with choices, st.container(horizontal=True):
         download(
             "Costs as CSV",
@@ -74,8 +81,9 @@ def draw(pane: Pane) -> None:
         with column:
             show(each, f"layer_costs {quantity} {sizes} {n}")
     for place in places[len(exhibits) :]:
-        with place:
-            ask_for_times(sizes, device)
+        with place, st.container(height=BESIDE, border=False, vertical_alignment="center"):
+            st.markdown("How long do real layers of these sizes take?")
+            measure_button(sizes, device, "Measure on this machine")
     st.caption(remarks(measured, sizes, n))
 
 
@@ -104,44 +112,22 @@ def cost_exhibits(sizes: Sizes, n: int, measured: Measured | None) -> dict[str, 
     return exhibits | {TIMES: times}
 
 
-def _sizes(pane: Pane) -> tuple[Sizes, int]:
+def sizes_on(pane: Pane) -> tuple[Sizes, int]:
+    """The sizes and the length that the Screen names; the usual ones where it names no such."""
     own = pane.screen.of(WhyAttentionFields)
-    left, right = st.columns(2)
-    with left:
-        d, k = choose("d", own.d), choose("k", own.k)
-    with right:
-        n = whole_number("*n*, length", "n", own.n, SHORTEST, LONGEST, LENGTH)
-        r = choose("r", own.r)
-    return Sizes(d, k, r), n
+    chosen = {"d": own.d, "k": own.k, "r": own.r}
+    sizes = {
+        letter: number if (number := chosen[letter]) in options else usual
+        for letter, (_, options, usual) in SIZES.items()
+    }
+    n = own.n if own.n is not None and SHORTEST <= own.n <= LONGEST else LENGTH
+    return Sizes(**sizes), n
 
 
-def choose(letter: str, number: int | None) -> int:
-    """One size, from a few values worth comparing."""
-    (title, options, usual), chosen = SIZES[letter], _size(letter, number)
-    st.select_slider(
-        f"*{literal(letter)}*, {literal(title)}", options, chosen, **bound(letter, chosen, usual)
-    )
-    return chosen
-
-
-def _size(letter: str, number: int | None) -> int:
-    _, options, usual = SIZES[letter]
-    return number if number in options else usual
-
-
-def _exhibits(pane: Pane) -> dict[str, Exhibit]:
-    own = pane.screen.of(WhyAttentionFields)
-    d, k, r = _size("d", own.d), _size("k", own.k), _size("r", own.r)
-    number = own.n
-    n = number if number is not None and SHORTEST <= number <= LONGEST else LENGTH
-    return cost_exhibits(Sizes(d, k, r), n, None)
-
-
-def ask_for_times(sizes: Sizes, device: str) -> None:
-    """Before the measured curves are asked for, what would be measured."""
-    with st.container(height=BESIDE, border=False, vertical_alignment="center"):
-        st.markdown("How long do real layers of these sizes take?")
-        measure_button(sizes, device, "Measure on this machine")
+def _choose(letter: str, chosen: int) -> None:
+    title, options, usual = SIZES[letter]
+    label = f"*{literal(letter)}*, {literal(title)}"
+    st.select_slider(label, options, chosen, **bound(letter, chosen, usual))
 
 
 def remarks(measured: Measured | None, sizes: Sizes, n: int) -> str:
@@ -168,11 +154,6 @@ class Times:
     """The times of real layers that a session asked for."""
 
     by_sizes: dict[Sizes, Measured] = field(default_factory=dict)
-
-
-def known_times(sizes: Sizes) -> Measured | None:
-    """Return what this session has measured for these sizes. Never measures by itself."""
-    return session().of(Times).by_sizes.get(sizes)
 
 
 def measure_button(sizes: Sizes, device: str, title: str, quiet: bool = False) -> None:
@@ -204,6 +185,6 @@ PAGE = Page(
     12,
     draw,
     shows="nothing",
-    exhibits=_exhibits,
+    exhibits=lambda pane: cost_exhibits(*sizes_on(pane), None),
     subject="The cost of attention beside that of recurrence and convolution",
 )
