@@ -268,13 +268,10 @@ ROWS = (
 def place_on(pane: Pane, atlas: Atlas) -> Place:
     """The head that the Screen names; the checkpoint's own where the survey has none of it."""
     screen, default = pane.screen, pane.default
-    place = screen.kind or default.kind, screen.layer, screen.head
-    whole = (
-        place[0],
-        default.layer if place[1] is None else place[1],
-        default.head if place[2] is None else place[2],
-    )
-    return whole if whole in atlas.heads else next(iter(atlas.heads))
+    layer = default.layer if screen.layer is None else screen.layer
+    head = default.head if screen.head is None else screen.head
+    place = screen.kind or default.kind, layer, head
+    return place if place in atlas.heads else next(iter(atlas.heads))
 
 
 def exhibits_of_head(pane: Pane, atlas: Atlas) -> dict[str, Exhibit]:
