@@ -11,9 +11,11 @@ from typing import Any
 
 import numpy as np
 import torch
+from torch import Tensor
 
 from transformer.analysis.ablation import Sweep
-from transformer.analysis.tables import Side, Sides, judged_at, writing_at
+from transformer.analysis.patching import Patching
+from transformer.analysis.tables import Side, Sides, judged_at, patched_at, writing_at
 from transformer.batch_masks import SentenceMasks
 from transformer.complexity import LAYERS, LENGTHS, Measured, Sizes
 from transformer.decoding import Decoding
@@ -108,28 +110,6 @@ def coverage_csv(recording: Recording, layer: int) -> bytes:
             {"step": t, **query, **key, "received": f"{sums[t][s]:.9g}"}
             for t, query in enumerate(sides.queries[-n:])
             for s, key in enumerate(sides.keys)
-        ]
-    )
-
-
-def sweep_csv(sweep: Sweep, recording: Recording, outputs: Mapping[Edit, str]) -> bytes:
-    """A sweep, one line per head and token, in nats; of a classifier per head and class.
-
-    query_position is where a token was written, as in the file of a head. log_prob is without the
-    edit, change what the edit adds to it; of a text's vector minus the angle of its turn, in
-    degrees, or of its cosine with a second one. recording: of the same text and output, without
-    edits; outputs: the output with each edit, as far as it is known.
-    """
-    origins = judged_at(sweep.output, recording)
-    plain = sweep.log_probs.tolist()
-    return rows_csv(
-        [
-            {"edit": str(edit)}
-            | origin
-            | {"log_prob": f"{log_prob:.9g}", "change": f"{change:.9g}"}
-            | {"written": outputs.get(edit, "")}
-            for edit, changes in zip(sweep.edits, sweep.changes.tolist(), strict=True)
-            for origin, log_prob, change in zip(origins, plain, changes, strict=True)
         ]
     )
 
@@ -238,3 +218,53 @@ def _tokens_json(recording: Recording) -> str:
 
 def _plain(tokens: Sequence[Token]) -> list[dict[str, Any]]:
     return [{"id": t.id, "piece": t.piece, "special": t.special} for t in tokens]
+
+
+# The results of studies as rows: what a page offers as CSV.
+
+
+def sweep_rows(
+    sweep: Sweep, recording: Recording, outputs: Mapping[Edit, str]
+) -> list[dict[str, str]]:
+    """A sweep, one row per head and token, in nats; of a classifier per head and class.
+
+    query_position is where a token was written, as in the file of a head. log_prob is without the
+    edit, change what the edit adds to it; of a text's vector minus the angle of its turn, in
+    degrees, or of its cosine with a second one. recording: of the same text and output, without
+    edits; outputs: the output with each edit, as far as it is known.
+    """
+    origins = judged_at(sweep.output, recording)
+    plain = sweep.log_probs.tolist()
+    return [
+        {"edit": str(edit)}
+        | origin
+        | {"log_prob": f"{log_prob:.9g}", "change": f"{change:.9g}"}
+        | {"written": outputs.get(edit, "")}
+        for edit, changes in zip(sweep.edits, sweep.changes.tolist(), strict=True)
+        for origin, log_prob, change in zip(origins, plain, changes, strict=True)
+    ]
+
+
+def patch_rows(patches: Patching) -> list[dict[str, Any]]:
+    """Every patch that was tried, with its effect: of a head, or of the state at a token."""
+    origins = {kind: patched_at(patches, kind) for kind in patches.places}
+
+    def where(patch: Edit) -> Mapping[str, Any]:
+        is_head = patch.name == "head-from"
+        return {"head": patch.head} if is_head else origins[patch.place][patch.query]
+
+    return [
+        {"edit": patch.name, "kind": patch.place, "layer": patch.layer}
+        | {**where(patch), "effect": effect}
+        for patch, effect in patches.effects.items()
+    ]
+
+
+def divergence_rows(divergences: Mapping[str, Tensor]) -> list[dict[str, Any]]:
+    """How far each head differs between two runs, in bits. divergences: kind -> [L, H]."""
+    return [
+        {"kind": kind, "layer": layer, "head": head, "bits": value}
+        for kind, bits in divergences.items()
+        for layer, values in enumerate(bits.tolist())
+        for head, value in enumerate(values)
+    ]

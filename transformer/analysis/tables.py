@@ -7,12 +7,13 @@ import importlib
 import io
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, astuple, dataclass, fields
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
 
 from transformer.analysis.alignment import word_links
 from transformer.analysis.metrics.metrics import measure, metrics_of
+from transformer.analysis.patching import Patching
 from transformer.analysis.scored import Output
 from transformer.extras import require
 from transformer.files.foreign_text import csv_bytes, of_text, write_whole
@@ -129,6 +130,13 @@ def judged_at(output: Output, recording: Recording) -> list[Columns]:
     return writing_at(recording, output.words)
 
 
+def patched_at(patches: Patching, kind: str) -> list[Columns]:
+    """The columns of each token whose states are patched, of B, and A's beside them."""
+    words, pair = patches.places[kind], patches.pair
+    others = Side("other", pair.other_tokens if words is pair.tokens else words)
+    return [each | others.text_at([i]) for i, each in enumerate(Side("", words).all)]
+
+
 def _decoder(recording: Recording) -> Attention | None:
     return next((each for each in recording.attentions.values() if each.is_decoder), None)
 
@@ -230,7 +238,7 @@ def check_place(file: Path) -> None:
 
 def write(file: Path, lines: Sequence[Line]) -> None:
     """Replace the file whole. Raises Unwritten, InputError."""
-    write_whole(file, _parquet(lines) if file.suffix == PARQUET else as_csv(lines))
+    write_whole(file, _parquet(lines) if file.suffix == PARQUET else _csv(lines))
 
 
 def read(file: Path) -> list[Line]:
@@ -255,14 +263,17 @@ def _line(row: dict[str, Any]) -> Line:
     return Line(**values, synergy=None if synergy in ("", None) else float(synergy))
 
 
-def as_csv(lines: Sequence[Line]) -> bytes:
-    """A line each, numbers with nine digits."""
-    cells = (["" if each is None else each for each in astuple(line)] for line in lines)
-    return csv_bytes(NAMES, ([_nine_digits(each) for each in row] for row in cells))
+def _csv(lines: Sequence[Line]) -> bytes:
+    return csv_bytes(NAMES, (list(row.values()) for row in line_rows(lines)))
 
 
-def _nine_digits(cell: Any) -> Any:
-    return f"{cell:.9g}" if isinstance(cell, float) else cell
+def line_rows(lines: Sequence[Line]) -> list[dict[str, Any]]:
+    """A row each, as its cells are written: numbers with nine digits, and nothing as no text."""
+
+    def cell(value: Any) -> Any:
+        return f"{value:.9g}" if isinstance(value, float) else "" if value is None else value
+
+    return [{name: cell(value) for name, value in vars(line).items()} for line in lines]
 
 
 def _csv_rows(file: Path) -> list[dict[str, Any]]:

@@ -404,12 +404,14 @@ class Growth(Generic[Value]):
     """An exhibit of a study: a screen shows it as far as it is, and all else waits for the end."""
 
     title: str
-    """Its name, while the text of the page is not written."""
+    """Its name, while the text of the page is not written; empty: it is of another text."""
     study: Study[Value]
     exhibit: Callable[[Value], Exhibit]
     """Return the exhibit of a value. Raises NothingLeft where there is nothing to see in it."""
     is_main: bool = True
     """True: everybody looks at it, as at such an exhibit."""
+    is_enough: Callable[[Value], bool] = lambda value: False
+    """Tell whether what follows on a page may begin with a value, though it grows on."""
 
 
 def finished(exhibits: Mapping[str, Exhibit | Growth[Any]]) -> dict[str, Exhibit]:

@@ -1,13 +1,13 @@
 """Patch: states and heads of one sentence in another, and how far its output turns."""
 
 import html
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 
 from transformer import InputError, Recording
 from transformer.analysis.patching import Pair, Patching
-from transformer.analysis.tables import Columns, Side
+from transformer.analysis.tables import Columns, patched_at
 from transformer.checkpoint import Checkpoint
 from transformer.edits import Edit
 from transformer.inputs import source_ids
@@ -16,7 +16,7 @@ from transformer.vocabulary import source_side
 from viz.app_packages import st
 from viz.exhibits.exhibit import Exhibit
 from viz.exhibits.table import Cell, Table
-from viz.export import rows_csv
+from viz.export import patch_rows, rows_csv
 from viz.fields.fields import ExperimentFields
 from viz.figures.decoding import token_lines
 from viz.figures.sweeps import patch_cell, patch_map, patch_maps
@@ -30,10 +30,12 @@ from viz.state.page import Exhibits, Pane
 from viz.state.state import bound, change, note
 from viz.ui.changed_output import output_exhibit
 from viz.ui.experiment import show_output
+from viz.ui.parts import Part
 from viz.ui.progress import grow, is_written
 from viz.ui.saving import download, for_a_paper
 from viz.ui.showing import show, show_table
 
+TITLE = "The patches follow"
 EXAMPLES = {
     "source": ("I see the cat in the garden.", "I see the dog in the garden."),
     "text": ("This film was wonderful.", "This film was horrible."),
@@ -44,69 +46,99 @@ EXAMPLES = {
 """A and B, by what a model reads; "characters" and "numbers" by its tokens."""
 
 
-def patch_page(pane: Pane) -> None:
+def _draw(pane: Pane) -> None:
     """Sentence A, all effects, and what the patches that are kept make of the output."""
-    other = _choose(pane)
-    if not is_written(pane, "The patches follow") or not other:
-        return
-    try:
-        check_text(other)
-        work = grow(Patches(pane.request, other), lambda patches: _effects(patches, pane))
-        show_output(pane)
-        _below(work.latest, pane)
-    except Refusal as error:
-        note(error)
-        _tokens(pane, other)
-
-
-def _choose(pane: Pane) -> str:
-    """Return the text in the field of A; an example fills in both."""
-    text = pane.screen.of(ExperimentFields).patch_from or ""
+    other = _other(pane)
     with st.container(horizontal=True, vertical_alignment="bottom"):
         st.text_input(
             "Sentence A, whose states and heads are put into B, the sentence above",
-            text,
+            other,
             placeholder="As many tokens as the sentence above, with another word",
             width=520,
-            **bound("patch_from", text, ""),
+            **bound("patch_from", other, ""),
         )
-        st.button(
-            "Example", on_click=_example, args=(pane.checkpoint,), help="Fill in two sentences"
-        )
-    return text.strip()
+        begin = partial(_example, pane.checkpoint)
+        st.button("Example", on_click=begin, help="Fill in two sentences")
+    if not is_written(pane, TITLE):
+        return
+    try:
+        if growth := _patches(pane):
+            _effects(pane, growth)
+    except Refusal as error:
+        note(error)
+        _tokens(pane, other.strip())
+
+
+def _other(pane: Pane) -> str:
+    return pane.screen.of(ExperimentFields).patch_from or ""
 
 
 def _example(checkpoint: Checkpoint) -> None:
+    """Fill in two sentences that the checkpoint tells apart."""
     reads, tokens = checkpoint.family.reads, checkpoint.about.tokenizer
     a, b = EXAMPLES.get(tokens) or EXAMPLES.get(reads) or EXAMPLES["text"]
     change(text=b, patch_from=a)
 
 
-def _effects(patches: Patching, pane: Pane) -> None:
-    st.markdown(_summary(patches, pane))
-    show(_exhibit(patches, pane), "patches")
-
-
-def patch_exhibits(pane: Pane) -> Exhibits:
-    """Declare the exhibits of all patches, each of which is tried first. Raises Refusal."""
-    other = (pane.screen.of(ExperimentFields).patch_from or "").strip()
+def _patches(pane: Pane) -> Growth[Patching] | None:
+    """Every patch, each of which is tried; None without a sentence A. Raises Refusal."""
+    other = _other(pane).strip()
     if not other:
-        return {}
-    study = Patches(pane.answer.request, other)
-    growth = Growth("Patches", study, lambda value: _exhibit(value, pane))
-    return {"patches": growth, **output_exhibit(pane)}
+        return None
+    check_text(other)
+    return Growth(TITLE, Patches(pane.answer.request, other), partial(_exhibit, pane))
 
 
-def _exhibit(patches: Patching, pane: Pane) -> Exhibit:
-    other = pane.screen.of(ExperimentFields).patch_from
-    says = f"Effects of states and heads of “{other}”, each put into this sentence"
+def _exhibits(pane: Pane) -> Exhibits:
+    growth = _patches(pane)
+    return {"patches": growth, **output_exhibit(pane)} if growth else {}
+
+
+def _effects(pane: Pane, growth: Growth[Patching]) -> None:
+    """The effects as they come, the output below them, and the files of both."""
+    screen = pane.screen
+
+    def draw(patches: Patching) -> None:
+        what, most = _measured(patches.pair, pane.checkpoint), _strongest(patches, pane.recording)
+        st.markdown(f"{what}  \n{most}")
+        show(growth.exhibit(patches), "patches")
+
+    patches = grow(growth.study, draw).latest
+    show_output(pane)
+    with st.container(horizontal=True, vertical_alignment="center"):
+        if screen.edits:
+            address = html.escape(link(replace(screen, page=FIRST_PAGE)))
+            st.html(f'<a data-state href="{address}">Open on Explore</a>', width="content")
+            st.button("Take all back", on_click=edit, args=((),), type="tertiary")
+        if patches is not None:
+            help = "Every patch that was tried, with its effect"
+            rows = partial(patch_rows, patches)
+            download("Effects as CSV", lambda: rows_csv(rows()), "headscope-patches.csv", help)
+            figures = {"patches": growth.exhibit(patches)} | output_exhibit(pane)
+            for_a_paper(pane, figures, "paper patches")
+
+
+def _exhibit(pane: Pane, patches: Patching) -> Exhibit:
+    """Maps of states, and below them those of heads."""
+    draw = partial(_map, patches, pane)
+    maps = [
+        [
+            draw(
+                f"{kind_title(kind)}: state after a layer",
+                _columns(patches, kind),
+                layers,
+                patched_at(patches, kind),
+            )
+            for kind, layers in patches.of("state-from").items()
+        ],
+        [
+            draw(f"{kind_title(kind)}: heads", [(f"H{i}", f"H{i}") for i in layers[0]], layers)
+            for kind, layers in patches.of("head-from").items()
+        ],
+    ]
+    says = f"Effects of states and heads of “{_other(pane)}”, each put into this sentence"
     says += f", in {_measure(patches.pair)}"
-    return Exhibit("Patches (activation patching)", patch_maps(_maps(patches, pane)), says)
-
-
-def _summary(patches: Patching, pane: Pane) -> str:
-    """Say what is measured, and which patches do most, as Markdown."""
-    return f"{_measured(patches.pair, pane.checkpoint)}  \n{_strongest(patches, pane.recording)}"
+    return Exhibit("Patches (activation patching)", patch_maps(maps), says)
 
 
 def _measured(pair: Pair, checkpoint: Checkpoint) -> str:
@@ -167,40 +199,11 @@ def _where(patch: Edit, patches: Patching, recording: Recording) -> str:
     return f"{kind_title(patch.place)} L{layer}, {a if a == b else f'{a} for {b}'}"
 
 
-def _origins(patches: Patching, kind: str) -> list[Columns]:
-    """The tokens whose states are patched, of B, and A's beside them."""
-    words, pair = patches.places[kind], patches.pair
-    others = Side("other", pair.other_tokens if words is pair.tokens else words)
-    own = Side("", words).all
-    return [each | others.text_at([i]) for i, each in enumerate(own)]
-
-
 def _columns(patches: Patching, kind: str) -> list[tuple[str, str]]:
     """The words above a map of states, of A and of B."""
     words, pair = patches.places[kind], patches.pair
     others = pair.other_tokens if words is pair.tokens else words
     return [(bare_label(a), bare_label(b)) for a, b in zip(others, words, strict=True)]
-
-
-def _maps(patches: Patching, pane: Pane) -> list[list[Table]]:
-    """Return the maps of states, and below them those of heads."""
-    states, heads = patches.of("state-from"), patches.of("head-from")
-    draw = partial(_map, patches, pane)
-    return [
-        [
-            draw(
-                f"{kind_title(kind)}: state after a layer",
-                _columns(patches, kind),
-                layers,
-                _origins(patches, kind),
-            )
-            for kind, layers in states.items()
-        ],
-        [
-            draw(f"{kind_title(kind)}: heads", [(f"H{i}", f"H{i}") for i in layers[0]], layers)
-            for kind, layers in heads.items()
-        ],
-    ]
 
 
 def _map(
@@ -232,39 +235,6 @@ def _cell(patches: Patching, pane: Pane, patch: Edit) -> Cell | None:
     )
 
 
-def _rows(patches: Patching) -> list[dict[str, object]]:
-    origins = {kind: _origins(patches, kind) for kind in patches.places}
-
-    def where(patch: Edit) -> Mapping[str, object]:
-        is_head = patch.name == "head-from"
-        return {"head": patch.head} if is_head else origins[patch.place][patch.query]
-
-    return [
-        {"edit": patch.name, "kind": patch.place, "layer": patch.layer}
-        | {**where(patch), "effect": effect}
-        for patch, effect in patches.effects.items()
-    ]
-
-
-def _below(patches: Patching | None, pane: Pane) -> None:
-    """Offer what can be done with the patches that are kept, and with all."""
-    screen = pane.screen
-    with st.container(horizontal=True, vertical_alignment="center"):
-        if screen.edits:
-            address = html.escape(link(replace(screen, page=FIRST_PAGE)))
-            st.html(f'<a data-state href="{address}">Open on Explore</a>', width="content")
-            st.button("Take all back", on_click=edit, args=((),), type="tertiary")
-        if patches is not None:
-            download(
-                "Effects as CSV",
-                lambda: rows_csv(_rows(patches)),
-                "headscope-patches.csv",
-                "Every patch that was tried, with its effect",
-            )
-            exhibits = {"patches": _exhibit(patches, pane)} | output_exhibit(pane)
-            for_a_paper(pane, exhibits, "paper patches")
-
-
 def _tokens(pane: Pane, other: str) -> None:
     """Both sentences token by token: which pieces are in the way."""
     checkpoint, read = pane.checkpoint, pane.recording.source
@@ -280,3 +250,12 @@ def _tokens(pane: Pane, other: str) -> None:
         for (title, tokens), others in zip(lines, reversed(ids), strict=True)
     ]
     show_table(token_lines(marked))
+
+
+PATCH = Part(
+    "Patch (activation patching)",
+    _exhibits,
+    draw=_draw,
+    says="An intervention: states and heads of one run in another.",
+    words=("activation_patching", "intervention"),
+)

@@ -2,12 +2,13 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 from unicodedata import category
 
 from transformer.analysis.ablation import Synergy, n_pairs
 from transformer.analysis.corpus_sweep import worths
-from transformer.analysis.tables import Line, as_csv
+from transformer.analysis.tables import Line, line_rows
 from transformer.edits import parse
 from transformer.files.foreign_text import clean
 from transformer.inputs import InputError
@@ -18,14 +19,7 @@ from viz.fields.fields import DecodeFields, ExperimentFields
 from viz.figures.heads.all_heads import head_name
 from viz.figures.sweeps import MeanOff, PairOff, means_table, pairs_table
 from viz.labels import counted
-from viz.pages.experiment.studies import (
-    HeadPairs,
-    HeadsOverSentences,
-    ask,
-    is_asked,
-    n_done,
-    on_explore,
-)
+from viz.pages.experiment.studies import HeadPairs, HeadsOverSentences, n_done, on_explore
 from viz.run.settings import is_public
 from viz.run.work import Growth
 from viz.screen import link
@@ -33,9 +27,7 @@ from viz.state.limits import check_text
 from viz.state.page import Pane
 from viz.state.state import bound, change, session, warn
 from viz.ui.controls import choose_one
-from viz.ui.progress import grow
-from viz.ui.saving import download, for_a_paper
-from viz.ui.showing import show
+from viz.ui.parts import Rows
 
 # Sentences from a file of one's own, one per line, into the field where they may be changed.
 
@@ -133,24 +125,22 @@ def choose_sentences(pane: Pane) -> None:
         choose_file()
 
 
-def over_sentences(pane: Pane, growth: Growth[list[Line]]) -> None:
-    """The means over the sentences. Raises what the study raises."""
-    if not is_asked(pane, growth.study):
-        ask(pane, len(sentences_of(_text_of(pane)[1])))
-        return
-    says = _measured(pane)[1]
-    work = grow(growth.study, lambda lines: _means(lines, growth.exhibit(lines), says))
-    if work.is_whole and work.latest:
-        for_a_paper(pane, {"means": growth.exhibit(work.latest)}, "paper means")
-    n_left = len(sentences_of(_text_of(pane)[1])) - n_done(work.latest or [])
-    if work.is_whole and n_left:
-        st.caption(f"{n_left:d} of the sentences cannot be read by this model and are left out.")
+def left_out(pane: Pane, lines: Sequence[Line]) -> str:
+    """Say how many of the sentences the model cannot read; empty where it reads them all."""
+    n_left = len(sentences_of(_text_of(pane)[1])) - n_done(lines)
+    why = "of the sentences cannot be read by this model and are left out."
+    return f"{n_left:d} {why}" if n_left else ""
+
+
+SENTENCE_ROWS = Rows(
+    "Sentences as CSV", "headscope-sentences.csv", "One row per sentence and head", line_rows
+)
 
 
 def means(pane: Pane, kinds: Sequence[str], sort: str) -> Growth[list[Line]]:
     """The means over the sentences. Raises Refusal."""
     study = HeadsOverSentences.of(pane.answer.request, sentences_of(_text_of(pane)[1]))
-    return Growth("Means", study, lambda lines: _exhibit(lines, pane, kinds, sort))
+    return Growth("", study, lambda lines: _exhibit(lines, pane, kinds, sort))
 
 
 def _text_of(pane: Pane) -> tuple[str, str]:
@@ -161,12 +151,26 @@ def _text_of(pane: Pane) -> tuple[str, str]:
 
 
 def _exhibit(lines: Sequence[Line], pane: Pane, kinds: Sequence[str], sort: str) -> Exhibit:
+    heads = [(parse(each.edits), each) for each in worths(lines)]
+    heads = [(edit, each) for edit, each in heads if edit.place in kinds]
+    if sort != "layer":
+        heads.sort(key=lambda head: head[1].mean)
+    rows = [
+        MeanOff(
+            head_name(edit.at_head, pane.recording),
+            link(on_explore(pane.screen, edit)),
+            each.mean,
+            each.low,
+            each.high,
+            each.share_other,
+        )
+        for edit, each in heads
+    ]
+    unit, says = measured(pane)
     return Exhibit(
         "Heads over sentences (ablation)",
-        means_table(
-            _rows(lines, pane, kinds, sort), _measured(pane)[0], n_done(lines), _others(pane)
-        ),
-        f"Over {counted(n_done(lines), 'sentence', 'sentences')}. {_measured(pane)[1]}",
+        means_table(rows, unit, n_done(lines), _others(pane)),
+        f"Over {counted(n_done(lines), 'sentence', 'sentences')}. {says}",
         about="checkpoint",
     )
 
@@ -186,25 +190,7 @@ def sentences_of(text: str) -> tuple[str, ...]:
     return sentences
 
 
-def _rows(lines: Sequence[Line], pane: Pane, kinds: Sequence[str], sort: str) -> list[MeanOff]:
-    rows = [(parse(each.edits), each) for each in worths(lines)]
-    rows = [(edit, each) for edit, each in rows if edit.place in kinds]
-    if sort == "change":
-        rows.sort(key=lambda row: row[1].mean)
-    return [
-        MeanOff(
-            head_name(edit.at_head, pane.recording),
-            link(on_explore(pane.screen, edit)),
-            each.mean,
-            each.low,
-            each.high,
-            each.share_other,
-        )
-        for edit, each in rows
-    ]
-
-
-def _measured(pane: Pane) -> tuple[str, str]:
+def measured(pane: Pane) -> tuple[str, str]:
     """The unit of changes of this model's output, and what is said of them."""
     if pane.recording.numbers:
         return "units", CHANGES
@@ -217,17 +203,6 @@ def _others(pane: Pane) -> str:
         return ""
     is_classifier = pane.recording.classification is not None
     return "classes" if is_classifier else "tokens" if pane.recording.masked else "words"
-
-
-def _means(lines: Sequence[Line], exhibit: Exhibit, says: str) -> None:
-    st.caption(says)
-    show(exhibit, "means")
-    download(
-        "Sentences as CSV",
-        lambda: as_csv(lines),
-        "headscope-sentences.csv",
-        "One row per sentence and head",
-    )
 
 
 # Pairs of the strongest heads: which of them make up for each other.
@@ -275,11 +250,22 @@ def choose_pairs(pane: Pane) -> None:
 def pairs(pane: Pane, n: int) -> Growth[Synergy]:
     """The pairs of the n heads that are worth most."""
     study = HeadPairs(pane.answer.request, n, second_text(pane))
-    return Growth("Pairs", study, lambda value: _exhibit_pairs(value, pane))
+    return Growth("Pairs", study, partial(_exhibit_pairs, pane))
 
 
-def _exhibit_pairs(synergy: Synergy, pane: Pane) -> Exhibit:
-    return Exhibit("Pairs of heads (ablation)", pairs_table(_rows_pairs(synergy, pane)), says(pane))
+def _exhibit_pairs(pane: Pane, synergy: Synergy) -> Exhibit:
+    both = zip(synergy.pairs, synergy.together.tolist(), synergy.apart.tolist(), strict=True)
+    rows = [
+        PairOff(
+            " + ".join(head_name(edit.at_head, pane.recording) for edit in two),
+            link(on_explore(pane.screen, *two)),
+            together,
+            apart,
+        )
+        for two, together, apart in both
+    ]
+    table = pairs_table(sorted(rows, key=lambda row: row.synergy))
+    return Exhibit("Pairs of heads (ablation)", table, says(pane), pane=pane)
 
 
 def says(pane: Pane) -> str:
@@ -298,18 +284,3 @@ def second_text(pane: Pane) -> str:
         return ""
     check_text(text)
     return text
-
-
-def _rows_pairs(synergy: Synergy, pane: Pane) -> list[PairOff]:
-    rows = [
-        PairOff(
-            " + ".join(head_name(edit.at_head, pane.recording) for edit in two),
-            link(on_explore(pane.screen, *two)),
-            together,
-            apart,
-        )
-        for two, together, apart in zip(
-            synergy.pairs, synergy.together.tolist(), synergy.apart.tolist(), strict=True
-        )
-    ]
-    return sorted(rows, key=lambda row: row.synergy)

@@ -143,25 +143,24 @@ ROUND = (1, 2, 5, 10, 15, 20, 30, 45, 60)
 """Seconds that are said; more is said in minutes."""
 
 
-def is_asked(pane: Pane, study: Study[Any]) -> bool:
-    """Tell whether somebody asked for it, by a click or a link; what is at hand needs no asking.
-
-    Whoever opens a scene of a story asks for what it shows.
+def asks(pane: Pane, study: Study[Any]) -> bool:
+    """Tell whether somebody asked for it, by a click or a link; else draw the button by which it
+    begins, and say about how long it takes. What is at hand needs no asking, nor do pairs, which
+    are chosen; and whoever opens a scene of a story asks for what it shows.
     """
     own = pane.screen.of(ExperimentFields)
-    return own.sweep_asked or pane.screen.story is not None or at_hand(study) is not None
-
-
-def ask(pane: Pane, n_read: int = 0) -> None:
-    """Draw the button by which it begins, and say about how long it takes.
-
-    n_read: texts that are only read; 0: the answer's text is written again.
-    """
+    is_chosen = isinstance(study, HeadPairs) or pane.screen.story is not None
+    if own.sweep_asked or is_chosen or at_hand(study) is not None:
+        return True
     attentions = pane.recording.attentions.values()
-    n = max(1, n_read) * sum(each.n_layers * each.n_heads for each in attentions)
-    takes = about_time((READ if n_read else WRITTEN) * n * _seconds(pane))
+    n_heads = sum(each.n_layers * each.n_heads for each in attentions)
+    n, cost = n_heads, WRITTEN
+    if isinstance(study, HeadsOverSentences):
+        n, cost = n_heads * len(study.sentences), READ
+    takes = about_time(cost * n * _seconds(pane))
     begin = guarded(lambda: change(sweep_asked=True))
     st.button(f"Begin the sweep: {counted(n, 'run', 'runs')}, {takes}", on_click=begin)
+    return False
 
 
 def _seconds(pane: Pane) -> float:

@@ -1,109 +1,101 @@
 """Sweep: every head off, one at a time, and what that does to each word of the output."""
 
 from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
 from typing import Any
 
-from transformer.analysis.ablation import Ablation, Sweep
+from transformer.analysis.ablation import Ablation
 from transformer.analysis.scored import exchanged, output_read
 from transformer.analysis.tables import judged_at, together
 from transformer.edits import Edit
-from transformer.recording import Recording
-from transformer.refusal import Refusal
 from transformer.words import word_piece, words_of
 from viz.app_packages import st
 from viz.exhibits.exhibit import Exhibit
 from viz.exhibits.table import Change
-from viz.export import sweep_csv
+from viz.export import sweep_rows
 from viz.fields.fields import ExperimentFields
 from viz.figures.heads.all_heads import head_name
 from viz.figures.sweeps import CLASSES, MEASURES, WORDS, HeadOff, Order, sweep_table
 from viz.labels import counted, decimals_of, kind_title, literal, signed
 from viz.pages.experiment.sentences import (
+    SENTENCE_ROWS,
     choose_pairs,
     choose_sentences,
+    left_out,
     means,
+    measured,
     numbers_of,
-    over_sentences,
     pairs,
     says,
     second_text,
 )
-from viz.pages.experiment.studies import HeadAblation, ask, is_asked, on_explore
+from viz.pages.experiment.studies import HeadAblation, asks, on_explore
 from viz.run.work import Growth
 from viz.screen import link, put
 from viz.state.page import Pane
 from viz.state.requests import searched
-from viz.state.state import note
 from viz.ui.controls import choose_one
 from viz.ui.experiment import say_unchanged
-from viz.ui.progress import begin, grow, is_written
-from viz.ui.saving import download, for_a_paper
-from viz.ui.showing import show, show_growth
+from viz.ui.parts import Part, Rows
 
+TITLE = "The sweep follows"
 OF_SEARCH = "Heads are off in what the search chose itself, not in the hypothesis shown above."
 
 
-def sweep_page(pane: Pane) -> None:
-    """The grid of all heads, sorted and filtered as is chosen; or their means over sentences."""
+def _own(pane: Pane) -> ExperimentFields:
+    return pane.screen.of(ExperimentFields)
+
+
+def _choose(pane: Pane) -> None:
+    """What is swept, which rows there are in which order, and what else is said of the text."""
+    own, kinds = _own(pane), list(pane.recording.attentions)
     say_unchanged(pane.screen)
-    try:
-        with st.container(horizontal=True, vertical_alignment="center", key="sweep choices"):
-            over = _choose_over(pane)
-            _choose_kinds(pane)
-            if over == "sentences":
-                _choose_sort(pane)
-            if over == "sentence":
-                choose_pairs(pane)
-        if over == "sentences":
-            choose_sentences(pane)
-            over_sentences(pane, sweep_exhibits(pane)["means"])
-        elif is_written(pane, "The sweep follows"):
-            if pane.answer.request.branch:
-                st.caption(OF_SEARCH)
-            _over_the_sentence(searched(pane), **sweep_exhibits(pane))
-    except Refusal as error:
-        note(error)
+    with st.container(horizontal=True, vertical_alignment="center", key="sweep choices"):
+        look: Any = {"label_visibility": "collapsed"}
+        titles = {"sentence": "This sentence", "sentences": "Several sentences"}
+        over = choose_one("Over", "sweep_over", titles, own.sweep_over, **look)
+        if len(kinds) > 1:
+            titles = {"all": "All"} | {kind: kind_title(kind) for kind in kinds}
+            choose_one("Heads", "sweep_kind", titles, own.sweep_kind, **look)
+        if over == "sentences":  # a table of one column has no heads to click
+            titles = {"change": "By total change", "layer": "By layer"}
+            look |= {"as_list": True, "width": 220}
+            choose_one("Sorted", "sweep_sort", titles, own.sweep_sort, **look)
+        else:
+            choose_pairs(pane)
+    if over == "sentences":
+        choose_sentences(pane)
+    elif pane.request == pane.answer.request:
+        if pane.answer.request.branch:
+            st.caption(OF_SEARCH)
+        if second := second_text(pane):
+            st.caption(literal(f"Compared with Decode's second sentence: “{second}”"))
 
 
-def _over_the_sentence(
-    pane: Pane, sweep: Growth[Ablation], pairs: Growth[Any] | None = None
-) -> None:
-    if second := second_text(pane):
-        st.caption(literal(f"Compared with Decode's second sentence: “{second}”"))
-    if not is_asked(pane, sweep.study):
-        ask(pane)
-        return
-    latest = begin(sweep.study).latest
-    is_measured = latest is not None and latest.is_measured
+def _exhibits(pane: Pane) -> dict[str, Growth[Any]]:
+    """The heads of one kind, or of all, and perhaps their pairs; or their means over sentences.
 
-    def draw(ablation: Ablation) -> None:
-        if ablation.is_measured and not is_measured:
-            st.rerun()  # what follows below needs all of it
-        _grid(ablation, sweep.exhibit(ablation), pane.recording)
-
-    grow(sweep.study, draw)
-    if latest is None or not is_measured:
-        return
-    for_a_paper(pane, {"sweep": sweep.exhibit(latest)}, "paper sweep")
-    if pairs is not None:
-        st.caption(says(pane))
-        show_growth(pane, pairs, "pairs")
+    Raises Refusal.
+    """
+    own, kinds, pane = _own(pane), list(pane.recording.attentions), searched(pane)
+    kinds = [own.sweep_kind] if own.sweep_kind in kinds else kinds
+    if own.sweep_over == "sentences":
+        return {"means": means(pane, kinds, own.sweep_sort)}
+    study, n = HeadAblation(pane.answer.request, second_text(pane)), own.sweep_pairs
+    exhibit = partial(_exhibit, pane, _words(pane), kinds)
+    sweep = Growth(TITLE, study, exhibit, is_enough=lambda ablation: ablation.is_measured)
+    return {"sweep": sweep} | ({"pairs": pairs(pane, n)} if n in numbers_of(pane) else {})
 
 
-def _choose_over(pane: Pane) -> str:
-    titles = {"sentence": "This sentence", "sentences": "Several sentences"}
-    choice = pane.screen.of(ExperimentFields).sweep_over
-    return choose_one("Over", "sweep_over", titles, choice, label_visibility="collapsed")
-
-
-def _columns(pane: Pane) -> list[str]:
+def _words(pane: Pane) -> list[str]:
     """The words of the output, the classes, the numbers, a masked model's tokens, or the vector.
 
     Raises Refusal where there is nothing of these.
     """
     if pane.answer.decoding is not None:
         return [word.strip() or "⏎" for word in words_of(pane.recording.target)]
-    output = output_read(pane.checkpoint, pane.request.text, pane.recording)
+    output = output_read(pane.checkpoint, pane.answer.request.text, pane.recording)
     if output.classes or output.numbers:
         return list(output.classes or output.numbers)
     if output.vector is not None:
@@ -111,67 +103,12 @@ def _columns(pane: Pane) -> list[str]:
     return [word_piece([output.words[i] for i in group]).strip(" ▁") for group in output.groups]
 
 
-def sweep_exhibits(pane: Pane) -> dict[str, Growth[Any]]:
-    """Declare the exhibits of all heads, each of which is tried first. Raises Refusal."""
-    own = pane.screen.of(ExperimentFields)
-    kinds = list(pane.recording.attentions)
-    kinds = [own.sweep_kind] if own.sweep_kind in kinds else kinds
-    pane = searched(pane)
-    words = _columns(pane) if own.sweep_over == "sentence" else []
-    sort = own.sweep_sort if own.sweep_sort in _orders(words) else "change"
-    if own.sweep_over == "sentences":
-        return {"means": means(pane, kinds, sort)}
-    study = HeadAblation(pane.answer.request, second_text(pane))
-    sweep = Growth("Sweep", study, lambda value: _exhibit(value, pane, words, kinds, sort))
-    n = own.sweep_pairs
-    return {"sweep": sweep} | ({"pairs": pairs(pane, n)} if n in numbers_of(pane) else {})
-
-
-def _choose_kinds(pane: Pane) -> None:
-    kinds = list(pane.recording.attentions)
-    if len(kinds) > 1:
-        titles = {"all": "All"} | {kind: kind_title(kind) for kind in kinds}
-        choice = pane.screen.of(ExperimentFields).sweep_kind
-        choose_one("Heads", "sweep_kind", titles, choice, label_visibility="collapsed")
-
-
-def _orders(words: Sequence[str]) -> list[str]:
-    """The orders of the rows, in the order of the columns whose heads choose them."""
-    return ["layer", "change", *(f"word {i}" for i in range(len(words)))]
-
-
-def _choose_sort(pane: Pane) -> None:
-    """Over several sentences: a table of one column has no heads to click."""
-    titles = {"change": "By total change", "layer": "By layer"}
-    look: Any = {"width": 220, "label_visibility": "collapsed"}
-    choice = pane.screen.of(ExperimentFields).sweep_sort
-    choose_one("Sorted", "sweep_sort", titles, choice, as_list=True, **look)
-
-
-def _grid(ablation: Ablation, exhibit: Exhibit, recording: Recording) -> None:
-    show(exhibit, "sweep")
-    if ablation.sweep.refused:
-        n = len(ablation.sweep.refused)
-        st.caption(
-            literal(
-                f"{counted(n, 'head', 'heads')} cannot be switched off: {ablation.sweep.refused[0]}"
-            )
-        )
-    written = {edit: " ".join(each) for edit, each in ablation.written.items()}
-    download(
-        "Sweep as CSV",
-        lambda: sweep_csv(ablation.sweep, recording, written),
-        "headscope-sweep.csv",
-        "One row per head and word",
-    )
-
-
-def _exhibit(
-    ablation: Ablation, pane: Pane, words: Sequence[str], kinds: Sequence[str], sort: str
-) -> Exhibit:
-    rows = _rows(ablation, pane, kinds, sort)
-    output = ablation.sweep.output
-    number = ablation.sweep.judged_number if len(output.numbers) > 1 else ""
+def _exhibit(pane: Pane, words: Sequence[str], kinds: Sequence[str], ablation: Ablation) -> Exhibit:
+    orders = ["layer", "change", *(f"word {i}" for i in range(len(words)))]  # as columns stand
+    sort = _own(pane).sweep_sort
+    sort = sort if sort in orders else "change"
+    rows, sweep, output = _rows(pane, ablation, kinds, sort), ablation.sweep, ablation.sweep.output
+    number = sweep.judged_number if len(output.numbers) > 1 else ""
     measure = MEASURES.get(output.unit) or (CLASSES if output.classes else WORDS)
     text = f"One head is off in each row ({len(rows):,}): {measure.says}"
     if rows:
@@ -184,28 +121,35 @@ def _exhibit(
     judged = judged_at(output, pane.recording)
     origins = [together([judged[i] for i in group]) for group in output.groups]
     total = f"most changed: {number}" if number else "total"
-    orders = _orders(words)
-    links = [link(put(pane.screen, sweep_sort=each)) for each in orders]
-    order = Order(orders.index(sort), links)
+    order = Order(orders.index(sort), [link(put(pane.screen, sweep_sort=it)) for it in orders])
     table = sweep_table(rows, words, measure, origins, total, order)
-    return Exhibit("Sweep of heads (ablation)", table, text)
+    if n := len(sweep.refused):
+        off = f"{counted(n, 'head', 'heads')} cannot be switched off: {sweep.refused[0]}"
+        table = replace(table, foot=off)
+    return Exhibit("Sweep of heads (ablation)", table, text, pane=pane)
 
 
-def _rows(ablation: Ablation, pane: Pane, kinds: Sequence[str], sort: str) -> list[HeadOff]:
+def _rows(pane: Pane, ablation: Ablation, kinds: Sequence[str], sort: str) -> list[HeadOff]:
+    """A row for each head, in an order; a word's change is the sum over its pieces."""
     sweep, plain = ablation.sweep, ablation.plain
-    rows = [
-        (edit, changes, total)
-        for edit, changes, total in zip(
-            sweep.edits, _by_word(sweep), sweep.totals.tolist(), strict=True
-        )
-        if edit.place in kinds
+    by_word = [
+        [sum(changes[i] for i in group) for group in sweep.output.groups]
+        for changes in sweep.changes.tolist()
     ]
+    every = zip(sweep.edits, by_word, sweep.totals.tolist(), strict=True)
+    rows = [row for row in every if row[0].place in kinds]
     if sort == "change":
         rows.sort(key=lambda row: row[2])
     elif sort != "layer":
         word = int(sort.removeprefix("word "))
         rows.sort(key=lambda row: row[1][word])
     before = [None, *((edit.place, edit.layer) for edit, _, _ in rows)]
+
+    def written(edit: Edit) -> tuple[Change, ...] | None:
+        if (words := ablation.written.get(edit)) is None:
+            return None
+        return tuple(Change(" ".join(old), " ".join(new)) for old, new in exchanged(plain, words))
+
     return [
         HeadOff(
             head_name(edit.at_head, pane.recording),
@@ -213,21 +157,36 @@ def _rows(ablation: Ablation, pane: Pane, kinds: Sequence[str], sort: str) -> li
             changes,
             total,
             is_first=sort == "layer" and last is not None and last != (edit.place, edit.layer),
-            written=_written(ablation, edit, plain),
+            written=written(edit),
         )
         for (edit, changes, total), last in zip(rows, before, strict=False)
     ]
 
 
-def _by_word(sweep: Sweep) -> list[list[float]]:
-    """[N][W]: of a word, the sum over its pieces."""
-    changes: list[list[float]] = sweep.changes.tolist()
-    groups = sweep.output.groups
-    return [[sum(row[i] for i in group) for group in groups] for row in changes]
+def _files(pane: Pane) -> dict[str, Rows]:
+    recording = searched(pane).recording
+
+    def make(ablation: Ablation) -> list[dict[str, str]]:
+        written = {edit: " ".join(words) for edit, words in ablation.written.items()}
+        return sweep_rows(ablation.sweep, recording, written)
+
+    help = "One row per head and word"
+    of_sweep = Rows("Sweep as CSV", "headscope-sweep.csv", help, make)
+    return {"sweep": of_sweep, "means": SENTENCE_ROWS}
 
 
-def _written(ablation: Ablation, edit: Edit, plain: Sequence[str]) -> tuple[Change, ...] | None:
-    words = ablation.written.get(edit)
-    if words is None:
-        return None
-    return tuple(Change(" ".join(old), " ".join(new)) for old, new in exchanged(plain, words))
+SWEEP = Part(
+    "Sweep (head ablation)",
+    _exhibits,
+    rows=_files,
+    above={
+        "means": lambda pane: st.caption(measured(pane)[1]),
+        "pairs": lambda pane: st.caption(says(pane)),
+    },
+    below=lambda pane, value: left_out(pane, value) if _own(pane).sweep_over == "sentences" else "",
+    says="An intervention: every head off, one at a time.",
+    words=("ablation", "intervention"),
+    ahead=_choose,
+    grows=True,
+    asks=asks,
+)
