@@ -261,7 +261,7 @@ def patch_rows(patches: Patching) -> list[dict[str, Any]]:
 
 
 def divergence_rows(divergences: Mapping[str, Tensor]) -> list[dict[str, Any]]:
-    """How far each head differs between two runs, in bits. divergences: kind -> [L, H]."""
+    """Return how far each head differs between two runs, in bits. divergences: kind -> [L, H]."""
     return [
         {"kind": kind, "layer": layer, "head": head, "bits": value}
         for kind, bits in divergences.items()
