@@ -202,7 +202,7 @@ def show_all(pane: Pane, exhibits: Exhibits) -> None:
 
 def show_growth(pane: Pane, growth: Growth[Any], name: str) -> None:
     """An exhibit as far as its study is; its files once that is whole. Raises what that raises."""
-    if not is_written(pane, growth.title):
+    if growth.title and not is_written(pane, growth.title):
         return
     work = grow(growth.study, lambda value: show(growth.exhibit(value), name))
     if work.is_whole:

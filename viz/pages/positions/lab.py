@@ -1,9 +1,9 @@
 """Lab: positions shifted, scaled, swapped and taken away; which heads notice, and how."""
 
 import html
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping
+from dataclasses import astuple, dataclass, replace
+from functools import partial
 from typing import Any
 
 from torch import Tensor
@@ -11,15 +11,16 @@ from torch import Tensor
 from transformer import InputError, Recording
 from transformer.analysis.proofs import by_offset, divergences, no_positions
 from transformer.analysis.reading import Selection
-from transformer.checkpoint import Checkpoint
 from transformer.editing.checking import side_read
 from transformer.edits import Edit, parse
-from transformer.refusal import Refusal, visible
+from transformer.refusal import visible
 from transformer.token import Token
 from viz.app_packages import st
+from viz.components.kit.picture import NothingLeft
 from viz.exhibits.exhibit import Exhibit
-from viz.exhibits.table import Cell, Table
-from viz.export import rows_csv
+from viz.exhibits.table import Cell
+from viz.export import divergence_rows, rows_csv
+from viz.figures.heads.all_heads import head_name
 from viz.figures.positions import (
     chart_offset_curves,
     dependence_cell,
@@ -28,15 +29,17 @@ from viz.figures.positions import (
     describe_offset_curves,
 )
 from viz.labels import in_words, kind_title, literal
-from viz.pages.positions.terms import terms, terms_exhibits
+from viz.pages.positions.terms import draw_terms, terms_exhibits
 from viz.run.line import Runner
 from viz.run.request import Request, answer
-from viz.run.work import Study, finish
+from viz.run.work import Growth, Study, finish
 from viz.screen import FIRST_PAGE, link
 from viz.state.changing import edit
 from viz.state.page import Exhibits, Pane
-from viz.state.state import bound_entry, note, session, widget
+from viz.state.state import bound_entry, session, widget
 from viz.ui.controls import draw_control, help_of
+from viz.ui.experiment import offer_edit
+from viz.ui.parts import Part
 from viz.ui.progress import is_written, whole
 from viz.ui.saving import download, for_a_paper
 from viz.ui.showing import below, columns, show, show_with_files
@@ -56,7 +59,7 @@ SHIFT, SCALE, ZERO, SWAP = "positions-shift", "positions-scale", "positions-zero
 WORDS = "words-swap"
 
 
-def choose_changes(pane: Pane, plain: Pane) -> None:
+def _choose_changes(pane: Pane, plain: Pane) -> None:
     """Sliders for the positions of a side, and two words to swap. plain: without any edits."""
     recording, read = plain.recording, side_read(pane.checkpoint)
     side = read
@@ -78,25 +81,24 @@ def choose_changes(pane: Pane, plain: Pane) -> None:
 
 def _sliders(recording: Recording, side: str) -> None:
     look: Any = {"width": 165}
-    shift, scale = (_value(name, side) for name in (SHIFT, SCALE))
-    now = int(shift or 0)
-    least, most = min(0, now), max(_room(recording, side), now)
+    parsed = [parse(each) for each in session().screen.edits]
+    shift, scale = (
+        next((it.values[0] for it in parsed if (it.name, it.place) == (name, side)), usual)
+        for name, usual in ((SHIFT, 0.0), (SCALE, 1.0))
+    )
+    now, room, added = int(shift), MOST_SHIFT, recording.positions.get(side)
+    if added is not None:  # words may be moved to the end of the table
+        room = min(room, len(added.table) - len(added.tokens))
+    least, most = min(0, now), max(room, now)
     if most > least:
         callback = widget(f"shift {side}", now, lambda new: _put(SHIFT, side, new, usual=0))
         st.slider("Shift by this many positions", least, most, now, **look, **callback)
     else:
         st.caption("The table of positions ends with this text: there is no room for a shift.")
-    factor = 1.0 if scale is None else scale
-    callback = widget(f"scale {side}", factor, lambda new: _put(SCALE, side, new, usual=1))
-    least_factor, most_factor = min(0.0, factor), max(MOST_SCALE, factor)
-    st.slider("Encodings times", least_factor, most_factor, factor, 0.1, **look, **callback)
+    callback = widget(f"scale {side}", scale, lambda new: _put(SCALE, side, new, usual=1))
+    look |= {"step": 0.1, **callback}
+    st.slider("Encodings times", min(0.0, scale), max(MOST_SCALE, scale), scale, **look)
     _toggle("No positions", [Edit(ZERO, side)])
-
-
-def _room(recording: Recording, side: str) -> int:
-    """Return how far words may be moved: to the end of the table, where there is one."""
-    added = recording.positions.get(side)
-    return MOST_SHIFT if added is None else min(MOST_SHIFT, len(added.table) - len(added.tokens))
 
 
 def _toggle(title: str, edits: list[Edit]) -> None:
@@ -111,36 +113,31 @@ def _toggle(title: str, edits: list[Edit]) -> None:
 
 
 def _swaps(pane: Pane, side: str, has_positions: bool) -> None:
-    tokens = _tokens(pane.recording, pane.checkpoint, side)
-    usual = [i for i, token in enumerate(tokens) if _is_word(token)] or [0]
+    """Two words of a side: those that are read, as they stand after swaps; else as written."""
+    is_read = side == side_read(pane.checkpoint)
+    tokens = pane.recording.source if is_read else pane.recording.positions[side].tokens
+    usual = [i for i, it in enumerate(tokens) if not it.special and any(map(str.isalnum, it.piece))]
+    usual = usual or [0]
     i = _word("Swap", "swap", tokens, usual[0])
     j = _word("with", "with", tokens, usual[-1])
-    values = (float(i), float(j))
+
+    def add(name: str) -> None:
+        _have([*session().screen.edits, str(Edit(name, side, (), (float(i), float(j))))])
+
     st.button(
         "Swap words",
         help="Each is read in the place of the other",
-        disabled=i == j or side != side_read(pane.checkpoint),
-        on_click=_add,
-        args=(Edit(WORDS, side, (), values),),
+        disabled=i == j or not is_read,
+        on_click=add,
+        args=(WORDS,),
     )
     st.button(
         "Swap positions",
         help="Each is read in its own place, as if it stood in the other's",
         disabled=i == j or not has_positions,
-        on_click=_add,
-        args=(Edit(SWAP, side, (), values),),
+        on_click=add,
+        args=(SWAP,),
     )
-
-
-def _tokens(recording: Recording, checkpoint: Checkpoint, side: str) -> tuple[Token, ...]:
-    """The words of a side: those that are read, as they stand after swaps; else as written."""
-    if side == side_read(checkpoint):
-        return recording.source
-    return recording.positions[side].tokens
-
-
-def _is_word(token: Token) -> bool:
-    return not token.special and any(map(str.isalnum, token.piece))
 
 
 def _word(title: str, name: str, tokens: tuple[Token, ...], usual: int) -> int:
@@ -154,22 +151,12 @@ def _word(title: str, name: str, tokens: tuple[Token, ...], usual: int) -> int:
     return chosen
 
 
-def _value(name: str, side: str) -> float | None:
-    """Return the number of an edit that is in force."""
-    parsed = (parse(each) for each in session().screen.edits)
-    return next((it.values[0] for it in parsed if (it.name, it.place) == (name, side)), None)
-
-
 def _put(name: str, side: str, value: float, usual: float) -> None:
     """Have this value in force, in the place of another one."""
     now = session().screen.edits
     others = [each for each in now if not each.startswith(f"{name}:{side}=")]
     made = str(Edit(name, side, (), (float(value),)))
     _have(others if value == usual else [*others, made])
-
-
-def _add(made: Edit) -> None:
-    _have([*session().screen.edits, str(made)])
 
 
 def _have(edits: list[str]) -> None:
@@ -179,6 +166,7 @@ def _have(edits: list[str]) -> None:
 
 # Lab: positions shifted, scaled, swapped and taken away; which heads notice, and how.
 
+TITLE = "The lab follows"
 NO_POSITIONS = "taking all positions away turns"
 
 
@@ -202,41 +190,32 @@ class Pair(Study[Divergences]):
         yield divergences(*self.recordings(runner))
 
 
-def laboratory(pane: Pane) -> None:
+def _draw(pane: Pane) -> None:
     """Draw the changes; then all heads, and one of them as a curve and as the parts of a score."""
-    if not is_written(pane, "The lab follows"):
+    if not is_written(pane, TITLE):
         return
     place = st.empty()
-    try:
-        plain = whole(replace(pane.answer.request, edits=()), place, "lab")
-        if plain is None:
-            return
-        choose_changes(pane, replace(pane, result=plain))
-        pair = _pair(pane)
-        dependence = whole(pair, place)
-    except Refusal as error:
-        note(error)
+    plain = whole(replace(pane.answer.request, edits=()), place, "lab")
+    if plain is None:
         return
+    _choose_changes(pane, replace(pane, result=plain))
+    pair = _pair(pane)
+    dependence = whole(pair, place)
     if dependence is None:
         return
-    pane = replace(pane, opens_at=_first(pane, dependence))
+    pane, exhibits = _declared(pane, pair, dependence)
     heads, one = columns([6, 5.6], wall=[8, 4.5], gap="large")
     with heads:
-        _heads(pane, pair, dependence)
+        _draw_heads(pane, exhibits["position-dependence"].exhibit(dependence), dependence)
     with one:
-        _offsets(pane, pair)
-        below(terms, pane)  # both would be taller than a wall
+        _draw_offsets(pane, exhibits["offsets"], dependence)
+        below(partial(draw_terms, exhibits.get("score")), pane)  # both are taller than a wall
 
 
-def lab_exhibits(pane: Pane) -> Exhibits:
-    """Declare the exhibits of the lab. Raises Refusal."""
+def _exhibits(pane: Pane) -> Exhibits:
+    """All heads, and of one of them a curve and the parts of a score. Raises Refusal."""
     pair = _pair(pane)
-    dependence = finish(pair)  # which names the head that the others are of
-    pane = replace(pane, opens_at=_first(pane, dependence))
-    exhibits = {"position-dependence": _dependence(pane, dependence)}
-    with suppress(InputError):  # of some heads there is nothing to average
-        exhibits["offsets"] = _by_offset(pane, pair)
-    return {**exhibits, **terms_exhibits(pane)}
+    return _declared(pane, pair, finish(pair))[1]
 
 
 def _pair(pane: Pane) -> Pair:
@@ -254,131 +233,101 @@ def _pair(pane: Pane) -> Pair:
     return Pair(plain, changed, ("as it is", name))
 
 
-def _first(pane: Pane, dependence: Mapping[str, Tensor]) -> Selection | None:
-    """Choose the head that changes most of those whose scores can be taken apart."""
-    attentions = pane.recording.attentions
+def _declared(
+    pane: Pane, pair: Pair, dependence: Divergences
+) -> tuple[Pane, dict[str, Growth[Any]]]:
+    """The pane at the head that changes most of those whose scores can be taken apart, where none
+    is chosen, and what it shows.
+    """
     values = [
         (value, kind, head)
         for kind, bits in dependence.items()
-        if not attentions[kind].is_cross
+        if not pane.recording.attentions[kind].is_cross
         for head, value in enumerate(bits[0].nan_to_num().tolist())
     ]
-    if not values:
-        return None
-    _, kind, head = max(values, key=lambda each: each[0])
-    return Selection(kind, 0, head)
+    if values:
+        _, kind, head = max(values, key=lambda each: each[0])
+        pane = replace(pane, opens_at=Selection(kind, 0, head))
+    exhibits: dict[str, Growth[Any]] = {
+        "position-dependence": Growth(TITLE, pair, partial(_dependence, pane)),
+        "offsets": Growth(TITLE, pair, lambda _: _offsets(pane, pair)),
+    }
+    return pane, exhibits | terms_exhibits(pane)
 
 
-def _dependence(pane: Pane, dependence: Mapping[str, Tensor]) -> Exhibit:
-    cause = "the edits in force turn" if pane.answer.request.edits else NO_POSITIONS
-    says = (
-        f"How far {cause} each head's rows, mean over its queries; both runs read the same output"
-    )
-    return Exhibit(
-        "Position dependence",
-        dependence_tables(_tables(pane, dependence), f"{says}."),
-        says,
-        pane=pane,
-    )
+def _dependence(pane: Pane, dependence: Divergences) -> Exhibit:
+    recording, chosen = pane.recording, astuple(pane.selection)
 
+    def cell(kind: str, layer: int, head: int, bits: float) -> Cell:
+        address = link(replace(pane.screen, kind=kind, layer=layer, head=head))
+        title = head_name((kind, layer, head), recording)
+        return dependence_cell(address, title, bits, (kind, layer, head) == chosen)
 
-def _heads(pane: Pane, pair: Pair, dependence: Mapping[str, Tensor]) -> None:
-    st.markdown("**Position dependence**", help=help_of("position_dependence", "jensen_shannon"))
-    exhibit = _dependence(pane, dependence)
-    show(exhibit, "dependence")
-    st.markdown(_most(pane.recording, dependence))
-    rows = _rows(dependence)
-    with st.container(horizontal=True):
-        download(
-            "Heads as CSV",
-            lambda: rows_csv(rows),
-            "headscope-position-dependence.csv",
-            "One row per head, in bits",
-        )
-        for_a_paper(pane, {"position-dependence": exhibit}, "paper dependence")
-
-
-def _tables(pane: Pane, dependence: Mapping[str, Tensor]) -> list[Table]:
-    numbers = {kind: each.number for kind, each in pane.recording.attentions.items()}
-    return [
+    tables = [
         dependence_table(
             kind_title(kind),
             [
-                (f"L{numbers[kind](layer)}", _cells(pane, kind, layer, values))
+                (
+                    f"L{recording.attentions[kind].number(layer)}",
+                    [cell(kind, layer, head, value) for head, value in enumerate(values)],
+                )
                 for layer, values in enumerate(bits.tolist())
             ],
         )
         for kind, bits in dependence.items()
     ]
+    cause = "the edits in force turn" if pane.answer.request.edits else NO_POSITIONS
+    says = (
+        f"How far {cause} each head's rows, mean over its queries; both runs read the same output"
+    )
+    content = dependence_tables(tables, f"{says}.")
+    return Exhibit("Position dependence", content, says, pane=pane)
 
 
-def _cells(pane: Pane, kind: str, layer: int, values: Sequence[float]) -> list[Cell]:
-    chosen = _place(pane.selection)
-    return [
-        dependence_cell(
-            link(replace(pane.screen, kind=kind, layer=layer, head=head)),
-            _name(pane.recording, kind, layer, head),
-            value,
-            (kind, layer, head) == chosen,
-        )
-        for head, value in enumerate(values)
-    ]
+def _offsets(pane: Pane, pair: Pair) -> Exhibit:
+    """The curves of a head. Raises NothingLeft where there is nothing to average."""
+    kind, layer, head = place = astuple(pane.selection)
+    title, runs = head_name(place, pane.recording), pair.recordings()
+    try:
+        before, after = (by_offset(each.attentions[kind], layer, head) for each in runs)
+    except InputError as error:
+        raise NothingLeft(str(error)) from None
+    curves = before, after, pair.names, title
+    says = describe_offset_curves(*curves)
+    return Exhibit("Mean weight by offset", chart_offset_curves(*curves), says, pane=pane)
 
 
-def _place(selection: Selection) -> tuple[str, int, int]:
-    return selection.kind, selection.layer, selection.head
-
-
-def _name(recording: Recording, kind: str, layer: int, head: int) -> str:
-    return f"{kind_title(kind)} L{recording.attentions[kind].number(layer)} H{head}"
-
-
-def _rows(dependence: Mapping[str, Tensor]) -> list[dict[str, object]]:
-    return [
-        {"kind": kind, "layer": layer, "head": head, "bits": value}
-        for kind, bits in dependence.items()
-        for layer, values in enumerate(bits.tolist())
-        for head, value in enumerate(values)
-    ]
-
-
-def _most(recording: Recording, dependence: Mapping[str, Tensor]) -> str:
-    """The heads that change most and least, as Markdown."""
+def _draw_heads(pane: Pane, exhibit: Exhibit, dependence: Divergences) -> None:
+    st.markdown("**Position dependence**", help=help_of("position_dependence", "jensen_shannon"))
+    show(exhibit, "dependence")
     values = [
-        (float(bits[layer, head]), _name(recording, kind, layer, head))
+        (float(bits[layer, head]), head_name((kind, layer, head), pane.recording))
         for kind, bits in dependence.items()
         for layer, head in bits.isfinite().nonzero().tolist()
     ]
-    if not values:
-        return ""
-    (most, where), (least, there) = max(values), min(values)
-    return (
-        f"Most: **{literal(where)}**, {most:.2f} bits. Least: **{literal(there)}**, "
-        f"{least:.2f} bits."
-    )
+    if values:
+        (most, where), (least, there) = max(values), min(values)
+        text = f"Most: **{literal(where)}**, {most:.2f} bits."
+        st.markdown(f"{text} Least: **{literal(there)}**, {least:.2f} bits.")
+    with st.container(horizontal=True):
+        file, help = "headscope-position-dependence.csv", "One row per head, in bits"
+        download("Heads as CSV", lambda: rows_csv(divergence_rows(dependence)), file, help)
+        for_a_paper(pane, {"position-dependence": exhibit}, "paper dependence")
 
 
-def _by_offset(pane: Pane, pair: Pair) -> Exhibit:
-    """Raises InputError where there is nothing to average."""
-    kind, layer, head = _place(pane.selection)
-    title = _name(pane.recording, kind, layer, head)
-    before, after = (by_offset(each.attentions[kind], layer, head) for each in pair.recordings())
-    return Exhibit(
-        "Mean weight by offset",
-        chart_offset_curves(before, after, pair.names, title),
-        describe_offset_curves(before, after, pair.names, title),
-        pane=pane,
-    )
-
-
-def _offsets(pane: Pane, pair: Pair) -> None:
-    kind, layer, head = _place(pane.selection)
+def _draw_offsets(pane: Pane, growth: Growth[Divergences], dependence: Divergences) -> None:
     try:
-        exhibit = _by_offset(pane, pair)
-    except InputError as error:
-        st.caption(literal(str(error)))
+        exhibit = growth.exhibit(dependence)
+    except NothingLeft as reason:
+        st.caption(literal(str(reason)))
         return
-    to = replace(pane.screen, page=FIRST_PAGE, kind=kind, layer=layer, head=head)
+    chosen = pane.selection
+    to = replace(
+        pane.screen, page=FIRST_PAGE, kind=chosen.kind, layer=chosen.layer, head=chosen.head
+    )
     with show_with_files(pane, exhibit, "offsets"):
         address = html.escape(link(to))
         st.html(f'<a data-state href="{address}">Open on Explore</a>', width="content")
+
+
+LAB = Part("Lab", _exhibits, offer_edit, draw=_draw)

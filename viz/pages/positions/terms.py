@@ -76,9 +76,8 @@ class Terms(Study[Result]):
         yield result
 
 
-def terms(pane: Pane) -> None:
-    """The terms of one score of the chosen head, with the edits in force."""
-    growth = terms_exhibits(pane).get("score")
+def draw_terms(growth: Growth[Result] | None, pane: Pane) -> None:
+    """The terms of one score of the chosen head, with the edits in force. growth: as declared."""
     if growth is None:
         _elsewhere(pane)
         return
