@@ -48,7 +48,7 @@ def _own(pane: Pane) -> ExperimentFields:
 
 
 def _choose(pane: Pane) -> None:
-    """What is swept, which rows there are in which order, and what else is said of the text."""
+    """Let be chosen what is swept and which rows are shown, and say what is special about it."""
     own, kinds = _own(pane), list(pane.recording.attentions)
     say_unchanged(pane.screen)
     with st.container(horizontal=True, vertical_alignment="center", key="sweep choices"):
