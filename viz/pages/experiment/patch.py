@@ -46,7 +46,7 @@ EXAMPLES = {
 """A and B, by what a model reads; "characters" and "numbers" by its tokens."""
 
 
-def _draw(pane: Pane) -> None:
+def patch_page(pane: Pane) -> None:
     """Sentence A, all effects, and what the patches that are kept make of the output."""
     other = _other(pane)
     with st.container(horizontal=True, vertical_alignment="bottom"):
@@ -255,7 +255,7 @@ def _tokens(pane: Pane, other: str) -> None:
 PATCH = Part(
     "Patch (activation patching)",
     _exhibits,
-    draw=_draw,
+    draw=patch_page,
     says="An intervention: states and heads of one run in another.",
     words=("activation_patching", "intervention"),
 )

@@ -190,7 +190,7 @@ class Pair(Study[Divergences]):
         yield divergences(*self.recordings(runner))
 
 
-def _draw(pane: Pane) -> None:
+def laboratory(pane: Pane) -> None:
     """Draw the changes; then all heads, and one of them as a curve and as the parts of a score."""
     if not is_written(pane, TITLE):
         return
@@ -330,4 +330,4 @@ def _draw_offsets(pane: Pane, growth: Growth[Divergences], dependence: Divergenc
         st.html(f'<a data-state href="{address}">Open on Explore</a>', width="content")
 
 
-LAB = Part("Lab", _exhibits, offer_edit, draw=_draw)
+LAB = Part("Lab", _exhibits, offer_edit, draw=laboratory)
