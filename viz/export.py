@@ -1,6 +1,6 @@
 """Files that leave the app: a figure as HTML, weights as CSV or NPZ, steps and costs as CSV.
 
-Pure functions that return bytes; nothing is written and nothing is sent. A picture as PNG is what
+Pure functions that return bytes, or rows of them; nothing is written and nothing is sent. A picture as PNG is what
 Plotly's own button gives.
 """
 

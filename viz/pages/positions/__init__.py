@@ -34,8 +34,8 @@ def _parts(pane: Pane) -> Parts:
         name: Part(view.title, _views, offer_edit, draw=partial(panel, name))
         for name, view in views.items()
     }
-    chosen = lambda pane: pane.screen.view  # noqa: E731
-    return Parts("View", "view", parts | {"lab": LAB}, chosen, is_labelled=False)
+    parts["lab"] = LAB
+    return Parts("View", "view", parts, lambda pane: pane.screen.view, is_labelled=False)
 
 
 def draw(pane: Pane) -> None:
