@@ -1,7 +1,7 @@
 """Files that leave the app: a figure as HTML, weights as CSV or NPZ, steps and costs as CSV.
 
-Pure functions that return bytes, or rows of them; nothing is written and nothing is sent. A picture as PNG is what
-Plotly's own button gives.
+Pure functions that return bytes, or rows of them; nothing is written and nothing is sent. A picture
+as PNG is what Plotly's own button gives.
 """
 
 import io
