@@ -11,7 +11,7 @@ PARTS = Parts(
     {"sweep": SWEEP, "patch": PATCH},
     chosen=lambda pane: pane.screen.of(ExperimentFields).experiment,
     key="experiments",
-    is_labelled=False,
+    has_labels=False,
 )
 PAGE = PARTS.page(
     "experiment",

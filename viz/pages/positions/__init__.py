@@ -35,7 +35,7 @@ def _parts(pane: Pane) -> Parts:
         for name, view in views.items()
     }
     parts["lab"] = LAB
-    return Parts("View", "view", parts, lambda pane: pane.screen.view, is_labelled=False)
+    return Parts("View", "view", parts, lambda pane: pane.screen.view, has_labels=False)
 
 
 def draw(pane: Pane) -> None:
