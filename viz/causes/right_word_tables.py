@@ -343,7 +343,9 @@ def rows_chart(rows: Sequence[ForcedRow], recording: Recording) -> Chart:
     lines = Axis("head", labels=labels, origins=queries)
     keys = Axis("key", labels=attention.keys, origins=Sides(attention).keys)
     hover = "{y}, {x}: {z:.4f}"
-    return heat_map("needed-rows", ("", ROWS), values, lines, keys, weights(), hover).in_words
+    return heat_map(
+        "needed-rows", ("", "Rows now, and as needed"), values, lines, keys, weights(), hover
+    ).in_words
 
 
 def rows_text(rows: Sequence[ForcedRow], recording: Recording) -> str:
