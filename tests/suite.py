@@ -18,7 +18,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 RESULTS = ROOT / "build" / "tests"
 RUNS = {"units": ["--ignore=tests/browser"], "browser": ["tests/browser"]}
-WORKERS = ["-n", "2", "--dist", "loadfile", "--no-loadscope-reorder"]
+WORKERS = ["-n", "2", "--dist", "loadfile", "--no-loadscope-reorder", "--max-worker-restart=1"]
 SOME = ["-m", "not thorough"]
 """What `make test` runs of them."""
 NOTHING_RAN = 5
