@@ -55,7 +55,7 @@ ROOMS = {
     "transformer/two_models": (688, 3),
     "transformer/watch": (6_119, 23),
     "viz": (2_739, 17),
-    "viz/causes": (2_018, 8),
+    "viz/causes": (2_020, 8),
     "viz/commands": (232, 3),
     "viz/components": (16_541, 178),
     "viz/exhibits": (810, 4),
