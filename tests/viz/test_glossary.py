@@ -77,7 +77,8 @@ def test_it_stands_in_components_that_there_are(word: Word) -> None:
 def test_a_word_of_a_page_stands_in_its_help_and_the_others_in_a_picture() -> None:
     pages = (COMPONENTS.parent / room for room in ("pages", "ui"))
     code = "".join(file.read_text() for room in pages for file in room.rglob("*.py"))
-    in_help = set(re.findall(r'"(\w+)"', " ".join(re.findall(r"help_of\(([^)]*)\)", code))))
+    named = re.findall(r"(?:help_of|\bwords=)\(([^)]*)\)", code)  # `words` of a Part: its help
+    in_help = set(re.findall(r'"(\w+)"', " ".join(named)))
     placeless = {word.name for word in words().values() if not word.stands_in}
     assert placeless - in_help == set(decoding_methods())  # by the name that is chosen
     assert in_help <= set(words())
