@@ -219,24 +219,19 @@ def _is_read(name: str, text: str) -> bool:
 def _read(field: Field[Any], address: Mapping[str, str]) -> Any:
     spelling: Spelling = field.metadata["spelling"]
     if spelling.has_entries:
-        return _entries(spelling, f"{field.name}.", address)
+        prefix = f"{field.name}."
+        values = {}
+        for key, text in address.items():
+            if key.startswith(prefix) and key != prefix:
+                try:
+                    values[key.removeprefix(prefix)] = spelling.read(text)
+                except ValueError:
+                    continue
+        return tuple(sorted(values.items()))
     try:
         return spelling.read(address[field.name])
     except (KeyError, ValueError):
         return field.default
-
-
-def _entries(
-    spelling: Spelling, prefix: str, address: Mapping[str, str]
-) -> tuple[tuple[str, Any], ...]:
-    values = {}
-    for key, text in address.items():
-        if key.startswith(prefix) and key != prefix:
-            try:
-                values[key.removeprefix(prefix)] = spelling.read(text)
-            except ValueError:
-                continue
-    return tuple(sorted(values.items()))
 
 
 def spell(screen: Screen) -> dict[str, str]:

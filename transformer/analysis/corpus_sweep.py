@@ -130,7 +130,27 @@ class SweepJob:
                 if self.together:
                     result[number] = _tried(checkpoint, source, self.together, self.number)
                 else:
-                    result[number] = _singles(checkpoint, number, source, self.pair, self.number)
+                    # judged: of several numbers the one that the sentences before are judged
+                    # by.
+                    target = judged_target(checkpoint, source)
+                    singles = replace(sweep(checkpoint, source, target), number=self.number)
+                    totals, others = (
+                        singles.totals.tolist(),
+                        (singles.best_edited != singles.best).sum(-1).tolist(),
+                    )
+                    n_words = 1 if singles.output.classes else len(singles.target) or 1
+                    start = (number, source, _output_text(checkpoint, singles), n_words)
+                    result[number] = [
+                        Line(
+                            *start,
+                            _log_prob(singles),
+                            str(edit),
+                            rounded(change),
+                            n_other,
+                            pair=self.pair,
+                        )
+                        for edit, change, n_other in zip(singles.edits, totals, others, strict=True)
+                    ]
             except InputError as error:
                 left_out.append(f"line {number} is left out: {error}")
         return Done(shard.number, len(result), left_out=tuple(left_out), result=result)
@@ -234,21 +254,6 @@ def strongest(worths: Sequence[Worth], n: int) -> list[Worth]:
 def _number_of(lines: Sequence[Line]) -> str:
     """The number that all lines are of, where a model puts several on a text: the first one's."""
     return lines[0].written if lines else ""
-
-
-def _singles(
-    checkpoint: Checkpoint, number: int, source: str, pair: str, judged: str
-) -> list[Line]:
-    """judged: of several numbers the one that the sentences before are judged by."""
-    target = judged_target(checkpoint, source)
-    singles = replace(sweep(checkpoint, source, target), number=judged)
-    totals, others = singles.totals.tolist(), (singles.best_edited != singles.best).sum(-1).tolist()
-    n_words = 1 if singles.output.classes else len(singles.target) or 1
-    start = (number, source, _output_text(checkpoint, singles), n_words)
-    return [
-        Line(*start, _log_prob(singles), str(edit), rounded(change), n_other, pair=pair)
-        for edit, change, n_other in zip(singles.edits, totals, others, strict=True)
-    ]
 
 
 def _output_text(checkpoint: Checkpoint, sweep: Sweep) -> str:

@@ -2,7 +2,6 @@
 
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from collections.abc import Sequence
-from pathlib import Path
 
 from transformer.analysis.tables import alignment_text, metrics_csv
 from transformer.causes.contrast import contrast, contrast_lines, contrast_values, word_number
@@ -161,7 +160,11 @@ def head(text: str) -> tuple[int, int]:
 def run_heads(options: Namespace) -> Result:
     """The file, as a text or by its name. Raises Refusal."""
     if options.out is not None and not options.align:
-        _check_table(options.out)
+        # Raise InputError for a name that says another format than CSV.
+        try:
+            csv_file(str(options.out))
+        except ArgumentTypeError as error:
+            raise InputError(f"{options.out} {error}.") from error
     checkpoint = load_checkpoint(options.checkpoint, options.device)
     decodes = checkpoint.family.decodes
     target = decode(checkpoint, options.text).target if decodes else None
@@ -171,14 +174,6 @@ def run_heads(options: Namespace) -> Result:
         return {"file": file.decode()}
     write_whole(options.out, file)
     return {"written": str(options.out)}
-
-
-def _check_table(file: Path) -> None:
-    """Raise InputError for a name that says another format than CSV."""
-    try:
-        csv_file(str(file))
-    except ArgumentTypeError as error:
-        raise InputError(f"{file} {error}.") from error
 
 
 def _links(recording: Recording, layer: int, number: int) -> bytes:

@@ -67,31 +67,24 @@ def add_arguments_evaluate(parser: ArgumentParser) -> None:
 def run_evaluate(options: Namespace) -> Result:
     """The scores of all parts, or of those asked for. Raises Refusal."""
     checkpoint = load_checkpoint(options.checkpoint, options.device)
-    recipe = _recipe(checkpoint)
-    if options.only:
-        scores = _parts(recipe, options.only, checkpoint, options.data)
-    else:
-        scores = recipe.evaluate(checkpoint, options.data)
-    if options.card:
-        _rewrite(options.checkpoint / CARD, recipe, scores)
-    return {**scores}
-
-
-def _recipe(checkpoint: Checkpoint) -> Recipe:
-    """The one that it names. Raises CheckpointError where that is not here."""
+    # The one that it names. Raises CheckpointError where that is not here.
     recipes: dict[str, Recipe] = discover("transformer.training.recipes", "RECIPE")
     if checkpoint.about.recipe not in recipes:
         raise CheckpointError(
             f"{checkpoint.name} names the recipe {quoted(checkpoint.about.recipe)}, which is not "
             "here, so there is nothing to evaluate it by."
         )
-    return recipes[checkpoint.about.recipe]
-
-
-def _rewrite(card: Path, recipe: Recipe, scores: Scores) -> None:
-    """The card with these scores in place of its own of that kind. Raises TrainingError."""
-    text = read_text(card.parent, card.name, LARGEST_CARD)
-    write_whole(card, rescored(text, recipe, scores).encode())
+    recipe = recipes[checkpoint.about.recipe]
+    if options.only:
+        scores = _parts(recipe, options.only, checkpoint, options.data)
+    else:
+        scores = recipe.evaluate(checkpoint, options.data)
+    if options.card:
+        # The card with these scores in place of its own of that kind. Raises TrainingError.
+        card = options.checkpoint / CARD
+        text = read_text(card.parent, card.name, LARGEST_CARD)
+        write_whole(card, rescored(text, recipe, scores).encode())
+    return {**scores}
 
 
 def _parts(

@@ -110,22 +110,21 @@ def over(
         for text in some:
             if text in targets:
                 with suppress(InputError, TokenizerError):  # without such words after all
-                    _count(pattern, record(checkpoint, text, targets[text]), counts)
+                    recording = record(checkpoint, text, targets[text])
+                    for kind, cells in cells_of(pattern, recording).items():
+                        for layer in range(cells.map.n_layers):
+                            for head, (n_rows, n_largest) in enumerate(cells.counts(layer)):
+                                of = counts.get((kind, layer, head), Frequency(0, 0, 0))
+                                counts[kind, layer, head] = Frequency(
+                                    of.n_rows + n_rows,
+                                    of.n_largest + n_largest,
+                                    of.n_sentences + bool(n_rows),
+                                )
             yield dict(counts)
 
 
 def _has_words(text: str, sides: Sequence[Sequence[str]]) -> bool:
     return all(any(word in bare(text) for word in words) for words in sides)
-
-
-def _count(pattern: Pattern, recording: Recording, counts: dict[Place, Frequency]) -> None:
-    for kind, cells in cells_of(pattern, recording).items():
-        for layer in range(cells.map.n_layers):
-            for head, (n_rows, n_largest) in enumerate(cells.counts(layer)):
-                of = counts.get((kind, layer, head), Frequency(0, 0, 0))
-                counts[kind, layer, head] = Frequency(
-                    of.n_rows + n_rows, of.n_largest + n_largest, of.n_sentences + bool(n_rows)
-                )
 
 
 def _of_source(pattern: Pattern, checkpoint: Checkpoint) -> list[str]:

@@ -278,7 +278,11 @@ def _check_head(head: HeadSummary) -> None:
         _check_rows(decile.rows)
     _check_rows(head.strongest)
     for syntax in head.syntax.values():
-        _check_syntax(syntax)
+        number(syntax.accuracy, syntax.by_offset, syntax.offset)
+        _check_interval(syntax.low, syntax.high)
+        count(syntax.n_arcs, syntax.n_sentences, abs(syntax.offset))
+        if syntax.direction not in DIRECTIONS.values():
+            raise ValueError
 
 
 def _check_rows(rows: tuple[Row, ...]) -> None:
@@ -286,14 +290,6 @@ def _check_rows(rows: tuple[Row, ...]) -> None:
         number(row.weight)
         count(row.sentence, row.query, row.key)  # -1 would be the last piece
         text(row.query_piece, row.key_piece, row.row_piece)
-
-
-def _check_syntax(of: Syntax) -> None:
-    number(of.accuracy, of.by_offset, of.offset)
-    _check_interval(of.low, of.high)
-    count(of.n_arcs, of.n_sentences, abs(of.offset))
-    if of.direction not in DIRECTIONS.values():
-        raise ValueError
 
 
 def _check_interval(low: float | None, high: float | None) -> None:

@@ -203,23 +203,16 @@ class Placed:
         broken = {n for n in self.fresh if phrases.continues(ids[n][-1], id)}
         whole, fresh, at = self.whole - broken, set(), []
         for number, phrase in enumerate(ids):
-            n = _matching(phrase, self._at(number), id)
+            # Tokens of a phrase at the end of a text, where `at` of them were there
+            # before this one.
+            n = _overlap((*phrase[: self._at(number)], id), phrase)
             if n == len(phrase):
                 if number not in whole:
                     fresh.add(number)
-                n = _border(phrase)
+                # Tokens at its end with which it begins again.
+                n = _overlap(phrase[1:], phrase)
             at.append(n)
         return Placed(whole | fresh, tuple(at), frozenset(fresh))
-
-
-def _matching(phrase: tuple[int, ...], at: int, id: int) -> int:
-    """Tokens of a phrase at the end of a text, where `at` of them were there before this one."""
-    return _overlap((*phrase[:at], id), phrase)
-
-
-def _border(phrase: tuple[int, ...]) -> int:
-    """Tokens at its end with which it begins again."""
-    return _overlap(phrase[1:], phrase)
 
 
 def _overlap(text: tuple[int, ...], phrase: tuple[int, ...]) -> int:

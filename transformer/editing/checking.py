@@ -39,7 +39,15 @@ def check_edits(
             text = f"this model's {what} {', '.join(names)}" if names else _nothing(kind)
             raise EditError(f"{edit}: there is no {edit.place!r} here; {text}.")
         if kind.of == "side":
-            _check_words(edit, kind, sides[edit.place])
+            # Values of whole numbers that name words or positions of them; a shift is none.
+            n_words = sides[edit.place]
+            named = edit.values if kind.places and (kind.further or len(kind.values) > 1) else ()
+            for word in named:
+                if n_words is not None and word >= n_words:
+                    raise EditError(
+                        f"{edit}: there is no word {int(word)} here; "
+                        f"the {edit.place} has {n_words}, counted from 0."
+                    )
         else:
             _check_numbers(edit, kind, sizes[edit.place])
 
@@ -64,17 +72,6 @@ def _nothing(kind: EditKind) -> str:
     if kind.of == "side":
         return "nothing was seen that adds positions in this model"
     return "no attention was seen in this model"
-
-
-def _check_words(edit: Edit, kind: EditKind, n_words: int | None) -> None:
-    """Values of whole numbers that name words or positions of them; a shift is none."""
-    named = edit.values if kind.places and (kind.further or len(kind.values) > 1) else ()
-    for word in named:
-        if n_words is not None and word >= n_words:
-            raise EditError(
-                f"{edit}: there is no word {int(word)} here; the {edit.place} has {n_words}, "
-                "counted from 0."
-            )
 
 
 def _check_numbers(edit: Edit, kind: EditKind, sizes: Sizes) -> None:
@@ -117,7 +114,16 @@ def read_words(
         if words is None:
             of_model.append(edit)
             continue
-        _check(checkpoint, edit, len(ids))
+        n_words = len(ids)
+        side = side_read(checkpoint)
+        if edit.place != side:
+            raise EditError(f"{edit}: the words that this model reads are its {side}.")
+        for word in edit.values:
+            if word >= n_words:
+                raise EditError(
+                    f"{edit}: there is no token {int(word)} here; the {side} has {n_words}, "
+                    "counted from 0."
+                )
         ids = words(edit, ids)
     return ids.tolist(), tuple(of_model)
 
@@ -159,15 +165,3 @@ def _again(checkpoint: Checkpoint, places: torch.Tensor, n: int) -> torch.Tensor
     """Places in a decoder that begins with its start token, or without one with the last word."""
     config: Any = checkpoint.config
     return places + 1 if config.start_ids else (places + 1) % n
-
-
-def _check(checkpoint: Checkpoint, edit: Edit, n_words: int) -> None:
-    side = side_read(checkpoint)
-    if edit.place != side:
-        raise EditError(f"{edit}: the words that this model reads are its {side}.")
-    for word in edit.values:
-        if word >= n_words:
-            raise EditError(
-                f"{edit}: there is no token {int(word)} here; the {side} has {n_words}, "
-                "counted from 0."
-            )

@@ -43,20 +43,17 @@ def references(
             )
         if text not in runs:
             runs[text] = _run(checkpoint, ids)
-        result[edit] = _of(edit, runs[text])
+        tensors = runs[text]
+        part = tensors.get(
+            (edit.place, edit.layer, "states" if edit_kinds()[edit.name].states else "heads")
+        )
+        if part is None:
+            raise EditError(f"{edit}: what it refers to is not seen in this model.")
+        of = edit.numbers[1]  # the head, or the word
+        if of >= len(part):
+            raise EditError(f"{edit}: there is no number {of} here; there are {len(part)}.")
+        result[edit] = part[of]
     return result
-
-
-def _of(edit: Edit, tensors: Given) -> Tensor:
-    part = tensors.get(
-        (edit.place, edit.layer, "states" if edit_kinds()[edit.name].states else "heads")
-    )
-    if part is None:
-        raise EditError(f"{edit}: what it refers to is not seen in this model.")
-    of = edit.numbers[1]  # the head, or the word
-    if of >= len(part):
-        raise EditError(f"{edit}: there is no number {of} here; there are {len(part)}.")
-    return part[of]
 
 
 def _run(checkpoint: Checkpoint, sources: Ids) -> Given:

@@ -92,7 +92,10 @@ class _Watched:
 
     def start(self, source: Tensor) -> Any:
         with self._watching():
-            return _without_cache(self._model.start(source))
+            state = self._model.start(source)
+            if hasattr(state, "cache"):
+                state.cache = None
+            return state
 
     def advance(self, state: Any, target: Tensor) -> Tensor:
         """Rows are run one by one: a watcher sees one sequence. Raises EditError."""
@@ -108,9 +111,3 @@ class _Watched:
 
     def _watching(self) -> EditingWatcher:
         return EditingWatcher(self._model, self._plan, self._editor, is_kept=False)
-
-
-def _without_cache(state: Any) -> Any:
-    if hasattr(state, "cache"):
-        state.cache = None
-    return state

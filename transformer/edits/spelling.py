@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterable
 
 from transformer.discover import discover
-from transformer.edits.edit import NUMBERS, Edit, EditError, EditKind, Value, spell
+from transformer.edits.edit import NUMBERS, Edit, EditError, EditKind, spell
 from transformer.refusal import items_of, quoted
 
 
@@ -48,7 +48,19 @@ def parse(spelled: str) -> Edit:
             raise EditError(f"{quoted(spelled)} is not an edit: write {spelling(kind)}.")
         return Edit(name, place, tuple(map(int, numbers)), text=values)
     entries = tuple(_number(part, spelled, kind) for part in values.split(",")) if equals else ()
-    _check(entries, spelled, kind)
+    n_more = len(entries) - len(kind.values)
+    if n_more < (kind.further is not None) or (n_more and kind.further is None):
+        raise EditError(f"{quoted(spelled)} is not an edit: write {spelling(kind)}.")
+    more = () if kind.further is None else (kind.further,) * n_more
+    for number, value in zip(entries, (*kind.values, *more), strict=True):
+        title = value.title.lower()
+        if value.is_whole and number != int(number):
+            raise EditError(f"{quoted(spelled)}: {title} is a whole number, not {spell(number)}.")
+        if not value.least <= number <= value.most:
+            raise EditError(
+                f"{quoted(spelled)}: {title} lies between {spell(value.least)} and "
+                f"{spell(value.most)}; {spell(number)} does not."
+            )
     return Edit(name, place, tuple(map(int, numbers)), entries)
 
 
@@ -87,23 +99,3 @@ def _number(text: str, spelled: str, kind: EditKind) -> float:
         message = f"{quoted(text)} is not a number"
         raise EditError(f"{quoted(spelled)}: {message}; write {spelling(kind)}.")
     return number + 0.0  # no -0.0
-
-
-def _check(numbers: tuple[float, ...], spelled: str, kind: EditKind) -> None:
-    n_more = len(numbers) - len(kind.values)
-    if n_more < (kind.further is not None) or (n_more and kind.further is None):
-        raise EditError(f"{quoted(spelled)} is not an edit: write {spelling(kind)}.")
-    more = () if kind.further is None else (kind.further,) * n_more
-    for number, value in zip(numbers, (*kind.values, *more), strict=True):
-        _check_value(number, value, spelled)
-
-
-def _check_value(number: float, value: Value, spelled: str) -> None:
-    title = value.title.lower()
-    if value.is_whole and number != int(number):
-        raise EditError(f"{quoted(spelled)}: {title} is a whole number, not {spell(number)}.")
-    if not value.least <= number <= value.most:
-        raise EditError(
-            f"{quoted(spelled)}: {title} lies between {spell(value.least)} and "
-            f"{spell(value.most)}; {spell(number)} does not."
-        )

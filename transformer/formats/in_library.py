@@ -8,7 +8,7 @@ from typing import Any
 
 import torch
 
-from transformer.checkpoint import About, Checkpoint, Description
+from transformer.checkpoint import Checkpoint, Description
 from transformer.files.tensor_files import Later, LoadedTensors
 from transformer.files.weights import Misfit, Tensors, Weights
 from transformer.formats.mappings.mapping import LibraryMapping
@@ -93,14 +93,10 @@ def open_in_library(mapping: LibraryMapping, weights: Weights, folder: Path) -> 
     sizes = {"source": size, "target": size}
     tokenizer = make_tokenizer(vocabulary, mapping, sizes, config.bos_token_id, config.eos_token_id)
     description = described(folder, skeleton.model, tokenizer)
-    about = _about(mapping, config, description.about)
-    return InLibrary(
-        replace(description, about=about), config, tensors, theirs, skeleton, tokenizer
-    )
-
-
-def _about(mapping: LibraryMapping, config: Any, about: About) -> About:
     n_layers, n_heads = config.num_hidden_layers, config.num_attention_heads
     plural = "s" if n_layers > 1 else ""
     title = f"{mapping.title}, {n_layers} layer{plural} of {n_heads} heads"
-    return replace(about, title=title, recipe=mapping.name)
+    about = replace(description.about, title=title, recipe=mapping.name)
+    return InLibrary(
+        replace(description, about=about), config, tensors, theirs, skeleton, tokenizer
+    )

@@ -122,9 +122,17 @@ class HuggingFaceModel(nn.Module):
         named = dict(zip(names, inputs, strict=False))
         mask = torch.ones_like(inputs[0]) if mask is None else mask
         if self.config.ends.first or self.config.ends.last:
-            named["token_type_ids"] = _segments(mask, self.config.ends)
+            # Segments of all tokens, 0 at padding: mask [B, T] -> [B, T].
+            rows = torch.zeros_like(mask)
+            for row, n in zip(rows, mask.sum(-1).tolist(), strict=True):
+                row[:n] = mask.new_tensor(self.config.ends.segments(n))
+            named["token_type_ids"] = rows
         named |= self._positions(inputs[0])
-        result = _first_output(self._run(attention_mask=mask, use_cache=False, **named))
+        # Logits where a model has some, else what its first output is: hidden states.
+        output = self._run(attention_mask=mask, use_cache=False, **named)
+        logits = output.get("logits")
+        first: Tensor = output[0] if logits is None else logits
+        result = first
         if len(result) != len(mask):
             raise InputError(
                 f"{self.config.architecture} gives {len(result)} rows of numbers for {len(mask)}: "
@@ -243,21 +251,6 @@ def _in_a_sentence(model: nn.Module, arguments: Collection[str]) -> Iterator[Non
             ) from error
         first = next(iter(message.splitlines()), "") or type(error).__name__
         raise InputError(f"The model cannot run over this text: {first[:300]}") from error
-
-
-def _segments(mask: Tensor, ends: Ends) -> Tensor:
-    """Segments of all tokens, 0 at padding: mask [B, T] -> [B, T]."""
-    rows = torch.zeros_like(mask)
-    for row, n in zip(rows, mask.sum(-1).tolist(), strict=True):
-        row[:n] = mask.new_tensor(ends.segments(n))
-    return rows
-
-
-def _first_output(output: Any) -> Tensor:
-    """Logits where a model has some, else what its first output is: hidden states."""
-    logits = output.get("logits")
-    first: Tensor = output[0] if logits is None else logits
-    return first
 
 
 def _rows(value: Any, rows: Tensor) -> Any:

@@ -179,7 +179,12 @@ class HuggingFaceTokenizer:
         self._chat: tuple[str, Sequence[tuple[str, str]]] | None = None
         self._second: str | None = None
         self._special = frozenset([*inner.all_special_ids, *self.languages.values()])
-        self._unknown = _unknown(inner)
+        # The id that stands for what the vocabulary lacks; None where it has another role as
+        # well.
+        names = ("bos_token_id", "eos_token_id", "pad_token_id", "sep_token_id", "cls_token_id")
+        id = getattr(inner, "unk_token_id", None)
+        roles = [getattr(inner, name, None) for name in (*names, "mask_token_id")]
+        self._unknown = None if id is None or id in roles else int(id)
         if self._unknown is not None:
             self._special -= {self._unknown}
         self._bytes = byte_alphabet() if is_byte_level(inner) else None
@@ -358,14 +363,6 @@ class HuggingFaceTokenizer:
         if self._marks_words:
             return Token(id, raw, begins=begins_word(raw))
         return Token(id, raw if self._bytes is None else as_text(raw, self._bytes))
-
-
-def _unknown(inner: Any) -> int | None:
-    """The id that stands for what the vocabulary lacks; None where it has another role as well."""
-    names = ("bos_token_id", "eos_token_id", "pad_token_id", "sep_token_id", "cls_token_id")
-    id = getattr(inner, "unk_token_id", None)
-    roles = [getattr(inner, name, None) for name in (*names, "mask_token_id")]
-    return None if id is None or id in roles else int(id)
 
 
 VOCABULARIES = ("tokenizer.json", "vocab.json", "vocab.txt", "*.model", "*.spm", "vocab.bpe")

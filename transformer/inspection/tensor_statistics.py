@@ -121,18 +121,14 @@ def pool(matrix: Tensor, most: int, pooling: Pooling) -> tuple[Tensor, tuple[int
     rows, columns = size
     if size == (1, 1):
         return matrix, (1, 1)
-    blocks = _blocks(matrix, rows, columns)  # [r, c, rows * columns], filled up with NaN
+    down, across = -matrix.size(0) % rows, -matrix.size(1) % columns
+    padded = torch.nn.functional.pad(matrix, (0, across, 0, down), value=math.nan)
+    split = padded.unflatten(0, (-1, rows)).unflatten(2, (-1, columns))  # [r, rows, c, columns]
+    blocks = split.transpose(1, 2).flatten(2)  # [r, c, rows * columns], filled up with NaN
     if pooling == "mean":
         return blocks.abs().nanmean(-1), (rows, columns)
     places = blocks.abs().nan_to_num(-1.0, posinf=torch.inf).argmax(-1, keepdim=True)
     return blocks.gather(-1, places)[..., 0], (rows, columns)
-
-
-def _blocks(matrix: Tensor, rows: int, columns: int) -> Tensor:
-    down, across = -matrix.size(0) % rows, -matrix.size(1) % columns
-    padded = torch.nn.functional.pad(matrix, (0, across, 0, down), value=math.nan)
-    split = padded.unflatten(0, (-1, rows)).unflatten(2, (-1, columns))  # [r, rows, c, columns]
-    return split.transpose(1, 2).flatten(2)
 
 
 # Suspicious things in a checkpoint: in each tensor, and in many that have the same problem.

@@ -85,7 +85,18 @@ class Origin:
         types, width = _types(heads, read), heads.size(-1)
         if set(types) <= set(_EXACT):
             for factor in (1.0, width**-0.5, width**-0.25):  # some are scaled first
-                result = _are_among(heads[:, 0], factor * row)
+                # Find the rows [N, d] that hold nothing but some of these numbers [n], in any
+                # order.
+                rows = heads[:, 0]
+                numbers = factor * row
+                order = numbers.to(rows.dtype).sort().values
+                at = torch.searchsorted(order, rows.contiguous())
+                near = torch.stack(
+                    [order[(at - 1).clamp(min=0)], order[at.clamp(max=len(order) - 1)]]
+                )
+                apart = (near - rows).abs().amin(0)
+                is_some = rows.abs().amax(-1) > 0
+                result = (apart <= _CLOSE * float(order.abs().max())).all(-1) & is_some
                 if bool(result.any()):
                     return result
         return are_along(heads.float(), parts_of(row.float(), width), types)
@@ -174,13 +185,3 @@ class Origin:
 
 def _types(heads: Tensor, read: Read) -> tuple[torch.dtype, ...]:
     return heads.dtype, read.matrix.dtype, read.states.first.dtype
-
-
-def _are_among(rows: Tensor, numbers: Tensor) -> Tensor:
-    """Find the rows [N, d] that hold nothing but some of these numbers [n], in any order."""
-    order = numbers.to(rows.dtype).sort().values
-    at = torch.searchsorted(order, rows.contiguous())
-    near = torch.stack([order[(at - 1).clamp(min=0)], order[at.clamp(max=len(order) - 1)]])
-    apart = (near - rows).abs().amin(0)
-    is_some = rows.abs().amax(-1) > 0
-    return (apart <= _CLOSE * float(order.abs().max())).all(-1) & is_some

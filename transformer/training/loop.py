@@ -33,26 +33,6 @@ from transformer.training.warm_start import ADVICE, COLLAPSED, spreads, start_fr
 # Everything a stopped run needs to go on, in one safetensors file.
 
 
-def save_state(
-    file: Path,
-    modules: dict[str, nn.Module],
-    optimizer: Optimizer,
-    progress: dict[str, Any],
-) -> None:
-    """Write modules, optimizer, the random state and progress (JSON values) in one move.
-
-    Raises Unwritten.
-    """
-    tensors = {"random": torch.get_rng_state()}
-    for prefix, module in modules.items():
-        tensors |= {f"{prefix}/{name}": tensor for name, tensor in module.state_dict().items()}
-    for index, values in optimizer.state_dict()["state"].items():
-        tensors |= {f"optimizer/{index}/{name}": value for name, value in values.items()}
-    metadata = {"progress": json.dumps(progress)}
-    tensors = {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}
-    write_whole(file, save(tensors, metadata))
-
-
 def load_state(file: Path, modules: dict[str, nn.Module], optimizer: Optimizer) -> dict[str, Any]:
     """Put everything back where `save_state` found it; returns progress. Raises TrainingError."""
     try:
@@ -241,7 +221,16 @@ class Run:
         return {"model": self.model, "averaged": self.averaged}
 
     def _save(self) -> None:
-        save_state(self.state_file, self._modules(), self.update.optimizer, self.progress)
+        # Write modules, optimizer, the random state and progress (JSON values) in one move.
+        modules = self._modules()
+        tensors = {"random": torch.get_rng_state()}
+        for prefix, module in modules.items():
+            tensors |= {f"{prefix}/{name}": tensor for name, tensor in module.state_dict().items()}
+        for index, values in self.update.optimizer.state_dict()["state"].items():
+            tensors |= {f"optimizer/{index}/{name}": value for name, value in values.items()}
+        metadata = {"progress": json.dumps(self.progress)}
+        tensors = {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}
+        write_whole(self.state_file, save(tensors, metadata))
 
 
 class _Speed:

@@ -217,7 +217,9 @@ def changing_heads(
             text = "" if a is None else a.text
             if targets is not None and first.family.decodes:
                 text = " ".join(targets[at].split())
-                target = _tokens(first, source, text)
+                # The tokens of a target that was given. Raises InputError.
+                n_source = len(source_ids(first, source))
+                target = list(map(first.tokenizer.token, target_ids(first, text, n_source) or []))
             reading = read_by_both(first, second, source, target, text)
             outputs = ("" if a is None else a.text, "" if b is None else b.text)
             if a is None or b is None:
@@ -256,12 +258,6 @@ def _decodings(outcome: Outcome) -> tuple[Decoding | None, Decoding | None]:
     if isinstance(b, Refusal):
         raise InputError(str(b)) from b
     return a, b
-
-
-def _tokens(checkpoint: Checkpoint, source: str, text: str) -> list[Token]:
-    """The tokens of a target that was given. Raises InputError."""
-    n_source = len(source_ids(checkpoint, source))
-    return list(map(checkpoint.tokenizer.token, target_ids(checkpoint, text, n_source) or []))
 
 
 def _output(recording: Recording) -> str:

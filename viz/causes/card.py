@@ -207,7 +207,9 @@ def why_word(pane: Pane, place_of: PlaceOf, is_main: bool = False, is_ahead: boo
         return
     if not _is_open(pane):
         if place is not None:
-            _offer(pane)
+            n = counted(len(word_groups(pane.recording.source)), "word", "words")
+            help = f"Every word of the text is hidden in turn ({n})."
+            st.button(TITLE, on_click=change, kwargs={"why": True}, help=help)
         return
     study, slot = Causes(pane.answer.request), st.container()
     evidence = at_hand(study)
@@ -228,19 +230,15 @@ def why_word(pane: Pane, place_of: PlaceOf, is_main: bool = False, is_ahead: boo
     if place is None or evidence is None:
         return
     if not on_stage():
-        _without_needed(pane, evidence, place)
+        verdict = evidence.verdicts[word_at(pane.recording.target, place).number]
+        if verdict.needs is not None and verdict.kind != "held by the prefix":
+            written_without(pane, verdict.needs, evidence.source_words[verdict.needs])
         with files_of(pane, word_exhibits(pane, place, is_main)["why"].exhibit(evidence), "why"):
             _hide_buttons(pane, evidence, place)
             if not is_main and pane.screen.page == "explore":
                 _enlarge()
     if is_new and at_hand(study) is not None:
         st.rerun()  # the tokens above get their marks
-
-
-def _offer(pane: Pane) -> None:
-    n = counted(len(word_groups(pane.recording.source)), "word", "words")
-    help = f"Every word of the text is hidden in turn ({n})."
-    st.button(TITLE, on_click=change, kwargs={"why": True}, help=help)
 
 
 def _enlarge() -> None:
@@ -260,12 +258,6 @@ def _hide_buttons(pane: Pane, evidence: Evidence, place: int) -> None:
         word = literal(evidence.source_words[place])
         edit = Edit("hide", side_read(pane.checkpoint), (place,))
         st.button(f"Hide “{word}”", key=f"hide {place:d}", on_click=add, args=(edit,), help=help)
-
-
-def _without_needed(pane: Pane, evidence: Evidence, place: int) -> None:
-    verdict = evidence.verdicts[word_at(pane.recording.target, place).number]
-    if verdict.needs is not None and verdict.kind != "held by the prefix":
-        written_without(pane, verdict.needs, evidence.source_words[verdict.needs])
 
 
 def signs(pane: Pane) -> Signs | None:

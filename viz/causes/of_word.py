@@ -74,20 +74,16 @@ def of_word(pane: Pane, place: int | None) -> None:
                 key=f"cause {name}",
             )
     if growths := of_word_exhibits(pane, place):
-        _say_piece(pane, place)
+        # Say which piece a study is of, where the word, which the card is of, has several.
+        tokens = pane.recording.target
+        own = word_at(tokens, place).tokens
+        if len(own) > 1:
+            word, piece = word_text(own), bare_label(tokens[place])
+            st.caption(
+                f"“{literal(word)}” has {len(own):d} pieces. The card is of all of them, what "
+                f"follows only of “{literal(piece)}”."
+            )
         _draw(pane, growths)
-
-
-def _say_piece(pane: Pane, place: int) -> None:
-    """Say which piece a study is of, where the word, which the card is of, has several."""
-    tokens = pane.recording.target
-    own = word_at(tokens, place).tokens
-    if len(own) > 1:
-        word, piece = word_text(own), bare_label(tokens[place])
-        st.caption(
-            f"“{literal(word)}” has {len(own):d} pieces. The card is of all of them, what "
-            f"follows only of “{literal(piece)}”."
-        )
 
 
 def _draw(pane: Pane, growths: Growths) -> None:

@@ -192,17 +192,13 @@ def _repairs(pane: Pane, repairs: Repairs) -> Exhibit:
 
 def _address(pane: Pane, step: int, change: Change) -> str:
     """The address where a change is made for good. step: the first one of the word."""
-    screen = _before(pane, step)
+    # The screen where nothing from this step on is decided: repairs are decoded so.
+    prefix = pane.answer.request.decided_before(step).get("prefix", ())
+    screen = choose(pane.screen, prefix=prefix, branch=())
     if change.method:
         return link(_turned(screen, change.method))
     edits = (*screen.edits, *map(str, change.edits))
     return link(choose(screen, edits=edits))
-
-
-def _before(pane: Pane, step: int) -> Screen:
-    """The screen where nothing from this step on is decided: repairs are decoded so."""
-    prefix = pane.answer.request.decided_before(step).get("prefix", ())
-    return choose(pane.screen, prefix=prefix, branch=())
 
 
 def _turned(screen: Screen, method: str) -> Screen:

@@ -220,14 +220,13 @@ def _cells(table: Table) -> Iterator[dict[str, Any]]:
     for row in table.rows:
         for cell, column in zip((row.head, *row.cells), table.above, strict=True):
             if cell is not None and cell.value is not None:
-                named = {"row": _plain(row.head), "column": visible(column.title)}
+                named = {
+                    "row": visible(" ".join(row.head.plain.split())),
+                    "column": visible(column.title),
+                }
                 yield {
                     **named,
                     **row.origin,
                     **column.origin,
                     **named_numbers(cell.value, cell.ends),
                 }
-
-
-def _plain(head: Cell) -> str:
-    return visible(" ".join(head.plain.split()))

@@ -134,7 +134,17 @@ def read_exercise(lines: Sequence[tuple[str, str]]) -> Exercise:
     result: dict[str, list[str]] = {name: [] for name in REPEATED}
     for name, value in lines:
         value = " ".join(value.split())
-        check(name, value)
+        # Raises ValueError, in a clause, where the value of a field means nothing.
+        if name == "needs" and value not in NEEDS:
+            raise ValueError(f"nothing is known of the need {value[:40]}, only {', '.join(NEEDS)}")
+        if name == "head":
+            read_head(value)
+        if name == "row":
+            check_row(value)
+        if name == "task":
+            read_task(value)
+        if name == "mistake":
+            read_mistake(value)
         if name in result:
             result[name].append(value)
         else:
@@ -145,20 +155,6 @@ def read_exercise(lines: Sequence[tuple[str, str]]) -> Exercise:
         values.pop("solution", ""),
     )
     return Exercise(tuple(result["needs"]), tasks=tuple(result["task"]), riddle=riddle, **values)
-
-
-def check(name: str, value: str) -> None:
-    """Raises ValueError, in a clause, where the value of a field means nothing."""
-    if name == "needs" and value not in NEEDS:
-        raise ValueError(f"nothing is known of the need {value[:40]}, only {', '.join(NEEDS)}")
-    if name == "head":
-        read_head(value)
-    if name == "row":
-        check_row(value)
-    if name == "task":
-        read_task(value)
-    if name == "mistake":
-        read_mistake(value)
 
 
 def exercise_lines(exercise: Exercise) -> Iterator[str]:

@@ -38,17 +38,6 @@ STILL_WIDTH = 6.9
 """Inches: two columns of a paper, about as wide as a notebook."""
 
 
-def with_still(frame: str, title: str, content: str) -> str:
-    """A frame, and what stands where it is left out. content: HTML, empty where there is none."""
-    what = "this is a still of it" if content else "it is not shown"
-    sentence = (
-        f"{html.escape(title)}: {what}, as frames are left out here. "
-        "Run the cell again, or trust the notebook, to point at things."
-    )
-    behind = f'<div class="{CLASS}">{content}<p>{sentence}</p></div>'
-    return f'<div class="{OUTPUT}">{HIDING}{frame}{behind}</div>'
-
-
 def image(figure: Figure | None, title: str) -> str:
     """Draw the figure as an image; empty where there is none, or nothing that draws it."""
     if figure is None:
@@ -99,7 +88,16 @@ class Picture:
             f'<iframe srcdoc="{html.escape(self.html)}" title="{html.escape(self.title)}" '
             f'{fits} style="width: 100%; height: {self.height or HEIGHT}px; border: 0"></iframe>'
         )
-        return with_still(frame, self.title, self.table or image(self.figure, self.title))
+        # A frame, and what stands where it is left out. content: HTML, empty where there is
+        # none.
+        content = self.table or image(self.figure, self.title)
+        what = "this is a still of it" if content else "it is not shown"
+        sentence = (
+            f"{html.escape(self.title)}: {what}, as frames are left out here. "
+            "Run the cell again, or trust the notebook, to point at things."
+        )
+        behind = f'<div class="{CLASS}">{content}<p>{sentence}</p></div>'
+        return f'<div class="{OUTPUT}">{HIDING}{frame}{behind}</div>'
 
     def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
         """Print what a front end shows that draws nothing. printer: IPython's."""

@@ -327,7 +327,17 @@ def _text(cell: Cell, column: Column | None = None) -> str:
     """Return the content of a cell."""
     column = column or Column()
     if cell.interval is not None and column.axis is not None:
-        return _interval(cell.interval, column.axis)
+        # A value with its interval on a scale that all rows share, and where 0 is.
+        axis = column.axis
+        low, value, high = cell.interval
+        zero, place = place_on(axis, 0.0), place_on(axis, value)
+        line = ""
+        if low is not None and high is not None:
+            left, right = place_on(axis, low), place_on(axis, high)
+            line = f'<i style="left:{left:.2f}%;width:{right - left:.2f}%"></i>'
+        lost = " class=lost" * (value < 0)
+        least = f'<u style="left:{zero:.2f}%"></u>'
+        return f'<div>{least}{line}<b{lost} style="left:{place:.2f}%"></b></div>'
     if cell.changes:
         return _folded(" · ".join(map(_change, cell.changes)), len(cell.plain))
     text = _with_parts(cell) if cell.parts else _formula(cell.text, cell.is_formula)
@@ -391,20 +401,6 @@ def _sample(sample: Sample | None) -> str:
     line = f"{sample.colour} 0 {stroke}px, transparent {stroke}px {stroke + gap}px"
     ground = f"repeating-linear-gradient(to right, {line})" if gap else sample.colour
     return f'<span class="sample" style="background: {ground}; height: {sample.thick}px"></span>'
-
-
-def _interval(ends: tuple[float | None, float, float | None], axis: tuple[float, float]) -> str:
-    """A value with its interval on a scale that all rows share, and where 0 is."""
-    low, value, high = ends
-    zero, place = place_on(axis, 0.0), place_on(axis, value)
-    line = ""
-    if low is not None and high is not None:
-        left, right = place_on(axis, low), place_on(axis, high)
-        line = f'<i style="left:{left:.2f}%;width:{right - left:.2f}%"></i>'
-    lost = " class=lost" * (value < 0)
-    return (
-        f'<div><u style="left:{zero:.2f}%"></u>{line}<b{lost} style="left:{place:.2f}%"></b></div>'
-    )
 
 
 def _legend(legend: Legend, theme: Theme) -> str:

@@ -413,7 +413,18 @@ def _legend(legend: Legend, theme: Theme, width: float) -> tuple[list[Mark], flo
         Box(x, 1, *BAR, None, theme.dim, 0.4),
     ]
     x += BAR[0] + 4
-    lines = _begun(f"{legend.high} {legend.says}".strip(), width - x, width)
+    # Lines of which the first has less room.
+    text = f"{legend.high} {legend.says}".strip()
+    room = width - x
+    words = text.split(" ")
+    n = len(words)
+    while n > 1 and width_of(" ".join(words[:n]), SMALL) > room:
+        n -= 1
+    rest = " ".join(words[n:])
+    lines = [
+        fitted(" ".join(words[:n]), room, SMALL),
+        *(broken(rest, width, SMALL) if rest else ()),
+    ]
     return marks + _lines(lines, x, theme), len(lines) * LINE + 1
 
 
@@ -423,13 +434,3 @@ def _lines(lines: list[str], x: float, theme: Theme) -> list[Mark]:
         Words(0 if i else x, SMALL + i * LINE, line, SMALL, theme.dim)
         for i, line in enumerate(lines)
     ]
-
-
-def _begun(text: str, room: float, width: float) -> list[str]:
-    """Lines of which the first has less room."""
-    words = text.split(" ")
-    n = len(words)
-    while n > 1 and width_of(" ".join(words[:n]), SMALL) > room:
-        n -= 1
-    rest = " ".join(words[n:])
-    return [fitted(" ".join(words[:n]), room, SMALL), *(broken(rest, width, SMALL) if rest else ())]

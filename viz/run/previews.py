@@ -50,7 +50,12 @@ def work_of(answer: Answer) -> int:
     Tokens pass once when the text is recorded, and those that were written once more for each
     hypothesis that was followed.
     """
-    n_weights = _n_weights(answer.checkpoint.model)
+    # Count once: each run of a page asks.
+    model = answer.checkpoint.model
+    n = _counted.get(model)
+    if n is None:
+        n = _counted[model] = sum(weight.numel() for weight in model.parameters())
+    n_weights = n
     n_read, n_written = len(answer.recording.source), len(answer.recording.target)
     n_followed = (
         0 if answer.decoding is None else int(dict(answer.request.options).get("beam_size", 1))
@@ -59,14 +64,6 @@ def work_of(answer: Answer) -> int:
 
 
 _counted: WeakKeyDictionary[nn.Module, int] = WeakKeyDictionary()
-
-
-def _n_weights(model: nn.Module) -> int:
-    """Count once: each run of a page asks."""
-    n = _counted.get(model)
-    if n is None:
-        n = _counted[model] = sum(weight.numel() for weight in model.parameters())
-    return n
 
 
 # Previews: the pictures on a session's screen, made for a request that was not entered.

@@ -150,7 +150,17 @@ def open_scene(ask: Callable[[], None]) -> bool:
         _hear(story, number, start=seen_by(story.screen_of(number), screen.role, screen.room))
         return False
     if screen.role == "presenter":
-        _present(story, number, scene, ask)
+        # The presenter's window; the wall says nothing of what is not here.
+        say_doubts(story)
+        words, beside = st.columns([6, 5], gap="large")
+        with words:
+            _scene(story, number, scene)
+            ask()
+            notes = as_html(scene.notes) or "<p>This scene has no notes.</p>"
+            draw_words(f'<section class="notes" aria-label="Notes">{notes}</section>')
+            st.html(_KEYS)
+        with beside:
+            _hear(story, number)
         return False
     _hear(story, number)
     _scene(story, number, scene)
@@ -164,20 +174,6 @@ def _names_no_screen(screen: Screen, there: Screen) -> bool:
     """
     says_nothing = screen == session().arrival and bare(screen) == Screen(page=screen.page)
     return says_nothing and bare(there) != bare(screen)
-
-
-def _present(story: Story, number: int, scene: Scene, ask: Callable[[], None]) -> None:
-    """The presenter's window; the wall says nothing of what is not here."""
-    say_doubts(story)
-    words, beside = st.columns([6, 5], gap="large")
-    with words:
-        _scene(story, number, scene)
-        ask()
-        notes = as_html(scene.notes) or "<p>This scene has no notes.</p>"
-        draw_words(f'<section class="notes" aria-label="Notes">{notes}</section>')
-        st.html(_KEYS)
-    with beside:
-        _hear(story, number)
 
 
 def _hear(story: Story, number: int, start: str = "") -> None:
@@ -291,7 +287,9 @@ def _ask(pane: Pane) -> bool | None:
         return False
     guess, of, uncounted = screen.guess, "", ""
     if screen.room is not None:
-        words = _screen_of_room()
+        # The screen as its room says it, where nobody has changed anything since.
+        state = session()
+        words = state.arrival if state.arrival and state.screen == state.landing else state.screen
         of, room = question_of(words), ROOMS.find(screen.room)
         if room is not None:
             room.ask(words, subject.words)
@@ -301,12 +299,6 @@ def _ask(pane: Pane) -> bool | None:
     on_reveal = partial(_reveal, pane, subject)
     question(payload, current_theme(), guess, on_reveal, of, screen.role, uncounted)
     return guess is not None
-
-
-def _screen_of_room() -> Screen:
-    """The screen as its room says it, where nobody has changed anything since."""
-    state = session()
-    return state.arrival if state.arrival and state.screen == state.landing else state.screen
 
 
 def _reveal(pane: Pane, subject: Subject, value: object) -> None:

@@ -15,7 +15,7 @@ from transformer.analysis.scored import (
     word_changes,
 )
 from transformer.analysis.tables import Columns, judged_at, together, writing_at
-from transformer.recording.data import Classification, TextVector, angle, cosine
+from transformer.recording.data import TextVector, angle, cosine
 from transformer.refusal import Refusal
 from transformer.token import Token
 from transformer.words import word_groups, word_piece, words_of
@@ -69,11 +69,24 @@ def changed_output(before: Answer, after: Answer) -> Words | None:
     a, b = before.recording, after.recording
     if a.classification and b.classification:
         most = ranked(b.classification)[:MOST]
-        return _class_lines(a.classification, b.classification, sorted(most))
+        # These classes with their probabilities, without the edits and with them.
+        which = sorted(most)
+        lines = []
+        for title, result in ((WITHOUT, a.classification), (WITH, b.classification)):
+            probs = [(result.classes[i], float(result.probs[i])) for i in which]
+            spans = [Span(name, number(prob, 3), prob, "probability") for name, prob in probs]
+            lines.append(Line(spans, title))
+        return Words(lines, [Span("Below each class: its probability.")])
     if a.numbers and b.numbers:
         return _number_lines(a.numbers, b.numbers)
     if before.decoding is not None and after.decoding is not None:
-        return _written(before, after)
+        # The target without the edits, read by the model that has them, and its own.
+        forced = answer(after.request.made_to_read(before.request))
+        changes = word_changes(before.recording, forced.recording)
+        target = before.recording.target
+        origins = _origins(writing_at(before.recording, target), word_groups(target))
+        words = words_of(after.recording.target)
+        return _word_lines(changes, words, SAME_WORDS, origins)
     if a.vector is not None and b.vector is not None:
         return _turned(a.vector, b.vector)
     return _filled(before, after) if a.logits.dim() == 2 else None
@@ -88,16 +101,6 @@ def unchanged_output(of: Answer) -> Words | None:
         return None
     changes, words = word_changes(recording, recording), words_of(recording.target)
     return _word_lines(changes, words, SAME_WORDS, [{} for _ in changes])
-
-
-def _written(before: Answer, after: Answer) -> Words:
-    """The target without the edits, read by the model that has them, and its own."""
-    forced = answer(after.request.made_to_read(before.request))
-    changes = word_changes(before.recording, forced.recording)
-    target = before.recording.target
-    origins = _origins(writing_at(before.recording, target), word_groups(target))
-    words = words_of(after.recording.target)
-    return _word_lines(changes, words, SAME_WORDS, origins)
 
 
 def _filled(before: Answer, after: Answer) -> Words:
@@ -162,16 +165,6 @@ def _exchange(old: str, new: str) -> str:
 def _roles(words: Sequence[str], others: Sequence[str], role: Role) -> list[Role]:
     """Mark with a role what the others lack."""
     return [role if is_other else "" for is_other in differing(words, others)]
-
-
-def _class_lines(before: Classification, after: Classification, which: Sequence[int]) -> Words:
-    """These classes with their probabilities, without the edits and with them."""
-    lines = []
-    for title, result in ((WITHOUT, before), (WITH, after)):
-        probs = [(result.classes[i], float(result.probs[i])) for i in which]
-        spans = [Span(name, number(prob, 3), prob, "probability") for name, prob in probs]
-        lines.append(Line(spans, title))
-    return Words(lines, [Span("Below each class: its probability.")])
 
 
 def _number_lines(before: Mapping[str, float], after: Mapping[str, float]) -> Words:

@@ -192,7 +192,10 @@ def changing(pane: Pane) -> None:
             elif HELP[screen.tool]:
                 st.caption(HELP[screen.tool])
         with st.container(key="outcome"):
-            room = _room(pane)
+            # Words of the same form as the outputs, and known before there are edits.
+            last = pane.answer
+            plain = at_hand(replace(last.request.of_search, edits=())) or last
+            room = unchanged_output(plain)
             if room is not None:
                 st.html(
                     f'<div class="unseen" aria-hidden="true">{words_body(room, "text-room")}</div>'
@@ -204,13 +207,6 @@ def changing(pane: Pane) -> None:
                     show_remark(UNCHANGED, is_read_out=True)
                 elif room is not None:
                     st.caption(PLACE)
-
-
-def _room(pane: Pane) -> Words | None:
-    """Words of the same form as the outputs, and known before there are edits."""
-    last = pane.answer
-    plain = at_hand(replace(last.request.of_search, edits=())) or last
-    return unchanged_output(plain)
 
 
 def _line(**look: Any) -> DeltaGenerator:
@@ -256,7 +252,16 @@ def _titles(pane: Pane) -> None:
     groups = grouped(pane.screen.edits)
     for i, group in enumerate(groups[:MOST_SHOWN]):
         if len(group) == 1:
-            _one(i, group[0], pane)
+            # An edit: what it says, and where it has a factor, how large that is.
+            spelled = group[0]
+            each = parse(spelled)
+            title = literal(edit_text(each, pane.recording))
+            with st.popover(title, key=f"edit {i}"):  # help would lie over what it opens
+                st.caption(literal(edit_kinds()[each.name].cited))
+                scale = scale_of(each)
+                _values(each, scale or edit_kinds()[each.name])
+                st.code(spelled, language=None)
+                st.button("Take it back", key=f"remove {i}", on_click=remove, args=(spelled,))
         else:
             _several(i, group, pane)
     if len(groups) > MOST_SHOWN:
@@ -282,18 +287,6 @@ def is_used(screen: Screen) -> bool:
     """Tell whether something is changed, or was and can be again."""
     own = changes()
     return bool(screen.edits or own.before or own.undone)
-
-
-def _one(i: int, spelled: str, pane: Pane) -> None:
-    """An edit: what it says, and where it has a factor, how large that is."""
-    each = parse(spelled)
-    title = literal(edit_text(each, pane.recording))
-    with st.popover(title, key=f"edit {i}"):  # help would lie over what it opens
-        st.caption(literal(edit_kinds()[each.name].cited))
-        scale = scale_of(each)
-        _values(each, scale or edit_kinds()[each.name])
-        st.code(spelled, language=None)
-        st.button("Take it back", key=f"remove {i}", on_click=remove, args=(spelled,))
 
 
 def _several(i: int, group: tuple[str, ...], pane: Pane) -> None:

@@ -241,7 +241,11 @@ def _answer(request: Request, place: DeltaGenerator | None) -> Answer | None:
     for each in request.edits:  # some are of a sentence, which is read by itself
         check_text(each)
     if request.chat is not None and not on_stage():
-        _say_read(request)
+        # Show the text that the chat template makes, before the model reads it. Raises
+        # InputError.
+        text = visible(text_read(open_checkpoint(request), request.text))
+        more = f"… ({len(text):,} characters)" if len(text) > MOST_READ else ""
+        st.caption(f"Read as: {literal(text[:MOST_READ])}{more}")
     if place is None:  # any text of it will do, and a token may be too short for what is decided
         return at_hand(request) or answer(as_stopped(request.unconstrained, 1))
     if request.branch and _paid(request.of_search, place, "search") is None:
@@ -268,13 +272,6 @@ def _is_watched(request: Request) -> bool:
     """
     is_search = decoding_methods()[request.method].places
     return not is_search or session().screen.page == "decode"
-
-
-def _say_read(request: Request) -> None:
-    """Show the text that the chat template makes, before the model reads it. Raises InputError."""
-    text = visible(text_read(open_checkpoint(request), request.text))
-    more = f"… ({len(text):,} characters)" if len(text) > MOST_READ else ""
-    st.caption(f"Read as: {literal(text[:MOST_READ])}{more}")
 
 
 def _fall_back(request: Request, place: DeltaGenerator | None) -> Answer | None:

@@ -40,18 +40,14 @@ def say_of_answer(request: Request, answer: Answer | None, prefix: str = "") -> 
 
     answer: the one to `request`, or the one that stays where there is none.
     """
-    say_place(request, answer, prefix)
+    # Say that the CPU computed it in place of the GPU, or this process in place of others.
+    of_answer = "" if answer is None else answer.instead
+    for why in filter(None, (why_on_cpu(request.checkpoint, request.text), of_answer)):
+        note(f"{prefix}{why}")
     if answer is not None:
         if not say_unlearned(answer, prefix):
             say_unsure(answer, prefix)
         say_length(answer, prefix)
-
-
-def say_place(request: Request, answer: Answer | None, prefix: str = "") -> None:
-    """Say that the CPU computed it in place of the GPU, or this process in place of others."""
-    of_answer = "" if answer is None else answer.instead
-    for why in filter(None, (why_on_cpu(request.checkpoint, request.text), of_answer)):
-        note(f"{prefix}{why}")
 
 
 def say_unlearned(answer: Answer, prefix: str = "") -> bool:

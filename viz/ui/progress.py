@@ -249,20 +249,16 @@ def _progress(now: Follower[Any]) -> None:
     if now.is_over:
         _say_stopped(now)
     else:
-        _say_how_far(now)
+        work, n_before = now.work, now.work.n_before
+        if n_before is not None:
+            st.caption(place_in_line(n_before), width="content")
+        elif work.latest is not None:
+            n_done, n_all = work.study.progress(work.latest)
+            st.progress(n_done / max(1, n_all), f"{n_done:d} of {n_all:d} are done", width=300)
+        else:
+            st.caption("Working …", width="content")
         look: Any = {"icon": ":material/stop:", "key": f"stop {id(now):d}"}
         st.button("Stop", on_click=now.stop, **look)
-
-
-def _say_how_far(now: Follower[Any]) -> None:
-    work, n_before = now.work, now.work.n_before
-    if n_before is not None:
-        st.caption(place_in_line(n_before), width="content")
-    elif work.latest is not None:
-        n_done, n_all = work.study.progress(work.latest)
-        st.progress(n_done / max(1, n_all), f"{n_done:d} of {n_all:d} are done", width=300)
-    else:
-        st.caption("Working …", width="content")
 
 
 def _say_stopped(now: Follower[Any]) -> None:

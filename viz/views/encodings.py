@@ -200,7 +200,11 @@ def chart_encoding_shift_matrix(recording: Recording, side: str, offset: int) ->
     more = f", with PE(pos + {offset}) = R · PE(pos)"
     if turn is None:
         return nothing(name, title, NO_ROTATION, more)
-    dims = shown_dimensions(turn)
+    # Dimensions of up to N_PAIRS pairs, evenly from the shortest wavelength to the longest.
+    order = turn.pairs.wavelengths.argsort()
+    n = min(N_PAIRS, len(order))
+    chosen = order[torch.linspace(0, len(order) - 1, n).round().long()]
+    dims = torch.stack([turn.pairs.sines[chosen], turn.pairs.cosines[chosen]], 1).flatten()
     labels = [str(dim) for dim in dims.tolist()]
     return heat_map(
         name,
@@ -211,14 +215,6 @@ def chart_encoding_shift_matrix(recording: Recording, side: str, offset: int) ->
         differences("R"),
         "{y} from {x}: {z:.4f}",
     )
-
-
-def shown_dimensions(turn: Shift) -> Tensor:
-    """Dimensions of up to N_PAIRS pairs, evenly from the shortest wavelength to the longest."""
-    order = turn.pairs.wavelengths.argsort()
-    n = min(N_PAIRS, len(order))
-    chosen = order[torch.linspace(0, len(order) - 1, n).round().long()]
-    return torch.stack([turn.pairs.sines[chosen], turn.pairs.cosines[chosen]], 1).flatten()
 
 
 def describe_encoding_shift_matrix(recording: Recording, side: str, offset: int) -> str:

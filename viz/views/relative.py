@@ -215,17 +215,14 @@ def chart_alibi_slopes(recording: Recording, where: str) -> Chart:
     dots = Curve("this model", heads, slopes.numpy(), "accent", hover, 0, point=8)
     labels = [f"H{head}" for head in heads]
     x = Axis("head", labels=labels, most_labels=MOST, hover="{x}")
-    ticks = _powers(min(float(slopes.min()), float(paper.min())))
+    # Powers of 2 from 1 down to the least slope, as people write them; every second of many.
+    least = min(float(slopes.min()), float(paper.min()))
+    exponents = range(math.ceil(-math.log2(least)) + 1)
+    powers = exponents[:: 1 + len(exponents) // 11]
+    ticks = [(2.0**-power, "1" if power == 0 else f"1/{2**power:,}") for power in powers]
     y = Axis("slope, score per position", is_log=True, has_grid=True, ticks=ticks)
     title = ("ALiBi's slopes", ", head by head")
     return Chart(f"alibi_slopes {where}", *title, x, y, (rings, dots), ALIBI_SLOPES_HEIGHT)
-
-
-def _powers(least: float) -> list[tuple[float, str]]:
-    """Powers of 2 from 1 down to the least slope, as people write them; every second of many."""
-    exponents = range(math.ceil(-math.log2(least)) + 1)
-    powers = exponents[:: 1 + len(exponents) // 11]
-    return [(2.0**-power, "1" if power == 0 else f"1/{2**power:,}") for power in powers]
 
 
 def _slopes(recording: Recording, where: str) -> Tensor:

@@ -42,20 +42,6 @@ PART = re.compile(
 """The name of a tensor of an adapted module, within the model's."""
 
 
-def adapted(weight: Tensor, parts: Mapping[str, Tensor], scale: float, turned: bool) -> Tensor:
-    """Return W + s BA with the rows' lengths of DoRA, where there are some.
-
-    weight: [out, in]; turned: [in, out], as Conv1D and embeddings keep it.
-    """
-    embeds = "lora_embedding_A" in parts
-    a, b = (parts[f"lora_embedding_{x}" if embeds else f"lora_{x}"] for x in "AB")
-    rows = (weight.mT if turned else weight) + scale * (b @ a)
-    lengths = parts.get(LENGTHS)
-    if lengths is not None:
-        rows = with_lengths(rows, lengths)
-    return (rows.mT if turned else rows).contiguous()
-
-
 def shapes(settings: Settings, place: str, module: nn.Module) -> dict[str, tuple[int, ...]]:
     """Return the parts that an adapted module has, with their shapes. Raises CheckpointError."""
     rank, is_embedding = settings.rank_of(place), isinstance(module, nn.Embedding)
@@ -141,7 +127,10 @@ class Adapter:
             if weight.is_meta:
                 why = f"{clean(name)} of its base lies on disk, where nothing can be added to it"
                 raise refusal(self.settings.folder, why)
-            _put(model, name, self.value(name, model, weight.cpu()).to(weight))
+            # Set one parameter; a matrix that it was tied to stays as it was.
+            values = self.value(name, model, weight.cpu()).to(weight)
+            place, _, part = name.rpartition(".")
+            setattr(model.get_submodule(place), part, nn.Parameter(values, requires_grad=False))
 
     def value(self, name: str, model: nn.Module, base: Tensor) -> Tensor:
         """Return a changed parameter, in float32. base: its value without the adapter."""
@@ -152,7 +141,16 @@ class Adapter:
             return base
         parts = {part: self._read(tensor) for part, tensor in self.matrices[place].items()}
         turned = is_turned(model.get_submodule(place))
-        return adapted(base.float(), parts, self.settings.scale_of(place), turned)
+        # Return W + s BA with the rows' lengths of DoRA, where there are some.
+        weight = base.float()
+        scale = self.settings.scale_of(place)
+        embeds = "lora_embedding_A" in parts
+        a, b = (parts[f"lora_embedding_{x}" if embeds else f"lora_{x}"] for x in "AB")
+        rows = (weight.mT if turned else weight) + scale * (b @ a)
+        lengths = parts.get(LENGTHS)
+        if lengths is not None:
+            rows = with_lengths(rows, lengths)
+        return (rows.mT if turned else rows).contiguous()
 
     def _read(self, name: str) -> Tensor:
         (values,) = self.source.read(name)
@@ -166,12 +164,6 @@ def _is_same(file: Path, folder: Path) -> bool:
     """Tell whether a folder has the same file."""
     other = folder / file.name
     return other.is_file() and filecmp.cmp(file, other, shallow=False)
-
-
-def _put(model: nn.Module, name: str, values: Tensor) -> None:
-    """Set one parameter; a matrix that it was tied to stays as it was."""
-    place, _, part = name.rpartition(".")
-    setattr(model.get_submodule(place), part, nn.Parameter(values, requires_grad=False))
 
 
 # Parts of a model that an adapter's file holds whole: they stand in the place of the model's.

@@ -243,7 +243,13 @@ def as_written() -> Iterator[None]:
     """While entered, in any thread, what is compiled runs without that."""
     with _Process.lock:
         _Process.n_watching += 1
-        _force_eager()
+        flex = sys.modules.get("torch.nn.attention.flex_attention")  # it compiles itself, too
+        if flex is not None and hasattr(flex, "_WARNINGS_SHOWN"):  # that it is not compiled, by us
+            flex._WARNINGS_SHOWN.add("flex_attention_performance")
+        may_compile = flex is not None or "torch._dynamo" in sys.modules  # a function alone, too
+        if may_compile and _Process.stance is None:
+            _Process.stance = torch.compiler.set_stance("force_eager")
+            _Process.stance.__enter__()
     try:
         yield
     finally:
@@ -252,16 +258,6 @@ def as_written() -> Iterator[None]:
             if not _Process.n_watching and _Process.stance is not None:
                 _Process.stance.__exit__(None, None, None)
                 _Process.stance = None
-
-
-def _force_eager() -> None:
-    flex = sys.modules.get("torch.nn.attention.flex_attention")  # it compiles itself, too
-    if flex is not None and hasattr(flex, "_WARNINGS_SHOWN"):  # that it is not compiled, by us
-        flex._WARNINGS_SHOWN.add("flex_attention_performance")
-    may_compile = flex is not None or "torch._dynamo" in sys.modules  # a function alone, too
-    if may_compile and _Process.stance is None:
-        _Process.stance = torch.compiler.set_stance("force_eager")
-        _Process.stance.__enter__()
 
 
 def require_written(paths: Mapping[nn.Module, str]) -> None:

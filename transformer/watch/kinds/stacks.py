@@ -338,7 +338,14 @@ _FUSED = re.compile(r"qkv|query_?key_?value|c_attn", re.IGNORECASE)
 def unseen(watcher: Watcher) -> tuple[Unseen, ...]:
     """Modules of a finished pass that left no call, those of all layers as one."""
     result: dict[str, str] = {}
-    wrapper = _wrapper(watcher)
+    # The start of every path: modules that hold one other and are no news to anybody.
+    module, start = next(iter(watcher.modules)), ""
+    while len(module._modules) == 1:
+        ((name, inner),) = module._modules.items()
+        if inner is None or name.isdecimal():
+            break
+        module, start = inner, f"{start}{name}."
+    wrapper = start
     for path, why in _unseen(watcher):
         result.setdefault(pattern_of(path.removeprefix(wrapper)), why)
     return tuple(Unseen(path or "the model", why) for path, why in result.items())
@@ -369,17 +376,6 @@ def _unseen(watcher: Watcher) -> Iterator[tuple[str, str]]:
     for module, path in watcher.modules.items():
         if _asks(module, watcher) and not any(_are_near(path, each) for each in names):
             yield path, NAMES
-
-
-def _wrapper(watcher: Watcher) -> str:
-    """The start of every path: modules that hold one other and are no news to anybody."""
-    module, start = next(iter(watcher.modules)), ""
-    while len(module._modules) == 1:
-        ((name, inner),) = module._modules.items()
-        if inner is None or name.isdecimal():
-            break
-        module, start = inner, f"{start}{name}."
-    return start
 
 
 def _are_near(path: str, other: str) -> bool:

@@ -100,7 +100,8 @@ def pack_snapshots(
     maps = [_read(recording, selection.kind, words) for recording in course.recordings]
     heads = _heads(maps[-1], selection)
     layers = [layer for layer, _ in heads]
-    allowed = _allowed(maps, selection)
+    # bool [N, R, C]
+    allowed = torch.stack([map.allowed(*_place(selection)) for map in maps])
     values = torch.stack([map.values(*_place(selection)) for map in maps])
     values = values.masked_fill(~allowed, torch.nan)
     block = block_within(len(maps[-1].rows), len(maps[-1].columns), MAX_CELLS)
@@ -139,11 +140,6 @@ def _heads(map: AttentionMap, selection: Selection) -> list[tuple[int, int]]:
     is_few = map.n_layers * map.n_heads <= MAX_HEADS
     layers = range(map.n_layers) if is_few else [selection.layer]
     return [(layer, head) for layer in layers for head in range(map.n_heads)]
-
-
-def _allowed(maps: list[AttentionMap], selection: Selection) -> Tensor:
-    """bool [N, R, C]"""
-    return torch.stack([map.allowed(*_place(selection)) for map in maps])
 
 
 def _header(maps: list[AttentionMap], selection: Selection) -> dict[str, Any]:

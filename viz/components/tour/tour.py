@@ -96,16 +96,6 @@ class Step:
     """The text where what it speaks of is not to be seen, or is done already."""
 
 
-def verb(about: About, family: Family) -> str:
-    """The verb for what this model does with a text, as far as it says so itself.
-
-    >>> from transformer.models import encoder_decoder
-    >>> verb(About("English to German", "en-de", "bpe"), encoder_decoder.FAMILY)
-    'translates'
-    """
-    return "translates" if _LANGUAGES.match(about.title) else DOES[family.reads]
-
-
 def introduction(does: str) -> tuple[str, str]:
     """The app in one line, for who has never heard of it, and what goes on with it where there is
     room: squares are below the first screen of a phone. does: the model's verb.
@@ -194,7 +184,8 @@ def tour(
     The tour begins at `#tour` in the address, too. links: title -> link, for the last step. effect:
     what is known to change the words on screen.
     """
-    does = verb(about, family)
+    # The verb for what this model does with a text, as far as it says so itself.
+    does = "translates" if _LANGUAGES.match(about.title) else DOES[family.reads]
     _tour(
         envelope(
             pack({}),

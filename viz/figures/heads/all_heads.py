@@ -284,11 +284,6 @@ def describe(atlas: Atlas, kind: str) -> str:
     return f"{counted(len(heads), 'head', 'heads')} of {kind_name(kind)}, {n} with a label."
 
 
-def spelled(place: Place) -> str:
-    """Its name for whoever asks which marks were chosen."""
-    return ".".join(map(str, place))
-
-
 def _places(atlas: Atlas, kind: str, heads: Sequence[Place], x: str, y: str) -> np.ndarray:
     if LIKENESS in (x, y):
         return atlas.likeness[kind].places
@@ -347,7 +342,8 @@ def _card(atlas: Atlas, place: Place) -> list[str]:
     says = NO_LABEL if label is None else label_text(label)
     is_worth = "" if worth is None else f"worth: {text_of('worth', worth.mean, atlas.shipped.unit)}"
     shares = sparkline(atlas.heads[place].footprint)
-    return [head_name(place, atlas), says, is_worth, shares, spelled(place)]
+    # Its name for whoever asks which marks were chosen.
+    return [head_name(place, atlas), says, is_worth, shares, ".".join(map(str, place))]
 
 
 # The heads that do what is asked for: on one sentence, and how often on those of a survey.

@@ -249,7 +249,10 @@ class Elsewhere:
                 raise self._error(content)
             if kind == PLACE and runner.on_wait is not None:
                 with self._reading():
-                    n_before = _place(content)
+                    value = json_of(content)
+                    if value is not None and (type(value) is not int or value < 0):
+                        raise FrameError(f"It says {quoted(value)} for a place in the line.")
+                    n_before = value
                 runner.on_wait(n_before)
             if kind == DRAFT and runner.hear is not None:
                 with self._reading():
@@ -267,7 +270,10 @@ class Elsewhere:
 
     def _error(self, content: bytes) -> Refusal:
         with self._reading():
-            name, text = _named(content)
+            values = json_of(content)
+            if not isinstance(values, list) or [type(each) for each in values] != [str, str]:
+                raise FrameError("It sends an error that is none.")
+            name, text = values[0], values[1]
         return ERRORS[name](text) if name in ERRORS else ModelsError(text)
 
     def _other(self, why: str) -> ModelsError:
@@ -289,13 +295,6 @@ def _wait(seconds: float, runner: Runner) -> None:
         time.sleep(min(left, LOOK))
 
 
-def _place(content: bytes) -> int | None:
-    value = json_of(content)
-    if value is not None and (type(value) is not int or value < 0):
-        raise FrameError(f"It says {quoted(value)} for a place in the line.")
-    return value
-
-
 def _written(content: bytes, checkpoint: Checkpoint) -> Written:
     try:
         text, n_tokens, data = json_of(content)
@@ -305,10 +304,3 @@ def _written(content: bytes, checkpoint: Checkpoint) -> Written:
         raise FrameError("It sends a draft that is none.")
     decoding = from_data(data, checkpoint)
     return Written(text, lambda: decoding, n_tokens)
-
-
-def _named(content: bytes) -> tuple[str, str]:
-    values = json_of(content)
-    if not isinstance(values, list) or [type(each) for each in values] != [str, str]:
-        raise FrameError("It sends an error that is none.")
-    return values[0], values[1]
