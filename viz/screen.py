@@ -3,7 +3,7 @@
 `parse` and `spell` are each other's inverse. The fields are the table: each says how it is spelled
 and what it is about. None means "as the model or the page says"; whoever draws decides what that
 is. A kind, layer, head or checkpoint that does not exist is set to None (viz/state/state.py).
-What only one page reads is declared by that page: in viz/fields, or by its PAGE.
+What only one page reads is declared by that page: in viz/page_fields.py, or by its PAGE.
 """
 
 from collections.abc import Mapping
@@ -13,7 +13,6 @@ from typing import Any, TypeVar
 from urllib.parse import quote, urlencode
 
 from transformer.analysis.reading import BETWEEN
-from transformer.discover import discover
 from transformer.edits import of_any_text
 from viz.choice import (
     CHECKPOINT,
@@ -29,6 +28,7 @@ from viz.choice import (
     choice,
     choices,
 )
+from viz.page_fields import FIELDS
 from viz.spelling import (
     EDITS,
     IDS,
@@ -184,7 +184,7 @@ def declare(own: PageFields) -> None:
 @cache
 def all_choices() -> dict[str, Field[Any]]:
     """Every choice by its name, in the order of an address."""
-    pages: dict[str, PageFields] = discover("viz.fields", "FIELDS") | _DECLARED
+    pages: dict[str, PageFields] = FIELDS | _DECLARED
     table: dict[str, Field[Any]] = {}
     for name, each in [*choices(Screen).items(), ("", None)]:
         for page in (page for _, page in sorted(pages.items()) if page.before == name):

@@ -12,7 +12,7 @@ from transformer.edits import EditKind, edit_kinds
 from transformer.edits.edit import NUMBERS
 from viz import spelling
 from viz.choice import choices, with_entry
-from viz.fields.fields import CompareFields, ExperimentFields
+from viz.page_fields import FIELDS, CompareFields, ExperimentFields
 from viz.screen import (
     Screen,
     all_choices,
@@ -269,7 +269,7 @@ def test_choices_of_a_page_are_read_as_its_record() -> None:
 
 
 def test_choices_of_a_page_are_those_of_one_that_there_is() -> None:
-    pages, declared = discover("viz.pages", "PAGE"), discover("viz.fields", "FIELDS")
+    pages, declared = discover("viz.pages", "PAGE"), FIELDS
     assert declared.keys() <= pages.keys()
     names = [name for each in declared.values() for name in each.fields]
     assert len(names) == len(set(names)) and set(names).isdisjoint(choices(Screen))

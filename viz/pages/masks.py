@@ -11,10 +11,10 @@ from viz.app_packages import DeltaGenerator, st
 from viz.exhibits.chart import Chart
 from viz.exhibits.exhibit import Exhibit
 from viz.export import masks_csv
-from viz.fields.fields import MasksFields
 from viz.figures import masks as figures
 from viz.figures.masks import STATES, Picture, Which, states_of
 from viz.labels import counted, kind_name, kind_title, literal
+from viz.page_fields import MasksFields
 from viz.run.request import Answer, make_request, recording_of_text
 from viz.state.limits import charge, check_text, limited
 from viz.state.page import Page, Pane

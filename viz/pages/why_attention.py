@@ -11,7 +11,6 @@ from transformer.device import choose_device
 from viz.app_packages import st
 from viz.exhibits.exhibit import Exhibit
 from viz.export import costs_csv
-from viz.fields.fields import WhyAttentionFields
 from viz.figures.costs import (
     LONGEST,
     QUANTITIES,
@@ -23,6 +22,7 @@ from viz.figures.costs import (
     time_chart,
 )
 from viz.labels import literal
+from viz.page_fields import WhyAttentionFields
 from viz.run.cache import keep
 from viz.state.limits import charge
 from viz.state.page import Page, Pane

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from transformer.checkpoint import shipped_path
 from transformer.extras import missing
 from transformer.fingerprint import version_of
-from viz.fields.fields import CompareFields
+from viz.page_fields import CompareFields
 from viz.paper.printed import WIDE, png
 from viz.paper.sheet import Sheet
 from viz.run.line import Runner

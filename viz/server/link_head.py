@@ -15,8 +15,8 @@ from starlette.types import Scope
 
 from transformer.files.foreign_text import whole
 from transformer.refusal import visible
-from viz.fields.fields import CompareFields
 from viz.labels import counted, kind_name
+from viz.page_fields import CompareFields
 from viz.run.settings import base_path
 from viz.screen import FIRST_PAGE, Screen, link, parse, spell
 from viz.state.checkpoints import at_start, shipped_names

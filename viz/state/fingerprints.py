@@ -11,7 +11,7 @@ from threading import Thread
 from transformer.checkpoint import shipped_path
 from transformer.fingerprint import fingerprint, is_earlier, version_of
 from transformer.refusal import Refusal
-from viz.fields.fields import CompareFields
+from viz.page_fields import CompareFields
 from viz.run.request import about
 from viz.screen import Screen, put
 from viz.state.checkpoints import checkpoint_names, is_here, opened_before, own_default

@@ -159,7 +159,7 @@ class Page:
     """The model that it shows: unchanged ("none"), as it is changed ("shown"), or so that a click
     changes it ("made"); "own": its answer is of the model unchanged, and the page tells changes."""
     fields: type | None = None
-    """The record of its own choices, where no file of viz/fields declares them: `Screen.of`."""
+    """The record of its own choices, where viz/page_fields.py declares none: `Screen.of`."""
 
     def __post_init__(self) -> None:
         if self.fields is not None:

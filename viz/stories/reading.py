@@ -13,11 +13,11 @@ from transformer.checkpoint import Checkpoint
 from transformer.files.foreign_text import clean
 from transformer.recording import Recording
 from viz.components.question.question import Truth, question_payload
-from viz.fields.fields import CompareFields
 from viz.lessons import exercise as exercises
 from viz.lessons.exercise import NO_EXERCISE, Exercise, exercise_lines, read_exercise
 from viz.lessons.subject import Place, Subject
 from viz.lessons.task import even, log_loss, percent_of, previous
+from viz.page_fields import CompareFields
 from viz.screen import Screen, link
 from viz.stories.markdown import formula_faults
 from viz.stories.story import (

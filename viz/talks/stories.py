@@ -9,7 +9,7 @@ from transformer.files.foreign_text import clean
 from transformer.files.regular_file import read_regular
 from transformer.files.weights import Misfit
 from transformer.refusal import Refusal
-from viz.fields.fields import CompareFields
+from viz.page_fields import CompareFields
 from viz.screen import Screen, link
 from viz.state.checkpoints import OFF, can_open, check_allowed, is_here
 from viz.state.fingerprints import meant_by

@@ -9,8 +9,8 @@ from pathlib import Path
 from urllib.parse import urlencode
 
 from viz.app_packages import st
-from viz.fields.fields import DecodeFields, HeadsFields
 from viz.labels import escaped, kind_title, unmade
+from viz.page_fields import DecodeFields, HeadsFields
 from viz.screen import Screen, link
 from viz.state.checkpoints import checkpoint_names, title
 from viz.state.fingerprints import meant, unnamed

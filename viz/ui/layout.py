@@ -13,8 +13,8 @@ from viz.app_packages import DeltaGenerator
 from viz.causes.card import why_word
 from viz.components.tour.tour import effect_of, tour
 from viz.exhibits.exhibit import Exhibit, PictureAt
-from viz.fields.fields import CompareFields
 from viz.labels import literal
+from viz.page_fields import CompareFields
 from viz.run.cache import SPINNER, freeze_modules, one_run
 from viz.run.line import may_repeat
 from viz.run.operating import timed, timed_run

@@ -14,8 +14,8 @@ from transformer.files.foreign_text import clean
 from transformer.inspection.undertrained import training_of
 from transformer.refusal import visible
 from viz.app_packages import st
-from viz.fields.fields import CompareFields
 from viz.labels import counted, literal, number
+from viz.page_fields import CompareFields
 from viz.run.cache import keep
 from viz.run.line import why_on_cpu
 from viz.run.request import Answer, Request, about

@@ -13,8 +13,8 @@ from transformer.corpus.questions import Pattern, ask
 from transformer.corpus.shipping import sentences_for
 from transformer.inputs import InputError
 from viz.exhibits.table import Row, Table
-from viz.fields.fields import ExploreFields
 from viz.figures.heads.all_heads import COLUMNS
+from viz.page_fields import ExploreFields
 from viz.pages.heads.questions import (
     NAME,
     Counted,

@@ -2,7 +2,7 @@
 
 from tests.viz.ui.test_app import screen, start, widget
 from transformer.corpus.questions import Pattern
-from viz.fields.fields import HeadsFields
+from viz.page_fields import HeadsFields
 
 
 def test_another_kind_of_attention_has_a_map_without_the_cells_of_the_first() -> None:

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from viz.fields.fields import CompareFields
 from viz.figure_at import page_of
+from viz.page_fields import CompareFields
 from viz.pages.compare.second import with_second
 from viz.screen import choose, parse, put
 from viz.state import focus

@@ -10,7 +10,7 @@ from tests.gallery.facts import cells_of, maps_of, seen, written
 from tests.gallery.renewing import figures_of
 from tests.representatives import cases
 from transformer.words import words_of
-from viz.fields.fields import CompareFields
+from viz.page_fields import CompareFields
 from viz.screen import FIRST_PAGE, choose, link, parse
 from viz.stories.markdown import formula_faults
 from viz.stories.reading import FOLDER, shipped_stories, stories_of, write_story

@@ -9,7 +9,7 @@ from streamlit.testing.v1 import AppTest
 from tests.transformer.hugging_face.test_adapters import write_pair
 from tests.viz.ui.test_app import folder, said, screen, start, widget
 from tests.viz.ui.test_compare_edits import metrics
-from viz.fields.fields import CompareFields
+from viz.page_fields import CompareFields
 
 __all__ = ["folder"]
 

@@ -22,8 +22,8 @@ from transformer.formats.headscope import save_checkpoint
 from transformer.tokenizer import SentencePieceTokenizer
 from viz.components.kit.browser import unpack
 from viz.components.kit.picture import NOTHING_LEFT
-from viz.fields.fields import CompareFields
 from viz.labels import literal
+from viz.page_fields import CompareFields
 from viz.screen import FIRST_PAGE, Screen, put
 from viz.state.checkpoints import title
 from viz.ui import header

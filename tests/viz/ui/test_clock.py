@@ -10,7 +10,7 @@ import pytest
 from tests.viz.run.made import Made
 from tests.viz.run.test_newest import Person
 from tests.viz.ui.test_app import components, said, screen, start, widget
-from viz.fields.fields import TrainingFields
+from viz.page_fields import TrainingFields
 from viz.run.cache import CACHE
 from viz.run.line import Line
 from viz.run.operating import COUNTS

@@ -9,7 +9,7 @@ from streamlit.testing.v1 import AppTest
 from tests.viz.ui.test_app import EXAMPLE, folder, said, screen, start, widget
 from tests.viz.ui.test_experiment import press
 from transformer import decode, load_checkpoint, record
-from viz.fields.fields import CompareFields
+from viz.page_fields import CompareFields
 from viz.screen import Screen, put
 
 __all__ = ["folder"]

@@ -9,7 +9,7 @@ from streamlit.testing.v1 import AppTest
 from tests.viz.ui.test_app import EXAMPLE, folder, screen, start
 from transformer import decode, load_checkpoint, record
 from viz.exhibits.exhibit import Words
-from viz.fields.fields import DecodeFields
+from viz.page_fields import DecodeFields
 from viz.pages.decode.hypotheses import written
 
 __all__ = ["folder"]

@@ -16,7 +16,7 @@ from tests.viz.ui.test_app import screen, start, widget
 from transformer.inspection.circuits import copying_scores
 from transformer.inspection.survey import survey
 from transformer.inspection.tensor_statistics import statistics
-from viz.fields.fields import InspectFields
+from viz.page_fields import InspectFields
 from viz.run.cache import CACHE, forget
 
 ROOT = Path(__file__).parents[3]

@@ -14,8 +14,8 @@ from transformer.discover import discover
 from transformer.fingerprint import fingerprint
 from transformer.formats.headscope import save_opening
 from viz.choice import SESSION
-from viz.fields.fields import CompareFields
 from viz.figure_at import page_of
+from viz.page_fields import CompareFields
 from viz.screen import parse
 from viz.server.recording_scenes import saved_scene
 from viz.server.scene_picture import thumbnail

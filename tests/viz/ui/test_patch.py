@@ -10,7 +10,7 @@ from tests.viz.ui.test_app import SHIPPED, folder, screen, start
 from tests.viz.ui.test_experiment import outputs, press
 from transformer import decode, load_checkpoint
 from transformer.analysis.patching import pair_of, patching
-from viz.fields.fields import ExperimentFields
+from viz.page_fields import ExperimentFields
 from viz.pages.experiment.patch import EXAMPLES
 
 __all__ = ["folder"]

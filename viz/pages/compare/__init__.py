@@ -10,8 +10,8 @@ from transformer.decoding import decoding_methods
 from viz.app_packages import pd, st
 from viz.components.kit.picture import twin
 from viz.exhibits.exhibit import Exhibit, PictureAt
-from viz.fields.fields import CompareFields
 from viz.labels import in_word, kind_title, literal
+from viz.page_fields import CompareFields
 from viz.pages.compare.heads import changed, draw_heads, edited, parameter_changes
 from viz.pages.compare.heads import exhibits as head_exhibits
 from viz.pages.compare.second import (

@@ -13,7 +13,7 @@ from transformer.edits import EditError
 from transformer.files.foreign_text import clean
 from transformer.refusal import Refusal, visible
 from viz.app_packages import st
-from viz.fields.fields import CompareFields
+from viz.page_fields import CompareFields
 from viz.run.line import Runner, entered
 from viz.run.request import (
     Answer,

@@ -12,7 +12,7 @@ from viz.causes.right_word import right_word_exhibits, type_right_word
 from viz.components.decode_player.decode_player import DecodePlayer, looks_at_source
 from viz.exhibits.exhibit import Actions, Exhibit, PictureAt
 from viz.export import coverage_csv, decoding_csv
-from viz.fields.fields import DecodeFields
+from viz.page_fields import DecodeFields
 from viz.pages.decode.hypotheses import (
     has_tree,
     hypotheses_exhibits,

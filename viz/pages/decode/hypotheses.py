@@ -14,7 +14,6 @@ from viz.app_packages import st
 from viz.components.search_tree.search_tree import DecodeTree, name_of
 from viz.exhibits.exhibit import Actions, Exhibit, Line, PictureAt, Span, Words
 from viz.export import rows_csv
-from viz.fields.fields import DecodeFields
 from viz.figures import decoding as hypotheses
 from viz.figures.decoding import (
     DRAWN,
@@ -26,6 +25,7 @@ from viz.figures.decoding import (
     first_of_all,
 )
 from viz.labels import number, percent
+from viz.page_fields import DecodeFields
 from viz.state.branching import go_on_from, pin_hypothesis
 from viz.state.focus import pin_step
 from viz.state.page import Pane

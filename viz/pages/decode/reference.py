@@ -18,8 +18,8 @@ from viz.exhibits.chart import rooted
 from viz.exhibits.exhibit import Exhibit
 from viz.exhibits.table import Cell, Column, Row, Table
 from viz.export import vectors_csv
-from viz.fields.fields import DecodeFields
 from viz.labels import counted, number, percent
+from viz.page_fields import DecodeFields
 from viz.run.line import Runner
 from viz.run.request import Answer, Request, answer
 from viz.run.work import Growth, Study

@@ -20,8 +20,8 @@ from transformer.words import word_groups, words_of
 from viz.app_packages import st
 from viz.exhibits.exhibit import Exhibit, Line, Span, Words
 from viz.exhibits.table import Cell, Column, Row, Table
-from viz.fields.fields import DecodeFields
 from viz.labels import counted, escaped, literal, number, percent
+from viz.page_fields import DecodeFields
 from viz.run.line import Runner
 from viz.run.request import Request, answer
 from viz.run.work import Growth, Study, finish

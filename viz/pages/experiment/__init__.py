@@ -1,6 +1,6 @@
 """Experiment: the model is changed in many ways, one after the other, and the effects compared."""
 
-from viz.fields.fields import ExperimentFields
+from viz.page_fields import ExperimentFields
 from viz.pages.experiment.patch import PATCH
 from viz.pages.experiment.sweep import SWEEP
 from viz.ui.parts import Parts

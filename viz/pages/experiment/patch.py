@@ -17,10 +17,10 @@ from viz.app_packages import st
 from viz.exhibits.exhibit import Exhibit
 from viz.exhibits.table import Cell, Table
 from viz.export import patch_rows, rows_csv
-from viz.fields.fields import ExperimentFields
 from viz.figures.decoding import token_lines
 from viz.figures.sweeps import patch_cell, patch_map, patch_maps
 from viz.labels import bare_label, kind_title, label, literal, signed
+from viz.page_fields import ExperimentFields
 from viz.pages.experiment.studies import Patches
 from viz.run.work import Growth
 from viz.screen import FIRST_PAGE, choose, link

@@ -15,10 +15,10 @@ from transformer.inputs import InputError
 from viz.app_packages import st
 from viz.components.kit.sync import guarded
 from viz.exhibits.exhibit import Exhibit
-from viz.fields.fields import DecodeFields, ExperimentFields
 from viz.figures.heads.all_heads import head_name
 from viz.figures.sweeps import MeanOff, PairOff, means_table, pairs_table
 from viz.labels import counted
+from viz.page_fields import DecodeFields, ExperimentFields
 from viz.pages.experiment.studies import HeadPairs, HeadsOverSentences, n_done, on_explore
 from viz.run.settings import is_public
 from viz.run.work import Growth

@@ -13,8 +13,8 @@ from transformer.edits import Edit
 from transformer.inputs import InputError
 from viz.app_packages import st
 from viz.components.kit.sync import guarded
-from viz.fields.fields import ExperimentFields
 from viz.labels import counted
+from viz.page_fields import ExperimentFields
 from viz.run.line import Runner
 from viz.run.request import Request, answer, open_checkpoint
 from viz.run.work import Study, at_hand, finish, latest

@@ -14,10 +14,10 @@ from viz.app_packages import st
 from viz.exhibits.exhibit import Exhibit
 from viz.exhibits.table import Change
 from viz.export import sweep_rows
-from viz.fields.fields import ExperimentFields
 from viz.figures.heads.all_heads import head_name
 from viz.figures.sweeps import CLASSES, MEASURES, WORDS, HeadOff, Order, sweep_table
 from viz.labels import counted, decimals_of, kind_title, literal, signed
+from viz.page_fields import ExperimentFields
 from viz.pages.experiment.sentences import (
     SENTENCE_ROWS,
     choose_pairs,

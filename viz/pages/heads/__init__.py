@@ -8,7 +8,7 @@ from transformer.corpus.labels import Atlas
 from transformer.corpus.shipping import Gathered
 from viz.app_packages import st
 from viz.exhibits.exhibit import Exhibit
-from viz.fields.fields import HeadsFields
+from viz.page_fields import HeadsFields
 from viz.pages.heads.every import (
     HeadSurvey,
     all_heads,

@@ -17,9 +17,9 @@ from transformer.recording.data import Numbering
 from transformer.refusal import Refusal
 from viz.app_packages import st
 from viz.exhibits.exhibit import Exhibit
-from viz.fields.fields import HeadsFields
 from viz.figures.heads.all_heads import LIKENESS, chart, describe, head_name, heads_table, sentences
 from viz.labels import counted, kind_title, literal
+from viz.page_fields import HeadsFields
 from viz.run.cache import keep
 from viz.run.line import Runner
 from viz.run.request import Request, open_checkpoint

@@ -30,9 +30,9 @@ from viz.app_packages import st
 from viz.components.cell_drawing.cell_drawing import cell_drawing, cell_drawing_data
 from viz.components.kit.picture import sides
 from viz.exhibits.exhibit import Exhibit
-from viz.fields.fields import ExploreFields, HeadsFields
 from viz.figures.heads.all_heads import AnswerRow, Others, answers_table, head_name, sentences
 from viz.labels import bare_label, counted, kind_name, kind_title, literal, word_label
+from viz.page_fields import ExploreFields, HeadsFields
 from viz.pages.heads.every import atlas_of
 from viz.run.line import Runner
 from viz.run.request import Request, answer, open_checkpoint

@@ -13,9 +13,9 @@ from viz.app_packages import st
 from viz.components.kit.picture import NothingLeft
 from viz.exhibits.chart import Axis, Chart, differences
 from viz.exhibits.exhibit import Exhibit
-from viz.fields.fields import InspectFields
 from viz.figures.tables import heat_map
 from viz.labels import counted, kind_title, literal, number, word_label
+from viz.page_fields import InspectFields
 from viz.pages.inspect.files import (
     MODULES,
     VOCABULARY,

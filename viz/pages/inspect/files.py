@@ -15,9 +15,9 @@ from transformer.tokenizer import Tokenizer, TokenizerError
 from transformer.words import is_byte
 from viz.app_packages import pd, st
 from viz.export import rows_csv
-from viz.fields.fields import InspectFields
 from viz.figures.decoding import split_text
 from viz.labels import label, literal
+from viz.page_fields import InspectFields
 from viz.run.cache import keep
 from viz.state.page import Pane
 from viz.state.state import bound, fail, warn

@@ -26,9 +26,9 @@ from viz.app_packages import pd, st
 from viz.components.kit.picture import NothingLeft
 from viz.exhibits.chart import Axis, Bars, Chart, Curve, Grid, Shading, differences, values_of
 from viz.exhibits.exhibit import Exhibit
-from viz.fields.fields import InspectFields
 from viz.figures.positions import chart_position_similarity, describe_position_similarity
 from viz.labels import literal, number
+from viz.page_fields import InspectFields
 from viz.pages.inspect.files import inspected, key_of, statistics_of, tensor_of
 from viz.state.page import Pane
 from viz.state.state import bound, note

@@ -22,8 +22,8 @@ from viz.app_packages import st
 from viz.components.kit.picture import NothingLeft
 from viz.components.snapshot_player.snapshot_player import MAX_CELLS, SnapshotPlayer
 from viz.exhibits.exhibit import Exhibit, PictureAt
-from viz.fields.fields import TrainingFields
 from viz.labels import literal
+from viz.page_fields import TrainingFields
 from viz.run.line import Runner
 from viz.run.request import Answer, Request, about, answer, make_request
 from viz.run.work import Growth, Study, finish

@@ -17,8 +17,8 @@ from viz.app_packages import pd, st
 from viz.components.kit.picture import NothingLeft
 from viz.exhibits.chart import Axis, Bars, Chart, Curve, Rule, values_of
 from viz.exhibits.exhibit import Exhibit
-from viz.fields.fields import TrainingFields
 from viz.labels import in_place, in_word, in_words, percent
+from viz.page_fields import TrainingFields
 from viz.state.page import Pane
 from viz.state.state import bound
 from viz.ui.controls import choose_one, help_of

@@ -35,9 +35,6 @@ class CompareFields:
     cell_b: tuple[int, int] | None = choice(PAIR, None, TEXT_B)
 
 
-COMPARE_FIELDS = PageFields("compare", CompareFields, before="step")
-
-
 # The choices of Decode: steps or the whole text, and a second sentence for a text's vector.
 
 
@@ -58,9 +55,6 @@ class DecodeFields:
     """All finished hypotheses are open, with their scores in parts."""
     side_by_side: bool = choice(YES, False, CHECKPOINT)
     """The texts of all decoding methods are open."""
-
-
-DECODE_FIELDS = PageFields("decode", DecodeFields)
 
 
 # The choices of Experiment: a tool, its settings, and the order of its results.
@@ -88,9 +82,6 @@ class ExperimentFields:
     """The sentence from which states and heads are put into `text`."""
 
 
-EXPERIMENT_FIELDS = PageFields("experiment", ExperimentFields, before="view")
-
-
 # The choices of Explore alone.
 
 
@@ -101,9 +92,6 @@ class ExploreFields:
     asks: str | None = choice(one_of("there", "back"), None, REQUEST)
     """The heads are listed that look from the words that are pinned first to those that are pinned
     then, or back; None: they are not asked for."""
-
-
-EXPLORE_FIELDS = PageFields("explore", ExploreFields)
 
 
 # The choices of Heads: all of them or one, the axes of their map, and which the table lists.
@@ -130,9 +118,6 @@ class HeadsFields:
     """The heads that were chosen on a map; (): all."""
     heads_ask: str = choice(TEXT, "")
     """The question that is asked."""
-
-
-HEADS_FIELDS = PageFields("heads", HeadsFields)
 
 
 # The file, the tensor and the words that Inspect shows.
@@ -165,9 +150,6 @@ class InspectFields:
     """The table of learned positions."""
 
 
-INSPECT_FIELDS = PageFields("inspect", InspectFields)
-
-
 # The second sentence of Masks, and the masks that are shown.
 
 
@@ -180,9 +162,6 @@ class MasksFields:
     mask_kind: str | None = choice(NAME)
     masks: str = choice(one_of("used", "textbook"), "used")
     """The mask that is drawn: the one that the model used, or the textbook's."""
-
-
-MASKS_FIELDS = PageFields("masks", MasksFields)
 
 
 # The topic of Training, and the sizes and steps that it shows.
@@ -205,9 +184,6 @@ class TrainingFields:
     metric: str | None = choice(NAME)
 
 
-TRAINING_FIELDS = PageFields("training", TrainingFields)
-
-
 # The sizes that Why attention compares layers at.
 
 
@@ -221,17 +197,18 @@ class WhyAttentionFields:
     r: int | None = choice(WHOLE)
 
 
-WHY_ATTENTION_FIELDS = PageFields("why_attention", WhyAttentionFields)
-
-
-FIELDS = (
-    COMPARE_FIELDS,
-    DECODE_FIELDS,
-    EXPERIMENT_FIELDS,
-    EXPLORE_FIELDS,
-    HEADS_FIELDS,
-    INSPECT_FIELDS,
-    MASKS_FIELDS,
-    TRAINING_FIELDS,
-    WHY_ATTENTION_FIELDS,
-)
+FIELDS = {
+    each.name: each
+    for each in (
+        PageFields("compare", CompareFields, before="step"),
+        PageFields("decode", DecodeFields),
+        PageFields("experiment", ExperimentFields, before="view"),
+        PageFields("explore", ExploreFields),
+        PageFields("heads", HeadsFields),
+        PageFields("inspect", InspectFields),
+        PageFields("masks", MasksFields),
+        PageFields("training", TrainingFields),
+        PageFields("why_attention", WhyAttentionFields),
+    )
+}
+"""The choices of each page, by its name."""
