@@ -54,7 +54,7 @@ ROOMS = {
     "transformer/training": (4_634, 25),
     "transformer/two_models": (684, 3),
     "transformer/watch": (6_111, 23),
-    "viz": (2_948, 18),
+    "viz": (2_950, 18),
     "viz/causes": (2_004, 8),
     "viz/commands": (232, 3),
     "viz/components": (16_528, 178),

@@ -86,6 +86,8 @@ def edit_text(edit: Edit, recording: Recording) -> str:
         word = _word(() if attention is None else attention.queries, edit.query)
         return f"{kind_title(edit.place)} L{layer}, {word}: {kind.title}"
     where = f"{kind_title(edit.place)} L{layer} H{edit.head}"
+    if kind.of == "row":  # several rows of one head are edited, each in its own way
+        where += f", {_word(() if attention is None else row_tokens(attention), edit.query)}"
     factor = factor_of(edit)
     if kind.of == "cell":
         rows = () if attention is None else row_tokens(attention)

@@ -44,6 +44,7 @@ def recording(en_de: Checkpoint) -> Recording:
         ("cut:cross.2.3.99.98", "Cross L2 H3: 99 ↛ 98"),
         ("state-from:encoder_self.1.1=Hi.", "Encoder L1, animal: State from another sentence"),
         ("head-from:cross.2.3=Hi.", "Cross L2 H3: Head from another sentence"),
+        ("row-force:cross.2.3.1=1,2", "Cross L2 H3, Tier: Force a row"),
         ("bias-off:encoder_self", "No relative bias, encoder_self"),
         ("positions-shift:source=3", "Shift positions, source: 3"),
         ("hide:source.2", "Hide a word: didn't"),

@@ -178,7 +178,7 @@ def parts_of(text: str) -> dict[str, str]:
     """Return the parts of such an address by the names of fields, its path as "page"."""
     path, _, query = text.strip().partition("?")
     page = path.rstrip("/").rpartition("/")[2] if path.count("/") != 2 else ""
-    if not re.fullmatch(r"[a-z_]{0,40}", page):
+    if not re.fullmatch(r"[a-z0-9_-]{0,40}", page):
         page = ""
     query = query.partition("#")[0]
     return {**dict(parse_qsl(query, keep_blank_values=True)), "page": page or FIRST_PAGE}
