@@ -30,7 +30,7 @@ class ModelConfig:
     """Everything needed to build a model before its weights are loaded.
 
     The defaults are the base model of "Attention Is All You Need" (AIAYN, table 3, row "base"),
-    with a vocabulary of 8,000 joint pieces. `transformer/presets.py` names others.
+    with a vocabulary of 8,000 joint pieces.
     """
 
     family: str = "encoder_decoder"

@@ -163,11 +163,6 @@ def holm(ps: Sequence[float]) -> list[float]:
     return result
 
 
-def share_labelled(of: Mapping[Place, Sequence[Label]]) -> float:
-    """The share of heads that have a label."""
-    return sum(map(bool, of.values())) / max(1, len(of))
-
-
 # Likeness of heads: distances between their footprints, and a map of them in a plane.
 #
 # The distance is the root of the Jensen-Shannon divergence in nats, which is a metric (Endres and

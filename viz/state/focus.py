@@ -271,11 +271,6 @@ def at_head(screen: Screen, place: HeadPlace) -> Screen:
     return put(screen, page="heads", heads_of="one", kind=kind, layer=layer, head=head)
 
 
-def at_heads(screen: Screen) -> Screen:
-    """The page of all heads."""
-    return put(screen, page="heads", heads_of="all")
-
-
 def at_question(screen: Screen, question: str) -> Screen:
     """The heads that answer a question, of the sentence that is on the Screen."""
     return put(screen, page="heads", heads_of="ask", heads_ask=question)

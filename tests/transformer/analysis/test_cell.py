@@ -11,9 +11,9 @@ from torch import Tensor
 from torch.overrides import TorchFunctionMode
 
 from tests.conftest import random_checkpoint, tiny
+from tests.presets import PRESETS
 from transformer import record
 from transformer.analysis.cell import Cell, inside
-from transformer.presets import PRESETS
 from transformer.recording import Attention, AttentionCall, Recording
 from transformer.token import Token
 

@@ -10,6 +10,7 @@ import torch.nn.functional as F
 from torch.overrides import TorchFunctionMode
 
 from tests.conftest import SENTENCES, random_checkpoint, tiny
+from tests.presets import PRESETS
 from tests.representatives import MARK, cases
 from transformer import Checkpoint, InputError, decode, record
 from transformer.decoding.constraints import barred
@@ -18,7 +19,6 @@ from transformer.decoding.shared_batch import alone
 from transformer.decoding.steps import forced
 from transformer.discover import discover
 from transformer.inputs import source_ids
-from transformer.presets import PRESETS
 from transformer.tokenizer import SentencePieceTokenizer
 
 METHODS = discover("transformer.decoding", "METHOD")

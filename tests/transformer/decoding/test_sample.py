@@ -7,11 +7,11 @@ import torch
 from torch import Tensor
 
 from tests.conftest import SENTENCES, random_checkpoint, tiny
+from tests.presets import PRESETS
 from transformer import Checkpoint, decode
 from transformer.decoding import OptionError
 from transformer.decoding.greedy import SAMPLE_METHOD, distribution
 from transformer.decoding.method import Option
-from transformer.presets import PRESETS
 
 
 def log_probs(seed: int, vocab_size: int = 50) -> Tensor:

@@ -11,6 +11,7 @@ import torch.nn.functional as F
 from torch.overrides import TorchFunctionMode
 
 from tests.conftest import SENTENCES, random_checkpoint, tiny
+from tests.presets import PRESETS
 from tests.representatives import cases
 from transformer import Checkpoint, InputError, decode, record
 from transformer.config import ModelConfig
@@ -18,7 +19,6 @@ from transformer.decoding.beam import beam
 from transformer.decoding.constraints import Phrases, Placed
 from transformer.decoding.course import Trail
 from transformer.inputs import source_ids
-from transformer.presets import PRESETS
 
 VOCAB, LIMIT, SOURCE = 7, 4, "3 5 4"
 

@@ -5,7 +5,7 @@ import torch
 from torch import Tensor
 
 from tests.conftest import random_model, tiny
-from transformer.presets import PRESETS
+from tests.presets import PRESETS
 
 NAMES = (
     ("embedding", "wte"),

@@ -13,9 +13,9 @@ import torch.nn.functional as F
 from torch import nn
 
 from tests.conftest import random_checkpoint, tiny
+from tests.presets import PRESETS
 from transformer import load_checkpoint
 from transformer.inspection.undertrained import training, training_of
-from transformer.presets import PRESETS
 from transformer.token import Token
 
 SHIPPED = Path(__file__).parents[3] / "checkpoints"

@@ -8,8 +8,8 @@ import torch.nn.functional as F
 from torch import Tensor
 
 from tests.conftest import random_checkpoint, random_model, tiny
+from tests.presets import PRESETS
 from transformer import InputError, decode, record
-from transformer.presets import PRESETS
 
 CONFIG = tiny(PRESETS["former-generator"].config)
 D, H = CONFIG.d_model, CONFIG.n_heads

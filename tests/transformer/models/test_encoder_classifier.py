@@ -5,10 +5,10 @@ import torch
 from torch import Tensor
 
 from tests.conftest import random_checkpoint, random_model, tiny
+from tests.presets import PRESETS
 from transformer import InputError, decode, record
 from transformer.config import ConfigError, ModelConfig
 from transformer.models.encoder_classifier import EncoderClassifier
-from transformer.presets import PRESETS
 
 CONFIG = tiny(PRESETS["former-classifier"].config)
 VARIANTS = (

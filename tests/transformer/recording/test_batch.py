@@ -7,6 +7,7 @@ import pytest
 import torch
 
 from tests.conftest import random_checkpoint, tiny
+from tests.presets import PRESETS
 from tests.transformer.watch.hugging_face import build
 from transformer import decode
 from transformer.config import ModelConfig
@@ -14,7 +15,6 @@ from transformer.decoding.greedy_batch import greedy_batch
 from transformer.hugging_face.model import HuggingFaceConfig, HuggingFaceModel
 from transformer.models import decoder_only, encoder_decoder
 from transformer.models.family import ForcedPass
-from transformer.presets import PRESETS
 from transformer.recording import AttentionCall
 from transformer.recording.ours import calls_of, calls_of_batch
 from transformer.recording.watched import watched_calls

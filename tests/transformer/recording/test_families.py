@@ -9,10 +9,10 @@ import torch
 from torch import Tensor
 
 from tests.conftest import random_checkpoint, tiny
+from tests.presets import PRESETS
 from tests.representatives import cases
 from transformer import Checkpoint, Recording, load_checkpoint, record
 from transformer.config import ModelConfig
-from transformer.presets import PRESETS
 
 SHIPPED = Path(__file__).parents[3] / "checkpoints"
 SOURCE, TARGET = "3 9 4 4 17", "5 6 19"

@@ -255,11 +255,6 @@ class Run:
         self._frame = None
 
 
-def _holds(above: str, path: str) -> bool:
-    """Tell whether the module of one path is that of the other, or holds it."""
-    return not above or f"{path}.".startswith(f"{above}.")
-
-
 def _sizes_read(call: Mapping[str, Any], d_head: int) -> list[tuple[int, ...]]:
     """List all sizes but for features of the sequences among a call's arguments.
 

@@ -6,9 +6,9 @@ import torch
 from torch import Tensor
 
 from tests.conftest import random_checkpoint, tiny
+from tests.presets import PRESETS
 from transformer import Recording, record
 from transformer.config import ModelConfig
-from transformer.presets import PRESETS
 from transformer.recording import Attention, AttentionCall
 from transformer.token import Token
 

@@ -9,11 +9,11 @@ import torch
 from torch import Tensor
 
 from tests.conftest import random_checkpoint, random_model, tiny
+from tests.presets import PRESETS
 from transformer.config import ModelConfig
 from transformer.discover import discover
 from transformer.formats.headscope import save_checkpoint
 from transformer.formats.opening import load_checkpoint
-from transformer.presets import PRESETS
 
 each = pytest.mark.parametrize("name", PRESETS)
 
