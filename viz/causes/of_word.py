@@ -9,14 +9,12 @@ from transformer.causes.arrows import Arrows
 from transformer.causes.ladder import Rung
 from transformer.edits import Edit
 from transformer.inputs import InputError, source_ids
-from transformer.refusal import Refusal
 from transformer.words import characters, word_at, word_groups
 from viz.app_packages import st
 from viz.causes import tables
 from viz.causes.right_word_tables import Parts, chart, describe, parts_table
 from viz.causes.studies import Climb, Climbed, CutArrows, EachArrow, LogitParts
 from viz.causes.tables import describe_rungs_table, rungs_table
-from viz.components.kit.picture import NothingLeft
 from viz.exhibits.exhibit import Exhibit
 from viz.labels import bare_label, literal, word_text
 from viz.run.work import Growth, finish
@@ -24,9 +22,8 @@ from viz.screen import FIRST_PAGE, choose, link
 from viz.spelling import MOST_EDITS
 from viz.state.focus import pinned_read
 from viz.state.page import Pane
-from viz.state.state import change, note
-from viz.ui.progress import grow
-from viz.ui.showing import files_of, show
+from viz.state.state import change
+from viz.ui.showing import show_declared
 
 UNCHANGED = "This is of the model as it is: take the edits back first."
 EXACT = "The strongest arrows, cut exactly"
@@ -83,24 +80,7 @@ def of_word(pane: Pane, place: int | None) -> None:
                 f"“{literal(word)}” has {len(own):d} pieces. The card is of all of them, what "
                 f"follows only of “{literal(piece)}”."
             )
-        _draw(pane, growths)
-
-
-def _draw(pane: Pane, growths: Growths) -> None:
-    """All exhibits of one study, which is watched once."""
-
-    def draw(value: Any) -> None:
-        for name, growth in growths.items():
-            show(growth.exhibit(value), name)
-
-    try:
-        work = grow(next(iter(growths.values())).study, draw)
-    except (Refusal, NothingLeft) as reason:
-        note(reason)
-        return
-    if work.is_whole:
-        for name, growth in growths.items():
-            files_of(pane, growth.exhibit(work.result()), name)
+        show_declared(pane, lambda _: growths)
 
 
 def _arrows(pane: Pane, place: int) -> Growths:

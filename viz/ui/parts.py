@@ -3,18 +3,19 @@
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any, NamedTuple
 
 from transformer.checkpoint import CheckpointError
 from transformer.refusal import Refusal
 from viz.app_packages import DeltaGenerator, st
 from viz.components.kit.picture import NothingLeft
-from viz.exhibits.exhibit import Exhibit
 from viz.export import rows_csv
 from viz.labels import literal
 from viz.run.work import Growth, Study
+from viz.screen import value_of
 from viz.state.page import Exhibits, Page, Pane
-from viz.state.state import note, warn
+from viz.state.state import change, note, warn
 from viz.ui.controls import choose_one, help_of
 from viz.ui.progress import begin, grow, is_written, whole
 from viz.ui.saving import download, for_a_paper
@@ -48,6 +49,8 @@ class Part:
     """Draws what is chosen for it, beside the names of the parts."""
     rows: Callable[[Pane], Mapping[str, Rows]] = lambda pane: {}
     """Return a further file of rows, by the name of the exhibit that it belongs to."""
+    beside: Mapping[str, Callable[[Pane], object]] = field(default_factory=dict)
+    """Drawn beside the files of an exhibit, by its name: what else is done with it."""
     above: Mapping[str, Callable[[Pane], object]] = field(default_factory=dict)
     """Drawn above an exhibit, by its name, and while its study goes on."""
     problems: Callable[[Pane, Any], Sequence[str]] = lambda pane, value: ()
@@ -104,14 +107,29 @@ class Parts:
             look = {"vertical_alignment": "bottom", "gap": "medium"}
         top = st.container(horizontal=True, key=self.key or None, **look)
         with top:
-            titles = {name: part.title for name, part in self.parts.items()}
-            hidden: Any = {"label_visibility": "hidden" if self.has_labels else "collapsed"}
-            name = choose_one(self.label, self.name, titles, self.name_on(pane), **hidden)
-            part = self.parts[name]
-            if part.says:
-                st.caption(literal(part.says), help=help_of(*part.words))
+            part = self._named(pane)
+        self._draw(pane, part, top)
+
+    def choose(self, pane: Pane) -> None:
+        """The same without the part, as `choices` of a Page: in its header."""
+        self._named(pane).choose(pane)
+
+    def draw_shown(self, pane: Pane) -> None:
+        """The part alone, where `choose` draws the rest."""
+        self._draw(pane, self.part_on(pane), None)
+
+    def _named(self, pane: Pane) -> Part:
+        titles = {name: part.title for name, part in self.parts.items()}
+        hidden: Any = {"label_visibility": "hidden" if self.has_labels else "collapsed"}
+        name = choose_one(self.label, self.name, titles, self.name_on(pane), **hidden)
+        part = self.parts[name]
+        if part.says:
+            st.caption(literal(part.says), help=help_of(*part.words))
+        return part
+
+    def _draw(self, pane: Pane, part: Part, top: DeltaGenerator | None) -> None:
         try:
-            _draw(pane, part, top)
+            draw_part(pane, part, top)
         except CheckpointError as error:
             self.refuse(error)
         except (NothingLeft, Refusal) as reason:
@@ -128,10 +146,53 @@ class Parts:
         return Page(name, title, group, order, self.draw, exhibits=self.exhibits, **others)
 
 
-def _draw(pane: Pane, part: Part, top: DeltaGenerator) -> None:
+def folded(
+    part: Part,
+    field: str,
+    help: str,
+    is_offered: Callable[[Pane], bool],
+    why_not: Callable[[Pane], str | None] = lambda pane: None,
+) -> Part:
+    """Return the part behind a button that opens it, and closes it again.
+
+    field: of the Screen: whether it is open. is_offered: False where nobody would ask for it.
+    why_not: the reason why it cannot be opened; None: it can.
+    """
+
+    def exhibits(pane: Pane) -> Exhibits:
+        is_open = value_of(pane.screen, field) and is_offered(pane) and why_not(pane) is None
+        return part.exhibits(pane) if is_open else {}
+
+    def draw(pane: Pane) -> None:
+        if not is_offered(pane):
+            return
+        is_open, why = value_of(pane.screen, field), why_not(pane)
+        st.button(
+            part.title,
+            on_click=change,
+            kwargs={field: not is_open},
+            icon=f":material/{'expand_less' if is_open else 'expand_more'}:",
+            help=literal(why or help),
+            disabled=why is not None,
+        )
+        if is_open and why is None:
+            try:
+                draw_part(pane, part)
+            except (NothingLeft, Refusal) as reason:
+                note(reason)
+
+    return replace(part, exhibits=exhibits, draw=draw)
+
+
+def draw_part(pane: Pane, part: Part, top: DeltaGenerator | None = None) -> None:
+    """Draw a part by itself. top: where what is chosen for it goes; None: that stands elsewhere.
+
+    Raises NothingLeft or a Refusal, as its exhibits do.
+    """
     if part.draw is not None:
-        with top:
-            part.choose(pane)
+        if top is not None:
+            with top:
+                part.choose(pane)
         part.draw(pane)
         return
     part.ahead(pane)
@@ -142,8 +203,9 @@ def _draw(pane: Pane, part: Part, top: DeltaGenerator) -> None:
         if text := part.instead(pane):
             st.caption(text)
         return
-    with top:
-        part.choose(pane)
+    if top is not None:
+        with top:
+            part.choose(pane)
     value, rows = None, part.rows(pane)
     n = min(len(part.widths), len(exhibits))
     places: Sequence[Any] = [nullcontext()] * len(exhibits)
@@ -164,17 +226,18 @@ def _draw(pane: Pane, part: Part, top: DeltaGenerator) -> None:
                 for problem in part.problems(pane, value):
                     warn(problem)
                 exhibit = exhibit.exhibit(value)
-            _draw_one(pane, name, exhibit, rows.get(name))
+            with show_with_files(pane, replace(exhibit, note=""), name):
+                if (file := rows.get(name)) is not None:
+                    download(file.button, partial(_csv, file), file.file, file.help)
+                part.beside.get(name, _nothing)(pane)
+            if exhibit.note:  # below, as the first step in a picture may take it away
+                note(exhibit.note)
     if text := part.below(pane, value):
         st.caption(text)
 
 
-def _draw_one(pane: Pane, name: str, exhibit: Exhibit, rows: Rows | None) -> None:
-    with show_with_files(pane, replace(exhibit, note=""), name):
-        if rows is not None:
-            download(rows.button, lambda: rows_csv(rows.make()), rows.file, rows.help)
-    if exhibit.note:  # below, as the first step in a picture may take it away
-        note(exhibit.note)
+def _csv(rows: Rows, *value: Any) -> bytes:
+    return rows_csv(rows.make(*value))
 
 
 def _grown(pane: Pane, part: Part, name: str, growth: Growth[Any], rows: Rows | None) -> Any:
@@ -192,7 +255,7 @@ def _grown(pane: Pane, part: Part, name: str, growth: Growth[Any], rows: Rows | 
         part.above.get(name, _nothing)(pane)
         show(growth.exhibit(value), name)
         if rows is not None:
-            download(rows.button, lambda: rows_csv(rows.make(value)), rows.file, rows.help)
+            download(rows.button, partial(_csv, rows, value), rows.file, rows.help)
 
     work = grow(growth.study, draw)
     value = work.latest

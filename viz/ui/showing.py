@@ -2,9 +2,10 @@
 drawn for their place; words and exhibits, whether they stand there at all."""
 
 import html
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextvars import ContextVar, Token
 from dataclasses import dataclass, field, replace
+from itertools import groupby
 from typing import Any
 
 from transformer.extras import missing
@@ -189,24 +190,41 @@ def show_for_choice(
     st.plotly_chart(figure(content, current_theme()), key=f"figure {key}", **look)
 
 
-def show_all(pane: Pane, exhibits: Exhibits) -> None:
-    """Exhibits below each other, each with its files."""
-    for name, exhibit in exhibits.items():
-        if not is_here(exhibit):
-            continue
-        if isinstance(exhibit, Growth):
-            show_growth(pane, exhibit, name)
-        else:
-            show_with_files(pane, exhibit, name)
+def show_all(pane: Pane, exhibits: Exhibits) -> bool:
+    """Exhibits below each other, each with its files; those of one study are watched once.
+
+    Return True once all of them are whole.
+    """
+    here = [(name, exhibit) for name, exhibit in exhibits.items() if is_here(exhibit)]
+    is_whole = True
+    for _, group in groupby(here, lambda each: getattr(each[1], "study", None)):
+        together = dict(group)
+        growths = {name: it for name, it in together.items() if isinstance(it, Growth)}
+        for name, exhibit in together.items():
+            if isinstance(exhibit, Exhibit):
+                show_with_files(pane, exhibit, name)
+        if growths:
+            is_whole = _show_growths(pane, growths) and is_whole
+    return is_whole
 
 
-def show_growth(pane: Pane, growth: Growth[Any], name: str) -> None:
-    """An exhibit as far as its study is; its files once that is whole. Raises what that raises."""
+def _show_growths(pane: Pane, growths: Mapping[str, Growth[Any]]) -> bool:
+    """Exhibits as far as their study is; their files once that is whole. Raises what that raises.
+    Return True then.
+    """
+    growth = next(iter(growths.values()))
     if growth.title and not is_written(pane, growth.title):
-        return
-    work = grow(growth.study, lambda value: show(growth.exhibit(value), name))
+        return False
+
+    def draw(value: Any) -> None:
+        for name, each in growths.items():
+            show(each.exhibit(value), name)
+
+    work = grow(growth.study, draw)
     if work.is_whole:
-        files_of(pane, growth.exhibit(work.result()), name)
+        for name, each in growths.items():
+            files_of(pane, each.exhibit(work.result()), name)
+    return work.is_whole
 
 
 def show_declared(pane: Pane, declare: Callable[[Pane], Exhibits]) -> None:

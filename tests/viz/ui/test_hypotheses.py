@@ -11,9 +11,10 @@ from tests.transformer.hugging_face.saving import save, writer
 from viz.components.search_tree.search_tree import DecodeTree
 from viz.exhibits.chart import Chart, Curve
 from viz.exhibits.table import Table
+from viz.export import rows_csv
 from viz.figure_at import page_of
 from viz.figures.decoding import Ranked, table
-from viz.pages.decode.hypotheses import hypotheses_csv
+from viz.pages.decode.hypotheses import hypotheses_rows
 from viz.screen import parse
 
 NUTS = "I am allergic to nuts. Are there any in the cake?"
@@ -60,7 +61,7 @@ def test_curves_meet_where_it_says_that_they_tie() -> None:
 def test_the_file_has_a_row_for_each() -> None:
     pane, _ = page_of(parse(PAGE))
     assert pane.answer.decoding is not None
-    rows = list(csv.DictReader(io.StringIO(hypotheses_csv(pane).decode())))
+    rows = list(csv.DictReader(io.StringIO(rows_csv(hypotheses_rows(pane)).decode())))
     assert [int(row["rank"]) for row in rows] == list(range(1, len(rows) + 1))
     scores = [each.score for each in pane.answer.decoding.hypotheses]
     assert [float(row["score"]) for row in rows] == pytest.approx(scores)
@@ -85,7 +86,8 @@ def test_texts_that_were_drawn_have_no_best_one() -> None:
     for sentence in (exhibits["hypotheses"].says, content.foot, tree):
         assert "seeds" in sentence and "best" not in sentence
     assert content.columns[0].title != "Rank" and "best" not in exhibits["hypotheses"].says
-    assert list(csv.DictReader(io.StringIO(hypotheses_csv(pane).decode())))[3]["draw"] == "4"
+    file = rows_csv(hypotheses_rows(pane)).decode()
+    assert list(csv.DictReader(io.StringIO(file)))[3]["draw"] == "4"
 
 
 def test_log_probabilities_are_the_models_own_beside_those_after_rules() -> None:

@@ -1,10 +1,13 @@
 """The page: what the model wrote, step by step; or what it decided, where it writes nothing."""
 
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
-from transformer import Decoding
+from transformer import Decoding, Recording
+from transformer.refusal import Refusal
 from viz.app_packages import st
 from viz.causes.card import why_word, word_exhibits
 from viz.causes.of_word import of_word, of_word_exhibits
@@ -14,95 +17,94 @@ from viz.exhibits.exhibit import Actions, Exhibit, PictureAt
 from viz.export import coverage_csv, decoding_csv
 from viz.page_fields import DecodeFields
 from viz.pages.decode.hypotheses import (
+    HYPOTHESES,
     has_tree,
-    hypotheses_exhibits,
     search_csv,
     search_of,
     tree_exhibit,
-    why_this_one,
     written,
 )
-from viz.pages.decode.reference import (
-    reference_exhibit,
-    second_sentence,
-    similarity,
-    type_reference,
-)
-from viz.pages.decode.side_by_side import (
-    encoder_layers,
-    layers_exhibit,
-    methods_side_by_side,
-    side_by_side_exhibits,
-)
+from viz.pages.decode.reference import REFERENCE, second_sentence, similarity
+from viz.pages.decode.side_by_side import LAYERS, METHODS
 from viz.run.request import Answer
 from viz.state.branching import go_on_from
 from viz.state.focus import pin_step, pinned_step
 from viz.state.page import Exhibits, Page, Pane
-from viz.state.requests import searched
 from viz.state.state import note
 from viz.talks.story_drafts import add_button
 from viz.ui.branches import branch_fields, correction_exhibit, write_in_place
 from viz.ui.changed_output import output_exhibit
-from viz.ui.controls import choose_heads, choose_one, choose_tokens
+from viz.ui.controls import choose_heads, choose_tokens
 from viz.ui.experiment import offer_edit
+from viz.ui.parts import Part, Parts, draw_part
 from viz.ui.picture import panel, view_exhibits
 from viz.ui.saving import download, for_a_paper
-from viz.ui.showing import below, columns, show, show_with_files
+from viz.ui.showing import below, columns, show
 from viz.views.of_page import views_of_page
 
 
-def draw(pane: Pane) -> None:
-    """The steps, or what a model that writes nothing made of the text."""
-    decoding = pane.answer.decoding
-    if decoding is None:
-        _read_only(pane)
-    else:
-        if _shows(pane) == "text":
-            _text(pane)
-        elif _shows(pane) == "reference":
-            type_reference(pane)
-        elif _shows(pane) == "tree":
-            with st.container():
-                branch_fields(pane, _step(pane))
-                show(tree_exhibit(pane, _step(pane)), "tree")
-            below(_steps, pane)
-        else:
-            _steps(pane)
-        below(_why, pane)
-        below(why_this_one, searched(pane))
-        below(methods_side_by_side, pane)
-        below(encoder_layers, pane)
-        for name in views_of_page("decode", pane.recording):
-            panel(name, pane)
+def _decoding(pane: Pane) -> Decoding:
+    """Only of a model that writes."""
+    assert pane.answer.decoding is not None
+    return pane.answer.decoding
 
 
-def _why(pane: Pane) -> None:
-    """The card of the step's word, where it is pinned."""
-    why_word(pane, pinned_step)
-    type_right_word(pane, pinned_step(pane))
-    of_word(pane, pinned_step(pane))
+def _step(pane: Pane) -> int:
+    """The one that is shown."""
+    pinned = pinned_step(pane)
+    return min(pane.screen.step if pinned is None else pinned, len(_decoding(pane).steps) - 1)
 
 
-def _shows(pane: Pane) -> str:
-    """Name what is shown: the search, a step, the whole text, or a reference."""
-    decoding, chosen = pane.answer.decoding, pane.screen.of(DecodeFields).decode_as
-    if decoding is None or not decoding.steps:
+def _decoder(pane: Pane) -> Pane:
+    """The same layer and head of the decoder, whatever kind other pages show."""
+    return replace(pane, screen=replace(pane.screen, kind="decoder_self"))
+
+
+# What was written, shown in four ways: its search, a step, the whole text, or a reference.
+
+
+def _way(pane: Pane) -> str:
+    chosen = pane.screen.of(DecodeFields).decode_as
+    if not _decoding(pane).steps:
         return "steps"
     return chosen or ("tree" if has_tree(search_of(pane)) else "steps")
 
 
-def _text(pane: Pane) -> None:
-    with show_with_files(pane, written(pane.recording), "text"):
-        add_button("add to story")
-        offer_edit(pane)
+def _tree(pane: Pane) -> dict[str, Exhibit]:
+    return {"tree": tree_exhibit(pane, _step(pane))}
 
 
-def _steps(pane: Pane) -> None:
-    decoding, step, exhibit = _decoding(pane), _step(pane), _player(pane)
+def _draw_tree(pane: Pane) -> None:
+    """The tree, and the steps below it."""
+    tree = _tree(pane)
     with st.container():
-        if decoding.steps and _shows(pane) == "steps":  # else they stand above the tree
-            branch_fields(pane, step)
-        show(exhibit, "player")
+        branch_fields(pane, _step(pane))
+        show(tree["tree"], "tree")
+    below(partial(_draw_steps, above=tree), pane)
+
+
+def _steps(pane: Pane) -> dict[str, Exhibit]:
+    selection = _decoder(pane).selection
+    head = None if pane.screen.mean else selection.head
+    player = DecodePlayer(selection.layer, head, words=pane.reading.words)
+    of_text: dict[str, Any] = {"step": _step(pane)}
+    on: Actions = {
+        "step": lambda step: pin_step(pane, step),
+        "branch": go_on_from,
+        "write": partial(write_in_place, pane.answer),
+    }
+    over = {"branches": True}
+    content = PictureAt(player, over, of_text, typed=player, on=on, key="player")
+    return {"steps": Exhibit("This step", content, pane=pane)}
+
+
+def _draw_steps(pane: Pane, above: Mapping[str, Exhibit]) -> None:
+    """The player, and its files with those of what stands above it."""
+    decoding, steps = _decoding(pane), _steps(pane)
+    with st.container():
+        if decoding.steps and not above:  # else they stand there
+            branch_fields(pane, _step(pane))
+        show(steps["steps"], "player")
     with st.container(horizontal=True, vertical_alignment="center"):
         download(
             "Steps as CSV",
@@ -125,79 +127,94 @@ def _steps(pane: Pane) -> None:
             )
         add_button("add to story")
         if decoding.steps:
-            tree = {"tree": tree_exhibit(pane, step)} if _shows(pane) == "tree" else {}
-            more = output_exhibit(pane) | correction_exhibit(pane)
-            for_a_paper(pane, {**tree, "steps": exhibit} | more, "paper steps")
+            for_a_paper(pane, {**above, **steps, **_changes(pane)}, "paper steps")
         offer_edit(pane)
 
 
-def _decoding(pane: Pane) -> Decoding:
-    """Only of a model that writes."""
-    assert pane.answer.decoding is not None
-    return pane.answer.decoding
+def _changes(pane: Pane) -> dict[str, Exhibit]:
+    """Compare the output with that without the edits, and with that before a correction."""
+    return output_exhibit(pane) | correction_exhibit(pane)
 
 
-def _step(pane: Pane) -> int:
-    """The one that is shown."""
-    pinned = pinned_step(pane)
-    return min(pane.screen.step if pinned is None else pinned, len(_decoding(pane).steps) - 1)
+def _choose_heads(pane: Pane) -> None:
+    choose_heads(_decoder(pane))
+    choose_tokens(pane, label_visibility="collapsed")
 
 
-def _player(pane: Pane) -> Exhibit:
-    selection = _decoder(pane).selection
-    head = None if pane.screen.mean else selection.head
-    player = DecodePlayer(selection.layer, head, words=pane.reading.words)
-    of_text: dict[str, Any] = {"step": _step(pane)}
-    on: Actions = {
-        "step": lambda step: pin_step(pane, step),
-        "branch": go_on_from,
-        "write": partial(write_in_place, pane.answer),
-    }
-    over = {"branches": True}
-    content = PictureAt(player, over, of_text, typed=player, on=on, key="player")
-    return Exhibit("This step", content, pane=pane)
+def _add_or_edit(pane: Pane) -> None:
+    add_button("add to story")
+    offer_edit(pane)
 
 
-def _exhibits(pane: Pane) -> Exhibits:
-    views, decoding = view_exhibits("decode", pane) | output_exhibit(pane), pane.answer.decoding
-    views |= correction_exhibit(pane)
-    if pane.recording.vector is not None and (both := similarity(pane)) is not None:
-        return {"similarity": both} | views
-    if decoding is None or not decoding.steps:
-        return views
-    tree = tree_exhibit(pane, _step(pane))
-    main: dict[str, Any] = {"steps": _player(pane), "tree": tree, "text": written(pane.recording)}
-    main |= reference_exhibit(pane)
-    first = _shows(pane) if _shows(pane) in main else "steps"
-    below_it = {name: replace(it, is_main=False) for name, it in (main | views).items()}
-    others = {name: it for name, it in below_it.items() if name != first}
+WAYS = Parts(
+    "Show",
+    "decode_as",
+    {
+        "tree": Part("Tree", _tree, _choose_heads, draw=_draw_tree),
+        "steps": Part("Steps", _steps, _choose_heads, draw=partial(_draw_steps, above={})),
+        "text": Part(
+            "Text",
+            lambda pane: {"text": written(pane.recording)},
+            beside={"text": _add_or_edit},
+        ),
+        "reference": REFERENCE,
+    },
+    _way,
+    has_labels=False,
+)
+
+
+# What stands below it: the card of the step's word, where it is pinned, and what buttons open.
+
+
+def _card(pane: Pane) -> Exhibits:
     place = pinned_step(pane)
-    of_word = word_exhibits(pane, place) | right_word_exhibits(pane, place)
-    of_word |= of_word_exhibits(pane, place)
-    further = hypotheses_exhibits(searched(pane)) | side_by_side_exhibits(pane)
-    further |= layers_exhibit(pane)
-    return {first: main[first], **others, **of_word, **further}
+    further = right_word_exhibits(pane, place) | of_word_exhibits(pane, place)
+    return {**word_exhibits(pane, place), **further}
 
 
-def _read_only(pane: Pane) -> None:
-    views = views_of_page("decode", pane.recording)
-    if pane.recording.classification is not None:
-        st.caption("This model does not generate text: it classifies it.")
-        places = columns(max(2, len(views)), gap="large")
-    elif pane.recording.numbers:
-        st.caption("This model does not generate text: it gives the text a number.")
-        places = columns(max(2, len(views)), gap="large")
-    elif pane.recording.masked:
-        st.caption("This model does not generate text: it predicts the masked tokens.")
-        places = columns(len(views), gap="large")
-    elif pane.recording.vector is not None:
-        st.caption("This model does not generate text: it gives the text a vector.")
-        second_sentence(pane)
-        places = columns(max(2, len(views)), gap="large")
-    else:
+def _draw_card(pane: Pane) -> None:
+    why_word(pane, pinned_step)
+    type_right_word(pane, pinned_step(pane))
+    of_word(pane, pinned_step(pane))
+
+
+BELOW = (Part("The word of this step", _card, draw=_draw_card), *HYPOTHESES, METHODS, LAYERS)
+
+
+# What a model that writes nothing made of the text.
+
+
+class Output(NamedTuple):
+    """An output of a model that only reads a text."""
+
+    is_there: Callable[[Recording], object]
+    does: str
+    n_columns: int = 2
+    """The least number of columns, in which its views stand."""
+    above: Callable[[Pane], None] | None = None
+    """Drawn above them."""
+
+
+OUTPUTS = (
+    Output(lambda of: of.classification is not None, "it classifies it"),
+    Output(lambda of: of.numbers, "it gives the text a number"),
+    Output(lambda of: of.masked, "it predicts the masked tokens", 1),
+    Output(lambda of: of.vector is not None, "it gives the text a vector", above=second_sentence),
+)
+
+
+def _draw_outputs(pane: Pane) -> None:
+    views, n = views_of_page("decode", pane.recording), 1
+    output = next((each for each in OUTPUTS if each.is_there(pane.recording)), None)
+    if output is None:
         note(_nothing_written(pane.answer))
-        places = columns(max(1, len(views)), gap="large")
-    for column, name in zip(places, views, strict=False):
+    else:
+        n = output.n_columns
+        st.caption(f"This model does not generate text: {output.does}.")
+        if output.above is not None:
+            output.above(pane)
+    for column, name in zip(columns(max(n, len(views)), gap="large"), views, strict=False):
         with column:
             panel(name, pane)
     offer_edit(pane)
@@ -210,20 +227,43 @@ def _nothing_written(answer: Answer) -> str:
     return "This model does not generate text; it only encodes it. Explore shows its attention."
 
 
-def _decoder(pane: Pane) -> Pane:
-    """The same layer and head of the decoder, whatever kind other pages show."""
-    return replace(pane, screen=replace(pane.screen, kind="decoder_self"))
+# The page.
+
+
+def draw(pane: Pane) -> None:
+    """One of the ways with what stands below it, or what a model that writes nothing made."""
+    if pane.answer.decoding is None:
+        _draw_outputs(pane)
+        return
+    WAYS.draw_shown(pane)
+    for part in BELOW:
+        below(partial(draw_part, part=part), pane)
+    for name in views_of_page("decode", pane.recording):
+        panel(name, pane)
+
+
+def _exhibits(pane: Pane) -> Exhibits:
+    views = {**view_exhibits("decode", pane), **_changes(pane)}
+    if pane.recording.vector is not None and (both := similarity(pane)) is not None:
+        return {"similarity": both} | views
+    if pane.answer.decoding is None or not pane.answer.decoding.steps:
+        return views
+    ways: dict[str, Any] = {}
+    for part in WAYS.parts.values():
+        with suppress(Refusal):  # the page says it, where that way is shown
+            ways |= part.exhibits(pane)
+    order = dict.fromkeys((WAYS.name_on(pane), "steps", *ways))  # steps: always there
+    first, *others = [name for name in order if name in ways]
+    beside = {**{name: ways[name] for name in others}, **views}
+    not_main = {name: replace(it, is_main=False) for name, it in beside.items()}
+    further = {name: it for part in BELOW for name, it in part.exhibits(pane).items()}
+    return {first: ways[first], **not_main, **further}
 
 
 def _choices(pane: Pane) -> None:
-    if pane.answer.decoding is None:
-        return
-    with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
-        titles = {"tree": "Tree", "steps": "Steps", "text": "Text", "reference": "Reference"}
-        choose_one("Show", "decode_as", titles, _shows(pane), label_visibility="collapsed")
-        if _shows(pane) in ("tree", "steps"):
-            choose_heads(_decoder(pane))
-            choose_tokens(pane, label_visibility="collapsed")
+    if pane.answer.decoding is not None:
+        with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
+            WAYS.choose(pane)
 
 
 PAGE = Page(

@@ -1,5 +1,6 @@
 """The search of a decoding: as a tree, its finished hypotheses, and the text it wrote."""
 
+from functools import partial
 from math import exp
 from typing import Any
 
@@ -10,7 +11,6 @@ from transformer.decoding.decode import written_text
 from transformer.decoding.reranking import Base, by_gnmt, by_length
 from transformer.decoding.search_tree import Node, SearchTree
 from transformer.words import word_groups, words_of
-from viz.app_packages import st
 from viz.components.search_tree.search_tree import DecodeTree, name_of
 from viz.exhibits.exhibit import Actions, Exhibit, Line, PictureAt, Span, Words
 from viz.export import rows_csv
@@ -29,10 +29,8 @@ from viz.page_fields import DecodeFields
 from viz.state.branching import go_on_from, pin_hypothesis
 from viz.state.focus import pin_step
 from viz.state.page import Pane
-from viz.state.requests import decoding_of_search, method_of, searched
-from viz.state.state import change
-from viz.ui.saving import download
-from viz.ui.showing import files_of, show
+from viz.state.requests import method_of, searched
+from viz.ui.parts import Part, Rows, folded
 
 # All finished hypotheses on Decode: the parts of their scores, and the penalties of ties.
 
@@ -53,59 +51,50 @@ DRAWN_FOOT = f"{WITHOUT} Chance wrote these texts: they are {IN_ORDER}, and none
 DRAWN_HELP = "All texts that were drawn: their log-probabilities and lengths."
 
 
-def hypotheses_exhibits(pane: Pane) -> dict[str, Exhibit]:
-    """The table and the curves, once they are asked for."""
-    decoding = decoding_of_search(pane.answer)
-    if decoding is None or not pane.screen.of(DecodeFields).hypotheses:
-        return {}
+def _hypotheses(pane: Pane) -> dict[str, Exhibit]:
+    """The table and the curves, of the search itself where a branch of it is shown."""
+    pane = searched(pane)
+    decoding = _decoding(pane)
     ranked, penalty = _ranked(pane, decoding), _penalty(pane)
     foot, curves = _foot(ranked, penalty), {}
     if penalty is not None and len(ranked) > 1:
         base = _base(pane)
         says = f"{first_of_all(ranked, base)} {ONLY_RANKED_AGAIN}"
         chart = chart_penalty_curves(ranked, penalty, base)
-        curves = {"penalties": Exhibit(CURVES, chart, says, is_main=False)}
+        curves = {"penalties": Exhibit(CURVES, chart, says, is_main=False, pane=pane)}
         foot = f"{foot} By the length penalty: {says}"
     is_drawn = decoding.search.is_drawn
     content = hypotheses.table(ranked, DRAWN_FOOT if is_drawn else foot, is_drawn)
     says = hypotheses.says(ranked, is_drawn)
-    return {"hypotheses": Exhibit(content.name, content, says, is_main=False)} | curves
+    table = Exhibit(content.name, content, says, is_main=False, pane=pane)
+    return {"hypotheses": table} | curves
 
 
-def why_this_one(pane: Pane) -> None:
-    """The button, and both below it while it is open."""
-    decoding = pane.answer.decoding
-    if decoding is None or not decoding.hypotheses:
-        return
-    is_open = pane.screen.of(DecodeFields).hypotheses
-    is_drawn = decoding.search.is_drawn
-    st.button(
-        DRAWN if is_drawn else NAME,
-        on_click=change,
-        kwargs={"hypotheses": not is_open},
-        icon=f":material/{'expand_less' if is_open else 'expand_more'}:",
-        help=DRAWN_HELP if is_drawn else HELP,
-    )
-    for name, exhibit in hypotheses_exhibits(pane).items():
-        show(exhibit, name)
-        with files_of(pane, exhibit, name):
-            if name == "hypotheses":
-                download(
-                    "Hypotheses as CSV",
-                    lambda: hypotheses_csv(pane),
-                    "headscope-n-best.csv",
-                    "Every finished text with its score in parts, one row each",
-                )
-
-
-def hypotheses_csv(pane: Pane) -> bytes:
+def hypotheses_rows(pane: Pane) -> list[dict[str, Any]]:
     """A row for each finished hypothesis, by rank; of texts that were drawn, by seed."""
-    decoding = decoding_of_search(pane.answer)
-    if decoding is None:
-        return rows_csv([])
+    decoding = _decoding(searched(pane))
     place = "draw" if decoding.search.is_drawn else "rank"
     ranked = _ranked(pane, decoding)
-    return rows_csv([{place: number} | vars(each) for number, each in enumerate(ranked, 1)])
+    return [{place: number} | vars(each) for number, each in enumerate(ranked, 1)]
+
+
+def _rows(pane: Pane) -> dict[str, Rows]:
+    file, help = "headscope-n-best.csv", "Every finished text with its score in parts, one row each"
+    make = partial(hypotheses_rows, pane)
+    return {"hypotheses": Rows("Hypotheses as CSV", file, help, make)}
+
+
+def _decoding(pane: Pane) -> Decoding:
+    """Only of a model that writes."""
+    assert pane.answer.decoding is not None
+    return pane.answer.decoding
+
+
+def _ended(is_drawn: bool, pane: Pane) -> bool:
+    """Tell whether a search of this sort ended with hypotheses. is_drawn: chance chose them."""
+    decoding = searched(pane).answer.decoding
+    found = decoding is not None and decoding.hypotheses
+    return bool(found) and _decoding(searched(pane)).search.is_drawn == is_drawn
 
 
 def _ranked(pane: Pane, decoding: Decoding) -> list[Ranked]:
@@ -136,6 +125,12 @@ def _foot(ranked: list[Ranked], penalty: float | None) -> str:
     if penalty is None:
         return WITHOUT
     return f"{FOOT} {WITH_COVERAGE}" if any(each.coverage for each in ranked) else FOOT
+
+
+HYPOTHESES = tuple(
+    folded(Part(title, _hypotheses, rows=_rows), "hypotheses", help, partial(_ended, is_drawn))
+    for title, help, is_drawn in ((NAME, HELP, False), (DRAWN, DRAWN_HELP, True))
+)
 
 
 # The search of a decoding as a tree, above the player of its steps.

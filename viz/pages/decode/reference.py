@@ -23,11 +23,12 @@ from viz.page_fields import DecodeFields
 from viz.run.line import Runner
 from viz.run.request import Answer, Request, answer
 from viz.run.work import Growth, Study
-from viz.state.limits import check_text, may_read
+from viz.state.limits import check_text
 from viz.state.page import Pane
 from viz.state.state import bound, note
+from viz.ui.parts import Part
 from viz.ui.saving import download, for_a_paper
-from viz.ui.showing import show, show_declared
+from viz.ui.showing import show
 
 # A reference on Decode, word by word: where the model departs from it, and what it would write.
 
@@ -73,19 +74,17 @@ class ScoreReference(Study[Scores]):
         return 1 + len(value.reference.departures)
 
 
-def reference_exhibit(pane: Pane) -> dict[str, Growth[Scores]]:
-    """The reference that is typed, scored; none while none is."""
+def _reference(pane: Pane) -> dict[str, Growth[Scores]]:
+    """The reference that is typed, scored; none while none is. Raises Refusal."""
     typed = pane.screen.of(DecodeFields).reference or ""  # with the space before a continuation
-    if not typed.strip() or pane.answer.decoding is None:
+    if not typed.strip():
         return {}
-    if not may_read(pane.answer.request.text, typed):  # both are read in one pass
-        return {}
+    check_text(pane.answer.request.text, typed)  # both are read in one pass
     study = ScoreReference(pane.answer.request.unconstrained, typed)
     return {"reference": Growth(TITLE, study, _exhibit)}
 
 
-def type_reference(pane: Pane) -> None:
-    """Draw the field of a reference, and below it what the model makes of it."""
+def _type_reference(pane: Pane) -> None:
     typed = pane.screen.of(DecodeFields).reference or ""
     st.text_area(
         "Reference",
@@ -94,12 +93,6 @@ def type_reference(pane: Pane) -> None:
         placeholder="A translation, or continuation, to be scored word by word",
         **bound("reference", typed, ""),
     )
-    show_declared(pane, _checked)
-
-
-def _checked(pane: Pane) -> dict[str, Growth[Scores]]:
-    check_text(pane.answer.request.text, pane.screen.of(DecodeFields).reference or "")
-    return reference_exhibit(pane)
 
 
 def _exhibit(of: Scores) -> Exhibit:
@@ -150,6 +143,9 @@ def _says(scores: Reference) -> str:
         f"The model departs from {n} of {n_words} of the reference, first at "
         f"“{visible(first.word)}”, where it writes “{visible(first.instead)}”."
     )
+
+
+REFERENCE = Part("Reference", _reference, ahead=_type_reference, grows=True)
 
 
 # Two sentences by their vectors: the cosine, without the edits in force and with them.

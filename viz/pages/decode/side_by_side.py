@@ -15,22 +15,20 @@ from transformer.decoding import decoding_methods
 from transformer.decoding.decode import decode
 from transformer.decoding.method import MAX_LEN
 from transformer.inputs import InputError
-from transformer.refusal import Refusal, visible
+from transformer.refusal import visible
 from transformer.words import word_groups, words_of
 from viz.app_packages import st
 from viz.exhibits.exhibit import Exhibit, Line, Span, Words
 from viz.exhibits.table import Cell, Column, Row, Table
-from viz.labels import counted, escaped, literal, number, percent
-from viz.page_fields import DecodeFields
+from viz.labels import counted, escaped, number, percent
 from viz.run.line import Runner
 from viz.run.request import Request, answer
 from viz.run.work import Growth, Study, finish
 from viz.screen import Screen, choose, link
 from viz.state.page import Pane
 from viz.state.requests import request_of
-from viz.state.state import change, note
-from viz.ui.progress import grow
-from viz.ui.showing import files_of, show, show_declared
+from viz.ui.parts import Part, folded
+from viz.ui.showing import show_all
 
 # Decoding methods side by side: their texts, and the probability that each gives the rest.
 
@@ -100,47 +98,15 @@ class SideBySide(Study[tuple[OtherText, ...]]):
         return sum(1 + 4 * len(each.partings) for each in value)
 
 
-def side_by_side_exhibits(pane: Pane) -> dict[str, Growth[Any]]:
-    """The texts and where they part, once that is asked for."""
-    if not pane.screen.of(DecodeFields).side_by_side or pane.answer.decoding is None:
-        return {}
+def _methods(pane: Pane) -> dict[str, Growth[Any]]:
+    """The texts and where they part."""
     study = SideBySide(pane.answer.request, _others(pane))
-    return {
-        "methods": Growth(TITLE, study, _texts, is_main=False),
-        "partings": Growth(PARTINGS, study, _table, is_main=False),
-    }
+    grown = {"methods": _texts, "partings": _table}
+    return {name: Growth("", study, it, is_main=False) for name, it in grown.items()}
 
 
-def methods_side_by_side(pane: Pane) -> None:
-    """The button, and the texts below it while they are open."""
-    if pane.answer.decoding is None:
-        return
-    is_open = pane.screen.of(DecodeFields).side_by_side
-    st.button(
-        TITLE,
-        on_click=change,
-        kwargs={"side_by_side": not is_open},
-        icon=f":material/{'expand_less' if is_open else 'expand_more'}:",
-        help=HELP,
-    )
-    if growths := side_by_side_exhibits(pane):
-        try:
-            _grow(pane, growths)
-        except Refusal as reason:
-            note(reason)
-
-
-def _grow(pane: Pane, growths: dict[str, Growth[Any]]) -> None:
-    """Both exhibits of the one study, as far as it is; their files once it is whole."""
-
-    def draw(texts: tuple[OtherText, ...]) -> None:
-        for name, growth in growths.items():
-            show(growth.exhibit(texts), name)
-
-    work = grow(growths["methods"].study, draw)
-    if work.is_whole:
-        for name, growth in growths.items():
-            files_of(pane, growth.exhibit(work.result()), name)
+def _draw_methods(pane: Pane) -> None:
+    if show_all(pane, _methods(pane)):
         st.html(_compare_links(pane))
 
 
@@ -245,6 +211,14 @@ def _cells(it: Parting) -> list[Cell]:
     ]
 
 
+METHODS = folded(
+    Part(TITLE, _methods, draw=_draw_methods),
+    "side_by_side",
+    HELP,
+    is_offered=lambda pane: pane.answer.decoding is not None,
+)
+
+
 # DecoderLens: the text that is written where the decoder reads a lower layer of the encoder.
 
 LAYERS_TITLE = "Written from each encoder layer"
@@ -314,30 +288,16 @@ class EncoderLayers(Study[tuple[Lower, ...]]):
 
 
 def layers_exhibit(pane: Pane) -> dict[str, Growth[Any]]:
-    """The texts, once it is asked for and where a decoder reads an encoder's layers."""
-    if not pane.screen.of(DecodeFields).decoder_lens or why_not(pane) is not None:
-        return {}
+    """The texts, as they are written."""
     study = EncoderLayers(pane.answer.request.of_search)  # a branch was written by no layer
     return {"layers": Growth(LAYERS_TITLE, study, _exhibit, is_main=False)}
 
 
-def encoder_layers(pane: Pane) -> None:
-    """The button, and the texts below it while it is open."""
-    if pane.answer.decoding is None or "cross" not in pane.checkpoint.family.attentions:
-        return
-    is_open, why = pane.screen.of(DecodeFields).decoder_lens, why_not(pane)
-    st.button(
-        LAYERS_TITLE,
-        on_click=change,
-        kwargs={"decoder_lens": not is_open},
-        icon=f":material/{'expand_less' if is_open else 'expand_more'}:",
-        help=literal(why or LAYERS_HELP),
-        disabled=why is not None,
-    )
-    show_declared(pane, layers_exhibit)
+def _have_encoder(pane: Pane) -> bool:
+    return pane.answer.decoding is not None and "cross" in pane.checkpoint.family.attentions
 
 
-def why_not(pane: Pane) -> str | None:
+def _why_not(pane: Pane) -> str | None:
     """Say why the layers of this model's encoder cannot be read one by one; None: they can."""
     family = pane.checkpoint.family
     if family.is_watched or family.reads != "source" or pane.answer.decoding is None:
@@ -369,3 +329,12 @@ def _spans(text: Lower) -> list[Span]:
         for word, prob in zip(text.words, text.probs, strict=True)
     ]
     return spans if text.has_ended else [*spans, Span("…")]
+
+
+LAYERS = folded(
+    Part(LAYERS_TITLE, layers_exhibit, grows=True),
+    "decoder_lens",
+    LAYERS_HELP,
+    _have_encoder,
+    _why_not,
+)
