@@ -93,8 +93,8 @@ def _decoding(pane: Pane) -> Decoding:
 def _ended(is_drawn: bool, pane: Pane) -> bool:
     """Tell whether a search of this sort ended with hypotheses. is_drawn: chance chose them."""
     decoding = searched(pane).answer.decoding
-    found = decoding is not None and decoding.hypotheses
-    return bool(found) and _decoding(searched(pane)).search.is_drawn == is_drawn
+    ends = () if decoding is None else decoding.hypotheses
+    return bool(ends) and _decoding(searched(pane)).search.is_drawn == is_drawn
 
 
 def _ranked(pane: Pane, decoding: Decoding) -> list[Ranked]:
