@@ -23,7 +23,7 @@ from viz.export import rows_csv
 from viz.figures.heads import changed_heads
 from viz.figures.heads.changed_heads import is_still, row_columns
 from viz.labels import kind_title, literal
-from viz.pages.compare.second import ByMethod, Changed
+from viz.pages.compare.second import Both, ByMethod
 from viz.run.cache import keep
 from viz.run.line import Runner
 from viz.run.request import Request, answer, open_checkpoint
@@ -34,6 +34,7 @@ from viz.state.page import Pane
 from viz.state.state import note
 from viz.ui.controls import choose_one, help_of
 from viz.ui.experiment import TOOLS, is_used, list_edits, offer_edit, show_output
+from viz.ui.parts import Part
 from viz.ui.progress import whole
 from viz.ui.saving import download, for_a_paper
 from viz.ui.showing import columns, show, show_remark
@@ -97,35 +98,27 @@ class HeadsOfBoth(Study[Changes]):
 
 # All heads of A and B by how much they changed, above the two pictures.
 
+TITLE = "Heads that changed"
 BESIDE = 14
 """Heads in all maps that leave room for words on their right."""
 N_LARGEST = 4
 """Heads in words: with them both pictures are still in sight."""
 
 
-def heads_of_both(panes: dict[str, Pane]) -> HeadsOfBoth | None:
-    """The study of both runs; None where they are one, or have no words in common."""
-    a, b = panes["A"], panes["B"]
-    is_one = a.answer is b.answer or isinstance(b.of, ByMethod)
-    if is_one or (isinstance(b.of, Changed) and b.answer.request.follows is None):
-        return None
-    return HeadsOfBoth(a.answer.request, b.answer.request)
-
-
-def exhibits(panes: dict[str, Pane]) -> dict[str, Growth[Changes]]:
-    """Declare both: the map of all heads, and the heads that changed most."""
-    study = heads_of_both(panes)
-    if study is None:
+def _all_heads(pane: Pane) -> dict[str, Growth[Changes]]:
+    """The map of all heads, and those that changed most; none of one run, or of other words."""
+    both = Both.of(pane)
+    writes_itself = both.is_edited and both.b.answer.request.follows is None
+    if not both.are_two or isinstance(both.b.of, ByMethod) or writes_itself:
         return {}
-    return {
-        "changed-heads": Growth("Heads", study, partial(_maps, panes), is_main=False),
-        "largest-changes": Growth("Heads", study, partial(_largest, panes), is_main=False),
-    }
+    study = HeadsOfBoth(both.a.answer.request, both.b.answer.request)
+    grown = {"changed-heads": partial(_maps, both), "largest-changes": partial(_largest, both)}
+    return {name: Growth("Heads", study, it, is_main=False) for name, it in grown.items()}
 
 
-def draw_heads(panes: dict[str, Pane]) -> None:
+def _draw_heads(pane: Pane) -> None:
     """Draw both side by side, once both models have read the text."""
-    growths = exhibits(panes)
+    both, growths = Both.of(pane), _all_heads(pane)
     if not growths:
         return
     try:
@@ -138,14 +131,15 @@ def draw_heads(panes: dict[str, Pane]) -> None:
     shapes = {name: growth.exhibit(changes) for name, growth in growths.items()}
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         says = literal(shapes["changed-heads"].says)
-        st.markdown(f"**Heads that changed** · {says}", help=_help(), width="content")
+        help = help_of("head_change", "jensen_shannon")
+        st.markdown(f"**{TITLE}** · {says}", help=help, width="content")
         download(
             "Heads as CSV",
-            lambda: rows_csv(_rows(panes, changes)),
+            lambda: rows_csv(_rows(both, changes)),
             "headscope-changed-heads.csv",
             "One row per head, the one that changed most first",
         )
-        for_a_paper(panes["A"], shapes, "paper changed heads")
+        for_a_paper(both.a, shapes, "paper changed heads")
     if max(len(kind.total) for kind in changes.kinds) > changed_heads.MOST_LAYERS:
         del shapes["changed-heads"]
     is_wide = sum(kind.total.size(1) for kind in changes.kinds) > BESIDE
@@ -156,23 +150,19 @@ def draw_heads(panes: dict[str, Pane]) -> None:
             show(exhibit, name)
 
 
-def _help() -> str:
-    return help_of("head_change", "jensen_shannon")
-
-
-def _maps(panes: dict[str, Pane], changes: Changes) -> Exhibit:
-    pane = panes["A"]
+def _maps(both: Both, changes: Changes) -> Exhibit:
+    pane = both.a
     chosen = pane.selection.kind, (pane.selection.layer, pane.selection.head)
     attentions = pane.recording.attentions
     content = changed_heads.maps(
-        changes.kinds, attentions.__getitem__, partial(_link, panes), chosen
+        changes.kinds, attentions.__getitem__, partial(_link, both), chosen
     )
-    says = changed_heads.describe(changes.ranked, partial(_name, panes), changes.has_own)
-    return Exhibit("Heads that changed", content, says, is_main=False, pane=pane)
+    says = changed_heads.describe(changes.ranked, partial(_name, both), changes.has_own)
+    return Exhibit(TITLE, content, says, is_main=False, pane=pane)
 
 
-def _largest(panes: dict[str, Pane], changes: Changes) -> Exhibit:
-    pane, ranked = panes["A"], changes.ranked[:N_LARGEST]
+def _largest(both: Both, changes: Changes) -> Exhibit:
+    pane, ranked = both.a, changes.ranked[:N_LARGEST]
     rows = [changes.rows.get((kind, *place)) for _, kind, place in ranked]
     attentions = pane.recording.attentions
     content = changed_heads.largest(
@@ -180,18 +170,18 @@ def _largest(panes: dict[str, Pane], changes: Changes) -> Exhibit:
         changes.kinds,
         rows,
         attentions.__getitem__,
-        panes["B"].recording.attentions,
-        partial(_link, panes),
+        both.b.recording.attentions,
+        partial(_link, both),
     )
-    says = changed_heads.describe(changes.ranked, partial(_name, panes), changes.has_own)
-    return Exhibit("Heads that changed most", content, says, is_main=False, pane=pane)
+    says = changed_heads.describe(changes.ranked, partial(_name, both), changes.has_own)
+    return Exhibit(f"{TITLE} most", content, says, is_main=False, pane=pane)
 
 
-def _link(panes: dict[str, Pane], kind: str, place: Place, other: Place | None) -> str:
+def _link(both: Both, kind: str, place: Place, other: Place | None) -> str:
     """The address of a head of A beside one of B."""
     layer, head = other or place
-    b = panes["B"].recording.attentions.get(kind)
-    screen = replace(panes["A"].screen, kind=kind, layer=place[0], head=place[1])
+    b = both.b.recording.attentions.get(kind)
+    screen = replace(both.a.screen, kind=kind, layer=place[0], head=place[1])
     if b is not None and layer < b.n_layers and head < b.n_heads:
         screen = put(screen, kind_b=kind, layer_b=layer, head_b=head)
     if other is not None:
@@ -199,12 +189,12 @@ def _link(panes: dict[str, Pane], kind: str, place: Place, other: Place | None) 
     return link(screen)
 
 
-def _name(panes: dict[str, Pane], kind: str, place: Place) -> str:
-    number = panes["A"].recording.attentions[kind].number(place[0])
+def _name(both: Both, kind: str, place: Place) -> str:
+    number = both.a.recording.attentions[kind].number(place[0])
     return f"{kind_title(kind)} L{number} H{place[1]}"
 
 
-def _rows(panes: dict[str, Pane], changes: Changes) -> list[dict[str, object]]:
+def _rows(both: Both, changes: Changes) -> list[dict[str, object]]:
     kinds = {kind.kind: kind for kind in changes.kinds}
     rows: list[dict[str, object]] = []
     for value, name, place in changes.ranked:
@@ -215,14 +205,17 @@ def _rows(panes: dict[str, Pane], changes: Changes) -> list[dict[str, object]]:
             for each in ("own", "total", "relative", "cosine")
             for of in [getattr(kind, each)]
         }
-        layer = panes["B"].recording.attentions[name].number(other[0])
+        layer = both.b.recording.attentions[name].number(other[0])
         nearest = {"nearest": f"L{layer} H{other[1]}", "to_nearest": distance}
         where = {"kind": name, "layer": place[0], "head": place[1], "change": value}
         row = changes.rows.get((name, *place))
         if row is not None and not is_still(row):
-            nearest |= row_columns(row, panes["A"].recording.attentions[name])
+            nearest |= row_columns(row, both.a.recording.attentions[name])
         rows.append({**where, **numbers, **nearest})
     return rows
+
+
+ALL_HEADS = Part(TITLE, _all_heads, draw=_draw_heads)
 
 
 # The changes of B, where B is A with edits, and the output of the model with them.

@@ -2,6 +2,7 @@
 
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +35,7 @@ from viz.state.page import Pane
 from viz.state.state import bound, change, note, session, warn, widget
 from viz.ui.notes import say_notes, say_of_answer
 from viz.ui.progress import whole
+from viz.views.heads import why_not
 
 # The answer of B: another checkpoint's to A's text, or A's own with edits.
 
@@ -300,6 +302,49 @@ def beside(first: Recording, second: Recording) -> Recording:
         positions={},
         logits=first.logits,
     )
+
+
+@dataclass(frozen=True, eq=False)
+class Both:
+    """The two panes of Compare."""
+
+    a: Pane
+    """The model unchanged: a click on it edits nothing."""
+    b: Pane
+
+    @classmethod
+    def of(cls, first: Pane) -> "Both":
+        """The page's pane as A, and B beside it."""
+        look = replace(first.screen, tool="look")
+        return cls(replace(first, screen=look), pane_of_b(first))
+
+    @property
+    def panes(self) -> dict[str, Pane]:
+        """Both by their letters."""
+        return {"A": self.a, "B": self.b}
+
+    @property
+    def are_two(self) -> bool:
+        """Tell whether B is of another run than A: of another checkpoint, or with edits."""
+        return self.a.answer is not self.b.answer
+
+    @property
+    def is_edited(self) -> bool:
+        return isinstance(self.b.of, Changed)
+
+    @cached_property
+    def heads(self) -> tuple[Recording, Selection, Selection]:
+        """One recording that has both heads, and where they are in it."""
+        recording, a, b = self.a.recording, self.a.selection, self.b.selection
+        if not self.are_two:
+            return recording, a, b
+        both = beside(recording, self.b.recording)
+        return both, a, Selection(f"{b.kind}{SUFFIX}", b.layer, b.head)
+
+    @property
+    def why_not(self) -> str | None:
+        """Say why their weights cannot be subtracted; None: they can."""
+        return why_not(*self.heads)
 
 
 def _name(first: Pane) -> str | None:
