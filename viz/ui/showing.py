@@ -198,10 +198,11 @@ def show_all(pane: Pane, exhibits: Exhibits) -> bool:
     here = [(name, exhibit) for name, exhibit in exhibits.items() if is_here(exhibit)]
     is_whole = True
     for _, group in groupby(here, lambda each: getattr(each[1], "study", None)):
-        together = dict(group)
-        growths = {name: it for name, it in together.items() if isinstance(it, Growth)}
-        for name, exhibit in together.items():
-            if isinstance(exhibit, Exhibit):
+        growths = {}
+        for name, exhibit in group:
+            if isinstance(exhibit, Growth):
+                growths[name] = exhibit
+            else:
                 show_with_files(pane, exhibit, name)
         if growths:
             is_whole = _show_growths(pane, growths) and is_whole
@@ -209,8 +210,9 @@ def show_all(pane: Pane, exhibits: Exhibits) -> bool:
 
 
 def _show_growths(pane: Pane, growths: Mapping[str, Growth[Any]]) -> bool:
-    """Exhibits as far as their study is; their files once that is whole. Raises what that raises.
-    Return True then.
+    """Exhibits as far as their study is; their files once that is whole: True then.
+
+    Raises what the study raises.
     """
     growth = next(iter(growths.values()))
     if growth.title and not is_written(pane, growth.title):

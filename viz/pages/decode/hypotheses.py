@@ -71,8 +71,11 @@ def _hypotheses(pane: Pane) -> dict[str, Exhibit]:
 
 
 def hypotheses_rows(pane: Pane) -> list[dict[str, Any]]:
-    """A row for each finished hypothesis, by rank; of texts that were drawn, by seed."""
-    decoding = _decoding(searched(pane))
+    """A row for each finished hypothesis, by rank; of texts that were drawn, by seed.
+
+    pane: of the search itself.
+    """
+    decoding = _decoding(pane)
     place = "draw" if decoding.search.is_drawn else "rank"
     ranked = _ranked(pane, decoding)
     return [{place: number} | vars(each) for number, each in enumerate(ranked, 1)]
@@ -80,7 +83,7 @@ def hypotheses_rows(pane: Pane) -> list[dict[str, Any]]:
 
 def _rows(pane: Pane) -> dict[str, Rows]:
     file, help = "headscope-n-best.csv", "Every finished text with its score in parts, one row each"
-    make = partial(hypotheses_rows, pane)
+    make = partial(hypotheses_rows, searched(pane))
     return {"hypotheses": Rows("Hypotheses as CSV", file, help, make)}
 
 
@@ -90,11 +93,12 @@ def _decoding(pane: Pane) -> Decoding:
     return pane.answer.decoding
 
 
-def _ended(is_drawn: bool, pane: Pane) -> bool:
+def _ends(is_drawn: bool, pane: Pane) -> bool:
     """Tell whether a search of this sort ended with hypotheses. is_drawn: chance chose them."""
     decoding = searched(pane).answer.decoding
-    ends = () if decoding is None else decoding.hypotheses
-    return bool(ends) and _decoding(searched(pane)).search.is_drawn == is_drawn
+    if decoding is None or not decoding.hypotheses:
+        return False
+    return decoding.search.is_drawn == is_drawn
 
 
 def _ranked(pane: Pane, decoding: Decoding) -> list[Ranked]:
@@ -128,7 +132,7 @@ def _foot(ranked: list[Ranked], penalty: float | None) -> str:
 
 
 HYPOTHESES = tuple(
-    folded(Part(title, _hypotheses, rows=_rows), "hypotheses", help, partial(_ended, is_drawn))
+    folded(Part(title, _hypotheses, rows=_rows), "hypotheses", help, partial(_ends, is_drawn))
     for title, help, is_drawn in ((NAME, HELP, False), (DRAWN, DRAWN_HELP, True))
 )
 

@@ -101,7 +101,7 @@ def _exhibit(of: Scores) -> Exhibit:
     origins = [together([side.at([i]) for i in group]) for group in word_groups(scores.tokens)]
     largest = max(abs(each.log_prob) for each in scores.words)
     rows = [
-        Row(_head(each), _cells(each, largest), origin=origin)
+        Row(Cell(visible(each.word)), _cells(each, largest), origin=origin)
         for each, origin in zip(scores.words, origins, strict=True)
     ]
     content = Table(
@@ -119,10 +119,6 @@ def _exhibit(of: Scores) -> Exhibit:
         result=f"{number(scores.log_prob)} nats, what the model wrote by itself {number(of.own)}.",
     )
     return Exhibit(TITLE, content, _says(scores))
-
-
-def _head(word: ReferenceWord) -> Cell:
-    return Cell(visible(word.word))
 
 
 def _cells(word: ReferenceWord, largest: float) -> list[Cell]:

@@ -114,14 +114,10 @@ def _compare_links(pane: Pane) -> str:
     """HTML: the way to Compare, where B writes by another method."""
     links = (
         f'<a data-state href="{escaped(link(_compared(pane, it.method)))}">'
-        f"{escaped(_title(it.method))}</a>"
+        f"{escaped(decoding_methods()[it.method].title)}</a>"
         for it in other_methods(pane.answer.request.method)
     )
     return f"<p>Attention beside attention, on Compare: {' · '.join(links)}</p>"
-
-
-def _title(method: str) -> str:
-    return decoding_methods()[method].title
 
 
 def _compared(pane: Pane, method: str) -> Screen:
