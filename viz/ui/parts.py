@@ -168,7 +168,7 @@ def folded(
             return
         is_open, why = value_of(pane.screen, field), why_not(pane)
         st.button(
-            part.title,
+            literal(part.title),
             on_click=change,
             kwargs={field: not is_open},
             icon=f":material/{'expand_less' if is_open else 'expand_more'}:",
@@ -206,7 +206,7 @@ def draw_part(pane: Pane, part: Part, top: DeltaGenerator | None = None) -> None
     if top is not None:
         with top:
             part.choose(pane)
-    value, rows = None, part.rows(pane)
+    value, files = None, part.rows(pane)
     n = min(len(part.widths), len(exhibits))
     places: Sequence[Any] = [nullcontext()] * len(exhibits)
     if n > 1:
@@ -214,7 +214,7 @@ def draw_part(pane: Pane, part: Part, top: DeltaGenerator | None = None) -> None
     for place, (name, exhibit) in zip(places, exhibits.items(), strict=True):
         with place:
             if isinstance(exhibit, Growth) and part.grows:
-                value = _grown(pane, part, name, exhibit, rows.get(name))
+                value = _grown(pane, part, name, exhibit, files.get(name))
                 if value is None:
                     return
                 continue
@@ -227,8 +227,8 @@ def draw_part(pane: Pane, part: Part, top: DeltaGenerator | None = None) -> None
                     warn(problem)
                 exhibit = exhibit.exhibit(value)
             with show_with_files(pane, replace(exhibit, note=""), name):
-                if (file := rows.get(name)) is not None:
-                    download(file.button, partial(_csv, file), file.file, file.help)
+                if (rows := files.get(name)) is not None:
+                    download(rows.button, partial(_csv, rows), rows.file, rows.help)
                 part.beside.get(name, _nothing)(pane)
             if exhibit.note:  # below, as the first step in a picture may take it away
                 note(exhibit.note)

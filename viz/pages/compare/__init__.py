@@ -175,7 +175,7 @@ def _difference(pane: Pane) -> dict[str, Exhibit]:
 
 def _draw_difference(pane: Pane) -> None:
     both = Both.of(pane)
-    recording, first, other = both.heads
+    _, first, other = both.heads
     if both.b.answer.request.follows is not None:
         st.caption(FORCED)
     elif both.are_two and both.why_not is not None:
@@ -186,11 +186,16 @@ def _draw_difference(pane: Pane) -> None:
         for name, exhibit in _views(both).items():  # where there is none, it says why
             show_with_files(pane, exhibit, name, f"{name} {first} {other}")
     with numbers:
-        metrics = {
-            literal(_heading(letter, both)): metric_texts(s.attention(recording), s.layer, s.head)
-            for letter, s in zip("AB", (first, other), strict=True)
-        }
-        st.table(pd.DataFrame(metrics).fillna("does not apply"))
+        _numbers(both)
+
+
+def _numbers(both: Both) -> None:
+    recording, *selections = both.heads
+    columns = {
+        literal(_heading(letter, both)): metric_texts(s.attention(recording), s.layer, s.head)
+        for letter, s in zip("AB", selections, strict=True)
+    }
+    st.table(pd.DataFrame(columns).fillna("does not apply"))
 
 
 DIFFERENCE = Part("Difference", _difference, draw=_draw_difference)

@@ -15,6 +15,7 @@ from viz.causes.right_word import right_word_exhibits, type_right_word
 from viz.components.decode_player.decode_player import DecodePlayer, looks_at_source
 from viz.exhibits.exhibit import Actions, Exhibit, PictureAt
 from viz.export import coverage_csv, decoding_csv
+from viz.labels import literal
 from viz.page_fields import DecodeFields
 from viz.pages.decode.hypotheses import (
     HYPOTHESES,
@@ -211,7 +212,7 @@ def _draw_outputs(pane: Pane) -> None:
         note(_nothing_written(pane.answer))
     else:
         n = output.n_columns
-        st.caption(f"This model does not generate text: {output.does}.")
+        st.caption(f"This model does not generate text: {literal(output.does)}.")
         if output.above is not None:
             output.above(pane)
     for column, name in zip(columns(max(n, len(views)), gap="large"), views, strict=False):

@@ -25,7 +25,6 @@ from viz.figures.decoding import (
     first_of_all,
 )
 from viz.labels import number, percent
-from viz.page_fields import DecodeFields
 from viz.state.branching import go_on_from, pin_hypothesis
 from viz.state.focus import pin_step
 from viz.state.page import Pane
