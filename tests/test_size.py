@@ -62,7 +62,7 @@ ROOMS = {
     "viz/figures": (2_375, 12),
     "viz/lessons": (2_583, 13),
     "viz/notebook": (980, 10),
-    "viz/pages": (8_646, 36),
+    "viz/pages": (8_636, 36),
     "viz/painters": (2_500, 10),
     "viz/paper": (2_867, 15),
     "viz/run": (2_943, 12),

@@ -6,7 +6,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple
 
-from transformer import Decoding, Recording
+from transformer import Recording
 from transformer.refusal import Refusal
 from viz.app_packages import st
 from viz.causes.card import why_word, word_exhibits
@@ -19,6 +19,7 @@ from viz.labels import literal
 from viz.page_fields import DecodeFields
 from viz.pages.decode.hypotheses import (
     HYPOTHESES,
+    decoding_of,
     has_tree,
     search_csv,
     search_of,
@@ -44,16 +45,10 @@ from viz.ui.showing import below, columns, show
 from viz.views.of_page import views_of_page
 
 
-def _decoding(pane: Pane) -> Decoding:
-    """Only of a model that writes."""
-    assert pane.answer.decoding is not None
-    return pane.answer.decoding
-
-
 def _step(pane: Pane) -> int:
     """The one that is shown."""
     pinned = pinned_step(pane)
-    return min(pane.screen.step if pinned is None else pinned, len(_decoding(pane).steps) - 1)
+    return min(pane.screen.step if pinned is None else pinned, len(decoding_of(pane).steps) - 1)
 
 
 def _decoder(pane: Pane) -> Pane:
@@ -66,7 +61,7 @@ def _decoder(pane: Pane) -> Pane:
 
 def _way(pane: Pane) -> str:
     chosen = pane.screen.of(DecodeFields).decode_as
-    if not _decoding(pane).steps:
+    if not decoding_of(pane).steps:
         return "steps"
     return chosen or ("tree" if has_tree(search_of(pane)) else "steps")
 
@@ -101,7 +96,7 @@ def _steps(pane: Pane) -> dict[str, Exhibit]:
 
 def _draw_steps(pane: Pane, above: Mapping[str, Exhibit]) -> None:
     """The player, and its files with those of what stands above it."""
-    decoding, steps = _decoding(pane), _steps(pane)
+    decoding, steps = decoding_of(pane), _steps(pane)
     with st.container():
         if decoding.steps and not above:  # else they stand there
             branch_fields(pane, _step(pane))

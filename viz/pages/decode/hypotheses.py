@@ -53,11 +53,12 @@ DRAWN_HELP = "All texts that were drawn: their log-probabilities and lengths."
 def _hypotheses(pane: Pane) -> dict[str, Exhibit]:
     """The table and the curves, of the search itself where a branch of it is shown."""
     pane = searched(pane)
-    decoding = _decoding(pane)
-    ranked, penalty = _ranked(pane, decoding), _penalty(pane)
+    decoding = decoding_of(pane)
+    ranked, penalty = _ranked(pane), _penalty(pane)
     foot, curves = _foot(ranked, penalty), {}
     if penalty is not None and len(ranked) > 1:
-        base = _base(pane)
+        has_plain = dict(pane.answer.request.options).get(PLAIN)
+        base: Base = by_length if has_plain else by_gnmt  # whose power the divisor is
         says = f"{first_of_all(ranked, base)} {ONLY_RANKED_AGAIN}"
         chart = chart_penalty_curves(ranked, penalty, base)
         curves = {"penalties": Exhibit(CURVES, chart, says, is_main=False, pane=pane)}
@@ -74,9 +75,9 @@ def hypotheses_rows(pane: Pane) -> list[dict[str, Any]]:
 
     pane: of the search itself.
     """
-    decoding = _decoding(pane)
+    decoding = decoding_of(pane)
     place = "draw" if decoding.search.is_drawn else "rank"
-    ranked = _ranked(pane, decoding)
+    ranked = _ranked(pane)
     return [{place: number} | vars(each) for number, each in enumerate(ranked, 1)]
 
 
@@ -86,7 +87,7 @@ def _rows(pane: Pane) -> dict[str, Rows]:
     return {"hypotheses": Rows("Hypotheses as CSV", file, help, make)}
 
 
-def _decoding(pane: Pane) -> Decoding:
+def decoding_of(pane: Pane) -> Decoding:
     """Only of a model that writes."""
     assert pane.answer.decoding is not None
     return pane.answer.decoding
@@ -100,7 +101,8 @@ def _ends(is_drawn: bool, pane: Pane) -> bool:
     return decoding.search.is_drawn == is_drawn
 
 
-def _ranked(pane: Pane, decoding: Decoding) -> list[Ranked]:
+def _ranked(pane: Pane) -> list[Ranked]:
+    decoding = decoding_of(pane)
     sources = [token.id for token in decoding.source]
     ranked = []
     for rank, each in enumerate(decoding.hypotheses):
@@ -117,11 +119,6 @@ def _penalty(pane: Pane) -> float | None:
     options = method_of(request).options
     usual = next((each.default for each in options if each.name == PENALTY), None)
     return None if usual is None else float(dict(request.options).get(PENALTY, usual))
-
-
-def _base(pane: Pane) -> Base:
-    """The number whose power the divisor is."""
-    return by_length if dict(pane.answer.request.options).get(PLAIN) else by_gnmt
 
 
 def _foot(ranked: list[Ranked], penalty: float | None) -> str:
@@ -165,9 +162,7 @@ def tree_exhibit(pane: Pane, step: int) -> Exhibit:
 
 def search_of(pane: Pane) -> SearchTree:
     """The search behind what is shown. Only of a model that writes."""
-    decoding = searched(pane).answer.decoding
-    assert decoding is not None
-    return decoding.search
+    return decoding_of(searched(pane)).search
 
 
 def _choose(pane: Pane, search: SearchTree, name: str, id: int) -> None:
