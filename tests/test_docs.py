@@ -53,6 +53,8 @@ def test_the_tree_names_every_file_of_the_first_two_levels() -> None:
         for path in sorted((ROOT / room).iterdir()):
             if path.name.startswith(("__init__", "__pycache__")):
                 continue
+            if path.is_dir() and not any(path.glob("[!_]*")):
+                continue  # a room that has moved: a checkout keeps what Python left there
             assert (f"{path.name}/" if path.is_dir() else path.name) in named, path
 
 

@@ -57,7 +57,7 @@ ROOMS = {
     "viz": (2_950, 18),
     "viz/causes": (1_984, 8),
     "viz/commands": (232, 3),
-    "viz/components": (16_528, 178),
+    "viz/components": (16_529, 178),
     "viz/exhibits": (809, 4),
     "viz/figures": (2_375, 12),
     "viz/lessons": (2_583, 13),

@@ -1,7 +1,7 @@
 // The sentence field while somebody types: a preview of each text is asked for, and when they rest it
 // is entered, so that the address holds what is on the screen.
 
-import { AIM_EVENT, DROPPED_EVENT, TRY_EVENT, TYPED } from "../kit/preview.js";
+import { AIM_EVENT, DROPPED_EVENT, PREVIEW_EVENT, TRY_EVENT, TYPED } from "../kit/preview.js";
 import { WISH_EVENT } from "../kit/word_cards.js";
 import { AGAIN, ANSWERED, SOON, announcePreview, isRunning, isTyping, partsOf, post } from "./asking.js";
 import { aimed, tried } from "./clicks.js";
@@ -125,6 +125,7 @@ function ran(typing) {
   typing.ahead = null; // the page may have other pictures now
   if (typing.wish?.isPosted) typing.wish = null; // and other words: it may ask for theirs
   if (!typing.isEntered || isRunning()) return;
+  window[PREVIEW_EVENT] = null; // a picture that comes from now on has its own of what was entered
   setTimeout(() => {
     if (!typing.isEntered || isRunning()) return;
     Object.assign(typing, { wanted: null, isEntered: false });
