@@ -55,7 +55,7 @@ ROOMS = {
     "transformer/two_models": (684, 3),
     "transformer/watch": (6_106, 23),
     "viz": (2_950, 18),
-    "viz/causes": (1_984, 8),
+    "viz/causes": (2_012, 8),
     "viz/commands": (232, 3),
     "viz/components": (16_529, 178),
     "viz/exhibits": (809, 4),

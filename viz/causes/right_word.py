@@ -23,6 +23,7 @@ from viz.causes.right_word_tables import (
     right_word,
     row_cells,
     rows_chart,
+    rows_cost,
     rows_text,
 )
 from viz.causes.tables import Origins
@@ -30,7 +31,7 @@ from viz.components.kit.picture import NothingLeft
 from viz.components.kit.sync import guarded
 from viz.exhibits.exhibit import Exhibit
 from viz.export import rows_csv
-from viz.labels import kind_name, kind_title
+from viz.labels import kind_name, kind_title, literal
 from viz.run.work import Growth
 from viz.screen import Screen, choose, link
 from viz.state.branching import write_word
@@ -51,6 +52,12 @@ HELP = (
 FIND_HELP = (
     "Other methods, words hidden, heads off, arrows cut and rows forced: each is decoded, and only "
     "what really writes the right word counts."
+)
+
+
+NO_ROWS = (
+    "Rows that would have it written are found by gradients through a model that is built here; "
+    "this one runs as its own code says, which gives no gradient of its attention."
 )
 
 
@@ -124,16 +131,26 @@ def _draw_repairs(pane: Pane, growth: Growth[Repairs], needed: Growth[Repairs]) 
         return
     if work.result().repairs:
         files_of(pane, growth.exhibit(work.result()), "repairs")
-    if choices := heads_of_rows(pane):
-        titles = {name: title for name, (title, _) in choices.items()}
-        of_rows: Any = {"as_list": True, "width": 300}
-        chosen = pane.screen.repair_rows
-        choose_one("Heads that may look elsewhere", "repair_rows", titles, chosen, **of_rows)
+    choices = heads_of_rows(pane)
+    if not choices:
+        st.caption(NO_ROWS)
+        return
+    titles = {name: title for name, (title, _) in choices.items()}
+    of_rows: Any = {"as_list": True, "width": 300}
+    chosen = pane.screen.repair_rows
+    choose_one("Heads that may look elsewhere", "repair_rows", titles, chosen, **of_rows)
     rows = forced_rows(work.result(), pane.recording)
-    if rows:
-        cells = partial(row_cells, rows, pane.recording)
-        with show_with_files(pane, needed.exhibit(work.result()), "needed"):
-            download("Rows as CSV", lambda: rows_csv(cells()), "headscope-needed.csv", ROWS)
+    if not rows:
+        note(_needs_others(work.result()))
+        return
+    st.caption(literal(rows_cost(rows, work.result())))
+    cells = partial(row_cells, rows, pane.recording)
+    with show_with_files(pane, needed.exhibit(work.result()), "needed"):
+        download("Rows as CSV", lambda: rows_csv(cells()), "headscope-needed.csv", ROWS)
+
+
+def _needs_others(repairs: Repairs) -> str:
+    return f"No rows of these heads have “{visible(repairs.place.text)}” written."
 
 
 def heads_of_rows(pane: Pane) -> dict[str, tuple[str, tuple[Head, ...]]]:
@@ -163,7 +180,7 @@ def _needed(pane: Pane, repairs: Repairs) -> Exhibit:
     """Raises NothingLeft where no rows make the decoding write the word."""
     rows = forced_rows(repairs, pane.recording)
     if not rows:
-        raise NothingLeft(f"No rows of these heads have “{visible(repairs.place.text)}” written.")
+        raise NothingLeft(_needs_others(repairs))
     at = rows, pane.recording
     return Exhibit(ROWS, rows_chart(*at), rows_text(*at), is_main=False)
 

@@ -23,7 +23,7 @@ from viz.exhibits.chart import Axis, Bars, Chart, Ink, even, rooted, weights
 from viz.exhibits.exhibit import Line, Span, Words
 from viz.exhibits.table import WIDE, Cell, Column, Legend, Row, Table, Tables
 from viz.figures.tables import heat_map
-from viz.labels import in_word, kind_title, number, percent, signed, word_label
+from viz.labels import counted, in_word, kind_title, number, percent, signed, word_label
 
 # The right word beside the written one: how likely both are, and what speaks for either.
 
@@ -361,6 +361,17 @@ def rows_text(rows: Sequence[ForcedRow], recording: Recording) -> str:
     n = len(rows) - MOST_SAID
     more = f"; and {n} more" if n > 0 else ""
     return f"Heat map, two rows per head. {'; '.join(sentences)}{more}."
+
+
+def rows_cost(rows: Sequence[ForcedRow], repairs: Repairs) -> str:
+    """Say how far all are from what the heads look at: the sum of KL(needed || now)."""
+    nats = sum(
+        float(torch.where(it.needed > 0, it.needed * (it.needed / it.written).log(), 0.0).sum())
+        for it in rows
+    )
+    n = counted(len(rows), "head", "heads")
+    word = visible(repairs.place.text)
+    return f"To begin “{word}” here, {n} would have to look elsewhere, {nats:.2f} nats in all."
 
 
 def row_cells(rows: Sequence[ForcedRow], recording: Recording) -> list[dict[str, object]]:

@@ -15,7 +15,7 @@ from transformer.checkpoint import checkpoints_folder
 from transformer.words import words_of
 from viz.causes.needs import FindRepairs
 from viz.causes.right_word import _others, heads_of_rows
-from viz.causes.right_word_tables import forced_rows
+from viz.causes.right_word_tables import forced_rows, rows_cost
 from viz.exhibits.chart import Chart
 from viz.exhibits.exhibit import Words
 from viz.exhibits.table import Table
@@ -89,6 +89,13 @@ def test_the_rows_of_a_repair_are_those_of_the_run_with_it() -> None:
         )
         torch.testing.assert_close(now, before)
         torch.testing.assert_close(needed, after, atol=1e-5, rtol=0)
+    nats = sum(
+        float((needed.double() * (needed.double() / now.double()).log()).nansum())
+        for _, now, needed in rows
+    )
+    assert f"{len(rows)} heads would have to look elsewhere, {nats:.2f} nats" in rows_cost(
+        rows, value
+    )
     chart = figures["needed"].content
     assert isinstance(chart, Chart) and len(rows) * 2 == len(chart.y.labels or ())
 
