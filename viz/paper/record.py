@@ -164,7 +164,7 @@ def _checked(content: object) -> Record:
     texts = [*(content[name] for name in names), *versions, *versions.values()]
     if not all(isinstance(each, str) for each in texts):
         raise ValueError("everything is a text")
-    if not re.fullmatch(r"[a-z_]{1,40}", content["page"]):
+    if not re.fullmatch(r"[a-z0-9_]{1,40}", content["page"]):
         raise ValueError("a page has a plain name")
     return Record(**{name: content[name] for name in names}, versions=versions)
 
@@ -178,7 +178,7 @@ def parts_of(text: str) -> dict[str, str]:
     """Return the parts of such an address by the names of fields, its path as "page"."""
     path, _, query = text.strip().partition("?")
     page = path.rstrip("/").rpartition("/")[2] if path.count("/") != 2 else ""
-    if not re.fullmatch(r"[a-z0-9_-]{0,40}", page):
+    if not re.fullmatch(r"[\w%+-]{0,40}", page):
         page = ""
     query = query.partition("#")[0]
     return {**dict(parse_qsl(query, keep_blank_values=True)), "page": page or FIRST_PAGE}

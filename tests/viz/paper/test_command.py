@@ -104,6 +104,7 @@ def test_pictures_that_plotly_draws_are_figures_too(
         (["./?checkpoint=copy", "--out", "a.svg", "--picture", "x"], "no picture x here"),
         (["./nowhere?checkpoint=copy", "--out", "a.svg"], "There is no page nowhere"),
         (["./no-page-1?checkpoint=copy", "--out", "a.svg"], "There is no page no-page-1"),
+        (["./Decode?checkpoint=copy", "--out", "a.svg"], "There is no page Decode"),
         (["./gallery", "--out", "a.svg"], "There is no figure at this address"),
         (
             ["./?checkpoint=copy&haed=2&layer=x&head=1", "--out", "a.svg"],
