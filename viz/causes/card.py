@@ -178,17 +178,19 @@ def _request(pane: Pane, place: int) -> Request | None:
 TITLE = "Why this word?"
 
 
-def word_exhibits(
-    pane: Pane, place: int | None, is_main: bool = False
-) -> dict[str, Growth[Evidence]]:
+def is_enlarged(pane: Pane) -> bool:
+    """Tell whether the card stands where everybody looks, in the place of the large picture."""
+    return pane.screen.page == FIRST_PAGE and pane.screen.picture == "why"
+
+
+def word_exhibits(pane: Pane, place: int | None) -> dict[str, Growth[Evidence]]:
     """The card of a word, and its verdict alone; none while the card is closed.
 
-    place: in the target, of a token of it; None: no word is pinned. is_main: whether it stands
-    where everybody looks.
+    place: in the target, of a token of it; None: no word is pinned.
     """
     if place is None or not _is_open(pane):
         return {}
-    study = Causes(pane.answer.request)
+    study, is_main = Causes(pane.answer.request), is_enlarged(pane)
     word = word_at(pane.recording.target, place).number
     return {
         "why": Growth(TITLE, study, partial(_worth_why_word, pane, word, is_main), is_main=is_main),
@@ -196,11 +198,11 @@ def word_exhibits(
     }
 
 
-def why_word(pane: Pane, place_of: PlaceOf, is_main: bool = False, is_ahead: bool = True) -> None:
+def why_word(pane: Pane, place_of: PlaceOf, is_ahead: bool = True) -> None:
     """Draw the card, or what opens it.
 
-    place_of: what is pinned there. is_main: the same. is_ahead: the cards of all words may be in
-    the browser before one is pinned.
+    place_of: what is pinned there. is_ahead: the cards of all words may be in the browser before
+    one is pinned.
     """
     place = place_of(pane)
     if pane.request != pane.answer.request:
@@ -226,16 +228,16 @@ def why_word(pane: Pane, place_of: PlaceOf, is_main: bool = False, is_ahead: boo
             of_all = partial(_card, pane), partial(_signs, pane)
             show_card(pane, place_of, *of_all, evidence)
         elif evidence is not None and place is not None:
-            show(word_exhibits(pane, place, is_main)["why"].exhibit(evidence), "why")
+            show(word_exhibits(pane, place)["why"].exhibit(evidence), "why")
     if place is None or evidence is None:
         return
     if not on_stage():
         verdict = evidence.verdicts[word_at(pane.recording.target, place).number]
         if verdict.needs is not None and verdict.kind != "held by the prefix":
             written_without(pane, verdict.needs, evidence.source_words[verdict.needs])
-        with files_of(pane, word_exhibits(pane, place, is_main)["why"].exhibit(evidence), "why"):
+        with files_of(pane, word_exhibits(pane, place)["why"].exhibit(evidence), "why"):
             _hide_buttons(pane, evidence, place)
-            if not is_main and pane.screen.page == "explore":
+            if pane.screen.page == FIRST_PAGE and not is_enlarged(pane):
                 _enlarge()
     if is_new and at_hand(study) is not None:
         st.rerun()  # the tokens above get their marks

@@ -5,9 +5,8 @@ from dataclasses import astuple, replace
 
 from transformer.analysis.reading import Reading, lenses
 from viz.app_packages import st
-from viz.causes.card import why_word, word_exhibits
-from viz.causes.of_word import of_word, of_word_exhibits
-from viz.causes.right_word import right_word_exhibits, type_right_word
+from viz.causes.card import is_enlarged
+from viz.causes.parts import card_parts
 from viz.causes.studies import (
     awaits_costs,
     finish_worth,
@@ -27,6 +26,7 @@ from viz.state.state import change
 from viz.ui.changed_output import output_exhibit
 from viz.ui.controls import choose_head, choose_reading, draw_link, readable
 from viz.ui.experiment import changing, experiment_button
+from viz.ui.parts import draw_part, exhibits_of
 from viz.ui.picture import choose_picture, large, panel
 from viz.ui.saving import head_files
 from viz.ui.showing import below, show, show_declared
@@ -39,6 +39,7 @@ PLAIN = (
     "settings under *Show as* do not apply."
 )
 UNPINNED = "Pin a written word, and its card stands here: what it looks at, and what it needs."
+CARD = card_parts(pinned_target)
 MOST_CELLS = 2**26
 """Cells of all heads: 144 heads of 680 tokens. Beyond, the open head is sent before all others."""
 
@@ -67,15 +68,13 @@ def _views(pane: Pane) -> None:
 
 
 def _why(pane: Pane) -> None:
-    why_word(pane, pinned_target, pane.screen.picture == "why")
-    type_right_word(pane, pinned_target(pane))
-    of_word(pane, pinned_target(pane))
+    for part in CARD:
+        draw_part(pane, part)
 
 
 def _card(pane: Pane) -> Exhibits:
     """The exhibits of the card, where it stands in the place of the large picture."""
-    is_main = pane.screen.picture == "why"
-    return word_exhibits(pane, pinned_target(pane), is_main) if is_main else {}
+    return CARD[0].exhibits(pane) if is_enlarged(pane) else {}
 
 
 def _exhibits(pane: Pane) -> Exhibits:
@@ -84,12 +83,10 @@ def _exhibits(pane: Pane) -> Exhibits:
     """
     finish_worth(pane)
     pictures, changed = _pictures(finished_costs(pane)), output_exhibit(pane)
-    place = pinned_target(pane)
-    further = right_word_exhibits(pane, place) | of_word_exhibits(pane, place)
+    causes = exhibits_of(CARD, pane)
     if card := _card(pane):
-        return {**card, "grid": pictures["grid"], **changed, **further}
-    answers = exhibits_of_pins(pane)
-    return {**pictures, **changed, **word_exhibits(pane, place), **further, **answers}
+        return {**card, "grid": pictures["grid"], **changed, **causes}
+    return {**pictures, **changed, **causes, **exhibits_of_pins(pane)}
 
 
 def _pictures(pane: Pane, is_live: bool = False) -> dict[str, Exhibit]:

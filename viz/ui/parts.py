@@ -1,6 +1,6 @@
 """A page of several parts, one of them shown: each declares what it shows, as data."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -182,6 +182,11 @@ def folded(
                 note(reason)
 
     return replace(part, exhibits=exhibits, draw=draw)
+
+
+def exhibits_of(parts: Iterable[Part], pane: Pane) -> Exhibits:
+    """Return those of all parts, in their order. Raises as they do."""
+    return {name: it for part in parts for name, it in part.exhibits(pane).items()}
 
 
 def draw_part(pane: Pane, part: Part, top: DeltaGenerator | None = None) -> None:

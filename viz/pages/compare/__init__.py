@@ -30,7 +30,7 @@ from viz.state.state import mend_head
 from viz.ui.changed_output import output_exhibit
 from viz.ui.controls import choose_head, choose_reading, help_of
 from viz.ui.experiment import say_unchanged
-from viz.ui.parts import Part, draw_part
+from viz.ui.parts import Part, draw_part, exhibits_of
 from viz.ui.picture import choose_picture, large, metric_texts, view_exhibit
 from viz.ui.saving import edited as all_edits
 from viz.ui.saving import for_a_paper, known_as
@@ -211,7 +211,7 @@ def _exhibits(pane: Pane) -> Exhibits:
     open_linked(pane.screen.of(CompareFields).checkpoint_b)
     if problem := missing(pane):
         raise FigureError(f"B cannot be shown: {problem}")
-    return {name: it for part in PARTS for name, it in part.exhibits(pane).items()}
+    return exhibits_of(PARTS, pane)
 
 
 def _choices(pane: Pane) -> None:

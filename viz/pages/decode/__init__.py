@@ -9,9 +9,7 @@ from typing import Any, NamedTuple
 from transformer import Recording
 from transformer.refusal import Refusal
 from viz.app_packages import st
-from viz.causes.card import why_word, word_exhibits
-from viz.causes.of_word import of_word, of_word_exhibits
-from viz.causes.right_word import right_word_exhibits, type_right_word
+from viz.causes.parts import card_parts
 from viz.components.decode_player.decode_player import DecodePlayer, looks_at_source
 from viz.exhibits.exhibit import Actions, Exhibit, PictureAt
 from viz.export import coverage_csv, decoding_csv
@@ -38,7 +36,7 @@ from viz.ui.branches import branch_fields, correction_exhibit, write_in_place
 from viz.ui.changed_output import output_exhibit
 from viz.ui.controls import choose_heads, choose_tokens
 from viz.ui.experiment import offer_edit
-from viz.ui.parts import Part, Parts, draw_part
+from viz.ui.parts import Part, Parts, draw_part, exhibits_of
 from viz.ui.picture import panel, view_exhibits
 from viz.ui.saving import download, for_a_paper
 from viz.ui.showing import below, columns, show
@@ -163,19 +161,7 @@ WAYS = Parts(
 # What stands below it: the card of the step's word, where it is pinned, and what buttons open.
 
 
-def _card(pane: Pane) -> Exhibits:
-    place = pinned_step(pane)
-    further = right_word_exhibits(pane, place) | of_word_exhibits(pane, place)
-    return {**word_exhibits(pane, place), **further}
-
-
-def _draw_card(pane: Pane) -> None:
-    why_word(pane, pinned_step)
-    type_right_word(pane, pinned_step(pane))
-    of_word(pane, pinned_step(pane))
-
-
-BELOW = (Part("The word of this step", _card, draw=_draw_card), *HYPOTHESES, METHODS, LAYERS)
+BELOW = (*card_parts(pinned_step), *HYPOTHESES, METHODS, LAYERS)
 
 
 # What a model that writes nothing made of the text.
@@ -252,8 +238,7 @@ def _exhibits(pane: Pane) -> Exhibits:
     first, *others = [name for name in order if name in ways]
     beside = {**{name: ways[name] for name in others}, **views}
     not_main = {name: replace(it, is_main=False) for name, it in beside.items()}
-    further = {name: it for part in BELOW for name, it in part.exhibits(pane).items()}
-    return {first: ways[first], **not_main, **further}
+    return {first: ways[first], **not_main, **exhibits_of(BELOW, pane)}
 
 
 def _choices(pane: Pane) -> None:
