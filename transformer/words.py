@@ -3,6 +3,7 @@
 import codecs
 import re
 import unicodedata
+from bisect import bisect_right
 from collections.abc import Sequence
 from functools import cache, lru_cache
 from itertools import pairwise
@@ -100,7 +101,7 @@ def _spelled(tokens: Sequence[Token]) -> list[int]:
 
 
 class Word(NamedTuple):
-    """A word among tokens."""
+    """A word of a text."""
 
     number: int
     """Its place among the words, from 0."""
@@ -108,18 +109,37 @@ class Word(NamedTuple):
     """The positions of its tokens."""
     tokens: tuple[Token, ...]
 
+    @property
+    def piece(self) -> str:
+        """Its pieces joined."""
+        return word_piece(self.tokens)
 
-def word_at(tokens: Sequence[Token], position: int) -> Word:
-    """The word that the token at a position belongs to. Raises IndexError where there is none.
+    @property
+    def text(self) -> str:
+        """The same without the space before it."""
+        return self.piece.strip(SPACES)
 
-    >>> pieces = [Token(i, piece) for i, piece in enumerate(("▁rain", "s", "."))]
-    >>> word_at(pieces, 1).number, word_at(pieces, 1).positions
-    (0, (0, 1))
+
+class Words(tuple[Word, ...]):
+    """The words of a text, in order."""
+
+    def at(self, position: int) -> Word:
+        """The word that the token at a position belongs to. Raises IndexError where none is."""
+        word = self[bisect_right(self, position, key=lambda each: each.positions[0]) - 1]
+        if position not in word.positions:
+            raise IndexError(f"There is no token at {position}.")
+        return word
+
+
+def words_in(tokens: Sequence[Token]) -> Words:
+    """The words that tokens make.
+
+    >>> words = words_in([Token(i, piece) for i, piece in enumerate(("▁rain", "s", "."))])
+    >>> words.at(1).number, words.at(1).positions, words.at(1).text
+    (0, (0, 1), 'rains')
     """
-    for number, group in enumerate(word_groups(tokens)):
-        if position in group:
-            return Word(number, group, tuple(tokens[i] for i in group))
-    raise IndexError(f"There is no token at {position}: there are {len(tokens)}.")
+    groups = enumerate(word_groups(tokens))
+    return Words(Word(i, group, tuple(tokens[at] for at in group)) for i, group in groups)
 
 
 def word_piece(tokens: Sequence[Token]) -> str:
@@ -151,9 +171,8 @@ def _byte(token: Token) -> int | None:
 
 
 def words_of(tokens: Sequence[Token]) -> list[str]:
-    """The words that tokens make, without the spaces before them, in the order of word_groups."""
-    groups = word_groups(tokens)
-    return [word_piece([tokens[i] for i in group]).strip(" ▁") for group in groups]
+    """The texts of the words that tokens make."""
+    return [word.text for word in words_in(tokens)]
 
 
 def text_words(text: str) -> list[str]:

@@ -10,7 +10,7 @@ from typing import SupportsFloat
 
 from transformer.refusal import visible
 from transformer.token import Token
-from transformer.words import CONTINUES, SPACES, byte_character, word_at, word_groups, word_piece
+from transformer.words import CONTINUES, SPACES, byte_character, word_groups, word_piece, words_in
 
 _KIND_TITLES = {"encoder_self": "Encoder", "decoder_self": "Decoder", "cross": "Cross"}
 _KIND_NAMES = {
@@ -57,14 +57,9 @@ def label(token: Token) -> str:
     The space that begins a word is ▁ for every tokenizer, as SentencePiece writes it; a piece that
     is one byte is the character that the byte is by itself, where it is one.
     """
-    if not token.piece:
-        return "∅"
-    if token.piece == " ":
-        return visible(" ", "")
-    if character := byte_character(token):
-        return label(Token(token.id, character))
-    spaced = token.piece.startswith(" ")
-    return "▁" * spaced + visible(token.piece[spaced:], "")
+    piece = byte_character(token) or token.piece
+    begins = piece.startswith(" ") and piece != " "
+    return "▁" * begins + visible(piece[begins:], "") if piece else "∅"
 
 
 def bare_label(token: Token) -> str:
@@ -96,7 +91,7 @@ def in_words(tokens: Sequence[Token]) -> list[str]:
 
 def in_word(tokens: Sequence[Token], position: int) -> str:
     """The piece of a text at this position, as `in_words` names it."""
-    group = word_at(tokens, position).positions
+    group = words_in(tokens).at(position).positions
     return _in_word(tokens, group)[group.index(position)]
 
 

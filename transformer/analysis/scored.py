@@ -26,7 +26,7 @@ from transformer.recording.data import angle, cosine
 from transformer.recording.ours import record
 from transformer.recording.watched import numbers, text_vector
 from transformer.token import Token
-from transformer.words import word_groups, words_of
+from transformer.words import SPACES, word_groups, word_piece
 
 # The output of a text that is judged, of whatever sort it is.
 
@@ -78,6 +78,10 @@ class Output:
         if self.places and self.words == self.likeliest:  # masks are words by themselves
             return [[i] for i in range(len(self.places))]
         return [list(group) for group in word_groups(self.words)]
+
+    def texts_of(self, tokens: Sequence[Token]) -> list[str]:
+        """The texts of tokens that stand in the places of its words."""
+        return [word_piece([tokens[i] for i in group]).strip(SPACES) for group in self.groups]
 
 
 def output_of(checkpoint: Checkpoint, source: str, target: str | Sequence[Token] | None) -> Output:
@@ -363,14 +367,26 @@ def word_changes(before: Recording, after: Recording) -> list[WordChange]:
     """
     if before.target != after.target:
         raise ValueError("log-probabilities are compared of one and the same target")
-    columns = (words_of(before.target), *map(word_log_probabilities, (before, after)))
-    return [WordChange(*each) for each in zip(*columns, strict=True)]
+    log_probs = map(word_log_probabilities, (before, after))
+    return [
+        WordChange(word.text, old, new)
+        for word, old, new in zip(before.target_words, *log_probs, strict=True)
+    ]
+
+
+def filled_changes(output: Output, before: Recording, after: Recording) -> list[WordChange]:
+    """Compare each word that a masked model fills in or sees."""
+    old, new = (scores_in(each, output)[0] for each in (before, after))
+    return [
+        WordChange(word, float(old[group].sum()), float(new[group].sum()))
+        for word, group in zip(output.texts_of(output.words), output.groups, strict=True)
+    ]
 
 
 def word_log_probabilities(recording: Recording) -> list[float]:
     """Return each target word's log-probability in nats: the sum over its pieces."""
     pieces = log_probabilities(recording)
-    return [float(pieces[list(group)].sum()) for group in word_groups(recording.target)]
+    return [float(pieces[list(word.positions)].sum()) for word in recording.target_words]
 
 
 def differing(words: Sequence[str], other: Sequence[str]) -> list[bool]:

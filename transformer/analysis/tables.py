@@ -21,7 +21,7 @@ from transformer.inputs import InputError
 from transformer.recording import Attention, Recording
 from transformer.refusal import quoted
 from transformer.token import Token
-from transformer.words import SPACES, word_groups, word_piece
+from transformer.words import words_in
 
 # Columns of a file that name the tokens that a row is about: position, piece and word.
 
@@ -34,7 +34,7 @@ class Side:
     def __init__(self, name: str, tokens: Sequence[Token]) -> None:
         self.name = name
         self.tokens = tokens
-        self._words = {i: group for group in word_groups(tokens) for i in group}
+        self._words = words_in(tokens)
 
     def at(self, positions: Iterable[int]) -> Columns:
         """Columns of the position, piece and word of one token, or of several, a space between."""
@@ -54,13 +54,23 @@ class Side:
         """The columns of each token."""
         return [self.at([i]) for i in range(len(self.tokens))]
 
+    @property
+    def words(self) -> list[Columns]:
+        """The columns of each word."""
+        return [self.at(word.positions) for word in self._words]
+
     def _word(self, i: int) -> str:
         """The word that a token is a part of, without the space before it."""
-        piece = word_piece([self.tokens[each] for each in self._words[i]])
-        return piece.strip(SPACES) or piece
+        word = self._words.at(i)
+        return word.text or word.piece
 
     def _title(self, column: str) -> str:
         return f"{self.name}_{column}" if self.name else column
+
+
+def words_of_sides(recording: Recording) -> tuple[list[Columns], list[Columns]]:
+    """The columns of each word of the source, and of the target."""
+    return Side("source", recording.source).words, Side("target", recording.target).words
 
 
 class Sides:
@@ -90,7 +100,7 @@ class Sides:
         return self._key.all
 
 
-def together(columns: Sequence[Columns]) -> Columns:
+def _together(columns: Sequence[Columns]) -> Columns:
     """The columns of several tokens as one row: a space between positions, each word once."""
     names = dict.fromkeys(name for each in columns for name in each)
     values = {name: [each[name] for each in columns if name in each] for name in names}
@@ -112,6 +122,18 @@ def writing_at(recording: Recording, written: Sequence[Token]) -> list[Columns]:
     decoder = _decoder(recording)
     start = 0 if decoder is None else len(decoder.queries) - len(written)
     return _written(decoder, written, start)
+
+
+def writing_of_words(recording: Recording) -> list[Columns]:
+    """Each word of the target, with the tokens that were read while it was written."""
+    judged = writing_at(recording, recording.target)
+    return [_together([judged[i] for i in word.positions]) for word in recording.target_words]
+
+
+def judged_groups(output: Output, recording: Recording) -> list[Columns]:
+    """The columns of each word, class or number of an output. recording: of the same text."""
+    judged = judged_at(output, recording)
+    return [_together([judged[i] for i in group]) for group in output.groups]
 
 
 def judged_at(output: Output, recording: Recording) -> list[Columns]:

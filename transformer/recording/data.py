@@ -15,6 +15,7 @@ from transformer.recording.calls import AttentionCall
 from transformer.recording.check import Checked, against_pass, check
 from transformer.refusal import Refusal, quoted
 from transformer.token import Candidate, Token
+from transformer.words import Words, words_in
 
 # Decisions of a model that writes nothing: a text's class, and tokens for its masks: data.
 
@@ -437,6 +438,14 @@ class Recording:
         attentions = {it: each for it, each in self.attentions.items() if not each.is_softmax}
         kinds = {kind: each.calls for kind, each in attentions.items()}
         return check(kinds, *against_pass(attentions.values()))
+
+    @cached_property
+    def source_words(self) -> Words:
+        return words_in(self.source)
+
+    @cached_property
+    def target_words(self) -> Words:
+        return words_in(self.target)
 
     @property
     def n_prompt(self) -> int:

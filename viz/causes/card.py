@@ -3,10 +3,8 @@
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
-from itertools import chain
-from operator import itemgetter
 
-from transformer.analysis.tables import Side
+from transformer.analysis.tables import words_of_sides
 from transformer.causes import Evidence
 from transformer.causes.verdict import LEAST
 from transformer.decoding.decode import decoding_methods
@@ -14,18 +12,16 @@ from transformer.editing.checking import side_read
 from transformer.edits import Edit
 from transformer.recording import Recording
 from transformer.refusal import Refusal, visible
-from transformer.token import Token
-from transformer.words import word_at, word_groups
 from viz.app_packages import st
-from viz.causes.needs import Causes, is_quick
-from viz.causes.tables import Origins, verdict_words, worth_tables
+from viz.causes.needs import Causes, hiding, is_quick
+from viz.causes.tables import verdict_words, worth_tables
 from viz.components.kit.browser import digest
 from viz.components.kit.picture import NothingLeft
 from viz.components.token_rows.token_rows import TITLES, Mark, Signs, TokenRows, Worth
 from viz.components.word_card.word_card import Elements, all_cards, word_card
 from viz.exhibits.exhibit import Exhibit
 from viz.exhibits.table import Table, Tables
-from viz.labels import counted, literal, number
+from viz.labels import literal, number
 from viz.painters.bars_html import elements
 from viz.painters.table_html import table_html
 from viz.run.previews import payload_of
@@ -33,7 +29,7 @@ from viz.run.request import Request
 from viz.run.work import Growth, at_hand
 from viz.screen import FIRST_PAGE
 from viz.state.changing import add
-from viz.state.focus import pinned_rows, pinning, rows_of_written
+from viz.state.focus import pinning, rows_of_written
 from viz.state.live_preview import preview_cards
 from viz.state.page import Pane
 from viz.state.requests import is_first
@@ -64,8 +60,9 @@ def show_card(
     of, theme, place = digest(payload_of(pane.answer, rows)), current_theme(), place_of(pane)
     card = None
     if evidence is not None and place is not None:
-        card = _elements(card_of(_word(pane, place), evidence), theme)
-    word_card(of, theme, pinned_rows(pane), card)
+        word = pane.recording.target_words.at(place).number
+        card = _elements(card_of(word, evidence), theme)
+    word_card(of, theme, pane.pinned_rows, card)
     cards = partial(_all, pane, place_of, card_of, signs_of, of, theme)
     preview_cards(cards, is_first(pane.answer.request))
 
@@ -81,14 +78,11 @@ def _all(
 ) -> bytes:
     rows = rows_of_written(pane)
     places = {row: place_of(pinning(pane, row)) for row in rows if row >= 0}
-    opens = {row: _word(pane, place) for row, place in places.items() if place is not None}
+    word_of = pane.recording.target_words.at
+    opens = {row: word_of(place).number for row, place in places.items() if place is not None}
     words = range(len(evidence.target_words))
     cards = [_elements(card_of(word, evidence), theme) for word in words]
     return all_cards(of, theme, rows, opens, cards, signs_of(evidence))
-
-
-def _word(pane: Pane, place: int) -> int:
-    return word_at(pane.recording.target, place).number
 
 
 def _elements(card: Table | Tables, theme: Theme) -> Elements:
@@ -105,17 +99,16 @@ def signs_of(recording: Recording, evidence: Evidence) -> Signs:
     """Words that look at another word than they need, at their last token; words of the source that
     no written word needs; and what each of the source is worth to each written one.
     """
-    pairs = zip(word_groups(recording.target), evidence.verdicts, strict=True)
+    pairs = zip(recording.target_words, evidence.verdicts, strict=True)
     parted = [
-        ("target", group[-1], "parted", visible(it.text))
-        for group, it in pairs
+        ("target", word.positions[-1], "parted", visible(it.text))
+        for word, it in pairs
         if it.kind in PARTED
     ]
-    groups = word_groups(recording.source)
     unneeded: list[Mark] = [
         ("source", place, "unneeded", _unneeded(evidence, word))
         for word in evidence.omissions
-        for place in groups[word]
+        for place in recording.source_words[word].positions
     ]
     return Signs(parted + unneeded, _worth_signs(recording, evidence))
 
@@ -125,19 +118,13 @@ def _worth_signs(recording: Recording, evidence: Evidence) -> Worth | None:
     if evidence.prefix is None:
         return None
     sides = {"source": evidence.source_words, "target": evidence.target_words}
-    tokens = {"source": recording.source, "target": recording.target}
+    own = {"source": recording.source_words, "target": recording.target_words}
     return Worth(
         words={side: [visible(word).strip() for word in words] for side, words in sides.items()},
-        word_at={side: _numbers(word_groups(each)) for side, each in tokens.items()},
+        word_at={side: [it.number for it in of for _ in it.positions] for side, of in own.items()},
         nats=[[round(cost, 2) for cost in row] for row in evidence.hidden.tolist()],
         least=LEAST,
     )
-
-
-def _numbers(groups: tuple[tuple[int, ...], ...]) -> list[int]:
-    """The number of the word at each position, of which every one is in one word."""
-    places = chain.from_iterable(((at, i) for at in group) for i, group in enumerate(groups))
-    return [i for _, i in sorted(places, key=itemgetter(0))]
 
 
 def _unneeded(evidence: Evidence, word: int) -> str:
@@ -191,7 +178,7 @@ def word_exhibits(pane: Pane, place: int | None) -> dict[str, Growth[Evidence]]:
     if place is None or not _is_open(pane):
         return {}
     study, is_main = Causes(pane.answer.request), is_enlarged(pane)
-    word = word_at(pane.recording.target, place).number
+    word = pane.recording.target_words.at(place).number
     return {
         "why": Growth(TITLE, study, partial(_worth_why_word, pane, word, is_main), is_main=is_main),
         "verdict": Growth(TITLE, study, partial(_verdict, word), is_main=False),
@@ -209,8 +196,7 @@ def why_word(pane: Pane, place_of: PlaceOf, is_ahead: bool = True) -> None:
         return
     if not _is_open(pane):
         if place is not None:
-            n = counted(len(word_groups(pane.recording.source)), "word", "words")
-            help = f"Every word of the text is hidden in turn ({n})."
+            help = f"{hiding(pane.answer)}."
             st.button(TITLE, on_click=change, kwargs={"why": True}, help=help)
         return
     study, slot = Causes(pane.answer.request), st.container()
@@ -232,7 +218,7 @@ def why_word(pane: Pane, place_of: PlaceOf, is_ahead: bool = True) -> None:
     if place is None or evidence is None:
         return
     if not on_stage():
-        verdict = evidence.verdicts[word_at(pane.recording.target, place).number]
+        verdict = evidence.verdicts[pane.recording.target_words.at(place).number]
         if verdict.needs is not None and verdict.kind != "held by the prefix":
             written_without(pane, verdict.needs, evidence.source_words[verdict.needs])
         with files_of(pane, word_exhibits(pane, place)["why"].exhibit(evidence), "why"):
@@ -252,7 +238,7 @@ def _enlarge() -> None:
 
 def _hide_buttons(pane: Pane, evidence: Evidence, place: int) -> None:
     """Offer to hide each word of the text that is needed, so that all is written without it."""
-    verdict = evidence.verdicts[word_at(pane.recording.target, place).number]
+    verdict = evidence.verdicts[pane.recording.target_words.at(place).number]
     if verdict.needs is None or verdict.kind == "held by the prefix":
         return
     help = "What is written without it is shown with the other edits."
@@ -289,11 +275,4 @@ def _worth_why_word(pane: Pane, word: int, is_main: bool, evidence: Evidence) ->
 
 
 def _card(pane: Pane, word: int, evidence: Evidence) -> Tables:
-    recording = pane.recording
-    of_source, of_target = map(_origins, ("source", "target"), (recording.source, recording.target))
-    return worth_tables(evidence, word, of_source, of_target)
-
-
-def _origins(name: str, tokens: tuple[Token, ...]) -> Origins:
-    side = Side(name, tokens)
-    return [side.at(group) for group in word_groups(tokens)]
+    return worth_tables(evidence, word, *words_of_sides(pane.recording))

@@ -10,8 +10,8 @@ from transformer.causes.contrast import Contrast, contrast
 from transformer.causes.evidence import evidence_beside
 from transformer.causes.repairs import Repairs, repairing
 from transformer.inputs import InputError
-from transformer.words import word_groups
 from viz.components.kit.picture import NothingLeft
+from viz.labels import counted
 from viz.run.line import Runner
 from viz.run.request import Answer, Request, answer
 from viz.run.work import Study, finish
@@ -25,8 +25,14 @@ for each word, a button does."""
 
 def is_quick(answer: Answer) -> bool:
     """Tell whether the causes of an answer's words are asked for without a button."""
-    n = len(word_groups(answer.recording.source))
-    return n <= MOST_WORDS and not answer.checkpoint.family.is_watched
+    is_short = len(answer.recording.source_words) <= MOST_WORDS
+    return is_short and not answer.checkpoint.family.is_watched
+
+
+def hiding(answer: Answer) -> str:
+    """Say what the button does."""
+    n = counted(len(answer.recording.source_words), "word", "words")
+    return f"Every word of the text is hidden in turn ({n})"
 
 
 @dataclass(frozen=True)
@@ -102,9 +108,9 @@ class FindRepairs(Study[Repairs]):
         """Raises NothingLeft for what is no other word."""
         request, plain = self.request, answer(self.request, runner)
         steps = runner.steps(plain.checkpoint.model)
-        target = plain.recording.target
-        at = plain.checkpoint, request.text, target, self.word, self.other
-        decided = request.decided_before(word_groups(target)[self.word][0])
+        recording = plain.recording
+        at = plain.checkpoint, request.text, recording.target, self.word, self.other
+        decided = request.decided_before(recording.target_words[self.word].positions[0])
         options = dict(request.options) | decided
         values = repairing(
             *(*at, request.method, options, request.edits, steps.give_way, before),

@@ -9,7 +9,7 @@ from transformer.causes.arrows import Arrows
 from transformer.causes.ladder import Rung
 from transformer.edits import Edit
 from transformer.inputs import InputError, source_ids
-from transformer.words import characters, word_at, word_groups
+from transformer.words import characters
 from viz.app_packages import st
 from viz.causes import tables
 from viz.causes.right_word_tables import Parts, chart, describe, parts_table
@@ -72,10 +72,9 @@ def of_word(pane: Pane, place: int | None) -> None:
             )
     if growths := of_word_exhibits(pane, place):
         # Say which piece a study is of, where the word, which the card is of, has several.
-        tokens = pane.recording.target
-        own = word_at(tokens, place).tokens
+        own = pane.recording.target_words.at(place).tokens
         if len(own) > 1:
-            word, piece = word_text(own), bare_label(tokens[place])
+            word, piece = word_text(own), bare_label(pane.recording.target[place])
             st.caption(
                 f"“{literal(word)}” has {len(own):d} pieces. The card is of all of them, what "
                 f"follows only of “{literal(piece)}”."
@@ -154,8 +153,7 @@ def _no_parts(pane: Pane) -> str | None:
 
 def _ladder(pane: Pane, place: int) -> Growths:
     recording, read = pane.recording, pinned_read(pane)
-    groups = word_groups(recording.source)
-    word = next((i for i, group in enumerate(groups) if read in group), None)
+    word = None if read is None else recording.source_words.at(read).number
 
     def rungs(value: Climbed) -> Exhibit:
         address = partial(_address, pane, value.rungs)
@@ -171,7 +169,7 @@ def _address(pane: Pane, rungs: Sequence[Rung], rung: Rung) -> str:
     """Return the address where a rung is kept: its edits, or the text without its word."""
     if not rung.edits:
         key = rungs[0].edits[0].key
-        text = _without(pane, next(it for it in word_groups(pane.recording.source) if key in it))
+        text = _without(pane, pane.recording.source_words.at(key).positions)
         return "" if text is None else link(choose(pane.screen, text=text))
     edits = (*pane.screen.edits, *map(str, rung.edits))
     screen = choose(pane.screen, page=FIRST_PAGE, edits=edits, cause=None)

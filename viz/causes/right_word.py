@@ -5,13 +5,11 @@ from itertools import product
 from typing import Any
 
 from transformer.analysis.needed import Head
-from transformer.analysis.tables import Side
+from transformer.analysis.tables import words_of_sides
 from transformer.causes.contrast import Contrast
 from transformer.causes.pruning import pruning
 from transformer.causes.repairs import Change, Repairs, other_methods
 from transformer.refusal import Refusal, visible
-from transformer.token import Token
-from transformer.words import word_at, word_groups
 from viz.app_packages import st
 from viz.causes.needs import FindRepairs, Methods, RightWord
 from viz.causes.right_word_tables import (
@@ -26,7 +24,6 @@ from viz.causes.right_word_tables import (
     rows_cost,
     rows_text,
 )
-from viz.causes.tables import Origins
 from viz.components.kit.picture import NothingLeft
 from viz.components.kit.sync import guarded
 from viz.exhibits.exhibit import Exhibit
@@ -69,7 +66,7 @@ def right_word_exhibits(pane: Pane, place: int | None) -> dict[str, Growth[Any]]
     typed = (pane.screen.instead or "").strip()
     if place is None or not typed or not may_read(pane.answer.request.text, typed):
         return {}
-    at = pane.answer.request, word_at(pane.recording.target, place).number, typed
+    at = pane.answer.request, pane.recording.target_words.at(place).number, typed
     study = RightWord(*at)
     result: dict[str, Growth[Any]] = {
         "right-word": Growth(TITLE, study, partial(_chances, pane), is_main=False),
@@ -194,10 +191,7 @@ def _chances(pane: Pane, contrast: Contrast) -> Exhibit:
 
 
 def _contrast(pane: Pane, contrast: Contrast) -> Exhibit:
-    recording = pane.recording
-    content = contrast_tables(
-        contrast, _origins("source", recording.source), _origins("target", recording.target)
-    )
+    content = contrast_tables(contrast, *words_of_sides(pane.recording))
     return Exhibit(content.lines[0][0].name, content, contrast_text(contrast), is_main=False)
 
 
@@ -231,8 +225,3 @@ def _others(pane: Pane) -> Methods:
         (it.method, request_of(*of, _turned(pane.screen, it.method)).options)
         for it in other_methods(request.method)
     )
-
-
-def _origins(name: str, tokens: tuple[Token, ...]) -> Origins:
-    side = Side(name, tokens)
-    return [side.at(group) for group in word_groups(tokens)]

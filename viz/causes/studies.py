@@ -16,14 +16,13 @@ from transformer.causes.ladder import Rung, ladder, strongest_arrow
 from transformer.inputs import InputError
 from transformer.recording import Recording
 from transformer.refusal import Refusal
-from transformer.words import word_at, word_groups
 from viz.app_packages import st
-from viz.causes.needs import Causes, is_quick
+from viz.causes.needs import Causes, hiding, is_quick
 from viz.causes.right_word_tables import Parts
 from viz.causes.tables import N_STRONGEST
 from viz.components.head_grid.head_grid import WORTH, Worth
 from viz.components.kit.picture import NothingLeft
-from viz.labels import counted, in_place, in_word, word_text
+from viz.labels import in_place, in_word, word_text
 from viz.run.line import Runner
 from viz.run.request import Request, answer
 from viz.run.work import Study, at_hand, finish
@@ -190,7 +189,7 @@ class Climb(Study[Climbed]):
         yield Climbed(rungs, n_read + len(rungs))
 
     def _word(self, of: Evidence, recording: Recording) -> int:
-        own = word_at(recording.target, self.step).number
+        own = recording.target_words.at(self.step).number
         verdict = of.verdicts[own]
         if verdict.needs is not None and verdict.kind != "held by the prefix":
             return verdict.needs
@@ -213,7 +212,7 @@ def head_worth(pane: Pane, is_live: bool) -> Worth | None:
     place = pinned_target(pane)
     if place is None or pane.answer.request.edits or not lenses()[pane.reading.lens].per_head:
         return None
-    own = word_at(pane.recording.target, place)
+    own = pane.recording.target_words.at(place)
     word = word_text(own.tokens)
     sweep = at_hand(HeadsOff(pane.answer.request)) if _is_asked(pane) else None
     if sweep is None:
@@ -269,8 +268,7 @@ def with_costs(pane: Pane, is_watched: bool = False) -> Pane:
         not (pane.screen.why or is_quick(pane.answer))
         and at_hand(Causes(pane.answer.request)) is None
     ):
-        n = counted(len(word_groups(pane.recording.source)), "word", "words")
-        help = f"Every word of the text is hidden in turn ({n}); until then, weights are shown."
+        help = f"{hiding(pane.answer)}; until then, weights are shown."
         st.button("Find the costs", on_click=change, kwargs={"why": True}, help=help)
         return pane
     try:

@@ -14,7 +14,7 @@ from transformer.decoding.decode import check_constraints
 from transformer.inputs import InputError
 from transformer.refusal import quoted
 from transformer.token import Token
-from transformer.words import word_at, word_groups, word_piece
+from transformer.words import words_in
 from viz.labels import bare_label
 from viz.run.request import Answer, Request
 from viz.screen import Screen, all_choices, value_of
@@ -174,7 +174,7 @@ def write_word(answer: Answer, position: int, text: str, ids: Sequence[int] | No
     target = answer.recording.target
     if ids is not None:
         target = tuple(map(answer.checkpoint.tokenizer.token, ids))
-    at = another_word(answer.checkpoint, target, word_at(target, position).number, text)
+    at = another_word(answer.checkpoint, target, words_in(target).at(position).number, text)
     _note_pieces(answer, at.other)
     go_on_from([token.id for token in (*at.before, *at.other)])
 
@@ -203,11 +203,10 @@ def _checked(answer: Answer, name: str, phrase: str | Ids) -> Ids:
 
 def _note_pieces(answer: Answer, tokens: Sequence[Token]) -> None:
     """Note which words of these tokens are several pieces."""
-    cut = [group for group in word_groups(tokens) if len(group) > 1]
     texts = [
-        f"“{word_piece([tokens[i] for i in group]).strip(' ▁')}” as "
-        f"{' · '.join(bare_label(tokens[i]) for i in group)}"
-        for group in cut
+        f"“{word.text}” as {' · '.join(map(bare_label, word.tokens))}"
+        for word in words_in(tokens)
+        if len(word.tokens) > 1
     ]
     name = answer.checkpoint.name
     sentence = f"Not in the vocabulary of {name}, and written in pieces: {', '.join(texts)}."

@@ -4,10 +4,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
-from transformer.analysis.reading import AttentionMap, Group, read, strongest_weight
+from transformer.analysis.reading import Group, strongest_weight
 from transformer.corpus.shipped import Place as HeadPlace
 from viz.choice import HEAD, REQUEST
-from viz.components.kit.picture import sides, twin
+from viz.components.kit.picture import twin
 from viz.screen import FIRST_PAGE, Screen, link, put
 from viz.state.page import Pane
 from viz.state.state import change
@@ -24,11 +24,10 @@ Place = tuple[str, int]
 
 def pinned_tokens(pane: Pane) -> list[Place]:
     """The tokens that are pinned, the last one last; all pieces of a word."""
-    places_of = sides(_map(pane))
     return [
         (side, position)
         for pin in pane.screen.pins
-        for side, places in places_of["rows" if pin[0] == "q" else "columns"].items()
+        for side, places in pane.sides["rows" if pin[0] == "q" else "columns"].items()
         for position, place in enumerate(places)
         if place == int(pin[1:])
     ]
@@ -58,11 +57,10 @@ def pin_token(pane: Pane, side: str, position: int, as_key: bool) -> None:
 
 def _pins_of(pane: Pane, side: str, position: int) -> list[str]:
     """The row and the column that such a token has; empty: the attention that is shown has none."""
-    places_of = sides(_map(pane))
-    by_axis = {axis: places_of[axis].get(side, []) for axis in ("rows", "columns")}
+    by_axis = (pane.sides[axis].get(side, []) for axis in ("rows", "columns"))
     return [
         f"{letter}{places[position]}"
-        for letter, places in zip("qk", by_axis.values(), strict=True)
+        for letter, places in zip("qk", by_axis, strict=True)
         if position < len(places) and places[position] >= 0
     ]
 
@@ -92,8 +90,7 @@ def _head_of(after: Pane, before: Pane) -> dict[str, Any]:
 
 def pin_cell(pane: Pane, query: int, key: int, **others: Any) -> None:
     """Pin a cell, by the positions of its query and its key."""
-    map = _map(pane)
-    places = (("q", map.row_of(query)), ("k", map.column_of(key)))
+    places = (("q", pane.map.row_of(query)), ("k", pane.map.column_of(key)))
     pins = tuple(f"{letter}{place}" for letter, place in places if place is not None)
     cells = {"cell": None, "cell_b": None, f"cell{pane.suffix}": (query, key)}
     change(**(others | cells | _by_first_pane(pane, pins)))
@@ -107,8 +104,8 @@ def pinned_cell(pane: Pane) -> tuple[int, int] | None:
     attention = selection.attention(pane.recording)
     if cell and cell[0] < len(attention.queries) and cell[1] < len(attention.keys):
         return cell
-    map = _map(pane)
-    queries, keys = _last("q", pane, map.row_groups), _last("k", pane, map.column_groups)
+    queries = _last(pane.pinned_rows, pane.map.row_groups)
+    keys = _last(pane.pinned_columns, pane.map.column_groups)
     if queries is None and keys is None:
         return None
     return strongest_weight(attention, selection.layer, selection.head, queries, keys)
@@ -144,9 +141,8 @@ def pinned_step(pane: Pane) -> int | None:
 
     Of a word of several pieces, the step that is chosen, else its first one.
     """
-    map = _map(pane)
-    queries = _last("q", pane, map.row_groups)
-    if queries is None or map.attention.produced is None:
+    queries = _last(pane.pinned_rows, pane.map.row_groups)
+    if queries is None or pane.map.attention.produced is None:
         return None
     first = max(0, pane.recording.n_prompt - 1)
     steps = [query - first for query in queries if query >= first]
@@ -158,19 +154,13 @@ def pinned_target(pane: Pane) -> int | None:
 
     Of a word of several pieces the first one.
     """
-    places = rows_of_written(pane)
-    rows = pinned_rows(pane)
+    places, rows = rows_of_written(pane), pane.pinned_rows
     return places.index(rows[-1]) if rows and rows[-1] in places else None
-
-
-def pinned_rows(pane: Pane) -> list[int]:
-    """The rows that are pinned, the last one last."""
-    return [int(pin[1:]) for pin in pane.screen.pins if pin[0] == "q"]
 
 
 def rows_of_written(pane: Pane) -> list[int]:
     """The row of each token that is written, which a pin of it pins; -1: it has none."""
-    return sides(_map(pane))["rows"].get("target", [])
+    return pane.sides["rows"].get("target", [])
 
 
 def pinning(pane: Pane, row: int) -> Pane:
@@ -180,8 +170,7 @@ def pinning(pane: Pane, row: int) -> Pane:
 
 def pinned_read(pane: Pane) -> int | None:
     """The place in the source of the token whose column was pinned last; None: none is."""
-    places = sides(_map(pane))["columns"].get("source", [])
-    columns = [int(pin[1:]) for pin in pane.screen.pins if pin[0] == "k"]
+    places, columns = pane.sides["columns"].get("source", []), pane.pinned_columns
     return places.index(columns[-1]) if columns and columns[-1] in places else None
 
 
@@ -195,7 +184,7 @@ def pin_step(pane: Pane, step: int) -> None:
 
 def row_pins(pane: Pane, query: int) -> Pins:
     """Return the pin of this query's row."""
-    row = _map(pane).row_of(query)
+    row = pane.map.row_of(query)
     return () if row is None else (f"q{row}",)
 
 
@@ -219,11 +208,6 @@ def _by_first_pane(pane: Pane, pins: Pins) -> dict[str, Any]:
     return {"pins": both, "pins_b": alone} | _head_of(first, pane.beside)
 
 
-def _map(pane: Pane) -> AttentionMap:
-    """Read the plain weights: rows and columns are the same through every lens."""
-    return read(pane.recording, pane.selection.kind, replace(pane.reading, lens="weight"))
-
-
 def moved(before: Pane, after: Pane) -> Pins:
     """The pins of the same tokens in another map, as rows or as columns as far as it can be."""
     return tuple(dict.fromkeys(_names(before, after).values()))  # two may have one
@@ -231,9 +215,8 @@ def moved(before: Pane, after: Pane) -> Pins:
 
 def _names(before: Pane, after: Pane) -> dict[str, str]:
     """Pin -> the same in another map, of each that has a place there."""
-    old, new = sides(_map(before)), sides(_map(after))
     stands_for = twin(before.recording, after.recording)
-    names = {pin: _first(pin, old, new, stands_for) for pin in before.screen.pins}
+    names = {pin: _first(pin, before.sides, after.sides, stands_for) for pin in before.screen.pins}
     return {pin: name for pin, name in names.items() if name is not None}
 
 
@@ -255,9 +238,8 @@ def _first(
     return None
 
 
-def _last(letter: str, pane: Pane, groups: Sequence[Group]) -> Group | None:
+def _last(places: Sequence[int], groups: Sequence[Group]) -> Group | None:
     """The positions of the last row or column that is pinned."""
-    places = [int(pin[1:]) for pin in pane.screen.pins if pin[0] == letter]
     pinned = [groups[place] for place in places if place < len(groups)]
     return pinned[-1] if pinned else None
 

@@ -3,16 +3,25 @@
 import html
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 from logging import getLogger
 from typing import Any, Literal
 
 from transformer import Checkpoint, Recording
-from transformer.analysis.reading import Reading, Selection, lenses, merges_unasked
+from transformer.analysis.reading import (
+    AttentionMap,
+    Reading,
+    Selection,
+    lenses,
+    merges_unasked,
+    read,
+)
 from transformer.checkpoint import About
 from transformer.models.family import Family
 from transformer.refusal import Refusal
 from viz.app_packages import st
 from viz.choice import PageFields
+from viz.components.kit.picture import sides
 from viz.components.kit.sync import take_failure
 from viz.exhibits.exhibit import Exhibit
 from viz.run.line import relieved
@@ -104,6 +113,28 @@ class Pane:
         lens = screen.lens if screen.lens in lenses() else "weight"
         words = (screen.tokens or self.usual_tokens) == "words"
         return Reading(lens=lens, rows=rows, words=words, special=special, between=between)
+
+    @cached_property
+    def map(self) -> AttentionMap:
+        """Its kind of attention in plain weights, in whose rows and columns pins are places: they
+        are the same through every lens.
+        """
+        return read(self.recording, self.selection.kind, replace(self.reading, lens="weight"))
+
+    @cached_property
+    def sides(self) -> dict[str, Any]:
+        """The rows and columns of that map by the tokens of the two lines."""
+        return sides(self.map)
+
+    @cached_property
+    def pinned_rows(self) -> list[int]:
+        """Places in that map, the one that was pinned last at the end."""
+        return [int(pin[1:]) for pin in self.screen.pins if pin[0] == "q"]
+
+    @cached_property
+    def pinned_columns(self) -> list[int]:
+        """The same of columns."""
+        return [int(pin[1:]) for pin in self.screen.pins if pin[0] == "k"]
 
     def chosen(self, name: str) -> Any:
         """The field of the Screen of this name that belongs to this pane."""

@@ -4,19 +4,17 @@ from collections.abc import Callable, Hashable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
-from math import exp
 from typing import Any
 
-from transformer.analysis.scored import differing, log_probabilities, word_log_probabilities
-from transformer.analysis.tables import together, writing_at
+from transformer.analysis.scored import log_probabilities
 from transformer.decoding import decoding_methods
 from transformer.recording import Recording
 from transformer.refusal import Refusal, visible
-from transformer.words import Word, word_at, word_groups, words_of
+from transformer.words import Word, words_of
 from viz.app_packages import st
 from viz.components.kit.sync import guarded
-from viz.exhibits.exhibit import Exhibit, Line, Role, Span, Words
-from viz.labels import in_words, literal, number, percent
+from viz.exhibits.exhibit import Exhibit, Line, Span, Words
+from viz.labels import in_words, literal, number
 from viz.run.request import Answer, answer
 from viz.screen import Screen
 from viz.state.branching import (
@@ -33,6 +31,7 @@ from viz.state.branching import (
 from viz.state.page import Pane
 from viz.state.state import session, warn
 from viz.talks.stage import on_stage
+from viz.ui.changed_output import probable_words, roles_of
 from viz.ui.decisions import decision_text, decisions
 from viz.ui.progress import paid
 from viz.ui.showing import show_words
@@ -67,8 +66,8 @@ def correction(before: Answer, now: Answer) -> Words:
     a, b = before.recording, now.recording
     old, new = words_of(a.target), words_of(b.target)
     lines = [
-        _line(a, BEFORE, differing(old, new), "gone"),
-        _line(b, NOW, differing(new, old), "new"),
+        Line(probable_words(a, roles_of(old, new, "gone")), BEFORE),
+        Line(probable_words(b, roles_of(new, old, "new")), NOW),
     ]
     is_branch, has_end = bool(now.request.branch), now.decoding is None or now.decoding.is_ended
     n = len(b.target) if is_branch and not has_end else None  # a part is as probable as a part
@@ -100,23 +99,6 @@ def _remark(before: Answer, now: Answer, n: int | None) -> str:
         return " so far: the text has no end."
     a, b = (float(log_probabilities(it.recording).sum()) for it in (before, now))
     return f": the text has {number(b)}, before it had {number(a)}."
-
-
-def _line(recording: Recording, title: str, is_other: list[bool], role: Role) -> Line:
-    target, each = recording.target, word_log_probabilities(recording)
-    tokens, groups = writing_at(recording, target), word_groups(target)
-    spans = [
-        Span(
-            word,
-            percent(exp(value)),
-            exp(value),
-            "probability",
-            role if other else "",
-            origin=together([tokens[i] for i in group]),
-        )
-        for word, value, group, other in zip(words_of(target), each, groups, is_other, strict=True)
-    ]
-    return Line(spans, title)
 
 
 # The strip of what a person decided of the decoding: a chip for each, and what it costs.
@@ -212,14 +194,13 @@ def branch_fields(pane: Pane, step: int) -> None:
     if not pane.recording.target or on_stage():
         return
     is_ready = pane.request == pane.answer.request  # else it is being written, or cannot be read
-    own, word = session().of(Branching), word_at(pane.recording.target, step)
-    written = words_of(pane.recording.target)[word.number]
+    own, word = session().of(Branching), pane.recording.target_words.at(step)
     with st.container(key="under branching", gap="small"):
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-            for each in _fields(pane, step, written):
+            for each in _fields(pane, step, word.text):
                 key = f"branch {each.name} {own.n_made:d} {each.of}"
                 _draw(each, key, pane.answer, disabled=not (is_ready and each.is_able))
-            _forbid_button(word, written, pane.answer, disabled=not is_ready)
+            _forbid_button(word, pane.answer, disabled=not is_ready)
         if own.of != _place(session().screen):
             return
         if own.refused:
@@ -246,12 +227,12 @@ def _draw(field: Field, key: str, answer: Answer, **look: Any) -> None:
     )
 
 
-def _forbid_button(word: Word, written: str, answer: Answer, **look: Any) -> None:
+def _forbid_button(word: Word, answer: Answer, **look: Any) -> None:
     if any(token.special for token in word.tokens):
         return
     ids = tuple(token.id for token in word.tokens)
     st.button(
-        literal(f"Never “{written}”"),
+        literal(f"Never “{word.text}”"),
         on_click=guarded(partial(_do, partial(forbid_tokens, answer, ids))),
         help="The output is decoded anew without the word of this step.",
         icon=":material/block:",

@@ -3,25 +3,25 @@
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
-
-from torch import Tensor
+from math import exp
 
 from transformer.analysis.scored import (
     WordChange,
     differing,
     exchanged,
+    filled_changes,
     output_read,
     scores_in,
     word_changes,
+    word_log_probabilities,
 )
-from transformer.analysis.tables import Columns, judged_at, together, writing_at
+from transformer.analysis.tables import Columns, judged_groups, writing_of_words
+from transformer.recording import Recording
 from transformer.recording.data import TextVector, angle, cosine
 from transformer.refusal import Refusal
-from transformer.token import Token
-from transformer.words import word_groups, word_piece, words_of
 from viz.exhibits.exhibit import Exhibit, Line, Role, Span, Words
 from viz.exhibits.table import Change
-from viz.labels import number, signed
+from viz.labels import number, percent, signed
 from viz.run.request import Answer, answer
 from viz.state.page import Pane
 from viz.views.outputs import MOST, ranked
@@ -83,10 +83,8 @@ def changed_output(before: Answer, after: Answer) -> Words | None:
         # The target without the edits, read by the model that has them, and its own.
         forced = answer(after.request.made_to_read(before.request))
         changes = word_changes(before.recording, forced.recording)
-        target = before.recording.target
-        origins = _origins(writing_at(before.recording, target), word_groups(target))
-        words = words_of(after.recording.target)
-        return _word_lines(changes, words, SAME_WORDS, origins)
+        words = [word.text for word in after.recording.target_words]
+        return _word_lines(changes, words, SAME_WORDS, writing_of_words(before.recording))
     if a.vector is not None and b.vector is not None:
         return _turned(a.vector, b.vector)
     return _filled(before, after) if a.logits.dim() == 2 else None
@@ -99,37 +97,18 @@ def unchanged_output(of: Answer) -> Words | None:
         with suppress(Refusal):
             return changed_output(of, of)
         return None
-    changes, words = word_changes(recording, recording), words_of(recording.target)
-    return _word_lines(changes, words, SAME_WORDS, [{} for _ in changes])
+    changes = word_changes(recording, recording)
+    return _word_lines(changes, [it.word for it in changes], SAME_WORDS, [{} for _ in changes])
 
 
 def _filled(before: Answer, after: Answer) -> Words:
     """The tokens that a masked model fills in or sees, and those it finds likeliest then."""
     output = output_read(before.checkpoint, before.request.text, before.recording)
-    (old, _), (new, best) = (scores_in(each.recording, output) for each in (before, after))
-    token = after.checkpoint.tokenizer.token
-    likeliest = [token(id) for id in best.tolist()]
-    groups = output.groups
-    read, words = _grouped(output.words, groups), _grouped(likeliest, groups)
-    changes = [
-        WordChange(word, *_sums(group, old, new)) for word, group in zip(read, groups, strict=True)
-    ]
-    origins = _origins(judged_at(output, before.recording), groups)
+    changes = filled_changes(output, before.recording, after.recording)
+    best = scores_in(after.recording, output)[1].tolist()
+    words = output.texts_of([after.checkpoint.tokenizer.token(id) for id in best])
+    origins = judged_groups(output, before.recording)
     return _word_lines(changes, words, "The same words are the most probable ones.", origins)
-
-
-def _origins(judged: Sequence[Columns], groups: Sequence[Sequence[int]]) -> list[Columns]:
-    """The columns of the tokens of each word."""
-    return [together([judged[i] for i in group]) for group in groups]
-
-
-def _grouped(tokens: Sequence[Token], groups: Sequence[Sequence[int]]) -> list[str]:
-    return [word_piece([tokens[i] for i in group]).strip(" ▁") for group in groups]
-
-
-def _sums(group: Sequence[int], *log_probs: Tensor) -> tuple[float, float]:
-    before, after = (float(each[list(group)].sum()) for each in log_probs)
-    return before, after
 
 
 def _word_lines(
@@ -142,9 +121,9 @@ def _word_lines(
     old, total = [each.word for each in changes], sum(each.gain for each in changes)
     was = [
         Span(each.word, signed(each.gain), each.gain, CHANGE, role, origin)
-        for each, role, origin in zip(changes, _roles(old, new, "gone"), origins, strict=True)
+        for each, role, origin in zip(changes, roles_of(old, new, "gone"), origins, strict=True)
     ]
-    written = [Span(word, role=it) for word, it in zip(new, _roles(new, old, "new"), strict=True)]
+    written = [Span(word, role=it) for word, it in zip(new, roles_of(new, old, "new"), strict=True)]
     remark = f"in all. {same}" if new == old else "in all."
     foot = [
         Span("Below each word: the change of its log-probability, in nats;"),
@@ -162,9 +141,20 @@ def _exchange(old: str, new: str) -> str:
     return f"{gone} → {came}" if gone and came else came or f"− {gone}"
 
 
-def _roles(words: Sequence[str], others: Sequence[str], role: Role) -> list[Role]:
+def roles_of(words: Sequence[str], others: Sequence[str], role: Role) -> list[Role]:
     """Mark with a role what the others lack."""
     return [role if is_other else "" for is_other in differing(words, others)]
+
+
+def probable_words(recording: Recording, roles: Sequence[Role] = ()) -> list[Span]:
+    """The words of the target, each with its probability, given all before it."""
+    words, probs = recording.target_words, map(exp, word_log_probabilities(recording))
+    roles = roles or [""] * len(words)
+    each = zip(words, probs, roles, writing_of_words(recording), strict=True)
+    return [
+        Span(word.text, percent(prob), prob, "probability", role, origin)
+        for word, prob, role, origin in each
+    ]
 
 
 def _number_lines(before: Mapping[str, float], after: Mapping[str, float]) -> Words:

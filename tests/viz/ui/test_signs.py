@@ -4,7 +4,7 @@ import pytest
 
 from transformer.analysis.reading import Reading, read
 from transformer.causes import evidence
-from transformer.words import word_at
+from transformer.words import words_in
 from viz.causes.card import signs_of
 from viz.components.kit.picture import sides
 from viz.run.request import Answer, make_answer
@@ -29,7 +29,7 @@ def test_worth_is_the_evidence_of_the_words_at_each_position(name: str) -> None:
     worth = signs_of(recording, proof).worth
     assert worth is not None
     for side, tokens in (("source", recording.source), ("target", recording.target)):
-        numbers = [word_at(tokens, at).number for at in range(len(tokens))]
+        numbers = [words_in(tokens).at(at).number for at in range(len(tokens))]
         assert worth.word_at[side] == numbers
         assert len(worth.words[side]) == max(numbers) + 1
     costs = [cost for row in worth.nats for cost in row]

@@ -1,16 +1,13 @@
 """The search of a decoding: as a tree, its finished hypotheses, and the text it wrote."""
 
 from functools import partial
-from math import exp
 from typing import Any
 
 from transformer import Decoding, Recording
 from transformer.analysis.scored import word_log_probabilities
-from transformer.analysis.tables import together, writing_at
 from transformer.decoding.decode import written_text
 from transformer.decoding.reranking import Base, by_gnmt, by_length
 from transformer.decoding.search_tree import Node, SearchTree
-from transformer.words import word_groups, words_of
 from viz.components.search_tree.search_tree import DecodeTree, name_of
 from viz.exhibits.exhibit import Actions, Exhibit, Line, PictureAt, Span, Words
 from viz.export import rows_csv
@@ -24,11 +21,12 @@ from viz.figures.decoding import (
     chart_penalty_curves,
     first_of_all,
 )
-from viz.labels import number, percent
+from viz.labels import number
 from viz.state.branching import go_on_from, pin_hypothesis
 from viz.state.focus import pin_step
 from viz.state.page import Pane
 from viz.state.requests import method_of, searched
+from viz.ui.changed_output import probable_words
 from viz.ui.parts import Part, Rows, folded
 
 # All finished hypotheses on Decode: the parts of their scores, and the penalties of ties.
@@ -230,14 +228,7 @@ def _row(search: SearchTree, node: Node) -> dict[str, Any]:
 
 def written(recording: Recording) -> Exhibit:
     """The words of the target, each with the model's own probability of it."""
-    target, each = recording.target, word_log_probabilities(recording)
-    tokens = writing_at(recording, target)
-    groups = [[tokens[i] for i in group] for group in word_groups(target)]
-    spans = [
-        Span(word, percent(exp(value)), exp(value), "probability", origin=together(group))
-        for word, value, group in zip(words_of(target), each, groups, strict=True)
-    ]
-    total = sum(each)
+    spans, total = probable_words(recording), sum(word_log_probabilities(recording))
     foot = [
         Span("Below each word: its probability, given all before it; in all a log-probability of"),
         Span(number(total), value=total, measure="log-probability, in nats"),

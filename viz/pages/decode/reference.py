@@ -6,12 +6,11 @@ from dataclasses import dataclass, replace
 from torch import Tensor
 
 from transformer.analysis.scored import word_log_probabilities
-from transformer.analysis.tables import Side, together
+from transformer.analysis.tables import Side
 from transformer.causes.pruning import Reference, ReferenceWord, reference
 from transformer.inputs import InputError
 from transformer.recording.data import angle, cosine
 from transformer.refusal import Refusal, visible
-from transformer.words import word_groups
 from viz.app_packages import st
 from viz.components.kit.picture import NothingLeft
 from viz.exhibits.chart import rooted
@@ -97,8 +96,7 @@ def _type_reference(pane: Pane) -> None:
 
 def _exhibit(of: Scores) -> Exhibit:
     scores = of.reference
-    side = Side("reference", scores.tokens)
-    origins = [together([side.at([i]) for i in group]) for group in word_groups(scores.tokens)]
+    origins = Side("reference", scores.tokens).words
     largest = max(abs(each.log_prob) for each in scores.words)
     rows = [
         Row(Cell(visible(each.word)), _cells(each, largest), origin=origin)

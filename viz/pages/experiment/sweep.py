@@ -7,9 +7,8 @@ from typing import Any
 
 from transformer.analysis.ablation import Ablation
 from transformer.analysis.scored import exchanged, output_read
-from transformer.analysis.tables import judged_at, together
+from transformer.analysis.tables import judged_groups
 from transformer.edits import Edit
-from transformer.words import word_piece, words_of
 from viz.app_packages import st
 from viz.exhibits.exhibit import Exhibit
 from viz.exhibits.table import Change
@@ -94,13 +93,13 @@ def _words(pane: Pane) -> list[str]:
     Raises Refusal where there is nothing of these.
     """
     if pane.answer.decoding is not None:
-        return [word.strip() or "⏎" for word in words_of(pane.recording.target)]
+        return [word.text.strip() or "⏎" for word in pane.recording.target_words]
     output = output_read(pane.checkpoint, pane.answer.request.text, pane.recording)
     if output.classes or output.numbers:
         return list(output.classes or output.numbers)
     if output.vector is not None:
         return ["the cosine" if second_text(pane) else "the vector"]
-    return [word_piece([output.words[i] for i in group]).strip(" ▁") for group in output.groups]
+    return output.texts_of(output.words)
 
 
 def _exhibit(pane: Pane, words: Sequence[str], kinds: Sequence[str], ablation: Ablation) -> Exhibit:
@@ -118,8 +117,7 @@ def _exhibit(pane: Pane, words: Sequence[str], kinds: Sequence[str], ablation: A
         text += f", in {measure.unit}. {most.title} changes {whole} most, by {change}"
     if output.second:
         text += f". The second sentence is “{output.second}”"
-    judged = judged_at(output, pane.recording)
-    origins = [together([judged[i] for i in group]) for group in output.groups]
+    origins = judged_groups(output, pane.recording)
     total = f"most changed: {number}" if number else "total"
     order = Order(orders.index(sort), [link(put(pane.screen, sweep_sort=it)) for it in orders])
     table = sweep_table(rows, words, measure, origins, total, order)

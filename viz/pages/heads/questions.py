@@ -9,7 +9,7 @@ from functools import partial
 
 import torch
 
-from transformer.analysis.reading import PLAIN, AttentionMap, Reading, read, row_tokens
+from transformer.analysis.reading import AttentionMap, Group, Reading, read, row_tokens
 from transformer.corpus.ask import Answer, Frequency, answers, over
 from transformer.corpus.questions import (
     GRAMMAR,
@@ -28,7 +28,6 @@ from transformer.recording import Recording
 from transformer.refusal import Refusal
 from viz.app_packages import st
 from viz.components.cell_drawing.cell_drawing import cell_drawing, cell_drawing_data
-from viz.components.kit.picture import sides
 from viz.exhibits.exhibit import Exhibit
 from viz.figures.heads.all_heads import AnswerRow, Others, answers_table, head_name, sentences
 from viz.labels import bare_label, counted, kind_name, kind_title, literal, word_label
@@ -306,19 +305,17 @@ def offers(pane: Pane) -> dict[str, Offer]:
     words may look at the other: of the two rows that were pinned last, or of a row and a column.
     """
     map = read(pane.recording, pane.selection.kind, Reading(words=True))
-    # Which words are pinned does not depend on what is read of them, and some lenses refuse.
-    on_screen = read(pane.recording, map.kind, replace(pane.reading, lens=PLAIN.lens))
-    rows = _positions(pane, "q", on_screen.row_groups)
-    columns = _positions(pane, "k", on_screen.column_groups)
+    rows = _positions(pane.pinned_rows, pane.map.row_groups)
+    columns = _positions(pane.pinned_columns, pane.map.column_groups)
     if rows and columns:
         pairs = {"there": (rows, columns)}
         if len(rows) == len(columns) == 1 and not map.attention.is_cross:
-            turned = _across(on_screen, "columns", columns[0])
+            turned = _across(pane, "columns", columns[0])
             if turned and turned != rows:
-                pairs["back"] = turned, _across(on_screen, "rows", rows[0])
+                pairs["back"] = turned, _across(pane, "rows", rows[0])
     elif len(rows) > 1 and not map.attention.is_cross:
         first, second = rows[-2:]
-        keys = {row: _across(on_screen, "rows", row) for row in (first, second)}
+        keys = {row: _across(pane, "rows", row) for row in (first, second)}
         pairs = {"there": ([first], keys[second]), "back": ([second], keys[first])}
     elif columns:
         pairs = {"there": ([], columns)}
@@ -327,18 +324,16 @@ def offers(pane: Pane) -> dict[str, Offer]:
     return {name: _offer(map, *pair) for name, pair in pairs.items() if _is_open(map, *pair)}
 
 
-def _positions(pane: Pane, letter: str, groups: tuple[tuple[int, ...], ...]) -> list[int]:
+def _positions(places: Sequence[int], groups: Sequence[Group]) -> list[int]:
     """The first position of each row or column that is pinned, in the order of the pins."""
-    places = [int(pin[1:]) for pin in pane.screen.pins if pin[0] == letter]
     return [groups[place][0] for place in places if place < len(groups)]
 
 
-def _across(map: AttentionMap, axis: str, position: int) -> list[int]:
+def _across(pane: Pane, axis: str, position: int) -> list[int]:
     """The position on the other axis of the token of a row or a column; none where it has none."""
-    is_row = axis == "rows"
+    is_row, map, of = axis == "rows", pane.map, pane.sides
     place = map.row_of(position) if is_row else map.column_of(position)
     other, groups = ("columns", map.column_groups) if is_row else ("rows", map.row_groups)
-    of = sides(map)
     for side, places in of[axis].items():
         if place in places:
             there = of[other].get(side, [])[places.index(place)]
