@@ -3,6 +3,7 @@
 A candidate is a token with the probability that it is written in some place."""
 
 import copyreg
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -10,6 +11,7 @@ from typing import Any, Literal
 
 UNKNOWN = ("<unk>", "[UNK]")
 """Pieces that stand for whatever a vocabulary lacks."""
+_BYTE = re.compile(r"<0x([0-9A-F]{2})>")
 
 
 @dataclass(frozen=True)
@@ -28,6 +30,21 @@ class Token:
     unknown: bool = False
     segment: Literal["A", "B"] | None = None
     """The text of a pair that it was read in; None: there was one text."""
+
+    @property
+    def byte(self) -> int | None:
+        """The byte of a character that its piece is, as "<0xE2>"; None: it is none."""
+        match = None if self.special else _BYTE.fullmatch(self.piece)
+        return int(match[1], 16) if match else None
+
+    @property
+    def character(self) -> str:
+        """The character that a piece of one byte is by itself; "" where it is none.
+
+        >>> Token(7, "<0x3E>").character, Token(8, "<0xE2>").character
+        ('>', '')
+        """
+        return chr(self.byte) if self.byte is not None and self.byte < 128 else ""
 
 
 @dataclass(frozen=True)

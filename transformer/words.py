@@ -63,7 +63,6 @@ _CLASSES = {
     **{chr(i): "r" for i in range(0x1F1E6, 0x1F200)},
 }
 _LETTER = "a"
-_BYTE = re.compile(r"<0x([0-9A-F]{2})>")
 
 
 def begins_word(piece: str) -> bool:
@@ -145,29 +144,9 @@ def words_in(tokens: Sequence[Token]) -> Words:
 def word_piece(tokens: Sequence[Token]) -> str:
     """The pieces of a word joined, bytes as the characters that they spell."""
     if len(tokens) == 1:
-        character = byte_character(tokens[0])
+        character = tokens[0].character
         return character if character > " " and character.isprintable() else tokens[0].piece
     return "".join(characters(tokens))
-
-
-def byte_character(token: Token) -> str:
-    """The character that a piece of one byte is by itself; "" where it is none.
-
-    >>> byte_character(Token(7, "<0x3E>")), byte_character(Token(8, "<0xE2>"))
-    ('>', '')
-    """
-    byte = _byte(token)
-    return chr(byte) if byte is not None and byte < 128 else ""
-
-
-def is_byte(token: Token) -> bool:
-    """Tell whether its piece is one byte of a character, as "<0xE2>"."""
-    return _byte(token) is not None
-
-
-def _byte(token: Token) -> int | None:
-    byte = None if token.special else _BYTE.fullmatch(token.piece)
-    return int(byte[1], 16) if byte else None
 
 
 def words_of(tokens: Sequence[Token]) -> list[str]:
@@ -202,9 +181,8 @@ def characters(tokens: Sequence[Token]) -> list[str]:
     decoder = codecs.getincrementaldecoder("utf-8")("replace")
     added: list[str] = []
     for token in tokens:
-        byte = _byte(token)
-        if byte is not None:
-            added.append(decoder.decode(bytes([byte])))
+        if token.byte is not None:
+            added.append(decoder.decode(bytes([token.byte])))
             continue
         if added:
             added[-1] += decoder.decode(b"", final=True)  # a character cut short

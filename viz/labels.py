@@ -10,7 +10,7 @@ from typing import SupportsFloat
 
 from transformer.refusal import visible
 from transformer.token import Token
-from transformer.words import CONTINUES, SPACES, byte_character, word_groups, word_piece, words_in
+from transformer.words import CONTINUES, SPACES, Word, word_groups, word_piece, words_in
 
 _KIND_TITLES = {"encoder_self": "Encoder", "decoder_self": "Decoder", "cross": "Cross"}
 _KIND_NAMES = {
@@ -57,7 +57,7 @@ def label(token: Token) -> str:
     The space that begins a word is ▁ for every tokenizer, as SentencePiece writes it; a piece that
     is one byte is the character that the byte is by itself, where it is one.
     """
-    piece = byte_character(token) or token.piece
+    piece = token.character or token.piece
     begins = piece.startswith(" ") and piece != " "
     return "▁" * begins + visible(piece[begins:], "") if piece else "∅"
 
@@ -86,23 +86,22 @@ def in_words(tokens: Sequence[Token]) -> list[str]:
     >>> in_words([Token(2, "▁Two"), Token(7, "▁"), Token(8, "cher"), Token(9, "ries")])
     ['Two', 'space before cherries', 'cher in cherries', 'ries in cherries']
     """
-    return [name for group in word_groups(tokens) for name in _in_word(tokens, group)]
+    return [name for word in words_in(tokens) for name in _in_word(word)]
 
 
 def in_word(tokens: Sequence[Token], position: int) -> str:
     """The piece of a text at this position, as `in_words` names it."""
-    group = words_in(tokens).at(position).positions
-    return _in_word(tokens, group)[group.index(position)]
+    word = words_in(tokens).at(position)
+    return _in_word(word)[word.positions.index(position)]
 
 
-def _in_word(tokens: Sequence[Token], group: Sequence[int]) -> list[str]:
+def _in_word(of: Word) -> list[str]:
     """The names of all pieces of a word."""
-    pieces = [tokens[i] for i in group]
-    word, names = word_text(pieces), list[str]()
-    for token in pieces:
+    word, names = word_text(of.tokens), list[str]()
+    for token in of.tokens:
         piece = bare_label(token)
         piece = piece.removeprefix(CONTINUES) or piece
-        is_space = len(group) > 1 and not token.piece.strip(SPACES)
+        is_space = len(of.tokens) > 1 and not token.piece.strip(SPACES)
         whole = word if len(word) <= MOST_OF_WORD else f"{word[: MOST_OF_WORD - 1]}…"
         where = f"space before {whole}" if is_space else f"{piece} in {whole}"
         names.append(word if piece == word else where)

@@ -8,6 +8,7 @@ import io
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, fields
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,7 @@ from transformer.inputs import InputError
 from transformer.recording import Attention, Recording
 from transformer.refusal import quoted
 from transformer.token import Token
-from transformer.words import words_in
+from transformer.words import Words, words_in
 
 # Columns of a file that name the tokens that a row is about: position, piece and word.
 
@@ -34,7 +35,10 @@ class Side:
     def __init__(self, name: str, tokens: Sequence[Token]) -> None:
         self.name = name
         self.tokens = tokens
-        self._words = words_in(tokens)
+
+    @cached_property
+    def _words(self) -> Words:
+        return words_in(self.tokens)
 
     def at(self, positions: Iterable[int]) -> Columns:
         """Columns of the position, piece and word of one token, or of several, a space between."""

@@ -18,7 +18,7 @@ from torch import Tensor, nn
 from transformer.models.token_model import TokenWriter
 from transformer.token import Token
 from transformer.tokenizer import Tokenizer
-from transformer.words import SPACES, characters, is_byte
+from transformer.words import SPACES, characters
 
 RULE = (
     "Under-trained tokens (Land and Bartolo 2024): their rows of the output matrix are like the "
@@ -65,7 +65,9 @@ class Training:
         added = characters(tokens)
         for i, token in enumerate(tokens):
             if self.lacks(token):
-                spelled = next(filter(None, added[i:]), "") if is_byte(token) else token.piece
+                spelled = (
+                    next(filter(None, added[i:]), "") if token.byte is not None else token.piece
+                )
                 names.append(spelled.strip(SPACES) or spelled)
         return list(dict.fromkeys(names))
 
@@ -89,7 +91,7 @@ def training(output: Tensor, tokenizer: Tokenizer) -> Training | None:
             return None
         cosines = [F.cosine_similarity(part.float() - middle, mean[None]).cpu() for part in parts]
         likeness = torch.cat(cosines)
-        other = [it.id for it in first if it.special or is_byte(it)]
+        other = [it.id for it in first if it.special or it.byte is not None]
         usual = torch.ones(len(output), dtype=torch.bool)
         usual[other], usual[n_tokens:] = False, False
         beyond = min(float(likeness[usual].quantile(USUAL)), float(likeness[never].min()))

@@ -261,18 +261,16 @@ def with_costs(pane: Pane, is_watched: bool = False) -> Pane:
     """
     if not _shows_costs(pane) or pane.request != pane.answer.request:
         return pane
+    study = Causes(pane.answer.request)
+    evidence = at_hand(study)
     if is_watched:
-        evidence = at_hand(Causes(pane.answer.request))
         return pane if evidence is None else _with(pane, evidence)
-    if (
-        not (pane.screen.why or is_quick(pane.answer))
-        and at_hand(Causes(pane.answer.request)) is None
-    ):
+    if evidence is None and not (pane.screen.why or is_quick(pane.answer)):
         help = f"{hiding(pane.answer)}; until then, weights are shown."
         st.button("Find the costs", on_click=change, kwargs={"why": True}, help=help)
         return pane
     try:
-        work = grow(Causes(pane.answer.request), lambda evidence: None)
+        work = grow(study, lambda evidence: None)
     except (Refusal, NothingLeft) as reason:
         note(reason)
         return pane

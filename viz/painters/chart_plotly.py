@@ -30,8 +30,9 @@ def figure(chart: Chart, theme: Theme) -> "go.Figure":
     """The chart; its layout's meta is the chart's name, for tests in a browser."""
     if chart.instead:
         return go.Figure(layout=_sentence(chart, theme))
-    margin, height = margin_of(chart), plotted_height(chart)
-    title, notes = _title(chart, theme), notes_of(chart, theme)
+    title, margin, height = _title(chart, theme), margin_of(chart), plotted_height(chart)
+    notes, shapes = notes_of(chart, theme), shapes_of(chart, theme)
+    axes, traces = axes_of(chart, theme), traces_of(chart, theme)
     if chart.is_square and _has_bar(chart):
         margin["t"] += LEVEL_BAR  # Plotly moves a title out of sight for it: here it is a note
         notes = [_note_above(title.pop("text"), margin["l"], theme), *notes]
@@ -45,10 +46,9 @@ def figure(chart: Chart, theme: Theme) -> "go.Figure":
         "legend": _legend(chart, theme),
         "dragmode": "pan" if chart.is_for_choice else "zoom",  # with a lasso no click would choose
         "bargap": 1 - _width_of_bars(chart),
-        "shapes": shapes_of(chart, theme),
+        "shapes": shapes,
         "annotations": notes,
     }
-    axes, traces = axes_of(chart, theme), traces_of(chart, theme)
     if "xaxis2" in axes or "yaxis2" in axes:
         traces.append(_that_wakes(axes))
     return go.Figure(traces, looks | axes)

@@ -11,7 +11,6 @@ from transformer.edits import EditError, EditKind, Value, edit_kinds, parse
 from transformer.edits.edit import NUMBERS, spell
 from transformer.recording import Attention
 from transformer.refusal import visible
-from transformer.words import words_of
 from viz.app_packages import st
 from viz.components.kit.sync import guarded
 from viz.labels import in_words, kind_title, literal
@@ -135,7 +134,7 @@ def _numbers(kind: EditKind, place: str, pane: Pane, key: str) -> list[str]:
     if not NUMBERS[kind.of]:
         return []
     if kind.of == "read word":
-        words = {str(i): f"{i} {it}" for i, it in enumerate(words_of(pane.recording.source))}
+        words = {str(i): f"{i} {it.text}" for i, it in enumerate(pane.recording.source_words)}
         return [_one_of("Word", words, f"{key} word")]
     attention, at = pane.recording.attentions[place], pane.selection
     cell = (pinned_cell(pane) if at.kind == place else None) or (0, 0)

@@ -15,7 +15,7 @@ from transformer.decoding import Candidate, Decoding, Step
 from transformer.decoding.coverage import received
 from transformer.recording import Recording
 from transformer.token import Token
-from transformer.words import CONTINUES, is_byte, word_groups
+from transformer.words import CONTINUES, word_groups
 from viz.components.kit.browser import Component, digest, envelope, pack, pieces, pieces_of_words
 from viz.components.kit.picture import place_in
 from viz.components.kit.sync import mountable
@@ -37,7 +37,7 @@ def is_part(token: Token) -> bool:
     >>> is_part(Token(3, "ked")), is_part(Token(2, "▁na")), is_part(Token(4, "<0xC3>"))
     (True, False, True)
     """
-    return is_byte(token) or word_label(token).startswith(("·", CONTINUES))
+    return token.byte is not None or word_label(token).startswith(("·", CONTINUES))
 
 
 def word_so_far(before: Sequence[Token], token: Token) -> str:

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from transformer.refusal import Refusal, visible
 from transformer.token import Token
-from transformer.words import SPACES, characters, is_byte, word_groups
+from transformer.words import SPACES, characters, word_groups
 from viz.glossary import cards
 from viz.labels import bare_label, label
 from viz.theme import Theme
@@ -284,7 +284,7 @@ def pieces_of_words(tokens: Sequence[Token], words: bool = False) -> list[tuple[
         if len(group) > 1:
             spelled = characters([tokens[i] for i in group])
             for i, text in zip(group, spelled, strict=True):
-                texts[i] = visible(text) if is_byte(tokens[i]) else texts[i]
+                texts[i] = visible(text) if tokens[i].byte is not None else texts[i]
         spaces = takewhile(lambda i: not tokens[i].piece.strip(SPACES), group[:-1])
         begins |= dict.fromkeys(spaces, 2)
     return [(texts[i], int(it.special), begins.get(i, 0)) for i, it in enumerate(tokens)]

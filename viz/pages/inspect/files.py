@@ -12,7 +12,6 @@ from transformer.inspection.tensor_statistics import Branch, Group, Statistics, 
 from transformer.inspection.undertrained import RULE
 from transformer.refusal import Refusal, visible
 from transformer.tokenizer import Tokenizer, TokenizerError
-from transformer.words import is_byte
 from viz.app_packages import pd, st
 from viz.export import rows_csv
 from viz.figures.decoding import split_text
@@ -83,7 +82,7 @@ def pieces_of(key: Key) -> tuple[list[str], list[str], list[str]]:
     tokenizer = tokenizer_of(key)
     tokens = [tokenizer.token(id) for id in range(tokenizer.vocab_size)]
     folded = [token.piece.casefold() for token in tokens]
-    kinds = ["special" if it.special else "byte" if is_byte(it) else "" for it in tokens]
+    kinds = ["special" if it.special else "byte" if it.byte is not None else "" for it in tokens]
     return folded, [label(token) for token in tokens], kinds
 
 
