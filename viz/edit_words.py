@@ -11,7 +11,6 @@ from transformer.edits.edit import NUMBERS
 from transformer.recording import Attention
 from transformer.refusal import visible
 from transformer.token import Token
-from transformer.words import word_groups, words_of
 from viz.labels import counted, in_word, kind_title, number
 
 SINGLE = 8
@@ -109,9 +108,8 @@ def named_tokens(edit: Edit, recording: Recording) -> tuple[Token | None, ...]:
     kind, attention = edit_kinds()[edit.name], recording.attentions.get(edit.place)
     numbers = dict(zip(NUMBERS[kind.of], edit.numbers, strict=True))
     if "word" in numbers:
-        groups = word_groups(recording.source)
-        places = groups[edit.query] if edit.query < len(groups) else ()
-        return tuple(recording.source[i] for i in places) or (None,)
+        words = recording.source_words
+        return words[edit.query].tokens if edit.query < len(words) else (None,)
     keys = recording.source if attention is None else attention.keys
     named: list[tuple[tuple[Token, ...], int]] = []
     if "query" in numbers:
@@ -154,8 +152,8 @@ def with_factor(edit: Edit, factor: float, kind: EditKind) -> Edit | None:
 
 
 def _read_word(number: int, recording: Recording) -> str:
-    words = words_of(recording.source)
-    return visible(words[number]) if number < len(words) else str(number)
+    words = recording.source_words
+    return visible(words[number].text) if number < len(words) else str(number)
 
 
 def _word(tokens: tuple[Token, ...], place: int) -> str:

@@ -12,7 +12,7 @@ from transformer.hugging_face.tokenizer import HuggingFaceTokenizer
 from transformer.token import Token
 from transformer.tokenizer import CharacterTokenizer, NumberTokenizer, SentencePieceTokenizer
 from transformer.vocabulary import VocabularyTokenizer
-from transformer.words import RULE, text_words, word_groups, word_piece
+from transformer.words import RULE, text_words, word_groups, word_piece, words_in
 
 
 def words(tokens: list[Token]) -> list[str]:
@@ -102,6 +102,15 @@ def test_numbers_stand_by_themselves() -> None:
     tokenizer = NumberTokenizer(20)
     tokens = [tokenizer.token(id) for id in (1, *tokenizer.encode("3 9 4 4 17"))]
     assert words(tokens) == ["<s>", "3", "9", "4", "4", "17"]
+
+
+def test_each_token_is_in_its_word() -> None:
+    own = words_in(pieces("▁rain", "s", ".", "</s>"))
+    assert [own.at(position).number for position in range(4)] == [0, 0, 1, 2]
+    assert [word.text for word in own] == ["rains", ".", "</s>"]
+    for position in (-1, 4):
+        with pytest.raises(IndexError):
+            own.at(position)
 
 
 def test_the_rule_is_one_sentence() -> None:

@@ -7,7 +7,6 @@ import torch
 from torch import Tensor
 
 from transformer.recording import Recording
-from transformer.words import word_groups
 
 
 @dataclass(frozen=True)
@@ -26,7 +25,7 @@ def certainties(recording: Recording) -> list[Certainty]:
     """Return the certainty of each word of the target, in the order of `word_groups`."""
     ids = [token.id for token in recording.target]
     pieces = [_of_piece(row, id) for row, id in zip(recording.logits, ids, strict=True)]
-    return [_together([pieces[i] for i in group]) for group in word_groups(recording.target)]
+    return [_together([pieces[i] for i in word.positions]) for word in recording.target_words]
 
 
 def _of_piece(logits: Tensor, id: int) -> Certainty:

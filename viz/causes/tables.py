@@ -13,7 +13,6 @@ from transformer.causes.ladder import Rung
 from transformer.edits import Edit
 from transformer.recording import Attention, Recording
 from transformer.refusal import visible
-from transformer.words import word_groups, words_of
 from viz.exhibits.chart import Axis, Chart, Grid, differences, rooted
 from viz.exhibits.exhibit import Line, Span, Words
 from viz.exhibits.table import WIDE, Cell, Column, Legend, Row, Table, Tables
@@ -214,10 +213,8 @@ def _names(rungs: Sequence[Rung], recording: Recording) -> tuple[str, str, str]:
     cut = rungs[0].edits[0]
     attention = recording.attentions[cut.place]
     step = cut.query - (len(attention.queries) - len(recording.target))
-    groups = word_groups(recording.source)
-    word = next(i for i, group in enumerate(groups) if cut.key in group)
-    piece = in_word(recording.source, cut.key)
-    return in_word(recording.target, step), visible(words_of(recording.source)[word]), piece
+    word, piece = recording.source_words.at(cut.key), in_word(recording.source, cut.key)
+    return in_word(recording.target, step), visible(word.text), piece
 
 
 def _row_rungs_table(
@@ -238,9 +235,7 @@ def _row_rungs_table(
 
 def _explained(name: str, arrow: Edit, recording: Recording) -> str:
     attention = recording.attentions[arrow.place]
-    groups = word_groups(recording.source)
-    pieces = next(group for group in groups if arrow.key in group)
-    spelled = word_text([recording.source[i] for i in pieces])
+    spelled = word_text(recording.source_words.at(arrow.key).tokens)
     layer, n = attention.number(arrow.layer), attention.n_heads
     head = f"{kind_title(arrow.place)} L{layer} H{arrow.head}"
     weight = percent(_weight_rungs_table(recording, arrow))

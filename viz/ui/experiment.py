@@ -8,7 +8,6 @@ from transformer import Recording
 from transformer.analysis.proofs import Proof, proofs
 from transformer.edits import Edit, EditKind, edit_kinds, edits_of, parse
 from transformer.refusal import Refusal
-from transformer.words import words_of
 from viz.app_packages import DeltaGenerator, st
 from viz.edit_words import edit_text, edits_text, grouped, scale_of, with_factor
 from viz.exhibits.exhibit import Line, Span, Words
@@ -340,6 +339,6 @@ def _room_for_outputs(after: Answer, text: str) -> str:
     """
     if after.decoding is None:
         return ""
-    spans = [Span(word, signed(0.0)) for word in words_of(after.recording.target)]
+    spans = [Span(word.text, signed(0.0)) for word in after.recording.target_words]
     words = Words([Line(spans, WITHOUT), Line([Span(text or "nothing")], WITH)])
     return f'<div class="{"room" if text else "unseen"}">{words_body(words)}</div>'

@@ -98,6 +98,8 @@ def test_the_card_is_a_picture_by_itself() -> None:
     assert isinstance(verdict, Words) and content.title == verdict.lines[0].plain
     pane, figures = card("explore", **choices)
     assert list(PAGE.main(pane)) == ["picture"] and "why" not in figures
+    _, figures = card("decode", pins="q1", **choices)
+    assert not figures["why"].is_main, "the place of the large picture is Explore's"
 
 
 @pytest.mark.parametrize("lens", ["weight", "hidden"])

@@ -7,7 +7,6 @@ from torch import Tensor
 
 from transformer.analysis.lenses.lens import Lens
 from transformer.recording import Attention, AttentionCall, Recording
-from transformer.words import word_groups
 
 # The attention weight itself (AIAYN, section 3.2.1).
 
@@ -178,13 +177,12 @@ def hidden(recording: Recording, kind: str, layer: int) -> Tensor:
     """
     assert recording.hidden is not None
     attention, costs = recording.attentions[kind], recording.hidden.float()
-    rows, columns = word_groups(recording.target), word_groups(recording.source)
     values = torch.zeros(1, len(attention.queries), len(attention.keys))
     first = len(attention.queries) - len(recording.target)
-    for row, queries in enumerate(rows):
-        for column, keys in enumerate(columns):
-            cells = (torch.tensor(queries)[:, None] + first, torch.tensor(keys))
-            values[0][cells] = costs[row, column]
+    for row in recording.target_words:
+        for column in recording.source_words:
+            cells = torch.tensor(row.positions)[:, None] + first, torch.tensor(column.positions)
+            values[0][cells] = costs[row.number, column.number]
     return values * attention.allowed(layer).any(0)
 
 

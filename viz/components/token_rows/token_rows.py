@@ -70,9 +70,9 @@ def tinted(recording: Recording) -> list[tuple[float, float, float, str]]:
     if not target or recording.logits.dim() != 2 or len(recording.logits) != len(target):
         return []
     result: dict[int, tuple[float, float, float, str]] = {}
-    for group, each in zip(word_groups(target), certainties(recording), strict=True):
+    for word, each in zip(recording.target_words, certainties(recording), strict=True):
         depths = _depths(each)
-        result |= {position: (*depths, _text(each)) for position in group}
+        result |= {position: (*depths, _text(each)) for position in word.positions}
     return [result[position] for position in range(len(target))]
 
 

@@ -16,7 +16,7 @@ from transformer.decoding.decode import decode
 from transformer.decoding.method import MAX_LEN
 from transformer.inputs import InputError
 from transformer.refusal import visible
-from transformer.words import word_groups, words_of
+from transformer.words import words_of
 from viz.app_packages import st
 from viz.exhibits.exhibit import Exhibit, Line, Span, Words
 from viz.exhibits.table import Cell, Column, Row, Table
@@ -245,9 +245,8 @@ class Lower:
     def of(cls, recording: Recording) -> "Lower":
         """The text of a forced pass."""
         target = recording.target
-        pairs = zip(words_of(target), word_log_probabilities(recording), strict=True)
-        is_word = [not target[group[0]].special for group in word_groups(target)]
-        words = [(word, exp(value)) for (word, value), it in zip(pairs, is_word, strict=True) if it]
+        pairs = zip(recording.target_words, word_log_probabilities(recording), strict=True)
+        words = [(it.text, exp(value)) for it, value in pairs if not it.tokens[0].special]
         has_ended = bool(target) and target[-1].special
         return cls(tuple(word for word, _ in words), tuple(it for _, it in words), has_ended)
 
