@@ -119,7 +119,7 @@ class Word(NamedTuple):
         return self.piece.strip(SPACES)
 
 
-class Words(tuple[Word, ...]):
+class TextWords(tuple[Word, ...]):
     """The words of a text, in order."""
 
     def at(self, position: int) -> Word:
@@ -130,7 +130,7 @@ class Words(tuple[Word, ...]):
         return word
 
 
-def words_in(tokens: Sequence[Token]) -> Words:
+def words_in(tokens: Sequence[Token]) -> TextWords:
     """The words that tokens make.
 
     >>> words = words_in([Token(i, piece) for i, piece in enumerate(("▁rain", "s", "."))])
@@ -138,7 +138,7 @@ def words_in(tokens: Sequence[Token]) -> Words:
     (0, (0, 1), 'rains')
     """
     groups = enumerate(word_groups(tokens))
-    return Words(Word(i, group, tuple(tokens[at] for at in group)) for i, group in groups)
+    return TextWords(Word(i, group, tuple(tokens[at] for at in group)) for i, group in groups)
 
 
 def word_piece(tokens: Sequence[Token]) -> str:

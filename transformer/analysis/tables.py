@@ -22,7 +22,7 @@ from transformer.inputs import InputError
 from transformer.recording import Attention, Recording
 from transformer.refusal import quoted
 from transformer.token import Token
-from transformer.words import Words, words_in
+from transformer.words import TextWords, words_in
 
 # Columns of a file that name the tokens that a row is about: position, piece and word.
 
@@ -37,7 +37,7 @@ class Side:
         self.tokens = tokens
 
     @cached_property
-    def _words(self) -> Words:
+    def _words(self) -> TextWords:
         return words_in(self.tokens)
 
     def at(self, positions: Iterable[int]) -> Columns:

@@ -15,7 +15,7 @@ from transformer.recording.calls import AttentionCall
 from transformer.recording.check import Checked, against_pass, check
 from transformer.refusal import Refusal, quoted
 from transformer.token import Candidate, Token
-from transformer.words import Words, words_in
+from transformer.words import TextWords, words_in
 
 # Decisions of a model that writes nothing: a text's class, and tokens for its masks: data.
 
@@ -440,11 +440,11 @@ class Recording:
         return check(kinds, *against_pass(attentions.values()))
 
     @cached_property
-    def source_words(self) -> Words:
+    def source_words(self) -> TextWords:
         return words_in(self.source)
 
     @cached_property
-    def target_words(self) -> Words:
+    def target_words(self) -> TextWords:
         return words_in(self.target)
 
     @property
