@@ -94,8 +94,8 @@ _ALL = (
     ),
     Word(
         "cross",
-        "Each token that is written looks at the text that is read: queries come from the "
-        "decoder, which writes, keys and values from the encoder, which reads.",
+        "Each token that is written looks at the text that is read. Queries come from the "
+        "decoder, which writes; keys and values come from the encoder, which reads.",
         r"Q = Y W_Q, \quad K = X W_K",
         "Vaswani et al. 2017, section 3.2.3",
         heading="cross-attention",
@@ -137,8 +137,8 @@ _ALL = (
     ),
     Word(
         "head",
-        "One of several ways in which a layer looks from word to word, with its own queries, keys "
-        "and values V; its output o is its weights A times V. Layers and heads count from 0.",
+        "One of several ways in which a layer looks from word to word: each has learned its own. "
+        "Layers and heads count from 0. Its output o is its weights A times its values V.",
         "o^h = A^h V^h",
         "Vaswani et al. 2017, section 3.2.2",
         spellings=("heads",),

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from playwright.sync_api import Browser, Page, Playwright
+from playwright.sync_api import Browser, BrowserContext, Page, Playwright
 
 ROOT = Path(__file__).parents[2]
 APPS = Path(__file__).parent / "apps" / "every.py"
@@ -23,6 +23,14 @@ BROWSERS = (
     "google-chrome",
     "google-chrome-stable",
 )
+SEES_ALL = """try {
+    if (!sessionStorage.getItem("first-visit")) localStorage.setItem("headscope-more", "known");
+} catch {}"""
+"""Every browser has opened all controls before; but for pages that begin with `FIRST_VISIT`."""
+FIRST_VISIT = """try {
+    if (!sessionStorage.getItem("first-visit")) localStorage.removeItem("headscope-more");
+    sessionStorage.setItem("first-visit", "yes");
+} catch {}"""
 DESKTOP, PHONE = {"width": 1440, "height": 900}, {"width": 390, "height": 844}
 
 
@@ -101,7 +109,19 @@ def browser_path() -> str | None:
 def launch(playwright: Playwright, *more: str) -> Browser:
     """Headless Chromium; more: arguments of it. Raises playwright's Error where there is none."""
     arguments = ["--no-sandbox", "--disable-dev-shm-usage", *more]
-    return playwright.chromium.launch(executable_path=browser_path(), args=arguments)
+    browser = playwright.chromium.launch(executable_path=browser_path(), args=arguments)
+    new_context = browser.new_context
+
+    def new_context_with_all(**options: Any) -> BrowserContext:
+        context = new_context(**options)
+        context.add_init_script(SEES_ALL)
+        return context
+
+    def new_page(**options: Any) -> Page:
+        return new_context_with_all(**options).new_page()
+
+    browser.new_context, browser.new_page = new_context_with_all, new_page  # type: ignore
+    return browser
 
 
 def becomes(read: Callable[[], Any], expected: object) -> None:

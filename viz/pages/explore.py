@@ -6,7 +6,7 @@ from dataclasses import astuple, replace
 from transformer.analysis.reading import Reading, lenses
 from viz.app_packages import st
 from viz.causes.card import is_enlarged
-from viz.causes.parts import card_parts
+from viz.causes.parts import card_parts, drawer
 from viz.causes.studies import (
     awaits_costs,
     finish_worth,
@@ -57,6 +57,9 @@ def draw(pane: Pane) -> None:
     for column, part in parts if n_cells <= MOST_CELLS else reversed(parts):
         with column:
             part(pane, exhibits)
+    if not _card(pane) and not awaits_costs(pane):  # else the study is watched twice
+        with columns[0]:
+            below(_in_drawer, pane)
     below(_views, pane)
 
 
@@ -70,6 +73,12 @@ def _views(pane: Pane) -> None:
 def _why(pane: Pane) -> None:
     for part in CARD:
         draw_part(pane, part)
+
+
+def _in_drawer(pane: Pane) -> None:
+    """Below the heads, where they leave room: beside the picture of what is pinned."""
+    with drawer(pane, pinned_target):
+        _why(pane)
 
 
 def _card(pane: Pane) -> Exhibits:
@@ -135,7 +144,7 @@ def _grid(pane: Pane, exhibits: Mapping[str, Exhibit]) -> None:
 def _large(pane: Pane, exhibits: Mapping[str, Exhibit]) -> None:
     """One head, below what is chosen for it: which, as what picture, and how it is read."""
     card = _card(pane)
-    with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
+    with st.container(horizontal=True, vertical_alignment="center", gap="xsmall", key="of-head"):
         choose_head(pane, as_list=True)
         experiment_button()
         name = choose_picture(pane)
@@ -160,8 +169,6 @@ def _large(pane: Pane, exhibits: Mapping[str, Exhibit]) -> None:
         below(lambda _: show_declared(pane, exhibits_of_pins), pane)
     if card:
         _why(pane)
-    elif not awaits_costs(pane):  # else the study is watched twice
-        below(_why, pane)
 
 
 def _over_sentences(pane: Pane) -> None:

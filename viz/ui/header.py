@@ -30,6 +30,7 @@ from viz.run.request import (
     streams,
 )
 from viz.run.work import at_hand
+from viz.screen import FIRST_PAGE
 from viz.state.changing import forget_changes, say_dropped, without_edit
 from viz.state.chat import (
     choose_languages,
@@ -56,6 +57,7 @@ from viz.state.requests import (
 from viz.state.state import bound, change, fail, note, session, warn, widget
 from viz.talks.stage import on_stage
 from viz.ui.controls import choose_one, choose_options, explained
+from viz.ui.first_visit import more_button
 from viz.ui.notes import say_notes, say_of_answer
 from viz.ui.progress import whole, written_answer
 
@@ -105,6 +107,8 @@ def header(page: Page) -> Request:
         with pickers, _row(CHOSEN):
             _choose_checkpoint(names, checkpoint)
             _choose_decoding(request)
+            if page.name == FIRST_PAGE:
+                more_button(session().screen)
     elif shows == "checkpoint" and not on_stage():
         with st.container(key=CHOSEN):
             _choose_checkpoint(names, checkpoint, width=320)

@@ -11,6 +11,7 @@ from transformer import CheckpointError
 from transformer.files.foreign_text import clean
 from viz.app_packages import DeltaGenerator
 from viz.causes.card import why_word
+from viz.causes.parts import drawer
 from viz.components.tour.tour import effect_of, tour
 from viz.exhibits.exhibit import Exhibit, PictureAt
 from viz.labels import literal
@@ -228,9 +229,12 @@ def _draw_pictures(page: Page, pane: Pane, pane_here: Pane) -> None:
                 tell_story()
     with st.container(key="page"), timed("page"):
         _arrange(page, pane_here)
-    if page.shows == "sentence" and is_own and not on_stage():
+    if page.shows == "sentence":
         with st.container(key="decided", gap="xsmall"):
-            _decided(page, pane)
+            if page.draw is not None and not page.has_card and pane_here.result is not None:
+                below(partial(_card, page), pane_here)
+            if is_own and not on_stage():
+                _decided(page, pane)
 
 
 def _decided(page: Page, pane: Pane) -> None:
@@ -253,8 +257,6 @@ def _arrange(page: Page, pane: Pane) -> None:
         show_declared(pane, lambda _: {main[0]: alone})
     elif page.draw is not None:
         page.draw(pane)
-        if page.shows == "sentence" and not page.has_card and pane.result is not None:
-            below(partial(_card, page), pane)
     else:
         if page.edits == "shown":
             offer_edit(pane)
@@ -266,5 +268,8 @@ def _card(page: Page, pane: Pane) -> None:
 
     A page that tells a story may ask what a head looks at: there no card comes ahead of a pin.
     """
-    if pane.recording.target:
-        why_word(pane, pinned_target, is_ahead=not page.tells)
+    if page.card is not None:
+        page.card(pane)
+    elif pane.recording.target:
+        with drawer(pane, pinned_target):
+            why_word(pane, pinned_target, is_ahead=not page.tells)

@@ -50,6 +50,9 @@ _CSS = """
   /* In the line of the navigation: it takes no place from the pictures. */
   html { --beside-checked: 11.5rem; }
   .st-key-checked { position: fixed; top: 0.6rem; right: 1.5rem; z-index: 999991; width: auto; }
+  [data-testid="stLayoutWrapper"]:has(> :is(.st-key-proved, .st-key-doubted)) {
+    position: absolute; /* the badge has its place in the line above */
+  }
   .st-key-checked button { font-size: 0.875rem; min-height: 2.5rem; padding-inline: 0.5rem; }
   /* So does the line that says what the app is, where there is room beside the navigation. Below
      each other they stand only until it is known; its place is kept from the first moment on. */
@@ -125,10 +128,42 @@ _CSS = """
     position: absolute; inset: 0; overflow: auto; scrollbar-width: thin;
   }
   .st-key-outcome .unseen { visibility: hidden; max-height: 11rem; overflow: hidden; }
+  /* The card of a pinned word is in sight, whatever the page is scrolled to. */
+  [data-testid="stLayoutWrapper"]:has(> .st-key-drawer) {
+    position: sticky; bottom: 0; z-index: 3; background: var(--background);
+    max-height: var(--drawer, 36vh); overflow: auto; scrollbar-width: thin;
+  }
+  [data-drawer="known"] { --drawer: 80vh !important; --drawer-large: 80vh; }
+  [data-testid="stLayoutWrapper"]:has(> .st-key-drawer .drawer-tools) {
+    border-top: 1px solid var(--grid); padding-block: 0.4rem;
+    box-shadow: -0.5rem 0 var(--background), 0.5rem 0 var(--background);
+  }
+  .st-key-drawer > :has(.drawer-tools) { position: sticky; top: 0; z-index: 4; height: 0; }
+  .st-key-drawer { --beside-title: 7.5rem; }
+  .drawer-tools { display: flex; justify-content: end; gap: 0.5rem; height: 1.75rem; }
+  .drawer-tools > * {
+    padding: 0 0.6rem; border: 1px solid var(--grid); border-radius: 0.4rem;
+    background: var(--background); color: var(--dim) !important; font: inherit;
+    font-size: 0.875rem; line-height: 1.7rem; text-decoration: none; cursor: pointer;
+  }
+  .drawer-tools > :hover { border-color: var(--dim); }
+  html:not([data-drawer="known"]) .drawer-tools .close, [data-drawer="known"] .drawer-tools .open {
+    display: none;
+  }
+  @media (max-width: 1000px) {
+    .st-key-page [data-testid="stLayoutWrapper"]:has(> .st-key-drawer .drawer-tools) {
+      position: fixed; inset-inline: 0; z-index: 5; padding-inline: 1rem;
+    }
+    [data-testid="stMainBlockContainer"]:has(.st-key-page .drawer-tools) { padding-bottom: 40vh; }
+  }
+  @media print {
+    [data-testid="stLayoutWrapper"]:has(> .st-key-drawer) { position: static; max-height: none; }
+    .drawer-tools { display: none; }
+  }
   /* What was decided stands at the foot of the window: nothing moves when it comes or grows. */
   [data-testid="stLayoutWrapper"]:has(> .st-key-decided) {
     position: sticky; bottom: 0; z-index: 4; background: var(--background);
-    max-height: min(45vh, 21rem); overflow: auto; scrollbar-width: thin;
+    max-height: min(60vh, 30rem); overflow: auto; scrollbar-width: thin;
   }
   [data-testid="stLayoutWrapper"]:has(
     > .st-key-decided :is(.st-key-experiment, .st-key-branches)
@@ -157,6 +192,14 @@ _CSS = """
     background: var(--surface); border: 1px solid var(--grid);
   }
   /* The picture above it is as high as it leaves room: what pins bring is as high as a sentence. */
+  .more-button {
+    min-height: 2.5rem; padding: 0 0.9rem; border: 1px solid var(--grid); border-radius: 0.5rem;
+    background: var(--background); color: var(--text); font: inherit; cursor: pointer;
+  }
+  .more-button:hover { border-color: var(--dim); }
+  [data-more="known"] .more-button .open, html:not([data-more="known"]) .more-button .close {
+    display: none;
+  }
   .st-key-foot { min-height: 1.75rem; }
   .st-key-foot button { min-height: 1.75rem; padding-block: 0; }
   .st-key-foot button p { line-height: 1.2; }
@@ -272,6 +315,7 @@ _CSS = """
   }
   .st-key-page .text-lines > p:not(.foot) { font-size: 1.25rem; }
   @media (max-width: 640px) {
+    [data-testid="stLayoutWrapper"]:has(> .st-key-drawer) { max-height: var(--drawer-large, 36vh); }
     html { --beside-checked: 3.2rem; }
     .st-key-checked { right: 0.25rem; }
     [data-testid="stMainBlockContainer"] { padding: 4.2rem 0.75rem 2rem; }

@@ -34,7 +34,8 @@ def badge(answer: Answer) -> None:
     if checked.is_right is False:
         fail(wrong(checked))
     name, icon = _name(checked)
-    box = st.popover(
+    key = "proved" if checked.is_right else "doubted"
+    box = st.container(key=key).popover(
         literal(name),
         icon=icon,
         type="tertiary",

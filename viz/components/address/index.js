@@ -11,6 +11,7 @@ import { beginAtTop, goOnAt, isCovered, leaveNavigation, scrolledTo, stayAt, wat
 import { watchHeader } from "./header_line.js";
 import { watchOpened } from "./opened.js";
 import { watchPresses } from "./pressed.js";
+import { watchKept } from "./kept.js";
 import { isNews } from "./theme.js";
 import { watchTold } from "./told.js";
 
@@ -58,6 +59,7 @@ function begin() {
   watchHeader();
   watchOpened();
   watchTold();
+  watchKept();
   onTheme(tellTheme);
 }
 

@@ -1,6 +1,6 @@
 // How large the cells are: as the room allows in which all kinds are to be seen at once.
 
-import { isNarrow, isOnStage, roomBelow, typeSize } from "../kit/room.js";
+import { isFew, isNarrow, isOnStage, roomBelow, typeSize } from "../kit/room.js";
 
 const LARGEST = 104; // px
 const LEAST = 44; // px: rather than smaller, the page scrolls
@@ -10,7 +10,8 @@ const BETWEEN = 20; // sections
 const NARROW_SHARE = 0.6; // of a narrow screen's height, where the large picture stands below
 
 export function fit(grid) {
-  const { boards, sections, numbers, legend } = grid;
+  const { boards, numbers, legend } = grid;
+  const sections = isFew() ? [grid.section ?? grid.sections[0]] : grid.sections;
   const width = boards.clientWidth;
   const below = numbers.offsetHeight + legend.offsetHeight + 14;
   const shapes = sections.map(shapeOf);

@@ -7,7 +7,7 @@ import { leave } from "../kit/motion.js";
 import { aimAt, tryFirst } from "../kit/preview.js";
 import { createReading } from "../kit/reading.js";
 import { hasModifier, moveStop, takeKey } from "../kit/roving.js";
-import { onRoom } from "../kit/room.js";
+import { isFew, onRoom } from "../kit/room.js";
 import { announceSentence, createSentence } from "../kit/sentence.js";
 import { pixelTable } from "../kit/shade.js";
 import { showLarge } from "../kit/sight.js";
@@ -174,6 +174,7 @@ function change(grid, chosen) {
 function select(grid, selected) {
   const known = selected && grid.sections.find(({ header }) => header.kind === selected[0]);
   const last = cellOpen(grid);
+  const before = grid.section;
   grid.section = known ?? grid.sections[0];
   const [layer, head] = known ? selected.slice(1) : [0, 0];
   const { header, thumbnails } = grid.section;
@@ -181,6 +182,7 @@ function select(grid, selected) {
   grid.selected = selected;
   leaveOpened(grid, last);
   for (const section of grid.sections) {
+    section.node.classList.toggle("open", section === grid.section);
     const at = section === grid.section ? indexOf(section, grid.place) : -1;
     const stop = section.order.includes(at) ? at : section.order[0];
     for (const cell of section.cells) {
@@ -188,6 +190,7 @@ function select(grid, selected) {
       cell.tabIndex = section === grid.section && cell.index === stop ? 0 : -1;
     }
   }
+  if (before !== grid.section && isFew()) arrange(grid);
   grid.root.dataset.selected = [header.kind, ...grid.place].join();
   describe(grid, null);
   explain(grid);

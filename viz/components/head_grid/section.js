@@ -54,6 +54,7 @@ export function draw(section) {
   if (shown.show !== "maps") return;
   const ratio = window.devicePixelRatio;
   const origin = board.getBoundingClientRect();
+  if (!origin.width) return; // out of sight: a first visit has one kind
   const image = emptyImage(section, ...devicePixels(origin.width, origin.height));
   const [, , nRows, nColumns] = thumbnails.shape;
   const n = nRows * nColumns;

@@ -160,8 +160,16 @@ function toggled(list, id) {
 // Rows that are read and rows that are written may have the same tokens.
 function nameSides(view) {
   const { header } = view.map;
-  view.titles[0].replaceChildren(...marked(view.root, header.titles[0], { only: ["query"] }));
-  view.titles[2].replaceChildren(...marked(view.root, header.titles[1], { only: ["key"] }));
+  view.titles[0].replaceChildren(...titled(view, header.titles[0], "query"));
+  view.titles[2].replaceChildren(...titled(view, header.titles[1], "key"));
+}
+
+// "writing (query)": what it is in plain words, and what it is called.
+function titled({ root }, title, name) {
+  const [plain, named] = title.split(/(?= \()/);
+  const called = element("span", "named");
+  called.append(...marked(root, named ?? "", { only: [name] }));
+  return [...marked(root, plain, { only: [name] }), called];
 }
 
 function redraw(view) {

@@ -49,6 +49,11 @@ export function isOnStage() {
   return getComputedStyle(document.documentElement).getPropertyValue("--stage-type") !== "";
 }
 
+// Whether only what a first visit needs is in sight: viz/ui/first_visit.py says so.
+export function isFew() {
+  return getComputedStyle(document.documentElement).getPropertyValue("--more").trim() === "none";
+}
+
 // changed() is called when the room of an element may be another. Returns what ends that.
 export function onRoom(node, changed) {
   let known = "";

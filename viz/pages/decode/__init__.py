@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from transformer import Recording
 from transformer.refusal import Refusal
 from viz.app_packages import st
-from viz.causes.parts import card_parts
+from viz.causes.parts import card_parts, drawer
 from viz.components.decode_player.decode_player import DecodePlayer, looks_at_source
 from viz.exhibits.exhibit import Actions, Exhibit, PictureAt
 from viz.export import coverage_csv, decoding_csv
@@ -161,7 +161,16 @@ WAYS = Parts(
 # What stands below it: the card of the step's word, where it is pinned, and what buttons open.
 
 
-BELOW = (*card_parts(pinned_step), *HYPOTHESES, METHODS, LAYERS)
+CARD = card_parts(pinned_step)
+
+
+def _card(pane: Pane) -> None:
+    with drawer(pane, pinned_step):
+        for part in CARD:
+            draw_part(pane, part)
+
+
+BELOW = (*HYPOTHESES, METHODS, LAYERS)
 
 
 # What a model that writes nothing made of the text.
@@ -238,7 +247,7 @@ def _exhibits(pane: Pane) -> Exhibits:
     first, *others = [name for name in order if name in ways]
     beside = {**{name: ways[name] for name in others}, **views}
     not_main = {name: replace(it, is_main=False) for name, it in beside.items()}
-    return {first: ways[first], **not_main, **exhibits_of(BELOW, pane)}
+    return {first: ways[first], **not_main, **exhibits_of((*CARD, *BELOW), pane)}
 
 
 def _choices(pane: Pane) -> None:
@@ -255,7 +264,7 @@ PAGE = Page(
     draw,
     choices=_choices,
     stands_alone=True,
-    has_card=True,
+    card=_card,
     exhibits=_exhibits,
     edits="shown",
     subject="How a Transformer writes word by word, and what it chose from",
