@@ -8,33 +8,45 @@ from playwright.sync_api import Page, sync_playwright
 
 from tests.browser.server import DESKTOP, FIRST_VISIT, PHONE, SEES_ALL, at_rest, launch, serve
 
-COUNT = """() => {
-  const CONTROLS = 'a[href], button, select, input, textarea, summary, [role="radio"], [role="switch"], [role="tab"], [role="slider"], [role="menuitem"]';
-  const WORDS = '.token, .word, [data-side], .cell, .candidate, td, th, .modebar, [data-testid="stElementToolbar"]';
-  const seen = new Set(), found = [], terms = [];
-  const within = (node, selector) => {
-    for (let at = node; at; at = at.parentNode ?? at.host) if (at.matches?.(selector)) return at;
-    return null;
-  };
-  const walk = (root) => {
-    for (const node of root.querySelectorAll('*')) {
-      if (node.shadowRoot) walk(node.shadowRoot);
-      const isTerm = node.matches('.term');
-      if (!isTerm && !node.matches(CONTROLS)) continue;
-      const box = node.getBoundingClientRect();
-      if (!box.width || !box.height || box.top >= innerHeight || box.bottom <= 0 || box.left >= innerWidth || box.right <= 0) continue;
-      if (!node.checkVisibility({ visibilityProperty: true, opacityProperty: true })) continue;
-      if (isTerm) { terms.push(node.textContent); continue; }
-      if (within(node, WORDS) && !within(node, '.stSelectbox')) continue;
-      if (within(node, '[inert]') || node.disabled) continue;
-      const whole = within(node, '.stSelectbox, .stNumberInput, .stTextInput, .stCheckbox, label') ?? node;
-      if (seen.has(whole)) continue;
-      seen.add(whole);
-      found.push((node.getAttribute('aria-label') || node.textContent || node.title || node.localName).trim().slice(0, 40));
-    }
-  };
-  walk(document);
-  return [found, terms];
+CONTROLS = (
+    "a[href], button, select, input, textarea, summary, "
+    '[role="radio"], [role="switch"], [role="tab"], [role="slider"], [role="menuitem"]'
+)
+LEFT_OUT = (
+    ".token, .word, [data-side], .cell, .candidate, td, th, "
+    '.modebar, [data-testid="stElementToolbar"], [inert]'
+)
+"""Words of the text, squares of heads, cells of tables, tools of charts."""
+FIELDS = ".stSelectbox, .stNumberInput, .stTextInput, .stCheckbox, label"
+"""Each of them is one control, whatever it is made of."""
+COUNT = """([CONTROLS, LEFT_OUT, FIELDS]) => {
+    const [seen, controls, terms] = [new Set(), [], []];
+    const around = (node, selector) => {
+        let at = node;
+        while (at && !at.matches?.(selector)) at = at.parentNode ?? at.host;
+        return at;
+    };
+    const isInWindow = (node) => {
+        const { top, bottom, left, right, width, height } = node.getBoundingClientRect();
+        const how = { visibilityProperty: true, opacityProperty: true };
+        const isThere = width && height && node.checkVisibility(how);
+        return isThere && top < innerHeight && bottom > 0 && left < innerWidth && right > 0;
+    };
+    const walk = (root) => {
+        for (const node of root.querySelectorAll("*")) {
+            if (node.shadowRoot) walk(node.shadowRoot);
+            const isTerm = node.matches(".term");
+            if (!(isTerm || node.matches(CONTROLS)) || !isInWindow(node)) continue;
+            const field = around(node, FIELDS) ?? node;
+            if (isTerm) terms.push(node.textContent);
+            else if (!node.disabled && !seen.has(field) && !around(node, LEFT_OUT)) {
+                seen.add(field);
+                controls.push(node.ariaLabel || node.textContent || node.localName);
+            }
+        }
+    };
+    walk(document);
+    return [controls, terms];
 }"""
 
 
@@ -43,7 +55,7 @@ def controls(page: Page) -> tuple[list[str], list[str]]:
 
     Words of the text, squares of heads, cells of tables and tools of charts are left out.
     """
-    found, terms = page.evaluate(COUNT)
+    found, terms = page.evaluate(COUNT, [CONTROLS, LEFT_OUT, FIELDS])
     return found, terms
 
 

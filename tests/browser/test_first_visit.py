@@ -16,7 +16,7 @@ SEEN = """() => {
         for (const node of root.querySelectorAll("*")) {
             if (node.shadowRoot) walk(node.shadowRoot);
             const own = [...node.childNodes].filter((each) => each.nodeType === Node.TEXT_NODE);
-            const isSeen = node.checkVisibility({ visibilityProperty: true, opacityProperty: true });
+            const isSeen = node.checkVisibility({ visibilityProperty: true });
             const box = node.getBoundingClientRect();
             const isText = !node.matches("style, script, option, .hidden-text") && box.width > 1;
             if (isSeen && isText) texts.push(...own.map((each) => each.textContent));
