@@ -138,11 +138,13 @@ _CSS = """
     border-top: 1px solid var(--grid); padding-block: 0.4rem;
     box-shadow: -0.5rem 0 var(--background), 0.5rem 0 var(--background);
   }
-  .st-key-drawer > :has(.drawer-tools) { position: sticky; top: 0; z-index: 4; height: 0; }
+  .st-key-drawer > :has(.drawer-tools) {
+    position: sticky; top: 0; z-index: 4; height: 0; pointer-events: none;
+  }
   .st-key-drawer { --beside-title: 7.5rem; }
   .drawer-tools { display: flex; justify-content: end; gap: 0.5rem; height: 1.75rem; }
   .drawer-tools > * {
-    padding: 0 0.6rem; border: 1px solid var(--grid); border-radius: 0.4rem;
+    pointer-events: auto; padding: 0 0.6rem; border: 1px solid var(--grid); border-radius: 0.4rem;
     background: var(--background); color: var(--dim) !important; font: inherit;
     font-size: 0.875rem; line-height: 1.7rem; text-decoration: none; cursor: pointer;
   }
