@@ -36,7 +36,7 @@ def product(commit: str | None = None) -> dict[str, str]:
 
 def _git(*words: str) -> str:
     done = subprocess.run(["git", *words], cwd=ROOT, capture_output=True, check=True)
-    return done.stdout.decode("utf-8").rstrip("\n")
+    return done.stdout.decode("utf-8")
 
 
 def room_of(name: str) -> str:
