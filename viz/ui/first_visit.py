@@ -11,7 +11,7 @@ from viz.screen import Screen
 
 _CALM = 'html:not([data-more="known"])'
 _OUT_OF_SIGHT = (
-    ".st-key-chosen > :not(:has(.more-button))",
+    ".st-key-chosen > *",
     ".st-key-proved",
     ".st-key-of-head > :not(.st-key-files, :has(.st-key-files))",
 )

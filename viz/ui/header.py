@@ -102,13 +102,13 @@ def header(page: Page) -> Request:
                 if names_of_templates := templates(about(checkpoint), request.chat):
                     choose_template(names_of_templates, request.chat)
                 _offer(examples(checkpoint))
+                if page.name == FIRST_PAGE:
+                    more_button(session().screen)
             choose_pair(about(checkpoint), request.pair)
             place = st.empty()
         with pickers, _row(CHOSEN):
             _choose_checkpoint(names, checkpoint)
             _choose_decoding(request)
-            if page.name == FIRST_PAGE:
-                more_button(session().screen)
     elif shows == "checkpoint" and not on_stage():
         with st.container(key=CHOSEN):
             _choose_checkpoint(names, checkpoint, width=320)

@@ -133,6 +133,9 @@ _CSS = """
     position: sticky; bottom: 0; z-index: 3; background: var(--background);
     max-height: var(--drawer, 36vh); overflow: auto; scrollbar-width: thin;
   }
+  [data-still] [data-testid="stLayoutWrapper"]:has(> :is(.st-key-drawer, .st-key-decided)),
+  [data-still] .st-key-drawer * { pointer-events: none !important; }
+  [data-still] .st-key-decided > :not(:has(> .st-key-drawer)) { pointer-events: auto; }
   [data-drawer="known"] { --drawer: 80vh !important; --drawer-large: 80vh; }
   [data-testid="stLayoutWrapper"]:has(> .st-key-drawer .drawer-tools) {
     border-top: 1px solid var(--grid); padding-block: 0.4rem;

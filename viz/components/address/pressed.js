@@ -8,10 +8,30 @@ const DATA = ["token", "side", "position", "head", "all", "place", "candidate", 
 // path: from what the pointer that is down has pressed to the window; at: where; isDone: clicked by us.
 const pressed = { path: [], at: [0, 0], isDone: false };
 
+// What comes to lie over the pointer, as the drawer of a card, is not meant by its next press: until
+// it moves, or for a moment after a touch, that goes to what lay there (html[data-still]).
+const COMES = ".st-key-drawer";
+const TOUCH = 600; // ms
+
 export function watchPresses() {
+  window.addEventListener("pointerdown", rest, true);
+  window.addEventListener("pointermove", move, true);
   window.addEventListener("pointerdown", press, true);
   window.addEventListener("pointerup", release, true);
   window.addEventListener("click", pass, true);
+}
+
+function rest({ target, clientX, clientY, pointerType }) {
+  if (target.closest?.(COMES)) return;
+  pressed.rest = [clientX, clientY];
+  document.documentElement.dataset.still = "";
+  if (pointerType === "touch") setTimeout(() => delete document.documentElement.dataset.still, TOUCH);
+}
+
+function move({ clientX, clientY }) {
+  if (!pressed.rest || Math.hypot(clientX - pressed.rest[0], clientY - pressed.rest[1]) <= STILL) return;
+  pressed.rest = null;
+  delete document.documentElement.dataset.still;
 }
 
 // A touch is a click on what is there when it ends.
