@@ -191,7 +191,7 @@ def test_signs_of_words_add_no_line(page: Page, address: str, path: str) -> None
         rows = page.locator(".token-rows .tokens")
         expect(rows.locator(".chip.parted").first).to_be_visible()
         signed = rows.evaluate_all(heights)
-        taken = "all => all.forEach(each => each.classList.remove('parted', 'unneeded'))"
+        taken = "all => all.forEach(each => each.classList.remove('parted', 'lost'))"
         rows.locator(".chip").evaluate_all(taken)
         rows.locator(".signs").evaluate_all("all => all.forEach(each => each.replaceChildren())")
         assert rows.evaluate_all(heights) == signed

@@ -191,6 +191,13 @@ def scored(
             yield _together(checkpoint, sources, targets, some, tensors, foils)
 
 
+def in_batches(checkpoint: Checkpoint, edits: Sequence[Edit]) -> bool:
+    """Tell whether groups with these edits run in the rows of a batch: they have the same tokens in
+    the same places, which an edit of positions or of the text's order is not made for.
+    """
+    return not checkpoint.family.is_watched and all(map(kinds_of, edits))
+
+
 def _recorded(checkpoint: Checkpoint, output: Output, group: Group) -> Scored:
     try:
         recording = record(checkpoint, output.source, output.target, group)

@@ -8,14 +8,21 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from transformer.analysis.scored import Output, Scored, output_of, output_read, scored
+from transformer.analysis.lost import NOT_LISTED, Lost, function_words, lost_spans, traces
+from transformer.analysis.scored import (
+    Output,
+    Scored,
+    in_batches,
+    output_of,
+    output_read,
+    scored,
+)
 from transformer.causes.prefix import replaced, stand_in
 from transformer.causes.verdict import Verdict, verdict
 from transformer.checkpoint import Checkpoint, check_open
 from transformer.decoding.decode import decode
 from transformer.decoding.shared_batch import OnStep
 from transformer.editing.checking import side_read
-from transformer.editing.editor import kinds_of
 from transformer.edits.edit import Edit, EditError
 from transformer.edits.spelling import edit_kinds, edits_of
 from transformer.files.foreign_text import csv_bytes
@@ -56,31 +63,6 @@ def _beside(names: Sequence[str], weights: Tensor, others: Tensor) -> str | None
     if len(others) and float(others.max()) > most:
         return names[int(others.argmax())]
     return None if most > 0 else ""
-
-
-# Omissions: words of a source that no written word needs, and which may be left out in it.
-
-MOST = 0.15
-"""Nats below which no written word misses a word of the source. Below `verdict.LEAST` would lie
-many of “the” and “of”, whose work other words do as well."""
-
-
-def omissions(
-    source: Sequence[Token], hidden: Tensor, edits: Iterable[Edit] = ()
-) -> tuple[int, ...]:
-    """Number the words of the source that cost no written word as much as MOST when hidden.
-
-    hidden: [T, S], in nats. Special tokens and signs are none: a sign is seldom needed, since the
-    order of the words says the same. Nor are words that edits in force hide.
-    """
-    closed = {edit.numbers[0] for edit in edits if edit.name == "hide"}
-    words = zip(word_groups(source), words_of(source), hidden.amax(0).tolist(), strict=True)
-    return tuple(
-        number
-        for number, (group, word, cost) in enumerate(words)
-        if cost < MOST and number not in closed and not source[group[0]].special
-        if any(map(str.isalnum, word))
-    )
 
 
 # The output that is judged: what is written, beside the next most probable token of each place.
@@ -161,9 +143,12 @@ class Evidence:
     """[T, S]: what hiding takes from the lead over the runner-up, in nats."""
     without_source: Tensor | None = None
     """[T]: the log-probabilities with all of the source hidden; None: nothing is written."""
-    omissions: tuple[int, ...] = ()
-    """Numbers of the source's words that no written word needs, as `omissions` has them; empty
-    without cross-attention: a decoder by itself goes on, and says nothing again."""
+    lost: tuple[Lost, ...] = ()
+    """The words of the source without a trace in what is written, as `transformer.analysis.lost`
+    finds them; empty without cross-attention: a decoder by itself goes on, and says nothing
+    again."""
+    not_judged: str = ""
+    """The reason why lost words are not looked for, of a model that could lose some."""
     unit: str = "nats"
 
     def __repr__(self) -> str:
@@ -174,6 +159,11 @@ class Evidence:
     def source_gives(self) -> Tensor | None:
         """Compute what the whole source adds to each log-probability [T]."""
         return None if self.without_source is None else self.log_probs - self.without_source
+
+    @property
+    def lost_words(self) -> tuple[int, ...]:
+        """The numbers of the source's words that are `lost`."""
+        return tuple(word for span in self.lost for word in span.words)
 
     @cached_property
     def verdicts(self) -> tuple[Verdict, ...]:
@@ -228,7 +218,7 @@ def evidence_beside(
     tried = _Tried.of(checkpoint, plain)
     tried.check(checkpoint, output, made)
     groups = [(*made, *group) for group in tried.groups]
-    steps = scored(checkpoint, output, groups, _in_batches(checkpoint, made))
+    steps = scored(checkpoint, output, groups, in_batches(checkpoint, made))
     result = _together(steps, on_step)
     weights, beside = looks(plain, output.groups)
     of_scores = _of_scores(tried, output, plain, result)
@@ -237,15 +227,22 @@ def evidence_beside(
         prefix=_prefix(checkpoint, text, plain, output, made, on_step),
         weights=weights,
         beside=beside,
-        omissions=omissions(plain.source, of_scores.hidden, made) if tried.has_cross else (),
+        **_lost(checkpoint, plain, of_scores, made),
     )
 
 
-def _in_batches(checkpoint: Checkpoint, edits: Sequence[Edit]) -> bool:
-    """Tell whether words are hidden in the rows of a batch: they have the same tokens in the same
-    places, which an edit of positions or of the text's order is not made for.
-    """
-    return not checkpoint.family.is_watched and all(map(kinds_of, edits))
+def _lost(
+    checkpoint: Checkpoint, plain: Recording, of: Evidence, edits: Sequence[Edit]
+) -> dict[str, Any]:
+    """Return `Evidence.lost` and `Evidence.not_judged`."""
+    if of.cut is None:
+        return {}
+    stop_words = function_words(checkpoint)
+    values = traces(of.hidden.sum(0), of.cut.sum(0))
+    return {
+        "lost": lost_spans(plain.source, values, stop_words, edits),
+        "not_judged": "" if stop_words else NOT_LISTED.format(checkpoint.name),
+    }
 
 
 @dataclass(frozen=True)
@@ -280,7 +277,7 @@ class _Tried:
                 f"most {MOST_WORDS} are. Shorten the text."
             )
         n_runs = len(self.groups) + (len(output.groups) - 1) * self.decodes
-        if not _in_batches(checkpoint, edits) and n_runs > MOST_RUNS:
+        if not in_batches(checkpoint, edits) and n_runs > MOST_RUNS:
             so = "" if checkpoint.family.is_watched else " under an edit of positions"
             raise InputError(
                 f"{checkpoint.name} runs once for each word that is hidden, cut off or replaced"
@@ -378,9 +375,10 @@ def _prefix(
 
 HEADER = (
     *("target", "target_word", "verdict", "side", "number", "word"),
-    *("weight", "hidden", "cut", "contrast", "replaced"),
+    *("weight", "hidden", "cut", "contrast", "replaced", "lost"),
 )
-"""`side` is source or prefix; words are counted from 0, costs are in the evidence's unit."""
+"""`side` is source or prefix; words are counted from 0, costs are in the evidence's unit; `lost` is
+the span without a trace that a word of the source belongs to."""
 
 
 def evidence_csv(evidence: Evidence) -> bytes:
@@ -390,15 +388,16 @@ def evidence_csv(evidence: Evidence) -> bytes:
 
 def _rows(evidence: Evidence) -> Iterator[Sequence[Any]]:
     of_source = (evidence.weights, evidence.hidden, evidence.cut, evidence.contrast)
+    lost = {word: span.text for span in evidence.lost for word in span.words}
     for t, word in enumerate(evidence.target_words):
         kind = evidence.verdicts[t].kind if evidence.verdicts else ""
         for s, other in enumerate(evidence.source_words):
             numbers = [_number(each, t, s) for each in of_source]
-            yield (t, word, kind, "source", s, other, *numbers, "")
+            yield (t, word, kind, "source", s, other, *numbers, "", lost.get(s, ""))
         if evidence.prefix is not None:
             for j, other in enumerate(evidence.target_words[:t]):
                 cost = _number(evidence.prefix, t, j)
-                yield (t, word, kind, "prefix", j, other, "", "", "", "", cost)
+                yield (t, word, kind, "prefix", j, other, "", "", "", "", cost, "")
 
 
 def _number(matrix: Tensor | None, t: int, s: int) -> str:
@@ -412,7 +411,8 @@ def evidence_values(evidence: Evidence) -> dict[str, Any]:
         {**vars(each), "word": word}
         for word, each in zip(evidence.target_words, evidence.verdicts, strict=False)
     ]
-    return {name: _plain(value) for name, value in values.items()} | {"verdicts": verdicts}
+    rows = {"lost": [*map(vars, evidence.lost)], "verdicts": verdicts}
+    return {name: _plain(value) for name, value in values.items()} | rows
 
 
 def _plain(value: Any) -> Any:

@@ -119,6 +119,7 @@ def _result(checkpoint: Checkpoint, decoding: Decoding, options: Namespace) -> R
         "target": [token.piece for token in decoding.target],
         "hypotheses": [
             {"text": text, "log_prob": h.log_prob, "score": h.score}
+            | ({} if h.n_lost is None else {"lost_words": h.n_lost})
             for text, h in zip(texts, decoding.hypotheses, strict=True)
         ],
     } | ({"tree": decoding.search.rows()} if options.tree else {})

@@ -3,9 +3,10 @@
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from collections.abc import Sequence
 
+from transformer.analysis.lost import how_known, lost_sentence
 from transformer.analysis.tables import alignment_text, metrics_csv
 from transformer.causes.contrast import contrast, contrast_lines, contrast_values, word_number
-from transformer.causes.evidence import MOST, Evidence, evidence, evidence_csv, evidence_values
+from transformer.causes.evidence import Evidence, evidence, evidence_csv, evidence_values
 from transformer.causes.pruning import pruning, pruning_values
 from transformer.causes.repairs import repairs, repairs_lines, repairs_values
 from transformer.checkpoint import Checkpoint
@@ -103,13 +104,13 @@ def _instead(checkpoint: Checkpoint, options: Namespace) -> Result:
 
 
 def lines(result: Evidence) -> list[str]:
-    """A sentence for each written word, and one of omissions; where nothing is written, what costs
-    most.
+    """A sentence for each written word, and one of what is lost; where nothing is written, what
+    costs most.
     """
     if result.verdicts:
-        words = ", ".join(f"“{result.source_words[i]}”" for i in result.omissions)
-        least = f"No written word needs (by {MOST} nats): {words}."
-        return [*(verdict.text for verdict in result.verdicts), *[least] * bool(words)]
+        lost = f"{lost_sentence(result.lost)} {how_known(result.lost)}" if result.lost else ""
+        last = lost or result.not_judged
+        return [*(verdict.text for verdict in result.verdicts), *[last] * bool(last)]
     most = [int(costs.abs().argmax()) for costs in result.hidden]  # a number may grow
     return [
         f"“{word}” needs “{result.source_words[s]}” most ({result.hidden[t, s]:.2f} {result.unit})."

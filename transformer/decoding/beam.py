@@ -3,7 +3,7 @@
 from torch import Tensor
 
 from transformer.decoding.course import Course
-from transformer.decoding.coverage import COVERAGE
+from transformer.decoding.coverage import COVERAGE, FEWEST_LOST
 from transformer.decoding.frontier import BEAM_SIZE, LENGTH_PENALTY, search
 from transformer.decoding.method import FLAGS, Method, Model, Option, Search
 from transformer.decoding.steps import OnToken
@@ -74,6 +74,7 @@ METHOD = Method(
             source="Wolf et al. 2020, the library of Hugging Face",
         ),
         COVERAGE,
+        FEWEST_LOST,
     ),
     first_for=("source",),
     streams=True,

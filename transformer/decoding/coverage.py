@@ -1,4 +1,8 @@
-"""The coverage penalty (Wu et al. 2016, section 7): what of the source no written word looks at."""
+"""Finished hypotheses ranked anew, by what of the source they leave out.
+
+The coverage penalty (Wu et al. 2016, section 7) is of what no written word looks at; lost words are
+what leaves no trace in what is written (`transformer/analysis/lost.py`).
+"""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -6,12 +10,14 @@ from dataclasses import replace
 import torch
 from torch import Tensor
 
+from transformer.analysis.lost import function_words, losses
 from transformer.checkpoint import Checkpoint
 from transformer.decoding.course import Trail
-from transformer.decoding.method import Hypothesis, Option, OptionError
+from transformer.decoding.method import FLAGS, Hypothesis, Option, OptionError
 from transformer.decoding.shared_batch import OnStep
 from transformer.edits.edit import Edit
 from transformer.recording.ours import record
+from transformer.token import Token
 
 COVERAGE = Option(
     *("coverage_penalty", "Coverage penalty", 0.0, 0.0, 2.0),
@@ -21,6 +27,16 @@ COVERAGE = Option(
     term=r" + \beta \sum_s \log \min(1, \sum_t A_{ts})",
     source="Wu et al. 2016, section 7",
 )
+FEWEST_LOST = Option(
+    *("fewest_lost", "Prefer what loses nothing", 0, 0, 1),
+    spellings=FLAGS,
+    explain="1: the finished text that loses the fewest words of the source comes first.",
+    off=0,
+)
+"""It promises little. Of 32 outputs of `en-de` by a beam of 4 that had lost words, 13 lost none
+once the fewest lost words came first among 8 hypotheses, and 9 when 8 were followed and the score
+alone chose: mostly no hypothesis says it all. It changed 9 of 60 other outputs, by 0.1 of chrF,
+where a coverage penalty changed 45 and lost 0.7."""
 LEAST = 1e-10
 """A weight of 0 counts as this, so that a mask makes no score infinite."""
 
@@ -65,6 +81,37 @@ def covered(
             trail.cover(each.leaf, value)
         ranked.append(replace(each, score=each.score + value))
     return sorted(ranked, key=lambda each: each.score, reverse=True)
+
+
+def losing_least(
+    checkpoint: Checkpoint,
+    text: str,
+    source: Sequence[Token],
+    edits: Sequence[Edit],
+    hypotheses: Sequence[Hypothesis],
+    on_step: OnStep | None = None,
+) -> list[Hypothesis]:
+    """Rank finished hypotheses anew: the fewest lost words first, then as they are ranked.
+
+    source: the tokens that are read. on_step: as in `covered`. Raises OptionError for a model that
+    no lost words are known of, or that would run once for each word.
+    """
+    if checkpoint.family.reads != "source" or not function_words(checkpoint):
+        raise OptionError(
+            f"{FEWEST_LOST.name} is of models that translate from English: {checkpoint.name} is "
+            "not known to be one."
+        )
+    if checkpoint.family.is_watched:
+        raise OptionError(
+            f"{FEWEST_LOST.name} hides every word of the text in a batch, as models that are built "
+            f"here can: {checkpoint.name} would run once for each."
+        )
+    judged = []
+    for each in hypotheses:
+        target = tuple(map(checkpoint.tokenizer.token, each.ids))
+        lost = losses(checkpoint, text, source, target, edits, on_step)
+        judged.append(replace(each, n_lost=sum(len(span.words) for span in lost)))
+    return sorted(judged, key=lambda each: each.n_lost or 0)
 
 
 def received(weights: Tensor) -> Tensor:

@@ -11,7 +11,7 @@ from torch import Tensor
 from transformer.checkpoint import About, Checkpoint, check_open
 from transformer.decoding.constraints import Bars, Constraints, Phrase, Phrases, constraints_of
 from transformer.decoding.course import Course, Trail
-from transformer.decoding.coverage import COVERAGE, covered
+from transformer.decoding.coverage import COVERAGE, FEWEST_LOST, covered, losing_least
 from transformer.decoding.method import Hypothesis, Method, OptionError, Search, checked_options
 from transformer.decoding.shared_batch import OnStep, Run, alone
 from transformer.decoding.steps import Decoding, OnToken, steps_of
@@ -71,7 +71,7 @@ def decode(
     says for it (`About.decoding`), else the method. on_token: told after each token what was
     written so far, by methods that write one after the other; what it raises ends the writing.
     edits: what to change in the model for this run, such as "head-off:cross.2.3". on_step: called
-    before each step of any method, and before each pass of a coverage penalty; it may wait, and
+    before each step of any method, and before each pass that ranks anew; it may wait, and
     what it raises ends the run. run: what takes the steps, such as `SharedBatch.run`; it is told of
     a model of its own where that is not ours, or is edited, or a target is given: these share no
     batch. prefix: what the target begins with: a text, or tokens or their ids; force: phrases that
@@ -97,7 +97,7 @@ def decode(
         if target_tokens is None:
             raise InputError(f"The method {method} judges a target: give it one.")
         options["target_ids"] = tuple(target_tokens)
-    penalty = options.pop(COVERAGE.name, 0.0)
+    penalty, fewest = options.pop(COVERAGE.name, 0.0), options.pop(FEWEST_LOST.name, 0)
     constraints = constraints_of(checkpoint, len(sources), prefix, force, forbid)
     check_constraints(methods[method], constraints)
     bars, courses = Bars(constraints.forbid, checkpoint.tokenizer), [Course()]
@@ -110,8 +110,9 @@ def decode(
             constraints, bars, phrases
         )  # a second time where a step of all has failed
         more: dict[str, Any] = {"course": courses[0]}
-        # What a coverage penalty makes of a hypothesis is known when all are there.
-        if on_token is not None and methods[method].streams and not penalty:
+        # What these make of a hypothesis is known when all are there.
+        is_ranked_anew = penalty or fewest
+        if on_token is not None and methods[method].streams and not is_ranked_anew:
             more["on_token"] = _tell(checkpoint, sources, courses[0], on_token)
         return methods[method].run(model, ids, **options, **more)
 
@@ -132,6 +133,10 @@ def decode(
         trail = courses[0].trail
         if penalty:
             hypotheses = covered(checkpoint, source, made, hypotheses, penalty, trail, on_step)
+        if fewest:
+            own = tuple(map(source_side(checkpoint.tokenizer).token, sources))
+            every = edits_of(edits)
+            hypotheses = losing_least(checkpoint, source, own, every, hypotheses, on_step)
     return _decoding(checkpoint, sources, hypotheses, trail)
 
 

@@ -52,6 +52,8 @@ class Hypothesis:
     """The error that ended it before its time, after it had written something."""
     leaf: int | None = None
     """The node of the search's trail where it ends; None: it has left none."""
+    n_lost: int | None = None
+    """Words of the source that it loses; None: it was not ranked by them."""
 
     @cached_property
     def log_prob(self) -> float:

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 
+from transformer.analysis.lost import how_known, lost_sentence
 from transformer.analysis.tables import words_of_sides
 from transformer.causes import Evidence
 from transformer.causes.verdict import LEAST
@@ -21,7 +22,7 @@ from viz.components.token_rows.token_rows import TITLES, Mark, Signs, TokenRows,
 from viz.components.word_card.word_card import Elements, all_cards, word_card
 from viz.exhibits.exhibit import Exhibit
 from viz.exhibits.table import Table, Tables
-from viz.labels import literal, number
+from viz.labels import literal
 from viz.painters.bars_html import elements
 from viz.painters.table_html import table_html
 from viz.run.previews import payload_of
@@ -97,7 +98,7 @@ PARTED = ("moved by the encoder", "held by the prefix")
 
 def signs_of(recording: Recording, evidence: Evidence) -> Signs:
     """Words that look at another word than they need, at their last token; words of the source that
-    no written word needs; and what each of the source is worth to each written one.
+    left no trace; and what each of the source is worth to each written one.
     """
     pairs = zip(recording.target_words, evidence.verdicts, strict=True)
     parted = [
@@ -105,12 +106,15 @@ def signs_of(recording: Recording, evidence: Evidence) -> Signs:
         for word, it in pairs
         if it.kind in PARTED
     ]
-    unneeded: list[Mark] = [
-        ("source", place, "unneeded", _unneeded(evidence, word))
-        for word in evidence.omissions
+    spans = evidence.lost
+    lost: list[Mark] = [
+        ("source", place, "lost", f"{lost_sentence([span])} {how_known([span])}")
+        for span in spans
+        for word in span.words
         for place in recording.source_words[word].positions
     ]
-    return Signs(parted + unneeded, _worth_signs(recording, evidence))
+    says = (lost_sentence(spans), how_known(spans)) if spans else ()
+    return Signs(parted + lost, _worth_signs(recording, evidence), says)
 
 
 def _worth_signs(recording: Recording, evidence: Evidence) -> Worth | None:
@@ -127,10 +131,6 @@ def _worth_signs(recording: Recording, evidence: Evidence) -> Worth | None:
     )
 
 
-def _unneeded(evidence: Evidence, word: int) -> str:
-    most = max(0.0, float(evidence.hidden[:, word].max()))
-    own = visible(evidence.source_words[word])
-    return f"No written word needs “{own}”: hiding it costs each {number(most)} nats at most."
 
 
 # The text that is written without the word that a pinned one needs most.

@@ -6,6 +6,7 @@ from dataclasses import replace
 import torch
 from torch import Tensor
 
+from transformer.analysis.lost import lost_sentence
 from transformer.analysis.tables import Sides
 from transformer.causes import Evidence
 from transformer.causes.arrows import Arrows, Forecast
@@ -334,7 +335,9 @@ def worth_tables(
         _columns_worth_tables(words, of_source),
         list(_source_rows(evidence, word, words, largest)),
         title="The text",
-        foot="" if word else WORTH_TABLES_FOOT,
+        foot=" ".join(
+            filter(None, ("" if word else WORTH_TABLES_FOOT, lost_sentence(evidence.lost)))
+        ),
     )
     legend = Legend(
         "signed",

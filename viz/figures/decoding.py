@@ -30,6 +30,8 @@ COVERAGE = Column(
     explain="The coverage penalty: low where a source word was read too little (Wu et al. 2016).",
 )
 
+LOST = Column("Lost words", explain="Words of the source without a trace in the text.")
+
 OF_RANKS = "What the texts are ranked by: the best is the highest."
 OF_DRAWS = "The log-probability over the divisor. Nothing is ranked by it here: chance chose."
 
@@ -48,6 +50,8 @@ class Ranked:
     divisor: float
     coverage: float
     score: float
+    n_lost: int | None = None
+    """Words of the source that it loses, where that is ranked by first."""
 
 
 def table(hypotheses: Sequence[Ranked], foot: str, is_drawn: bool = False) -> Table:
@@ -57,6 +61,7 @@ def table(hypotheses: Sequence[Ranked], foot: str, is_drawn: bool = False) -> Ta
     """
     has_coverage = any(each.coverage for each in hypotheses)
     has_rules = any(map(_is_ruled, hypotheses))
+    is_judged = any(each.n_lost is not None for each in hypotheses)
     best = text_words(hypotheses[0].text)
     columns = [
         Column("Draw" if is_drawn else "Rank"),
@@ -73,6 +78,7 @@ def table(hypotheses: Sequence[Ranked], foot: str, is_drawn: bool = False) -> Ta
             explain="The length penalty: what the sum before it is divided by.",
         ),
         *[COVERAGE] * has_coverage,
+        *[LOST] * is_judged,
         Column("Score", explain=OF_DRAWS if is_drawn else OF_RANKS),
     ]
     rows = [
@@ -102,6 +108,7 @@ def _cells(it: Ranked, best: Sequence[str], has_rules: bool, has_coverage: bool)
         Cell(str(it.length), float(it.length)),
         Cell(number(it.divisor, 3), it.divisor),
         *coverage,
+        *([] if it.n_lost is None else [Cell(str(it.n_lost), float(it.n_lost))]),
         Cell(number(it.score, 4), it.score),
     ]
 

@@ -58,7 +58,7 @@ def needed_words(subject: Subject, number: int) -> list[str]:
 
 
 def lost_words(subject: Subject) -> list[int]:
-    """The numbers of the words that the riddle calls left out, and that no written word needs."""
-    names, omissions = words_read(subject), evidence_of(subject).omissions
+    """The numbers of the words that the riddle calls left out, and that left no trace."""
+    names, lost = words_read(subject), evidence_of(subject).lost_words
     numbers = (names.index(word) for word in subject.riddle.left_out if word in names)
-    return [i for i in numbers if i in omissions]
+    return [i for i in numbers if i in lost]

@@ -61,6 +61,10 @@ class Line:
     def n_waiting(self) -> int:
         return len(self._waiting)
 
+    @property
+    def n_free(self) -> int:
+        return self._n_free
+
     def is_wanted(self, rank: int) -> bool:
         """Tell whether anybody waits who is before somebody of this rank."""
         with self._lock:

@@ -78,9 +78,9 @@ class Derive(Protocol):
         """The same where the model of the one beside is changed so."""
 
 
-WHY = {"why": True}
+WHY, UNASKED = {"why": True}, {"why": "unasked"}
 """Changes of who wants the cards of all written words: one of them may be asked for next, or the
-tokens are to have their marks.
+tokens are to have their marks; nobody has asked, and nobody is to wait for it.
 """
 BESIDE = "edits_b"
 """Among changes: the edits of the answer beside that of the page, which stays as it is."""
@@ -150,7 +150,7 @@ class Preview(Study[Pictures]):
     def run(self, before: Pictures | None, runner: Runner) -> Iterator[Pictures]:
         """The pictures, or the cards of all written words. Raises as `make_answer`."""
         changes, drawn, answer = json.loads(self.changes), self.ready.drawn, self.ready.answer
-        if changes == WHY:
+        if changes in (WHY, UNASKED):
             _make_causes(self.ready, runner)
             causes, cards = at_hand(Causes(answer.request)), self.ready.cards
             if cards is not None and causes is not None:

@@ -10,7 +10,7 @@ from starlette.routing import Route
 
 from transformer.refusal import Refusal
 from viz.run.line import relieved
-from viz.run.previews import LINE, WHY, Preview
+from viz.run.previews import LINE, UNASKED, WHY, Preview
 from viz.state.live_preview import of_session, open_previews
 
 MOST_BYTES = 2**16
@@ -22,7 +22,7 @@ All are successes: browsers report others as errors.
 """
 AHEAD = "ahead"
 """In the query of what is asked for before the click that it belongs to."""
-WHY_TEXT = json.dumps(WHY)
+WHY_TEXT, UNASKED_TEXT = json.dumps(WHY), json.dumps(UNASKED)
 PLAIN = {"Content-Type": "application/octet-stream", "Content-Encoding": "identity"}
 """Not compressed on the way: that takes longer than what it saves."""
 
@@ -58,8 +58,10 @@ async def _answer(request: Request) -> Response:
     if live.ready is None or (AHEAD in request.query_params and LINE.n_waiting):
         return Response(status_code=AS_ENTERED)  # a guess gives way to what somebody waits for
     over, loop = asyncio.Event(), asyncio.get_running_loop()
+    if changes == UNASKED_TEXT and LINE.n_free < 2:
+        return Response(status_code=AGAIN)  # whoever types finds a place
     study = Preview(live.ready, changes)
-    newest = live.newest_cards if changes == WHY_TEXT else live.newest
+    newest = live.newest_cards if changes in (WHY_TEXT, UNASKED_TEXT) else live.newest
     follower = newest.follow(study, partial(loop.call_soon_threadsafe, over.set))
     await over.wait()
     work = follower.work

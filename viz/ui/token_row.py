@@ -8,15 +8,17 @@ from typing import Any
 import streamlit as st
 
 from transformer import InputError
+from transformer.analysis.lost import may_lose
 from transformer.hugging_face.chat import chatting
 from transformer.recording import Checked, Recording
 from transformer.recording.hooks import plain_difference
 from viz.causes.card import signs
 from viz.causes.needs import is_quick
-from viz.components.token_rows.token_rows import TITLES, TokenRows, token_rows
+from viz.components.token_rows.token_rows import TITLES, Awaited, TokenRows, token_rows
 from viz.labels import counted, kind_name, kind_title, literal, number, percent
 from viz.run.previews import payload_of
 from viz.run.request import Answer
+from viz.run.settings import is_public
 from viz.state.focus import pin_token, pinned_tokens
 from viz.state.live_preview import preview, preview_address
 from viz.state.page import Page, Pane
@@ -172,8 +174,9 @@ def _tokens(page: Page, pane: Pane, previews: bool) -> Pane:
     address = preview_address()
     own = signs(pane)
     look: dict[str, Any] = {"pinned": pinned_tokens(pane), "signs": own}
-    look["is_awaited"] = own is None and _comes_by_itself(answer)
-    every: dict[str, Any] = {"address": address, "tint": _tint(pane)}
+    judges = page.has_card and not on_stage() and may_lose(pane.checkpoint, pane.recording)
+    look["awaited"] = _awaited(answer, judges) if own is None else ""
+    every: dict[str, Any] = {"address": address, "tint": _tint(pane), "judges": judges}
     every["alignment"] = pane.screen.alignment
     data = rows.data(payload_of(answer, rows), current_theme(), **every, **look)
     token_rows(
@@ -194,10 +197,17 @@ def _tokens(page: Page, pane: Pane, previews: bool) -> Pane:
     return page.below_tokens(pane)
 
 
-def _comes_by_itself(answer: Answer) -> bool:
-    """Tell whether the browser asks for the marks, though nobody points at a word."""
-    is_read = bool(answer.recording.target) and is_quick(answer)
-    return is_read and is_first(answer.request) and not on_stage()
+def _awaited(answer: Answer, judges: bool) -> Awaited:
+    """Return what the browser asks for, though nobody points at a word.
+
+    judges: whether the page says of this translation what left no trace. On a public server each
+    visitor pays for what they ask for, so only of what all see first it is said unasked.
+    """
+    if on_stage() or not answer.recording.target or not is_quick(answer):
+        return ""
+    if is_first(answer.request):
+        return "marks"
+    return "lost" if judges and not is_public() else ""
 
 
 def _tint(pane: Pane) -> str:

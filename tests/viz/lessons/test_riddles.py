@@ -143,7 +143,7 @@ def test_the_figures_of_two_meanings() -> None:
 def test_the_figures_of_lost_words() -> None:
     storm, office = "After the storm", "At the office"
     assert writes(storm, ("for", "three", "days")) == writes(storm)
-    assert list(evidence_of(at(storm)).omissions) == lost_words(at(storm))
+    assert list(evidence_of(at(storm)).lost_words) == lost_words(at(storm))
     assert writes(office, ("run", "out")) == writes(office)
     assert writes(office, ("again",)) == "Der Drucker hat kein Papier mehr."
     assert cost("A theft", "die", "whose") == pytest.approx(-0.91, abs=0.01)  # exp: 2.5 times

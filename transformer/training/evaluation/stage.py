@@ -25,7 +25,6 @@ from transformer.training.evaluation.translations import (
     translations,
 )
 from transformer.training.task import Scores, read_lines
-from transformer.words import text_words
 
 # The stage set: English sentences as an audience calls them out, each with a German translation.
 #
@@ -114,7 +113,7 @@ def _faults_of(
         yield "loops", f"“{repeated}” in "
 
 
-# Every lens against what hiding each source word costs, and omissions, on the stage set.
+# Every lens against what hiding each source word costs, and lost words, on the stage set.
 
 TITLE, N_SENTENCES = "Evidence", 50
 
@@ -123,8 +122,8 @@ def evaluate_evidence(checkpoint: Checkpoint, data: Path | None) -> Scores:
     """Each lens's rank correlation with hide and rate of first words, with their 95 % intervals.
 
     Both times 100, of sentences that lie evenly in the stage set. A lens that cannot be compared
-    is left out, and that is said, as are texts that the model cannot read. Then the omissions of
-    the whole stage set, each of which is said with its sentence.
+    is left out, and that is said, as are texts that the model cannot read. Then the words that are
+    lost in the whole stage set, each said with its sentence.
     """
     texts = [source for source, _ in stage_pairs()]
     some = texts[:: max(1, len(texts) // N_SENTENCES)][:N_SENTENCES]
@@ -138,30 +137,32 @@ def evaluate_evidence(checkpoint: Checkpoint, data: Path | None) -> Scores:
     scores: Scores = {"sentences": whole.n_sentences, "words": whole.n_words}
     for name, agreement in result.agreements.items():
         scores |= {f"{name}, {what}": value for what, value in _rows(agreement).items()}
-    scores |= _omissions(checkpoint, texts)
+    scores |= _lost(checkpoint, texts)
     return {f"{TITLE}, {what}": value for what, value in scores.items()}
 
 
-def _omissions(checkpoint: Checkpoint, texts: Sequence[str]) -> Scores:
-    """Count the words of the texts, and those of them that no written word needs."""
-    n_words, n_omitted, n_sentences = 0, 0, 0
-    for text in tqdm(texts, desc="Omissions", unit="sentence", dynamic_ncols=True):
+def _lost(checkpoint: Checkpoint, texts: Sequence[str]) -> Scores:
+    """Count the words of the texts that greedy decoding loses (`transformer/analysis/lost.py`)."""
+    n_read, n_lost, n_sentences = 0, 0, 0
+    for text in tqdm(texts, desc="Lost words", unit="sentence", dynamic_ncols=True):
         try:
             result = evidence(checkpoint, text)
         except InputError as error:
-            say(f"{TITLE}, omissions: {visible(text)}: left out: {error}")
+            say(f"{TITLE}, lost words: {visible(text)}: left out: {error}")
             continue
-        words = [result.source_words[i] for i in result.omissions]
-        if words:
-            target = " ".join(result.target_words)
-            say(f"{TITLE}, omissions: {', '.join(words)}: {text} -> {target}")
-        n_words += len(text_words(text))
-        n_omitted += len(words)
-        n_sentences += bool(words)
+        if result.not_judged:
+            say(f"{TITLE}: {result.not_judged}")
+            return {}
+        if result.lost:
+            spans, target = (each.text for each in result.lost), " ".join(result.target_words)
+            say(f"{TITLE}, lost words: {', '.join(spans)}: {text} -> {target}")
+        n_read += 1
+        n_lost += len(result.lost_words)
+        n_sentences += bool(result.lost)
+    hundreds = n_read / 100
     return {
-        "words of the stage set": n_words,
-        "omissions": n_omitted,
-        "sentences with an omission": n_sentences,
+        "lost words per hundred sentences": n_lost / hundreds,
+        "sentences that lose words, of a hundred": n_sentences / hundreds,
     }
 
 

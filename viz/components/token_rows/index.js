@@ -22,11 +22,10 @@ import { createAlignment, drawAlignment, pointLines } from "./alignment.js";
 import { createTint, drawTint } from "./tint.js";
 import { followTyping } from "./typing.js";
 
-// The signs of tokens, by their classes: the meaning of each.
-const SIGNS = {
-  parted: "looks at another word than it needs",
-  unneeded: "no written word needs it",
-};
+// The signs of tokens, by their classes: the meaning of each; that of the last stands above the target.
+const SIGNS = { parted: "looks at another word than it needs", lost: "" };
+
+const IDLE = 1000; // ms without a letter until what nobody has asked for is asked for
 
 const SEEN = ".chip:not(.silent)";
 
@@ -61,11 +60,13 @@ function create(root, sync) {
   const dispose = () => {
     silence.forEach((end) => end());
     view.lines.dispose();
+    clearTimeout(view.idle);
     tellWorth(root, undefined);
     typing.end();
   };
   const view = { root, sync, typing, dispose, name: "off", isAligned: false, late: null };
   view.marks = createMarks(root);
+  view.lost = createLost();
   view.key = element("span", "key signs dim");
   view.key.dir = "ltr"; // the words are English, whatever the tokens are
   view.tint = createTint((name) => {
@@ -81,7 +82,7 @@ function create(root, sync) {
   return view;
 }
 
-function update(view, { nonce, palette, pinned, signs, awaited, address, tint, alignment, payload }) {
+function update(view, { nonce, palette, pinned, signs, awaited, judges, address, tint, alignment, payload }) {
   const { root, sync, typing } = view;
   typing.listen(address);
   applyPalette(root, palette);
@@ -96,8 +97,11 @@ function update(view, { nonce, palette, pinned, signs, awaited, address, tint, a
   }
   if (accepts(sync, "tint", tint)) view.name = tint;
   if (accepts(sync, "alignment", alignment)) view.isAligned = alignment;
-  Object.assign(view, { palette, pinned, signs });
-  if (awaited && view.late?.of !== nonce) typing.awaitCards();
+  Object.assign(view, { palette, pinned, signs, judges });
+  const ask = () => view.late?.of !== nonce && typing.awaitCards(awaited === "lost");
+  clearTimeout(view.idle);
+  if (awaited === "lost") view.idle = setTimeout(ask, IDLE);
+  else if (awaited) ask();
   mark(view);
 }
 
@@ -127,6 +131,7 @@ function mark(view) {
     for (const each of Object.keys(SIGNS)) node.classList.toggle(each, each === name);
   }
   explain(view);
+  sayLost(view, given?.lost ?? []);
   const asked = root.querySelector(".chip.parted") ? "≠ ? " : ""; // who sees the sign finds what it means
   Object.assign(view.marks, { textContent: asked || "marks", ariaLabel: `${asked}marks` });
   tellWorth(root, given?.worth ?? null);
@@ -153,10 +158,35 @@ function createMarks(root) {
 // Their place is at the end of the first row, with or without signs, and as long as that line has room:
 // no line is added when they come, and the page below keeps its place.
 function explain({ root, key }) {
-  const names = Object.keys(SIGNS).filter((name) => root.querySelector(`.chip.${name}`));
+  const names = Object.keys(SIGNS).filter((name) => SIGNS[name] && root.querySelector(`.chip.${name}`));
   const parts = names.flatMap((name) => [element("span", `sample ${name}`), ` ${SIGNS[name]} `]);
   key.replaceChildren(...parts);
   key.title = names.map((name) => SIGNS[name]).join("; ");
+}
+
+// What left no trace, in a line above the target; a click says how that is known. Where it may come, the
+// line has its place before: the page below keeps its own.
+function createLost() {
+  const node = element("div", "lost-line");
+  node.setAttribute("role", "status");
+  node.dir = "ltr"; // the sentence is English, whatever the tokens are
+  return node;
+}
+
+function sayLost({ root, lost, judges }, [sentence = "", how = ""]) {
+  const first = root.querySelector(".tokens.target")?.previousElementSibling;
+  if (!first || !(judges || sentence)) lost.remove();
+  else if (lost.nextElementSibling !== first) first.before(lost);
+  if (lost.dataset.sentence === sentence) return;
+  lost.dataset.sentence = sentence;
+  const button = element("button", "dim");
+  button.type = "button";
+  button.title = how;
+  button.setAttribute("aria-expanded", "false");
+  button.append(element("span", "sample lost"), element("span", "what", sentence), element("span", "how", how));
+  button.onclick = () => button.setAttribute("aria-expanded", String(lost.classList.toggle("open")));
+  lost.classList.remove("open");
+  lost.replaceChildren(...(sentence ? [button] : []));
 }
 
 // With Shift the token is meant as a key, where it is a query, too.

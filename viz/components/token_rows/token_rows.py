@@ -121,14 +121,20 @@ class Signs:
 
     marks: Sequence[Mark] = ()
     worth: Worth | None = None
+    lost: tuple[str, ...] = ()
+    """The sentence that says what left no trace, and the one that says how that is known."""
 
     def data(self) -> dict[str, Any]:
         """Return them as the browser has them."""
         worth = None if self.worth is None else asdict(self.worth)
-        return {"marks": list(map(list, self.marks)), "worth": worth}
+        return {"marks": list(map(list, self.marks)), "worth": worth, "lost": list(self.lost)}
 
 
 # The sentence and its translation as tokens: the spine of every page.
+
+Awaited = Literal["", "marks", "lost"]
+"""The reason why the browser asks for the evidence by itself: none; everybody sees its marks; it
+says what is lost, for which it waits until nobody types and no other page asks."""
 
 TOKEN_ROWS = Component("token_rows")
 TITLES = {
@@ -173,24 +179,26 @@ class TokenRows:
         *,
         pinned: Sequence[tuple[str, int]] = (),
         signs: Signs | None = None,
-        is_awaited: bool = False,
+        awaited: Awaited = "",
+        judges: bool = False,
         address: str = "",
         tint: Tint = "off",
         alignment: bool = False,
     ) -> bytes:
         """pinned: tokens that stay marked, by side and position.
 
-        signs: of tokens, "parted" or "unneeded", whose meaning the row has at its end; and what
-        the sentences of pictures say of the evidence.
-        is_awaited: the browser asks for them, as they are not known yet.
+        signs: of tokens, "parted", whose meaning the row has at its end, or "lost", of which a
+        line above the target says more; and what the sentences of pictures say of the evidence.
+        awaited: the browser asks for them, as they are not known yet. judges: that line has its
+        place before anything is known.
         address: of previews, which answers what differs with data for the page's components.
         While a sentence is being typed they show these. tint: the measure by which written words
         are the deeper, the less sure the model was of them. alignment: whether lines
         lead from written words to those of the source that they look at most.
         """
         over = {"pinned": list(map(list, pinned)), "signs": signs and signs.data()}
-        look = {"address": address, "tint": tint, "alignment": alignment, "awaited": is_awaited}
-        return envelope(payload, theme, **over, **look)
+        look = {"address": address, "tint": tint, "alignment": alignment}
+        return envelope(payload, theme, **over, **look, awaited=awaited, judges=judges)
 
     def says(self, recording: Recording, decoding: Decoding | None = None, **state: Any) -> str:
         sides = zip(self.titles, (recording.source, recording.target), strict=True)

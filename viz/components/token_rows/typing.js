@@ -16,7 +16,7 @@ export function followTyping() {
   const typing = { address: "", field: null, before: null, wanted: null, latest: null };
   Object.assign(typing, { asked: 0, answered: 0, timer: 0, rest: 0, isEntered: false });
   Object.assign(typing, { answer: null, isHeld: false }); // of Enter
-  Object.assign(typing, { aim: null, ahead: null, isTrying: false, wish: null, isAwaited: false }); // of clicks
+  Object.assign(typing, { aim: null, ahead: null, isTrying: false, wish: null, isAwaited: false, isUnasked: false }); // of clicks
   const events = [
     [document, "focusin", ({ target }) => isField(target) && (typing.before = target.value)],
     [document, "input", (event) => typed(typing, event)],
@@ -36,8 +36,8 @@ export function followTyping() {
   typed(typing, { target: document.activeElement }); // before anybody listened
   return {
     listen: (address) => listen(typing, address),
-    awaitCards: () => {
-      typing.isAwaited = true;
+    awaitCards: (isUnasked) => {
+      Object.assign(typing, { isUnasked, isAwaited: true });
       wished(typing);
     },
     end: () => {

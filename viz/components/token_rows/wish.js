@@ -6,6 +6,7 @@ import { unpack } from "../kit/unpack.js";
 import { AGAIN, ANSWERED, SOON, isRunning, isTyping, partsOf, post } from "./asking.js";
 
 const WHY = { why: true }; // as viz/run/previews.py
+const UNASKED = { why: "unasked" };
 const SELDOM = 500; // ms at most between two requests
 
 // Where nobody awaits them it is a guess: it gives way to what others wait for, and may come to nothing.
@@ -22,13 +23,13 @@ export async function wished(typing) {
     if (!typing.address || isTyping(typing)) break; // the page of what is entered then asks for its own
     wish.isPosted = true;
     isGuess = !typing.isAwaited;
-    answer = await post(typing.address + (isGuess ? "?ahead" : ""), WHY);
+    answer = await post(typing.address + (isGuess ? "?ahead" : ""), typing.isUnasked ? UNASKED : WHY);
     pause = Math.min(1.5 * pause, SELDOM);
   }
   if (typing.wish === wish) typing.wish = null;
   if (answer.status === ANSWERED) announce(answer.bytes);
   else if (isGuess && typing.isAwaited) return wished(typing); // since then
-  if (answer.status !== AGAIN) typing.isAwaited = false;
+  if (answer.status !== AGAIN) Object.assign(typing, { isAwaited: false, isUnasked: false });
 }
 
 // Not a preview: they belong to the text that was entered, and wait for a pin.

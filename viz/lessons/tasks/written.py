@@ -1,6 +1,5 @@
 """Tasks on what a model wrote: what it was unsure of, left out, needed, or got wrong."""
 
-from transformer.causes.evidence import MOST
 from viz.lessons.riddles import (
     answers,
     bare,
@@ -96,8 +95,8 @@ def hint_left_out(subject: Subject, answer: Reply) -> str:
     assert isinstance(answer, int)
     number, name = answers(words_read(subject))[answer], options_left_out(subject)[answer]
     cost, word = _worth(subject, number)
-    if number in evidence_of(subject).omissions:
-        return f"“{name}” costs no word {MOST} nats either, but nothing is missing without it."
+    if number in evidence_of(subject).lost_words:
+        return f"“{name}” left no trace either, but nothing is missing without it."
     return f"“{name}” is not lost: hidden, it would cost “{word}” {cost:.2f} nats."
 
 

@@ -43,6 +43,7 @@ FOOT = (
 WITH_COVERAGE = (
     "Added to it is the coverage penalty, which is low where a source word was read too little."
 )
+BY_LOST = "The fewest lost words come first, whatever the score."
 WITHOUT = "The score is the log-probability of all tokens, the end included."
 DRAWN_FOOT = f"{WITHOUT} Chance wrote these texts: they are {IN_ORDER}, and none of them has won."
 DRAWN_HELP = "All texts that were drawn: their log-probabilities and lengths."
@@ -54,7 +55,8 @@ def _hypotheses(pane: Pane) -> dict[str, Exhibit]:
     decoding = decoding_of(pane)
     ranked, penalty = _ranked(pane), _penalty(pane)
     foot, curves = _foot(ranked, penalty), {}
-    if penalty is not None and len(ranked) > 1:
+    is_by_score = all(each.n_lost is None for each in ranked)
+    if penalty is not None and len(ranked) > 1 and is_by_score:
         has_plain = dict(pane.answer.request.options).get(PLAIN)
         base: Base = by_length if has_plain else by_gnmt  # whose power the divisor is
         says = f"{first_of_all(ranked, base)} {ONLY_RANKED_AGAIN}"
@@ -107,7 +109,7 @@ def _ranked(pane: Pane) -> list[Ranked]:
         text = written_text(pane.checkpoint, sources, each.ids)
         score = decoding.search.leaf(rank).score
         parts = each.log_prob, score.log_prob, score.length, score.divisor, score.coverage
-        ranked.append(Ranked(text, *parts, each.score))
+        ranked.append(Ranked(text, *parts, each.score, each.n_lost))
     return ranked
 
 
@@ -122,7 +124,9 @@ def _penalty(pane: Pane) -> float | None:
 def _foot(ranked: list[Ranked], penalty: float | None) -> str:
     if penalty is None:
         return WITHOUT
-    return f"{FOOT} {WITH_COVERAGE}" if any(each.coverage for each in ranked) else FOOT
+    more = [WITH_COVERAGE] * any(each.coverage for each in ranked)
+    more += [BY_LOST] * any(each.n_lost is not None for each in ranked)
+    return " ".join((FOOT, *more))
 
 
 HYPOTHESES = tuple(
