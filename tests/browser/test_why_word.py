@@ -3,6 +3,7 @@
 import re
 from itertools import product
 from pathlib import Path
+from typing import Any
 from urllib.parse import quote_plus
 
 import pytest
@@ -159,15 +160,30 @@ def test_the_word_that_is_needed_is_hidden_as_an_experiment(page: Page, address:
     becomes(lambda: row(page, "target"), list(map(bare_label, target)))
 
 
-def test_words_that_no_written_word_needs_are_hatched(page: Page, address: str) -> None:
-    text = "My colleague Ahmed speaks Arabic, French and Turkish."
-    visit(page, f"{address}/?checkpoint=en-de-1&text={quote_plus(text)}&decoding=greedy&kind=cross")
-    hatched = page.locator(".token-rows .chip.unneeded")
-    chip(page, "target", "spricht").hover()  # its card is made, and with it the marks of all
-    expect(hatched).to_have_text(["A", "hm", "ed"])
-    expect(hatched.first).to_have_attribute("title", re.compile("^No written word needs “Ahmed”"))
-    expect(hatched.first).to_have_css("background-image", re.compile("gradient"))
-    expect(page.get_by_role("group", name=re.compile("^source")).locator(".signs")).to_be_visible()
+AHMED = "My colleague Ahmed speaks Arabic, French and Turkish."
+
+
+@pytest.mark.parametrize("size", cases([DESKTOP, PHONE], {"a line above the target": DESKTOP}))
+def test_what_is_lost_is_said_unasked_and_moves_nothing(
+    page: Page, address: str, size: dict[str, int]
+) -> None:
+    page.set_viewport_size(size)
+    here = f"checkpoint=en-de-1&text={quote_plus(AHMED)}&decoding=greedy&kind=cross"
+    with page.expect_response(re.compile("/preview/")):
+        visit(page, f"{address}/?{here}")
+        target = page.locator(".token-rows .tokens.target")
+        expect(target).to_contain_text("spricht")
+        line, before = page.locator(".token-rows .lost-line"), target.bounding_box()
+    expect(line.locator(".what")).to_be_visible()
+    expect(line.locator(".what")).to_contain_text("“Ahmed”")
+    expect(page.locator(".token-rows .chip.lost")).to_have_text(["A", "hm", "ed"])
+    assert before == target.bounding_box()
+    box: Any = line.bounding_box()
+    assert box["y"] + box["height"] <= before["y"] and box["x"] + box["width"] <= size["width"]
+    how = line.locator(".how")
+    expect(how).to_be_hidden()
+    line.get_by_role("button").click()
+    expect(how).to_be_visible()
 
 
 def test_the_card_takes_the_place_of_the_picture_and_fills_a_wall(page: Page, address: str) -> None:

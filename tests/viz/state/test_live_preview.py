@@ -25,7 +25,7 @@ from viz.run import previews as preview_work
 from viz.run import request
 from viz.run.cache import CACHE
 from viz.run.line import PREVIEW, Line, Runner
-from viz.run.previews import WHY, Drawn, LivePreview, Preview, Ready
+from viz.run.previews import UNASKED, WHY, Drawn, LivePreview, Preview, Ready
 from viz.run.request import answer
 from viz.run.work import at_hand
 from viz.state import live_preview
@@ -474,6 +474,23 @@ def test_who_points_at_a_written_word_finds_its_card_made(
     card = unpack(payload.tobytes())[0]["card"]
     assert header["pins"] == [1] and "looks at" in json.dumps(card)
     assert [cards["style"], *cards["cards"][1]] == card
+
+
+@pytest.mark.parametrize("is_public", [False, True])
+def test_what_is_lost_is_asked_for_where_it_can_be_said_and_keeps_nobody_waiting(
+    is_public: bool, router: Router, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HEADSCOPE_PUBLIC", "yes" if is_public else "no")
+    app = start(checkpoint="en-de-small", text="The dog slept.", decoding="greedy")
+    tokens = unpack(given(app)["tokens"])[0]
+    assert tokens["judges"] and tokens["awaited"] == ("" if is_public else "lost")
+    causes = Causes(app.session_state["session"].answer.request)
+    unasked, address = json.dumps(UNASKED).encode(), address_of(app)
+    monkeypatch.setattr(Line, "n_free", 1)
+    assert post(router, address, unasked)[0] == AGAIN
+    monkeypatch.setattr(Line, "n_free", 2)
+    assert post(router, address, unasked)[0] == (AS_ENTERED if is_public else 200)
+    assert (at_hand(causes) is None) == is_public
 
 
 def test_a_click_is_taken_over_by_its_run_whatever_was_asked_ahead_after_it(

@@ -37,6 +37,18 @@ def test_worth_is_the_evidence_of_the_words_at_each_position(name: str) -> None:
     assert tuple(proof.hidden.shape) == (len(worth.words["target"]), len(worth.words["source"]))
 
 
+def test_what_is_lost_is_hatched_and_said() -> None:
+    text = "My colleague Ahmed speaks Arabic, French and Turkish."
+    answer = answer_of("en-de-1", text)
+    proof = evidence(answer.checkpoint, text, answer.recording.target)
+    signs = signs_of(answer.recording, proof)
+    hatched = [at for _, at, sign, _ in signs.marks if sign == "lost"]
+    assert [word_at(answer.recording.source, at).number for at in hatched] == [2, 2, 2]
+    assert "“Ahmed”" in signs.lost[0] and len(signs.lost) == 2
+    whole = answer_of("en-de", TEXTS["en-de"])
+    assert signs_of(whole.recording, evidence(whole.checkpoint, TEXTS["en-de"])).lost == ()
+
+
 def test_a_classifier_has_none() -> None:
     answer = answer_of("sentiment", "A gorgeous film.")
     signs = signs_of(answer.recording, evidence(answer.checkpoint, "A gorgeous film."))

@@ -89,8 +89,8 @@ SCORED = (
     "neulab/awesome-align). Evidence is how well a lens of cross-attention (the last layer, the "
     "mean of its heads) orders the source's words by what hiding each costs, on 50 sentences of "
     "the stage set: Spearman's correlation, and how often its first word is the most expensive "
-    "one, both times 100, with 95 % bootstrap intervals over sentences. Omissions are words of the "
-    "stage set's sources that cost no written word 0.15 nats when hidden."
+    "one, both times 100, with 95 % bootstrap intervals over sentences. Lost words are those of "
+    "the stage set's sources without a trace in what greedy decoding writes."
 )
 
 
