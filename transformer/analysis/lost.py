@@ -48,29 +48,39 @@ hide what the other one says."""
 _ENGLISH = """
 'd 'll 'm 're 's 've a about above according across after again against ago all along already also
 although always am among an and another any anyone anything are around as at away back be because
-been before behind being below between both but by can comes could did do does doing done down
-during e.g each either else etc even ever every everybody everyone far few for from get gets
-getting go goes going gone got had has have having he her here herself him himself his how however
-i i.e if in into is it its itself just least let let's like lot made make makes many may me might
-mine more most much must my myself n't neither never no nobody nor not nothing now of off often on
-once one ones only onto or other ought our ourselves out over own past per please quite rather
-really respectively same shall she should since so some somebody someone something still such take
-taken takes taking than that the their them themselves then there these they this those though
-through to too took toward towards under until up upon us used very via was we well went were what
-when where whether which while who whom whose why will with within without would yes yet you your
-yours yourself
+been before behind being below between both but by came can come comes coming could did do does
+doing done down during e.g each either else etc even ever every everybody everyone far few for
+from gave get gets getting give given gives giving go goes going gone got had has have having he
+her here herself him himself his how however i i.e if in into is it its itself just least let
+let's like lot made make makes many may me might mine more most much must my myself n't neither
+never no nobody nor not nothing now of off often on once one ones only onto or other ought our
+ourselves out over own past per please put puts putting quite rather really respectively same
+shall she should since so some somebody someone something still such take taken takes taking than
+that the their them themselves then there these they this those though through to too took toward
+towards under until up upon us used very via was we well went were what when where whether which
+while who whom whose why will with within without would yes yet you your yours yourself
 """
-FUNCTION_WORDS = dict.fromkeys(("en", "eng"), frozenset(_ENGLISH.split()))
-"""Language -> its function words and light verbs, whose work others do: nothing is said of them. A
-language without such a list is not judged."""
+_ENGLISH_PHRASES = """
+a bit of, a couple of, a number of, a pair of, a piece of, as long as, as soon as, by means of,
+deal of, due to, great number of, in addition to, in front of, in order to, in spite of, in terms
+of, instead of, kind of, kinds of, large number of, lots of, no longer, no matter, on behalf of,
+on top of, pairs of, pieces of, plenty of, prior to, regardless of, sort of, sorts of, with regard
+to, with respect to
+"""
+_OF_ENGLISH = (*_ENGLISH.split(), *_ENGLISH_PHRASES.strip().replace("\n", " ").split(", "))
+FUNCTION_WORDS = dict.fromkeys(("en", "eng"), frozenset(_OF_ENGLISH))
+"""Language -> its function words and light verbs, and phrases that do the work of one: nothing is
+said of them, since others do it as well. A language without such a list is not judged."""
+LONGEST = 3
+"""Words of such a phrase, at most."""
 OPENS = (
     *("across", "at", "by", "during", "for", "from", "in"),
     *("into", "of", "on", "through", "to", "with"),
 )
 """Function words that a span may begin with, as in *for three days*."""
 NOT_LISTED = (
-    "Lost words are not looked for: nothing says that {} reads English, and function words are "
-    "listed of English alone."
+    "Lost words are not looked for: nothing says that {} reads English, and of other languages no "
+    "function words are listed."
 )
 
 
@@ -151,7 +161,8 @@ def lost_spans(
     places = [i for i, group in enumerate(word_groups(source)) if not source[group[0]].special]
     stems = {i: words[i].lower().removesuffix("s" * (len(words[i]) > 3)) for i in places}
     often = Counter(stems.values())
-    content = {i for i in places if _is_content(words[i], stop_words)}
+    phrases = _phrases(words, stop_words)
+    content = {i for i in places if i not in phrases and _is_content(words[i], stop_words)}
     sure = {i for i in content - closed if costs[i] < LOST and often[stems[i]] == 1}
 
     def is_near(i: int) -> bool:
@@ -176,6 +187,18 @@ def _is_content(word: str, stop_words: Collection[str]) -> bool:
     plain = word.lower().replace("’", "'")
     is_listed = plain in stop_words or plain.split("'")[0] in stop_words
     return len(word) > 1 and any(map(str.isalnum, word)) and not is_listed
+
+
+def _phrases(words: Sequence[str], stop_words: Collection[str]) -> set[int]:
+    """Number the words that are in a listed phrase, such as *in front of*."""
+    plain, runs = [word.lower() for word in words], range(2, LONGEST + 1)
+    return {
+        i + k
+        for n in runs
+        for i in range(len(words) - n + 1)
+        if " ".join(plain[i : i + n]) in stop_words
+        for k in range(n)
+    }
 
 
 def losses(
