@@ -6,6 +6,8 @@ from random import Random
 from tests.fuzz.checkpoints import emptied
 from tests.fuzz.damage import damaged_bytes, no_file, strange_json
 from tests.fuzz.kind import Attempt, Kind
+from transformer.corpus.carriers import FILE as CARRIERS
+from transformer.corpus.carriers import shipped_carriers
 from transformer.corpus.labels import Atlas, labels
 from transformer.corpus.shipped import FILE, FOLDER, shipped_survey
 from transformer.corpus.summary import read_survey
@@ -24,6 +26,7 @@ def start(folder: Path) -> Attempt:
     first, *_ = shipped.survey.heads
     command = Survey(shipped.survey.n_sentences, (first,)).to_json()
     certainty = (TRANSLATOR / FOLDER / CERTAINTY).read_text()
+    carriers = (TRANSLATOR.parent / "en-de" / FOLDER / CARRIERS).read_text()
 
     def attempt(random: Random) -> None:
         if random.random() < 0.5:
@@ -33,6 +36,11 @@ def start(folder: Path) -> Attempt:
             usual = emptied(folder / "certainty") / CERTAINTY
             usual.write_text(strange_json(random, certainty))
             read_certainty(usual.parent)
+            return
+        if random.random() < 0.1:
+            groups = emptied(folder / "carriers" / FOLDER) / CARRIERS
+            groups.write_text(strange_json(random, carriers))
+            shipped_carriers(groups.parent.parent)
             return
         file = emptied(folder / "tried") / FILE
         file.write_text(strange_json(random, content))

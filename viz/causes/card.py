@@ -131,8 +131,6 @@ def _worth_signs(recording: Recording, evidence: Evidence) -> Worth | None:
     )
 
 
-
-
 # The text that is written without the word that a pinned one needs most.
 
 

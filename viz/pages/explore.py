@@ -6,6 +6,7 @@ from dataclasses import astuple, replace
 from transformer.analysis.reading import Reading, lenses
 from viz.app_packages import st
 from viz.causes.card import is_enlarged
+from viz.causes.change import offer_change
 from viz.causes.parts import card_parts, drawer
 from viz.causes.studies import (
     awaits_costs,
@@ -172,8 +173,11 @@ def _large(pane: Pane, exhibits: Mapping[str, Exhibit]) -> None:
 
 
 def _over_sentences(pane: Pane) -> None:
-    """A link to what this head does in other sentences, and which heads do what is pinned."""
+    """What changes the sentence, a link to what this head does in other ones, and which heads do
+    what is pinned.
+    """
     with st.container(key="foot", horizontal=True, vertical_alignment="center"):
+        offer_change(pane)
         draw_link("What does this head do?", at_head(pane.screen, astuple(pane.selection)))
         if pane.recording.vector is not None:
             draw_link("How alike is another sentence?", put(pane.screen, page="decode"))

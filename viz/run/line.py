@@ -35,6 +35,9 @@ EVERY = 0.5
 """Seconds between two times that who waits is told."""
 PATIENCE = 1.0
 """Seconds after which rank counts no more: nobody waits for ever."""
+END, ENTERED, PREVIEW, WORK, IDLE = -1, 0, 1, 2, 3
+"""Ranks: the end of the process, texts that were entered, texts that are being typed, work that
+goes on for long, and work that nobody waits for: its rank counts however long it takes."""
 
 
 @dataclass(eq=False)
@@ -127,7 +130,8 @@ class Line:
             self._n_free += 1
 
     def _rank(self, each: _Waiting) -> int:
-        return 0 if self._clock() - each.since > self.patience else each.rank
+        is_late = self._clock() - each.since > self.patience and each.rank != IDLE
+        return 0 if is_late else each.rank
 
 
 class Place:
@@ -166,9 +170,6 @@ class Place:
 
 # The line for a device: one step of one piece of work at a time, in the order of their ranks.
 
-END, ENTERED, PREVIEW, WORK = -1, 0, 1, 2
-"""Ranks: the end of the process, texts that were entered, texts that are being typed, work that
-goes on for long."""
 LONGEST_STEP = 5.0
 """Seconds that the end of the process waits for."""
 
@@ -267,7 +268,8 @@ class Steps:
         self._place.give_way(to_equals=is_long)
         self._go_on()
         now = time.perf_counter()
-        self._has_waited = now - start >= self._place.line.patience
+        is_late = now - start >= self._place.line.patience
+        self._has_waited = is_late and self._place.rank != IDLE
         if is_long or self._has_waited:
             self._since = now
 

@@ -6,6 +6,7 @@ from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from math import inf
 from os import cpu_count
 from typing import Any, ClassVar, Protocol
 from weakref import WeakKeyDictionary
@@ -24,7 +25,7 @@ from viz.run.line import PREVIEW, Line, Runner
 from viz.run.operating import timed
 from viz.run.request import Answer, Request, answer, make_answer, make_request
 from viz.run.settings import is_public
-from viz.run.work import Newest, Study, at_hand, finish
+from viz.run.work import Follower, Newest, Study, at_hand, finish, follow
 from viz.theme import Theme
 
 # The cost of a preview, counted in multiplications and cells: never by a clock.
@@ -86,6 +87,8 @@ BESIDE = "edits_b"
 """Among changes: the edits of the answer beside that of the page, which stays as it is."""
 LINE = Line(min(4, max(2, cpu_count() or 2)))
 """The places at which previews are made, for all sessions together."""
+OFFER = {"offer": True}
+"""Changes of who has nothing to wait for: what the page may offer is sought meanwhile."""
 RECENT = 3
 """Previews that a session keeps until the next run."""
 
@@ -109,6 +112,15 @@ class Drawn:
         return self.picture.data(payload, self.theme, **state)
 
 
+@dataclass(frozen=True)
+class Offer:
+    """What a page offers once it is known, though nobody waits for it."""
+
+    study: Study[Any]
+    data: Callable[[Any], bytes | None]
+    """Packs what is offered, for a browser; None: nothing is."""
+
+
 @dataclass(frozen=True, eq=False)
 class Ready:
     """The answer and the pictures of a run of a page that came to its end."""
@@ -119,6 +131,7 @@ class Ready:
     """Makes the cards of all written words, where the page has a card."""
     is_first: bool = False
     """It is what everybody sees first: no visitor pays for its causes."""
+    offer: Offer | None = None
 
 
 @dataclass(frozen=True)
@@ -208,6 +221,10 @@ class LivePreview:
     """Makes the cards of the run that goes on, as `Ready` has them."""
     is_first: bool = False
     """True: the run that goes on shows what everybody sees first."""
+    offer: Offer | None = None
+    """What the run that goes on offers once it is known."""
+    sought: Follower[Any] | None = None
+    """The study of the last offer that was asked for."""
     there: Callable[[str], str | None] | None = None
     """Makes the part of the page that links change, as HTML, for the query of one of them."""
     newest: Newest = field(default_factory=lambda: Newest(LINE))
@@ -215,6 +232,19 @@ class LivePreview:
     """Keeps what a person waits for, who may point elsewhere and still wants the marks."""
     recent: deque[Pictures] = field(default_factory=lambda: deque(maxlen=RECENT))
     """The last that were made: one may have been asked for ahead of a click that did not come."""
+
+    def seek(self, study: Study[Any], on_over: Callable[[], object]) -> Follower[Any]:
+        """Wait for the study of an offer, in place of the one before. on_over: of a follower."""
+        before, self.sought = self.sought, follow(study, on_over=on_over)
+        self.sought.seen = inf
+        if before is not None:
+            before.stop()
+        return self.sought
+
+    def seek_no_more(self) -> None:
+        """Stop waiting for it: another text is typed."""
+        if self.sought is not None:
+            self.sought.stop()
 
     def taken(self, request: Request) -> list[Pictures]:
         """The recent previews of this request; none is kept any longer."""

@@ -15,7 +15,7 @@ from transformer.refusal import Refusal
 from viz.components.kit.picture import NothingLeft
 from viz.exhibits.exhibit import Exhibit
 from viz.run.cache import CACHE, bytes_of
-from viz.run.line import WORK, Line, OnWait, Place, Runner
+from viz.run.line import IDLE, WORK, Line, OnWait, Place, Runner
 
 # A study: whatever takes time, as a value that says what is asked and how it comes about.
 
@@ -324,8 +324,10 @@ def keep_at_hand(work: Work[Any]) -> None:
 
 
 def n_going_on() -> int:
-    """Count the studies that go on, of all sessions; several may wait for one."""
-    return len(_going_on)
+    """Count the studies that go on, of all sessions; several may wait for one. Those that nobody
+    waits for keep nobody from anything.
+    """
+    return sum(study.rank != IDLE for study in tuple(_going_on))
 
 
 def latest(study: Study[Value]) -> Value | None:

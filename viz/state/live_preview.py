@@ -14,7 +14,7 @@ from weakref import WeakValueDictionary
 
 from transformer.causes import Evidence
 from viz.components.kit.picture import Picture
-from viz.run.previews import Derive, Drawn, LivePreview, Ready, is_small, keep_payload
+from viz.run.previews import Derive, Drawn, LivePreview, Offer, Ready, is_small, keep_payload
 from viz.run.request import Answer, Request, keep_answer
 from viz.run.settings import base_path
 from viz.state.state import current_theme, session
@@ -50,12 +50,12 @@ def previewed(request: Request, answer: Answer | None) -> Iterator[None]:
     if answer is None or replace(request, text="") != replace(answer.request, text=""):
         follows = False  # the checkpoint that is chosen cannot be opened
     live.is_drawing, live.drawn = True, [] if follows else None
-    live.cards, live.is_first = None, False
+    live.cards, live.is_first, live.offer = None, False, None
     try:
         yield
         drawn = live.drawn or []
         leads = any(each.leads for each in drawn)
-        ready = (live.cards, live.is_first)
+        ready = (live.cards, live.is_first, live.offer)
         live.ready = Ready(answer, drawn, *ready) if answer and leads else None
     finally:
         live.is_drawing = False
@@ -89,6 +89,11 @@ def preview_cards(cards: Callable[[Evidence], bytes], is_first: bool) -> None:
     """
     live = _live()
     live.cards, live.is_first = cards, is_first
+
+
+def preview_offer(offer: Offer) -> None:
+    """Let a browser that is at rest ask for what the page may offer."""
+    _live().offer = offer
 
 
 def let_links_ask(there: Callable[[str], str | None]) -> str:

@@ -10,7 +10,7 @@ from starlette.routing import Route
 
 from transformer.refusal import Refusal
 from viz.run.line import relieved
-from viz.run.previews import LINE, UNASKED, WHY, Preview
+from viz.run.previews import LINE, OFFER, UNASKED, WHY, LivePreview, Preview
 from viz.state.live_preview import of_session, open_previews
 
 MOST_BYTES = 2**16
@@ -22,7 +22,7 @@ All are successes: browsers report others as errors.
 """
 AHEAD = "ahead"
 """In the query of what is asked for before the click that it belongs to."""
-WHY_TEXT, UNASKED_TEXT = json.dumps(WHY), json.dumps(UNASKED)
+WHY_TEXT, UNASKED_TEXT, OFFER_TEXT = map(json.dumps, (WHY, UNASKED, OFFER))
 PLAIN = {"Content-Type": "application/octet-stream", "Content-Encoding": "identity"}
 """Not compressed on the way: that takes longer than what it saves."""
 
@@ -55,6 +55,10 @@ async def _answer(request: Request) -> Response:
         return Response(status_code=AS_ENTERED)
     if live.is_drawing:
         return Response(status_code=AGAIN)
+    if changes == OFFER_TEXT:
+        return await _offered(live)
+    if "text" in json.loads(changes):
+        live.seek_no_more()
     if live.ready is None or (AHEAD in request.query_params and LINE.n_waiting):
         return Response(status_code=AS_ENTERED)  # a guess gives way to what somebody waits for
     over, loop = asyncio.Event(), asyncio.get_running_loop()
@@ -73,6 +77,25 @@ async def _answer(request: Request) -> Response:
         return Response(status_code=AS_ENTERED)
     live.recent.append(work.latest)
     return Response(work.latest.data, headers=PLAIN)
+
+
+async def _offered(live: LivePreview) -> Response:
+    """What the page of the last run offers, once it is known; asked again where that was ended."""
+    offer = None if live.ready is None else live.ready.offer
+    if offer is None:
+        return Response(status_code=AS_ENTERED)
+    over, loop = asyncio.Event(), asyncio.get_running_loop()
+    follower = live.seek(offer.study, partial(loop.call_soon_threadsafe, over.set))
+    await over.wait()
+    work = follower.work
+    if follower.is_stopped or work.was_left:
+        return Response(status_code=AGAIN)
+    if work.error is not None:
+        relieved(work.error)
+    data = offer.data(work.latest) if work.is_whole else None
+    if data is None:
+        return Response(status_code=AS_ENTERED)
+    return Response(data, headers=PLAIN)
 
 
 async def _changes(request: Request) -> str | None:

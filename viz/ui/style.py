@@ -206,6 +206,7 @@ _CSS = """
     display: none;
   }
   .st-key-foot { min-height: 1.75rem; }
+  .st-key-foot .st-key-change-offer { flex: 0 0 100%; } /* a line of its own: nothing moves */
   .st-key-foot button { min-height: 1.75rem; padding-block: 0; }
   .st-key-foot button p { line-height: 1.2; }
   /* A table of Streamlit's fades where it is cut, as ours do (viz/painters/table_html.py). */

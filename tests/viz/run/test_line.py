@@ -53,6 +53,18 @@ def test_who_has_waited_for_long_goes_by_rank_no_more() -> None:
     line.leave()
 
 
+def test_what_nobody_waits_for_is_last_however_long_it_waits() -> None:
+    now = [0.0]
+    line = Line(patience=1.0, clock=lambda: now[0])
+    line.enter()
+    with ThreadPoolExecutor(5) as pool:
+        asked = {"idle": line_module.IDLE, "other idle": line_module.IDLE, "work": 2}
+        order = queue(line, asked, pool)
+        now[0] = 100.0
+        line.leave()
+    assert order == ["work", "idle", "other idle"]
+
+
 def test_only_those_who_are_before_it_are_given_way() -> None:
     line, order = Line(clock=lambda: 0.0), list[str]()
     line.enter(1)

@@ -320,6 +320,7 @@ AT = "scripts"
 """Their place below the app's own."""
 FIRST = (
     "address",
+    "change_offer",
     "figure_drop",
     "head_grid",
     "head_view",

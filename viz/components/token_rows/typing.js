@@ -1,10 +1,12 @@
 // The sentence field while somebody types: a preview of each text is asked for, and when they rest it
 // is entered, so that the address holds what is on the screen.
 
+import { SEEK_EVENT } from "../kit/offers.js";
 import { AIM_EVENT, DROPPED_EVENT, PREVIEW_EVENT, TRY_EVENT, TYPED } from "../kit/preview.js";
 import { WISH_EVENT } from "../kit/word_cards.js";
 import { AGAIN, ANSWERED, SOON, announcePreview, isRunning, isTyping, partsOf, post } from "./asking.js";
 import { aimed, tried } from "./clicks.js";
+import { seek } from "./seeking.js";
 import { wished } from "./wish.js";
 
 const REST = 500; // ms after the last letter until it is entered
@@ -17,6 +19,7 @@ export function followTyping() {
   Object.assign(typing, { asked: 0, answered: 0, timer: 0, rest: 0, isEntered: false });
   Object.assign(typing, { answer: null, isHeld: false }); // of Enter
   Object.assign(typing, { aim: null, ahead: null, isTrying: false, wish: null, isAwaited: false, isUnasked: false }); // of clicks
+  typing.isSeeking = false;
   const events = [
     [document, "focusin", ({ target }) => isField(target) && (typing.before = target.value)],
     [document, "input", (event) => typed(typing, event)],
@@ -28,6 +31,7 @@ export function followTyping() {
     [window, TRY_EVENT, (event) => tried(typing, event)],
     [window, AIM_EVENT, ({ detail }) => aimed(typing, detail)],
     [window, WISH_EVENT, () => wished(typing)],
+    [window, SEEK_EVENT, () => seek(typing)],
   ];
   for (const [node, name, heard] of events) node.addEventListener(name, heard, true);
   const observer = new MutationObserver(() => ran(typing));
@@ -57,6 +61,7 @@ function listen(typing, address) {
   const isFirst = !typing.address;
   typing.address = address;
   if (isFirst) askAgain(typing);
+  seek(typing);
 }
 
 function isField(node) {

@@ -1,0 +1,37 @@
+"""The button that changes what is written comes by itself, does what it says, and moves nothing."""
+
+import pytest
+from playwright.sync_api import Locator, Page, expect
+
+from tests.browser.server import becomes, painted
+from tests.browser.test_app import parameter, row, visit
+
+pytestmark = [pytest.mark.browser, pytest.mark.same_page]
+
+DOGS = "He has two small dogs and a big black cat."
+
+
+def offer(page: Page) -> Locator:
+    return page.locator(".change-offer button")
+
+
+def boxes(page: Page) -> list[object]:
+    places = [".st-key-foot", ".head-view[data-nonce] .stage", ".st-key-foot a"]
+    return [page.locator(place).first.bounding_box() for place in places]
+
+
+def test_it_comes_into_its_place_and_changes_the_sentence(page: Page, address: str) -> None:
+    visit(page, address)
+    expect(page.locator(".head-view[data-nonce]")).to_have_count(1)
+    painted(page)
+    before = boxes(page)
+    expect(offer(page)).to_have_text("Switch off the 2 heads that carry nicht")
+    assert boxes(page) == before
+    offer(page).click()
+    becomes(lambda: parameter(page, "edits"), "head-off:cross.1.7/head-off:cross.2.7")
+    expect(offer(page)).to_be_hidden()
+    expect(page.locator(".text-lines dd").nth(1)).not_to_contain_text("nicht")
+    becomes(lambda: "nicht" in row(page, "target"), False)
+    page.get_by_role("button", name="Undo").click()
+    becomes(lambda: parameter(page, "edits"), None)
+    expect(offer(page)).to_be_visible()

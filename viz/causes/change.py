@@ -1,0 +1,149 @@
+"""The button that changes what is written: its heads are searched while nobody waits for them."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, ClassVar
+
+from transformer.causes.change import Carriers, ChangeSearch, SmallestChange, searching_change
+from transformer.checkpoint import CheckpointError, shipped_path
+from transformer.corpus.carriers import ShippedCarriers, shipped_carriers
+from transformer.decoding.decode import decoding_methods
+from transformer.edits import edits_of
+from transformer.inputs import InputError
+from transformer.refusal import visible
+from viz.components.change_offer.change_offer import Button, change_offer
+from viz.components.kit.browser import digest, pack
+from viz.components.kit.picture import NothingLeft
+from viz.edit_words import edit_text
+from viz.labels import counted
+from viz.run.cache import keep
+from viz.run.line import IDLE, Runner
+from viz.run.previews import Offer
+from viz.run.request import Answer, Request, answer
+from viz.run.settings import is_public
+from viz.run.work import Study, at_hand
+from viz.state.changing import edit
+from viz.state.fingerprints import has_mark
+from viz.state.limits import charge
+from viz.state.live_preview import preview_offer
+from viz.state.page import Pane
+from viz.state.requests import is_first
+from viz.state.state import current_theme
+
+# The study of the fewest heads without which a sentence is written otherwise.
+
+
+@dataclass(frozen=True)
+class FindChange(Study[ChangeSearch]):
+    """The search for the smallest change of what is written, by the decoding of a request."""
+
+    rank: ClassVar[int] = IDLE
+
+    request: Request
+
+    def run(self, before: ChangeSearch | None, runner: Runner) -> Iterator[ChangeSearch]:
+        """Raises NothingLeft for a model whose heads are not searched."""
+        request, plain = self.request, answer(self.request, runner)
+        if plain.decoding is None:
+            raise NothingLeft("Nothing is written.")
+        steps = runner.steps(plain.checkpoint.model)
+        options = dict(request.options) | request.decided
+        known = carriers_of(request.checkpoint, request.version)
+        at = plain.checkpoint, request.text, plain.decoding, request.method, options, known
+        try:
+            yield from steps.of(searching_change(*at, steps.give_way))
+        except InputError as error:
+            raise NothingLeft(str(error)) from error
+
+
+def carriers_of(checkpoint: str, version: int) -> Carriers | None:
+    """The heads that are known to carry the negation of a checkpoint; None where none are."""
+    shipped = _shipped(checkpoint, version)
+    if shipped is None or not has_mark(checkpoint, shipped.fingerprint):  # it was trained anew
+        return None
+    return shipped.carriers
+
+
+@keep(16)
+def _shipped(checkpoint: str, version: int) -> ShippedCarriers | None:
+    """Read what is kept beside its files of this version."""
+    try:
+        return shipped_carriers(shipped_path(checkpoint))
+    except CheckpointError:  # a damaged file beside the weights takes nothing from the page
+        return None
+
+
+# The button: asked for by a browser that is at rest, or there at once where it is known.
+
+
+def offer_change(pane: Pane) -> None:
+    """Draw the button, or keep its place; nothing where no head of the model could be searched."""
+    last = pane.answer
+    if not _can_change(last):
+        return
+    study, of = FindChange(last.request), digest(repr(last.request).encode())
+    is_plain = pane.request == last.request and not last.request.edits
+    search = at_hand(study) if is_plain else None
+    is_sought = is_plain and search is None and _may_seek(study)
+    if is_sought:
+        preview_offer(Offer(study, partial(_packed, last, of)))
+    button = None if search is None else _button(last, of, search)
+    change_offer(of, current_theme(), button, is_sought, _take)
+
+
+def _take(edits: Any) -> None:
+    edit(map(str, edits_of(edits)))
+
+
+def _can_change(last: Answer) -> bool:
+    """Tell whether it is a text that a model of ours writes by itself, through cross-attention, and
+    not by chance: there each change of the model is another draw.
+    """
+    request, method = last.request, decoding_methods().get(last.request.method)
+    if method is None or method.needs_target or request.branch or request.follows is not None:
+        return False
+    is_ours = not last.checkpoint.family.is_watched and "cross" in last.recording.attentions
+    return is_ours and all(option.name != "seed" for option in method.options)
+
+
+def _may_seek(study: FindChange) -> bool:
+    """Tell whether it is sought unasked: a visitor of a public server pays for their own text."""
+    if not is_public() or is_first(study.request):
+        return True
+    try:
+        charge(study)
+    except InputError:
+        return False
+    return True
+
+
+def _packed(last: Answer, of: str, search: ChangeSearch) -> bytes | None:
+    button = _button(last, of, search)
+    return None if button is None else pack(button)
+
+
+def _button(last: Answer, of: str, search: ChangeSearch) -> Button | None:
+    change = search.change
+    if change is None:
+        return None
+    heads = ", ".join(edit_text(each, last.recording) for each in change.heads)
+    return {
+        "of": of,
+        "parts": [*map(visible, parts_of(change))],
+        "title": visible(f"{heads}. Then the model writes: {change.text}"),
+        "edits": [*map(str, change.heads)],
+    }
+
+
+def parts_of(change: SmallestChange) -> tuple[str, ...]:
+    """Say what a click does: words, and by turns with them words of the text, to be quoted."""
+    n, of = len(change.heads), change.difference
+    heads = "the head" if n == 1 else f"the {counted(n, 'head', 'heads')}"
+    if change.is_known:
+        carry = "carries" if n == 1 else "carry"
+        return (f"Switch off {heads} that {carry} ", of.gone)
+    if of.kind == "number":
+        return (f"Switch off {heads} without which ", of.gone, " becomes ", of.came)
+    lost = "is lost" if " " not in of.gone else "are lost"
+    return (f"Switch off {heads} without which ", of.gone, f" {lost}")
