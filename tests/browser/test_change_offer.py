@@ -35,3 +35,24 @@ def test_it_comes_into_its_place_and_changes_the_sentence(page: Page, address: s
     page.get_by_role("button", name="Undo").click()
     becomes(lambda: parameter(page, "edits"), None)
     expect(offer(page)).to_be_visible()
+
+
+def test_it_goes_with_its_sentence(page: Page, address: str) -> None:
+    """While somebody types it is not there; where nothing is found its place stays empty."""
+    visit(page, f"{address}/?text={DOGS.replace(' ', '+')}")
+    expect(offer(page)).to_have_text("Switch off the head without which kleine is lost")
+    field = page.get_by_label("Sentence", exact=True)
+    with page.expect_response(lambda it: "/preview/" in it.url and it.status == 204):
+        field.fill("It rains.")
+        expect(offer(page)).to_be_hidden()  # 204: it was sought for this text, and is not offered
+    becomes(lambda: parameter(page, "text"), "It rains.")
+    expect(offer(page)).to_be_hidden()
+    field.fill(DOGS)
+    expect(offer(page)).to_be_visible()
+
+
+def test_by_keyboard(page: Page, address: str) -> None:
+    visit(page, f"{address}/?text={DOGS.replace(' ', '+')}")
+    offer(page).press("Enter")
+    becomes(lambda: parameter(page, "edits"), "head-off:cross.2.0")
+    becomes(lambda: "".join(row(page, "target")[:5]), "ErhatzweiHundeund")

@@ -185,8 +185,8 @@ def searching_change(
 
     search = ChangeSearch()
     yield search
-    known = () if carriers is None else carriers.groups
-    for group in known if has_negation(plain.text, language) else ():
+    first = () if carriers is None else carriers.groups
+    for group in first if has_negation(plain.text, language) else ():
         change = without(group, is_known=True)
         search = replace(search, n_decoded=search.n_decoded + 1)
         if change is not None and change.difference.kind == "negation":

@@ -49,8 +49,8 @@ class FindChange(Study[ChangeSearch]):
             raise NothingLeft("Nothing is written.")
         steps = runner.steps(plain.checkpoint.model)
         options = dict(request.options) | request.decided
-        known = carriers_of(request.checkpoint, request.version)
-        at = plain.checkpoint, request.text, plain.decoding, request.method, options, known
+        carriers = carriers_of(request.checkpoint, request.version)
+        at = plain.checkpoint, request.text, plain.decoding, request.method, options, carriers
         try:
             yield from steps.of(searching_change(*at, steps.give_way))
         except InputError as error:

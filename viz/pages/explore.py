@@ -173,8 +173,8 @@ def _large(pane: Pane, exhibits: Mapping[str, Exhibit]) -> None:
 
 
 def _over_sentences(pane: Pane) -> None:
-    """What changes the sentence, a link to what this head does in other ones, and which heads do
-    what is pinned.
+    """A button that changes the sentence, a link to what this head does in other ones, and which
+    heads do what is pinned.
     """
     with st.container(key="foot", horizontal=True, vertical_alignment="center"):
         offer_change(pane)

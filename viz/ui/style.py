@@ -184,6 +184,14 @@ _CSS = """
   }
   .st-key-decided * { scroll-margin-bottom: -21rem; } /* it is in sight already */
   .st-key-proof { min-height: 13rem; }
+  .more-button {
+    min-height: 2.5rem; padding: 0 0.9rem; border: 1px solid var(--grid); border-radius: 0.5rem;
+    background: var(--background); color: var(--text); font: inherit; cursor: pointer;
+  }
+  .more-button:hover { border-color: var(--dim); }
+  [data-more="known"] .more-button .open, html:not([data-more="known"]) .more-button .close {
+    display: none;
+  }
   @media print {
     [data-testid="stLayoutWrapper"]:has(> .st-key-decided) { position: static; max-height: none; }
   }
@@ -197,15 +205,7 @@ _CSS = """
     background: var(--surface); border: 1px solid var(--grid);
   }
   /* The picture above it is as high as it leaves room: what pins bring is as high as a sentence. */
-  .more-button {
-    min-height: 2.5rem; padding: 0 0.9rem; border: 1px solid var(--grid); border-radius: 0.5rem;
-    background: var(--background); color: var(--text); font: inherit; cursor: pointer;
-  }
-  .more-button:hover { border-color: var(--dim); }
-  [data-more="known"] .more-button .open, html:not([data-more="known"]) .more-button .close {
-    display: none;
-  }
-  .st-key-foot { min-height: 1.75rem; }
+  .st-key-foot { min-height: 1.75rem; row-gap: 0.4rem; }
   .st-key-foot .st-key-change-offer { flex: 0 0 100%; } /* a line of its own: nothing moves */
   .st-key-foot button { min-height: 1.75rem; padding-block: 0; }
   .st-key-foot button p { line-height: 1.2; }

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from transformer import Checkpoint, InputError, decode, load_checkpoint
+from transformer.__main__ import main
 from transformer.causes.change import Carriers, has_negation
 from transformer.checkpoint import CheckpointError
 from transformer.corpus.carriers import (
@@ -45,13 +46,29 @@ def test_the_shipped_ones_are_of_the_shipped_weights(checkpoint: Checkpoint) -> 
     assert has_negation(plain.text, "de") and not has_negation(without.text, "de")
 
 
-def test_a_group_is_kept_that_removes_most_negations(checkpoint: Checkpoint) -> None:
-    found = find_carriers(checkpoint, "", [*SENTENCES, "x " * 5000], "de")
-    assert found is not None and found.n_sentences == 2
+def test_the_command_keeps_a_group_that_removes_most_negations(
+    checkpoint: Checkpoint, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    data = tmp_path / "sentences.txt"
+    data.write_text("\n".join([*SENTENCES, "x " * 5000]))
+    options = ["--language", "de", "--data", str(data), "--out", str(tmp_path / FOLDER)]
+    assert main(["carriers", "en-de", *options, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["sentences"] == 2
+    found = shipped_carriers(tmp_path)
+    assert found is not None and is_marked(SHIPPED, found.fingerprint)
     assert 2 * found.n_removed[-1] > found.n_sentences
     for group, n in zip(found.carriers.groups, found.n_removed, strict=True):
         texts = [decode(checkpoint, it, method="beam", edits=group).text for it in SENTENCES[:2]]
         assert n == sum(not has_negation(it, "de") for it in texts) > 0
+
+
+def test_the_smallest_change_in_a_shell(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["smallest-change", "en-de", SENTENCES[0], "--json"]) == 0
+    result = json.loads(capsys.readouterr().out)
+    assert result["heads"] == [str(ONE), str(OTHER)] and result["gone"] == "nicht"
+    assert main(["smallest-change", "en-de", SENTENCES[2]]) == 0
+    assert "none" in capsys.readouterr().out
+    assert main(["smallest-change", "sentiment", SENTENCES[2]]) == 1
 
 
 def test_sentences_without_a_negation_are_refused(checkpoint: Checkpoint) -> None:

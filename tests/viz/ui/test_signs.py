@@ -43,7 +43,7 @@ def test_what_is_lost_is_hatched_and_said() -> None:
     proof = evidence(answer.checkpoint, text, answer.recording.target)
     signs = signs_of(answer.recording, proof)
     hatched = [at for _, at, sign, _ in signs.marks if sign == "lost"]
-    assert [word_at(answer.recording.source, at).number for at in hatched] == [2, 2, 2]
+    assert [answer.recording.source_words.at(at).number for at in hatched] == [2, 2, 2]
     assert "“Ahmed”" in signs.lost[0] and len(signs.lost) == 2
     whole = answer_of("en-de", TEXTS["en-de"])
     assert signs_of(whole.recording, evidence(whole.checkpoint, TEXTS["en-de"])).lost == ()
