@@ -39,7 +39,13 @@ else:  # each run of a session
 
     first, *others = sorted(pages.values(), key=lambda page: page.order)
     links = {
-        st.Page(lambda: None, title=page.title, url_path=page.name, default=page is first): page
+        st.Page(
+            lambda: None,
+            title=page.title,
+            url_path=page.name,
+            default=page is first,
+            visibility="hidden" if page.lesson else "visible",
+        ): page
         for page in (first, *others)
     }
     groups: dict[str, list[Any]] = {}

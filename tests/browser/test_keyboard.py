@@ -156,12 +156,12 @@ def test_the_navigation_names_the_open_page_at_every_width(page: Page, address: 
     open_app(page, f"{address}/decode")
     expect(page.get_by_role("button", name="Look · Decode", exact=True)).to_be_visible()
     expect(page.get_by_role("button", name="Learn", exact=True)).to_be_visible()
-    go_to(page, "Learn", "Masks")
-    expect(page.get_by_role("button", name="Learn · Masks", exact=True)).to_be_visible()
+    go_to(page, "Learn", "Gallery")
+    expect(page.get_by_role("button", name="Learn · Gallery", exact=True)).to_be_visible()
     expect(page.get_by_role("button", name="Look", exact=True)).to_be_visible()
     page.set_viewport_size(PHONE)
     opens = page.get_by_test_id("stExpandSidebarButton")
     said = "node => getComputedStyle(node, '::after').content"
-    becomes(lambda: opens.evaluate(said), '"Masks"')
+    becomes(lambda: opens.evaluate(said), '"Gallery"')
     place = opens.bounding_box()
     assert place is not None and place["x"] + place["width"] <= PHONE["width"]

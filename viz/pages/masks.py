@@ -241,5 +241,7 @@ PAGE = Page(
     11,
     draw,
     exhibits=lambda pane: _exhibits_of(_batch(pane)),
+    lesson="masks",
+    invites="Play with the masks of two sentences of your own",
     subject="Which cells of attention are masked when sentences of different length are one batch",
 )

@@ -187,4 +187,6 @@ PAGE = Page(
     shows="nothing",
     exhibits=lambda pane: cost_exhibits(*sizes_on(pane), None),
     subject="The cost of attention beside that of recurrence and convolution",
+    lesson="why-attention",
+    invites="Play with the costs of layers, at any length and size",
 )

@@ -303,7 +303,12 @@ def over_training(screen: Screen, place: HeadPlace) -> Screen:
 # The addresses of other pages over the text that is on the screen.
 
 
-def elsewhere(screen: Screen, page: str, **choices: Any) -> str:
-    """The address of another page over the same text, checkpoint and decoding."""
+def over_text(screen: Screen, page: str, **choices: Any) -> Screen:
+    """Another page over the same text, checkpoint and decoding."""
     of_request = {name: getattr(screen, name) for name in REQUEST}
-    return link(Screen(page, **of_request, **choices))
+    return Screen(page, **of_request, **choices)
+
+
+def elsewhere(screen: Screen, page: str, **choices: Any) -> str:
+    """The address of the same."""
+    return link(over_text(screen, page, **choices))

@@ -191,6 +191,10 @@ class Page:
     edits: Literal["none", "own", "shown", "made"] = "none"
     """The model that it shows: unchanged ("none"), as it is changed ("shown"), or so that a click
     changes it ("made"); "own": its answer is of the model unchanged, and the page tells changes."""
+    lesson: str = ""
+    """The lesson that asks about what it shows, and opens it: it is in no menu."""
+    invites: str = ""
+    """The words of that link."""
     fields: type | None = None
     """The record of its own choices, where viz/page_fields.py declares none: `Screen.of`."""
 

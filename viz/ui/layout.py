@@ -28,7 +28,7 @@ from viz.state.branching import follow_decision
 from viz.state.changing import stay_with_words
 from viz.state.checkpoints import at_start, checkpoint_names, is_here, open_linked, title
 from viz.state.fingerprints import meant, name_weights
-from viz.state.focus import elsewhere, pinned_target
+from viz.state.focus import elsewhere, over_text, pinned_target
 from viz.state.live_preview import previewed
 from viz.state.page import (
     PAGES,
@@ -42,11 +42,13 @@ from viz.state.page import (
 )
 from viz.state.requests import is_usual, request_of_page
 from viz.state.state import current_theme, fail, mend, mend_head, note, session, warn
+from viz.stories.reading import shipped_stories
 from viz.talks.stage import ask_presenter, is_asked, on_stage, open_scene
 from viz.talks.stories import Dropped
 from viz.talks.story import tell_story
 from viz.talks.story_drafts import keep_draft
 from viz.ui.branches import branches
+from viz.ui.controls import draw_link
 from viz.ui.experiment import experiment, offer_edit, say_unchanged
 from viz.ui.header import header, turn_to
 from viz.ui.notes import made_with, of_figure, other_path, other_weights
@@ -228,6 +230,9 @@ def _draw_pictures(page: Page, pane: Pane, pane_here: Pane) -> None:
             if not page.tells:
                 tell_story()
     with st.container(key="page"), timed("page"):
+        if page.lesson and not on_stage():
+            title = shipped_stories()[page.lesson].title
+            draw_link(f"← Lesson: {title}", over_text(pane.screen, "lessons", story=page.lesson))
         _arrange(page, pane_here)
     if page.shows == "sentence":
         with st.container(key="decided", gap="xsmall"):

@@ -15,6 +15,7 @@ from tests.representatives import cases
 from tests.transformer.watch.hugging_face import build
 from tests.viz.ui.test_app import ROOT, start
 from transformer import decode, load_checkpoint, record
+from transformer.discover import discover
 from viz.components.kit.browser import unpack
 from viz.lessons.answers import read_entries
 from viz.lessons.exercise import NEEDS, read_task
@@ -287,7 +288,9 @@ def opened_by(lesson: str, **query: str) -> list[dict[str, str]]:
     while any(each.label == "Show me" for each in app.button):
         press(app, "Show me")
     links = " ".join(html.unescape(each.proto.body) for each in app.get("html"))
-    found = re.findall(r'href="([^"]*)">Open this on its own page', links)
+    invitations = (it.invites for it in discover("viz.pages", "PAGE").values() if it.invites)
+    words = "|".join(map(re.escape, ("Open this on its own page", *invitations)))
+    found = re.findall(rf'href="([^"]*)">(?:{words})<', links)
     return [dict(parse_qsl(urlsplit(each).query)) for each in found]
 
 

@@ -215,7 +215,7 @@ def _scene(
         key = f"{lesson.name} {number}"
         draw_picture(exercise.shows, replace(pane, result=answer), place, key, opened)
     if is_over and (exercise.shows or scene.screen.page != FIRST_PAGE):
-        words = "Open this on its own page"
+        words = PAGES[opened.page].invites or "Open this on its own page"
         st.html(_links(scene.heading, (words, link(opened))))
     return remark
 

@@ -15,11 +15,12 @@ from viz.pages.training.heads import snapshots_of
 from viz.run.request import Answer, Request, about, make_request
 from viz.screen import Screen
 from viz.state.checkpoints import shipped_names, title
-from viz.state.focus import elsewhere
-from viz.state.page import Pane
+from viz.state.focus import elsewhere, over_text
+from viz.state.page import PAGES, Pane
 from viz.state.state import session
 from viz.stories.reading import stories_of
 from viz.stories.story import Story
+from viz.ui.controls import draw_link
 from viz.ui.progress import whole
 
 # The cards of all lessons: what each is about, how long it takes, and how far one is.
@@ -61,6 +62,10 @@ def list_lessons() -> None:
         "of the translator, with sentences of their own."
     )
     st.html(_cards(in_order(), session().screen))
+    st.markdown("Without questions:")
+    for page in PAGES.values():
+        if page.lesson:
+            draw_link(page.invites, over_text(session().screen, page.name))
 
 
 def in_order() -> list[Story]:
