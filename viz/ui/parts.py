@@ -73,6 +73,8 @@ class Part:
     """True: a study is seen as far as it is, with what is above it; else once it is whole."""
     asks: Callable[[Pane, Study[Any]], bool] = lambda pane, study: True
     """Tell whether a study that grows may begin; where not, draws what begins it."""
+    is_offered: Callable[[Pane], bool] = lambda pane: True
+    """Tell whether the model has any of it; where not, an address alone leads to why not."""
 
 
 @dataclass(frozen=True)
@@ -119,9 +121,14 @@ class Parts:
         self._draw(pane, self.part_on(pane), None)
 
     def _named(self, pane: Pane) -> Part:
-        titles = {name: part.title for name, part in self.parts.items()}
+        chosen = self.name_on(pane)
+        titles = {
+            name: part.title
+            for name, part in self.parts.items()
+            if name == chosen or part.is_offered(pane)
+        }
         hidden: Any = {"label_visibility": "hidden" if self.has_labels else "collapsed"}
-        name = choose_one(self.label, self.name, titles, self.name_on(pane), **hidden)
+        name = choose_one(self.label, self.name, titles, chosen, **hidden)
         part = self.parts[name]
         if part.says:
             st.caption(literal(part.says), help=help_of(*part.words))

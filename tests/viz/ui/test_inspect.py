@@ -45,8 +45,7 @@ def use(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def inspect(part: str = "modules", **query: str) -> AppTest:
-    app = start(page="inspect", **query)
-    widget(app.segmented_control, "inspect").set_value(part).run()
+    app = start(page="inspect", inspect=part, **query)
     assert not app.exception
     return app
 
@@ -184,14 +183,18 @@ def test_heads_that_are_not_found_end_in_a_sentence(
     use(tmp_path, monkeypatch)
     app = inspect("circuits")
     assert "where XLNetLMHeadModel keeps the projections" in app.info[0].value
-    widget(app.segmented_control, "inspect").set_value("positions").run()
+    app = inspect("positions")
     assert "None of its tensors is named like a table" in app.info[0].value
 
 
 def test_positions_only_where_they_are_learned(
     folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert "no learned positions" in inspect("positions").info[0].value
+    app = inspect()
+    assert "Positions" not in widget(app.segmented_control, "inspect").options
+    app = inspect("positions")  # an address that worked says why there is nothing
+    assert "no learned positions" in app.info[0].value
+    assert "Positions" in widget(app.segmented_control, "inspect").options
     other = tmp_path / "other"
     other.mkdir()
     (other / "sentiment").symlink_to(SHIPPED / "sentiment")

@@ -129,7 +129,7 @@ PAGE = Page(
     "heads",
     "Heads",
     "Model",
-    6,
+    5,
     draw,
     shows="checkpoint",
     exhibits=_exhibits,

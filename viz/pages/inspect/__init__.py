@@ -239,7 +239,7 @@ PAGE = PARTS.page(
     "inspect",
     "Inspect",
     "Model",
-    7,
+    6,
     shows="checkpoint",
     subject="What the files of a checkpoint hold",
 )

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from torch import Tensor
 
+from transformer.checkpoint import CheckpointError
 from transformer.config import ModelConfig
 from transformer.inspection.survey import Inspection
 from transformer.inspection.tensor_statistics import (
@@ -411,4 +412,13 @@ def _note(name: str, table: Tensor) -> str:
     return f"The rows of {name}{first}.{fixed} Some models leave their first rows unused. "
 
 
-POSITIONS = Part("Positions", _position_exhibits, _choose_table, draw=_draw_positions)
+def _has_table(pane: Pane) -> bool:
+    try:
+        return bool(position_tables(inspected(key_of(pane))))
+    except CheckpointError:  # the part that is shown says why
+        return False
+
+
+POSITIONS = Part(
+    "Positions", _position_exhibits, _choose_table, draw=_draw_positions, is_offered=_has_table
+)

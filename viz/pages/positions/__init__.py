@@ -54,8 +54,8 @@ def draw(pane: Pane) -> None:
 PAGE = Page(
     "positions",
     "Positions",
-    "Look",
-    5,
+    "Model",
+    7,
     draw,
     exhibits=lambda pane: _parts(pane).exhibits(pane),
     edits="shown",
