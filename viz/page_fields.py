@@ -57,12 +57,12 @@ class DecodeFields:
     """The texts of all decoding methods are open."""
 
 
-# The choices of Experiment: a tool, its settings, and the order of its results.
+# The choices of Sweep: a tool, its settings, and the order of its results.
 
 
 @dataclass(frozen=True)
 class ExperimentFields:
-    """The choices of Experiment."""
+    """The choices of Sweep."""
 
     experiment: str | None = choice(NAME)
     """Its name; None: the first one."""

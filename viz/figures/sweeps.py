@@ -1,4 +1,4 @@
-"""Figures of Experiment: the worth of each head, alone, in pairs and over sentences, and
+"""Figures of Sweep: the worth of each head, alone, in pairs and over sentences, and
 patches.
 """
 

@@ -14,6 +14,7 @@ from viz.page_fields import DecodeFields, HeadsFields
 from viz.screen import Screen, link
 from viz.state.checkpoints import checkpoint_names, title
 from viz.state.fingerprints import meant, unnamed
+from viz.state.page import PAGES
 from viz.state.requests import first_example
 from viz.state.state import change, session, warn
 from viz.stories.markdown import as_html
@@ -185,7 +186,8 @@ def screen_words(screen: Screen) -> str:
 
 
 def _parts(screen: Screen) -> Iterator[str]:
-    yield screen.page.replace("_", " ").capitalize()
+    page = PAGES.get(screen.page)
+    yield screen.page.replace("_", " ").capitalize() if page is None else page.title
     is_map, is_decode = screen.page in ("explore", "compare"), screen.page == "decode"
     decode_as = screen.of(DecodeFields).decode_as or "" if is_decode else ""
     place = list(_head(screen, is_map)) if _has_head(screen, decode_as) else []

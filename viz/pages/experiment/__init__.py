@@ -1,4 +1,6 @@
-"""Experiment: the model is changed in many ways, one after the other, and the effects compared."""
+"""Sweep, `experiment` in an address: the model is changed in many ways, one after the other, and
+the effects compared.
+"""
 
 from viz.page_fields import ExperimentFields
 from viz.pages.experiment.patch import PATCH
@@ -6,7 +8,7 @@ from viz.pages.experiment.sweep import SWEEP
 from viz.ui.parts import Parts
 
 PARTS = Parts(
-    "Experiment",
+    "Sweep",
     "experiment",
     {"sweep": SWEEP, "patch": PATCH},
     chosen=lambda pane: pane.screen.of(ExperimentFields).experiment,
@@ -15,7 +17,7 @@ PARTS = Parts(
 )
 PAGE = PARTS.page(
     "experiment",
-    "Experiment",
+    "Sweep",
     "Look",
     4,
     edits="own",

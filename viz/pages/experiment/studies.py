@@ -1,4 +1,4 @@
-"""The studies of Experiment: heads off, pairs, sentences; and the question before a sweep."""
+"""The studies of Sweep: heads off, pairs, sentences; and the question before a sweep."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -22,7 +22,7 @@ from viz.screen import FIRST_PAGE, Screen, choose
 from viz.state.page import Pane
 from viz.state.state import change
 
-# The studies of Experiment: heads off, pairs of them, heads over sentences, and patches.
+# The studies of Sweep: heads off, pairs of them, heads over sentences, and patches.
 
 
 @dataclass(frozen=True)
