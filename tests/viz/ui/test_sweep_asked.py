@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from tests.viz.ui.test_app import folder, start
-from viz.pages.experiment.studies import HeadAblation, HeadsOverSentences
+from viz.pages.experiment.studies import FirstHeads, HeadAblation, HeadsOverSentences
 from viz.run.cache import CACHE
 from viz.screen import choose, parse, value_of
 
@@ -29,6 +29,19 @@ def test_a_sweep_waits_for_its_button(folder: Path, query: dict[str, str], study
     again = start(**query)  # it is known by now
     assert study in again.session_state["session"].studies
     assert not [each for each in again.button if each.label.startswith("Begin the sweep")]
+
+
+@pytest.mark.parametrize(
+    ("query", "says"), [(PLAIN, "24 runs, about 45 seconds"), (OVER, "48 runs, about 1 second")]
+)
+def test_it_says_how_long_the_first_heads_took(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, query: dict[str, str], says: str
+) -> None:
+    """Each is off in a forced pass in 20 ms, and its output is written anew in 2 s."""
+    CACHE.clear()
+    monkeypatch.setattr(FirstHeads, "run", lambda study, before, runner: iter([(0.02, 2.0)]))
+    app = start(**query)
+    assert any(each.label.endswith(f": {says}") for each in app.button)
 
 
 def test_a_scene_of_a_story_begins_it(folder: Path) -> None:

@@ -36,6 +36,10 @@ from viz.ui.saving import download, for_a_paper
 from viz.ui.showing import show, show_table
 
 TITLE = "The patches follow"
+NO_OTHER = (
+    "Enter a sentence A of as many tokens, or press Example: each state and each head of A is put "
+    "into the sentence above, and maps show how far each turns its output towards that of A."
+)
 EXAMPLES = {
     "source": ("I see the cat in the garden.", "I see the dog in the garden."),
     "text": ("This film was wonderful.", "This film was horrible."),
@@ -64,6 +68,8 @@ def patch_page(pane: Pane) -> None:
     try:
         if growth := _patches(pane):
             _effects(pane, growth)
+        else:
+            note(NO_OTHER)
     except Refusal as error:
         note(error)
         _tokens(pane, other.strip())

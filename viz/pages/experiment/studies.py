@@ -1,14 +1,23 @@
 """The studies of Sweep: heads off, pairs, sentences; and the question before a sweep."""
 
+import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from transformer.analysis.ablation import Ablation, Synergy, ablating, pairs_of, strongest
+from transformer.analysis.ablation import (
+    Ablation,
+    Synergy,
+    ablating,
+    pairs_of,
+    strongest,
+    sweeping,
+)
 from transformer.analysis.corpus_sweep import sweep_sentences
 from transformer.analysis.patching import Patching, patching
 from transformer.analysis.tables import Line
 from transformer.checkpoint import Checkpoint
+from transformer.decoding.decode import decode
 from transformer.edits import Edit
 from transformer.inputs import InputError
 from viz.app_packages import st
@@ -21,6 +30,7 @@ from viz.run.work import Study, at_hand, finish, latest
 from viz.screen import FIRST_PAGE, Screen, choose
 from viz.state.page import Pane
 from viz.state.state import change
+from viz.ui.progress import paid
 
 # The studies of Sweep: heads off, pairs of them, heads over sentences, and patches.
 
@@ -134,13 +144,40 @@ class Patches(Study[Patching]):
 
 # The question before a sweep: it takes long, so it begins when somebody asks for it.
 
-WRITTEN, READ = 1.5, 0.05
-"""A run with a head off beside the first answer, which was written with all heads and shared its
-steps with others: where the text is written again, and where a forced pass is all."""
-PER_SECOND = 1e10
-"""Multiplications and additions that a thread of a processor does, about."""
+TRIED = 0.25
+"""Seconds after which enough heads were tried to know how long one takes."""
 ROUND = (1, 2, 5, 10, 15, 20, 30, 45, 60)
 """Seconds that are said; more is said in minutes."""
+
+
+@dataclass(frozen=True)
+class FirstHeads(Study[tuple[float, float]]):
+    """The seconds that one head takes: to be off in a forced pass, and until all is written anew.
+
+    They are measured here and now, as a machine may be slow, or busy.
+    """
+
+    request: Request
+
+    def run(
+        self, before: tuple[float, float] | None, runner: Runner
+    ) -> Iterator[tuple[float, float]]:
+        plain = answer(self.request, runner)
+        checkpoint, text = plain.checkpoint, self.request.text
+        target = plain.recording.target if plain.decoding is not None else None
+        options = dict[str, Any](self.request.options) | self.request.decided
+        steps, written = runner.steps(checkpoint.model), 0.0
+        with steps.one():
+            begun = time.perf_counter()
+            sweep = next(sweeping(checkpoint, text, target))
+            read = (time.perf_counter() - begun) / (1 + len(sweep.edits))
+            begun = time.perf_counter()
+            for n, edit in enumerate(sweep.edits if target is not None else (), 1):
+                decode(checkpoint, text, self.request.method, edits=(edit,), **options)
+                written = (time.perf_counter() - begun) / n
+                if written * n >= TRIED:
+                    break
+        yield read, written
 
 
 def asks(pane: Pane, study: Study[Any]) -> bool:
@@ -152,25 +189,22 @@ def asks(pane: Pane, study: Study[Any]) -> bool:
     is_chosen = isinstance(study, HeadPairs) or pane.screen.story is not None
     if own.sweep_asked or is_chosen or at_hand(study) is not None:
         return True
-    attentions = pane.recording.attentions.values()
-    n_heads = sum(each.n_layers * each.n_heads for each in attentions)
-    n, cost = n_heads, WRITTEN
-    if isinstance(study, HeadsOverSentences):
-        n, cost = n_heads * len(study.sentences), READ
-    takes = about_time(cost * n * _seconds(pane))
+    measured = paid(FirstHeads(pane.answer.request), st.empty())
+    if measured is None:
+        return False
+    attentions, (read, written) = pane.recording.attentions.values(), measured
+    n = n_heads = sum(each.n_layers * each.n_heads for each in attentions)
+    takes = n_heads * (read + written)
+    if isinstance(study, HeadsOverSentences):  # none is written again
+        n = n_heads * len(study.sentences)
+        is_part = pane.checkpoint.family.continues  # what it writes was read with the text
+        beside = pane.answer.decoding.text if is_part and pane.answer.decoding is not None else ""
+        length = len(pane.answer.request.text + beside)
+        takes = n_heads * read * sum(map(len, study.sentences)) / max(1, length)
     begin = guarded(lambda: change(sweep_asked=True))
-    st.button(f"Begin the sweep: {counted(n, 'run', 'runs')}, {takes}", on_click=begin)
+    runs = counted(n, "run", "runs")
+    st.button(f"Begin the sweep: {runs}, {about_time(takes)}", on_click=begin)
     return False
-
-
-def _seconds(pane: Pane) -> float:
-    """The time of an answer; the first one of a server took longer than any that follows."""
-    decoding = pane.answer.decoding
-    if decoding is None:
-        return pane.answer.seconds
-    n_tokens = len(decoding.target) * len(decoding.hypotheses)
-    n_weights = sum(each.numel() for each in pane.checkpoint.model.parameters())
-    return min(pane.answer.seconds, 2 * n_weights * n_tokens / PER_SECOND)
 
 
 def about_time(seconds: float) -> str:
