@@ -79,12 +79,12 @@ PLACES = {
     "stories": {"": ("Save the story as MD", "Save the story as HTML")},
 }
 """Page -> what is chosen there -> the files that it has then."""
-MAKE = {"download", "Rows"}
+MAKE = {"download", "offer_file", "Rows"}
 """Functions whose first argument is the text of a download's button."""
 OF_ENCODERS = {"Vectors as CSV"}
 """The page of a model that gives a text's vector: see test_opening.py."""
 NO_PAPER = {"explore", "gallery", "lessons", "stories"}
-"""Pages whose figures are elsewhere: in Save, and on the pages that they lead to."""
+"""Pages without figures of their own; all files of Explore's are opened anyway."""
 PAPERS = {name: FIGURES[at % 4] for at, name in enumerate(PLACES) if name not in NO_PAPER}
 """A page -> a file of its figure: each file is made in one way, whatever the page."""
 DRAWN = ".js-plotly-plot .main-svg, [data-nonce]"
@@ -118,16 +118,17 @@ def test_every_download_gives_a_file_that_opens(
             query = f"draft={a_draft(page, address)}"
         path = "" if name == "explore" else name
         visit(page, f"{address}/{path}?checkpoint=copy&{query}")
-        if name == "explore":
-            page.get_by_test_id("stPopover").filter(has_text="Save").get_by_role("button").click()
+        if name != "stories":  # a story's files are what its page is for
+            open_menu(page)
         for title in expected:
             expect(buttons.filter(has_text=title).first).to_be_visible()
         painted(page)
+        is_first = name in PAPERS and query == next(iter(PLACES[name]))
+        expected = (*expected, *([PAPERS[name]] if is_first else []))
         for button in buttons.get_by_role("button").all():
-            title = next(filter(button.inner_text().endswith, expected))
-            check(downloaded(page, button), title, reader, tmp_path)
-        if name in PAPERS and query == next(iter(PLACES[name])):
-            check_papers(page, reader, tmp_path, PAPERS[name])
+            title = next(filter(button.inner_text().endswith, (*expected, *FIGURES)))
+            if title in expected:
+                check(downloaded(page, button), title, reader, tmp_path)
 
 
 @pytest.mark.thorough
@@ -138,22 +139,20 @@ def test_every_figure_for_a_paper_opens(
     """Of each page all files of the first, of what else is there one."""
     for at, (query, expected) in enumerate(PLACES[name].items()):
         visit(page, f"{address}/{name}?checkpoint=copy&{query}")
+        open_menu(page)
         for title in expected:
             if title != ROWS:
                 titled = page.get_by_test_id("stDownloadButton").filter(has_text=title)
                 expect(titled.first).to_be_visible()
         painted(page)
         if expected != ("Modules as CSV",):
-            check_papers(page, reader, tmp_path, *FIGURES[: 1 if at else None])
+            for title in FIGURES[: 1 if at else None]:
+                button = page.get_by_test_id("stDownloadButton").filter(has_text=title).first
+                check(downloaded(page, button.get_by_role("button")), title, reader, tmp_path)
 
 
-def check_papers(page: Page, reader: Page, folder: Path, *titles: str) -> None:
-    papers = page.get_by_test_id("stPopover").filter(has_text="For a paper")
-    papers.first.get_by_role("button").click()
-    for title in titles:
-        button = page.get_by_test_id("stDownloadButton").filter(has_text=title).first
-        check(downloaded(page, button.get_by_role("button")), title, reader, folder)
-    page.keyboard.press("Escape")
+def open_menu(page: Page) -> None:
+    page.get_by_test_id("stPopover").filter(has_text="Save").get_by_role("button").click()
 
 
 def titles() -> set[str]:
@@ -161,14 +160,14 @@ def titles() -> set[str]:
     trees = (ast.parse(file.read_text("utf-8")) for file in (ROOT / "viz").rglob("*.py"))
     calls = (node for tree in trees for node in ast.walk(tree) if isinstance(node, ast.Call))
     named = (it for it in calls if isinstance(it.func, ast.Name) and it.func.id in MAKE)
-    first = (call.args[0] for call in named)  # the frame hands on what a page says in its Rows
-    return {str(ast.literal_eval(it)) for it in first if not isinstance(it, ast.Attribute)}
+    first = (call.args[0] for call in named)  # what is handed on was said where it was made
+    return {str(it.value) for it in first if isinstance(it, ast.Constant)}
 
 
 def a_draft(page: Page, address: str) -> str:
     """The code of a story with one scene."""
     visit(page, f"{address}/?checkpoint=copy")
-    page.get_by_test_id("stPopover").filter(has_text="Save").get_by_role("button").click()
+    open_menu(page)
     painted(page)
     page.get_by_role("button", name=ADD).click()
     page.wait_for_function("new URLSearchParams(location.search).get('draft')")

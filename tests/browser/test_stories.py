@@ -28,7 +28,9 @@ def test_screens_become_a_story_that_is_saved_and_opened(
     becomes(lambda: bool(parameter(page, "draft")), True)
     code = parameter(page, "draft")
     visit(page, f"{address}/decode?checkpoint=copy&text=9+9&step=1&draft={code}")
-    box.get_by_role("button", name=ADD).click()  # the sidebar has one, too
+    page.get_by_test_id("stPopover").filter(has_text="Save").get_by_role("button").click()
+    painted(page)
+    page.get_by_role("button", name=ADD).click()
     expect(page.get_by_text("Added as scene 2")).to_be_visible()
     to_stories = page.get_by_test_id("stToast").get_by_role("link", name="Stories")
     expect(to_stories).to_have_attribute("href", f"./stories?draft={code}")

@@ -38,6 +38,7 @@ from viz.state.state import change, current_theme, note
 from viz.talks.stage import on_stage
 from viz.theme import Theme
 from viz.ui.progress import grow, paid
+from viz.ui.save_menu import is_menu_open
 from viz.ui.showing import files_of, show
 
 # The cards of an answer's written words: the one that is pinned, and the others ahead of a pin.
@@ -219,7 +220,9 @@ def why_word(pane: Pane, place_of: PlaceOf, is_ahead: bool = True) -> None:
         verdict = evidence.verdicts[pane.recording.target_words.at(place).number]
         if verdict.needs is not None and verdict.kind != "held by the prefix":
             written_without(pane, verdict.needs, evidence.source_words[verdict.needs])
-        with files_of(pane, word_exhibits(pane, place)["why"].exhibit(evidence), "why"):
+        if is_menu_open():
+            files_of(pane, word_exhibits(pane, place)["why"].exhibit(evidence), "why")
+        with st.container(horizontal=True):
             _hide_buttons(pane, evidence, place)
             if pane.screen.page == FIRST_PAGE and not is_enlarged(pane):
                 _enlarge()

@@ -38,7 +38,7 @@ from viz.state.requests import decoding_of_search, request_of
 from viz.state.state import bound, change, note
 from viz.ui.controls import choose_one
 from viz.ui.progress import grow
-from viz.ui.saving import download
+from viz.ui.save_menu import offer_file
 from viz.ui.showing import files_of, show, show_with_files
 
 WRITE_HELP = "The output begins with all before it and this word, and is decoded from there."
@@ -112,7 +112,8 @@ def _draw_contrast(pane: Pane, place: int, exhibits: dict[str, Growth[Any]]) -> 
 
     work = grow(exhibits["contrast"].study, draw)
     if work.is_whole:
-        with files_of(pane, exhibits["contrast"].exhibit(work.result()), "contrast"):
+        files_of(pane, exhibits["contrast"].exhibit(work.result()), "contrast")
+        with st.container(horizontal=True):
             typed = pane.screen.instead or ""
             write = guarded(partial(write_word, pane.answer, place, typed))
             st.button("Write it here", icon=":material/edit:", help=WRITE_HELP, on_click=write)
@@ -142,8 +143,10 @@ def _draw_repairs(pane: Pane, growth: Growth[Repairs], needed: Growth[Repairs]) 
         return
     st.caption(literal(rows_cost(rows, work.result())))
     cells = partial(row_cells, rows, pane.recording)
-    with show_with_files(pane, needed.exhibit(work.result()), "needed"):
-        download("Rows as CSV", lambda: rows_csv(cells()), "headscope-needed.csv", ROWS)
+    exhibit = needed.exhibit(work.result())
+    show_with_files(pane, exhibit, "needed")
+    name = "headscope-needed.csv"
+    offer_file("Rows as CSV", lambda: rows_csv(cells()), name, ROWS, exhibit.title, name)
 
 
 def _needs_others(repairs: Repairs) -> str:

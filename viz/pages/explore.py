@@ -29,7 +29,7 @@ from viz.ui.controls import choose_head, choose_reading, draw_link, readable
 from viz.ui.experiment import changing, experiment_button
 from viz.ui.parts import draw_part, exhibits_of
 from viz.ui.picture import choose_picture, large, panel
-from viz.ui.saving import head_files
+from viz.ui.save_menu import offer_figures, offer_head
 from viz.ui.showing import below, show, show_declared
 from viz.views.of_page import views_of_page
 from viz.views.view import HeadChoice
@@ -151,8 +151,9 @@ def _large(pane: Pane, exhibits: Mapping[str, Exhibit]) -> None:
         name = choose_picture(pane)
         if not card:  # it is no map
             choose_reading(pane, name)
-        left_out = "picture" if card else ""  # the card has its own files
-        head_files(pane, {it: exhibits[it] for it in exhibits if it != left_out})
+    left_out = "picture" if card else ""  # the card has its own files
+    offer_figures(pane, {it: exhibits[it] for it in exhibits if it != left_out})
+    offer_head(pane)
     with st.container():  # whatever comes into it, and what follows keeps its place on the page
         changing(pane)
     if name == "inside":

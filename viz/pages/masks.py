@@ -20,7 +20,7 @@ from viz.state.limits import charge, check_text, limited
 from viz.state.page import Page, Pane
 from viz.state.state import bound, current_theme, warn
 from viz.ui.controls import choose_one
-from viz.ui.saving import download, for_a_paper
+from viz.ui.save_menu import offer_figures, offer_file
 from viz.ui.showing import columns, explain, show
 
 WIDTHS = (2, 5)
@@ -73,16 +73,16 @@ def _draw(pane: Pane, own: MasksFields, words: DeltaGenerator) -> None:
         what_for = WHAT_FOR + (WHAT_FOR_DECODER if batch.kind == "decoder_self" else "")
         explain(what_for, literal(what_is_done(pane, batch)))
     exhibits = _exhibits_of(batch)
-    look: Any = {"vertical_alignment": "center"}
-    with st.container(horizontal=True, key="under legend", **look):
+    with st.container(key="under legend"):
         legend(batch.masks)
-        download(
-            "Masks as CSV",
-            lambda: masks_csv(batch.masks),
-            f"headscope-masks-{batch.kind}.csv",
-            "Both sentences' masks, one row per cell",
-        )
-        for_a_paper(pane, exhibits, "paper masks")
+    offer_file(
+        "Masks as CSV",
+        lambda: masks_csv(batch.masks),
+        f"headscope-masks-{batch.kind}.csv",
+        "Both sentences' masks, one row per cell",
+        "Both sentences",
+    )
+    offer_figures(pane, exhibits)
     for number, column in enumerate(columns(2, gap="large"), 1):
         of_one = [each for name, each in exhibits.items() if name.startswith(f"mask-{number}-")]
         with column:

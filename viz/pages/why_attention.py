@@ -28,7 +28,7 @@ from viz.state.limits import charge
 from viz.state.page import Page, Pane
 from viz.state.state import bound, session, warn
 from viz.ui.controls import whole_number
-from viz.ui.saving import download, for_a_paper
+from viz.ui.save_menu import offer_figures, offer_file
 from viz.ui.showing import columns, explain, show, show_table
 
 TIMES = "times"
@@ -62,16 +62,17 @@ def draw(pane: Pane) -> None:
             whole_number("*n*, length", "n", n, SHORTEST, LONGEST, LENGTH)
             _choose("r", sizes.r)
     measured = session().of(Times).by_sizes.get(sizes)  # it never measures by itself
-    with choices, st.container(horizontal=True):
-        download(
-            "Costs as CSV",
-            lambda: costs_csv(sizes, n, measured),
-            "headscope-layer-costs.csv",
-            "Every cost of every layer over n, with the measured times",
-        )
-        exhibits = cost_exhibits(sizes, n, measured)
-        for_a_paper(pane, exhibits, "paper costs")
-        if measured is not None:
+    exhibits = cost_exhibits(sizes, n, measured)
+    offer_file(
+        "Costs as CSV",
+        lambda: costs_csv(sizes, n, measured),
+        "headscope-layer-costs.csv",
+        "Every cost of every layer over n, with the measured times",
+        "All costs",
+    )
+    offer_figures(pane, exhibits)
+    if measured is not None:
+        with choices:
             measure_button(sizes, device, "Measure again", quiet=True)
     with table:
         explain(EXPLAIN)
@@ -186,7 +187,7 @@ PAGE = Page(
     draw,
     shows="nothing",
     exhibits=lambda pane: cost_exhibits(*sizes_on(pane), None),
-    subject="The cost of attention beside that of recurrence and convolution",
     lesson="why-attention",
     invites="Play with the costs of layers, at any length and size",
+    subject="The cost of attention beside that of recurrence and convolution",
 )

@@ -53,6 +53,7 @@ from viz.ui.experiment import experiment, offer_edit, say_unchanged
 from viz.ui.header import header, turn_to
 from viz.ui.notes import made_with, of_figure, other_path, other_weights
 from viz.ui.progress import drawn
+from viz.ui.save_menu import save_menu
 from viz.ui.showing import below, show_all, show_declared
 from viz.ui.showing import show as show_exhibit
 from viz.ui.sidebar import sidebar
@@ -208,7 +209,8 @@ def _draw_page(page: Page, request: Request) -> None:
         mend_head(pane_here.selection)
     with previewed(request, pane.result):
         if not is_asked(pane_here):
-            _draw_pictures(page, pane, pane_here)
+            with save_menu(page):
+                _draw_pictures(page, pane, pane_here)
     drawn()
 
 

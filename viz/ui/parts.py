@@ -18,7 +18,7 @@ from viz.state.page import Exhibits, Page, Pane
 from viz.state.state import change, note, warn
 from viz.ui.controls import choose_one, help_of
 from viz.ui.progress import begin, grow, is_written, whole
-from viz.ui.saving import download, for_a_paper
+from viz.ui.save_menu import is_menu_open, offer_figures, offer_file
 from viz.ui.showing import columns, files_of, show, show_with_files
 
 
@@ -50,7 +50,7 @@ class Part:
     rows: Callable[[Pane], Mapping[str, Rows]] = lambda pane: {}
     """Return a further file of rows, by the name of the exhibit that it belongs to."""
     beside: Mapping[str, Callable[[Pane], object]] = field(default_factory=dict)
-    """Drawn beside the files of an exhibit, by its name: what else is done with it."""
+    """Drawn below an exhibit, by its name: what else is done with it."""
     above: Mapping[str, Callable[[Pane], object]] = field(default_factory=dict)
     """Drawn above an exhibit, by its name, and while its study goes on."""
     problems: Callable[[Pane, Any], Sequence[str]] = lambda pane, value: ()
@@ -238,10 +238,12 @@ def draw_part(pane: Pane, part: Part, top: DeltaGenerator | None = None) -> None
                 for problem in part.problems(pane, value):
                     warn(problem)
                 exhibit = exhibit.exhibit(value)
-            with show_with_files(pane, replace(exhibit, note=""), name):
-                if (rows := files.get(name)) is not None:
-                    download(rows.button, partial(_csv, rows), rows.file, rows.help)
-                part.beside.get(name, _nothing)(pane)
+            show_with_files(pane, replace(exhibit, note=""), name)
+            if (rows := files.get(name)) is not None:
+                offer_file(rows.button, partial(_csv, rows), rows.file, rows.help, exhibit.title)
+            if name in part.beside:
+                with st.container(horizontal=True):
+                    part.beside[name](pane)
             if exhibit.note:  # below, as the first step in a picture may take it away
                 note(exhibit.note)
     if text := part.below(pane, value):
@@ -266,15 +268,18 @@ def _grown(pane: Pane, part: Part, name: str, growth: Growth[Any], rows: Rows | 
             st.rerun()  # what follows below needs all of it
         part.above.get(name, _nothing)(pane)
         show(growth.exhibit(value), name)
-        if rows is not None:
-            download(rows.button, partial(_csv, rows, value), rows.file, rows.help)
 
     work = grow(growth.study, draw)
     value = work.latest
-    if value is None or not (was_enough or work.is_whole):
+    if value is None:
         return None
-    if rows is None:
-        files_of(pane, growth.exhibit(value), name)
-    else:
-        for_a_paper(pane, {name: growth.exhibit(value)}, f"paper {name}")
-    return value
+    is_enough = was_enough or work.is_whole
+    if is_menu_open():
+        exhibit = growth.exhibit(value)
+        if rows is not None:
+            offer_file(rows.button, partial(_csv, rows, value), rows.file, rows.help, exhibit.title)
+            if is_enough:
+                offer_figures(pane, {name: exhibit}, f"paper {name}")
+        elif is_enough:
+            files_of(pane, exhibit, name)
+    return value if is_enough else None

@@ -32,7 +32,8 @@ from viz.state.state import current_theme, note, session
 from viz.talks.stage import on_wall
 from viz.theme import Theme, theme
 from viz.ui.progress import grow, is_written
-from viz.ui.saving import data_of, download, figure_of, for_a_paper, title_of
+from viz.ui.save_menu import is_menu_open, offer_figures, offer_file
+from viz.ui.saving import data_of, figure_of, title_of
 
 MOST_ROWS = 13
 """The rows of a table that a wall has room for."""
@@ -223,7 +224,7 @@ def _show_growths(pane: Pane, growths: Mapping[str, Growth[Any]]) -> bool:
             show(each.exhibit(value), name)
 
     work = grow(growth.study, draw)
-    if work.is_whole:
+    if work.is_whole and is_menu_open():
         for name, each in growths.items():
             files_of(pane, each.exhibit(work.result()), name)
     return work.is_whole
@@ -237,44 +238,36 @@ def show_declared(pane: Pane, declare: Callable[[Pane], Exhibits]) -> None:
         note(reason)
 
 
-def show_with_files(
-    pane: Pane, exhibit: Exhibit, name: str, key: str | None = None
-) -> DeltaGenerator:
-    """An exhibit, and the row below with its files: the place for further ones.
+def show_with_files(pane: Pane, exhibit: Exhibit, name: str, key: str | None = None) -> None:
+    """An exhibit, whose files the page's menu has.
 
     name: of its files; key: unique on the page; the name when left out.
     """
     show(exhibit, key or name)
-    return files_of(pane, exhibit, name, key)
+    files_of(pane, exhibit, name, key)
 
 
-def files_of(pane: Pane, exhibit: Exhibit, name: str, key: str | None = None) -> DeltaGenerator:
-    """The row with the files of an exhibit, by themselves."""
-    key, files = key or name, st.container(horizontal=True)
-    with files:
-        _own_file(pane, exhibit, name, key)
-        for_a_paper(pane, {name: exhibit}, f"paper {key}")
-    return files
-
-
-def _own_file(pane: Pane, exhibit: Exhibit, name: str, key: str) -> None:
-    """Offer a chart, a table or words as a file: a page, or the cells or parts."""
-    content, look = exhibit.small or exhibit.content, current_theme()
+def files_of(pane: Pane, exhibit: Exhibit, name: str, key: str | None = None) -> None:
+    """Offer an exhibit for a paper; a chart, a table or words also as a page, or as cells."""
+    key, content, look = key or name, exhibit.small or exhibit.content, current_theme()
+    offer_figures(pane, {name: exhibit}, f"paper {key}")
     if isinstance(content, Chart):
-        download(
+        offer_file(
             "Figure as HTML",
             lambda: figure_html(figure(content, look), exhibit.title),
             f"headscope-{name}.html",
             "This figure as a page of its own",
-            key=f"html {key}",
+            exhibit.title,
+            f"html {key}",
         )
     elif not isinstance(content, PictureAt):
-        download(
+        offer_file(
             "Table as CSV",
             lambda: figure_of(pane, exhibit).table("csv"),
             f"headscope-{name}.csv",
             "Its parts, one row each",
-            key=f"csv {key}",
+            exhibit.title,
+            f"csv {key}",
         )
 
 

@@ -32,8 +32,7 @@ _CSS = """
   /* The last result stays as it is until the new one is there. */
   [data-stale="true"] { opacity: 1 !important; }
   /* Of these popovers the icon is enough to see; their names are still read aloud. */
-  .st-key-options button [data-testid="stMarkdownContainer"],
-  .st-key-files button [data-testid="stMarkdownContainer"] {
+  .st-key-options button [data-testid="stMarkdownContainer"] {
     position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%);
   }
   /* Its arrow reaches beyond a button without a frame. */
@@ -48,12 +47,19 @@ _CSS = """
   /* A name that is too long says so. */
   .stSelectbox input { text-overflow: ellipsis; }
   /* In the line of the navigation: it takes no place from the pictures. */
-  html { --beside-checked: 11.5rem; }
-  .st-key-checked { position: fixed; top: 0.6rem; right: 1.5rem; z-index: 999991; width: auto; }
+  html { --beside-save: 6.7rem; --beside-checked: 16.7rem; }
+  :is(.st-key-save, .st-key-checked) {
+    position: fixed; top: 0.6rem; right: 1.5rem; z-index: 999991; width: auto;
+  }
+  .st-key-checked { right: var(--beside-save); }
   [data-testid="stLayoutWrapper"]:has(> :is(.st-key-proved, .st-key-doubted)) {
     position: absolute; /* the badge has its place in the line above */
   }
-  .st-key-checked button { font-size: 0.875rem; min-height: 2.5rem; padding-inline: 0.5rem; }
+  .st-key-saved [data-testid="stHorizontalBlock"] { gap: 0 1rem; }
+  .st-key-saved .stDownloadButton button { min-height: 2rem; }
+  :is(.st-key-save, .st-key-checked) button {
+    font-size: 0.875rem; min-height: 2.5rem; padding-inline: 0.5rem;
+  }
   /* So does the line that says what the app is, where there is room beside the navigation. Below
      each other they stand only until it is known; its place is kept from the first moment on. */
   .st-key-tour { min-height: 1.75rem; margin-bottom: -0.5rem; }
@@ -240,8 +246,8 @@ _CSS = """
     }
   }
   @media (max-width: 1100px) {
-    html { --beside-checked: 5.5rem; }
-    .st-key-checked button [data-testid="stMarkdownContainer"] {
+    html { --beside-save: 4.6rem; --beside-checked: 8.6rem; }
+    :is(.st-key-save, .st-key-checked) button [data-testid="stMarkdownContainer"] {
       position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%);
     }
   }
@@ -282,8 +288,7 @@ _CSS = """
       flex: 1 1 6.5rem; width: auto !important; min-width: 0;
     }
     /* The card behind its question mark says it as well. */
-    .st-key-experiments [data-testid="stCaptionContainer"] p,
-    .st-key-paper-compared button [data-testid="stMarkdownContainer"] {
+    .st-key-experiments [data-testid="stCaptionContainer"] p {
       position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%);
     }
     :is([class*="st-key-topic"], [class*="st-key-metric"]) [data-testid="stWidgetLabel"] {
@@ -322,8 +327,8 @@ _CSS = """
   .st-key-page .text-lines > p:not(.foot) { font-size: 1.25rem; }
   @media (max-width: 640px) {
     [data-testid="stLayoutWrapper"]:has(> .st-key-drawer) { max-height: var(--drawer-large, 36vh); }
-    html { --beside-checked: 3.2rem; }
-    .st-key-checked { right: 0.25rem; }
+    html { --beside-save: 3.1rem; --beside-checked: 6.05rem; }
+    .st-key-save { right: 0.25rem; }
     [data-testid="stMainBlockContainer"] { padding: 4.2rem 0.75rem 2rem; }
     /* The page's name has room beside the tour and the line of the model. */
     [data-testid="stHeaderLogo"] { height: clamp(1rem, (100vw - 13.8rem) / 6, 2rem) !important; }

@@ -8,7 +8,7 @@ const FIELDS = ".st-key-typed, .st-key-chosen";
 const NAVIGATION = '[data-testid="stHeader"]';
 const MENUS = '[data-testid="stTopNav"] > *';
 const OPENS = '[data-testid="stExpandSidebarButton"]'; // the menus, where they are in the sidebar
-const AFTER = ".st-key-checked";
+const AFTER = ".st-key-checked, .st-key-save";
 const GAP = 12; // px between it and what stands beside it
 const LEAST = 200; // px that the two can be read in
 

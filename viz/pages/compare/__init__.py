@@ -32,8 +32,9 @@ from viz.ui.controls import choose_head, choose_reading, help_of
 from viz.ui.experiment import say_unchanged
 from viz.ui.parts import Part, draw_part, exhibits_of
 from viz.ui.picture import choose_picture, large, metric_texts, view_exhibit
+from viz.ui.save_menu import offer_figures
 from viz.ui.saving import edited as all_edits
-from viz.ui.saving import for_a_paper, known_as
+from viz.ui.saving import known_as
 from viz.ui.showing import below, columns, show, show_with_files
 from viz.views.of_page import views_of_page
 
@@ -135,7 +136,7 @@ def _draw_pictures(pane: Pane) -> None:
     with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
         name = choose_picture(both.a, OF_ONE)
         choose_reading(both.a, name)
-        for_a_paper(both.a, exhibits, "paper compared")
+    offer_figures(both.a, exhibits)
     for column, (letter, each) in zip(st.columns(2, gap="large"), both.panes.items(), strict=True):
         with column:
             heading, lacks = literal(_heading(letter, both)[1:]), ""

@@ -36,7 +36,7 @@ from viz.ui.controls import choose_one, help_of
 from viz.ui.experiment import TOOLS, is_used, list_edits, offer_edit, show_output
 from viz.ui.parts import Part
 from viz.ui.progress import whole
-from viz.ui.saving import download, for_a_paper
+from viz.ui.save_menu import offer_figures, offer_file
 from viz.ui.showing import columns, show, show_remark
 
 # All heads of two runs of one text: how much each of them changed, as a study.
@@ -129,17 +129,16 @@ def _draw_heads(pane: Pane) -> None:
     if changes is None or not changes.kinds:  # none in common: nothing is beside each other
         return
     shapes = {name: growth.exhibit(changes) for name, growth in growths.items()}
-    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        says = literal(shapes["changed-heads"].says)
-        help = help_of("head_change", "jensen_shannon")
-        st.markdown(f"**{TITLE}** · {says}", help=help, width="content")
-        download(
-            "Heads as CSV",
-            lambda: rows_csv(_rows(both, changes)),
-            "headscope-changed-heads.csv",
-            "One row per head, the one that changed most first",
-        )
-        for_a_paper(both.a, shapes, "paper changed heads")
+    says = literal(shapes["changed-heads"].says)
+    st.markdown(f"**{TITLE}** · {says}", help=help_of("head_change", "jensen_shannon"))
+    offer_figures(both.a, shapes)
+    offer_file(
+        "Heads as CSV",
+        lambda: rows_csv(_rows(both, changes)),
+        "headscope-changed-heads.csv",
+        "One row per head, the one that changed most first",
+        shapes["changed-heads"].title,
+    )
     if max(len(kind.total) for kind in changes.kinds) > changed_heads.MOST_LAYERS:
         del shapes["changed-heads"]
     is_wide = sum(kind.total.size(1) for kind in changes.kinds) > BESIDE
@@ -295,11 +294,12 @@ def parameter_changes(a: Request, b: Request) -> None:
         },
     )
     st.caption(literal(f"{EXPLAIN}{_others(changes)}"))
-    download(
+    offer_file(
         "Changes as CSV",
         lambda: rows_csv([vars(change) for change in changes.both]),
         "headscope-changes.csv",
         "Every tensor that both checkpoints have",
+        "Parameters that changed most",
     )
 
 

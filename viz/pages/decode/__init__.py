@@ -31,14 +31,13 @@ from viz.state.branching import go_on_from
 from viz.state.focus import pin_step, pinned_step
 from viz.state.page import Exhibits, Page, Pane
 from viz.state.state import note
-from viz.talks.story_drafts import add_button
 from viz.ui.branches import branch_fields, correction_exhibit, write_in_place
 from viz.ui.changed_output import output_exhibit
 from viz.ui.controls import choose_heads, choose_tokens
 from viz.ui.experiment import offer_edit
 from viz.ui.parts import Part, Parts, draw_part, exhibits_of
 from viz.ui.picture import panel, view_exhibits
-from viz.ui.saving import download, for_a_paper
+from viz.ui.save_menu import is_menu_open, offer_figures, offer_file
 from viz.ui.showing import below, columns, show
 from viz.views.of_page import views_of_page
 
@@ -93,36 +92,38 @@ def _steps(pane: Pane) -> dict[str, Exhibit]:
 
 
 def _draw_steps(pane: Pane, above: Mapping[str, Exhibit]) -> None:
-    """The player, and its files with those of what stands above it."""
+    """The player; its files with those of what stands above it."""
     decoding, steps = decoding_of(pane), _steps(pane)
     with st.container():
         if decoding.steps and not above:  # else they stand there
             branch_fields(pane, _step(pane))
         show(steps["steps"], "player")
-    with st.container(horizontal=True, vertical_alignment="center"):
-        download(
-            "Steps as CSV",
-            lambda: decoding_csv(decoding, pane.recording),
-            "headscope-steps.csv",
-            "Every step with its candidates and their probabilities",
+    if decoding.steps and is_menu_open():
+        offer_figures(pane, {**above, **steps, **_changes(pane)})
+    of = steps["steps"].title
+    offer_file(
+        "Steps as CSV",
+        lambda: decoding_csv(decoding, pane.recording),
+        "headscope-steps.csv",
+        "Every step with its candidates and their probabilities",
+        of,
+    )
+    if decoding.steps and looks_at_source(pane.recording):
+        offer_file(
+            "Coverage as CSV",
+            partial(coverage_csv, pane.recording, _decoder(pane).selection.layer),
+            "headscope-coverage.csv",
+            "What each source token has received after each step, in the mean of heads",
+            of,
         )
-        download(
-            "Search as CSV",
-            partial(search_csv, search_of(pane)),
-            "headscope-search.csv",
-            "Every token that the search looked at, with its score and why it was dropped",
-        )
-        if decoding.steps and looks_at_source(pane.recording):
-            download(
-                "Coverage as CSV",
-                partial(coverage_csv, pane.recording, _decoder(pane).selection.layer),
-                "headscope-coverage.csv",
-                "What each source token has received after each step, in the mean of heads",
-            )
-        add_button("add to story")
-        if decoding.steps:
-            for_a_paper(pane, {**above, **steps, **_changes(pane)}, "paper steps")
-        offer_edit(pane)
+    offer_file(
+        "Search as CSV",
+        partial(search_csv, search_of(pane)),
+        "headscope-search.csv",
+        "Every token that the search looked at, with its score and why it was dropped",
+        above["tree"].title if above else of,
+    )
+    offer_edit(pane)
 
 
 def _changes(pane: Pane) -> dict[str, Exhibit]:
@@ -135,11 +136,6 @@ def _choose_heads(pane: Pane) -> None:
     choose_tokens(pane, label_visibility="collapsed")
 
 
-def _add_or_edit(pane: Pane) -> None:
-    add_button("add to story")
-    offer_edit(pane)
-
-
 WAYS = Parts(
     "Show",
     "decode_as",
@@ -149,7 +145,7 @@ WAYS = Parts(
         "text": Part(
             "Text",
             lambda pane: {"text": written(pane.recording)},
-            beside={"text": _add_or_edit},
+            beside={"text": offer_edit},
         ),
         "reference": REFERENCE,
     },

@@ -26,7 +26,7 @@ from viz.state.limits import check_text
 from viz.state.page import Pane
 from viz.state.state import bound, note
 from viz.ui.parts import Part
-from viz.ui.saving import download, for_a_paper
+from viz.ui.save_menu import offer_figures, offer_file
 from viz.ui.showing import show
 
 # A reference on Decode, word by word: where the model departs from it, and what it would write.
@@ -166,15 +166,14 @@ def second_sentence(pane: Pane) -> None:
         answers, exhibit = [pane.answer], None
     if exhibit is not None:
         show(exhibit, "similarity")
-    with st.container(horizontal=True, vertical_alignment="center"):
-        download(
-            "Vectors as CSV",
-            lambda: vectors_csv({each.request.text: each.recording for each in answers}),
-            "headscope-vectors.csv",
-            "One row per dimension, one column per sentence",
-        )
-        if exhibit is not None:
-            for_a_paper(pane, {"similarity": exhibit}, "paper similarity")
+        offer_figures(pane, {"similarity": exhibit})
+    offer_file(
+        "Vectors as CSV",
+        lambda: vectors_csv({each.request.text: each.recording for each in answers}),
+        "headscope-vectors.csv",
+        "One row per dimension, one column per sentence",
+        "Vectors",
+    )
 
 
 def similarity(pane: Pane) -> Exhibit | None:

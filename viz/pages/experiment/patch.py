@@ -32,7 +32,7 @@ from viz.ui.changed_output import output_exhibit
 from viz.ui.experiment import show_output
 from viz.ui.parts import Part
 from viz.ui.progress import grow, is_written
-from viz.ui.saving import download, for_a_paper
+from viz.ui.save_menu import is_menu_open, offer_figures, offer_file
 from viz.ui.showing import show, show_table
 
 TITLE = "The patches follow"
@@ -111,17 +111,16 @@ def _effects(pane: Pane, growth: Growth[Patching]) -> None:
 
     patches = grow(growth.study, draw).latest
     show_output(pane)
-    with st.container(horizontal=True, vertical_alignment="center"):
-        if screen.edits:
+    if screen.edits:
+        with st.container(horizontal=True, vertical_alignment="center"):
             address = html.escape(link(replace(screen, page=FIRST_PAGE)))
             st.html(f'<a data-state href="{address}">Open on Explore</a>', width="content")
             st.button("Take all back", on_click=edit, args=((),), type="tertiary")
-        if patches is not None:
-            help = "Every patch that was tried, with its effect"
-            rows = partial(patch_rows, patches)
-            download("Effects as CSV", lambda: rows_csv(rows()), "headscope-patches.csv", help)
-            figures = {"patches": growth.exhibit(patches)} | output_exhibit(pane)
-            for_a_paper(pane, figures, "paper patches")
+    if patches is not None and is_menu_open():
+        exhibit, rows = growth.exhibit(patches), partial(patch_rows, patches)
+        help, name = "Every patch that was tried, with its effect", "headscope-patches.csv"
+        offer_file("Effects as CSV", lambda: rows_csv(rows()), name, help, exhibit.title)
+        offer_figures(pane, {"patches": exhibit} | output_exhibit(pane))
 
 
 def _exhibit(pane: Pane, patches: Patching) -> Exhibit:

@@ -1,7 +1,7 @@
 """All heads of a checkpoint: a map of each kind, and a table; and the survey that they are of."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from pathlib import Path
@@ -30,7 +30,7 @@ from viz.state.focus import at_head
 from viz.state.page import Pane
 from viz.state.state import bound, change, session
 from viz.ui.controls import choose_one, help_of
-from viz.ui.saving import download, for_a_paper
+from viz.ui.save_menu import offer_figures, offer_file
 from viz.ui.showing import below, columns, show_for_choice, show_with_files
 
 # All heads of a checkpoint: a map of each kind, and a table of those that are chosen there, that
@@ -102,19 +102,21 @@ def all_heads(pane: Pane, atlas: Atlas) -> None:
     for place, (name, exhibit) in zip(columns(len(maps)), maps.items(), strict=True):
         with place:
             show_for_choice(exhibit, f"{name} {n}", partial(_take, name.removeprefix("map_")))
-    _choose_rows(pane, atlas, maps)
-    with show_with_files(pane, exhibits[TABLE], TABLE):
-        download(
-            "Survey as CSV",
-            atlas.survey.to_csv,
-            "headscope-survey.csv",
-            "Every number of every head, with its interval",
-        )
+    offer_figures(pane, maps)
+    below(lambda _: _choose_rows(pane, atlas), pane)
+    show_with_files(pane, exhibits[TABLE], TABLE)
+    offer_file(
+        "Survey as CSV",
+        atlas.survey.to_csv,
+        "headscope-survey.csv",
+        "Every number of every head, with its interval",
+        exhibits[TABLE].title,
+    )
     below(lambda _: _say_card(atlas), pane)
 
 
-def _choose_rows(pane: Pane, atlas: Atlas, maps: Mapping[str, Exhibit]) -> None:
-    """Draw the search, the order, how many heads are listed, and the files of the maps."""
+def _choose_rows(pane: Pane, atlas: Atlas) -> None:
+    """Draw the search, the order, and how many heads are listed."""
     own, look = pane.screen.of(HeadsFields), dict[str, Any](label_visibility="collapsed")
     with st.container(horizontal=True, vertical_alignment="center", key="heads rows"):
         find: Any = {"placeholder": "Find a head or what it does", "width": 260}
@@ -129,7 +131,6 @@ def _choose_rows(pane: Pane, atlas: Atlas, maps: Mapping[str, Exhibit]) -> None:
         if own.heads_among:
             text = f"{len(own.heads_among):d} chosen on the maps"
             st.button(text, icon=":material/close:", help="List all heads again", on_click=_clear)
-        for_a_paper(pane, maps, "paper maps")
     of = (metrics() | roles()).get(own.heads_order)  # other numbers have a line that explains them
     if own.heads_order in numbers and of is not None:
         st.caption(literal(f"{of.title}: {of.explain}"))

@@ -42,7 +42,7 @@ from viz.state.state import note
 from viz.ui.ahead import Part, show_ahead
 from viz.ui.controls import help_of
 from viz.ui.progress import paid, whole
-from viz.ui.saving import for_a_paper
+from viz.ui.save_menu import is_menu_open, offer_figures
 from viz.ui.showing import below, columns, show, show_with_files
 
 # The circuits of a head with other heads, and how it came about in training.
@@ -325,7 +325,8 @@ def one_head(pane: Pane, atlas: Atlas) -> None:
     help = help_of("head_label", "head_worth", "footprint")
     below(lambda _: st.caption(ROWS, help=help), pane)
     show_ahead(pane.screen, HEAD, lambda screen: _part(replace(pane, screen=screen), atlas))
-    for_a_paper(pane, exhibits_of_head(pane, atlas), "paper head")
+    if is_menu_open():
+        offer_figures(pane, exhibits_of_head(pane, atlas))
     below(partial(_further, atlas), pane)
 
 

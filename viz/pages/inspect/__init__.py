@@ -31,7 +31,7 @@ from viz.state.page import Pane, chosen_head
 from viz.state.state import bound, fail, mend_head, note, warn
 from viz.ui.controls import choose_head, help_of
 from viz.ui.parts import Part, Parts
-from viz.ui.saving import for_a_paper
+from viz.ui.save_menu import offer_figures
 from viz.ui.showing import columns, show
 
 # A head's QK or OV circuit between chosen tokens.
@@ -213,7 +213,7 @@ def _draw_circuits(pane: Pane, exhibits: dict[str, Exhibit]) -> None:
         score = number(scores[chosen.layer, chosen.head], 4)
         sentence = f"L{chosen.layer:d} H{chosen.head:d} has the copying score **{score}**."
         st.markdown(sentence, help=help_of("copying_score"))
-    for_a_paper(pane, exhibits, "paper circuits")
+    offer_figures(pane, exhibits)
     remark = CROSS if ends.queries is None else READS_ITSELF if ends.reads_itself else ""
     norms = head_of(key, chosen.kind, chosen.layer, chosen.head).left_out
     own = f" So are the norms within its attention, {', '.join(norms)}." if norms else ""

@@ -21,7 +21,7 @@ from viz.run.cache import keep
 from viz.state.page import Pane
 from viz.state.state import bound, fail, warn
 from viz.ui.parts import Part
-from viz.ui.saving import download
+from viz.ui.save_menu import offer_file
 
 # The checkpoint that is inspected: its files' contents, each read once.
 
@@ -155,7 +155,7 @@ def _suspicious(groups: list[Group]) -> None:
 
 
 def _files(inspection: Inspection) -> None:
-    download(
+    offer_file(
         "Modules as CSV",
         lambda: rows_csv(
             [
@@ -170,6 +170,7 @@ def _files(inspection: Inspection) -> None:
         ),
         f"headscope-{inspection.path.name}-modules.csv",
         "Every module and tensor with its size",
+        "Modules",
     )
 
 

@@ -35,7 +35,7 @@ from viz.state.page import Pane
 from viz.state.state import bound, note
 from viz.ui.controls import choose_one, help_of
 from viz.ui.parts import Part
-from viz.ui.saving import for_a_paper
+from viz.ui.save_menu import offer_figures
 from viz.ui.showing import below, columns, show, show_with_files
 
 # A tensor as a picture: one cell per value, or per block of values if it is large.
@@ -296,7 +296,7 @@ def _in_numbers(pane: Pane, exhibits: Mapping[str, Exhibit]) -> None:
             if numbers.n_finite == numbers.n_values:
                 reason = f"its smaller side is longer than {LARGEST:,}"
             note(f"No singular values: {reason}.")
-    for_a_paper(pane, exhibits, "paper statistics")
+    offer_figures(pane, exhibits)
 
 
 def frame(values: Tensor, numbers: Statistics) -> "pd.DataFrame":

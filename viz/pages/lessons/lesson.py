@@ -26,7 +26,7 @@ from viz.screen import FIRST_PAGE, Screen, link, put
 from viz.state.page import PAGES, Pane
 from viz.state.state import session
 from viz.stories.story import Scene, Story
-from viz.ui.saving import for_a_paper
+from viz.ui.save_menu import offer_figures
 from viz.ui.showing import show
 
 # The pictures of lessons, by the names that scenes say: exhibits of the pages that they open.
@@ -76,7 +76,7 @@ def draw_picture(name: str, pane: Pane, place: Place, key: str, opened: Screen) 
     for column, each in zip(st.columns(len(exhibits)), exhibits.values(), strict=True):
         with column:
             show(each, f"{name} {key} {each.title}")
-    for_a_paper(pane, exhibits, f"paper {key}")
+    offer_figures(pane, exhibits, f"paper {key}")
 
 
 def exhibits_in(

@@ -41,7 +41,7 @@ from viz.ui.controls import draw_control, help_of
 from viz.ui.experiment import offer_edit
 from viz.ui.parts import Part
 from viz.ui.progress import is_written, whole
-from viz.ui.saving import download, for_a_paper
+from viz.ui.save_menu import offer_figures, offer_file
 from viz.ui.showing import below, columns, show, show_with_files
 from viz.views.view import SideChoice
 
@@ -309,10 +309,10 @@ def _draw_heads(pane: Pane, exhibit: Exhibit, dependence: Divergences) -> None:
         (most, where), (least, there) = max(values), min(values)
         text = f"Most: **{literal(where)}**, {most:.2f} bits."
         st.markdown(f"{text} Least: **{literal(there)}**, {least:.2f} bits.")
-    with st.container(horizontal=True):
-        file, help = "headscope-position-dependence.csv", "One row per head, in bits"
-        download("Heads as CSV", lambda: rows_csv(divergence_rows(dependence)), file, help)
-        for_a_paper(pane, {"position-dependence": exhibit}, "paper dependence")
+    file, help = "headscope-position-dependence.csv", "One row per head, in bits"
+    offer_figures(pane, {"position-dependence": exhibit})
+    rows = partial(divergence_rows, dependence)
+    offer_file("Heads as CSV", lambda: rows_csv(rows()), file, help, exhibit.title)
 
 
 def _draw_offsets(pane: Pane, growth: Growth[Divergences], dependence: Divergences) -> None:
@@ -325,9 +325,9 @@ def _draw_offsets(pane: Pane, growth: Growth[Divergences], dependence: Divergenc
     to = replace(
         pane.screen, page=FIRST_PAGE, kind=chosen.kind, layer=chosen.layer, head=chosen.head
     )
-    with show_with_files(pane, exhibit, "offsets"):
-        address = html.escape(link(to))
-        st.html(f'<a data-state href="{address}">Open on Explore</a>', width="content")
+    show_with_files(pane, exhibit, "offsets")
+    address = html.escape(link(to))
+    st.html(f'<a data-state href="{address}">Open on Explore</a>', width="content")
 
 
 LAB = Part("Lab", _exhibits, offer_edit, draw=laboratory)

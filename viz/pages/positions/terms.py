@@ -31,7 +31,7 @@ from viz.state.focus import pin_cell, pinned_cell
 from viz.state.page import Pane
 from viz.state.state import change, widget
 from viz.ui.progress import whole
-from viz.ui.saving import for_a_paper
+from viz.ui.save_menu import offer_figures
 from viz.ui.showing import show
 
 TITLE = "**Content and position in one score**"
@@ -93,7 +93,7 @@ def draw_terms(growth: Growth[Result] | None, pane: Pane) -> None:
     _choose_cell(pane)
     show(exhibit, "score")
     st.caption(literal(exhibit.says))
-    for_a_paper(pane, {"score": exhibit}, "paper score")
+    offer_figures(pane, {"score": exhibit})
 
 
 def terms_exhibits(pane: Pane) -> dict[str, Growth[Result]]:

@@ -24,7 +24,7 @@ from viz.stories.story import Scene, Story
 from viz.talks.stories import doubts
 from viz.talks.story import screen_words, thumbnail_address
 from viz.talks.story_drafts import changed, draft, where_kept
-from viz.ui.saving import download
+from viz.ui.save_menu import download
 
 # Links that lead to a story, and a button that saves it.
 
