@@ -48,6 +48,7 @@ KNOWN = {
     "f'{what}  \\n{most}'": "pieces, classes and kinds by literal, the rest are numbers",
     "f'<a data-state href=\"{address}\">Open on Explore</a>'": "escaped",
     'f\'<a data-state style="{look}" href="{address}">{html.escape(text)}</a>\'': "escaped",
+    "f'<a data-state data-present href=\"{there}\">{PRESENT}</a>'": "escaped",
     "f'<a data-state href=\"{address}\">Compare base and adapted</a>'": "escaped",
     "samples_body(cost_samples())": "as above",
     "chart_image(chart, current_theme(), says, share_here())": "an image, and its words escaped",

@@ -64,8 +64,9 @@ class Screen:
     stays in its scene."""
     scene: int = choice(WHOLE, 1, STORY)
     """The number in the story, counted from 1."""
-    role: str | None = choice(one_of("stage", "presenter", "audience"), None, STORY)
-    """The purpose of a window of a talk; None: the story stands in a strip above the picture."""
+    role: str | None = choice(one_of("stage", "presenter", "audience", "present"), None, STORY)
+    """The purpose of a window of a talk; "present": this screen alone is for a wall. None: the
+    story stands in a strip above the picture."""
     room: str | None = choice(NAME, None, STORY)
     """The code of a talk that is being given."""
     guess: tuple[int, ...] | None = choice(WHOLES, None, QUESTION)

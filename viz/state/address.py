@@ -31,8 +31,10 @@ def open_page(page: str) -> None:
     state.screen = choose(state.screen, page=page)
 
 
-def write_address(pages: Sequence[str], part: str) -> None:
-    """Let the address say what is chosen. pages: all that there are; part: see `address_bar`."""
+def write_address(pages: Sequence[str], part: str, ways: tuple[str, str]) -> None:
+    """Let the address say what is chosen. pages: all that there are; part, ways: see
+    `address_bar`.
+    """
     state, text = session(), query(session().screen)
     page, address = state.screen.page, state.address
     if (page, text) != (address.page, address.query):
@@ -56,6 +58,7 @@ def write_address(pages: Sequence[str], part: str) -> None:
         title=PAGES[page].title,
         pages=[_path(each) for each in pages],
         part=part,
+        ways=ways,
         on_back=_go_back,
     )
 

@@ -1,6 +1,7 @@
 """A scene for a wall: its heading and text above the page, and the style of that page."""
 
 import html
+from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import asdict, replace
 from functools import partial
@@ -23,7 +24,7 @@ from viz.state.focus import row_pins
 from viz.state.limits import charge
 from viz.state.page import Page, Pane
 from viz.state.requests import request_of_page
-from viz.state.state import change, current_theme, session
+from viz.state.state import change, current_theme, session, this_browser, widget
 from viz.stories.markdown import as_html
 from viz.stories.reading import asked_of, payload_of, stories_of
 from viz.stories.story import Scene, Story, bare
@@ -114,17 +115,59 @@ _KEYS = (
     "<kbd>b</kbd> black <kbd>q</kbd> link on the wall <kbd>d</kbd> dark</p>"
 )
 _STYLES = {"stage": STAGE_STYLE, "audience": AUDIENCE_STYLE, "presenter": PRESENTER_STYLE}
+_STYLES["present"] = STAGE_STYLE
 
 
 def on_stage() -> bool:
     """Tell whether the screen is for a wall or a phone: navigation and tools are out of sight."""
     screen = session().screen
-    return screen.role in ("stage", "audience") and story_of(screen.story) is not None
+    is_of_talk = screen.role in ("stage", "audience") and story_of(screen.story) is not None
+    return is_presented() or is_of_talk
 
 
 def on_wall() -> bool:
     """Tell whether it is for a wall, where type is large."""
-    return on_stage() and session().screen.role == "stage"
+    return on_stage() and session().screen.role != "audience"
+
+
+# One screen for a wall, without a story: it begins at a key or an entry of the menu.
+
+_without_key: OrderedDict[str, None] = OrderedDict()
+"""The browsers in which the key is switched off: letters may be what somebody dictates."""
+MOST_BROWSERS = 10_000
+KEY_HELP = "f presents the screen and leads back, as Escape does"
+PRESENT = "Present this screen"
+
+
+def is_presented() -> bool:
+    """Tell whether this screen alone is for a wall."""
+    return session().screen.role == "present"
+
+
+def present_ways() -> tuple[str, str]:
+    """The links of the key that presents the screen, and of what leads back; empty for none."""
+    screen = session().screen
+    if screen.role not in (None, "present"):  # a talk has keys of its own
+        return "", ""
+    there, back = (link(replace(screen, role=role)) for role in ("present", None))
+    key = there if this_browser() not in _without_key else ""
+    return key, back if is_presented() else ""
+
+
+def offer_present() -> None:
+    """Draw the link that presents the screen, and what switches its key off."""
+    there = html.escape(link(replace(session().screen, role="present")))
+    st.html(f'<a data-state data-present href="{there}">{PRESENT}</a>', width="content")
+    has_key = this_browser() not in _without_key
+    st.toggle("Key f", has_key, help=KEY_HELP, **widget("present key", has_key, _switch_key))
+
+
+def _switch_key(is_on: bool) -> None:
+    _without_key.pop(this_browser(), None)
+    if not is_on:
+        _without_key[this_browser()] = None
+    while len(_without_key) > MOST_BROWSERS:
+        _without_key.popitem(last=False)
 
 
 def open_scene(ask: Callable[[], None]) -> bool:
@@ -136,6 +179,9 @@ def open_scene(ask: Callable[[], None]) -> bool:
     screen = session().screen
     story = story_of(screen.story)
     if screen.role is None:
+        return True
+    if is_presented():
+        st.html(_STYLES[screen.role])
         return True
     if story is None:
         why = why_not(screen.story)
@@ -246,7 +292,7 @@ def is_asked(pane: Pane) -> bool:
     """Draw the question of the scene that is on the stage; whether it still waits for its answer:
     then nothing that holds a weight of its row may be sent to the browser.
     """
-    if not on_stage() or pane.result is None:
+    if not on_stage() or is_presented() or pane.result is None:
         return False
     guess = _ask(pane)
     if guess:  # the answer takes the place of the words that led to it

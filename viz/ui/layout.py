@@ -43,7 +43,7 @@ from viz.state.page import (
 from viz.state.requests import is_usual, request_of_page
 from viz.state.state import current_theme, fail, mend, mend_head, note, session, warn
 from viz.stories.reading import shipped_stories
-from viz.talks.stage import ask_presenter, is_asked, on_stage, open_scene
+from viz.talks.stage import ask_presenter, is_asked, on_stage, open_scene, present_ways
 from viz.talks.stories import Dropped
 from viz.talks.story import tell_story
 from viz.talks.story_drafts import keep_draft
@@ -137,7 +137,7 @@ def _draw_timed(page: Page, pages: list[str]) -> None:
     if drawing.theme != current_theme().name:
         st.rerun()  # what is outside of this fragment, too
     name_weights()
-    write_address(pages, (session().screen.story or "") if page.tells else "")
+    write_address(pages, (session().screen.story or "") if page.tells else "", present_ways())
     state, failed = session(), f"{page.title} could not be drawn"
     sentence, drawing.failed = drawing.failed, None
     try:

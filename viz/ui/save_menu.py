@@ -18,7 +18,7 @@ from viz.paper.figure import COLUMN, PAGE, Figure
 from viz.paper.printed import WIDE
 from viz.state.page import Page, Pane
 from viz.state.state import current_theme, session
-from viz.talks.stage import on_stage
+from viz.talks.stage import offer_present, on_stage
 from viz.talks.story_drafts import add_button
 from viz.ui.controls import choose_one
 from viz.ui.saving import figure_of, head_page
@@ -71,8 +71,10 @@ def save_menu(page: Page) -> Iterator[None]:
         yield
         return
     with box:
-        if page.has_pictures:
-            add_button("add to story", None if page.shows == "sentence" else page.title)
+        with st.container(horizontal=True, vertical_alignment="center"):
+            offer_present()
+            if page.has_pictures:
+                add_button("add to story", None if page.shows == "sentence" else page.title)
         menu = Menu(st.container(gap="xxsmall", key="saved"))
     token = _menu.set(menu)
     try:

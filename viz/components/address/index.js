@@ -10,6 +10,7 @@ import { onTheme, shownTheme } from "../kit/theme.js";
 import { beginAtTop, goOnAt, isCovered, leaveNavigation, scrolledTo, stayAt, watchFocus } from "./focus.js";
 import { watchHeader } from "./header_line.js";
 import { watchOpened } from "./opened.js";
+import { setWays, watchPresent } from "./present.js";
 import { watchPresses } from "./pressed.js";
 import { watchKept } from "./kept.js";
 import { isNews } from "./theme.js";
@@ -60,6 +61,7 @@ function begin() {
   watchOpened();
   watchTold();
   watchKept();
+  watchPresent();
   onTheme(tellTheme);
 }
 
@@ -111,8 +113,8 @@ function went({ isTrusted }) {
 // page: the one that the server speaks of, of these pages. taken: the query that somebody went to
 // last, where nothing was chosen since; asked: the one that the browser named in asking for this.
 // drawn: the theme that it draws in. part: of a page that holds several, the one that is open.
-// title: the page's name, for the tab and the history.
-function update(_, { session, number, query, n_entries, taken, asked, drawn, page, title, pages, part }) {
+// title: the page's name, for the tab and the history. ways: see present.js.
+function update(_, { session, number, query, n_entries, taken, asked, drawn, page, title, pages, part, ways }) {
   theme.server = drawn;
   tellTheme();
   if (!isOpen(page, pages)) return;
@@ -133,6 +135,7 @@ function update(_, { session, number, query, n_entries, taken, asked, drawn, pag
   }
   bar.isGoing = false;
   open(JSON.stringify([page, part]));
+  setWays(...ways);
   if (number !== bar.written) write(query, n_entries > bar.entries && !isTyped(query));
   Object.assign(bar, { written: number, entries: n_entries });
   bar.place = place();

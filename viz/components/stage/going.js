@@ -4,7 +4,8 @@ const TEXT = "input:not([type=range], [type=radio], [type=checkbox], [type=butto
 
 export function placeInTalk() {
   const said = new URLSearchParams(location.search);
-  return { role: said.get("role"), room: said.get("room"), scene: Number(said.get("scene") ?? 1) };
+  const role = said.get("role");
+  return { role: role === "present" ? null : role, room: said.get("room"), scene: Number(said.get("scene") ?? 1) };
 }
 
 // Whether a text is typed where this event begins.

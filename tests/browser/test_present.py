@@ -1,0 +1,63 @@
+"""One screen for a wall, by one key or the menu, and one key back."""
+
+import re
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.browser.server import becomes, painted
+from tests.browser.test_app import open_app, parameter, visit
+from viz.talks.stage import PRESENT
+
+pytestmark = [pytest.mark.browser, pytest.mark.same_page]
+
+SIZE = "() => Number.parseFloat(getComputedStyle(document.documentElement).fontSize)"
+
+
+def is_presented(page: Page) -> bool:
+    return parameter(page, "role") == "present"
+
+
+@pytest.mark.parametrize("end", ["f", "Escape"])
+def test_the_key_presents_and_leads_back(page: Page, address: str, end: str) -> None:
+    open_app(page, f"{address}/?checkpoint=copy&text=3+7+2&layer=1&head=2")
+    header = page.get_by_test_id("stHeader")
+    usual = page.evaluate(SIZE)
+    page.keyboard.press("f")
+    expect(header).to_be_hidden()
+    becomes(lambda: is_presented(page), True)
+    assert page.evaluate(SIZE) > usual
+    assert (parameter(page, "layer"), parameter(page, "head")) == ("1", "2")
+    painted(page)
+    page.keyboard.press(end)
+    expect(header).to_be_visible()
+    becomes(lambda: parameter(page, "role"), None)
+
+
+def test_a_text_that_is_typed_may_have_the_letter(page: Page, address: str) -> None:
+    open_app(page, f"{address}/?checkpoint=copy&text=3+7+2")
+    field = page.get_by_label("Sentence")
+    field.press("f")
+    expect(field).to_have_value(re.compile("f"))
+    expect(page.get_by_test_id("stHeader")).to_be_visible()
+    assert not is_presented(page)
+
+
+def test_the_menu_presents_too_and_switches_the_key_off(page: Page, address: str) -> None:
+    visit(page, f"{address}/inspect?checkpoint=copy")
+    save = page.get_by_test_id("stPopover").filter(has_text="Save").get_by_role("button")
+    save.click()
+    painted(page)
+    page.get_by_text("Key f", exact=True).click()
+    painted(page)
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("link", name=PRESENT)).to_be_hidden()
+    page.keyboard.press("f")
+    save.click()  # whatever the key did would have come first
+    painted(page)
+    assert not is_presented(page)
+    page.get_by_role("link", name=PRESENT).click()
+    expect(page.get_by_test_id("stHeader")).to_be_hidden()
+    painted(page)
+    page.keyboard.press("Escape")
+    expect(page.get_by_test_id("stHeader")).to_be_visible()
