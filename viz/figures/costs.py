@@ -132,14 +132,15 @@ def cost_samples() -> list[Cell]:
 
 
 def cost_table(sizes: Sizes, n: int, measured: Measured | None) -> Table:
-    """One row per layer: formula and value of each cost, and the time at the nearest measured n."""
+    """One row per layer: each cost as formula and value; the time at the nearest n, if measured."""
     near = min(LENGTHS, key=lambda length: abs(math.log(length / n)))
     costs = [
         Column(f"{title} ({_at(n)})", n_columns=2, is_formula=True) for title in QUANTITIES.values()
     ]
+    times = [] if measured is None else [Column(f"Measured ({_at(near)})", is_formula=True)]
     return Table(
         "Costs",
-        [Column("Layer"), *costs, Column(f"Measured ({_at(near)})", is_formula=True)],
+        [Column("Layer"), *costs, *times],
         [_row(layer, sizes, n, measured, near) for layer in LAYERS],
         kind="list",
     )
@@ -154,13 +155,11 @@ def _row(layer: Layer, sizes: Sizes, n: int, measured: Measured | None, near: in
     both = [
         (Cell(cost.formula, is_formula=True), Cell(f"{cost.value(n, sizes):,}")) for cost in costs
     ]
-    time = Cell(_time(layer.name, measured, near))
-    return Row(_name(layer), [*(cell for two in both for cell in two), time])
+    times = [] if measured is None else [Cell(_time(layer.name, measured, near))]
+    return Row(_name(layer), [*(cell for two in both for cell in two), *times])
 
 
-def _time(name: str, measured: Measured | None, n: int) -> str:
-    if measured is None:
-        return "–"
+def _time(name: str, measured: Measured, n: int) -> str:
     timing = measured.at(name, n)
     return "left out" if timing is None else f"{timing.ms:.3f} ms"
 

@@ -93,7 +93,9 @@ def test_the_table_holds_formulas_values_and_times(measured: Measured) -> None:
         assert f"<td>{shown}</td>" in table
     assert "O(<i>n</i>² · <i>d</i>)" in table
     assert "O(log<sub><i>k</i></sub>(<i>n</i>))" in table
-    assert table_html(cost_table(SIZES, 30, None), DARK).count("<td>–</td>") == 4
+    assert (
+        len(cost_table(SIZES, 30, None).columns) == len(cost_table(SIZES, 30, measured).columns) - 1
+    )
 
 
 def test_the_file_has_a_line_a_layer_and_length(measured: Measured) -> None:

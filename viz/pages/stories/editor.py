@@ -124,7 +124,7 @@ def _scene(i: int, scene: Scene, n: int) -> None:
         st.text_input(
             f"Heading of scene {i + 1}",
             scene.heading,
-            **widget(f"heading {i}", scene.heading, partial(_head, i)),
+            **widget(f"scene heading {i}", scene.heading, partial(_head, i)),
         )
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         st.html(anchor(scene.screen, "Open"), width="content")
