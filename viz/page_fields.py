@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from viz.choice import CHECKPOINT, HEAD_B, REQUEST, SECOND, PageFields, choice
+from viz.choice import CHECKPOINT, HEAD_B, REQUEST, SECOND, STORY, PageFields, choice
 from viz.spelling import HEADS, NAME, NUMBER, PAIR, PINS, TEXT, WHOLE, WHOLES, YES, one_of
 
 # The choices of Compare beside A: B, which is a checkpoint or A with edits, and its head.
@@ -150,6 +150,17 @@ class InspectFields:
     """The table of learned positions."""
 
 
+# The sentence of the learner's own, in a lesson.
+
+
+@dataclass(frozen=True)
+class LessonsFields:
+    """The choices of Lessons, beside the lesson, which is a story."""
+
+    own_text: str | None = choice(TEXT, None, STORY)
+    """The sentence that the last task of a lesson is about."""
+
+
 # The second sentence of Masks, and the masks that are shown.
 
 
@@ -206,6 +217,7 @@ FIELDS = {
         PageFields("explore", ExploreFields),
         PageFields("heads", HeadsFields),
         PageFields("inspect", InspectFields),
+        PageFields("lessons", LessonsFields),
         PageFields("masks", MasksFields),
         PageFields("training", TrainingFields),
         PageFields("why_attention", WhyAttentionFields),

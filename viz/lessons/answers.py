@@ -25,6 +25,8 @@ class Attempt:
     """The number of answers."""
     hint: str = ""
     """A sentence about the answer, while the task is not over."""
+    has_reason: bool = False
+    """True: the answer was likely, and the hint says why it is not right."""
     is_right: bool = False
     is_wrong: bool = False
     """Neither: nothing was answered, or the truth was asked for instead."""
@@ -58,8 +60,12 @@ def answered(before: Attempt, answer: Reply | None, task: Task, subject: Subject
     is_same = before.n > 0 and answer == before.answer
     n, is_right = before.n + (not is_same), task.is_right(subject, answer)
     is_over = is_right or n > 1
-    hint = "" if is_over else task.hint(subject, answer)
-    return Attempt(answer, n, hint, is_right, not is_right, is_over)
+    if is_over:
+        return Attempt(answer, n, is_right=is_right, is_wrong=not is_right, is_over=True)
+    reason = task.reason(subject, answer)
+    parts = reason or task.distance(subject, answer), task.hint(subject, answer)
+    hint = " ".join(filter(None, parts))
+    return Attempt(answer, n, hint, bool(reason), is_wrong=True)
 
 
 def reveal(before: Attempt) -> Attempt:
@@ -79,6 +85,8 @@ LARGEST = 1e12
 """No number that is an answer is larger."""
 Entry = tuple[int, Reply | None, bool]
 """The number of answers, the last of them, and True where the task is over."""
+FINISHED: Entry = 0, None, True
+"""The entry of a lesson whose tasks are all over."""
 
 
 def code_of(name: tuple[object, ...]) -> str:

@@ -105,7 +105,7 @@ def read_task(text: str) -> tuple[Task, tuple[int, ...]]:
 # The fields of a scene that make it one of a lesson: what it needs, means, shows and asks.
 
 OF_RIDDLES = ("mistake", "left-out", "solution")
-FIELDS = ("needs", "head", "row", "shows", "task", *OF_RIDDLES)
+FIELDS = ("needs", "head", "row", "shows", "own", "task", *OF_RIDDLES)
 """`needs`, `task` and `mistake` may be said any number of times."""
 REPEATED = ("needs", "task", "mistake")
 
@@ -120,8 +120,15 @@ class Exercise:
     row: str = "divided"
     shows: str = ""
     """The picture that it draws, by its name and what follows it; empty: none."""
+    own: str = ""
+    """ "yes": its tasks ask about a sentence that the learner types there."""
     tasks: tuple[str, ...] = ()
     riddle: Riddle = NO_RIDDLE
+
+    @property
+    def is_of_evidence(self) -> bool:
+        """Tell whether it is about words that are written, by what each of them needs."""
+        return self.riddle != NO_RIDDLE or any(read_task(it)[0].of_evidence for it in self.tasks)
 
 
 NO_EXERCISE = Exercise()
@@ -141,6 +148,8 @@ def read_exercise(lines: Sequence[tuple[str, str]]) -> Exercise:
             read_head(value)
         if name == "row":
             check_row(value)
+        if name == "own" and value != "yes":
+            raise ValueError("own reads yes, or is left out")
         if name == "task":
             read_task(value)
         if name == "mistake":
@@ -160,7 +169,7 @@ def read_exercise(lines: Sequence[tuple[str, str]]) -> Exercise:
 def exercise_lines(exercise: Exercise) -> Iterator[str]:
     """Yield the lines that `read_exercise` reads, without what is as usual."""
     yield from (f"needs: {each}" for each in exercise.needs)
-    for name in ("head", "row", "shows"):
+    for name in ("head", "row", "shows", "own"):
         value = getattr(exercise, name)
         if value != getattr(NO_EXERCISE, name):
             yield f"{name}: {value}"

@@ -44,7 +44,7 @@ def mistakes_in(subject: Subject) -> list[tuple[int, Mistake]]:
 
 def not_made(subject: Subject) -> str:
     """Say that none of the mistakes is made; empty where one is."""
-    if mistakes_in(subject):
+    if mistakes_in(subject) or not subject.riddle.mistakes:
         return ""
     words = " or ".join(f"“{each.word}”" for each in subject.riddle.mistakes)
     return f"The model that is here does not write {words}: this mistake is not made any more."
@@ -55,6 +55,26 @@ def needed_words(subject: Subject, number: int) -> list[str]:
     verdict = evidence_of(subject).verdicts[number]
     names = written_words(subject) if verdict.kind == "held by the prefix" else words_read(subject)
     return [] if verdict.needs is None else [names[i] for i in (verdict.needs, *verdict.also)]
+
+
+def decided_by(subject: Subject, number: int) -> list[str]:
+    """The words of the text that decide a written word, and can be chosen; [] where none does."""
+    if evidence_of(subject).verdicts[number].kind == "held by the prefix":
+        return []
+    names = words_read(subject)
+    plain = {names[i] for i in answers(names)}
+    return [word for word in needed_words(subject, number)[:1] if word in plain]
+
+
+def asked_word(subject: Subject) -> int:
+    """The number of the written word that is asked about: a riddle's mistake; else, of those that a
+    word of the text decides, the one that the model was least sure of. -1: there is none.
+    """
+    if mistakes := mistakes_in(subject):
+        return mistakes[0][0]
+    log_probs = evidence_of(subject).log_probs.tolist()
+    decided = [i for i in answers(written_words(subject)) if decided_by(subject, i)]
+    return min(decided, key=log_probs.__getitem__, default=-1)
 
 
 def lost_words(subject: Subject) -> list[int]:

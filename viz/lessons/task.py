@@ -50,6 +50,15 @@ def result_of(subject: Subject, run: Callable[[Subject, Any], Iterator[Any]]) ->
 
 
 @dataclass(frozen=True)
+class Reason:
+    """A wrong answer that is likely, and why it is not the right one: data beside a task."""
+
+    answer: Callable[[Subject], Reply | None]
+    """The answer; None: nobody has cause to give it here."""
+    says: Callable[[Subject], str]
+
+
+@dataclass(frozen=True)
 class Task:
     """A kind of question. Every text of it is plain, and is escaped where it is shown.
 
@@ -93,6 +102,10 @@ class Task:
     """Say why a riddle is not asked, where the model makes no such mistake; empty: it is."""
     of_writing: bool = False
     """True: it asks what the model wrote, and not at all where chance chose the words."""
+    of_evidence: bool = False
+    """True: it asks what written words need, and so waits for the evidence of all of them."""
+    reasons: tuple[Reason, ...] = ()
+    """Answers that a first guess is likely to be, where they are not right."""
 
     def tolerance(self, truth: float) -> float:
         """Return how far a number may be off: two per cent, or the last digit; of a count, none."""
@@ -101,6 +114,27 @@ class Task:
     def _meant(self, number: float) -> tuple[float, ...]:
         """A share of 0.25 is 25 %, too, where per cent are asked."""
         return (number, 100 * number) if self.unit == "%" and 0 < number < 1 else (number,)
+
+    def reason(self, subject: Subject, reply: Reply) -> str:
+        """Say why a wrong answer is likely and not right; empty where it is not expected."""
+        for each in self.reasons:
+            likely = each.answer(subject)
+            if likely is not None and self._is_near(reply, likely):
+                return each.says(subject)
+        return ""
+
+    def _is_near(self, reply: Reply, other: Reply) -> bool:
+        """Tell whether both are one answer, as far as the digits on the screen tell numbers."""
+        if self.form != "number" or isinstance(reply, tuple) or isinstance(other, tuple):
+            return reply == other
+        return any(abs(each - other) <= self.tolerance(other) for each in self._meant(reply))
+
+    def distance(self, subject: Subject, reply: Reply) -> str:
+        """Say in which direction a wrong number is off, and roughly how far; of others nothing."""
+        truth = self.truth(subject)
+        if self.form != "number" or isinstance(reply, tuple) or isinstance(truth, tuple):
+            return ""
+        return distance(self._meant(reply)[-1], truth, self.tolerance(truth))
 
     def repeat(self, subject: Subject, reply: Reply) -> str:
         """The end of a sentence that says a wrong answer; of spread points, which a table shows,
@@ -121,11 +155,26 @@ class Task:
         if isinstance(truth, tuple):
             assert isinstance(reply, tuple)
             return log_loss(truth, shares(reply)) < log_loss(truth, even(len(truth)))
-        assert not isinstance(reply, tuple)
-        if self.form == "number":
-            tolerance = self.tolerance(truth)
-            return any(abs(each - truth) <= tolerance for each in self._meant(reply))
-        return reply == truth
+        return self._is_near(reply, truth)
+
+
+def distance(answer: float, truth: float, tolerance: float = 0.0) -> str:
+    """Say on which side a number is of the right one, and roughly how far, without that one.
+
+    >>> distance(-5, 5), distance(4, 5), distance(60, 5)
+    ('Only its sign is wrong.', 'It is too small.', 'It is too large, more than ten times.')
+    """
+    if truth and abs(answer + truth) <= tolerance:
+        return "Only its sign is wrong."
+    side = "large" if answer > truth else "small"
+    low, high = sorted((answer, truth))
+    if low <= 0:
+        return f"It is too {side}."
+    far = {"more than ten times": high > 10 * low, "more than twice": high > 2 * low}
+    far["by less than a tenth"] = high < 1.1 * low
+    return next(
+        (f"It is too {side}, {words}." for words, it in far.items() if it), f"It is too {side}."
+    )
 
 
 def digits_of(value: SupportsFloat, decimals: int = 2) -> float:

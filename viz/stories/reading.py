@@ -43,7 +43,7 @@ from viz.stories.story import (
 LARGEST = 2**20
 """Bytes of a file."""
 MOST_SCENES = 200
-FRONT = ("title", "kind", "checkpoint")
+FRONT = ("title", "kind", "checkpoint", "learned")
 FIELDS = ("screen", "writes", "fact", "ask", "ask-in-words", *exercises.FIELDS)
 """The fields of a scene; `fact`, `needs` and `task` may stand any number of times."""
 NOTES = "notes:"
@@ -85,8 +85,8 @@ def read_story(text: str, name: str) -> Story:
     if kind != "lesson":  # those are drawn by a page of their own, which knows all of LaTeX
         lines.refuse_formulas()
     checkpoint, named = front.get("checkpoint"), tuple(lines.names)
-    title = one_line(front["title"])
-    return Story(name, title, kind, checkpoint, introduction, tuple(scenes), named)
+    title, learned = one_line(front["title"]), one_line(front.get("learned", ""))
+    return Story(name, title, kind, checkpoint, introduction, tuple(scenes), learned, named)
 
 
 @dataclass
@@ -322,6 +322,8 @@ def write_story(story: Story) -> str:
     front = [f"title: {_front(one_line(story.title))}", f"kind: {story.kind}"]
     if story.checkpoint is not None:
         front.append(f"checkpoint: {_front(story.checkpoint)}")
+    if story.learned.strip():
+        front.append(f"learned: {_front(one_line(story.learned))}")
     parts = ["\n".join(("---", *front, "---"))]
     if story.introduction.strip():
         parts.append(_text(story.introduction))

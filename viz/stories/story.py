@@ -111,6 +111,8 @@ class Story:
     introduction: str = ""
     """Markdown."""
     scenes: tuple[Scene, ...] = ()
+    learned: str = ""
+    """Of a lesson, what somebody knows who has done it: a line of Markdown."""
     names: tuple[NameInFile, ...] = field(default=(), compare=False, repr=False)
     """In the file that was read, which may have been changed since."""
 

@@ -15,7 +15,7 @@ from transformer.checkpoint import shipped_path
 from viz.lessons.answers import Attempt, answered, reveal
 from viz.lessons.exercise import lacking, tasks
 from viz.lessons.subject import Place, Subject, find_place
-from viz.lessons.task import Reply, Task, even, log_loss, shares
+from viz.lessons.task import Reply, Task, distance, even, log_loss, shares
 from viz.stories.reading import stories_of
 from viz.stories.story import Scene
 
@@ -50,8 +50,8 @@ def seen(
     return Subject(opened, recording, place, arguments, text)
 
 
-RIDDLES = ("wrong_word", "needed_word", "left_out")
-"""Tasks about a mistake that a scene names, in its own sentence."""
+RIDDLES = tuple(name for name, task in TASKS.items() if task.of_evidence)
+"""Tasks about what written words need: of the sentences of riddles."""
 
 
 def riddles(task: str) -> Iterator[Subject]:
@@ -229,3 +229,63 @@ def test_points_cost_what_the_formula_says() -> None:
     assert shares((0, 0, 0)) == even(3)
     assert sum(shares((7, 0, 1))) == pytest.approx(1)
     assert log_loss(weights, shares((100, 0, 0))) < 5  # no guess costs without end
+
+
+@pytest.mark.parametrize(
+    "task", [it for it in TASKS.values() if it.reasons], ids=lambda it: it.name
+)
+def test_a_likely_wrong_answer_gets_its_reason_and_the_hint(task: Task) -> None:
+    """Each reason is somewhere one of an answer that is wrong."""
+    met = set()
+    for each in all_seen(task, 3):
+        for i, reason in enumerate(task.reasons):
+            likely = reason.answer(each)
+            if likely is None or task.is_right(each, likely):
+                continue
+            after = answered(Attempt(), likely, task, each)
+            assert after.has_reason and after.is_wrong
+            assert (
+                after.hint.endswith(task.hint(each, likely))
+                and task.explain(each) not in after.hint
+            )
+            met.add(i)
+    assert met == set(range(len(task.reasons))) - NOT_HERE.get(task.name, set())
+
+
+NOT_HERE = {"turn": {0}, "rate": {0}, "strongest": {0}}
+"""Reasons that these heads, or these numbers behind the name of a task, give no cause for."""
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "says"),
+    [
+        ("strongest", (), "heads of the last layer look there most"),
+        ("rate", (4000, 1000), "up to its end the rate grows evenly"),
+        ("rate", (4000, 16000), "more slowly"),
+        ("turn", (5,), "longer way"),
+    ],
+)
+def test_the_others_are_given_where_there_is_cause(
+    name: str, arguments: tuple[int, ...], says: str
+) -> None:
+    """A head of cross-attention that does not align, and a turn by more than half."""
+    task, (text, *_) = TASKS[name], SENTENCES["en-de-small"]
+    of = seen("en-de-small", text, "least alignment in cross", "divided", arguments)
+    likely = task.reasons[0].answer(of)
+    assert likely is not None and not task.is_right(of, likely)
+    assert says in answered(Attempt(), likely, task, of).hint
+
+
+@pytest.mark.parametrize(
+    ("given", "truth", "says"),
+    [
+        (5, -5, "sign"),
+        (5.4, 5, "large, by less than a tenth"),
+        (3, 5, "small"),
+        (2, 5, "small, more than twice"),
+        (-3, 5, "small"),
+        (60, 5, "large, more than ten times"),
+    ],
+)
+def test_a_wrong_number_is_told_how_far_off_it_is(given: float, truth: float, says: str) -> None:
+    assert says in distance(given, truth, 0.01)

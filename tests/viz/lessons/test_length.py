@@ -1,11 +1,12 @@
-"""A lesson is short: nobody who takes its tasks is kept for longer than six minutes."""
+"""A lesson is short: nobody who takes its tasks is kept for longer than seven minutes."""
 
 import pytest
 
 from viz.stories.reading import stories_of
 from viz.stories.story import Story
 
-MINUTES = 6
+MINUTES = 7
+"""One of them for the last task, on a sentence of the learner's own."""
 WORDS = 238
 """A minute of silent reading of English non-fiction: Brysbaert 2019, doi 10.1016/j.jml.2019.104047,
 a mean over 190 studies."""
@@ -14,7 +15,7 @@ TASK = 0.75
 
 
 @pytest.mark.parametrize("lesson", stories_of("lesson"), ids=lambda lesson: lesson.name)
-def test_a_lesson_takes_six_minutes_at_most(lesson: Story) -> None:
+def test_a_lesson_takes_seven_minutes_at_most(lesson: Story) -> None:
     texts = [lesson.title, lesson.introduction]
     for scene in lesson.scenes:
         texts += [scene.heading, scene.text, scene.exercise.riddle.solution]

@@ -72,6 +72,7 @@ def some_exercise(rng: random.Random) -> Exercise:
         head=rng.choice((NO_EXERCISE.head, "most alignment in cross or least entropy in any")),
         row=rng.choice((NO_EXERCISE.row, "last", "17")),
         shows=rng.choice(("", "map", "some picture")),
+        own=rng.choice(("", "yes")),
         tasks=tuple(rng.sample(tasks, rng.randrange(3))),
         riddle=some_riddle(rng),
     )
@@ -90,4 +91,5 @@ def some_story(rng: random.Random) -> Story:
     scenes = tuple(some_scene(rng, checkpoint) for _ in range(rng.randrange(1, 5)))
     quote = rng.choice(("", "", '"', "'"))
     title, kind = f"{quote}{some_line(rng)}{quote}", rng.choice(KINDS)
-    return Story("made/up.md", title, kind, checkpoint, some_text(rng), scenes)
+    learned = rng.choice(("", some_line(rng)))
+    return Story("made/up.md", title, kind, checkpoint, some_text(rng), scenes, learned)

@@ -173,6 +173,7 @@ SCENE = "## One\n\nscreen: ./?text=x\n"
         (FRONT + SCENE + "ask: cross.2.3.4\n", 8, "a question reads"),
         (FRONT + SCENE + "ask-in-words: Which?\n", 8, "needs an ask:"),
         (FRONT + SCENE + "needs: wings\n", 8, "nothing is known of the need wings"),
+        (FRONT + SCENE + "own: no\n", 8, "own reads yes"),
         (FRONT + SCENE + "row: third\n", 8, "a row is a position or one of first,"),
         (FRONT + SCENE + "head: L2 H3\n", 8, "a head reads most or least, a metric,"),
         (FRONT + SCENE + "head: most charm in any\n", 8, "there is no metric charm"),

@@ -169,3 +169,10 @@ def test_whoever_changes_something_stays_in_the_scene() -> None:
 def test_its_formulas_are_drawn(story: Story) -> None:
     texts = (story.introduction, *(scene.text + "\n\n" + scene.notes for scene in story.scenes))
     assert [fault for text in texts for fault in formula_faults(text)] == []
+
+
+@pytest.mark.parametrize("story", stories_of("lesson"), ids=lambda story: story.name)
+def test_a_lesson_ends_with_a_sentence_of_ones_own_and_what_was_learned(story: Story) -> None:
+    *before, last = [scene.exercise for scene in story.scenes]
+    assert last.own and last.tasks and not any(each.own for each in before)
+    assert story.learned.endswith(".")

@@ -26,7 +26,8 @@ from viz.pages.lessons.asking import Answers
 from viz.screen import link
 from viz.stories.reading import shipped_stories, stories_of
 
-LESSON, TEXT = "attention-by-hand", "3 7 2 9 4 11 5"
+LESSON, TEXT, OWN = "attention-by-hand", "3 7 2 9 4 11 5", "4 9 2 8 6"
+"""A lesson, the sentence above it, and the one that its last task is about."""
 LESSONS = [each.name for each in stories_of("lesson")]
 FEW = {
     "a row by hand": LESSON,
@@ -35,6 +36,15 @@ FEW = {
     "a riddle": "two-meanings",
 }
 """By what its tasks are about; golden files have the page of each."""
+
+
+OF_LESSON = {
+    "page": "lessons",
+    "story": LESSON,
+    "checkpoint": "copy",
+    "text": TEXT,
+    "decoding": "greedy",
+}
 
 
 def elements(app: AppTest) -> list[Any]:
@@ -67,14 +77,15 @@ def unpacked(content: bytes) -> tuple[dict[str, Any], list[Any]]:
 
 def asked() -> list[tuple[Any, Subject]]:
     checkpoint = load_checkpoint("checkpoints/copy", "cpu")
-    recording = record(checkpoint, TEXT, decode(checkpoint, TEXT, "greedy").target)
     found = []
     for scene in shipped_stories()[LESSON].scenes:
+        text = OWN if scene.exercise.own else TEXT
+        recording = record(checkpoint, text, decode(checkpoint, text, "greedy").target)
         place = find_place(recording, scene.exercise.head, scene.exercise.row)
         assert place is not None
         for said in scene.exercise.tasks:
             task, arguments = read_task(said)
-            found.append((task, Subject(checkpoint, recording, place, arguments, TEXT)))
+            found.append((task, Subject(checkpoint, recording, place, arguments, text)))
     return found
 
 
@@ -83,7 +94,7 @@ def button(app: AppTest, label: str) -> Any:
 
 
 def test_no_truth_is_sent_before_it_is_asked_for() -> None:
-    app = start(page="lessons", story=LESSON, checkpoint="copy", text=TEXT, decoding="greedy")
+    app = start(**OF_LESSON, own_text=OWN)
     assert "Which word does the row" in sent(app)
     for n, (task, seen) in enumerate(asked()):
         over = [*app.info, *app.success]
@@ -183,9 +194,41 @@ def test_answers_outlive_a_session_and_are_graded_anew() -> None:
     assert not app.warning and not app.info
 
 
+def finished(app: AppTest) -> bool:
+    learned = shipped_stories()[LESSON].learned
+    return any(learned in each.value for each in app.success)
+
+
+def marked(app: AppTest) -> list[str]:
+    """The lessons that the list says are done."""
+    (cards,) = (each.proto.body for each in app.get("html") if 'class="lessons"' in each.proto.body)
+    return re.findall(r"<li><a[^>]*>([^<]*)</a>(?:(?!</li>).)*Done", cards)
+
+
+def test_a_lesson_is_done_with_its_last_task_and_the_list_marks_it_after_a_reload() -> None:
+    app = start(**OF_LESSON)
+    while any(each.label == "Show me" for each in app.button):
+        press(app, "Show me")
+    assert not finished(app), "the sentence of one's own is not asked about yet"
+    own = next(each for each in app.text_input if "own_text" in str(each.key))
+    own.set_value("nonsense").run()
+    assert "nonsense" in app.warning[-1].value and not finished(app)
+    next(each for each in app.text_input if "own_text" in str(each.key)).set_value(OWN).run()
+    assert not finished(app)
+    press(app, "Show me")
+    assert finished(app)
+    kept = kept_by(app)
+
+    app = start(page="lessons", checkpoint="copy")
+    assert marked(app) == []
+    app.session_state["session"].of(Answers).entries = read_entries(json.dumps(kept))
+    app.run()
+    assert marked(app) == [shipped_stories()[LESSON].title]
+
+
 def test_one_row_is_worked_out_by_hand_and_said_whose_it_is() -> None:
     exercises = [scene.exercise for scene in shipped_stories()[LESSON].scenes]
-    assert len({(each.head, each.row) for each in exercises}) == 1
+    assert len({(each.head, each.row) for each in exercises if not each.own}) == 1
     app = start(page="lessons", story=LESSON, checkpoint="copy", text=TEXT, decoding="greedy")
     about = [each.value for each in app.caption if each.value.startswith("Below: the row")]
     assert [re.sub(r"\\(\W)", r"\1", each) for each in about] == [asked()[0][1].about_row]

@@ -7,7 +7,7 @@ from torch import Tensor
 from transformer.analysis.cell import Cell
 from viz.labels import number
 from viz.lessons.subject import Subject
-from viz.lessons.task import Reply, Task, digits_of, percent_of
+from viz.lessons.task import Reason, Reply, Task, digits_of, percent_of
 
 # Step one of attention: the product of a query and a key, added up dimension by dimension.
 
@@ -29,9 +29,14 @@ def material_dot(subject: Subject) -> tuple[tuple[str, str], ...]:
     cell = subject.cell(_key_dot(subject))
     top = cell.products.abs().topk(min(DOT_TOP, len(cell.products))).indices.tolist()
     rows = [(f"dimension {i}", f"{_factor(cell.q[i])} × {_factor(cell.k[i])}") for i in sorted(top)]
-    rest = cell.dot - float(cell.products[top].sum())
     n = len(cell.products) - len(top)
-    return (*rows, (f"the other {n} products together", number(rest)))
+    return (*rows, (f"the other {n} products together", number(cell.dot - top_dot(subject))))
+
+
+def top_dot(subject: Subject) -> float:
+    """The sum of the products that stand by themselves."""
+    products = subject.cell(_key_dot(subject)).products
+    return float(products[products.abs().topk(min(DOT_TOP, len(products))).indices].sum())
 
 
 def _factor(value: Tensor) -> str:
@@ -70,6 +75,9 @@ DOT_TASK = Task(
     material_dot,
     decimals=1,
     needs=("scores",),
+    reasons=(
+        Reason(top_dot, lambda it: "Those are the largest products: add the others to them."),
+    ),
 )
 
 
@@ -127,6 +135,11 @@ def _scaled(cell: Cell) -> str:
     return f"× {cell.scale:.4f}"
 
 
+def by_d_k(subject: Subject) -> float | None:
+    cell = subject.cell(_key_score(subject))
+    return cell.dot / len(cell.q) if is_of_paper(len(cell.q), cell.scale) else None
+
+
 SCORE_TASK = Task(
     "score",
     "number",
@@ -137,6 +150,12 @@ SCORE_TASK = Task(
     material_score,
     decimals=2,
     needs=("scores",),
+    reasons=(
+        Reason(
+            lambda it: it.cell(_key_score(it)).dot, lambda it: "That is q · k, before it is scaled."
+        ),
+        Reason(by_d_k, lambda it: "That is divided by d_k, and not by its root."),
+    ),
 )
 
 
@@ -199,6 +218,12 @@ WEIGHT_TASK = Task(
     material_weight,
     unit="%",
     needs=("scores",),
+    reasons=(
+        Reason(
+            lambda it: 1.0, lambda it: "e^0 = 1 is its part of the sum, and no share of it yet."
+        ),
+        Reason(lambda it: 100.0, lambda it: "e^0 = 1 is one part of a sum that is larger than 1."),
+    ),
 )
 
 
@@ -263,6 +288,13 @@ def explain_mix(subject: Subject) -> str:
     )
 
 
+def top_mix(subject: Subject) -> float:
+    """The sum of those that stand by themselves."""
+    weights, values, _ = _parts(subject)
+    parts = weights * values
+    return float(parts[parts.abs().argsort(descending=True)[:MIX_TOP]].sum())
+
+
 MIX_TASK = Task(
     "mix",
     "number",
@@ -273,6 +305,7 @@ MIX_TASK = Task(
     material_mix,
     decimals=2,
     needs=("scores",),
+    reasons=(Reason(top_mix, lambda it: "Those are the largest parts: add the others to them."),),
 )
 
 
@@ -320,6 +353,20 @@ UNSCALED_TASK = Task(
     explain_unscaled,
     options=lambda subject: OPTIONS,
     needs=("scores", "scale"),
+    reasons=(
+        Reason(
+            lambda it: 0 if truth_unscaled(it) == 2 else None,
+            lambda it: "The others' scores would grow, too, but less than the largest one does.",
+        ),
+        Reason(
+            lambda it: 1 if truth_unscaled(it) == 2 else None,
+            lambda it: "All scores grow by the same factor, but softmax takes their differences.",
+        ),
+        Reason(
+            lambda it: 2 if truth_unscaled(it) == 1 else None,
+            lambda it: "Its lead would grow, but it leaves the others next to nothing already.",
+        ),
+    ),
 )
 
 
@@ -360,7 +407,18 @@ def explain_slope(subject: Subject) -> str:
 
 
 SLOPE_TASK = Task(
-    "slope", "number", ask_slope, truth_slope, hint_slope, explain_slope, material_slope, decimals=3
+    "slope",
+    "number",
+    ask_slope,
+    truth_slope,
+    hint_slope,
+    explain_slope,
+    material_slope,
+    decimals=3,
+    reasons=(
+        Reason(lambda it: float(it.token_weights.max()), lambda it: "That is the weight a itself."),
+        Reason(lambda it: 1 - float(it.token_weights.max()), lambda it: "That is 1 − a alone."),
+    ),
 )
 
 
@@ -418,6 +476,12 @@ DEVIATION_TASK = Task(
     decimals=2,
     needs=("scores", "scale"),
     of_row=False,
+    reasons=(
+        Reason(
+            lambda it: truth_deviation(it) * it.attention.calls[it.place.layer].scale,
+            lambda it: "That is scaled twice: divided by d_k, and not by its root.",
+        ),
+    ),
 )
 
 
@@ -458,6 +522,16 @@ EVEN_BITS_TASK = Task(
     unit="bits",
     of_row=False,
     of_tokens=True,
+    reasons=(
+        Reason(
+            lambda it: float(len(it.tokens)),
+            lambda it: "That is the number of tokens: the bits are its logarithm to the base 2.",
+        ),
+        Reason(
+            lambda it: math.log(len(it.tokens)),
+            lambda it: "That is the natural logarithm, which counts nats: bits have the base 2.",
+        ),
+    ),
 )
 
 

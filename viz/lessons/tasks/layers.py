@@ -8,7 +8,7 @@ from transformer.complexity import LAYERS, Sizes, dilated_path
 from transformer.positions.encodings import find_pairs, shift
 from viz.labels import number
 from viz.lessons.subject import Subject, sizes_of
-from viz.lessons.task import Reply, Task
+from viz.lessons.task import Reason, Reply, Task
 
 # The task to find two positions as alike as two others: sinusoids know distances only.
 
@@ -80,6 +80,12 @@ SAME_PRODUCT_TASK = Task(
     options=options,
     needs=("sinusoids", "room"),
     of_row=False,
+    reasons=(
+        Reason(
+            lambda it: _pairs(it).index((_first(it)[0], _first(it)[1] + 3)),
+            lambda it: "They begin at the same position, but it does not matter where one begins.",
+        ),
+    ),
 )
 
 
@@ -154,6 +160,16 @@ TURN_TASK = Task(
     needs=("sinusoids",),
     of_row=False,
     opens=opens_turn,
+    reasons=(
+        Reason(
+            lambda it: 360 * it.arguments[0] / _wave(it) if _shorter(it) else None,
+            lambda it: "That is the longer way round: 360° less it is the shorter one.",
+        ),
+        Reason(
+            lambda it: it.arguments[0] / _wave(it),
+            lambda it: "That is counted in turns, and each of them is 360°.",
+        ),
+    ),
 )
 
 
@@ -210,6 +226,12 @@ OPERATIONS_TASK = Task(
     needs=("scores",),
     of_row=False,
     opens=opens_operations,
+    reasons=(
+        Reason(
+            lambda it: 1 / truth_operations(it),
+            lambda it: "That is the other way round: so many self-attention takes for each of it.",
+        ),
+    ),
 )
 
 
@@ -265,6 +287,13 @@ PATH_TASK = Task(
     needs=("scores",),
     of_row=False,
     opens=opens_path,
+    reasons=(
+        Reason(
+            lambda it: math.ceil((sizes_of(it.recording, it.place)[0] - 1) / (_kernel(it) - 1)),
+            lambda it: "So many take those that leave no gaps: each of these sees times as many.",
+        ),
+        Reason(lambda it: 1, lambda it: "So self-attention does, which sees all tokens at once."),
+    ),
 )
 
 

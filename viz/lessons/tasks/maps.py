@@ -6,12 +6,25 @@ from collections.abc import Iterator, Sequence
 import torch
 from torch import Tensor
 
+from transformer.analysis.metrics.metrics import measure
+from transformer.analysis.reading import row_tokens
 from transformer.edits import Edit
 from transformer.recording import Recording
 from transformer.recording.ours import record
+from transformer.words import word_groups
 from viz.labels import kind_name
 from viz.lessons.subject import Subject
-from viz.lessons.task import Reply, Task, even, log_loss, percent_of, previous, result_of
+from viz.lessons.task import (
+    Reason,
+    Reply,
+    Task,
+    even,
+    log_loss,
+    percent_of,
+    previous,
+    result_of,
+    shares,
+)
 
 # The task to count the weights of one head.
 
@@ -42,6 +55,14 @@ def explain_cells(subject: Subject) -> str:
     )
 
 
+def all_heads_cells(subject: Subject) -> int:
+    return truth_cells(subject) * subject.attention.n_layers * subject.attention.n_heads
+
+
+def sum_cells(subject: Subject) -> int:
+    return len(subject.attention.queries) + len(subject.attention.keys)
+
+
 CELLS_TASK = Task(
     "cells",
     "number",
@@ -52,6 +73,12 @@ CELLS_TASK = Task(
     material_cells,
     of_row=False,
     of_tokens=True,
+    reasons=(
+        Reason(sum_cells, lambda it: "That is both added up, and they are multiplied."),
+        Reason(
+            all_heads_cells, lambda it: "All heads of this kind have so many, and one has less."
+        ),
+    ),
 )
 
 
@@ -92,6 +119,14 @@ def _rows(closed: list[int]) -> str:
     return f"Row by row {' + '.join(map(str, each))}: "
 
 
+def open_cells(subject: Subject) -> int:
+    return truth_cells(subject) - truth_closed_cells(subject)
+
+
+def half_of_cells(subject: Subject) -> int:
+    return truth_cells(subject) // 2
+
+
 CLOSED_CELLS_TASK = Task(
     "closed_cells",
     "number",
@@ -102,6 +137,10 @@ CLOSED_CELLS_TASK = Task(
     material_closed_cells,
     of_row=False,
     of_tokens=True,
+    reasons=(
+        Reason(open_cells, lambda it: "So many are open."),
+        Reason(half_of_cells, lambda it: "That is half of the map, but its diagonal is open, too."),
+    ),
 )
 
 
@@ -146,6 +185,18 @@ OPEN_KEYS_TASK = Task(
     material_open_keys,
     of_row=False,
     of_tokens=True,
+    reasons=(
+        Reason(
+            lambda it: truth_open_keys(it) - 1,
+            lambda it: (
+                "That is one too few: positions are counted from 0, and the row's own counts."
+            ),
+        ),
+        Reason(
+            lambda it: len(it.attention.keys),
+            lambda it: "Those are all tokens that there are, and what comes later is closed.",
+        ),
+    ),
 )
 
 
@@ -191,6 +242,16 @@ PADDING_TASK = Task(
     takes=("tokens",),
     of_row=False,
     of_tokens=True,
+    reasons=(
+        Reason(
+            lambda it: it.arguments[0] * len(it.attention.keys),
+            lambda it: "Those are the rows of the sentence: the padding has rows of its own.",
+        ),
+        Reason(
+            lambda it: it.arguments[0] ** 2,
+            lambda it: "From padding to padding so many are closed: the sentence has rows, too.",
+        ),
+    ),
 )
 
 
@@ -221,8 +282,72 @@ def explain_strongest(subject: Subject) -> str:
     return f"‘{subject.row_word}’ looks at {word} with {got} of its weight."
 
 
+def _at(subject: Subject, query: int) -> int | None:
+    """The place in `words` of a token of the row's own text; None in cross-attention, or there."""
+    if subject.attention.is_cross:
+        return None
+    return next((i for i, group in enumerate(subject.groups) if query in group), None)
+
+
+def _aligned(subject: Subject, query: int) -> tuple[int, int]:
+    """The place in `words` where the last layer's heads look most on average while they write the
+    token after this one, and the number of those that do: of plain words, as it is no end.
+    """
+    attention, groups = subject.attention, subject.groups
+    rows = attention.weights(attention.n_layers - 1)[:, query]  # [H, K]
+    of_words = torch.stack([rows[:, list(group)].sum(-1) for group in groups], -1)  # [H, words]
+    is_end = torch.tensor([any(attention.keys[i].special for i in group) for group in groups])
+    place = int(of_words.mean(0).masked_fill(is_end, -1).argmax())
+    return place, int((of_words.argmax(-1) == place).sum())
+
+
+def translated(subject: Subject) -> int | None:
+    """The word that the row's word translates, by most heads of the last layer."""
+    return _aligned(subject, subject.place.query)[0] if subject.attention.is_cross else None
+
+
+def says_translated(subject: Subject) -> str:
+    query, attention = subject.place.query, subject.attention
+    place, n = _aligned(subject, query)
+    others = f"{n} of the {attention.n_heads} heads of the last layer look there most"
+    words = word_groups(row_tokens(attention))
+    at = next(i for i, group in enumerate(words) if query in group)
+    before = [_aligned(subject, row)[0] for row in (words[at - 1] if at else ())]
+    follows = subject.strongest in before
+    why = "looks where they looked one word before" if follows else "looks elsewhere"
+    return (
+        f"‘{subject.words[place]}’ is a good guess: while ‘{subject.row_word}’ is written, "
+        f"{others}. But {subject.head_name} {why}."
+    )
+
+
+def says_itself(subject: Subject) -> str:
+    return (
+        "A token need not look at itself: what it holds is carried past the attention anyway, by "
+        "the residual connection."
+    )
+
+
+def says_before(subject: Subject) -> str:
+    place = subject.place
+    mean = percent_of(measure(subject.attention, place.layer)["previous"][place.head])
+    return (
+        f"On average {subject.head_name} gives the token just before {mean}, and not in each row."
+    )
+
+
 STRONGEST_TASK = Task(
-    "strongest", "word", ask_strongest, truth_strongest, hint_strongest, explain_strongest
+    "strongest",
+    "word",
+    ask_strongest,
+    truth_strongest,
+    hint_strongest,
+    explain_strongest,
+    reasons=(
+        Reason(translated, says_translated),
+        Reason(lambda it: _at(it, it.place.query), says_itself),
+        Reason(lambda it: _at(it, it.place.query - 1), says_before),
+    ),
 )
 
 
@@ -246,8 +371,8 @@ def _spans(subject: Subject) -> list[slice]:
     return [slice(first, min(first + size, n)) for first in range(0, n, size)]
 
 
-def _summed(shares: Sequence[float], subject: Subject) -> tuple[float, ...]:
-    return tuple(math.fsum(shares[span]) for span in _spans(subject))
+def _summed(parts: Sequence[float], subject: Subject) -> tuple[float, ...]:
+    return tuple(math.fsum(parts[span]) for span in _spans(subject))
 
 
 def options_spread(subject: Subject) -> tuple[str, ...]:
@@ -263,8 +388,12 @@ def hint_spread(subject: Subject, answer: Reply) -> str:
     assert isinstance(answer, tuple)
     most = max(range(len(answer)), key=answer.__getitem__)
     got = percent_of(truth_spread(subject)[most])
-    word = options_spread(subject)[most]
-    return f"‘{word}’, on which you put most, gets {got}. Spread your points once more."
+    word, weights = options_spread(subject)[most], truth_spread(subject)
+    costs = log_loss(weights, shares(answer)), log_loss(weights, even(len(weights)))
+    return (
+        f"‘{word}’, on which you put most, gets {got}. Your points cost {costs[0]:.2f} nats, and "
+        f"an even guess {costs[1]:.2f}. Spread them once more."
+    )
 
 
 def explain_spread(subject: Subject) -> str:
@@ -356,6 +485,15 @@ SHIFTED_TASK = Task(
     of_sentence=False,
     run=run,
     of_row=False,
+    reasons=(
+        Reason(
+            lambda it: 0,
+            lambda it: (
+                "So it would be if the head knew distances only: all of them are as they were. But "
+                "it has learned from texts that begin at position 0."
+            ),
+        ),
+    ),
 )
 
 

@@ -1,5 +1,6 @@
 """Tasks on training: when heads emerge, the learning rate, label smoothing."""
 
+import math
 from collections.abc import Iterator
 
 from torch import Tensor
@@ -9,7 +10,7 @@ from transformer.training.history import list_snapshots
 from transformer.training.snapshots import Course, roles, watching
 from transformer.training.task import cross_entropy, inverse_square_root, smoothed_target
 from viz.lessons.subject import EPSILON, Subject, named, second_least_sure
-from viz.lessons.task import Reply, Task, result_of
+from viz.lessons.task import Reason, Reply, Task, result_of
 
 # At which snapshot of its training did a head take on its role?
 
@@ -59,8 +60,12 @@ def truth_emerged(subject: Subject) -> int:
 
 
 def hint_emerged(subject: Subject, answer: Reply) -> str:
-    title, values, _ = _measured(subject)
-    return f"{title}: {values[0]:.2f} before the training, {values[-1]:.2f} at its end."
+    (title, values, _), truth, n = _measured(subject), truth_emerged(subject), len(_steps(subject))
+    text = f"{title}: {values[0]:.2f} before the training, {values[-1]:.2f} at its end."
+    assert isinstance(answer, int)
+    if n in (truth, answer):
+        return text
+    return f"{text} It was {'earlier' if truth < answer else 'later'}."
 
 
 def explain_emerged(subject: Subject) -> str:
@@ -89,6 +94,12 @@ EMERGED_TASK = Task(
     run=run,
     of_row=False,
     opens=opens_emerged,
+    reasons=(
+        Reason(
+            lambda it: len(_steps(it)) - 1 if truth_emerged(it) < len(_steps(it)) else None,
+            lambda it: "It did so at the end of the training, and at an earlier snapshot, too.",
+        ),
+    ),
 )
 
 
@@ -120,6 +131,18 @@ def explain_rate(subject: Subject) -> str:
     return f"{why} = {truth_rate(subject):.0f} % of the peak."
 
 
+def other_rate(subject: Subject) -> float:
+    """With the root where there is none, and without it where there is one."""
+    warmup, step = (max(1, each) for each in subject.arguments)
+    return 100 * (math.sqrt(step / warmup) if step <= warmup else warmup / step)
+
+
+def says_other_rate(subject: Subject) -> str:
+    if subject.arguments[1] <= subject.arguments[0]:
+        return "Roots come after the warm-up: up to its end the rate grows evenly."
+    return "So it would fall as 1 / step, but it falls more slowly, as 1 / √step."
+
+
 RATE_TASK = Task(
     "rate",
     "number",
@@ -131,6 +154,7 @@ RATE_TASK = Task(
     takes=("warm-up steps", "a step"),
     of_sentence=False,
     of_row=False,
+    reasons=(Reason(other_rate, says_other_rate),),
 )
 
 
@@ -169,15 +193,19 @@ def truth_smoothed_loss(subject: Subject) -> float:
     return float(cross_entropy(target, -losses))
 
 
+def plain_loss(subject: Subject) -> float:
+    """-ln p of the word."""
+    word = subject.recording.target[second_least_sure(subject.recording)]
+    return float(_losses(subject)[word.id])
+
+
 def hint_smoothed_loss(subject: Subject, answer: Reply) -> str:
     part = EPSILON * float(_losses(subject).mean())
     return f"All tokens together add {part:.3f}, the word adds {1 - EPSILON} times its own number."
 
 
 def explain_smoothed_loss(subject: Subject) -> str:
-    plain = float(
-        _losses(subject)[subject.recording.target[second_least_sure(subject.recording)].id]
-    )
+    plain = plain_loss(subject)
     text = f"{truth_smoothed_loss(subject):.2f} nats instead of {plain:.2f}: "
     if truth_smoothed_loss(subject) < plain:
         return f"{text}where a model is as unsure as this one, it costs less."
@@ -201,6 +229,13 @@ SMOOTHED_LOSS_TASK = Task(
     needs=("writes",),
     of_row=False,
     opens=opens_smoothed_loss,
+    reasons=(
+        Reason(plain_loss, lambda it: "That is the loss without smoothing."),
+        Reason(
+            lambda it: (1 - EPSILON) * plain_loss(it),
+            lambda it: "That is the word's part: the part of all tokens is added to it.",
+        ),
+    ),
 )
 
 

@@ -2,7 +2,9 @@
 
 from viz.lessons.riddles import (
     answers,
+    asked_word,
     bare,
+    decided_by,
     evidence_of,
     lost_words,
     mistakes_in,
@@ -12,7 +14,7 @@ from viz.lessons.riddles import (
     written_words,
 )
 from viz.lessons.subject import Subject, named, sureness
-from viz.lessons.task import Reply, Task, percent_of
+from viz.lessons.task import Reason, Reply, Task, percent_of
 
 # The task to name the word that the model was least sure of when it wrote.
 
@@ -31,9 +33,10 @@ def truth_least_sure(subject: Subject) -> int:
 
 def hint_least_sure(subject: Subject, answer: Reply) -> str:
     assert isinstance(answer, int)
-    got = percent_of(sureness(subject.recording)[answer])
-    word = options_least_sure(subject)[answer]
-    return f"It gave ‘{word}’ {got}. Where could it have chosen another word?"
+    each = sureness(subject.recording)
+    n, word = int((each < each[answer]).sum()), options_least_sure(subject)[answer]
+    others = "one other" if n == 1 else f"{n} others"
+    return f"It gave ‘{word}’ {percent_of(each[answer])}, and was less sure of {others}."
 
 
 def explain_least_sure(subject: Subject) -> str:
@@ -124,6 +127,7 @@ LEFT_OUT_TASK = Task(
     accepts=accepts_left_out,
     absent=absent_left_out,
     of_writing=True,
+    of_evidence=True,
     of_row=False,
 )
 
@@ -132,8 +136,8 @@ LEFT_OUT_TASK = Task(
 
 
 def ask_needed_word(subject: Subject) -> str:
-    _, mistake = mistakes_in(subject)[0]
-    return f"Without which word of the sentence would “{bare(mistake.word)}” lose most?"
+    word = bare(written_words(subject)[asked_word(subject)])
+    return f"Without which word of the sentence would “{word}” lose most?"
 
 
 def options_needed_word(subject: Subject) -> tuple[str, ...]:
@@ -142,43 +146,51 @@ def options_needed_word(subject: Subject) -> tuple[str, ...]:
 
 
 def truth_needed_word(subject: Subject) -> int:
-    return options_needed_word(subject).index(needed_words(subject, mistakes_in(subject)[0][0])[0])
+    return options_needed_word(subject).index(needed_words(subject, asked_word(subject))[0])
 
 
 def accepts_needed_word(subject: Subject, answer: int) -> bool:
-    return options_needed_word(subject)[answer] in needed_words(subject, mistakes_in(subject)[0][0])
+    return options_needed_word(subject)[answer] in needed_words(subject, asked_word(subject))
+
+
+def _looked_at(subject: Subject) -> int | None:
+    """The option that the word looks at most; None: it is none of them."""
+    looks = evidence_of(subject).verdicts[asked_word(subject)].looks_at
+    numbers = answers(words_read(subject))
+    return numbers.index(looks) if looks in numbers else None
+
+
+def says_looked_at(subject: Subject) -> str:
+    word = bare(written_words(subject)[asked_word(subject)])
+    return f"A good guess: “{word}” looks at it most. But to look is not to need."
 
 
 def hint_needed_word(subject: Subject, answer: Reply) -> str:
     assert isinstance(answer, int)
-    (number, _), evidence = mistakes_in(subject)[0], evidence_of(subject)
-    cost = float(evidence.hidden[number, answers(words_read(subject))[answer]])
-    looks = evidence.verdicts[number].looks_at
-    at = (
-        ""
-        if looks is None
-        else f" It looks most at “{words_read(subject)[looks]}”; that is not all."
-    )
-    word = options_needed_word(subject)[answer]
-    return f"Hiding “{word}” costs it {cost:.2f} nats, and another word more.{at}"
+    number = answers(words_read(subject))[answer]
+    cost = float(evidence_of(subject).hidden[asked_word(subject), number])
+    looks = _looked_at(subject)
+    words = options_needed_word(subject)
+    at = "" if looks in (None, answer) else f" It looks most at “{words[looks or 0]}”."
+    return f"Hiding “{words[answer]}” costs it {cost:.2f} nats, and another word more.{at}"
 
 
 def explain_needed_word(subject: Subject) -> str:
-    number, mistake = mistakes_in(subject)[0]
+    number = asked_word(subject)
     word, nats = needed_words(subject, number)[0], evidence_of(subject).verdicts[number].nats
-    return (
-        f"Hiding “{word}” costs “{bare(mistake.word)}” {nats:.2f} nats, more than any other word."
-    )
+    of = bare(written_words(subject)[number])
+    return f"Hiding “{word}” costs “{of}” {nats:.2f} nats, more than any other word."
 
 
 def absent_needed_word(subject: Subject) -> str:
     if why := not_made(subject):
         return why
-    (number, mistake), evidence = mistakes_in(subject)[0], evidence_of(subject)
-    is_held = evidence.verdicts[number].kind == "held by the prefix"
-    if not is_held and set(needed_words(subject, number)[:1]) & set(options_needed_word(subject)):
+    if (number := asked_word(subject)) < 0:
+        return "No word of the sentence decides any word that is written."
+    if decided_by(subject, number):
         return ""
-    return f"No word of the sentence decides “{bare(mistake.word)}” in the model that is here."
+    word = bare(written_words(subject)[number])
+    return f"No word of the sentence decides “{word}” in the model that is here."
 
 
 NEEDED_WORD_TASK = Task(
@@ -193,6 +205,56 @@ NEEDED_WORD_TASK = Task(
     accepts=accepts_needed_word,
     absent=absent_needed_word,
     of_writing=True,
+    of_evidence=True,
+    of_row=False,
+    reasons=(Reason(_looked_at, says_looked_at),),
+)
+
+
+# The task to name the word of the text that could be hidden at the least cost.
+
+
+def ask_spared(subject: Subject) -> str:
+    return "Which word of the sentence could the model do without most easily?"
+
+
+def truth_spared(subject: Subject) -> int:
+    costs = [_worth(subject, number)[0] for number in answers(words_read(subject))]
+    return costs.index(min(costs))
+
+
+def hint_spared(subject: Subject, answer: Reply) -> str:
+    assert isinstance(answer, int)
+    cost, word = _worth(subject, answers(words_read(subject))[answer])
+    name = options_left_out(subject)[answer]
+    return f"Hidden, “{name}” would cost “{word}” {cost:.2f} nats, and another word less."
+
+
+def explain_spared(subject: Subject) -> str:
+    truth = truth_spared(subject)
+    cost, _ = _worth(subject, answers(words_read(subject))[truth])
+    words = [words_read(subject)[i] for i in evidence_of(subject).omissions]
+    lost = f"Below {MOST} nats, as if lost: {', '.join(words)}." if words else "None is lost."
+    name = options_left_out(subject)[truth]
+    return f"Hidden, “{name}” costs no written word more than {cost:.2f} nats. {lost}"
+
+
+def absent_spared(subject: Subject) -> str:
+    return "" if options_left_out(subject) else "This sentence has no word that could be hidden."
+
+
+SPARED_TASK = Task(
+    "spared",
+    "word",
+    ask_spared,
+    truth_spared,
+    hint_spared,
+    explain_spared,
+    options=options_left_out,
+    needs=("writes",),
+    absent=absent_spared,
+    of_writing=True,
+    of_evidence=True,
     of_row=False,
 )
 
@@ -230,6 +292,16 @@ def explain_wrong_word(subject: Subject) -> str:
     return f"“{bare(mistake.word)}” stands{should}; the model gave it {got}."
 
 
+def _least_sure(subject: Subject) -> int:
+    """The option that the model gave the least probability."""
+    log_probs = evidence_of(subject).log_probs[answers(written_words(subject))]
+    return int(log_probs.argmin())
+
+
+def says_least_sure(subject: Subject) -> str:
+    return "It was less sure of this word than of any other, but to be unsure is not to be wrong."
+
+
 WRONG_WORD_TASK = Task(
     "wrong_word",
     "word",
@@ -242,7 +314,9 @@ WRONG_WORD_TASK = Task(
     accepts=accepts_wrong_word,
     absent=not_made,
     of_writing=True,
+    of_evidence=True,
     of_row=False,
+    reasons=(Reason(_least_sure, says_least_sure),),
 )
 
 
@@ -250,5 +324,6 @@ TASK = (
     LEAST_SURE_TASK,
     LEFT_OUT_TASK,
     NEEDED_WORD_TASK,
+    SPARED_TASK,
     WRONG_WORD_TASK,
 )

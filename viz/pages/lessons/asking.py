@@ -1,4 +1,5 @@
-"""One task on the page: the question and its form; afterwards the truth; and riddles."""
+"""One task on the page: the question and its form; afterwards the truth; riddles, and sentences of
+the learner's own."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
@@ -16,6 +17,7 @@ from viz.components.lesson.lesson import keep_answers
 from viz.figures.tables import guess_table, numbers_table
 from viz.labels import literal
 from viz.lessons.answers import (
+    FINISHED,
     MOST,
     Attempt,
     Entry,
@@ -31,13 +33,16 @@ from viz.lessons.exercise import read_task, tasks
 from viz.lessons.riddles import mistakes_in
 from viz.lessons.subject import Place, Subject
 from viz.lessons.task import LONGEST, Reply, Task, read_number
+from viz.page_fields import LessonsFields
 from viz.run.cache import bytes_of
 from viz.run.line import Runner
 from viz.run.request import Answer, Request, about, answer, open_checkpoint
-from viz.run.work import Study
+from viz.run.work import Study, at_hand
 from viz.screen import Screen
+from viz.state.checkpoints import load
+from viz.state.limits import charge, check_text
 from viz.state.requests import request_of
-from viz.state.state import session
+from viz.state.state import bound, session
 from viz.stories.story import Scene
 from viz.ui.progress import whole
 from viz.ui.showing import show_table
@@ -56,7 +61,8 @@ class Answers:
 
     attempts: dict[str, Attempt] = field(default_factory=dict)
     entries: Mapping[str, Entry] = field(default_factory=dict)
-    """Entries of the browser for tasks that were answered before this session began."""
+    """Entries of the browser for tasks that were answered before this session began, and for the
+    lessons that were finished."""
 
 
 def ask(task: Task, subject: Subject, name: tuple[Any, ...]) -> bool:
@@ -95,6 +101,17 @@ def keep() -> None:
 
 def _take_entries(text: object) -> None:
     session().of(Answers).entries = read_entries(text)
+
+
+def finish(lesson: str) -> None:
+    """Remember that all tasks of a lesson are over, whatever sentence they were asked about."""
+    own = session().of(Answers)
+    own.entries = {**own.entries, code_of((lesson, "finished")): FINISHED}
+
+
+def is_finished(lesson: str) -> bool:
+    """Tell whether they were, in this session or before it in this tab."""
+    return code_of((lesson, "finished")) in session().of(Answers).entries
 
 
 def _form(task: Task, subject: Subject, code: str, key: str, attempt: Attempt) -> None:
@@ -161,7 +178,9 @@ def _with_run(task: Task, subject: Subject, name: tuple[Any, ...]) -> Subject | 
 
 def _nudge(attempt: Attempt) -> None:
     """Remark on the last answer. Streamlit marks such boxes as alerts: they are read out."""
-    if attempt.is_wrong:
+    if attempt.is_wrong and attempt.has_reason:
+        st.warning(f"**Not quite.** {literal(attempt.hint)}", icon=":material/lightbulb:")
+    elif attempt.is_wrong:
         st.warning(f"**Not right yet.** {literal(attempt.hint)}", icon=":material/close:")
     elif attempt.hint:
         st.info(literal(attempt.hint), icon=":material/edit:")
@@ -251,6 +270,34 @@ def _over(task: Task, subject: Subject, attempt: Attempt) -> None:
         st.info(explanation, icon=":material/arrow_forward:")
 
 
+# A sentence of the learner's own, which is typed where it is asked about.
+
+
+def own_sentence() -> str:
+    """Draw the field. Return what stands in it."""
+    text = session().screen.of(LessonsFields).own_text or ""
+    label, look = "Your own sentence", {"label_visibility": "collapsed"}
+    st.text_input(label, text, placeholder=label, **look, **bound("own_text", text, ""))  # type: ignore[arg-type]
+    if not text.strip():
+        st.caption("It is asked about once it is entered.")
+    return text.strip()
+
+
+def own_answer(request: Request, answers: dict[Request, Answer | None]) -> Answer | None:
+    """Return the answer to it; None while it is waited for, or where a sentence says why not."""
+    try:
+        load(request)
+        check_text(request.text)
+        if at_hand(request) is None:
+            charge(request)
+        if request not in answers:
+            answers[request] = whole(request, st.empty(), ("own", request))
+    except Refusal as reason:
+        st.warning(literal(str(reason)))
+        return None
+    return answers[request]
+
+
 # A riddle on the page: a sentence, what the model writes, and the question where it goes wrong.
 
 NOWHERE = Place("cross", 0, 0, 0)
@@ -259,22 +306,27 @@ NOWHERE = Place("cross", 0, 0, 0)
 
 def show_riddle(
     lesson: str, number: int, scene: Scene, answers: dict[Request, Answer | None]
-) -> Screen | None:
-    """Draw a riddle. The screen with its card once it is over, else None.
+) -> tuple[bool, Screen | None]:
+    """Draw a riddle. True: nothing of it is left to answer; and the screen with its card, where it
+    was asked and is over.
 
     number: the scene's in the lesson. answers: those that this run of the page has waited for.
     """
-    name = scene.screen.checkpoint or ""
+    name, screen = scene.screen.checkpoint or "", scene.screen
     if about(name) is None:
         st.caption(f"These are mistakes of {literal(clean(name))}, which is not here.")
-        return None
+        return True, None
+    if scene.exercise.own:
+        screen = replace(screen, text=own_sentence())
+        if not screen.text:
+            return False, None
     try:
-        pair = _answer(scene, answers)
+        pair = _answer(screen, bool(scene.exercise.own), answers)
     except (Refusal, NothingLeft) as reason:
         st.caption(literal(str(reason)))
-        return None
+        return not scene.exercise.own, None
     if pair is None:
-        return None
+        return False, None
     answer, evidence = pair
     output = answer.decoding.text if answer.decoding else ""
     st.markdown(f"{literal(answer.request.text)}\n\n**{literal(output)}**")
@@ -285,21 +337,27 @@ def show_riddle(
         task, _ = read_task(name)
         if why := task.absent(subject):
             st.caption(literal(why))
-            return None
+            return True, None
         if not ask(task, subject, (lesson, number, i, answer.request, NOWHERE)):
-            return None
+            return False, None
     for number_of_word, _ in mistakes_in(subject)[:1]:
         st.markdown(literal(visible(evidence.verdicts[number_of_word].text)))
     st.markdown(riddle.solution)
-    return scene.screen
+    return True, screen
 
 
-def _answer(scene: Scene, answers: dict[Request, Answer | None]) -> tuple[Answer, Evidence] | None:
+def _answer(
+    screen: Screen, is_own: bool, answers: dict[Request, Answer | None]
+) -> tuple[Answer, Evidence] | None:
     """The translation and the evidence of it; None while they are waited for, or where stopped."""
-    screen, place = scene.screen, st.empty()
+    place = st.empty()
     request = request_of(screen.checkpoint or "", screen.text or "", screen)
-    if request not in answers:
-        answers[request] = whole(request, place, ("riddle", request))
-    answer, study = answers[request], Causes(request)
+    if is_own:
+        answer = own_answer(request, answers)
+    else:
+        if request not in answers:
+            answers[request] = whole(request, place, ("riddle", request))
+        answer = answers[request]
+    study = Causes(request)
     evidence = None if answer is None else whole(study, place, ("riddle", study))
     return None if answer is None or evidence is None else (answer, evidence)

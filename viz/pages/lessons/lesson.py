@@ -10,12 +10,19 @@ from viz.app_packages import st
 from viz.exhibits.exhibit import Exhibit
 from viz.figures.costs import SHORTEST, cost_samples
 from viz.labels import literal
-from viz.lessons.exercise import read_task
-from viz.lessons.riddle import NO_RIDDLE
+from viz.lessons.exercise import lacking, read_task
 from viz.lessons.subject import Place, Subject, find_place, sizes_of
 from viz.lessons.task import Task
-from viz.pages.lessons.asking import ask, keep, show_riddle
-from viz.pages.lessons.listing import address_of, in_order, length, standing_in, whose_sentences
+from viz.pages.lessons.asking import ask, keep, own_answer, own_sentence, show_riddle
+from viz.pages.lessons.asking import finish as finish_lesson
+from viz.pages.lessons.listing import (
+    address_of,
+    in_order,
+    length,
+    standing_in,
+    whose_sentences,
+    written,
+)
 from viz.pages.training.heads import shipped_left_out
 from viz.pages.why_attention import cost_exhibits
 from viz.painters.table_html import samples_body
@@ -23,7 +30,9 @@ from viz.run.line import Runner
 from viz.run.request import Answer, Request, answer
 from viz.run.work import Study, finish
 from viz.screen import FIRST_PAGE, Screen, link, put
+from viz.state.checkpoints import title
 from viz.state.page import PAGES, Pane
+from viz.state.requests import request_of
 from viz.state.state import session
 from viz.stories.story import Scene, Story
 from viz.ui.save_menu import offer_figures
@@ -134,8 +143,31 @@ class RowOfLesson(Study[Place]):
             yield place
 
 
+@dataclass
+class Course:
+    """A lesson on its way down the page."""
+
+    lesson: Story
+    pane: Pane
+    n_asked: int = 0
+    n_left: int = 0
+    """The scenes with something that is not over yet."""
+    remark: str = ""
+    """The last one on the checkpoint that a scene is shown on."""
+    waits: set[object] = field(default_factory=set)
+    """The rows that somebody is asked about above: what would give them away waits."""
+    introduced: set[Place] = field(default_factory=set)
+    """The rows of which it was said above whose they are."""
+    answers: dict[Request, Answer | None] = field(default_factory=dict)
+    """Those that this run of the page has waited for."""
+
+    @property
+    def is_done(self) -> bool:
+        return self.n_asked > 0 and self.n_left == 0
+
+
 def show_lesson(lesson: Story, pane: Pane) -> None:
-    """All scenes, below each other."""
+    """All scenes, below each other; and at the end what was learned."""
     st.html(_STYLE)
     with (
         st.container(horizontal_alignment="center"),
@@ -145,79 +177,102 @@ def show_lesson(lesson: Story, pane: Pane) -> None:
         st.header(literal(lesson.title), anchor=False)
         st.markdown(lesson.introduction)
         st.caption(literal(f"{length(lesson)}. {whose_sentences(lesson)}"))
-        waits, introduced = set[object](), set[Place]()
-        answers: dict[Request, Answer | None] = {}
-        remark = ""
+        course = Course(lesson, pane)
         for number, scene in enumerate(lesson.scenes, 1):
-            remark = _scene(lesson, number, scene, pane, waits, introduced, remark, answers)
+            course.n_left += not _scene(course, number, scene)
+        if course.is_done:
+            finish_lesson(lesson.name)
+            done = f"**You have done this lesson.** {lesson.learned}"
+            st.success(done, icon=":material/check_circle:")
         st.html(_links("Further lessons", *_ways_on(lesson)))
         keep()
 
 
-def _scene(
-    lesson: Story,
-    number: int,
-    scene: Scene,
-    pane: Pane,
-    waits: set[object],
-    introduced: set[Place],
-    before: str,
-    answers: dict[Request, Answer | None],
-) -> str:
-    """Draw a scene. Return the remark on the checkpoint that it is shown on, if it is not `before`.
-
-    waits: the rows that somebody is asked about above: what would give them away waits. introduced:
-    the rows of which it was said above whose they are.
-    """
+def _scene(course: Course, number: int, scene: Scene) -> bool:
+    """Draw a scene. Tell whether nothing of it is left to answer."""
+    lesson, pane, answers = course.lesson, course.pane, course.answers
     st.subheader(literal(scene.heading), anchor=False)
     if scene.text:
         st.markdown(scene.text)
     exercise = scene.exercise
-    if exercise.riddle != NO_RIDDLE:
-        if (opened := show_riddle(lesson.name, number, scene, answers)) is not None:
-            st.html(_links(scene.heading, ("See it on Explore", link(opened))))
-        return before
+    if exercise.is_of_evidence:
+        is_over, screen = show_riddle(lesson.name, number, scene, answers)
+        course.n_asked += screen is not None
+        if screen is not None:
+            st.html(_links(scene.heading, ("See it on Explore", link(screen))))
+        return is_over
     questions = [read_task(each) for each in exercise.tasks]
     of_tasks = (need for task, _ in questions for need in task.needs)
-    needs = (*exercise.needs, *of_tasks, *needs_of(exercise.shows))
-    stand_in = standing_in(pane, tuple(dict.fromkeys(needs)), answers)
+    needs = tuple(dict.fromkeys((*exercise.needs, *of_tasks, *needs_of(exercise.shows))))
+    stand_in = standing_in(pane, needs, answers)
     if stand_in is None:
-        if None not in answers.values():  # else it is waited for
-            lacks = "No checkpoint here can show this: the scene is left to its words."
-            where = shipped_left_out() if "snapshots" in needs else ""
-            st.caption(literal(f"{lacks} {where}".strip()))
-        return before
+        if None in answers.values():  # it is waited for
+            return False
+        lacks = "No checkpoint here can show this: the scene is left to its words."
+        where = shipped_left_out() if "snapshots" in needs else ""
+        st.caption(literal(f"{lacks} {where}".strip()))
+        return True
     answer, remark = stand_in
+    if exercise.own:
+        own = _of_own_sentence(scene, answer, needs, answers)
+        if own is None:
+            return False
+        answer, remark = own
     place = place_in(answer, exercise.head, exercise.row)
     if place is None:
         st.caption("There is no head of this sort here: the scene is left to its words.")
-        return before
-    if remark and remark != before:
+        return True
+    if remark and remark != course.remark:
         st.caption(literal(remark))
+    course.remark = remark
     is_over, opened = True, opened_by(scene, answer, place)
     for i, (task, arguments) in enumerate(questions):
         subject = Subject(
             answer.checkpoint, answer.recording, place, arguments, answer.request.text
         )
-        if task.of_row and (answer.request, place) in waits:
+        course.n_asked += 1
+        if task.of_row and (answer.request, place) in course.waits:
             st.caption("This continues with your result above: answer there, or have it shown.")
             is_over = False
             continue
-        if place not in introduced and _speaks_of_row(task, subject):
-            introduced.add(place)
+        if place not in course.introduced and _speaks_of_row(task, subject):
+            course.introduced.add(place)
             st.caption(literal(subject.about_row))
         if not _ask(task, subject, (lesson.name, number, i, answer.request, place), answer):
             is_over = False
             if task.of_row:
-                waits.add((answer.request, place))
-    is_over = is_over and (answer.request, place) not in waits
+                course.waits.add((answer.request, place))
+    is_answered = is_over
+    is_over = is_over and (answer.request, place) not in course.waits
     if exercise.shows and is_over:
         key = f"{lesson.name} {number}"
         draw_picture(exercise.shows, replace(pane, result=answer), place, key, opened)
     if is_over and (exercise.shows or scene.screen.page != FIRST_PAGE):
         words = PAGES[opened.page].invites or "Open this on its own page"
         st.html(_links(scene.heading, (words, link(opened))))
-    return remark
+    return is_answered
+
+
+def _of_own_sentence(
+    scene: Scene, stand_in: Answer, needs: tuple[str, ...], answers: dict[Request, Answer | None]
+) -> tuple[Answer, str] | None:
+    """The answer to the sentence that is typed there, by the checkpoint that the scene names, or by
+    the one that the others are shown on, and what it writes. None where it cannot be asked about.
+    """
+    text = own_sentence()
+    if not text:
+        return None
+    request = replace(stand_in.request.unconstrained, text=text, edits=())
+    if name := scene.screen.checkpoint:
+        request = request_of(name, text, scene.screen)
+    answer = own_answer(request, answers)
+    if answer is None:
+        return None
+    lacks = lacking(needs, answer.checkpoint, answer.recording)
+    if lacks is not None:
+        st.caption(literal(f"{title(request.checkpoint)} {lacks}: try another sentence."))
+        return None
+    return answer, written(answer).strip()
 
 
 def _speaks_of_row(task: Task, subject: Subject) -> bool:

@@ -11,6 +11,7 @@ from transformer.training.history import list_snapshots
 from viz.app_packages import st
 from viz.lessons.exercise import NEEDS, lacking, minutes, n_tasks
 from viz.lessons.riddle import NO_RIDDLE
+from viz.pages.lessons.asking import is_finished, keep
 from viz.pages.training.heads import snapshots_of
 from viz.run.request import Answer, Request, about, make_request
 from viz.screen import Screen
@@ -35,6 +36,7 @@ _STYLE = """
                 border: 1px solid var(--grid); border-radius: 8px; }
   .lessons a { font-weight: 600; }
   .lessons p { margin: 0; font-size: 0.95rem; line-height: 1.5; }
+  .lessons small b { color: var(--accent); }
   .lessons small { margin-top: auto; font-size: 0.875rem; color: var(--dim); }
 </style>
 """
@@ -59,13 +61,14 @@ def list_lessons() -> None:
     st.markdown(
         "Each takes a few minutes and asks about **the sentence above**: type your own, and every "
         "question and every answer changes with it. **Where does it go wrong?** has real mistakes "
-        "of the translator, with sentences of their own."
+        "of the translator, with sentences of their own. Each ends with a sentence that you type."
     )
     st.html(_cards(in_order(), session().screen))
     st.markdown("Without questions:")
     for page in PAGES.values():
         if page.lesson:
             draw_link(page.invites, over_text(session().screen, page.name))
+    keep()
 
 
 def in_order() -> list[Story]:
@@ -88,9 +91,11 @@ def address_of(lesson: Story | None, screen: Screen) -> str:
 
 
 def _card(lesson: Story, address: str) -> str:
+    done = "<b>✓ Done</b> · " if is_finished(lesson.name) else ""
     return (
         f'<li><a data-state href="{html.escape(address)}">{html.escape(lesson.title)}</a>'
-        f"<p>{html.escape(lesson.introduction)}</p><small>{html.escape(length(lesson))}</small></li>"
+        f"<p>{html.escape(lesson.introduction)}</p>"
+        f"<small>{done}{html.escape(length(lesson))}</small></li>"
     )
 
 
@@ -102,7 +107,8 @@ def length(lesson: Story) -> str:
 
 def whose_sentences(lesson: Story) -> str:
     """Say which sentences a lesson is about."""
-    if any(scene.exercise.riddle == NO_RIDDLE for scene in lesson.scenes):
+    exercises = [scene.exercise for scene in lesson.scenes]
+    if any(it.riddle == NO_RIDDLE and not it.own for it in exercises):
         return "The sentence above is yours to change."
     models = {scene.screen.checkpoint for scene in lesson.scenes if scene.screen.checkpoint}
     by = f" by {' and '.join(sorted(models))}, whatever is chosen above" if models else ""
@@ -147,11 +153,11 @@ def standing_in(
             is_yours = request.text == pane.answer.request.text
             of = "your sentence" if is_yours else f"its own example, “{request.text}”"
             remark = f"{chosen} {lacks}: this is {title(request.checkpoint)}, over {of}."
-            return other, remark + _written(other)
+            return other, remark + written(other)
     return None
 
 
-def _written(other: Answer) -> str:
+def written(other: Answer) -> str:
     """Say what it writes: the header says what the chosen checkpoint does."""
     text = shorten(other.decoding.text if other.decoding else "", MOST_WRITTEN, placeholder=" …")
     return f" It writes “{text}”{'' if text.endswith('.') else '.'}" if text else ""
