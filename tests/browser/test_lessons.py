@@ -8,7 +8,7 @@ from playwright.sync_api import Locator, Page, Route, expect
 
 from tests.browser.server import becomes, painted
 from tests.browser.test_app import TOP, parameter, visit
-from tests.viz.ui.test_lessons import LESSON, asked
+from tests.viz.ui.test_lessons import LESSON, OWN, asked
 from viz.labels import number
 
 pytestmark = pytest.mark.browser
@@ -42,9 +42,15 @@ def test_a_whole_lesson_is_finished_by_keyboard(page: Page, address: str) -> Non
     held[0].continue_()
     expect(page.locator(".lesson .hidden-text")).to_have_text(re.compile("^Give an answer first"))
     expect(check).to_be_focused()
+    done = page.get_by_text("You have done this lesson.")
     for n, (task, seen) in enumerate(asked()):
         truth = task.truth(seen)
         expect(over).to_have_count(n)
+        if seen.text == OWN:
+            own = page.get_by_role("textbox", name="Your own sentence")
+            focus_by_tab(page, own)
+            page.keyboard.type(OWN)
+            page.keyboard.press("Enter")
         expect(forms.first).to_be_visible()
         painted(page)
         assert task.explain(seen) not in page.inner_text("body")
@@ -67,12 +73,14 @@ def test_a_whole_lesson_is_finished_by_keyboard(page: Page, address: str) -> Non
         expect(over).to_have_count(n + 1)
         expect(over.nth(n)).to_contain_text("Right.")
         expect(over.nth(n).get_by_test_id("stAlert")).to_be_focused()
+        expect(done).to_have_count(int(n + 1 == len(asked())))
     expect(page.locator(".cell-steps[data-nonce]")).to_be_visible()
     options = {"runOnly": {"type": "tag", "values": ["wcag2a", "wcag2aa"]}}
     found = Axe().run(page, options=options).response["violations"]
     assert [each["id"] for each in found if each["impact"] in ("serious", "critical")] == []
     page.reload()
     expect(over).to_have_count(len(asked()))
+    expect(done).to_be_visible()
     painted(page)
     page.get_by_role("link", name="Next:").press("Enter")
     expect(page.get_by_role("heading", name="Why divide by the square root?")).to_be_visible()
@@ -80,6 +88,10 @@ def test_a_whole_lesson_is_finished_by_keyboard(page: Page, address: str) -> Non
     expect(page.get_by_test_id("stMain")).to_be_focused()
     painted(page)
     assert over.count() == 0
+    page.get_by_role("link", name="All lessons").first.click()
+    expect(page.locator(".lessons li", has_text="Done")).to_have_text(
+        re.compile("^Attention by hand")
+    )
 
 
 @pytest.mark.same_page
