@@ -162,7 +162,7 @@ FAULTS = (
     ),
     Fault(
         "padding-of-rows",
-        "viz/lessons/tasks/maps.py",
+        "viz/lessons/tasks/counts.py",
         "is_padding.expand(n, n).sum()",
         "is_padding.expand(len(subject.attention.keys), n).sum()",
         "Rows of padding are left out of the cells that the truth counts.",

@@ -112,7 +112,7 @@ class Story:
     """Markdown."""
     scenes: tuple[Scene, ...] = ()
     learned: str = ""
-    """Of a lesson, what somebody knows who has done it: a line of Markdown."""
+    """The line of Markdown with which a lesson ends: what its reader knows by then."""
     names: tuple[NameInFile, ...] = field(default=(), compare=False, repr=False)
     """In the file that was read, which may have been changed since."""
 

@@ -259,7 +259,7 @@ NOT_HERE = {"turn": {0}, "rate": {0}, "strongest": {0}}
 @pytest.mark.parametrize(
     ("name", "arguments", "says"),
     [
-        ("strongest", (), "heads of the last layer look there most"),
+        ("strongest", (), "of the last layer"),
         ("rate", (4000, 1000), "up to its end the rate grows evenly"),
         ("rate", (4000, 16000), "more slowly"),
         ("turn", (5,), "longer way"),

@@ -229,7 +229,9 @@ OPERATIONS_TASK = Task(
     reasons=(
         Reason(
             lambda it: 1 / truth_operations(it),
-            lambda it: "That is the other way round: so many self-attention takes for each of it.",
+            lambda it: (
+                "That is the other way round, self-attention divided by the recurrent layer."
+            ),
         ),
     ),
 )
@@ -290,7 +292,9 @@ PATH_TASK = Task(
     reasons=(
         Reason(
             lambda it: math.ceil((sizes_of(it.recording, it.place)[0] - 1) / (_kernel(it) - 1)),
-            lambda it: "So many take those that leave no gaps: each of these sees times as many.",
+            lambda it: (
+                "That is for a convolution without gaps: in this one they grow with each layer."
+            ),
         ),
         Reason(lambda it: 1, lambda it: "So self-attention does, which sees all tokens at once."),
     ),

@@ -159,7 +159,7 @@ class Course:
     introduced: set[Place] = field(default_factory=set)
     """The rows of which it was said above whose they are."""
     answers: dict[Request, Answer | None] = field(default_factory=dict)
-    """Those that this run of the page has waited for."""
+    """Requests and their answers, those that this run of the page has waited for."""
 
     @property
     def is_done(self) -> bool:
