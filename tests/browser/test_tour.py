@@ -70,7 +70,7 @@ def test_each_step_rings_what_is_on_the_screen_and_the_last_leads_on(
     becomes(lambda: page.evaluate("document.documentElement.dataset.header ?? ''"), "")
     page.locator(".tour .more a", has_text="Lessons").click()
     page.wait_for_url("**/lessons*")
-    expect(page.locator(".tour .panel")).to_have_count(0)
+    expect(page.locator(".tour .panel")).to_be_hidden()
 
 
 @pytest.mark.parametrize("size", [None, PHONE], ids=["laptop", "phone"])
@@ -186,9 +186,34 @@ def test_the_mouse_that_pressed_next_points_at_nothing_until_it_is_moved(
 WALL = "?story=masks&scene=1&role=stage"
 
 
-@pytest.mark.parametrize(
-    "place", cases([WALL, "decode", "lessons"], {"a wall": WALL, "another page": "decode"})
-)
-def test_no_wall_and_no_other_page_offers_it(page: Page, address: str, place: str) -> None:
-    visit(page, f"{address}/{place}")
+def test_no_wall_offers_it(page: Page, address: str) -> None:
+    visit(page, f"{address}/{WALL}")
     expect(page.locator(".tour")).to_have_count(0)
+
+
+PLACES = {
+    "decode?text=It+rains.": "Es regnet.",
+    "heads?checkpoint=copy": "copy",
+    "gallery": "Effects of attention",
+    "lessons?story=masks&checkpoint=copy": "Masks",
+}
+"""Pages, and what their line says: of what is written, of the checkpoint, and of no model."""
+FEW = {"what is written": "decode?text=It+rains.", "a page without a model": "gallery"}
+
+
+@pytest.mark.parametrize("place", cases(PLACES, FEW))
+def test_each_page_says_what_it_is_and_leads_to_the_tour(
+    page: Page, address: str, place: str
+) -> None:
+    visit(page, f"{address}/{place}")
+    expect(page.locator(".tour .words")).to_contain_text(PLACES[place])
+    page.locator(".tour .start").click()
+    page.wait_for_url(re.compile(r"/(\?[^#]*)?$"))
+    expect(page.locator(".tour .panel")).to_be_visible()
+    becomes(lambda: is_ringed(page), True)
+    if "text=" in place:
+        expect(page.get_by_label("Sentence").first).to_have_value("It rains.")
+    page.keyboard.press("Escape")
+    visit(page, f"{address}/{place}")
+    expect(page.locator(".tour .start")).to_be_visible()
+    expect(page.locator(".tour .words")).to_be_hidden()

@@ -176,6 +176,9 @@ class Page:
     shows: Shows = "sentence"
     subject: str = ""
     """Its subject in half a sentence, with which a link begins before it is opened."""
+    here: Callable[[Pane], str] | None = None
+    """Say in a sentence what it is and what it shows, to who has come by a link; None: its subject
+    says it."""
     exhibits: Callable[[Pane], Exhibits] = _none
     """Return its exhibits by name, the main one first; some grow with a study."""
     stands_alone: bool = False

@@ -12,7 +12,7 @@ from transformer.files.foreign_text import clean
 from viz.app_packages import DeltaGenerator
 from viz.causes.card import why_word
 from viz.causes.parts import drawer
-from viz.components.tour.tour import effect_of, tour
+from viz.components.tour.tour import effect_of, line_here, tour
 from viz.exhibits.exhibit import Exhibit, PictureAt
 from viz.labels import literal
 from viz.page_fields import CompareFields
@@ -143,7 +143,8 @@ def _draw_timed(page: Page, pages: list[str]) -> None:
     try:
         if not open_scene(partial(ask_presenter, page)):
             return
-        _offer_tour(page)
+        here = st.container(key="here", gap=None)
+        _say_here(page, here)
         with timed("header"):
             request = header(page)
         say_failed_choice()
@@ -153,7 +154,7 @@ def _draw_timed(page: Page, pages: list[str]) -> None:
         say_failure(sentence)
         return
     try:
-        _draw_page(page, request)
+        _draw_page(page, request, here)
     except Exception as error:
         screen, last = state.screen, state.answer
         again = last is not None and may_repeat(
@@ -175,12 +176,29 @@ def _spinning(place: DeltaGenerator, text: str) -> Iterator[None]:
         yield
 
 
-def _offer_tour(page: Page) -> None:
-    """Say what the app is, on the first page, to who has come by no story and no talk."""
+def _say_here(page: Page, place: DeltaGenerator, pane: Pane | None = None) -> None:
+    """Say what the page is and what it shows, beside the way to the tour, to who has come by no
+    story and no talk. pane: as the page drew it, for one whose sentence is about that.
+    """
     screen = session().screen
-    is_led = screen.story is not None or screen.role is not None
-    if page.name != FIRST_PAGE or is_led or not checkpoint_names():
+    is_led = screen.role is not None or (screen.story is not None and not page.tells)
+    if is_led or not checkpoint_names():
         return
+    if pane is None and page.here is not None:
+        place.empty()  # it has its height from the first moment on
+    if (pane is None) != (page.here is None):
+        return
+    with place:
+        if page.name == FIRST_PAGE:
+            _offer_tour(page)
+            return
+        is_there = pane is not None and pane.result is not None
+        words = page.here(pane) if page.here and pane and is_there else f"{page.subject}."
+        line_here(words, f"{elsewhere(screen, FIRST_PAGE)}#tour", current_theme())
+
+
+def _offer_tour(page: Page) -> None:
+    """Say what the app is, on the first page, and offer the tour of it."""
     request = request_of_page(page)
     description = about(request.checkpoint)
     if description is not None:
@@ -189,11 +207,14 @@ def _offer_tour(page: Page) -> None:
             others = tuple(each for each in request.edits if each not in effect.edits)
             is_done = not set(effect.edits) - set(request.edits)
             effect = effect if not is_done and is_usual(replace(request, edits=others)) else None
-        links = {"Lessons": elsewhere(screen, "lessons"), "Gallery": link(Screen(page="gallery"))}
+        links = {
+            "Lessons": elsewhere(session().screen, "lessons"),
+            "Gallery": link(Screen(page="gallery")),
+        }
         tour(description.about, description.family, links, current_theme(), effect)
 
 
-def _draw_page(page: Page, request: Request) -> None:
+def _draw_page(page: Page, request: Request, here: DeltaGenerator) -> None:
     """The tokens and the page."""
     follow_decision(request)
     state, description = session(), about(request.checkpoint)
@@ -210,14 +231,15 @@ def _draw_page(page: Page, request: Request) -> None:
     with previewed(request, pane.result):
         if not is_asked(pane_here):
             with save_menu(page):
-                _draw_pictures(page, pane, pane_here)
+                pane_here = _draw_pictures(page, pane, pane_here)
+            _say_here(page, here, pane_here)
     drawn()
 
 
-def _draw_pictures(page: Page, pane: Pane, pane_here: Pane) -> None:
+def _draw_pictures(page: Page, pane: Pane, pane_here: Pane) -> Pane:
     """Each part in a container of its own: when one of them has more to say, the page below keeps
     its place. Elsewhere it would be another page, which stands beside the old one until the run
-    has ended.
+    has ended. Return the pane with what the header found.
     """
     is_own = pane_here is pane
     if page.shows == "sentence":
@@ -242,6 +264,7 @@ def _draw_pictures(page: Page, pane: Pane, pane_here: Pane) -> None:
                 below(partial(_card, page), pane_here)
             if is_own and not on_stage():
                 _decided(page, pane)
+    return pane_here
 
 
 def _decided(page: Page, pane: Pane) -> None:

@@ -62,15 +62,15 @@ _CSS = """
   }
   /* So does the line that says what the app is, where there is room beside the navigation. Below
      each other they stand only until it is known; its place is kept from the first moment on. */
-  .st-key-tour { min-height: 1.75rem; margin-bottom: -0.5rem; }
-  [data-tour="known"] .st-key-tour {
+  div:has(> .st-key-here) { min-height: 1.75rem; margin-bottom: -0.5rem; }
+  [data-tour="known"] div:has(> .st-key-here) {
     position: fixed; top: 0.95rem; right: var(--beside-checked); z-index: 999991;
     width: auto; min-height: 0;
   }
   @media (min-width: 1400px) {
-    .st-key-tour {
+    div:has(> .st-key-here) {
       position: fixed; top: 0.95rem; right: var(--beside-checked); z-index: 999991;
-      width: auto; min-height: 0;
+      width: auto; max-width: calc(100vw - var(--beside-checked) - 36rem); min-height: 0;
     }
   }
   /* Once the header is scrolled away, what is typed and the checkpoint stand in that line as well,
@@ -97,7 +97,7 @@ _CSS = """
     & [data-testid="stExpandSidebarButton"] { transform: translateX(var(--line-moved)); }
     & [data-testid="stExpandSidebarButton"]::after { display: none; }
   }
-  [data-header="line"]:has(.st-key-typed) .st-key-tour:not(:focus-within) {
+  [data-header="line"]:has(.st-key-typed) div:has(> .st-key-here):not(:focus-within) {
     opacity: 0; pointer-events: none;
   }
   /* What is said of work that goes on is so at once: a bar would come to it half a second later. */
@@ -297,7 +297,7 @@ _CSS = """
   }
   /* A low window has the line of the model beside the sentence. */
   @media (max-height: 560px) and (min-width: 600px) {
-    .st-key-tour {
+    div:has(> .st-key-here) {
       position: fixed; top: 0.95rem; right: var(--beside-checked); z-index: 999991;
       width: auto; min-height: 0;
     }

@@ -125,6 +125,7 @@ def test_no_numbers_of_a_head_are_sent_before_an_answer(lesson: str) -> None:
         "token_rows",
         "figure_drop",
         "lesson",
+        "tour",
     }
     for each in told:
         if each.WhichOneof("data") == "bytes":

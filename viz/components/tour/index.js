@@ -16,11 +16,11 @@ function create(root) {
   const tour = { root, steps: [], at: -1, line: element("p", "line dim") };
   tour.words = element("span", "words");
   tour.further = element("span", "further");
-  tour.start = button("start", "Tour", () => begin(tour));
+  tour.start = button("start", "Tour", () => (tour.steps.length ? begin(tour) : goTo(tour.begins)));
   tour.start.append(element("span", "long", ", 60 s"));
   tour.close = button("close", "×", () => forget(tour));
   tour.close.setAttribute("aria-label", "Close this line");
-  tour.line.append(tour.words, " ", tour.further, " ", tour.start, tour.close);
+  tour.line.append(tour.words, tour.further, tour.start, tour.close);
   makePanel(tour);
   if (window.top === window) root.append(tour.line, tour.ring, tour.panel); // else it is a figure in a page of others
   const away = new AbortController();
@@ -67,10 +67,13 @@ function button(className, text, act) {
   return node;
 }
 
-function update(tour, { palette, line, steps, links }) {
+// begins: the address at which the tour begins, where it is that of another page.
+function update(tour, { palette, line, steps, links, begins }) {
   applyPalette(tour.root, palette);
   [tour.words.textContent, tour.further.textContent] = line;
-  Object.assign(tour, { steps, links });
+  tour.words.title = line[0]; // it may be cut off
+  tour.line.classList.toggle("elsewhere", !steps.length);
+  Object.assign(tour, { steps, links, begins });
   showLine(tour);
   if (tour.at >= 0) say(tour); // the words may be of another model
   askedFor(tour);
@@ -136,13 +139,17 @@ function linkTo(tour, name, href) {
     if (event.ctrlKey || event.metaKey || event.shiftKey) return;
     event.preventDefault();
     end(tour);
-    const own = Object.assign(document.createElement("a"), { href });
-    own.dataset.state = "";
-    document.body.append(own);
-    own.click();
-    own.remove();
+    goTo(href);
   };
   return link;
+}
+
+function goTo(href) {
+  const own = Object.assign(document.createElement("a"), { href });
+  own.dataset.state = "";
+  document.body.append(own);
+  own.click();
+  own.remove();
 }
 
 // What is pointed at may move, and be drawn anew.

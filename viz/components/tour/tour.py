@@ -193,6 +193,18 @@ def tour(
             line=introduction(does),
             steps=[asdict(step) for step in steps(does, family.decodes, effect)],
             links=links,
+            begins="",
         ),
+        key,
+    )
+
+
+def line_here(words: str, start: str, theme: Theme, key: str = "tour") -> None:
+    """Draw the line of another page than the first: what it shows, and a button to the tour.
+
+    start: the address at which the tour begins.
+    """
+    _tour(
+        envelope(pack({}), theme, line=(words, ""), steps=[], links={}, begins=start),
         key,
     )

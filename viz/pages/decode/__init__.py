@@ -252,6 +252,12 @@ def _choices(pane: Pane) -> None:
             WAYS.choose(pane)
 
 
+def _here(pane: Pane) -> str:
+    decoding = pane.answer.decoding
+    return f"How it was written, word by word: {decoding.text}" if decoding else f"{SUBJECT}."
+
+
+SUBJECT = "How a Transformer writes word by word, and what it chose from"
 PAGE = Page(
     "decode",
     "Decode",
@@ -263,5 +269,6 @@ PAGE = Page(
     card=_card,
     exhibits=_exhibits,
     edits="shown",
-    subject="How a Transformer writes word by word, and what it chose from",
+    subject=SUBJECT,
+    here=_here,
 )

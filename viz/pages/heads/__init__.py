@@ -22,6 +22,7 @@ from viz.pages.heads.one import circuits_of_head, exhibits_of_head, one_head
 from viz.pages.heads.questions import ask_heads, exhibits_of_question
 from viz.run.settings import is_public
 from viz.run.work import Growth
+from viz.state.checkpoints import title
 from viz.state.page import Exhibits, Page, Pane, as_opened
 from viz.state.state import change, note, session, warn
 from viz.ui.parts import Part, Parts
@@ -134,4 +135,5 @@ PAGE = Page(
     shows="checkpoint",
     exhibits=_exhibits,
     subject="What each head of a Transformer does over many sentences",
+    here=lambda pane: f"What each head of {title(pane.answer.request.checkpoint)} does on average.",
 )

@@ -27,6 +27,7 @@ from viz.pages.inspect.files import (
     tokenizer_of,
 )
 from viz.pages.inspect.tensor import POSITIONS, TENSOR
+from viz.state.checkpoints import title
 from viz.state.page import Pane, chosen_head
 from viz.state.state import bound, fail, mend_head, note, warn
 from viz.ui.controls import choose_head, help_of
@@ -242,4 +243,5 @@ PAGE = PARTS.page(
     6,
     shows="checkpoint",
     subject="What the files of a checkpoint hold",
+    here=lambda pane: f"What the files of {title(pane.answer.request.checkpoint)} hold.",
 )

@@ -15,6 +15,12 @@ def draw(pane: Pane) -> None:
         show_lesson(lesson, pane)
 
 
+def _here(pane: Pane) -> str:
+    lesson = shipped_stories().get(pane.screen.story or "")
+    return f"A lesson that a model answers: {lesson.title}" if lesson else f"{SUBJECT}."
+
+
+SUBJECT = "Lessons on attention, with a trained Transformer that answers"
 PAGE = Page(
     "lessons",
     "Lessons",
@@ -22,5 +28,6 @@ PAGE = Page(
     10,
     draw,
     tells=True,
-    subject="Lessons on attention, with a trained Transformer that answers",
+    subject=SUBJECT,
+    here=_here,
 )
