@@ -115,6 +115,7 @@ _CSS = """
     [data-testid="stElementContainer"]:has(.modebar-btn) {
       box-sizing: content-box; padding-top: 2rem;
     }
+    .st-key-parameters { gap: 2.5rem; } /* a table's are above it */
     .js-plotly-plot { overflow: visible !important; }
     .modebar-container > .modebar { transform: translateY(-2rem); }
   }
@@ -264,7 +265,9 @@ _CSS = """
   @media (max-width: 640px), (max-height: 560px) {
     /* What stands above the picture leaves it the first screen. */
     [data-testid="stMain"] [data-testid="stVerticalBlock"]:has(> * > .st-key-page, .st-key-tokens),
-    [data-testid="stMain"] [data-testid="stHorizontalBlock"]:has(.st-key-typed, .st-key-layer) {
+    [data-testid="stMain"] [data-testid="stHorizontalBlock"]:has(
+      .st-key-typed, [class*="st-key-layer"]
+    ) {
       gap: 0.5rem;
     }
     /* Kind, layer and head of a phone stand in one line. */
@@ -280,6 +283,8 @@ _CSS = """
     }
     .st-key-second > :has(.stSelectbox) { flex-basis: 10rem; } /* its name, and switches below */
     .st-key-compared [data-testid="stColumn"] > * { gap: 0.25rem; }
+    .st-key-compared [data-testid="stColumn"]:first-child { --controls: -1; }
+    .st-key-compared [data-testid="stHorizontalBlock"]:has(> [data-testid="stColumn"]) { gap: 0; }
     [data-testid="stMain"] :is(
       .st-key-sweep-choices, .st-key-experiments, .st-key-topics, .st-key-compared
     ) { gap: 0.5rem; }

@@ -1,6 +1,7 @@
 """Compare: two heads, of one run or of two, on one scale, their difference, and numbers."""
 
 from dataclasses import replace
+from functools import partial
 
 from transformer.analysis.metrics.metric import jensen_shannon, largest_difference
 from transformer.analysis.reading import row_tokens
@@ -22,6 +23,7 @@ from viz.pages.compare.second import (
     pane_of_b,
     with_second,
 )
+from viz.pages.compare.texts import TEXTS, here, texts_at_hand
 from viz.paper.record import FigureError
 from viz.state.checkpoints import open_linked, title
 from viz.state.fingerprints import known_fingerprint
@@ -58,6 +60,7 @@ def draw(pane: Pane) -> None:
         changed(pane, both.b)
     else:
         say_unchanged(pane.screen)
+    below(partial(draw_part, part=TEXTS), pane)
     with st.container(key="compared"):
         with st.container(key="under pictures"):
             below(_above_pictures, pane)
@@ -136,7 +139,7 @@ def _draw_pictures(pane: Pane) -> None:
     with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
         name = choose_picture(both.a, OF_ONE)
         choose_reading(both.a, name)
-    offer_figures(both.a, exhibits)
+    offer_figures(both.a, exhibits | texts_at_hand(pane))
     for column, (letter, each) in zip(st.columns(2, gap="large"), both.panes.items(), strict=True):
         with column:
             heading, lacks = literal(_heading(letter, both)[1:]), ""
@@ -182,9 +185,14 @@ def _draw_difference(pane: Pane) -> None:
     elif both.are_two and both.why_not is not None:
         by_method = isinstance(both.b.of, ByMethod)
         st.caption(REWRITTEN if both.is_edited else BY_METHOD if by_method else OWN)
+    elif both.why_not is not None:
+        st.caption(literal(both.why_not))
+    if both.why_not is not None:  # no picture, and so nothing to be saved
+        _numbers(both)
+        return
     difference, numbers = columns(2, gap="large")
     with difference:
-        for name, exhibit in _views(both).items():  # where there is none, it says why
+        for name, exhibit in _views(both).items():
             show_with_files(pane, exhibit, name, f"{name} {first} {other}")
     with numbers:
         _numbers(both)
@@ -204,7 +212,7 @@ DIFFERENCE = Part("Difference", _difference, draw=_draw_difference)
 
 # The page.
 
-PARTS = (PICTURES, DIFFERENCE, ALL_HEADS)
+PARTS = (PICTURES, TEXTS, DIFFERENCE, ALL_HEADS)
 
 
 def _exhibits(pane: Pane) -> Exhibits:
@@ -238,4 +246,5 @@ PAGE = Page(
     exhibits=_exhibits,
     edits="own",
     subject="Two attention heads, of one Transformer or of two, side by side",
+    here=here,
 )

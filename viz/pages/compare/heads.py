@@ -269,6 +269,9 @@ def _switch(other: Pane) -> None:
 SHOWN_FIRST = 12
 """Rows that are seen without scrolling."""
 NAMED = 5
+NO_PARAMETERS = (
+    "These checkpoints have no parameter of the same name and shape: their models differ."
+)
 EXPLAIN = (
     "Relative change: ‖B − A‖ / ‖A‖ of a tensor, Frobenius norms; cosine: of the angle between "
     "both as vectors."
@@ -278,21 +281,22 @@ EXPLAIN = (
 def parameter_changes(a: Request, b: Request) -> None:
     """The table for the checkpoints of two requests."""
     changes = _changes(a, b)
-    st.markdown("**Parameters that changed most**, from A to B")
-    if not changes.both:
-        note("These checkpoints have no parameter of the same name and shape: their models differ.")
-        return
-    rows = [_row(change) for change in changes.both]
-    st.dataframe(
-        pd.DataFrame(rows),
-        hide_index=True,
-        height=35 * (min(len(rows), SHOWN_FIRST) + 1) + 3,
-        column_config={
-            "Relative change": st.column_config.NumberColumn(format="%.4f"),
-            "Distance": st.column_config.NumberColumn(format="%.4f"),
-            "Cosine": st.column_config.NumberColumn(format="%.4f"),
-        },
-    )
+    with st.container(key="parameters"):
+        st.markdown("**Parameters that changed most**, from A to B")
+        if not changes.both:
+            note(NO_PARAMETERS)
+            return
+        rows = [_row(change) for change in changes.both]
+        st.dataframe(
+            pd.DataFrame(rows),
+            hide_index=True,
+            height=35 * (min(len(rows), SHOWN_FIRST) + 1) + 3,
+            column_config={
+                "Relative change": st.column_config.NumberColumn(format="%.4f"),
+                "Distance": st.column_config.NumberColumn(format="%.4f"),
+                "Cosine": st.column_config.NumberColumn(format="%.4f"),
+            },
+        )
     st.caption(literal(f"{EXPLAIN}{_others(changes)}"))
     offer_file(
         "Changes as CSV",

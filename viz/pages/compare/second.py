@@ -48,10 +48,14 @@ class Second:
 
     def request(self, first: Answer) -> Request:
         """B by itself, or made to read what A wrote, where both split the text alike."""
-        own = _own_request(first, self.name)
+        own = self.own(first)
         if first.decoding is None or not _reads_alike(first, open_checkpoint(own)):
             return own
         return own.made_to_read(first.request)
+
+    def own(self, first: Answer) -> Request:
+        """B by itself."""
+        return _own_request(first, self.name)
 
     def with_edits(self, edits: tuple[str, ...]) -> "Second":
         """Another checkpoint is not edited."""
@@ -70,8 +74,12 @@ class Changed:
     """True: it writes by itself; else it is made to read the output without the edits."""
 
     def request(self, first: Answer) -> Request:
-        own = replace(first.request.of_search, edits=self.edits)
+        own = self.own(first)
         return own if self.writes or first.decoding is None else own.made_to_read(first.request)
+
+    def own(self, first: Answer) -> Request:
+        """B by itself."""
+        return replace(first.request.of_search, edits=self.edits)
 
     def with_edits(self, edits: tuple[str, ...]) -> "Changed":
         """The same with others."""
@@ -90,6 +98,10 @@ class ByMethod:
     def request(self, first: Answer) -> Request:
         """With the usual options of the method."""
         return limited(replace(first.request.of_search, method=self.method, options=()))
+
+    def own(self, first: Answer) -> Request:
+        """B by itself, as it always writes."""
+        return self.request(first)
 
     def with_edits(self, edits: tuple[str, ...]) -> "ByMethod":
         """The model is not edited."""
