@@ -233,8 +233,8 @@ def hint_spared(subject: Subject, answer: Reply) -> str:
 def explain_spared(subject: Subject) -> str:
     truth = truth_spared(subject)
     cost, _ = _worth(subject, answers(words_read(subject))[truth])
-    words = [words_read(subject)[i] for i in evidence_of(subject).omissions]
-    lost = f"Below {MOST} nats, as if lost: {', '.join(words)}." if words else "None is lost."
+    words = [words_read(subject)[i] for i in evidence_of(subject).lost_words]
+    lost = f"Without a trace: {', '.join(words)}." if words else "None is lost."
     name = options_left_out(subject)[truth]
     return f"Hidden, “{name}” costs no written word more than {cost:.2f} nats. {lost}"
 
