@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from transformer.analysis.lost import NOT_LISTED, Lost, function_words, lost_spans, traces
+from transformer.analysis.lost import NOT_LISTED, Lost, function_words, lost_words, traces
 from transformer.analysis.scored import (
     Output,
     Scored,
@@ -227,22 +227,26 @@ def evidence_beside(
         prefix=_prefix(checkpoint, text, plain, output, made, on_step),
         weights=weights,
         beside=beside,
-        **_lost(checkpoint, plain, of_scores, made),
+        **_lost(checkpoint, text, plain, of_scores, made, on_step),
     )
 
 
 def _lost(
-    checkpoint: Checkpoint, plain: Recording, of: Evidence, edits: Sequence[Edit]
+    checkpoint: Checkpoint,
+    text: str,
+    plain: Recording,
+    of: Evidence,
+    edits: Sequence[Edit],
+    on_step: OnStep | None,
 ) -> dict[str, Any]:
     """Return `Evidence.lost` and `Evidence.not_judged`."""
     if of.cut is None:
         return {}
-    stop_words = function_words(checkpoint)
+    if not function_words(checkpoint):
+        return {"not_judged": NOT_LISTED.format(checkpoint.name)}
+    inputs = (checkpoint, text, plain.source, plain.target, float(of.log_probs.sum()))
     values = traces(of.hidden.sum(0), of.cut.sum(0))
-    return {
-        "lost": lost_spans(plain.source, values, stop_words, edits),
-        "not_judged": "" if stop_words else NOT_LISTED.format(checkpoint.name),
-    }
+    return {"lost": lost_words(*inputs, values, edits, on_step)}
 
 
 @dataclass(frozen=True)

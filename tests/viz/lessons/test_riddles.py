@@ -8,7 +8,6 @@ import pytest
 from tests.representatives import cases
 from tests.viz.lessons.test_every_task import of_riddle, opened
 from transformer import decode
-from transformer.causes.evidence import MOST
 from transformer.checkpoint import shipped_path
 from transformer.edits import Edit
 from transformer.fingerprint import is_marked
@@ -25,6 +24,7 @@ from viz.lessons.riddles import (
     written_words,
 )
 from viz.lessons.subject import Subject
+from viz.lessons.tasks.written import LITTLE
 from viz.pages.explore import PAGE
 from viz.run.request import answer
 from viz.state.focus import pinned_target, pinned_tokens
@@ -176,7 +176,7 @@ def test_any_of_several_answers_is_right() -> None:
         assert task.is_right(storm, options.index(word))
     assert not task.is_right(storm, options.index("of #1"))
     both = at("Two birthdays")  # German has no word for an “of” in a date
-    assert str(MOST) in task.hint(both, task.options(both).index("of #1"))
+    assert str(LITTLE) in task.hint(both, task.options(both).index("of #1"))
     theft, (wrong, _) = at("A theft"), read_task("wrong_word")
     assert wrong.is_right(theft, wrong.options(theft).index("gestohlen"))
     one = answered(Attempt(), wrong.options(theft).index("Supermarkt"), wrong, theft)

@@ -69,6 +69,9 @@ LEAST_SURE_TASK = Task(
 
 # The task to name a word of the text that the translation leaves out.
 
+LITTLE = 0.15
+"""Nats below which no written word misses a word of the text, as many an article."""
+
 
 def ask_left_out(subject: Subject) -> str:
     return "Which word of the sentence is lost in the translation?"
@@ -98,8 +101,8 @@ def hint_left_out(subject: Subject, answer: Reply) -> str:
     assert isinstance(answer, int)
     number, name = answers(words_read(subject))[answer], options_left_out(subject)[answer]
     cost, word = _worth(subject, number)
-    if number in evidence_of(subject).lost_words:
-        return f"“{name}” left no trace either, but nothing is missing without it."
+    if cost < LITTLE:
+        return f"“{name}” costs no word {LITTLE} nats either, but nothing is missing without it."
     return f"“{name}” is not lost: hidden, it would cost “{word}” {cost:.2f} nats."
 
 
