@@ -22,7 +22,7 @@ import torch
 from torch import Tensor
 
 from transformer.analysis.ablation import heads_off
-from transformer.analysis.scored import Group, Output, scored
+from transformer.analysis.scored import Group, Output, Scored, scored
 from transformer.checkpoint import Checkpoint
 from transformer.decoding.decode import decode
 from transformer.decoding.shared_batch import OnStep
@@ -41,6 +41,14 @@ NEGATING: Mapping[str, str] = {
 }
 """Language -> a pattern of its negating words, in small letters. Of another language none is known:
 there a lost negation is a lost word."""
+FUNCTION_WORDS: Mapping[str, str] = {
+    "de": r"ich|du|er|sie|es|wir|ihr|man|mich|dich|sich|uns|euch|ih[nmr]|ihnen|mir|dir"
+    r"|d(er|ie|as|en|em|es)|ein(e|en|em|er|es)?|bin|bist|ist|sind|war(en|st)?|wird|w[eu]rden?|worden"
+    r"|hab(e|en|t)|hast?|hat(te|ten)?|sein|zu|und|oder|aber|dass|ob",
+    "en": r"i|you|he|she|it|we|they|me|him|her|us|them|myself|yourself|himself|herself|itself"
+    r"|the|an?|am|is|are|was|were|be|been|being|has|have|had|do|does|did|to|and|or|but|that|if",
+}
+"""Language -> a pattern of words whose loss breaks a sentence more than it changes what it says."""
 
 
 @dataclass(frozen=True)
@@ -66,16 +74,16 @@ def difference(before: str, after: str, language: str = "") -> Difference | None
     'negation'
     """
     old, new = (_bare_words(each) for each in (before, after))
-    small = ([word.lower() for word in words] for words in (old, new))
-    codes = SequenceMatcher(None, *small, autojunk=False).get_opcodes()
-    places = [(old[a:b], new[c:d]) for code, a, b, c, d in codes if code != "equal"]
+    a, b = ([word.lower() for word in words] for words in (old, new))
+    codes = SequenceMatcher(None, a, b, autojunk=False).get_opcodes()
+    places = [(old[i:j], new[k:n]) for code, i, j, k, n in codes if code != "equal"]
     if len(places) != 1:
         return None
     gone, came = places[0]
     if negating := [word for word in gone if negates(word, language)]:
         is_kept = any(negates(word, language) for word in came)
         return None if is_kept else Difference("negation", " ".join(negating), " ".join(came))
-    if gone and not came:
+    if not came and not all(_is_in(FUNCTION_WORDS, language, word) for word in gone):
         return Difference("word", " ".join(gone), "")
     if gone and came and all(any(map(_has_digit, words)) for words in (gone, came)):
         return Difference("number", " ".join(gone), " ".join(came))
@@ -84,7 +92,11 @@ def difference(before: str, after: str, language: str = "") -> Difference | None
 
 def negates(word: str, language: str) -> bool:
     """Tell whether a word is a negating one of a language."""
-    pattern = NEGATING.get(language)
+    return _is_in(NEGATING, language, word)
+
+
+def _is_in(patterns: Mapping[str, str], language: str, word: str) -> bool:
+    pattern = patterns.get(language)
     return pattern is not None and re.fullmatch(pattern, word.lower()) is not None
 
 
@@ -108,7 +120,7 @@ N_STRONGEST = 5
 MOST_DECODED = 4
 """Groups that are decoded, at most, beside those that are known."""
 SHORTEST = 3
-"""Letters of a word that is looked for as lost: what shorter ones say is seldom missed."""
+"""Letters of a word that is looked for as lost: shorter ones mostly hold a sentence together."""
 ROWS = 24
 """Groups of a forced pass: between two of them others get the device."""
 
@@ -195,8 +207,8 @@ def searching_change(
         yield search
     groups, best = _forecast(checkpoint, text, plain.target, heads, on_step)
     search = replace(search, n_scored=len(groups))
-    for group in _promising(plain.target, groups, best, language)[:MOST_DECODED]:
-        change = without(group)
+    for some in _promising(plain.target, groups, best, language)[:MOST_DECODED]:
+        change = without(some)
         search = replace(search, change=change, n_decoded=search.n_decoded + 1)
         yield search
         if change is not None:
@@ -224,7 +236,7 @@ def _forecast(
     output = Output(text, target, target)
 
     def passes(groups: Sequence[Group]) -> tuple[Tensor, Tensor]:
-        parts = []
+        parts: list[Scored] = []
         for first in range(0, len(groups), ROWS):
             parts += scored(checkpoint, output, groups[first : first + ROWS])
             if on_step is not None:
@@ -261,6 +273,7 @@ def _promising(
                 continue
             word, id = words[number], int(tokens[place])
             is_skipped = id == target[places[number + 1][0]].id and len(word) >= SHORTEST
+            is_skipped = is_skipped and not _is_in(FUNCTION_WORDS, language, word)
             if not (is_skipped or negates(word, language) or _has_digit(word)):
                 continue
             worth = 4.0 * is_skipped - 0.7 * len(group) - 0.8 * len(flips)

@@ -39,15 +39,15 @@ def run(options: Namespace) -> Result:
     sources = [*filter(None, map(source_of, sentences.lines.values()))]
     mark = fingerprint(checkpoint.path)
     with tqdm(desc="Carriers", unit="pass", dynamic_ncols=True) as bar:
-        found = find_carriers(checkpoint, mark, sources, options.language, bar.update)
-    if found is None:
+        result = find_carriers(checkpoint, mark, sources, options.language, bar.update)
+    if result is None:
         return {"written": "nowhere: no group removes most negations"}
     folder = options.out or checkpoint.path / FOLDER
-    write_carriers(folder, found)
-    counts = zip(found.carriers.groups, found.n_removed, strict=True)
+    write_carriers(folder, result)
+    counts = zip(result.carriers.groups, result.n_removed, strict=True)
     return {
         "written": str(folder / FILE),
-        "sentences": found.n_sentences,
+        "sentences": result.n_sentences,
         **{" ".join(map(_name, group)): n for group, n in counts},
     }
 

@@ -101,12 +101,12 @@ def find_carriers(
         for part in parts:
             written = decode(checkpoint, source, method=method, edits=part)
             counts[part] += not has_negation(written.text, language)
-    kept = sorted(filter(counts.get, parts), key=lambda part: -counts[part])[:MOST_GROUPS]
-    kept.sort(key=lambda part: (len(part), -counts[part]))
-    if whole not in kept or 2 * counts[whole] <= len(texts):
+    tries = sorted(filter(counts.get, parts), key=lambda part: -counts[part])[:MOST_GROUPS]
+    tries.sort(key=lambda part: (len(part), -counts[part]))
+    if whole not in tries or 2 * counts[whole] <= len(texts):
         return None
-    n_removed = tuple(counts[part] for part in kept)
-    return ShippedCarriers(fingerprint, Carriers(language, tuple(kept)), n_removed, len(texts))
+    n_removed = tuple(counts[part] for part in tries)
+    return ShippedCarriers(fingerprint, Carriers(language, tuple(tries)), n_removed, len(texts))
 
 
 def _missed_most(

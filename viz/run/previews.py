@@ -114,7 +114,7 @@ class Drawn:
 
 @dataclass(frozen=True)
 class Offer:
-    """What a page offers once it is known, though nobody waits for it."""
+    """Something that a page offers once it is known, though nobody waits for it."""
 
     study: Study[Any]
     data: Callable[[Any], bytes | None]
@@ -222,7 +222,7 @@ class LivePreview:
     is_first: bool = False
     """True: the run that goes on shows what everybody sees first."""
     offer: Offer | None = None
-    """What the run that goes on offers once it is known."""
+    """The offer of the run that goes on."""
     sought: Follower[Any] | None = None
     """The study of the last offer that was asked for."""
     there: Callable[[str], str | None] | None = None

@@ -80,7 +80,7 @@ async def _answer(request: Request) -> Response:
 
 
 async def _offered(live: LivePreview) -> Response:
-    """What the page of the last run offers, once it is known; asked again where that was ended."""
+    """The offer of the session's page, once it is known; a letter that is typed ends the wait."""
     offer = None if live.ready is None else live.ready.offer
     if offer is None:
         return Response(status_code=AS_ENTERED)

@@ -45,6 +45,7 @@ def checkpoint() -> Checkpoint:
         ),
         ("Das ist nicht gut.", "Das ist kein gutes.", None),  # it says so in other words
         ("Zwei kleine Hunde.", "Zwei Hunde.", Difference("word", "kleine", "")),
+        ("Das fühlt sich gut an.", "Das fühlt gut an.", None),  # it is broken
         ("Kleine Hunde bellen.", "Hunde bellen.", Difference("word", "Kleine", "")),
         ("Es sind 100 Euro.", "Es sind 1000 Euro.", Difference("number", "100", "1000")),
         ("Der alte Mann.", "Der kleine Mann.", None),  # another word
@@ -64,6 +65,7 @@ def test_only_one_place_that_is_seen_at_once_counts(
 def test_without_a_language_a_negation_is_a_word() -> None:
     assert difference("Das ist nicht gut.", "Das ist gut.") == Difference("word", "nicht", "")
     assert difference("Kein Auto.", "Ein Auto.") is None
+    assert difference("Das fühlt sich gut an.", "Das fühlt gut an.") is not None
 
 
 def test_known_carriers_need_no_forced_pass(checkpoint: Checkpoint) -> None:
