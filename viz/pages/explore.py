@@ -178,7 +178,8 @@ def _over_sentences(pane: Pane) -> None:
     heads do what is pinned.
     """
     with st.container(key="foot", horizontal=True, vertical_alignment="center"):
-        offer_change(pane)
+        if pane.screen.picture != "why":  # there the picture has no line to spare
+            offer_change(pane)
         draw_link("What does this head do?", at_head(pane.screen, astuple(pane.selection)))
         if pane.recording.vector is not None:
             draw_link("How alike is another sentence?", put(pane.screen, page="decode"))
