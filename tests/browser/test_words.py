@@ -85,7 +85,7 @@ def test_keys_open_walk_and_close(page: Page, address: str) -> None:
     open_picture(page, address, "pins=q4", "head-view")
     view = page.locator(".head-view")
     expect(view.locator(".term[tabindex='0']")).to_have_count(1)
-    page.get_by_role("button", name="Save", exact=True).focus()
+    page.get_by_role("button", name="Show as", exact=True).focus()
     page.keyboard.press("Tab")
     says(page, "row")
     page.keyboard.press("ArrowRight")

@@ -246,9 +246,15 @@ _CSS = """
       position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%);
     }
   }
+  @media (max-width: 1439px) { /* the tour's line stands beside it */
+    html { --beside-save: 4.6rem; --beside-checked: 14.6rem; }
+    .st-key-save button [data-testid="stMarkdownContainer"] {
+      position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%);
+    }
+  }
   @media (max-width: 1100px) {
-    html { --beside-save: 4.6rem; --beside-checked: 8.6rem; }
-    :is(.st-key-save, .st-key-checked) button [data-testid="stMarkdownContainer"] {
+    html { --beside-checked: 8.6rem; }
+    .st-key-checked button [data-testid="stMarkdownContainer"] {
       position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%);
     }
   }
@@ -332,11 +338,12 @@ _CSS = """
   .st-key-page .text-lines > p:not(.foot) { font-size: 1.25rem; }
   @media (max-width: 640px) {
     [data-testid="stLayoutWrapper"]:has(> .st-key-drawer) { max-height: var(--drawer-large, 36vh); }
-    html { --beside-save: 3.1rem; --beside-checked: 6.05rem; }
+    html { --beside-save: 2.25rem; --beside-checked: 4.3rem; }
     .st-key-save { right: 0.25rem; }
+    :is(.st-key-save, .st-key-checked) button > div > [aria-hidden] { display: none; } /* arrows */
     [data-testid="stMainBlockContainer"] { padding: 4.2rem 0.75rem 2rem; }
     /* The page's name has room beside the tour and the line of the model. */
-    [data-testid="stHeaderLogo"] { height: clamp(1rem, (100vw - 13.8rem) / 6, 2rem) !important; }
+    [data-testid="stHeaderLogo"] { height: clamp(1rem, (100vw - 14.9rem) / 6, 2rem) !important; }
     /* An experiment takes a line of controls, and a line for each of its outputs. */
     :is(.st-key-experiment, .st-key-branches) :is([data-testid="stHorizontalBlock"], .text-lines) {
       overflow-x: auto; scrollbar-width: none;
