@@ -87,23 +87,44 @@ def test_sentence_and_picture_are_on_the_first_screen(
     ("path", "picture", "most"),
     [
         ("", f"{LARGE} .box", 530),
-        ("compare", f"{LARGE} .box", 630),
+        ("compare", f"{LARGE} .box", 660),
         ("positions", ".js-plotly-plot", 632),
         ("masks", ".js-plotly-plot", 572),
-        ("heads", ".js-plotly-plot", 432),
-        ("training", ".snapshot-player .play", 560),
+        ("heads", ".js-plotly-plot", 462),
+        ("training", ".snapshot-player .play", 590),
         ("experiment?sweep_asked=yes&sweep_kind=cross", ".data", 650),
     ],
 )
 def test_a_page_begins_with_its_picture(
     phone: Page, address: str, path: str, picture: str, most: int
 ) -> None:
-    """What is chosen for it, and what else is said of it, stands below."""
+    """What is chosen for it, and what else is said of it, stands below; above it a line says to who
+    has just come what the page is.
+    """
     visit(phone, f"{address}/{path}")
     expect(phone.locator(picture).first).to_be_visible()
     becomes(lambda: box(phone.locator(picture).first)["y"] < most, True)
     widths = phone.evaluate("[document.documentElement.scrollWidth, innerWidth]")
     assert widths[0] == widths[1]
+
+
+def test_both_pictures_of_compare_are_on_one_screen(phone: Page, address: str) -> None:
+    """With the texts of both above them, and the lists of both heads in one column."""
+    text = "He+sat+on+the+bank+of+the+river+and+watched+the+children."
+    visit(phone, f"{address}/compare?text={text}&checkpoint_b=en-de-1")
+    views = phone.locator(f"{LARGE} .box")
+    expect(views).to_have_count(2)
+    becomes(lambda: box(views.nth(1))["y"] - box(views.nth(0))["y"] < 560, True)
+    first, second = (box(views.nth(i)) for i in (0, 1))
+    assert second["y"] + second["height"] - first["y"] < PHONE["height"] - 56
+    texts = phone.locator(".text-lines dd")
+    expect(texts.nth(0)).to_contain_text("Ufer")
+    expect(texts.nth(1)).to_contain_text("Bank")
+    assert box(texts.nth(1))["y"] < first["y"]
+    lists = [phone.get_by_label(name, exact=True) for name in ("Layer", "Head")]
+    for each in lists:
+        a, b = (box(each.nth(i))["x"] for i in (0, 1))
+        assert abs(a - b) < 3
 
 
 def test_what_the_sidebar_opens_is_not_below_it(phone: Page, address: str) -> None:

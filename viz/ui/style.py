@@ -289,7 +289,6 @@ _CSS = """
     }
     .st-key-second > :has(.stSelectbox) { flex-basis: 10rem; } /* its name, and switches below */
     .st-key-compared [data-testid="stColumn"] > * { gap: 0.25rem; }
-    .st-key-compared [data-testid="stColumn"]:first-child { --controls: -1; }
     .st-key-compared [data-testid="stHorizontalBlock"]:has(> [data-testid="stColumn"]) { gap: 0; }
     [data-testid="stMain"] :is(
       .st-key-sweep-choices, .st-key-experiments, .st-key-topics, .st-key-compared
