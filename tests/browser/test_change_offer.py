@@ -16,7 +16,7 @@ def offer(page: Page) -> Locator:
 
 
 def boxes(page: Page) -> list[object]:
-    places = [".st-key-foot", ".head-view[data-nonce] .stage", ".st-key-foot a"]
+    places = [".head-grid .boards", ".head-view[data-nonce] .stage", ".st-key-foot a"]
     return [page.locator(place).first.bounding_box() for place in places]
 
 

@@ -139,6 +139,7 @@ def _readable(pane: Pane, reading: Reading) -> tuple[str, ...]:
 
 
 def _grid(pane: Pane, exhibits: Mapping[str, Exhibit]) -> None:
+    offer_change(pane)  # above them: in any window it is in sight
     show(exhibits["grid"], "grid")
 
 
@@ -174,12 +175,8 @@ def _large(pane: Pane, exhibits: Mapping[str, Exhibit]) -> None:
 
 
 def _over_sentences(pane: Pane) -> None:
-    """A button that changes the sentence, a link to what this head does in other ones, and which
-    heads do what is pinned.
-    """
+    """A link to what this head does in other sentences, and which heads do what is pinned."""
     with st.container(key="foot", horizontal=True, vertical_alignment="center"):
-        if pane.screen.picture != "why":  # there the picture has no line to spare
-            offer_change(pane)
         draw_link("What does this head do?", at_head(pane.screen, astuple(pane.selection)))
         if pane.recording.vector is not None:
             draw_link("How alike is another sentence?", put(pane.screen, page="decode"))

@@ -13,13 +13,16 @@ _CALM = 'html:not([data-more="known"])'
 _OUT_OF_SIGHT = (
     ".st-key-chosen > *",
     ".st-key-proved",
-    ".st-key-of-head > :not(.st-key-files, :has(.st-key-files))",
+    '[data-testid="stLayoutWrapper"]:has(> .st-key-of-head)',
 )
 _STYLE = f"""
 <style>
   /* Components have "display: var(--more, ...)" and "visibility: var(--more-seen, ...)" for what is
      out of sight, and "display: var(--fewer, none)" for what takes its place. */
-  {_CALM} {{ --more: none; --more-seen: hidden; --fewer: grid; --drawer: 46vh; }}
+  {_CALM} {{
+    --more: none; --more-seen: hidden; --fewer: grid;
+    --drawer: 46vh; --beside-checked: var(--beside-save);
+  }}
   {", ".join(f"{_CALM} {each}" for each in _OUT_OF_SIGHT)} {{ display: none; }}
 </style>
 """

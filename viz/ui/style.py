@@ -213,7 +213,7 @@ _CSS = """
   }
   /* The picture above it is as high as it leaves room: what pins bring is as high as a sentence. */
   .st-key-foot { min-height: 1.75rem; row-gap: 0.25rem; }
-  .st-key-foot .st-key-change-offer { flex: 0 0 100%; } /* a line of its own: nothing moves */
+  .st-key-change-offer { margin-bottom: -0.4rem; } /* its place is kept: nothing moves */
   .st-key-foot button { min-height: 1.75rem; padding-block: 0; }
   .st-key-foot button p { line-height: 1.2; }
   /* A table of Streamlit's fades where it is cut, as ours do (viz/painters/table_html.py). */
