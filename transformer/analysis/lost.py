@@ -178,9 +178,9 @@ def lost_words(
     doubtful = [i for i in sorted(sure) if i == places[0] or not words[i][0].isupper()]
     pairs = [(i, j) for i in doubtful for j in places if 0 < abs(i - j) <= WINDOW]
     more = _pairs(checkpoint, text, target, log_prob, pairs, edits, on_step) if pairs else []
-    said = {i for (i, j), cost in zip(pairs, more, strict=True) if cost - costs[j] >= BACKED}
+    backed = {i for (i, j), cost in zip(pairs, more, strict=True) if cost - costs[j] >= BACKED}
     near = {i for i in places if i not in closed and costs[i] < NEAR and _is_spoken(words[i])}
-    return lost_spans(words, sure - said, near, content)
+    return lost_spans(words, sure - backed, near, content)
 
 
 def lost_spans(

@@ -25,8 +25,8 @@ FLAGS = {
 
 
 @pytest.fixture(scope="module")
-def copy() -> Checkpoint:
-    return load_checkpoint("copy", "cpu")
+def small() -> Checkpoint:
+    return load_checkpoint("en-de-small", "cpu")
 
 
 def test_every_option_that_is_on_or_off_takes_true_and_false() -> None:
@@ -47,10 +47,10 @@ def test_it_means_the_number(method: str, name: str, spelling: Any, number: int)
 
 @pytest.mark.parametrize(("method", "name", "spelling", "number"), SPELLED)
 def test_it_decodes_the_same(
-    method: str, name: str, spelling: Any, number: int, copy: Checkpoint
+    method: str, name: str, spelling: Any, number: int, small: Checkpoint
 ) -> None:
     one, other = (
-        decode(copy, "3 7 2", method=method, **{name: value}) for value in (spelling, number)
+        decode(small, "It rains.", method=method, **{name: value}) for value in (spelling, number)
     )
     assert one.target == other.target and one.log_prob == other.log_prob
 
