@@ -25,7 +25,7 @@ from viz.run.settings import is_public
 from viz.run.work import Study, at_hand
 from viz.state.changing import edit
 from viz.state.fingerprints import has_mark
-from viz.state.limits import charge
+from viz.state.limits import may_seek
 from viz.state.live_preview import preview_offer
 from viz.state.page import Pane
 from viz.state.requests import is_first
@@ -85,7 +85,8 @@ def offer_change(pane: Pane) -> None:
     study, of = FindChange(last.request), digest(repr(last.request).encode())
     is_plain = pane.request == last.request and not last.request.edits
     search = at_hand(study) if is_plain else None
-    is_sought = is_plain and search is None and _may_seek(study)
+    is_free = not is_public() or is_first(last.request)  # else a visitor pays for their own text
+    is_sought = is_plain and search is None and (is_free or may_seek(study))
     if is_sought:
         preview_offer(Offer(study, partial(_packed, last, of)))
     button = None if search is None else _button(last, of, search)
@@ -105,17 +106,6 @@ def _can_change(last: Answer) -> bool:
         return False
     is_ours = not last.checkpoint.family.is_watched and "cross" in last.recording.attentions
     return is_ours and all(option.name != "seed" for option in method.options)
-
-
-def _may_seek(study: FindChange) -> bool:
-    """Tell whether it is sought unasked: a visitor of a public server pays for their own text."""
-    if not is_public() or is_first(study.request):
-        return True
-    try:
-        charge(study)
-    except InputError:
-        return False
-    return True
 
 
 def _packed(last: Answer, of: str, search: ChangeSearch) -> bytes | None:

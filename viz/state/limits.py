@@ -138,6 +138,23 @@ def charge(run: object) -> None:
     COUNTS.add("headscope_runs_total")
 
 
+def may_seek(run: object) -> bool:
+    """Count work that nobody asked for, and tell whether it may be done: a visitor keeps half of
+    their runs for what they ask for.
+    """
+    own, most, now = session().of(Runs), limits().runs, time.monotonic()
+    if most is not None and run != own.charged:
+        with _lock:
+            n = sum(now - each < MINUTE for each in own.times)
+        if 2 * n >= most:
+            return False
+    try:
+        charge(run)
+    except InputError:
+        return False
+    return True
+
+
 def charge_more(n: int) -> None:
     """Count n further texts, that work which goes on has read. Raises InputError where so many
     were read within a minute that it is to wait.

@@ -104,8 +104,8 @@ def test_a_letter_drops_it_and_a_click_does_not(router: Router) -> None:
 def test_a_visitor_of_a_public_server_pays_for_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HEADSCOPE_PUBLIC", "yes")
     assert button(given(start())["change-offer"]) == (None, True)  # everybody's own
-    for most, is_sought in ((2, True), (1, False)):
+    for most, is_sought in ((3, True), (2, False)):  # half of the runs are for what is asked for
         monkeypatch.setenv("HEADSCOPE_MOST_RUNS", str(most))
         app = start(text=f"5 {most} 2 8")
         assert button(given(app)["change-offer"]) == (None, is_sought)
-        assert len(app.session_state["session"].of(limits.Runs).times) == most
+        assert len(app.session_state["session"].of(limits.Runs).times) == 1 + is_sought
