@@ -85,7 +85,7 @@ def offer_change(pane: Pane) -> None:
     study, of = FindChange(last.request), digest(repr(last.request).encode())
     is_plain = pane.request == last.request and not last.request.edits
     search = at_hand(study) if is_plain else None
-    is_free = not is_public() or is_first(last.request)  # else a visitor pays for their own text
+    is_free = not is_public() or is_first(last.request)  # else it is counted
     is_sought = is_plain and search is None and (is_free or may_seek(study))
     if is_sought:
         preview_offer(Offer(study, partial(_packed, last, of)))

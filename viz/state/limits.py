@@ -61,6 +61,8 @@ class Runs:
     """The moments when they were read, within the last minute."""
     charged: object = None
     """The last of them."""
+    sought: object = None
+    """The last work that nobody asked for."""
 
 
 def limits() -> Limits:
@@ -139,19 +141,21 @@ def charge(run: object) -> None:
 
 
 def may_seek(run: object) -> bool:
-    """Count work that nobody asked for, and tell whether it may be done: a visitor keeps half of
-    their runs for what they ask for.
+    """Count work that nobody asked for, and tell whether it may be done. It is the address's: the
+    runs of a visitor are for what they ask for.
     """
-    own, most, now = session().of(Runs), limits().runs, time.monotonic()
-    if most is not None and run != own.charged:
-        with _lock:
-            n = sum(now - each < MINUTE for each in own.times)
-        if 2 * n >= most:
+    own, most, address = session().of(Runs), limits().runs_of_address, _address()
+    if run == own.sought:
+        return True
+    with _lock:
+        times = _of(address, _of_address)
+        try:
+            _check_times(times, most, "address", time.monotonic())
+        except InputError:
             return False
-    try:
-        charge(run)
-    except InputError:
-        return False
+        times.append(time.monotonic())
+    own.sought = run
+    COUNTS.add("headscope_runs_total")
     return True
 
 

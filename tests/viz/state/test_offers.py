@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from threading import Event
@@ -101,11 +102,16 @@ def test_a_letter_drops_it_and_a_click_does_not(router: Router) -> None:
     assert post(router, address_of(app), SEEK) == (AS_ENTERED, b"")
 
 
-def test_a_visitor_of_a_public_server_pays_for_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_on_a_public_server_it_is_counted_for_the_address(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A visitor's own runs are for what they ask for."""
     monkeypatch.setenv("HEADSCOPE_PUBLIC", "yes")
     assert button(given(start())["change-offer"]) == (None, True)  # everybody's own
-    for most, is_sought in ((3, True), (2, False)):  # half of the runs are for what is asked for
-        monkeypatch.setenv("HEADSCOPE_MOST_RUNS", str(most))
+    for most, is_sought in ((2, True), (1, False)):
+        times: dict[str, deque[float]] = {}
+        monkeypatch.setattr(limits, "_of_address", times)
+        monkeypatch.setenv("HEADSCOPE_MOST_RUNS_OF_ADDRESS", str(most))
         app = start(text=f"5 {most} 2 8")
         assert button(given(app)["change-offer"]) == (None, is_sought)
-        assert len(app.session_state["session"].of(limits.Runs).times) == 1 + is_sought
+        assert button(given(app.run())["change-offer"]) == (None, is_sought)
+        assert len(app.session_state["session"].of(limits.Runs).times) == 1
+        assert [len(each) for each in times.values()] == [1 + is_sought]
