@@ -95,7 +95,7 @@ def test_a_letter_drops_it_and_a_click_does_not(router: Router) -> None:
         assert (await posted(router, address_of(app), click))[0] == 200
         assert not sought.done()
         assert (await posted(router, address_of(app), text("3 4")))[0] == 200
-        assert await sought == (AGAIN, b"")
+        assert await asyncio.wait_for(sought, 20) == (AGAIN, b"")
 
     asyncio.run(everybody())
     live.ready = replace(live.ready, offer=None)
