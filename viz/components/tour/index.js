@@ -15,6 +15,8 @@ export default mounted("tour", create, update);
 function create(root) {
   const tour = { root, steps: [], at: -1, line: element("p", "line dim") };
   tour.words = element("span", "words");
+  tour.says = element("span");
+  tour.words.append(tour.says);
   tour.further = element("span", "further");
   tour.start = button("start", "Tour", () => (tour.steps.length ? begin(tour) : goTo(tour.begins)));
   tour.start.append(element("span", "long", ", 60 s"));
@@ -70,7 +72,7 @@ function button(className, text, act) {
 // begins: the address at which the tour begins, where it is that of another page.
 function update(tour, { palette, line, steps, links, begins }) {
   applyPalette(tour.root, palette);
-  [tour.words.textContent, tour.further.textContent] = line;
+  [tour.says.textContent, tour.further.textContent] = line;
   tour.words.title = line[0]; // it may be cut off
   tour.line.classList.toggle("elsewhere", !steps.length);
   Object.assign(tour, { steps, links, begins });

@@ -31,7 +31,7 @@ def texts(pane: Pane) -> Exhibits:
     """
     both = Both.of(pane)
     of = both.b.of
-    if not both.are_two or of is None or both.is_edited:  # that output stands with the edits
+    if not isinstance(of, Second | ByMethod):  # the output with edits stands with these
         return {}
     if both.a.answer.decoding is None:
         return {}

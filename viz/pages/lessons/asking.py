@@ -276,8 +276,8 @@ def _over(task: Task, subject: Subject, attempt: Attempt) -> None:
 def own_sentence() -> str:
     """Draw the field. Return what stands in it."""
     text = session().screen.of(LessonsFields).own_text or ""
-    label, look = "Your own sentence", {"label_visibility": "collapsed"}
-    st.text_input(label, text, placeholder=label, **look, **bound("own_text", text, ""))  # type: ignore[arg-type]
+    label, look = "Your own sentence", dict[str, Any](label_visibility="collapsed")
+    st.text_input(label, text, placeholder=label, **look, **bound("own_text", text, ""))
     if not text.strip():
         st.caption("It is asked about once it is entered.")
     return text.strip()
