@@ -12,7 +12,7 @@ import { leaveOut, measureRooms } from "./tokens.js";
 const USUAL = 560; // px of a picture that is not fitted; longer columns scroll
 const NARROW_SHARE = 0.45; // of the height of a narrow screen, on which tokens stand above it, too
 const LEAST = 360;
-const TWIN_SHARE = 0.27; // the same of two pictures below each other: a word of both is in sight at once
+const [TWIN_SHARE, TWIN_LEAST] = [0.27, 180]; // of two below each other: a word of both is in sight at once
 const PITCHES = [1, 2.6]; // of the type's size, the least and the most from token to token
 const WALL_PITCHES = [0, 3.6]; // the same there, where nobody scrolls: names in between are left out
 const CLOSE = 0.85; // of the type's size, from one name to the next
@@ -24,16 +24,16 @@ export function fit(view) {
   const { nRows, nColumns } = view.map;
   const [type, isWall] = [typeSize(), isOnStage()];
   const room = roomBelow(view.box) - view.legend.offsetHeight - 8;
-  const isOfTwo = isNarrow() && view.twin;
-  const share = isOfTwo ? TWIN_SHARE : NARROW_SHARE;
-  const usual = isNarrow() ? Math.min(USUAL, share * window.innerHeight) : USUAL;
-  const least = isWall || isOfTwo ? 10 * type : LEAST;
-  view.height = Math.max(least, room === Infinity || isOfTwo ? usual : room);
+  const usual = isNarrow() ? Math.min(USUAL, NARROW_SHARE * window.innerHeight) : USUAL;
+  view.height = Math.max(isWall ? 10 * type : LEAST, room === Infinity ? usual : room);
   const n = Math.max(nRows, nColumns);
   const edges = isWall && n * type > view.height ? type : 0; // of the first name and the last one
   const wanted = Math.floor((view.height - edges) / n);
-  const [closest, most] = (isWall ? WALL_PITCHES : PITCHES).map((times) => Math.round(times * type));
-  view.pitch = Math.max(closest + 2, Math.min(most, wanted));
+  const [least, most] = (isWall ? WALL_PITCHES : PITCHES).map((times) => Math.round(times * type));
+  view.pitch = Math.max(least + 2, Math.min(most, wanted));
+  if (isNarrow() && view.twin) {
+    view.height = Math.min(view.height, Math.max(TWIN_LEAST, TWIN_SHARE * window.innerHeight));
+  }
   const { style } = view.stage;
   style.setProperty("--pitch", `${view.pitch}px`);
   style.setProperty("--height", `${Math.min(view.height, n * view.pitch)}px`);
