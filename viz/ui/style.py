@@ -271,9 +271,7 @@ _CSS = """
   @media (max-width: 640px), (max-height: 560px) {
     /* What stands above the picture leaves it the first screen. */
     [data-testid="stMain"] [data-testid="stVerticalBlock"]:has(> * > .st-key-page, .st-key-tokens),
-    [data-testid="stMain"] [data-testid="stHorizontalBlock"]:has(
-      .st-key-typed, [class*="st-key-layer"]
-    ) {
+    [data-testid="stMain"] [data-testid="stHorizontalBlock"]:has(.st-key-typed) {
       gap: 0.5rem;
     }
     /* Kind, layer and head of a phone stand in one line. */
