@@ -31,7 +31,7 @@ def open_page(page: str) -> None:
     state.screen = choose(state.screen, page=page)
 
 
-def write_address(pages: Sequence[str], part: str, ways: tuple[str, str]) -> None:
+def write_address(pages: Sequence[str], part: str, ways: tuple[str, str] = ("", "")) -> None:
     """Let the address say what is chosen. pages: all that there are; part, ways: see
     `address_bar`.
     """

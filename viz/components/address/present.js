@@ -1,9 +1,9 @@
 // The key f presents the screen, in all of the window; f, Escape and the end of the full screen lead
 // back. The server says where either leads, and nothing where somebody has switched the key off.
 
+import { isTyped } from "../kit/keyed.js";
 import { hasModifier } from "../kit/roving.js";
 import { follow } from "../kit/scene.js";
-import { isTyped } from "../stage/going.js";
 
 const LINK = "a[data-present]";
 const OPENED = "[role=listbox], [role=menu], [role=dialog]"; // letters choose in them, Escape closes them

@@ -8,6 +8,9 @@ const KEYED = [
   "[role=option], [role^=menuitem], [role=radio], [role=tab], [role=gridcell], [role=treeitem]",
 ].join();
 
+// What a text is typed into.
+const TEXT = "input:not([type=range], [type=radio], [type=checkbox], [type=button]), textarea, select, [contenteditable]";
+
 // What opens by a click, and takes keys then.
 const OPENED = "input, select, textarea, [contenteditable], [role^=menuitem]";
 // What a click draws anew gets the focus back by a script, as if a key had led there.
@@ -22,4 +25,10 @@ export function isInUse(at = document.activeElement) {
   while (node?.shadowRoot?.activeElement) node = node.shadowRoot.activeElement;
   if (!node?.matches(KEYED) || !node.matches(":focus-visible")) return false;
   return !last.isClick || node.matches(OPENED);
+}
+
+// Whether a text is typed where this event begins.
+export function isTyped(event) {
+  const [node] = event.composedPath();
+  return Boolean(node?.matches?.(TEXT)); // it may be of a recording, another page
 }

@@ -1,10 +1,11 @@
 // What the keys of a talk do, in the windows that steer it.
 
+import { isTyped } from "../kit/keyed.js";
 import { follow, isAtRest, isShown } from "../kit/scene.js";
 import { shownTheme } from "../kit/theme.js";
 import { showCovers } from "./covers.js";
 import { turnDark } from "./dark.js";
-import { isTyped, placeInTalk } from "./going.js";
+import { placeInTalk } from "./going.js";
 import { actionOf } from "./keys.js";
 import { inRoom, openPresenter } from "./meeting.js";
 import { STEERED, goTo, sceneAhead, setOver } from "./moving.js";
