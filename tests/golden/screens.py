@@ -54,7 +54,7 @@ def drawn_at(screen: Screen) -> Drawn:
         patched.enter_context(patch.object(manifest_scanner, SCAN, scan))
         for patience in PATIENCE:
             patched.enter_context(patch(patience, 60.0))
-        app = start(**{"page": screen.page, **spell(screen)})
+        app = start("save", **{"page": screen.page, **spell(screen)})
         files = {name: make() for name, make in offers.items() if name.endswith(".csv")}
     return Drawn(_charts(app), _components(app), tuple(_tables(app)), files)
 

@@ -41,9 +41,11 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def start(**query: str) -> AppTest:
-    """The app at an address, its path as "page"."""
+def start(menu: str = "", **query: str) -> AppTest:
+    """The app at an address, its path as "page". menu: the key of one that is open."""
     app = AppTest.from_file(str(ROOT / "app.py"), default_timeout=60)
+    if menu:
+        app.session_state[menu] = True  # as a press on its button
     turn(app, query.pop("page", FIRST_PAGE))
     for name, value in query.items():
         app.query_params[name] = value

@@ -14,11 +14,7 @@ FIGURES = ["Figure as PDF", "Figure as SVG", "Figure as PNG", "Figure as ZIP"]
 
 
 def opened(**query: str) -> AppTest:
-    app = start(**query)
-    app.session_state["save"] = True  # as a press on Save
-    app.run()
-    assert not app.exception
-    return app
+    return start("save", **query)
 
 
 def titles(app: AppTest) -> list[str]:
