@@ -14,8 +14,7 @@ from transformer.decoding.greedy import greedy
 from transformer.decoding.shared_batch import alone
 from transformer.device import at_least_single
 from transformer.editing.editor import first_layer, kinds_of
-from transformer.editing.growing import Growing
-from transformer.editing.ours import Editing, editing
+from transformer.editing.ours import Editing, Growing, editing
 from transformer.editing.ours import check as check_ours
 from transformer.editing.references import references
 from transformer.edits.edit import Edit, EditError
@@ -131,7 +130,7 @@ def compared(output: Output, second: str) -> Output:
 # A known output under many groups of edits: how likely it is under each of them.
 #
 # Models of ours run all groups in one batch, a row each, and what edits leave alone is computed
-# once: rows share the layers below the first that is edited (transformer/editing/growing.py). Any
+# once: rows share the layers below the first that is edited (transformer/editing/ours.py). Any
 # other model runs once for each group.
 
 ROWS = 128

@@ -1,4 +1,4 @@
-"""Attention of several texts at once: padded, with the axis of texts."""
+"""Greedy targets of many sources in one batch: ids only, for whoever keeps no distributions."""
 
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -13,23 +13,67 @@ import torch
 from torch import Tensor
 
 from transformer.analysis.reading import row_tokens, writes
-from transformer.checkpoint import Checkpoint
+from transformer.checkpoint import Checkpoint, Config
 from transformer.decoding.decode import decode
-from transformer.decoding.greedy_batch import greedy_batch, takes_batches
 from transformer.decoding.shared_batch import SharedBatch
 from transformer.decoding.steps import Decoding
 from transformer.device import device_trouble
 from transformer.inputs import InputError, source_ids
+from transformer.models.encoder_decoder import EncoderDecoder
 from transformer.models.family import ForcedPass, Ids
 from transformer.models.token_model import TokenWriter
 from transformer.recording import AttentionCall, Recording
-from transformer.recording.ours import calls_of_batch
+from transformer.recording.ours import calls_of_batch, padded_batch
 from transformer.recording.watched import watched_calls
 from transformer.recording.watched_batch import reads_masks, watched_calls_of_batch
 from transformer.refusal import Refusal
 from transformer.token import Token
 from transformer.tokenizer import TokenizerError
 from transformer.vocabulary import source_side
+
+
+def takes_batches(checkpoint: Checkpoint) -> bool:
+    """Tell whether `greedy_batch` is for this model: an encoder-decoder of ours."""
+    return isinstance(checkpoint.model, EncoderDecoder)
+
+
+@torch.inference_mode()
+def greedy_batch(checkpoint: Checkpoint, sources: Sequence[Ids]) -> list[list[int]]:
+    """The target of each source, end token included, as `decode(..., "greedy")` writes it.
+
+    A padded batch rounds otherwise than one text by itself, so that of two tokens which are equally
+    probable but for 1e-5 it may write the other.
+    """
+    model, config = checkpoint.model, checkpoint.config
+    if not isinstance(model, EncoderDecoder):
+        raise ValueError(
+            f"{checkpoint.name} is not an encoder-decoder of ours: decode texts one by one."
+        )
+    batch = padded_batch(sources, config.pad_id, checkpoint.device)
+    state, tokens = model.start(batch), model.first(batch)
+    rooms = [max(1, model.room(len(ids))) for ids in sources]
+    targets: list[list[int]] = [[] for _ in sources]
+    going = list(range(len(sources)))
+    while True:
+        chosen = model.advance(state, tokens)[:, -1].argmax(-1).tolist()
+        for text, id in zip(going, chosen, strict=True):
+            targets[text].append(id)
+        rows = [
+            row for row, text in enumerate(going) if _goes_on(config, targets[text], rooms[text])
+        ]
+        if not rows:
+            return targets
+        if len(rows) < len(going):
+            state.reorder(torch.tensor(rows, device=checkpoint.device))
+            going = [going[row] for row in rows]
+        tokens = batch.new_tensor([[targets[text][-1]] for text in going])
+
+
+def _goes_on(config: Config, target: Sequence[int], room: int) -> bool:
+    return target[-1] not in config.eos_ids and len(target) < room
+
+
+# Attention of several texts at once: padded, with the axis of texts.
 
 # Attention of several texts at once, as a survey asks for it: padded, with the axis of texts.
 

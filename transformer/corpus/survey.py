@@ -15,9 +15,11 @@ from transformer.corpus.batches import (
     Names,
     Text,
     batches,
+    greedy_batch,
     observed,
     of_like_length,
     of_recording,
+    takes_batches,
     why_alone,
 )
 from transformer.corpus.measured import SentenceHeads, measured
@@ -26,7 +28,6 @@ from transformer.corpus.summary import summary
 from transformer.corpus.surveyed import Survey
 from transformer.corpus.trees import Tree
 from transformer.decoding.decode import decode
-from transformer.decoding.greedy_batch import greedy_batch, takes_batches
 from transformer.device import PRECISION, DeviceError, NotFinite, device_trouble, precision_of
 from transformer.engines.engine import Done, Work
 from transformer.formats.opening import load_checkpoint

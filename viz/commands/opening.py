@@ -1,10 +1,11 @@
 """Commands that open the app, where a figure was made or with a module of one's own, or draw a
-figure.
+figure, and let models answer viewers elsewhere.
 """
 
 import importlib.util
 import sys
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ from transformer.extras import require
 from transformer.files.regular_file import read_regular
 from transformer.files.weights import Misfit
 from transformer.own_module.tokenizer import in_a_sentence
+from transformer.refusal import Refusal
 from viz.paper.record import LARGEST, FigureError, Record, read_record
 from viz.screen import link
 
@@ -185,8 +187,38 @@ FIGURE_COMMAND = Command(
 )
 
 
-COMMAND = (
-    OPEN_COMMAND,
-    EXPLORE_COMMAND,
-    FIGURE_COMMAND,
-)
+# python -m viz models: models that answer viewers elsewhere, on Ray Serve.
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """Declare the arguments of `models`."""
+    parser.add_argument(
+        "--replicas", type=int, default=1, help="processes with models of their own"
+    )
+    parser.add_argument("--gpus", type=float, default=0, help="GPUs of each; several may share one")
+    parser.add_argument(
+        "--address",
+        default="127.0.0.1:8600",
+        help="HOST:PORT where they answer; beyond this machine they need HEADSCOPE_MODELS_TOKEN",
+    )
+    parser.add_argument(
+        "--cluster", default="", help="HOST:PORT of a Ray that runs; else one starts"
+    )
+
+
+def run(options: Namespace) -> Result:
+    """Answer until it is stopped. Raises Refusal."""
+    if options.replicas < 1 or options.gpus < 0:
+        raise Refusal("--replicas is 1 or more, and --gpus 0 or more.")
+    require("app")
+    from viz.server.models.on_ray import Plan, until_stopped  # takes seconds: --help needs none
+
+    plan = Plan(options.address, options.replicas, options.gpus, options.cluster)
+    until_stopped(plan, partial(print, flush=True))
+    return {}
+
+
+MODELS_COMMAND = Command("models", "let models answer viewers elsewhere", add_arguments, run)
+
+
+COMMAND = (OPEN_COMMAND, EXPLORE_COMMAND, FIGURE_COMMAND, MODELS_COMMAND)

@@ -28,10 +28,9 @@ from viz.ui.changed_output import output_exhibit
 from viz.ui.controls import choose_head, choose_reading, draw_link, readable
 from viz.ui.experiment import changing, experiment_button
 from viz.ui.parts import draw_part, exhibits_of
-from viz.ui.picture import choose_picture, large, panel
+from viz.ui.picture import choose_picture, large, panel, views_of_page
 from viz.ui.save_menu import offer_figures, offer_head
 from viz.ui.showing import below, show, show_declared
-from viz.views.of_page import views_of_page
 from viz.views.view import HeadChoice
 
 OFF = "This head is off: it is shown where it looks, but what it sees is left out."

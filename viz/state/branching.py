@@ -1,21 +1,21 @@
 """Branches of a decoding as a person makes them: what the output begins with, has, and has not.
 
-Each is tokens on the Screen, and a change of the address: Back undoes one.
-"""
+Each is tokens on the Screen, and a change of the address: Back undoes one."""
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from transformer import Checkpoint
 from transformer.causes.contrast import another_word
 from transformer.decoding import decoding_methods
 from transformer.decoding.constraints import constraints_of
 from transformer.decoding.decode import check_constraints
 from transformer.inputs import InputError
-from transformer.refusal import quoted
+from transformer.refusal import quoted, visible
 from transformer.token import Token
 from transformer.words import words_in
-from viz.labels import bare_label
+from viz.labels import bare_label, word_text
 from viz.run.request import Answer, Request
 from viz.screen import Screen, all_choices, value_of
 from viz.spelling import MOST_IDS, MOST_OF_PHRASES
@@ -211,3 +211,38 @@ def _note_pieces(answer: Answer, tokens: Sequence[Token]) -> None:
     name = answer.checkpoint.name
     sentence = f"Not in the vocabulary of {name}, and written in pieces: {', '.join(texts)}."
     session().of(Branching).pieces = sentence if texts else ""
+
+
+# The decisions about a decoding, part by part, in words.
+
+TITLES = {"prefix": "Begins with", "force": "Has", "forbid": "Never", "branch": "Hypothesis"}
+"""Keys are the names of the fields of the Screen."""
+MOST_READ = 48
+"""Characters of a text that are read."""
+
+
+def decisions(request: Request) -> list[tuple[str, Ids]]:
+    """All that is decided, by the names of the fields; a branch, which is of the rest, last."""
+    at = request.constraints
+    phrases = [*(("force", ids) for ids in at.force), *(("forbid", ids) for ids in at.forbid)]
+    every = [("prefix", at.prefix), *phrases, ("branch", request.branch)]
+    return [(name, ids) for name, ids in every if ids]
+
+
+def decided_texts(checkpoint: Checkpoint, request: Request) -> list[str]:
+    """The same in words: "Begins with “Gestern”"."""
+    return [decision_text(checkpoint, name, ids) for name, ids in decisions(request)]
+
+
+def decision_text(checkpoint: Checkpoint, name: str, ids: Ids) -> str:
+    """One of them in words; ids of another vocabulary, for which the page says so, as they are."""
+    try:
+        constraints_of(checkpoint, 1, ids)
+    except InputError:
+        text = ".".join(map(str, ids))
+    else:
+        tokens = tuple(map(checkpoint.tokenizer.token, ids))
+        text = checkpoint.tokenizer.decode(ids).strip() or word_text(tokens)
+    text = visible(text)
+    text = text if len(text) <= MOST_READ else f"{text[: MOST_READ - 1].rstrip()}…"
+    return f"{TITLES[name]} “{text}”"

@@ -21,6 +21,8 @@ from viz.state.branching import (
     Branching,
     Ids,
     begin_with,
+    decision_text,
+    decisions,
     forbid_text,
     forbid_tokens,
     force_text,
@@ -32,7 +34,6 @@ from viz.state.page import Pane
 from viz.state.state import session, warn
 from viz.talks.stage import on_stage
 from viz.ui.changed_output import probable_words, roles_of
-from viz.ui.decisions import decision_text, decisions
 from viz.ui.progress import paid
 from viz.ui.showing import show_words
 

@@ -1,4 +1,4 @@
-"""The large picture of one head, and the panel around a view."""
+"""The views that a page lists: those that declare it and apply to what was recorded."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import astuple, replace
@@ -22,8 +22,25 @@ from viz.state.focus import pin, pin_cell, pinned_cell, turn_by
 from viz.state.page import Pane
 from viz.ui.controls import choose_one, draw_control, readable, value_on_screen, why_not
 from viz.ui.showing import columns, show_with_files
-from viz.views.of_page import views_of_page
-from viz.views.view import Place, View
+from viz.views.view import PLACES, Place, View
+
+
+def views_of_page(place: Place, recording: Recording) -> dict[str, View]:
+    """name -> view, for a page: in the order of what they need, then by name.
+
+    Those that the page has beside its subject come last: the first one is what opens.
+    """
+    views: dict[str, View] = discover("viz.views", "VIEW")
+    order = list(PLACES)
+    fitting = (view for view in views.values() if view.page == place and view.applies_to(recording))
+
+    def rank(view: View) -> tuple[bool, int]:
+        return PLACES[view.needs] != place, order.index(view.needs)
+
+    return {view.name: view for view in sorted(fitting, key=rank)}
+
+
+# The large picture of one head, and the panel around a view.
 
 # The large picture of one head: as arrows, as a heat map, or one of its cells from inside.
 

@@ -27,12 +27,12 @@ from viz.paper.record import Record, versions
 from viz.run.previews import payload_of
 from viz.run.request import Request, about
 from viz.screen import Screen, put, query
+from viz.state.branching import decided_texts
 from viz.state.checkpoints import title
 from viz.state.fingerprints import DIGITS, known_fingerprint
 from viz.state.page import Pane
 from viz.state.requests import method_of
 from viz.theme import LIGHT, Theme
-from viz.ui.decisions import decided_texts
 
 # The caption of a figure: all that a reader needs who sees only the paper, in sentences.
 

@@ -11,7 +11,7 @@ from tests.presets import PRESETS
 from tests.transformer.watch.hugging_face import build
 from transformer import decode
 from transformer.config import ModelConfig
-from transformer.decoding.greedy_batch import greedy_batch
+from transformer.corpus.batches import greedy_batch
 from transformer.hugging_face.model import HuggingFaceConfig, HuggingFaceModel
 from transformer.models import decoder_only, encoder_decoder
 from transformer.models.family import ForcedPass

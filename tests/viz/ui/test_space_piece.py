@@ -16,8 +16,8 @@ from viz.exhibits.exhibit import Exhibit
 from viz.exhibits.table import Table
 from viz.figure_at import page_of
 from viz.screen import parse
+from viz.state.branching import decided_texts
 from viz.state.page import Pane
-from viz.ui.decisions import decided_texts
 
 TEXT = "The children gave us a bag of cherries."
 WRITTEN = "Xylophon"

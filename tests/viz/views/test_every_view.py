@@ -12,7 +12,7 @@ from transformer.discover import discover
 from transformer.recording import Recording
 from viz.painters.chart_plotly import figure as paint
 from viz.theme import DARK, LIGHT, SERIES, Theme
-from viz.views.of_page import views_of_page
+from viz.ui.picture import views_of_page
 from viz.views.view import View
 
 PLACED = ("alibi", "relative", "rotary")

@@ -33,12 +33,11 @@ from viz.ui.changed_output import output_exhibit
 from viz.ui.controls import choose_head, choose_reading, help_of
 from viz.ui.experiment import say_unchanged
 from viz.ui.parts import Part, draw_part, exhibits_of
-from viz.ui.picture import choose_picture, large, metric_texts, view_exhibit
+from viz.ui.picture import choose_picture, large, metric_texts, view_exhibit, views_of_page
 from viz.ui.save_menu import offer_figures
 from viz.ui.saving import edited as all_edits
 from viz.ui.saving import known_as
 from viz.ui.showing import below, columns, show, show_with_files
-from viz.views.of_page import views_of_page
 
 OF_ONE = ("inside", "why")
 """Pictures of one head or word, which aren't compared."""

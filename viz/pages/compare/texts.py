@@ -97,10 +97,10 @@ def here(pane: Pane) -> str:
         begin = "Two models, one sentence"
     elif isinstance(both.b.of, ByMethod):
         begin = "Two decoding methods, one sentence"
-    found = texts_at_hand(pane)
-    if NAME not in found:
+    at_once = texts_at_hand(pane)
+    if NAME not in at_once:
         return f"{begin}."
-    content = found[NAME].content
+    content = at_once[NAME].content
     assert isinstance(content, Words)
     a, b = ([span.text for span in line.spans] for line in content.lines)
     return f"{begin}: {differences(a, b)}"

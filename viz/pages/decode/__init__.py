@@ -36,10 +36,9 @@ from viz.ui.changed_output import output_exhibit
 from viz.ui.controls import choose_heads, choose_tokens
 from viz.ui.experiment import offer_edit
 from viz.ui.parts import Part, Parts, draw_part, exhibits_of
-from viz.ui.picture import panel, view_exhibits
+from viz.ui.picture import panel, view_exhibits, views_of_page
 from viz.ui.save_menu import is_menu_open, offer_figures, offer_file
 from viz.ui.showing import below, columns, show
-from viz.views.of_page import views_of_page
 
 
 def _step(pane: Pane) -> int:

@@ -11,8 +11,7 @@ from viz.state.page import Exhibits, Page, Pane
 from viz.state.state import note
 from viz.ui.experiment import offer_edit
 from viz.ui.parts import Part, Parts
-from viz.ui.picture import panel, view_exhibits
-from viz.views.of_page import views_of_page
+from viz.ui.picture import panel, view_exhibits, views_of_page
 
 NONE = (
     "No position scheme was found in this pass. Looked for: rows of a table, or sinusoids, that "
