@@ -176,7 +176,8 @@ def _tokens(page: Page, pane: Pane, previews: bool) -> Pane:
     look: dict[str, Any] = {"pinned": pinned_tokens(pane), "signs": own}
     judges = page.has_card and not on_stage() and may_lose(pane.checkpoint, pane.recording)
     look["awaited"] = _awaited(answer, judges) if own is None else ""
-    every: dict[str, Any] = {"address": address, "tint": _tint(pane), "judges": judges}
+    look["judges"] = judges and not is_first(answer.request)  # what is known of that is there
+    every: dict[str, Any] = {"address": address, "tint": _tint(pane)}
     every["alignment"] = pane.screen.alignment
     data = rows.data(payload_of(answer, rows), current_theme(), **every, **look)
     token_rows(
@@ -187,7 +188,7 @@ def _tokens(page: Page, pane: Pane, previews: bool) -> Pane:
         on_alignment=lambda is_on: change(alignment=is_on),
     )
     if previews:
-        preview("tokens", rows, leads=False, **every)
+        preview("tokens", rows, leads=False, judges=judges, **every)
     if on_stage():
         return pane
     badge(answer)
