@@ -73,6 +73,20 @@ def test_no_curves_unasked_or_of_one_text(choices: dict[str, str]) -> None:
     assert "penalties" not in page_of(parse({**PAGE, **choices}))[1]
 
 
+def test_the_fewest_lost_words_come_first_and_are_shown() -> None:
+    text = "The printer has run out of paper again."
+    choices = {"checkpoint": "en-de-1", "text": text, "decoding": "beam"}
+    pane, exhibits = page_of(parse({**PAGE, **choices, "options.fewest_lost": "1"}))
+    content = exhibits["hypotheses"].content
+    assert isinstance(content, Table) and "penalties" not in exhibits
+    titles = [column.title for column in content.columns[1:]]
+    rows = [dict(zip(titles, row.cells, strict=True)) for row in content.rows]
+    lost = [row["Lost words"].value for row in rows]
+    assert lost == sorted(lost) and lost[0] == 0 < lost[-1]
+    assert max(rows, key=lambda row: row["Score"].value) is rows[-1]
+    assert [each["n_lost"] for each in hypotheses_rows(pane)] == lost
+
+
 def test_texts_that_were_drawn_have_no_best_one() -> None:
     choices = {"checkpoint": "en-de-small", "text": "She likes nuts.", "decoding": "sample"}
     pane, exhibits = page_of(
