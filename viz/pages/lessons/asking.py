@@ -179,7 +179,7 @@ def _with_run(task: Task, subject: Subject, name: tuple[Any, ...]) -> Subject | 
 def _nudge(attempt: Attempt) -> None:
     """Remark on the last answer. Streamlit marks such boxes as alerts: they are read out."""
     if attempt.is_wrong and attempt.has_reason:
-        st.warning(f"**Not quite.** {literal(attempt.hint)}", icon=":material/lightbulb:")
+        st.warning(f"**Not quite.** {literal(attempt.hint)}", icon=":material/help:")
     elif attempt.is_wrong:
         st.warning(f"**Not right yet.** {literal(attempt.hint)}", icon=":material/close:")
     elif attempt.hint:
