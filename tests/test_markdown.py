@@ -70,6 +70,7 @@ KNOWN = {
     "scene.text": "the Markdown of a shipped lesson",
     "riddle.solution": "as above",
     "lesson.introduction": "as above",
+    "lesson.learned": "as above",
     "_cards(in_order(), session().screen)": "escaped",
     "_compare_links(pane)": "escaped",
     "_links('All lessons', _way_back())": "escaped",

@@ -182,8 +182,9 @@ def show_lesson(lesson: Story, pane: Pane) -> None:
             course.n_left += not _scene(course, number, scene)
         if course.is_done:
             finish_lesson(lesson.name)
-            done = f"**You have done this lesson.** {lesson.learned}"
-            st.success(done, icon=":material/check_circle:")
+            st.success(
+                f"**You have done this lesson.** {lesson.learned}", icon=":material/check_circle:"
+            )
         st.html(_links("Further lessons", *_ways_on(lesson)))
         keep()
 
@@ -196,10 +197,10 @@ def _scene(course: Course, number: int, scene: Scene) -> bool:
         st.markdown(scene.text)
     exercise = scene.exercise
     if exercise.is_of_evidence:
-        is_over, screen = show_riddle(lesson.name, number, scene, answers)
-        course.n_asked += screen is not None
-        if screen is not None:
-            st.html(_links(scene.heading, ("See it on Explore", link(screen))))
+        is_over, opened = show_riddle(lesson.name, number, scene, answers)
+        if opened is not None:
+            course.n_asked += 1
+            st.html(_links(scene.heading, ("See it on Explore", link(opened))))
         return is_over
     questions = [read_task(each) for each in exercise.tasks]
     of_tasks = (need for task, _ in questions for need in task.needs)
