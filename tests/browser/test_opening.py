@@ -76,6 +76,8 @@ def test_two_sentences_of_an_encoder_are_compared(
     vectors = [record(checkpoint, each).vector for each in sentences]
     a, b = (each.values for each in vectors if each is not None)
     expect(page.get_by_text(f"{cosine(a, b):.4f}")).to_be_visible()
+    page.get_by_test_id("stPopover").filter(has_text="Save").get_by_role("button").click()
+    painted(page)
     with page.expect_download() as waiting:
         page.get_by_role("button", name="Vectors as CSV").click()
     header, *rows = csv.reader(io.StringIO(waiting.value.path().read_text("utf-8")))

@@ -47,7 +47,7 @@ def terms() -> tuple[Act, str]:
 
 def film() -> tuple[Act, str]:
     start(**HERE)
-    return lambda: start(page="training", topic="heads", **HERE), "Metrics as CSV"
+    return lambda: start("save", page="training", topic="heads", **HERE), "Metrics as CSV"
 
 
 def task(lesson: str, scene: int) -> Act:
