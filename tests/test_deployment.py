@@ -167,7 +167,8 @@ def test_the_image_holds_all_that_the_app_needs(image: Image) -> None:
     assert asyncio.run(shown(image.address))[:4] == tuple("3729")
     assert re.search("<title>.*Headscope</title>", get(image.address, Accept="text/html")[1])
     assert get(f"{image.address}/_stcore/metrics")[0] == 404  # public, without being told so
-    assert "headscope_runs_total 1" in get(f"http://127.0.0.1:{image.ports['9464']}/metrics")[1]
+    # The text, and the search for heads that change it, which a page of strangers counts.
+    assert "headscope_runs_total 2" in get(f"http://127.0.0.1:{image.ports['9464']}/metrics")[1]
     left = {file for file in image.folder.rglob("*") if file.is_file()}
     assert left == files  # in a container it may write to /tmp only
 

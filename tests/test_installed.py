@@ -310,7 +310,7 @@ def test_where_snapshots_are_left_out_a_sentence_says_where_they_are(
     for place, text in places.items():
         assert sentence in re.sub(r"\\(\W)", r"\1", text), place
     assert places["a snapshot"] == places["tensors of one"] == f"error: {sentence}\n"
-    assert places["a lesson"].count("scene is left to its words") == 3
+    assert places["a lesson"].count("scene is left to its words") == 4
 
 
 def test_a_checkpoint_that_is_left_out_is_said_with_its_place(target: Path, tmp_path: Path) -> None:

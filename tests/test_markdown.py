@@ -36,6 +36,8 @@ KNOWN = {
     "_room_for_outputs(pane.answer, HELP[screen.tool])": "words are escaped",
     "_room_for_outputs(pane.answer, '')": "as above",
     "words_body(content)": "as above",
+    "_tools(link(put(pane.screen, pins=())))": "an address, escaped",
+    "(_STYLE if is_plain(screen) else _NOT_HERE) + _BUTTON": "constants of viz/ui/first_visit.py",
     "words_body(room, 'text-room')": "as above",
     "_read_out(content, outcome_of)": "as above",
     "_remark(text, is_read_out)": "as above",

@@ -45,11 +45,14 @@ def drawer(pane: Pane, place_of: PlaceOf) -> Iterator[None]:
     """
     with st.container(key="drawer", gap="xsmall"):
         if not on_stage() and pane.recording.target and place_of(pane) is not None:
-            closed = html.escape(link(put(pane.screen, pins=())))
-            st.html(
-                '<div class="drawer-tools"><button type="button" data-keeps="drawer">'
-                '<span class="open">Larger</span><span class="close">Smaller</span></button>'
-                f'<a data-state href="{closed}" aria-label="Close the card" title="Close">×</a>'
-                "</div>"
-            )
+            st.html(_tools(link(put(pane.screen, pins=()))))
         yield
+
+
+def _tools(closed: str) -> str:
+    """The button that makes the drawer larger, and the link to the page without the pin."""
+    return (
+        '<div class="drawer-tools"><button type="button" data-keeps="drawer">'
+        '<span class="open">Larger</span><span class="close">Smaller</span></button>'
+        f'<a data-state href="{html.escape(closed)}" aria-label="Close the card">×</a></div>'
+    )

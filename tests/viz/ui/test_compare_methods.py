@@ -78,9 +78,14 @@ def test_b_of_another_checkpoint_is_said_by_its_own_words() -> None:
 
 def test_where_there_is_no_difference_there_is_no_file_of_it() -> None:
     at = {"kind": "cross", "layer": "0", "head": "0", "kind_b": "decoder_self"}
-    app = start(**COPY, **at, layer_b="0", head_b="1")
-    assert not [it for it in app.get("download_button") if "Figure" in it.proto.label]
+    app = start("save", **COPY, **at, layer_b="0", head_b="1")
+    assert not figures_of_difference(app)
     assert any("No difference" in each.value for each in app.caption)
     assert app.table
-    app = start(**COPY, kind="cross", kind_b="cross")
-    assert [it for it in app.get("download_button") if "Figure" in it.proto.label]
+    app = start("save", **COPY, kind="cross", kind_b="cross")
+    assert figures_of_difference(app)
+
+
+def figures_of_difference(app: AppTest) -> list[str]:
+    keys = [str(it.key) for it in app.get("download_button")]
+    return [key for key in keys if "difference" in key]

@@ -35,6 +35,7 @@ PAGES_WITHOUT = {
 }
 COMPONENTS_WITHOUT = {
     "address": "It draws nothing.",
+    "change_offer": "It offers a change; what that does is seen in the pictures beside it.",
     "cell_drawing": "It holds no weight: the heads that answer what is drawn are a table.",
     "figure_drop": "It takes figures.",
     "lesson": "It keeps answers and draws nothing.",
