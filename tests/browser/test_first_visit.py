@@ -103,6 +103,7 @@ def test_the_verdict_of_a_pinned_word_is_in_the_first_window(
     box = verdict.bounding_box()
     assert box is not None
     assert box["y"] > 0 and box["y"] + box["height"] <= height
+    page.mouse.move(0, 0)  # until then a press goes to what was clicked
     # And nothing lies over it: what is at its beginning and its end is the sentence itself.
     on_top = """(node) => [0.02, 0.5].every((share) => {
         const box = node.getBoundingClientRect();
