@@ -44,9 +44,10 @@ def drawer(pane: Pane, place_of: PlaceOf) -> Iterator[None]:
     place_of: what is pinned there: without it the drawer is closed.
     """
     with st.container(key="drawer", gap="xsmall"):
-        if not on_stage() and pane.recording.target and place_of(pane) is not None:
-            st.html(_tools(link(put(pane.screen, pins=()))))
         yield
+        if not on_stage() and pane.recording.target and place_of(pane) is not None:
+            # Last, though it is seen first: so the card is mounted once, and keeps what it knows.
+            st.html(_tools(link(put(pane.screen, pins=()))))
 
 
 def _tools(closed: str) -> str:

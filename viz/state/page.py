@@ -186,7 +186,7 @@ class Page:
     has_card: bool = False
     """True: it has a place for the card of a pinned word; else that stands below the page."""
     card: Callable[[Pane], None] | None = None
-    """Draws that card there; None: the word whose row is pinned has one, without what follows."""
+    """Draws that card, with what follows it, at the foot of the window."""
     takes_long: bool = False
     """True: many runs of the model make its exhibits, and nobody waits for them unasked."""
     tells: bool = False

@@ -9,9 +9,9 @@ import streamlit as st
 
 from transformer import CheckpointError
 from transformer.files.foreign_text import clean
+from transformer.refusal import visible
 from viz.app_packages import DeltaGenerator
 from viz.causes.card import why_word
-from viz.causes.parts import drawer
 from viz.components.tour.tour import effect_of, line_here, tour
 from viz.exhibits.exhibit import Exhibit, PictureAt
 from viz.labels import literal
@@ -194,7 +194,7 @@ def _say_here(page: Page, place: DeltaGenerator, pane: Pane | None = None) -> No
             return
         is_there = pane is not None and pane.result is not None
         words = page.here(pane) if page.here and pane and is_there else f"{page.subject}."
-        line_here(words, f"{elsewhere(screen, FIRST_PAGE)}#tour", current_theme())
+        line_here(visible(words), f"{elsewhere(screen, FIRST_PAGE)}#tour", current_theme())
 
 
 def _offer_tour(page: Page) -> None:
@@ -260,8 +260,8 @@ def _draw_pictures(page: Page, pane: Pane, pane_here: Pane) -> Pane:
         _arrange(page, pane_here)
     if page.shows == "sentence":
         with st.container(key="decided", gap="xsmall"):
-            if page.draw is not None and not page.has_card and pane_here.result is not None:
-                below(partial(_card, page), pane_here)
+            if page.card is not None and pane_here.result is not None:
+                below(page.card, pane_here)
             if is_own and not on_stage():
                 _decided(page, pane)
     return pane_here
@@ -287,6 +287,9 @@ def _arrange(page: Page, pane: Pane) -> None:
         show_declared(pane, lambda _: {main[0]: alone})
     elif page.draw is not None:
         page.draw(pane)
+        has_place = page.has_card or page.card is not None
+        if page.shows == "sentence" and not has_place and pane.result is not None:
+            below(partial(_card, page), pane)
     else:
         if page.edits == "shown":
             offer_edit(pane)
@@ -298,8 +301,5 @@ def _card(page: Page, pane: Pane) -> None:
 
     A page that tells a story may ask what a head looks at: there no card comes ahead of a pin.
     """
-    if page.card is not None:
-        page.card(pane)
-    elif pane.recording.target:
-        with drawer(pane, pinned_target):
-            why_word(pane, pinned_target, is_ahead=not page.tells)
+    if pane.recording.target:
+        why_word(pane, pinned_target, is_ahead=not page.tells)

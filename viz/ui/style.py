@@ -149,7 +149,7 @@ _CSS = """
     box-shadow: -0.5rem 0 var(--background), 0.5rem 0 var(--background);
   }
   .st-key-drawer > :has(.drawer-tools) {
-    position: sticky; top: 0; z-index: 4; height: 0; pointer-events: none;
+    position: sticky; top: 0; z-index: 4; order: -1; height: 0; pointer-events: none;
   }
   .st-key-drawer { --beside-title: 7.5rem; }
   .drawer-tools { display: flex; justify-content: end; gap: 0.5rem; height: 1.75rem; }

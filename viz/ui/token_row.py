@@ -22,7 +22,7 @@ from viz.run.settings import is_public
 from viz.state.focus import pin_token, pinned_tokens
 from viz.state.live_preview import preview, preview_address
 from viz.state.page import Page, Pane
-from viz.state.requests import is_first
+from viz.state.requests import first_example, is_first
 from viz.state.state import change, current_theme, fail
 from viz.talks.stage import on_stage
 from viz.ui.header import WIDTHS
@@ -176,7 +176,8 @@ def _tokens(page: Page, pane: Pane, previews: bool) -> Pane:
     look: dict[str, Any] = {"pinned": pinned_tokens(pane), "signs": own}
     judges = page.has_card and not on_stage() and may_lose(pane.checkpoint, pane.recording)
     look["awaited"] = _awaited(answer, judges) if own is None else ""
-    look["judges"] = judges and not is_first(answer.request)  # what is known of that is there
+    # Nothing is lost of what a checkpoint opens with: the line would be empty room there.
+    look["judges"] = judges and answer.request.text != first_example(answer.request.checkpoint)
     every: dict[str, Any] = {"address": address, "tint": _tint(pane)}
     every["alignment"] = pane.screen.alignment
     data = rows.data(payload_of(answer, rows), current_theme(), **every, **look)

@@ -8,6 +8,8 @@ import { follow } from "../kit/scene.js";
 const LINK = "a[data-present]";
 const OPENED = "[role=listbox], [role=menu], [role=dialog]"; // letters choose in them, Escape closes them
 
+const PINNED = ".drawer-tools a"; // closes the card of the pinned word, wherever the keyboard is
+
 // key: the link of the key f, "" for none; back: where a screen that is presented came from.
 const ways = { key: "", back: "" };
 
@@ -23,9 +25,17 @@ export function setWays(key, back) {
 
 function press(event) {
   if (event.defaultPrevented || event.repeat || event.isComposing || hasModifier(event)) return;
-  if (isTyped(event) || event.composedPath()[0].closest?.(OPENED)) return;
-  if (event.key === "Escape" && ways.back) leave();
-  else if (event.key.toLowerCase() === "f" && ways.key) turn();
+  if (isTyped(event) || isOpened(event)) return;
+  if (event.key === "Escape") {
+    if (ways.back) leave();
+    else document.querySelector(PINNED)?.click();
+  } else if (event.key.toLowerCase() === "f" && ways.key) turn();
+}
+
+// A list of Streamlit's is one that has opened; words of a picture are a list, too, which has no letters.
+function isOpened(event) {
+  const [inner] = event.composedPath();
+  return Boolean(event.target.closest?.(OPENED) || inner.closest?.("[role=menu], [role=dialog]"));
 }
 
 function turn() {

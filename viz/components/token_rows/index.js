@@ -95,9 +95,13 @@ function update(view, { nonce, palette, pinned, signs, awaited, judges, address,
     const sides = ["source", "target"].filter((side) => header[side].length);
     root.replaceChildren(...sides.flatMap((side, i) => rows(side, header, header.titles[i])));
   }
+  // A preview of an edit is of the same text: what the server says of its line holds.
+  const text = JSON.stringify(view.header.source);
+  if (sync.isServer || text !== view.text) view.judges = judges;
+  view.text = text;
   if (accepts(sync, "tint", tint)) view.name = tint;
   if (accepts(sync, "alignment", alignment)) view.isAligned = alignment;
-  Object.assign(view, { palette, pinned, signs, judges });
+  Object.assign(view, { palette, pinned, signs });
   const ask = () => view.late?.of !== nonce && typing.awaitCards(awaited === "lost");
   clearTimeout(view.idle);
   if (awaited === "lost") view.idle = setTimeout(ask, IDLE);

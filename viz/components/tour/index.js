@@ -120,11 +120,11 @@ function go(tour, to) {
 
 function say(tour) {
   const { at, steps } = tour;
-  const { title, text, plain, place } = steps[at];
+  const { title, text, place } = steps[at];
   tour.place = placeOf(place);
-  const { word, isPlain } = tour.place;
+  const { word, words } = tour.place;
   tour.title.textContent = title;
-  tour.text.textContent = isPlain && plain ? plain : text.replaceAll("{word}", word);
+  tour.text.textContent = steps[at][words] || text.replaceAll("{word}", word);
   const isLast = at === steps.length - 1;
   tour.more.hidden = !isLast;
   if (isLast) tour.more.replaceChildren(...Object.entries(tour.links).map(([name, href]) => linkTo(tour, name, href)));

@@ -1,7 +1,8 @@
 // What the steps of the tour point at: of each, the first that is in sight.
 
 // In the page the last one of these; else the second one, in the component that the first one holds.
-// true: the step has other words there (`plain`), as what it speaks of is not to be seen, or is done.
+// true: the step has other words there (`plain`), as what it speaks of is not to be seen, or is done;
+// a name: the words of this name.
 const PLACES = {
   sentence: [['[class*="st-key-text"]']],
   head: [[".st-key-grid", '.cell[aria-selected="true"]'], [".st-key-grid"]],
@@ -14,18 +15,20 @@ const PLACES = {
   experiment: [
     ['[data-testid="stApp"]:has(.st-key-experiment-on [kind="primary"]) .st-key-experiment', "", true],
     [".st-key-experiment-on"],
+    [".st-key-change-offer", "button:not([hidden])", "offer"], // what a first visit has in its place
+    [".more-button", "", "more"],
   ],
   learn: [['[data-testid="stTopNavSection"]'], ['[data-testid="stExpandSidebarButton"]']],
 };
 
-// { node, word, isPlain }: what is pointed at, its text, and whether the step has other words there.
+// { node, word, words }: what is pointed at, its text, and the name of the words that the step has there.
 export function placeOf(name) {
   const places = PLACES[name];
   const all = places.map(([outer, inner]) => (inner ? within(outer, inner) : [...document.querySelectorAll(outer)].at(-1)));
   const at = all.findIndex((node) => node?.checkVisibility());
-  if (at < 0) return { node: null, word: "", isPlain: true };
-  const [, inner, isPlain = false] = places[at];
-  return { node: all[at], word: inner && !isPlain ? wordOf(all[at]) : "", isPlain };
+  if (at < 0) return { node: null, word: "", words: "plain" };
+  const [, inner, other = ""] = places[at];
+  return { node: all[at], word: inner && !other ? wordOf(all[at]) : "", words: other === true ? "plain" : other };
 }
 
 function within(outer, inner) {

@@ -94,6 +94,10 @@ class Step:
     """The words of the step; {word} stands for the word that is pointed at."""
     plain: str = ""
     """The text where what it speaks of is not to be seen, or is done already."""
+    offer: str = ""
+    """The text at the button that changes what is written, on a first visit."""
+    more: str = ""
+    """The text at the button that opens all controls, where nothing else changes it."""
 
 
 def introduction(does: str) -> tuple[str, str]:
@@ -167,6 +171,10 @@ def _experiment(writes: bool, effect: Effect | None) -> Step:
         f"Press here, then click {squares}: what is seen there is left out, and {outcome}.",
         f"It is on: click {squares}: what is seen there is left out, and {outcome}. This line says "
         "what changes, and takes it back.",
+        "Press it: what these heads see is left out, and the model writes anew. The line at the "
+        "foot of the window says what changes, and takes it back.",
+        f"Press More, then Experiment, and click {squares}: what is seen there is left out, and "
+        f"{outcome}.",
     )
 
 
