@@ -54,7 +54,7 @@ ROOMS = {
     "transformer/training": (4_635, 25),
     "transformer/two_models": (684, 3),
     "transformer/watch": (6_106, 23),
-    "viz": (2_956, 18),
+    "viz": (2_955, 18),
     "viz/causes": (2_182, 10),
     "viz/commands": (225, 2),
     "viz/components": (16_879, 184),
@@ -67,10 +67,10 @@ ROOMS = {
     "viz/paper": (2_867, 15),
     "viz/run": (2_981, 12),
     "viz/server": (2_079, 15),
-    "viz/state": (2_664, 14),
+    "viz/state": (2_690, 14),
     "viz/stories": (737, 4),
     "viz/talks": (1_827, 8),
-    "viz/ui": (4_725, 20),
+    "viz/ui": (4_735, 20),
     "viz/views": (1_492, 7),
 }
 """Lines and files of each room, of Python and JavaScript: the brake. Lines are a cost, and a house

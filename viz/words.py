@@ -137,9 +137,8 @@ _ALL = (
     ),
     Word(
         "head",
-        "One of several ways in which a layer looks from word to word: each has learned its own. "
-        "Layers and heads count from 0. It has its own queries, keys and values V; its output o is "
-        "its weights A times V.",
+        "One of several ways in which a layer looks from word to word. Layers and heads count from "
+        "0. Each has its own queries, keys and values V; its output o is its weights A times V.",
         "o^h = A^h V^h",
         "Vaswani et al. 2017, section 3.2.2",
         spellings=("heads",),

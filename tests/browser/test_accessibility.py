@@ -160,3 +160,17 @@ def assert_pictures_are_named(page: Page, at_least: int) -> None:
     names = pictures.evaluate_all("all => all.map(each => each.getAttribute('aria-label'))")
     assert all(re.search(r"\d", name) and len(name.split()) > 5 for name in names), names
     assert len(set(names)) == len(names)
+
+
+def test_in_forced_colours_what_is_chosen_has_a_frame(page: Page, address: str) -> None:
+    page.emulate_media(forced_colors="active")
+    visit(page, f"{address}/?pins=q1")
+    expect(page.locator(".head-view[data-nonce]")).to_have_count(1)
+    style = "(node) => getComputedStyle(node).outlineStyle"
+    for chosen in (
+        page.locator('.cell[aria-selected="true"]'),
+        page.locator('.token-rows .chip[aria-pressed="true"]').first,
+        page.get_by_role("radio", name="Arrows"),
+    ):
+        assert chosen.evaluate(style) == "solid"
+    page.emulate_media(forced_colors="none")

@@ -55,3 +55,20 @@ def test_by_keyboard(page: Page, address: str) -> None:
     offer(page).press("Enter")
     becomes(lambda: parameter(page, "edits"), "head-off:cross.2.0")
     becomes(lambda: "".join(row(page, "target")[:5]), "ErhatzweiHundeund")
+
+
+def test_a_word_that_is_gone_is_pinned_no_more(page: Page, address: str) -> None:
+    """Another one stands at its place: its card would be of that."""
+    visit(page, f"{address}/?special=hidden&pins=q5")
+    expect(page.locator(".word-card .title")).to_contain_text("“nicht”")
+    offer(page).click()
+    becomes(lambda: parameter(page, "pins"), None)
+    expect(page.locator(".word-card .title")).to_have_count(0)
+
+
+def test_a_word_that_moves_stays_pinned(page: Page, address: str) -> None:
+    visit(page, f"{address}/?special=hidden&pins=q7")
+    expect(page.locator(".word-card .title")).to_contain_text("“weil”")
+    offer(page).click()
+    becomes(lambda: parameter(page, "pins"), "q6")
+    expect(page.locator(".word-card .title")).to_contain_text("“weil”")

@@ -1,16 +1,17 @@
 """One focus: the words that are pinned, the same everywhere, and addresses of heads."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from transformer.analysis.reading import Group, strongest_weight
 from transformer.corpus.shipped import Place as HeadPlace
+from viz.app_packages import st
 from viz.choice import HEAD, REQUEST
 from viz.components.kit.picture import twin
 from viz.screen import FIRST_PAGE, Screen, link, put
 from viz.state.page import Pane
-from viz.state.state import change
+from viz.state.state import change, mend, session
 
 # One focus: the words that are pinned, the same in every picture and in Decode's step.
 #
@@ -206,6 +207,31 @@ def _by_first_pane(pane: Pane, pins: Pins) -> dict[str, Any]:
     both = tuple(dict.fromkeys((*rest, *names.values())))  # two may have one
     alone = tuple(pin for pin in pins if pin not in names)
     return {"pins": both, "pins_b": alone} | _head_of(first, pane.beside)
+
+
+@dataclass
+class _Drawn:
+    """The pane that a session looked at last."""
+
+    pane: Pane | None = None
+
+
+def stay_pinned(pane: Pane) -> None:
+    """Begin the run again with the pins at the same words, where edits changed what is written: the
+    pin of a word that is not written any more goes, as another one stands at its place.
+    """
+    drawn = session().of(_Drawn)
+    before, drawn.pane = drawn.pane, pane
+    if before is None or before.screen.pins != pane.screen.pins or not pane.screen.pins:
+        return
+    both = [replace(each.answer.request, edits=()) for each in (before, pane)]
+    if both[0] != both[1] or before.answer.request.edits == pane.answer.request.edits:
+        return
+    if before.selection.kind == pane.selection.kind and before.reading == pane.reading:
+        pins = moved(before, pane)
+        if pins != pane.screen.pins:
+            mend(replace(session().screen, pins=pins))
+            st.rerun()
 
 
 def moved(before: Pane, after: Pane) -> Pins:

@@ -28,7 +28,7 @@ from viz.state.branching import follow_decision
 from viz.state.changing import stay_with_words
 from viz.state.checkpoints import at_start, checkpoint_names, is_here, open_linked, title
 from viz.state.fingerprints import meant, name_weights
-from viz.state.focus import elsewhere, over_text, pinned_target
+from viz.state.focus import elsewhere, over_text, pinned_target, stay_pinned
 from viz.state.live_preview import previewed
 from viz.state.page import (
     PAGES,
@@ -225,6 +225,7 @@ def _draw_page(page: Page, request: Request, here: DeltaGenerator) -> None:
     pane = Pane(screen, request, state.answer)
     if pane.result is not None and pane.answer.request == request:  # what is written is not whole
         stay_with_words(pane.answer)
+        stay_pinned(pane)
     pane_here = page.pane(pane)
     if pane_here.is_of_asked_checkpoint:
         mend_head(pane_here.selection)

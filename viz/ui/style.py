@@ -57,6 +57,9 @@ _CSS = """
   }
   .st-key-saved [data-testid="stHorizontalBlock"] { gap: 0 1rem; }
   .st-key-saved .stDownloadButton button { min-height: 2rem; }
+  [data-testid="stPopoverBody"]:has(.st-key-saved) {
+    max-height: calc(100vh - 5rem); overflow: auto;
+  }
   :is(.st-key-save, .st-key-checked) button {
     font-size: 0.875rem; min-height: 2.5rem; padding-inline: 0.5rem;
   }
@@ -120,6 +123,12 @@ _CSS = """
     .modebar-container > .modebar { transform: translateY(-2rem); }
   }
   .st-key-proofs button { min-width: max-content; }
+  /* In forced colours a ground says nothing: what is chosen has a frame, shades keep theirs. */
+  @media (forced-colors: active) {
+    [role="radio"][aria-checked="true"] { outline: 2px solid Highlight; outline-offset: -2px; }
+    .stCheckbox label > span { border: 1px solid ButtonText; }
+    :is(.tables .ramp, .data td) { forced-color-adjust: none; }
+  }
   /* What stands above what a click changes is as high after the click as before: a line of tools,
      one of edits, each of which scrolls, and room for outputs as long as those without edits. */
   .st-key-page .st-key-experiment > * > [data-testid="stHorizontalBlock"] {
