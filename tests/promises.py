@@ -10,7 +10,7 @@ from typing import Any
 from tests.browser.film import BETTER, WORD
 from tests.browser.film import TEXT as FILM
 from viz.components.tour.tour import CHECKPOINT, EFFECTS
-from viz.pages.experiment.patch import EXAMPLES
+from viz.pages.sweep.patch import EXAMPLES
 
 ANIMAL = "The animal didn't cross the street because it was too tired."
 """The sentence that the app opens with."""

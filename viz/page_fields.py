@@ -213,7 +213,7 @@ FIELDS = {
     for each in (
         PageFields("compare", CompareFields, before="step"),
         PageFields("decode", DecodeFields),
-        PageFields("experiment", ExperimentFields, before="view"),
+        PageFields("sweep", ExperimentFields, before="view"),
         PageFields("explore", ExploreFields),
         PageFields("heads", HeadsFields),
         PageFields("inspect", InspectFields),

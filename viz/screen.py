@@ -35,6 +35,7 @@ from viz.spelling import (
     NAME,
     NAMES,
     NUMBERS,
+    PAGE,
     PAIR,
     PHRASES,
     PINS,
@@ -56,7 +57,7 @@ FIRST_PAGE = "explore"
 class Screen:
     """The choices on the screen; the name of a field is its name in the address."""
 
-    page: str = choice(NAME, FIRST_PAGE)
+    page: str = choice(PAGE, FIRST_PAGE)
     """Spelled as the path."""
 
     story: str | None = choice(NAME)

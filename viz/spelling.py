@@ -162,6 +162,9 @@ def one_of(*names: str) -> Spelling:
 
 TEXT = Spelling(str, str)
 NAME = Spelling(_read_name, str)
+FORMER = {"experiment": "sweep"}
+"""The name of a page by each one that it had: links go on meaning what they meant."""
+PAGE = Spelling(lambda text: FORMER.get(text, _read_name(text)), str)
 WHOLE = Spelling(_read_whole, str)
 NUMBER = Spelling(_read_number, lambda value: repr(float(value)).removesuffix(".0"))
 YES = Spelling(_read_yes, lambda value: "yes")

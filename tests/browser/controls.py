@@ -60,7 +60,7 @@ def controls(page: Page) -> tuple[list[str], list[str]]:
 
 
 PAGES = (
-    "", "decode", "compare", "experiment", "heads", "positions", "training", "inspect", "lessons",
+    "", "decode", "compare", "sweep", "heads", "positions", "training", "inspect", "lessons",
     "gallery", "stories", "masks", "why_attention",
 )  # fmt: skip
 """Their addresses; the first one is that of Explore."""

@@ -45,13 +45,13 @@ PICTURES = {
         ".text-lines",
     ),
     "sweep": (
-        "/experiment?sweep_asked=yes",
+        "/sweep?sweep_asked=yes",
         DESKTOP,
         "light",
         "body:not(:has([class*=st-key-far])) .data.rows",
     ),
     "patch": (
-        "/experiment?experiment=patch&text=I+see+the+dog+in+the+garden."
+        "/sweep?experiment=patch&text=I+see+the+dog+in+the+garden."
         "&patch_from=I+see+the+cat+in+the+garden.",
         DESKTOP,
         "dark",

@@ -30,6 +30,17 @@ def query(page: Page) -> dict[str, str]:
     return dict(parse_qsl(page.evaluate("location.search.slice(1)")))
 
 
+def test_a_page_that_there_is_not_leads_to_explore_with_one_sentence(
+    page: Page, address: str
+) -> None:
+    open_app(page, f"{address}/sweeps?text=It+rains.&picture=map")
+    wait_for_map(page, "cross L2 H2")
+    expect(page.get_by_role("alert")).to_have_count(1)
+    expect(page.get_by_role("alert")).to_contain_text("sweeps")
+    expect(page.get_by_role("dialog")).to_have_count(0)
+    expect(page).to_have_url(f"{address}/?text=It%20rains.&picture=map")
+
+
 def test_a_page_is_one_entry_and_back_leads_over_pages(page: Page, address: str) -> None:
     visit(page, f"{address}/?picture=map")
     wait_for_map(page, "cross L2 H2")

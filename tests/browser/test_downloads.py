@@ -51,7 +51,7 @@ PLACES = {
         ),
         "hypotheses=yes": (*SEARCH, "Hypotheses as CSV", "Table as CSV", FIGURE),
     },
-    "experiment": {
+    "sweep": {
         "sweep_asked=yes": ("Sweep as CSV",),
         "sweep_asked=yes&sweep_over=sentences&sweep_sentences=3+7+2%0A4+9+5": ("Sentences as CSV",),
         "experiment=patch&text=3+7+2+9&patch_from=3+8+2+9": ("Effects as CSV",),

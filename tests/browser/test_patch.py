@@ -11,13 +11,13 @@ from transformer import decode, load_checkpoint
 from transformer.analysis.patching import patching
 from transformer.edits import Edit
 from transformer.inputs import source_ids
-from viz.pages.experiment.patch import EXAMPLES
+from viz.pages.sweep.patch import EXAMPLES
 
 pytestmark = [pytest.mark.browser, pytest.mark.same_page]
 
 
 def test_a_patch_is_kept_by_a_click_and_opened_on_explore(page: Page, address: str) -> None:
-    visit(page, f"{address}/experiment?experiment=patch")
+    visit(page, f"{address}/sweep?experiment=patch")
     page.get_by_role("button", name="Example").click()
     cell = page.get_by_role("link", name=re.compile("^Encoder L0, cat for dog: effect"))
     head = page.get_by_role("link", name=re.compile("^Encoder L2 H4: effect"))

@@ -92,7 +92,7 @@ def test_sentence_and_picture_are_on_the_first_screen(
         ("masks", ".js-plotly-plot", 572),
         ("heads", ".js-plotly-plot", 462),
         ("training", ".snapshot-player .play", 590),
-        ("experiment?sweep_asked=yes&sweep_kind=cross", ".data", 650),
+        ("sweep?sweep_asked=yes&sweep_kind=cross", ".data", 650),
     ],
 )
 def test_a_page_begins_with_its_picture(
@@ -317,7 +317,7 @@ SCROLL = """all => all.forEach((node) => {
 @pytest.mark.parametrize(
     "path",
     cases(
-        ["why_attention", "inspect", "heads", "experiment?checkpoint=copy&sweep_asked=yes"],
+        ["why_attention", "inspect", "heads", "sweep?checkpoint=copy&sweep_asked=yes"],
         {"our own": "why_attention", "one of Streamlit's": "inspect"},
     ),
 )

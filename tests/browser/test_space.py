@@ -83,7 +83,7 @@ def test_in_a_low_window_a_page_begins_with_what_it_shows(
 ) -> None:
     """What is chosen for it stands below, or in few lines above."""
     page.set_viewport_size(LOW[0])
-    asked = "?sweep_asked=yes" if name == "experiment" else ""
+    asked = "?sweep_asked=yes" if name == "sweep" else ""
     visit(page, f"{address}/{'' if name == FIRST_PAGE else name}{asked}")
     for size in LOW:
         page.set_viewport_size(size)

@@ -57,8 +57,8 @@ EVERY_PAGE = (
     "./inspect",
     "./inspect?inspect=tensor",
     "./inspect?inspect=circuits",
-    "./experiment?checkpoint=copy&text=3+8+4",
-    "./experiment?experiment=patch&text=The+cat+sleeps.&patch_from=The+dog+sleeps.",
+    "./sweep?checkpoint=copy&text=3+8+4",
+    "./sweep?experiment=patch&text=The+cat+sleeps.&patch_from=The+dog+sleeps.",
     "./why_attention",
 )
 WALL, LAPTOP, OLD = (1920, 1080), (1280, 720), (1024, 768)

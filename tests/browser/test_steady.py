@@ -62,7 +62,7 @@ SPOTS = {
     "a query of two models": Spot("compare", TOKEN, 3),
     "a word over positions": Spot("positions", TARGET, 2),
     "a word over masks": Spot("masks", TARGET, 2),
-    "a word over a sweep": Spot("experiment", TARGET, 2),
+    "a word over a sweep": Spot("sweep", TARGET, 2),
     "a word over a training": Spot("training", TARGET, 2),
     "a word over lessons": Spot("lessons", TARGET, 2),
     "the tint": Spot("", ".token-rows .tint button"),

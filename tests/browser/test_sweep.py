@@ -39,7 +39,7 @@ TWO_LINES = 52
 def test_a_sweep_is_stopped_goes_on_and_leads_to_a_head(page: Page, address: str) -> None:
     text = "The old man looked at the lake, and it was as quiet as his house was."
     page.add_init_script(BARS)
-    page.goto(f"{address}/experiment?sweep_asked=yes&text={text}")
+    page.goto(f"{address}/sweep?sweep_asked=yes&text={text}")
     far, rows = page.locator("[class*=st-key-far]"), page.locator(".data tbody tr")
     page.wait_for_function("bars.length > 2 && bars.at(-1)[0] > 9")
     far.get_by_role("button", name="Stop").click()
@@ -77,7 +77,7 @@ def test_a_sweep_is_stopped_goes_on_and_leads_to_a_head(page: Page, address: str
 
 
 def test_a_classifier_s_heads_move_its_classes(page: Page, address: str) -> None:
-    visit(page, f"{address}/experiment?sweep_asked=yes&checkpoint=sentiment&sweep_sort=layer")
+    visit(page, f"{address}/sweep?sweep_asked=yes&checkpoint=sentiment&sweep_sort=layer")
     expect(page.locator(".data th.word")).to_have_count(2)
     expect(page.locator(".data tbody tr")).to_have_count(4)
     expect(page.locator("[class*=st-key-far]")).to_have_count(0)
@@ -101,7 +101,7 @@ def test_a_classifier_s_heads_move_its_classes(page: Page, address: str) -> None
 
 
 def test_sentences_come_from_a_file(page: Page, address: str) -> None:
-    visit(page, f"{address}/experiment?checkpoint=copy&sweep_over=sentences")
+    visit(page, f"{address}/sweep?checkpoint=copy&sweep_over=sentences")
     page.get_by_role("button", name="From a file").click()
     picker = page.get_by_test_id("stFileUploaderDropzoneInput")
 
@@ -124,7 +124,7 @@ def test_pairs_and_several_sentences(page: Page, address: str) -> None:
     text = "%0A".join(sentences)
     open_app(
         page,
-        f"{address}/experiment?text=It+rains.&sweep_over=sentences&sweep_asked=yes&sweep_sentences={text}",
+        f"{address}/sweep?text=It+rains.&sweep_over=sentences&sweep_asked=yes&sweep_sentences={text}",
     )
     rows = page.locator("[aria-label=Means] tbody tr")
     expect(rows).to_have_count(72)
@@ -155,7 +155,7 @@ def test_pairs_and_several_sentences(page: Page, address: str) -> None:
 def test_rows_of_many_changed_words_are_two_lines_until_one_is_opened(
     page: Page, address: str
 ) -> None:
-    visit(page, f"{address}/experiment?sweep_asked=yes&checkpoint=shakespeare&options.max_len=120")
+    visit(page, f"{address}/sweep?sweep_asked=yes&checkpoint=shakespeare&options.max_len=120")
     rows, long = page.locator(".data tbody tr"), page.locator(".data td.text details")
     expect(long.nth(3)).to_be_attached(timeout=60_000)  # of 120 characters each, run by run
     page.locator("[class*=st-key-far]").get_by_role("button", name="Stop").click()

@@ -44,7 +44,7 @@ MORE = {
         "checkpoint=en-de&text=Tom+lives+in+Boston.&decoding=beam&hypotheses=yes",
         "checkpoint=en-de&text=Tom+lives+in+Boston.&decoding=greedy&options.max_len=6&prefix=269.294&forbid=288",
     ),
-    "experiment": ("checkpoint=sentiment", "checkpoint=everyday&text=She+told+me"),
+    "sweep": ("checkpoint=sentiment", "checkpoint=everyday&text=She+told+me"),
     "positions": (
         "checkpoint=sentiment",
         "view=encoding_similarity&controls.measure=cosine",
@@ -90,7 +90,7 @@ def _pages() -> Iterator[tuple[str, Make]]:
 def _screens() -> Iterator[tuple[str, Make]]:
     """With what begins when it is asked for, whether or not it is at hand."""
     for name, screen in _addresses():
-        asked = put(screen, sweep_asked=True) if screen.page == "experiment" else screen
+        asked = put(screen, sweep_asked=True) if screen.page == "sweep" else screen
         yield f"screens/{name}", _drawn(asked)
     for lesson in stories_of("lesson"):
         at = _screen("lessons", f"story={lesson.name}")

@@ -18,7 +18,7 @@ PLACES = {
         f"{OFF}cross.1.2&{TEXT}&decoding=greedy",
         f"decode_as=text&{TEXT}",
     ),
-    "experiment": (
+    "sweep": (
         f"{TEXT}&sweep_sort=layer&sweep_kind=cross",
         f"{TEXT}&sweep_pairs=4",
         "sweep_over=sentences&sweep_sentences=3+7+2%0A4+9+5",

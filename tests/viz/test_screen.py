@@ -71,6 +71,7 @@ def some_number(rng: random.Random) -> float:
 VALUES: list[tuple[Spelling, Any]] = [
     (spelling.TEXT, some_text),
     (spelling.NAME, lambda rng: some_text(rng) or "x"),
+    (spelling.PAGE, lambda rng: some_text(rng) or "x"),
     (spelling.WHOLE, lambda rng: rng.randrange(10**9)),
     (spelling.NUMBER, some_number),
     (spelling.YES, lambda rng: True),

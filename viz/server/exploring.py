@@ -16,6 +16,7 @@ from streamlit.web.server.server_util import get_display_address
 from torch import nn
 
 from transformer import Checkpoint, InputError, decode, from_module, record
+from transformer.discover import discover
 from transformer.formats.own_module import offer
 from transformer.own_module.model import OwnModel
 from viz.run.settings import keep_main_module
@@ -84,7 +85,7 @@ def serve(
     port = _free_port(address) if port is None else port
     keep_main_module()
     started = Event()
-    app, options = make_app(started.set), options_of_app()
+    app, options = make_app(started.set, _pages), options_of_app()
     options |= {"server.address": address, "server.port": port}
     options |= {"server.headless": not opens_browser}
     get_logger("streamlit.config").setLevel(ERROR)  # that these differ from the usual is meant
@@ -95,6 +96,10 @@ def serve(
     if not started.wait(WAIT):
         raise InputError(f"The app did not start at {_whole(address, port)}.")
     return _whole(address, port)
+
+
+def _pages() -> dict[str, Any]:
+    return discover("viz.pages", "PAGE")
 
 
 def _free_port(address: str) -> int:

@@ -3,10 +3,6 @@
 import html
 from contextlib import suppress
 
-from starlette.requests import Request
-from starlette.responses import RedirectResponse, Response
-from starlette.routing import Route
-
 from transformer.analysis.reading import AttentionMap, Reading, read
 from transformer.refusal import Refusal
 from viz.causes.needs import Causes, is_quick
@@ -15,9 +11,8 @@ from viz.exhibits.chart import rooted
 from viz.labels import bare_label
 from viz.map_words import cell_sentence
 from viz.run.request import make_answer
-from viz.run.settings import base_path
 from viz.run.work import finish
-from viz.screen import FIRST_PAGE, Screen
+from viz.screen import Screen
 from viz.server.shell import filled
 from viz.state.checkpoints import at_start, shipped_names
 from viz.state.page import chosen_head, first_head
@@ -82,20 +77,3 @@ def _line(row: int, column: int, weight: float) -> str:
 
 def _middle(place: int) -> int:
     return place * PITCH + PITCH // 2
-
-
-# The address of the first page by its name, as a shell and people write it.
-#
-# Streamlit serves the first page at the app's root alone, and says of `/explore` that there is no
-# such page.
-
-
-def first_page_route() -> Route:
-    """Return the route that leads from the first page's name to the root, its query with it."""
-    base = base_path()
-    return Route("/".join(["", *filter(None, (base, FIRST_PAGE))]), _lead, methods=["GET"])
-
-
-async def _lead(request: Request) -> Response:
-    query = request.url.query
-    return RedirectResponse(f"./?{query}" if query else "./", 307)

@@ -12,6 +12,7 @@ from logging import ERROR, getLogger
 from pathlib import Path
 from threading import Lock, Thread
 from typing import Any
+from urllib.parse import quote
 
 import streamlit as st
 from starlette.middleware import Middleware
@@ -28,11 +29,12 @@ from viz.components.kit.browser import AT, SERVED, script_address, script_files
 from viz.run.cache import CACHE, collect_garbage
 from viz.run.operating import failure, metrics_served, set_up_logs
 from viz.run.settings import base_path, check_settings, memory
-from viz.server.first_picture import first_page_route
+from viz.screen import FIRST_PAGE
 from viz.server.guard import Guard
 from viz.server.link_head import link_picture_route
 from viz.server.scene_picture import thumbnails_route
 from viz.server.shell import NO_WORDS, Shell, chunks_route, faces, fonts_route, keeping, waiting
+from viz.spelling import FORMER
 from viz.state.limits import limits
 from viz.state.page import report, say_failure
 from viz.state.preview_route import preview_route
@@ -131,8 +133,11 @@ LISTENS = 0.2
 """Seconds after which the server surely answers."""
 
 
-def make_app(started: Callable[[], object]) -> st.App:
-    """The app, for a process that serves it by itself. started: called once it answers."""
+def make_app(started: Callable[[], object], pages: Pages) -> st.App:
+    """The app, for a process that serves it by itself.
+
+    started: called once it answers; pages: finds those of the app.
+    """
 
     @asynccontextmanager
     async def telling(app: st.App) -> AsyncIterator[None]:
@@ -142,7 +147,7 @@ def make_app(started: Callable[[], object]) -> st.App:
 
     places = (ROOT / "app.py", ROOT / "script" / "headscope_app.py")  # the latter where installed
     script = next(place for place in places if place.is_file())
-    return st.App(script, lifespan=telling, routes=routes(), middleware=middleware())
+    return st.App(script, lifespan=telling, routes=routes(pages), middleware=middleware(pages))
 
 
 def options_of_app() -> dict[str, Any]:
@@ -176,6 +181,7 @@ def middleware(pages: Pages = dict) -> list[Middleware]:
             first_picture=lambda: _first.get("picture", ""),
             waiting=waiting,
             head=partial(_head, pages),
+            leads=partial(_leads, pages),
             ahead=faces(),
             later=(script_address("first"),),
         ),
@@ -187,7 +193,7 @@ def routes(pages: Pages = dict) -> list[BaseRoute]:
     recorded = recorded_route(partial(_record, pages))
     thumbnails = thumbnails_route(partial(_thumbnail, pages))
     picture = link_picture_route(partial(_link_picture, pages))
-    first = [first_page_route(), chunks_route(), fonts_route(), scripts_route()]
+    first = [chunks_route(), fonts_route(), scripts_route()]
     return [*first, preview_route(), recorded, thumbnails, picture, *room_routes()]
 
 
@@ -201,6 +207,19 @@ def _head(pages: Pages, path: str, query: str, origin: str | None) -> str:
     except Exception as error:  # the app opens without them
         _LOG.error("The words of a link could not be made: %s", failure(error))
         return NO_WORDS
+
+
+def _leads(pages: Pages, name: str) -> str:
+    from viz.state.page import PAGES
+
+    try:
+        PAGES.update(pages())
+    except Exception:
+        return name  # the app says why
+    if name == FIRST_PAGE:  # Streamlit serves it at the app's root alone
+        return ""
+    name = FORMER.get(name, name)
+    return name if name in PAGES else f"?page={quote(name, safe='')}"
 
 
 def _link_picture(pages: Pages, screen: Any, who: str) -> bytes | None:

@@ -17,7 +17,7 @@ from typing import Any
 from urllib.parse import parse_qsl
 
 from starlette.requests import Request
-from starlette.responses import PlainTextResponse, Response
+from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from streamlit.file_util import get_static_dir
@@ -218,6 +218,8 @@ class Shell:
     """The same without a picture, for any query."""
     head: Callable[[str, str, str | None], str] = lambda path, query, origin: NO_WORDS
     """HTML with a title, of a path below the app's, a query, and the server's own origin."""
+    leads: Callable[[str], str] = lambda name: name
+    """The address, below the app's, that the name of a page leads to: its own, where it has one."""
     ahead: str = ""
     """HTML of the typefaces that come before Streamlit's."""
     later: tuple[str, ...] = ()
@@ -250,9 +252,12 @@ class Shell:
         answer = await _whole(self.app, scope, receive)
         if ROOT in answer["body"]:
             query = scope["query_string"].decode("latin-1")
-            has_picture = scope["path"].endswith("/") and not query
+            path = scope["path"].removeprefix(f"/{base_path()}").removeprefix("/")
+            if path and (led := await asyncio.to_thread(self.leads, path.strip("/"))) != path:
+                await _lead(path, led, query)(scope, receive, send)
+                return
+            has_picture = not path and not query
             first = (has_picture and self.first_picture()) or self.waiting(query)
-            path = scope["path"].removeprefix(f"/{base_path()}")
             head = await asyncio.to_thread(self.head, path, query, origin_of(scope))
             body = answer["body"].replace(TITLE, f"{head}\n    {ONE_BASE}".encode())
             if self.ahead:
@@ -263,6 +268,14 @@ class Shell:
             if _takes_gzip(scope):
                 answer = _compressed(answer)
         await _send(answer, send)
+
+
+def _lead(path: str, led: str, query: str) -> Response:
+    """The way from a path to another address, relative: a proxy may have put a path before both."""
+    to, _, named = led.partition("?")
+    query = "&".join(filter(None, (query, named)))
+    up = "../" * path.count("/") or "./"
+    return RedirectResponse(f"{up}{to}?{query}" if query else f"{up}{to}", 307)
 
 
 async def _whole(app: ASGIApp, scope: Scope, receive: Receive) -> Message:

@@ -11,13 +11,14 @@ from urllib.parse import parse_qsl
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
+from transformer.files.foreign_text import clean
 from viz.choice import OPENED
 from viz.components.address.address import address_bar
 from viz.components.kit.sync import opened
 from viz.screen import FIRST_PAGE, choose, locked, parse, query, spell
 from viz.state.changing import note_edits
 from viz.state.page import PAGES
-from viz.state.state import current_theme, is_new, session
+from viz.state.state import current_theme, fail, is_new, session
 
 
 def open_page(page: str) -> None:
@@ -80,6 +81,8 @@ def _take(page: str, text: str, is_back: bool = False) -> None:
     """Show what an address says; where it says more than can be read, it is mended."""
     entries = dict(parse_qsl(text, keep_blank_values=True))
     is_first, state = is_new(), session()
+    if (named := parse({"page": page, **entries}).page) not in PAGES:  # the server led here
+        fail(f"There is no page {clean(named)} here: {PAGES[page].title} is shown.")
     before, state.arrival = state.screen, parse({**entries, "page": page})
     # As any choice leaves it: what only the next one put right would be taken for a part of that.
     state.screen = state.landing = locked(state.arrival)

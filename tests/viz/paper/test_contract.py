@@ -56,7 +56,7 @@ FEW = {
     ),
 }
 """What writers meet. Other kinds are of the same marks, whose numbers are looked at in all."""
-TWICE = ("explore", "decode", "experiment")
+TWICE = ("explore", "decode", "sweep")
 """Pages of which `make test` makes the figures twice."""
 FIRST = "./why_attention?checkpoint=copy&text=2"
 """Of a text that nothing else reads: the command is heard before tokens have other names."""

@@ -41,7 +41,7 @@ CHOSEN = {
     ),
     "compare": ("picture=map&edited_b=yes&same_head=yes&edits=head-off:cross.0.1",),
     "decode": ("step=1",),
-    "experiment": ("sweep_sort=layer", "sweep_pairs=3", "sweep_over=sentences", "experiment=patch"),
+    "sweep": ("sweep_sort=layer", "sweep_pairs=3", "sweep_over=sentences", "experiment=patch"),
     "positions": ("view=encoding_heatmap", "view=lab&edits=positions-shift:source=3"),
     "inspect": ("inspect=tensor", "inspect=circuits&kind_circuit=encoder_self"),
     "masks": ("masks=textbook", ""),

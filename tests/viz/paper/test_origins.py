@@ -103,7 +103,7 @@ CHOICES = ("", "special=hidden&tokens=words")
 FEW = {page: (page, "") for page in PLACES} | {
     "components": ("explore", CHOICES[1]),
     "a tree": ("decode", CHOICES[1]),
-    "tables": ("experiment", CHOICES[1]),
+    "tables": ("sweep", CHOICES[1]),
 }
 """Every page, and what has to do with words that are hidden or joined."""
 

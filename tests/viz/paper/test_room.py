@@ -26,7 +26,7 @@ def test_the_title_of_an_axis_is_broken_and_not_cut() -> None:
 
 def test_a_heading_that_is_wider_than_its_column_is_broken() -> None:
     chosen = "sweep_over=sentences&sweep_sentences=3+7+2%0A4+9+5"
-    marks = marks_of(f"./experiment?checkpoint=copy&{chosen}")
+    marks = marks_of(f"./sweep?checkpoint=copy&{chosen}")
     said = [mark.text for mark in marks if isinstance(mark, Words)]
     assert any("nats" in text for text in said)
     assert not [text for text in said if text.endswith("…")]

@@ -23,7 +23,9 @@ PAGE = f"<html><head>{TITLE.decode()}</head><body>{ROOT.decode()}</body></html>"
 asked: list[str] = []
 
 
-def app() -> Starlette:
+def app(anywhere: bool = False) -> Starlette:
+    """Of Streamlit's kind. anywhere: it sends its page for each name that it does not know."""
+
     def script(request: object) -> Response:
         asked.append("script")
         return PlainTextResponse(SCRIPT, headers=FOREVER, media_type="text/javascript")
@@ -39,6 +41,7 @@ def app() -> Starlette:
         Route("/static/a.woff2", font),
         Route("/", page),
         Route("/decode", page),
+        *[Route("/{name:path}", page)] * anywhere,
     ]
     return Starlette(routes=routes)
 

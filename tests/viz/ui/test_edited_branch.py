@@ -75,8 +75,8 @@ def test_another_edit_is_another_search(branch: dict[str, str]) -> None:
 
 
 def test_heads_are_off_in_what_the_search_wrote(branch: dict[str, str]) -> None:
-    _, figures = page_of(parse({**SEARCH, "page": "experiment"}))
-    _, of_branch = page_of(parse({**branch, "page": "experiment"}))
+    _, figures = page_of(parse({**SEARCH, "page": "sweep"}))
+    _, of_branch = page_of(parse({**branch, "page": "sweep"}))
     one, other = figures["sweep"].content, of_branch["sweep"].content
     assert isinstance(one, Table) and isinstance(other, Table)
     now, of_search = (

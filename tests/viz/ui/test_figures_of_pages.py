@@ -163,7 +163,7 @@ FEW = {f"what {page} shows first": (page, each[0]) for page, each in PLACES.item
     "one cell": ("explore", PLACES["explore"][1]),
     "edits": ("explore", PLACES["explore"][2]),
     "two models": ("compare", PLACES["compare"][1]),
-    "many sentences": ("experiment", PLACES["experiment"][2]),
+    "many sentences": ("sweep", PLACES["sweep"][2]),
     "the lab": ("positions", PLACES["positions"][1]),
     "circuits": ("inspect", PLACES["inspect"][1]),
 }

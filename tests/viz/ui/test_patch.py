@@ -11,7 +11,7 @@ from tests.viz.ui.test_experiment import outputs, press
 from transformer import decode, load_checkpoint
 from transformer.analysis.patching import pair_of, patching
 from viz.page_fields import ExperimentFields
-from viz.pages.experiment.patch import EXAMPLES
+from viz.pages.sweep.patch import EXAMPLES
 
 __all__ = ["folder"]
 
@@ -20,7 +20,7 @@ SHOWN = sorted(each.name for each in SHIPPED.parent.iterdir() if (each / "config
 
 
 def opened(**query: str) -> AppTest:
-    return start(page="experiment", experiment="patch", **query)
+    return start(page="sweep", experiment="patch", **query)
 
 
 def maps(app: AppTest) -> str:
@@ -82,7 +82,7 @@ def test_examples_suit_the_shipped_checkpoints(name: str) -> None:
 def test_who_searches_the_page_finds_an_experiment_by_its_names(
     copied: Path, experiment: str
 ) -> None:
-    app = start(page="experiment", experiment=experiment)
+    app = start(page="sweep", experiment=experiment)
     buttons = [option.content for each in app.get("button_group") for option in each.proto.options]
     texts = " ".join((*buttons, *(each.value for each in app.caption))).lower()
     for name in ("head ablation", "activation patching", "intervention"):

@@ -5,12 +5,12 @@ from pathlib import Path
 import pytest
 
 from tests.viz.ui.test_app import folder, start
-from viz.pages.experiment.studies import FirstHeads, HeadAblation, HeadsOverSentences
+from viz.pages.sweep.studies import FirstHeads, HeadAblation, HeadsOverSentences
 from viz.run.cache import CACHE
 from viz.screen import choose, parse, value_of
 
 __all__ = ["folder"]
-PLAIN = {"page": "experiment", "checkpoint": "copy", "text": "3 7 2 9", "decoding": "greedy"}
+PLAIN = {"page": "sweep", "checkpoint": "copy", "text": "3 7 2 9", "decoding": "greedy"}
 OVER = PLAIN | {"sweep_over": "sentences", "sweep_sentences": "3 7 2\n4 9 5"}
 
 

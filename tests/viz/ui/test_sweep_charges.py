@@ -10,8 +10,8 @@ import pytest
 from tests.viz.ui.test_app import folder, start
 from transformer import Checkpoint
 from transformer.analysis.ablation import Ablation, ablating
-from viz.pages.experiment import studies
-from viz.pages.experiment.studies import HeadAblation
+from viz.pages.sweep import studies
+from viz.pages.sweep.studies import HeadAblation
 from viz.run.cache import CACHE
 from viz.state.limits import Runs
 from viz.ui import progress
@@ -44,7 +44,7 @@ def test_a_visitor_is_charged_for_each_text_that_is_written(
     monkeypatch.setenv("HEADSCOPE_PUBLIC", "yes")
     monkeypatch.setenv("HEADSCOPE_MOST_RUNS", "6")
     CACHE.clear()
-    app = start(page="experiment", checkpoint="copy", text="3 7 2 9", **ASKED)
+    app = start(page="sweep", checkpoint="copy", text="3 7 2 9", **ASKED)
     state = app.session_state["session"]
     sweep = state.studies[HeadAblation]
     n_before = len(state.of(Runs).times)  # the text and the sweep
@@ -71,7 +71,7 @@ def test_the_usual_limit_lets_a_sweep_of_many_heads_come_to_its_end(
     """Every tenth text is charged, beside the text and the sweep."""
     monkeypatch.setenv("HEADSCOPE_PUBLIC", "yes")
     CACHE.clear()
-    app = start(page="experiment", checkpoint="copy", text="3 7 2 9", **ASKED)
+    app = start(page="sweep", checkpoint="copy", text="3 7 2 9", **ASKED)
     state = app.session_state["session"]
     sweep = state.studies[HeadAblation]
     assert sweep.work.ended.wait(60)

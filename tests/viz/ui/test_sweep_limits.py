@@ -6,8 +6,8 @@ import pytest
 
 from tests.viz.ui.test_app import folder, start
 from transformer import InputError
-from viz.pages.experiment import sentences
-from viz.pages.experiment.sentences import MOST_CHARACTERS, lines_of
+from viz.pages.sweep import sentences
+from viz.pages.sweep.sentences import MOST_CHARACTERS, lines_of
 
 __all__ = ["folder"]
 
@@ -53,5 +53,5 @@ def test_visitors_give_no_files(
     folder: Path, monkeypatch: pytest.MonkeyPatch, is_public: bool
 ) -> None:
     monkeypatch.setenv("HEADSCOPE_PUBLIC", "yes" if is_public else "no")
-    app = start(page="experiment", checkpoint="copy", sweep_over="sentences")
+    app = start(page="sweep", checkpoint="copy", sweep_over="sentences")
     assert len(app.get("file_uploader")) == (not is_public)

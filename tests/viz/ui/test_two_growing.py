@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tests.viz.ui.test_app import start
-from viz.pages.experiment import studies
+from viz.pages.sweep import studies
 from viz.run.cache import CACHE
 
 
@@ -32,7 +32,7 @@ def test_pairs_are_tried_while_the_sweep_still_writes_what_changes(
     held_after(studies.HeadAblation, lambda value: value.is_measured)
     held_after(studies.HeadPairs, lambda value: len(value.pairs) > 0)
     CACHE.clear()
-    app = start(page="experiment", checkpoint="copy", sweep_asked="yes", sweep_pairs="4")
+    app = start(page="sweep", checkpoint="copy", sweep_asked="yes", sweep_pairs="4")
     both = app.session_state["session"].studies.values()
     try:
         for _ in range(20):

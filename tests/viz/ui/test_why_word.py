@@ -121,7 +121,7 @@ def test_a_card_that_is_not_whole_is_watched_once(
     assert [button.label for button in app.button].count("Stop") == 1
 
 
-@pytest.mark.parametrize("page", ["compare", "experiment", "positions", "masks"])
+@pytest.mark.parametrize("page", ["compare", "sweep", "positions", "masks"])
 def test_a_pinned_word_has_its_card_on_every_page(page: str) -> None:
     """It offers to hide the word that is needed; there is none where nothing is pinned."""
     text = {"checkpoint": "copy", "text": "3 7 2 9", "kind": "cross"}

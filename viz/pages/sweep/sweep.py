@@ -17,7 +17,7 @@ from viz.figures.heads.all_heads import head_name
 from viz.figures.sweeps import CLASSES, MEASURES, WORDS, HeadOff, Order, sweep_table
 from viz.labels import counted, decimals_of, kind_title, literal, signed
 from viz.page_fields import ExperimentFields
-from viz.pages.experiment.sentences import (
+from viz.pages.sweep.sentences import (
     SENTENCE_ROWS,
     choose_pairs,
     choose_sentences,
@@ -29,7 +29,7 @@ from viz.pages.experiment.sentences import (
     says,
     second_text,
 )
-from viz.pages.experiment.studies import HeadAblation, asks, on_explore
+from viz.pages.sweep.studies import HeadAblation, asks, on_explore
 from viz.run.work import Growth
 from viz.screen import link, put
 from viz.state.page import Pane

@@ -1,10 +1,8 @@
-"""Sweep, `experiment` in an address: the model is changed in many ways, one after the other, and
-the effects compared.
-"""
+"""Sweep: the model is changed in many ways, one after the other, and the effects compared."""
 
 from viz.page_fields import ExperimentFields
-from viz.pages.experiment.patch import PATCH
-from viz.pages.experiment.sweep import SWEEP
+from viz.pages.sweep.patch import PATCH
+from viz.pages.sweep.sweep import SWEEP
 from viz.ui.parts import Parts
 
 PARTS = Parts(
@@ -16,7 +14,7 @@ PARTS = Parts(
     has_labels=False,
 )
 PAGE = PARTS.page(
-    "experiment",
+    "sweep",
     "Sweep",
     "Look",
     4,

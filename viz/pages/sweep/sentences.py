@@ -19,7 +19,7 @@ from viz.figures.heads.all_heads import head_name
 from viz.figures.sweeps import MeanOff, PairOff, means_table, pairs_table
 from viz.labels import counted
 from viz.page_fields import DecodeFields, ExperimentFields
-from viz.pages.experiment.studies import HeadPairs, HeadsOverSentences, n_done, on_explore
+from viz.pages.sweep.studies import HeadPairs, HeadsOverSentences, n_done, on_explore
 from viz.run.settings import is_public
 from viz.run.work import Growth
 from viz.screen import link

@@ -21,7 +21,7 @@ from viz.figures.decoding import token_lines
 from viz.figures.sweeps import patch_cell, patch_map, patch_maps
 from viz.labels import bare_label, kind_title, label, literal, signed
 from viz.page_fields import ExperimentFields
-from viz.pages.experiment.studies import Patches
+from viz.pages.sweep.studies import Patches
 from viz.run.work import Growth
 from viz.screen import FIRST_PAGE, choose, link
 from viz.state.changing import edit
