@@ -120,7 +120,9 @@ def test_both_pictures_of_compare_are_on_one_screen(phone: Page, address: str) -
     texts = phone.locator(".text-lines dd")
     expect(texts.nth(0)).to_contain_text("Ufer")
     expect(texts.nth(1)).to_contain_text("Bank")
-    assert box(texts.nth(1))["y"] < first["y"]
+    words = box(phone.locator(".token-rows"))
+    assert box(texts.nth(0))["y"] - words["y"] - words["height"] < 30
+    assert box(texts.nth(1))["y"] < box(phone.locator(".st-key-second"))["y"] < first["y"]
     lists = [phone.get_by_label(name, exact=True) for name in ("Layer", "Head")]
     for each in lists:
         a, b = (box(each.nth(i))["x"] for i in (0, 1))

@@ -294,6 +294,8 @@ _CSS = """
     [class*="st-key-far"] > :has(.stProgress) {
       width: auto !important; min-width: 0; flex: 1 1 0;
     }
+    /* The texts of both models come before the choice of B. */
+    [data-testid="stVerticalBlock"] > :has(> .st-key-second) { order: 1; }
     .st-key-second > :has(.stSelectbox) { flex-basis: 10rem; } /* its name, and switches below */
     .st-key-compared [data-testid="stColumn"] > * { gap: 0.25rem; }
     .st-key-compared [data-testid="stHorizontalBlock"]:has(> [data-testid="stColumn"]) { gap: 0; }

@@ -29,6 +29,7 @@ from viz.state.checkpoints import open_linked, title
 from viz.state.fingerprints import known_fingerprint
 from viz.state.page import Exhibits, Page, Pane
 from viz.state.state import mend_head
+from viz.talks.stage import on_stage
 from viz.ui.changed_output import output_exhibit
 from viz.ui.controls import choose_head, choose_reading, help_of
 from viz.ui.experiment import say_unchanged
@@ -59,7 +60,8 @@ def draw(pane: Pane) -> None:
         changed(pane, both.b)
     else:
         say_unchanged(pane.screen)
-    below(partial(draw_part, part=TEXTS), pane)
+    if on_stage():  # elsewhere the header has them
+        below(partial(draw_part, part=TEXTS), pane)
     with st.container(key="compared"):
         with st.container(key="under pictures"):
             below(_above_pictures, pane)
@@ -233,6 +235,14 @@ def _choices(pane: Pane) -> None:
     choose_head(other, title="B", as_list=True)
 
 
+def _below_tokens(pane: Pane) -> Pane:
+    """Draw what B is, and what both write: on phones that comes first."""
+    pane = choose_second(pane)
+    if not is_awaited(pane):
+        draw_part(pane, TEXTS)
+    return pane
+
+
 PAGE = Page(
     "compare",
     "Compare",
@@ -240,7 +250,7 @@ PAGE = Page(
     2,
     draw,
     choices=_choices,
-    below_tokens=choose_second,
+    below_tokens=_below_tokens,
     completed=with_second,
     exhibits=_exhibits,
     edits="own",
