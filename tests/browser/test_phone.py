@@ -345,3 +345,49 @@ def test_the_name_of_the_page_stands_beside_the_tour(phone: Page, address: str, 
     becomes(lambda: box(name)["x"] + box(name)["width"] <= box(tour)["x"], True)
     assert box(tour)["y"] < 40
     phone.set_viewport_size(PHONE)
+
+
+LIES_ON = """(button) => {
+  const own = button.getBoundingClientRect(), texts = [];
+  const picture = button.closest('.figure-tools').previousElementSibling;
+  const walker = document.createTreeWalker(picture, NodeFilter.SHOW_TEXT);
+  for (let node = walker.nextNode(); node; node = walker.nextNode()) {
+    const range = document.createRange();
+    range.selectNodeContents(node);
+    if (node.parentElement.checkVisibility()) texts.push([node.data, ...range.getClientRects()]);
+  }
+  const lies = (each) => each.right > own.left && each.left < own.right
+    && each.bottom > own.top + 1 && each.top < own.bottom - 1;
+  return texts.filter(([, ...boxes]) => boxes.some(lies)).map(([text]) => text);
+}"""
+
+
+@pytest.mark.parametrize(
+    ("path", "picture"),
+    [("?picture=map", ".head-map"), ("", LARGE), ("", ".head-grid"), ("decode", ".search-tree")],
+)
+def test_the_button_of_a_picture_stands_in_its_last_line(
+    phone: Page, address: str, path: str, picture: str
+) -> None:
+    """It has no line of its own, and lies on no text."""
+    visit(phone, f"{address}/{path}")
+    drawn = phone.locator(picture)
+    button = drawn.locator("+ .figure-tools .open")
+    expect(button).to_be_visible()
+    becomes(lambda: round(bottom(button) - bottom(drawn)), 0)
+    becomes(lambda: button.evaluate(LIES_ON), [])
+
+
+def bottom(found: Locator) -> float:
+    return box(found)["y"] + box(found)["height"]
+
+
+def test_lines_of_buttons_are_few_and_end_together(phone: Page, address: str) -> None:
+    visit(phone, f"{address}/positions")
+    buttons = phone.locator('.st-key-page [role="radiogroup"]').first.get_by_role("radio")
+    expect(buttons).to_have_count(8)
+    ends: dict[float, float] = {}
+    for each in buttons.all():
+        at = box(each)
+        ends[at["y"]] = max(ends.get(at["y"], 0), at["x"] + at["width"])
+    assert len(ends) == 3 and max(ends.values()) - min(ends.values()) < 3

@@ -283,8 +283,8 @@ _CSS = """
     [data-testid="stMain"] [data-testid="stHorizontalBlock"]:has(.st-key-typed) {
       gap: 0.5rem;
     }
-    /* Kind, layer and head of a phone stand in one line. */
-    :is([class*="st-key-kind"], .st-key-sweep-choices) [role="radio"] { padding-inline: 0.6rem; }
+    /* Few lines of buttons, and each as long as the others. */
+    .stButtonGroup [role="radio"] { flex-grow: 1; padding-inline: 0.6rem; }
     /* What is chosen for a picture, and what else is said of it, comes below it. */
     [data-testid="stVerticalBlock"] > :has(> [class*="st-key-under"]) { order: 1; }
     [data-testid="stMain"] [data-testid="stHorizontalBlock"][class*="st-key-far"] {
