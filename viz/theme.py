@@ -34,7 +34,7 @@ class Theme:
 
     Found by annealing in OKLab so that the two most alike are far apart, to readers who lack a kind
     of cone too (Machado et al. 2009); a test measures how far. The first five differ in
-    lightness, too.
+    lightness, too. A head, and a label, has one hue in both themes.
     """
 
     @property
@@ -96,8 +96,8 @@ DARK = Theme(
     contrast="#ffb98a",
     masked="#2b2724",
     head_colours=_colours(
-        "#1099ff #f2e323 #bc347c #ffb386 #59cdcd #d54a0a #d5d3ff #fe708c "
-        "#7158d3 #5cffc2 #027da0 #c668d9 #51a565 #90734e #c4a600 #a39ac3"
+        "#1099ff #de4084 #a9fecc #fd98a8 #fcce8d #108d9c #b2abf3 #b5e200 "
+        "#c70b14 #1f5dc4 #c96cd9 #815eef #11ca62 #b87249 #924197 #e9d7fc"
     ),
 )
 

@@ -12,6 +12,7 @@ from tests.browser.test_app import parameter, row, visit
 pytestmark = [pytest.mark.browser, pytest.mark.same_page]
 
 TEXT = quote_plus("Tom lives in Boston.")
+GROUNDS = "all => all.map((each) => getComputedStyle(each).backgroundColor)"
 
 
 def test_a_word_is_typed_and_its_repair_kept(page: Page, address: str) -> None:
@@ -29,6 +30,8 @@ def test_a_word_is_typed_and_its_repair_kept(page: Page, address: str) -> None:
     forced = page.get_by_role("row", name=re.compile("^[0-9]+ rows that write “wohnt” forced"))
     figure = page.get_by_role("figure", name=re.compile("^Heat map, two rows per head.*, needed “"))
     expect(figure).to_have_count(1)
+    heads = page.locator(".data.rows:has(a:text-is('Keep')) thead tr:first-child > *")
+    assert len(heads.all()) > 2 and len(set(heads.evaluate_all(GROUNDS))) == 1
     forced.get_by_role("link").click()
     becomes(lambda: row(page, "target")[1], "lebt")
     expect(

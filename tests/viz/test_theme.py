@@ -127,6 +127,13 @@ def test_no_two_heads_look_alike(theme: Theme, reader: str) -> None:
     assert min(distances) >= LEAST[reader]
 
 
+def test_a_head_has_one_hue_in_both_themes() -> None:
+    for colours in zip(LIGHT.head_colours, DARK.head_colours, strict=True):
+        light, dark = (seen(colour, MACHADO["all cones"]) for colour in colours)
+        angle = np.degrees(np.arctan2(light[2], light[1]) - np.arctan2(dark[2], dark[1]))
+        assert abs((angle + 180) % 360 - 180) < 15
+
+
 @pytest.mark.parametrize("theme", [LIGHT, DARK], ids=lambda theme: theme.name)
 def test_heads_stand_out_from_the_background(theme: Theme) -> None:
     assert len(theme.head_colours) == 16

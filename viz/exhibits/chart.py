@@ -237,6 +237,7 @@ class Point:
     text: str
     side: Literal["left", "right"] = "right"
     """The side of the words."""
+    ink: Ink = "accent"
 
 
 @dataclass(frozen=True)

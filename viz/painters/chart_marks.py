@@ -185,7 +185,7 @@ def marks_of(chart: Chart, x: Scale, y: Scale, theme: Theme) -> Iterator[sheet.M
         if isinstance(mark, Point):
             facts = _facts("", [mark.x], [mark.y], x, y)
             place = np.stack([x.at([mark.x]), y.at([mark.y])], -1)
-            yield from _squares(place, [SIDE], theme.accent, facts)
+            yield from _squares(place, [SIDE], colour_of(mark.ink, theme), facts)
 
 
 def dashes_of(chart: Chart) -> list[tuple[Curve, tuple[float, ...]]]:

@@ -239,7 +239,7 @@ def traces_of(chart: Chart, theme: Theme) -> list[Look]:
             case Cells():
                 traces.append(_cells(mark, not traces, theme))
             case Point():
-                marker = {"color": theme.accent, "size": 9}
+                marker = {"color": colour_of(mark.ink, theme), "size": 9}
                 place = {"x": [mark.x], "y": [mark.y], "mode": "markers", "marker": marker}
                 traces.append({"type": "scatter", **place} | _silent())
     return traces

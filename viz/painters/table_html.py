@@ -84,9 +84,10 @@ _CSS = """
     min-width: 2.5rem; padding: 0 0.25rem;
     border-left: 1px solid var(--background); border-top: 1px solid var(--background);
   }
-  .data.rows thead th { position: sticky; top: 0; z-index: 2; background: var(--surface);
-                        color: var(--text); border-bottom: 1px solid var(--grid);
-                        vertical-align: bottom; padding: 0.15rem 0.35rem; }
+  .data.rows thead tr:where(:not(.meanings)) > * { /* one without words is no head of anything */
+    position: sticky; top: 0; z-index: 2; background: var(--surface); color: var(--text);
+    border-bottom: 1px solid var(--grid); vertical-align: bottom; padding: 0.15rem 0.35rem;
+  }
   .data.rows th:first-child { position: sticky; left: 0; z-index: 1; background: var(--surface);
                               text-align: left; border-right: 1px solid var(--grid); }
   .data.rows thead th:first-child { z-index: 3; }

@@ -59,7 +59,7 @@ def chart_joint_map(recording: Recording, selection: Selection) -> Chart:
     if len(keys) <= MOST_NAMED:
         middle = (min(across) + max(across)) / 2
         marks += [
-            Point(i, j, key, "left" if i > middle else "right")
+            Point(i, j, key, "left" if i > middle else "right", "text")
             for i, j, key in zip(across, up, keys, strict=True)
         ]
     more = f" · {_words(of)}\nThe plane keeps {100 * of.variance:.0f} % of the variance."

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import torch
 
+from transformer.analysis.reading import Selection
 from transformer.recording import Recording
 from viz.painters.chart_plotly import figure as paint
 from viz.theme import LIGHT
@@ -17,7 +18,12 @@ from viz.views.encodings import (
     chart_encoding_heatmap,
     chart_encoding_similarity,
 )
-from viz.views.vectors import PARTS, chart_token_vectors, describe_token_vectors
+from viz.views.vectors import (
+    PARTS,
+    chart_joint_map,
+    chart_token_vectors,
+    describe_token_vectors,
+)
 
 
 @pytest.fixture
@@ -101,3 +107,11 @@ def test_vectors_that_are_projected_are_not_called_a_sum(recordings: dict[str, R
     assert said.startswith("The projection of both of 11 tokens of the text")
     figure = paint(chart_token_vectors(recordings["generator"], "text", "sum"), LIGHT)
     assert figure.layout.title.text == "<b>Sum</b>"
+
+
+def test_a_key_has_the_colour_that_the_legend_gives_it(recording: Recording) -> None:
+    drawn = paint(chart_joint_map(recording, Selection("cross", 0, 0)), LIGHT).data
+    (key,) = (each for each in drawn if each.name == "key")
+    points = [each for each in drawn if each.name is None and each.mode == "markers"]
+    assert len(points) == len(key.x) > 2
+    assert {each.marker.color for each in points} == {key.marker.color}
