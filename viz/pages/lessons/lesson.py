@@ -31,6 +31,7 @@ from viz.run.request import Answer, Request, answer
 from viz.run.work import Study, finish
 from viz.screen import FIRST_PAGE, Screen, link, put
 from viz.state.checkpoints import title
+from viz.state.focus import elsewhere
 from viz.state.page import PAGES, Pane
 from viz.state.requests import request_of
 from viz.state.state import session
@@ -173,7 +174,7 @@ def show_lesson(lesson: Story, pane: Pane) -> None:
         st.container(horizontal_alignment="center"),
         st.container(key="lesson", width=WIDTH),
     ):
-        st.html(_links("All lessons", _way_back()))
+        st.html(_links("All lessons", _way_back(), *_ways_to_pages(lesson)))
         st.header(literal(lesson.title), anchor=False)
         st.markdown(lesson.introduction)
         st.caption(literal(f"{length(lesson)}. {whose_sentences(lesson)}"))
@@ -332,6 +333,13 @@ def _as_asked(opened: Screen, task: Task, subject: Subject) -> Screen:
 def _way_back() -> tuple[str, str]:
     address = address_of(None, session().screen)
     return "← All lessons", address
+
+
+def _ways_to_pages(lesson: Story) -> list[tuple[str, str]]:
+    """The pages that belong to it, which are in no menu."""
+    screen = session().screen
+    pages = [page for page in PAGES.values() if page.lesson == lesson.name]
+    return [(page.invites, elsewhere(screen, page.name)) for page in pages]
 
 
 def _ways_on(lesson: Story) -> list[tuple[str, str]]:
