@@ -6,8 +6,7 @@ from functools import partial
 from typing import Any, ClassVar
 
 from transformer.causes.change import Carriers, ChangeSearch, SmallestChange, searching_change
-from transformer.checkpoint import CheckpointError, shipped_path
-from transformer.corpus.carriers import ShippedCarriers, shipped_carriers
+from transformer.corpus.carriers import shipped_carriers
 from transformer.decoding.decode import decoding_methods
 from transformer.edits import edits_of
 from transformer.inputs import InputError
@@ -17,14 +16,13 @@ from viz.components.kit.browser import digest, pack
 from viz.components.kit.picture import NothingLeft
 from viz.edit_words import edit_text
 from viz.labels import counted
-from viz.run.cache import keep
 from viz.run.line import IDLE, Runner
 from viz.run.previews import Offer
 from viz.run.request import Answer, Request, answer
 from viz.run.settings import is_public
 from viz.run.work import Study, at_hand
 from viz.state.changing import edit
-from viz.state.fingerprints import has_mark
+from viz.state.fingerprints import beside, has_mark
 from viz.state.limits import may_seek
 from viz.state.live_preview import preview_offer
 from viz.state.page import Pane
@@ -59,19 +57,10 @@ class FindChange(Study[ChangeSearch]):
 
 def carriers_of(checkpoint: str, version: int) -> Carriers | None:
     """The heads that are known to carry the negation of a checkpoint; None where none are."""
-    shipped = _shipped(checkpoint, version)
+    shipped = beside(shipped_carriers, checkpoint, version)
     if shipped is None or not has_mark(checkpoint, shipped.fingerprint):  # it was trained anew
         return None
     return shipped.carriers
-
-
-@keep(16)
-def _shipped(checkpoint: str, version: int) -> ShippedCarriers | None:
-    """Read what is kept beside its files of this version."""
-    try:
-        return shipped_carriers(shipped_path(checkpoint))
-    except CheckpointError:  # a damaged file beside the weights takes nothing from the page
-        return None
 
 
 # The button: asked for by a browser that is at rest, or there at once where it is known.

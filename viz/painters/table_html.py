@@ -84,7 +84,7 @@ _CSS = """
     min-width: 2.5rem; padding: 0 0.25rem;
     border-left: 1px solid var(--background); border-top: 1px solid var(--background);
   }
-  .data.rows thead tr:where(:not(.meanings)) > * { /* one without words is no head of anything */
+  .data.rows thead tr:where(:not(.meanings)) > * { /* an empty one, too */
     position: sticky; top: 0; z-index: 2; background: var(--surface); color: var(--text);
     border-bottom: 1px solid var(--grid); vertical-align: bottom; padding: 0.15rem 0.35rem;
   }

@@ -2,21 +2,25 @@
 
 import re
 import time
+from collections.abc import Callable
 from concurrent.futures import Future
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 from threading import Thread
+from typing import Any, TypeVar
 
-from transformer.checkpoint import shipped_path
+from transformer.checkpoint import CheckpointError, shipped_path
 from transformer.fingerprint import fingerprint, is_earlier, version_of
 from transformer.refusal import Refusal
 from viz.page_fields import CompareFields
+from viz.run.cache import keep
 from viz.run.request import about
 from viz.screen import Screen, put
 from viz.state.checkpoints import checkpoint_names, is_here, opened_before, own_default
 from viz.state.state import mend, session
 
+T = TypeVar("T")
 DIGITS = 16
 """The digits of a fingerprint in an address."""
 PATIENCE, LONGEST = 0.2, 2.0
@@ -33,6 +37,20 @@ def known_fingerprint(checkpoint: str) -> str:
 def has_mark(checkpoint: str, begins: str) -> bool:
     """Tell whether a checkpoint's fingerprint begins so, or one that its weights had earlier."""
     return known_fingerprint(checkpoint).startswith(begins) or _had(checkpoint, begins)
+
+
+def beside(read: Callable[[Path], T | None], checkpoint: str, version: int) -> T | None:
+    """Return what is kept beside a checkpoint's files of this version, as `read` reads it."""
+    result: T | None = _beside(read, checkpoint, version)
+    return result
+
+
+@keep(32)
+def _beside(read: Callable[[Path], Any], checkpoint: str, version: int) -> Any:
+    try:
+        return read(shipped_path(checkpoint))
+    except CheckpointError:  # a damaged file beside the weights takes nothing from a page
+        return None
 
 
 def _had(checkpoint: str, begins: str) -> bool:

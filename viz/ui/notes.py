@@ -7,8 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from transformer.checkpoint import CheckpointError, shipped_path
-from transformer.corpus.usual_certainty import UsualCertainty, mean_log_prob, usual_certainty
+from transformer.corpus.usual_certainty import mean_log_prob, usual_certainty
 from transformer.decoding.decode import decoding_methods
 from transformer.files.foreign_text import clean
 from transformer.inspection.undertrained import training_of
@@ -16,12 +15,11 @@ from transformer.refusal import visible
 from viz.app_packages import st
 from viz.labels import counted, literal, number
 from viz.page_fields import CompareFields
-from viz.run.cache import keep
 from viz.run.line import why_on_cpu
 from viz.run.request import Answer, Request, about
 from viz.screen import Screen, choose, link
 from viz.state.checkpoints import can_open, pair_with, title
-from viz.state.fingerprints import DIGITS, has_mark, known_fingerprint, others_here
+from viz.state.fingerprints import DIGITS, beside, has_mark, known_fingerprint, others_here
 from viz.state.state import note, session
 
 # The notes on an answer: where it was computed, what it could not read, and what it leaves out.
@@ -86,7 +84,7 @@ def say_unsure(answer: Answer, prefix: str = "") -> None:
     request, decoding = answer.request, answer.decoding
     if decoding is None or request.edits or request.unconstrained != request:
         return
-    usual = _usual(request.checkpoint, request.version)
+    usual = beside(usual_certainty, request.checkpoint, request.version)
     if usual is None or not usual.exceeds(decoding, request.method):
         return
     if not has_mark(request.checkpoint, usual.fingerprint):  # it was trained anew
@@ -97,15 +95,6 @@ def say_unsure(answer: Answer, prefix: str = "") -> None:
         f"{prefix}A guess: the model gave its tokens a probability of {share} on average, and of "
         f"{usually} or more in each of {usual.n_sentences} held-out sentences (geometric means)."
     )
-
-
-@keep(16)
-def _usual(checkpoint: str, version: int) -> UsualCertainty | None:
-    """Read what is kept beside its files of this version."""
-    try:
-        return usual_certainty(shipped_path(checkpoint))
-    except CheckpointError:  # a damaged file beside the weights takes nothing from the answer
-        return None
 
 
 def say_length(answer: Answer, prefix: str = "") -> None:

@@ -75,21 +75,26 @@ def material_closed_cells(subject: Subject) -> tuple[tuple[str, str], ...]:
     return (("rows", str(n_rows)), ("columns", str(n_columns)))
 
 
+def _closed(subject: Subject) -> list[int]:
+    """The number of closed cells of each row."""
+    allowed = subject.attention.allowed(subject.place.layer, subject.place.head)  # [Q, K]
+    return [int(n) for n in (~allowed).sum(-1)]
+
+
 def truth_closed_cells(subject: Subject) -> int:
-    allowed = subject.attention.allowed(subject.place.layer, subject.place.head)
-    return int((~allowed).sum())
+    return sum(_closed(subject))
 
 
 def hint_closed_cells(subject: Subject, answer: Reply) -> str:
-    allowed = subject.attention.allowed(subject.place.layer, subject.place.head)
-    first, last = int((~allowed[0]).sum()), int((~allowed[-1]).sum())
+    closed = _closed(subject)
+    first, last = closed[0], closed[-1]
     return f"In the first row {first} are closed, in the last row {last}: add up all rows."
 
 
 def explain_closed_cells(subject: Subject) -> str:
-    closed = (~subject.attention.allowed(subject.place.layer, subject.place.head)).sum(-1).tolist()
+    closed = _closed(subject)
     total = len(closed) * len(subject.attention.keys)
-    return f"{_rows(closed)}{truth_closed_cells(subject):,} of {total:,} cells are closed."
+    return f"{_rows(closed)}{sum(closed):,} of {total:,} cells are closed."
 
 
 def _rows(closed: list[int]) -> str:
@@ -196,19 +201,23 @@ def material_padding(subject: Subject) -> tuple[tuple[str, str], ...]:
     return (("tokens of this sentence", str(n)), ("padding", str(subject.arguments[0])))
 
 
+def _n_padded(subject: Subject) -> int:
+    return len(subject.attention.keys) + subject.arguments[0]
+
+
 def truth_padding(subject: Subject) -> int:
-    n = len(subject.attention.keys) + subject.arguments[0]
+    n = _n_padded(subject)
     is_padding = torch.arange(n) >= len(subject.attention.keys)
     return int(is_padding.expand(n, n).sum())
 
 
 def hint_padding(subject: Subject, answer: Reply) -> str:
-    n = len(subject.attention.keys) + subject.arguments[0]
+    n = _n_padded(subject)
     return f"Padded, the map has {n} rows and {n} columns: whole columns are closed."
 
 
 def explain_padding(subject: Subject) -> str:
-    n, padding = len(subject.attention.keys) + subject.arguments[0], subject.arguments[0]
+    n, padding = _n_padded(subject), subject.arguments[0]
     return f"{padding} columns of {n} rows are {truth_padding(subject):,} of {n * n:,} cells."
 
 

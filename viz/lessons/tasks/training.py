@@ -53,10 +53,8 @@ def _measured(subject: Subject) -> tuple[str, Tensor, float]:
 
 def truth_emerged(subject: Subject) -> int:
     _, values, least = _measured(subject)
-    result = int(roles(values, least))
-    return (
-        len(_steps(subject)) if result < 0 else _steps(subject).index(course(subject).steps[result])
-    )
+    result, steps = int(roles(values, least)), _steps(subject)
+    return len(steps) if result < 0 else steps.index(course(subject).steps[result])
 
 
 def hint_emerged(subject: Subject, answer: Reply) -> str:
@@ -70,7 +68,8 @@ def hint_emerged(subject: Subject, answer: Reply) -> str:
 
 def explain_emerged(subject: Subject) -> str:
     title, values, _ = _measured(subject)
-    option, place = options(subject)[truth_emerged(subject)], truth_emerged(subject)
+    place = truth_emerged(subject)
+    option = options(subject)[place]
     if place == len(_steps(subject)):
         return f"{title} began at {values[0]:.2f} and ended at {values[-1]:.2f}: {option}."
     began, ended = f"{values[0]:.2f}", f"{values[-1]:.2f}"
@@ -161,14 +160,11 @@ RATE_TASK = Task(
 # The loss of one word under label smoothing.
 
 
-def _losses(subject: Subject) -> Tensor:
-    """-ln p of every token at that position [V]."""
-    return (
-        -subject.recording.logits[second_least_sure(subject.recording)]
-        .cpu()
-        .double()
-        .log_softmax(-1)
-    )
+def _losses(subject: Subject) -> tuple[Tensor, int]:
+    """-ln p of every token at that position [V], and which of them is written there."""
+    at = second_least_sure(subject.recording)
+    logits = subject.recording.logits[at].cpu().double()
+    return -logits.log_softmax(-1), subject.recording.target[at].id
 
 
 def ask_smoothed_loss(subject: Subject) -> str:
@@ -180,27 +176,27 @@ def ask_smoothed_loss(subject: Subject) -> str:
 
 
 def material(subject: Subject) -> tuple[tuple[str, str], ...]:
-    losses, word = _losses(subject), subject.recording.target[second_least_sure(subject.recording)]
+    losses, token = _losses(subject)
     return (
-        ("−ln p of this word", f"{float(losses[word.id]):.3f}"),
+        ("−ln p of this word", f"{float(losses[token]):.3f}"),
         (f"−ln p, mean over all {len(losses):,} tokens", f"{float(losses.mean()):.3f}"),
     )
 
 
 def truth_smoothed_loss(subject: Subject) -> float:
-    losses, word = _losses(subject), subject.recording.target[second_least_sure(subject.recording)]
-    target = smoothed_target(word.id, len(losses), EPSILON)
+    losses, token = _losses(subject)
+    target = smoothed_target(token, len(losses), EPSILON)
     return float(cross_entropy(target, -losses))
 
 
 def plain_loss(subject: Subject) -> float:
     """-ln p of the word."""
-    word = subject.recording.target[second_least_sure(subject.recording)]
-    return float(_losses(subject)[word.id])
+    losses, token = _losses(subject)
+    return float(losses[token])
 
 
 def hint_smoothed_loss(subject: Subject, answer: Reply) -> str:
-    part = EPSILON * float(_losses(subject).mean())
+    part = EPSILON * float(_losses(subject)[0].mean())
     return f"All tokens together add {part:.3f}, the word adds {1 - EPSILON} times its own number."
 
 

@@ -1,5 +1,8 @@
 """Tasks on what a model wrote: what it was unsure of, left out, needed, or got wrong."""
 
+from collections.abc import Sequence
+from functools import partial
+
 from viz.lessons.riddles import (
     answers,
     asked_word,
@@ -69,6 +72,7 @@ LEAST_SURE_TASK = Task(
 
 # The task to name a word of the text that the translation leaves out.
 
+_OF_EVIDENCE = partial(Task, needs=("writes",), of_writing=True, of_evidence=True, of_row=False)
 LITTLE = 0.15
 """Nats below which no written word misses a word of the text, as many an article."""
 
@@ -77,8 +81,11 @@ def ask_left_out(subject: Subject) -> str:
     return "Which word of the sentence is lost in the translation?"
 
 
-def options_left_out(subject: Subject) -> tuple[str, ...]:
-    names = words_read(subject)
+def options_read(subject: Subject) -> tuple[str, ...]:
+    return _named_answers(words_read(subject))
+
+
+def _named_answers(names: Sequence[str]) -> tuple[str, ...]:
     return tuple(names[i] for i in answers(names))
 
 
@@ -99,7 +106,7 @@ def _worth(subject: Subject, number: int) -> tuple[float, str]:
 
 def hint_left_out(subject: Subject, answer: Reply) -> str:
     assert isinstance(answer, int)
-    number, name = answers(words_read(subject))[answer], options_left_out(subject)[answer]
+    number, name = answers(words_read(subject))[answer], options_read(subject)[answer]
     cost, word = _worth(subject, number)
     if cost < LITTLE:
         return f"“{name}” costs no word {LITTLE} nats either, but nothing is missing without it."
@@ -118,20 +125,16 @@ def absent_left_out(subject: Subject) -> str:
     return f"The model that is here needs “{words}” for what it writes: it leaves out nothing."
 
 
-LEFT_OUT_TASK = Task(
+LEFT_OUT_TASK = _OF_EVIDENCE(
     "left_out",
     "word",
     ask_left_out,
     truth_left_out,
     hint_left_out,
     explain_left_out,
-    options=options_left_out,
-    needs=("writes",),
+    options=options_read,
     accepts=accepts_left_out,
     absent=absent_left_out,
-    of_writing=True,
-    of_evidence=True,
-    of_row=False,
 )
 
 
@@ -143,17 +146,12 @@ def ask_needed_word(subject: Subject) -> str:
     return f"Without which word of the sentence would “{word}” lose most?"
 
 
-def options_needed_word(subject: Subject) -> tuple[str, ...]:
-    names = words_read(subject)
-    return tuple(names[i] for i in answers(names))
-
-
 def truth_needed_word(subject: Subject) -> int:
-    return options_needed_word(subject).index(needed_words(subject, asked_word(subject))[0])
+    return options_read(subject).index(needed_words(subject, asked_word(subject))[0])
 
 
 def accepts_needed_word(subject: Subject, answer: int) -> bool:
-    return options_needed_word(subject)[answer] in needed_words(subject, asked_word(subject))
+    return options_read(subject)[answer] in needed_words(subject, asked_word(subject))
 
 
 def _looked_at(subject: Subject) -> int | None:
@@ -173,7 +171,7 @@ def hint_needed_word(subject: Subject, answer: Reply) -> str:
     number = answers(words_read(subject))[answer]
     cost = float(evidence_of(subject).hidden[asked_word(subject), number])
     looks = _looked_at(subject)
-    words = options_needed_word(subject)
+    words = options_read(subject)
     at = "" if looks in (None, answer) else f" It looks most at “{words[looks or 0]}”."
     return f"Hiding “{words[answer]}” costs it {cost:.2f} nats, and another word more.{at}"
 
@@ -196,20 +194,16 @@ def absent_needed_word(subject: Subject) -> str:
     return f"No word of the sentence decides “{word}” in the model that is here."
 
 
-NEEDED_WORD_TASK = Task(
+NEEDED_WORD_TASK = _OF_EVIDENCE(
     "needed_word",
     "word",
     ask_needed_word,
     truth_needed_word,
     hint_needed_word,
     explain_needed_word,
-    options=options_needed_word,
-    needs=("writes",),
+    options=options_read,
     accepts=accepts_needed_word,
     absent=absent_needed_word,
-    of_writing=True,
-    of_evidence=True,
-    of_row=False,
     reasons=(Reason(_looked_at, says_looked_at),),
 )
 
@@ -229,7 +223,7 @@ def truth_spared(subject: Subject) -> int:
 def hint_spared(subject: Subject, answer: Reply) -> str:
     assert isinstance(answer, int)
     cost, word = _worth(subject, answers(words_read(subject))[answer])
-    name = options_left_out(subject)[answer]
+    name = options_read(subject)[answer]
     return f"Hidden, “{name}” would cost “{word}” {cost:.2f} nats, and another word less."
 
 
@@ -238,27 +232,23 @@ def explain_spared(subject: Subject) -> str:
     cost, _ = _worth(subject, answers(words_read(subject))[truth])
     words = [words_read(subject)[i] for i in evidence_of(subject).lost_words]
     lost = f"Without a trace: {', '.join(words)}." if words else "None is lost."
-    name = options_left_out(subject)[truth]
+    name = options_read(subject)[truth]
     return f"Hidden, “{name}” costs no written word more than {cost:.2f} nats. {lost}"
 
 
 def absent_spared(subject: Subject) -> str:
-    return "" if options_left_out(subject) else "This sentence has no word that could be hidden."
+    return "" if options_read(subject) else "This sentence has no word that could be hidden."
 
 
-SPARED_TASK = Task(
+SPARED_TASK = _OF_EVIDENCE(
     "spared",
     "word",
     ask_spared,
     truth_spared,
     hint_spared,
     explain_spared,
-    options=options_left_out,
-    needs=("writes",),
+    options=options_read,
     absent=absent_spared,
-    of_writing=True,
-    of_evidence=True,
-    of_row=False,
 )
 
 
@@ -270,8 +260,7 @@ def ask_wrong_word(subject: Subject) -> str:
 
 
 def options_wrong_word(subject: Subject) -> tuple[str, ...]:
-    names = written_words(subject)
-    return tuple(names[i] for i in answers(names))
+    return _named_answers(written_words(subject))
 
 
 def truth_wrong_word(subject: Subject) -> int:
@@ -305,7 +294,7 @@ def says_least_sure(subject: Subject) -> str:
     return "It was less sure of this word than of any other, but to be unsure is not to be wrong."
 
 
-WRONG_WORD_TASK = Task(
+WRONG_WORD_TASK = _OF_EVIDENCE(
     "wrong_word",
     "word",
     ask_wrong_word,
@@ -313,12 +302,8 @@ WRONG_WORD_TASK = Task(
     hint_wrong_word,
     explain_wrong_word,
     options=options_wrong_word,
-    needs=("writes",),
     accepts=accepts_wrong_word,
     absent=not_made,
-    of_writing=True,
-    of_evidence=True,
-    of_row=False,
     reasons=(Reason(_least_sure, says_least_sure),),
 )
 

@@ -29,7 +29,6 @@ from viz.state.checkpoints import open_linked, title
 from viz.state.fingerprints import known_fingerprint
 from viz.state.page import Exhibits, Page, Pane
 from viz.state.state import mend_head
-from viz.talks.stage import on_stage
 from viz.ui.changed_output import output_exhibit
 from viz.ui.controls import choose_head, choose_reading, help_of
 from viz.ui.experiment import say_unchanged
@@ -60,7 +59,7 @@ def draw(pane: Pane) -> None:
         changed(pane, both.b)
     else:
         say_unchanged(pane.screen)
-    if on_stage():  # elsewhere the header has them
+    if pane.second is None:  # else the header has them
         below(partial(draw_part, part=TEXTS), pane)
     with st.container(key="compared"):
         with st.container(key="under pictures"):
