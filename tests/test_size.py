@@ -62,7 +62,7 @@ ROOMS = {
     "viz/figures": (2_381, 12),
     "viz/lessons": (3_032, 15),
     "viz/notebook": (980, 10),
-    "viz/pages": (8_978, 37),
+    "viz/pages": (8_981, 37),
     "viz/painters": (2_501, 10),
     "viz/paper": (2_867, 15),
     "viz/run": (2_981, 12),

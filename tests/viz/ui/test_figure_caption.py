@@ -39,7 +39,10 @@ SAID = {
         "The curves show “Entropy” of this head and of the others, and the loss.",
     ),
     "./why_attention?n=50&d=128": ("with d = 128, k = 3, r = 8. At n = 50: ",),
-    "./sweep?sweep_over=sentences&sweep_sentences=3+7+2%0A4+9+5": ("Over 2 sentences.",),
+    "./sweep?sweep_over=sentences&sweep_sentences=3+7+2%0A4+9+5": (
+        "Over 2 sentences.",
+        "below 10 sentences",
+    ),
 }
 """Address, of the first picture of its page -> parts of its caption."""
 

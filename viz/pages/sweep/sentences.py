@@ -109,6 +109,8 @@ TURNS = (
     "In each row one head is off: the mean of minus the angle by which a sentence's vector turns, "
     "in degrees, and its 95 % interval by 2,000 resamples of the sentences."
 )
+FEW = 10
+FEW_SAYS = f"Resamples of so few vary too little: below {FEW} sentences the interval is too narrow."
 
 
 def choose_sentences(pane: Pane) -> None:
@@ -192,9 +194,11 @@ def sentences_of(text: str) -> tuple[str, ...]:
 
 def measured(pane: Pane) -> tuple[str, str]:
     """The unit of changes of this model's output, and what is said of them."""
+    unit, says = ("nats", SAYS) if pane.recording.vector is None else ("degrees", TURNS)
     if pane.recording.numbers:
-        return "units", CHANGES
-    return ("nats", SAYS) if pane.recording.vector is None else ("degrees", TURNS)
+        unit, says = "units", CHANGES
+    n = sum(1 for line in _text_of(pane)[1].split("\n") if line.strip())
+    return unit, f"{says} {FEW_SAYS}" if n < FEW else says
 
 
 def _others(pane: Pane) -> str:
