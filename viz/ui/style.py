@@ -50,9 +50,9 @@ _CSS = """
   html {
     --beside-save: 6.7rem; --beside-checked: 16.7rem;
     /* Linux calls none of its fonts "math"; in another, what stands below a line stands on it. */
-    --math: math, "Latin Modern Math", "STIX Two Math", "DejaVu Math TeX Gyre", serif;
+    --math-font: math, "Latin Modern Math", "STIX Two Math", "DejaVu Math TeX Gyre", serif;
   }
-  math { font-family: var(--math); }
+  math { font-family: var(--math-font); }
   :is(.st-key-save, .st-key-checked) {
     position: fixed; top: 0.6rem; right: 1.5rem; z-index: 999991; width: auto;
   }

@@ -139,8 +139,7 @@ def test_the_first_address_is_of_the_first_sentence(client: TestClient, no_model
     described = head_of(client, "/?layer=2&head=1&kind=cross&edits=head-off:cross.0.1")
     assert "head 1 of layer 2 of cross-attention" in described.says["description"]
     assert "with 1 change of the model" in described.says["description"]
-    assert head_of(client, "/nowhere").title == "Headscope"
-    assert "og:url" not in head_of(client, "/nowhere").says
+    assert head_of(client, "/nowhere").says["og:url"] == f"{HOME}/"  # it leads to the first page
 
 
 def test_a_story_gives_its_title(client: TestClient) -> None:
@@ -176,7 +175,7 @@ def test_what_is_no_utf8_is_no_fault(client: TestClient, no_model: None) -> None
     head = head_of(client, "/explore?text=%ff%fe%00%80abc&layer=%ff&%ff=%ff")
     assert "abc – Explore – Headscope" in head.title
     assert "\ufffd" in head.title
-    assert head_of(client, "/%ff%fe").title == "Headscope"
+    assert head_of(client, "/%ff%fe").title.endswith("Explore – Headscope")
 
 
 @pytest.mark.parametrize(
