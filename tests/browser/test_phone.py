@@ -363,19 +363,18 @@ LIES_ON = """(button) => {
 
 
 @pytest.mark.parametrize(
-    ("path", "picture"),
-    [("?picture=map", ".head-map"), ("", LARGE), ("", ".head-grid"), ("decode", ".search-tree")],
+    ("path", "pictures"), [("", [LARGE, ".head-grid"]), ("decode", [".search-tree"])]
 )
 def test_the_button_of_a_picture_stands_in_its_last_line(
-    phone: Page, address: str, path: str, picture: str
+    phone: Page, address: str, path: str, pictures: list[str]
 ) -> None:
     """It has no line of its own, and lies on no text."""
     visit(phone, f"{address}/{path}")
-    drawn = phone.locator(picture)
-    button = drawn.locator("+ .figure-tools .open")
-    expect(button).to_be_visible()
-    becomes(lambda: round(bottom(button) - bottom(drawn)), 0)
-    becomes(lambda: button.evaluate(LIES_ON), [])
+    for drawn in map(phone.locator, pictures):
+        button = drawn.locator("+ .figure-tools .open")
+        expect(button).to_be_visible()
+        becomes(lambda button=button, drawn=drawn: round(bottom(button) - bottom(drawn)), 0)
+        becomes(lambda button=button: button.evaluate(LIES_ON), [])
 
 
 def bottom(found: Locator) -> float:
