@@ -1,6 +1,6 @@
 """The browser's history: what the server writes into it, and where Back and Forward lead."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
@@ -22,7 +22,7 @@ def address_bar(
     title: str,
     pages: Sequence[str],
     part: str,
-    ways: tuple[str, str],
+    ways: Mapping[str, str],
     on_back: Callable[[str], None],
     key: str = "address",
 ) -> None:
@@ -47,6 +47,6 @@ def address_bar(
         "drawn": drawn,
     }
     place = {"page": page, "title": title, "pages": list(pages), "part": part}
-    place |= {"ways": list(ways)}
+    place |= {"ways": dict(ways)}
     data = pack({**header, **place}, np.zeros(0, np.uint8))
     show(ADDRESS, data, key, lambda news: on_back(news["query"]) if "query" in news else None)

@@ -135,7 +135,7 @@ function update(_, { session, number, query, n_entries, taken, asked, drawn, pag
   }
   bar.isGoing = false;
   open(JSON.stringify([page, part]));
-  setWays(...ways);
+  setWays(ways);
   if (number !== bar.written) write(query, n_entries > bar.entries && !isTyped(query));
   Object.assign(bar, { written: number, entries: n_entries });
   bar.place = place();
