@@ -343,3 +343,18 @@ def test_the_name_of_the_page_stands_beside_the_tour(phone: Page, address: str, 
     becomes(lambda: box(name)["x"] + box(name)["width"] <= box(tour)["x"], True)
     assert box(tour)["y"] < 40
     phone.set_viewport_size(PHONE)
+
+
+ON_TOP = """(node) => {
+    const { left, right, top, bottom } = node.getBoundingClientRect();
+    const under = node.getRootNode().elementFromPoint((left + right) / 2, (top + bottom) / 2);
+    return node.contains(under);
+}"""
+
+
+def test_what_an_edit_changed_is_seen_though_a_card_is_open(phone: Page, address: str) -> None:
+    two_off = "head-off:cross.1.7/head-off:cross.2.7"
+    visit(phone, f"{address}/?special=hidden&pins=q1&edits={two_off}")
+    seen = [phone.locator(".text-lines s"), phone.get_by_role("button", name="Undo")]
+    seen.append(phone.locator(".word-card .title"))
+    becomes(lambda: [each.evaluate(ON_TOP) for each in seen], [True] * 3)

@@ -41,6 +41,14 @@ def test_a_text_that_is_typed_may_have_the_letter(page: Page, address: str) -> N
     expect(field).to_have_value(re.compile("f"))
     expect(page.get_by_test_id("stHeader")).to_be_visible()
     assert not is_presented(page)
+    field.press("Enter")
+    expect(field).not_to_be_focused()
+    page.keyboard.press("Enter")  # to go on typing
+    expect(field).to_be_focused()
+    field.press("Escape")
+    expect(field).not_to_be_focused()
+    page.keyboard.press("f")
+    expect(page.get_by_test_id("stHeader")).to_be_hidden()
 
 
 def test_the_menu_presents_too_and_switches_the_key_off(page: Page, address: str) -> None:

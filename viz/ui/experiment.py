@@ -181,7 +181,8 @@ def changing(pane: Pane) -> None:
     with st.container(key="experiment", gap="xxsmall"):
         with _line():
             choose_one("A click", "tool", TOOLS, screen.tool, label_visibility="collapsed")
-            _take_back(pane)
+            _take_back()
+            proof_button(pane)
             add_edit(pane)
         with _line(key="edits"):
             if screen.edits:
@@ -241,10 +242,11 @@ def _compare(screen: Screen) -> None:
 
 def list_edits(pane: Pane) -> None:
     """The edits in force, and what takes them back. pane: what they were made of."""
+    _take_back()
     _titles(pane)
     if pane.screen.edits:
         st.button("All off", on_click=edit, args=((),), type="tertiary")
-    _take_back(pane)
+    proof_button(pane)
 
 
 def _titles(pane: Pane) -> None:
@@ -267,13 +269,12 @@ def _titles(pane: Pane) -> None:
         st.markdown(f"and {sum(map(len, groups[MOST_SHOWN:]))} more", width="content")
 
 
-def _take_back(pane: Pane) -> None:
-    """Undo, Redo, and what else there is for edits, by buttons that stay in their places."""
+def _take_back() -> None:
+    """Undo and Redo, by buttons that stay in their places: the first ones, in any window."""
     own = changes()
     look: Any = {"type": "tertiary"}
     st.button("Undo", disabled=not own.before, on_click=undo, icon=":material/undo:", **look)
     st.button("Redo", disabled=not own.undone, on_click=redo, icon=":material/redo:", **look)
-    proof_button(pane)
 
 
 def offer_edit(pane: Pane) -> None:

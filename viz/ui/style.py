@@ -149,6 +149,8 @@ _CSS = """
     position: sticky; bottom: 0; z-index: 3; background: var(--background);
     max-height: var(--drawer, 36vh); overflow: auto; scrollbar-width: thin;
   }
+  /* Above the strip of what was decided, where there is one (viz/components/address/told.js). */
+  .st-key-page [data-testid="stLayoutWrapper"]:has(> .st-key-drawer) { bottom: var(--strip, 0); }
   [data-still] [data-testid="stLayoutWrapper"]:has(> :is(.st-key-drawer, .st-key-decided)),
   [data-still] .st-key-drawer * { pointer-events: none !important; }
   [data-still] .st-key-decided > :not(:has(> .st-key-drawer)) { pointer-events: auto; }
@@ -343,7 +345,9 @@ _CSS = """
   }
   .st-key-page .text-lines > p:not(.foot) { font-size: 1.25rem; }
   @media (max-width: 640px) {
-    [data-testid="stLayoutWrapper"]:has(> .st-key-drawer) { max-height: var(--drawer-large, 36vh); }
+    [data-testid="stLayoutWrapper"]:has(> .st-key-drawer) {
+      max-height: var(--drawer-large, min(36vh, 54vh - var(--strip, 0px)));
+    }
     html { --beside-save: 2.25rem; --beside-checked: 4.3rem; }
     .st-key-save { right: 0.25rem; }
     :is(.st-key-save, .st-key-checked) button > div > [aria-hidden] { display: none; } /* arrows */
