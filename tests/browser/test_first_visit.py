@@ -129,3 +129,14 @@ def test_the_drawer_is_made_larger_and_closed(page: Page, address: str) -> None:
     expect(page.locator(".drawer-tools")).to_have_count(0)
     expect(page.locator(".word-card .title")).to_have_count(0)
     assert "pins=" not in page.url
+
+
+def test_the_first_card_is_in_plain_words(page: Page, address: str) -> None:
+    """What the picture hides is said as hidden."""
+    first_visit(page, address)
+    page.locator('.chip[data-side="target"]').filter(has_text="nicht").click()
+    plain = page.locator(".word-card .plain")
+    expect(plain).to_be_visible()
+    expect(plain).not_to_contain_text("</s>")
+    expect(page.locator(".word-card .title")).to_be_hidden()
+    assert "nats" not in re.findall(r"[a-z]+", page.evaluate(SEEN).lower())

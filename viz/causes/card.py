@@ -276,4 +276,6 @@ def _worth_why_word(pane: Pane, word: int, is_main: bool, evidence: Evidence) ->
 
 
 def _card(pane: Pane, word: int, evidence: Evidence) -> Tables:
-    return worth_tables(evidence, word, *words_of_sides(pane.recording))
+    recording, hides = pane.recording, pane.reading.special != "shown"
+    special = [it.number for it in recording.source_words if all(t.special for t in it.tokens)]
+    return worth_tables(evidence, word, *words_of_sides(recording), special if hides else ())

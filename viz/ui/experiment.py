@@ -17,7 +17,7 @@ from viz.run.line import Runner
 from viz.run.request import Answer, Request, answer
 from viz.run.work import Study, at_hand
 from viz.screen import Screen, put
-from viz.state.changing import changes, edit, exchange, redo, remove, undo
+from viz.state.changing import are_held, changes, edit, exchange, redo, remove, undo
 from viz.state.page import Page, Pane
 from viz.state.state import change, session, widget
 from viz.talks.stage import on_stage
@@ -123,6 +123,7 @@ HELP = {
     "heads": "A click on a head in the grid switches it off (head ablation), and on again.",
     "arrows": "A click on an arrow, or on a cell of the heat map, cuts it.",
 }
+HELD = "Made on an earlier sentence, and still in force."
 UNCHANGED = "Nothing is changed: this is the model as it is."
 PLACE = "What the model writes with a change stands here, below what it writes without one."
 MOST_SHOWN = 12
@@ -147,6 +148,8 @@ def experiment(pane: Pane, page: Page) -> None:
                     add_edit(pane)
                 if screen.edits:
                     _compare(screen)
+            if are_held(screen.edits):
+                show_remark(HELD, is_read_out=False)
             if screen.edits:
                 _outputs(pane)
             else:
@@ -188,6 +191,8 @@ def changing(pane: Pane) -> None:
             if screen.edits:
                 _titles(pane)
                 st.button("All off", on_click=edit, args=((),), type="tertiary")
+                if are_held(screen.edits):
+                    st.caption(HELD)
                 _compare(screen)
             elif HELP[screen.tool]:
                 st.caption(HELP[screen.tool])
