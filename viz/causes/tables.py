@@ -360,7 +360,7 @@ def worth_tables(
     heading = verdict_words(evidence, word)
     (title,), remark = (line.plain for line in heading.lines), Line(heading.foot).plain
     plain = visible(plain_verdict(evidence, word, unseen))
-    if verdict.looks_at in unseen:
+    if verdict.looks_at is not None and verdict.looks_at in unseen:
         title += f" The picture hides “{words[verdict.looks_at]}”."
     before = list(map(visible, evidence.target_words[:word]))
     rows = [row[word] for row in (evidence.hidden, evidence.cut) if row is not None]

@@ -28,7 +28,9 @@ _CSS = """
   .tables .line > div:has(.rows, .formula) { flex: 1 1 100%; }
   .tables .legend, .tables p { color: var(--dim); font-size: 0.875rem; }
   .tables p { margin: 0.2rem 0 0.6rem; font-variant-numeric: tabular-nums; }
-  .tables :is(.title, .plain) { margin: 0; color: var(--text); font-size: 1.25rem; line-height: 1.3; }
+  .tables :is(.title, .plain) {
+    margin: 0; color: var(--text); font-size: 1.25rem; line-height: 1.3;
+  }
   .tables .plain { display: var(--fewer, none); }
   .tables .title:has(+ .plain) { display: var(--more, block); }
   .tables .title + .legend { margin-top: 0.4rem; }
