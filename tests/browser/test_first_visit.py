@@ -99,7 +99,7 @@ def test_the_verdict_of_a_pinned_word_is_in_the_first_window(
     page.locator(".tokens.target .chip", has_text="nicht").click()
     page.wait_for_selector(".drawer-tools")
     at_rest(page)
-    verdict = page.locator(".word-card .title")
+    verdict = page.locator(".word-card .plain" if is_first else ".word-card .title")
     box = verdict.bounding_box()
     assert box is not None
     assert box["y"] > 0 and box["y"] + box["height"] <= height

@@ -179,9 +179,9 @@ function createLost() {
 }
 
 function sayLost({ root, lost, judges }, [sentence = "", how = "", repair = "", tip = "", address = ""]) {
-  const row = root.querySelector(".tokens.target") && [...root.querySelectorAll(".tokens.source")].at(-1);
-  if (!row || !(judges || sentence)) lost.remove();
-  else if (lost.parentElement !== row) row.append(lost);
+  const source = root.querySelector(".tokens.target") && [...root.querySelectorAll(".tokens.source")].at(-1);
+  if (!source || !(judges || sentence)) lost.remove();
+  else if (lost.parentElement !== source) source.append(lost);
   const said = JSON.stringify([sentence, address]);
   if (lost.dataset.said === said) return;
   lost.dataset.said = said;
