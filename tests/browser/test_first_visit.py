@@ -51,6 +51,7 @@ def test_few_controls_and_plain_words(page: Page, address: str, size: dict[str, 
 
 def test_more_opens_the_rest_and_is_remembered(page: Page, address: str) -> None:
     first_visit(page, address)
+    expect(page.locator(".change-offer button")).to_be_visible()  # what comes by itself, too
     few = len(controls(page)[0])
     page.get_by_role("button", name="More").click()
     expect(page.get_by_role("combobox", name="Decoding")).to_be_visible()
