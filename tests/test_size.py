@@ -69,7 +69,7 @@ ROOMS = {
     "viz/server": (2_079, 15),
     "viz/state": (2_702, 14),
     "viz/stories": (737, 4),
-    "viz/talks": (1_852, 8),
+    "viz/talks": (1_860, 8),
     "viz/ui": (4_764, 20),
     "viz/views": (1_492, 7),
 }

@@ -147,6 +147,8 @@ _PRESENT_STYLE = (
     animation: read 0.6s 8s forwards;
   }
   .present-keys kbd { background: none; color: var(--accent); font: inherit; font-weight: 600; }
+  .present-keys a { color: inherit !important; }
+  @media (hover: none) { .present-keys { animation: none; } }
   @keyframes read { to { visibility: hidden; opacity: 0; } }
 </style>
 """
@@ -174,11 +176,17 @@ def present_ways(page: Page) -> dict[str, str]:
 
 
 def _keys_of(page: Page) -> str:
-    """Say which keys there are, until one is pressed or it was read."""
+    """Say which keys there are, until one is pressed or it was read; where no key is at hand, as on
+    a phone, its words are what is pressed.
+    """
     ways = present_ways(page)
-    heads = "<kbd>h</kbd> all heads · " if "h" in ways else ""
     keys = "<kbd>f</kbd> or <kbd>Esc</kbd>" if "f" in ways else "<kbd>Esc</kbd>"
-    return f'<p class="present-keys" role="status">{heads}{keys} leads back</p>'
+    heads, back = (
+        f'<a data-state href="{html.escape(ways[name])}">{words}</a>' if name in ways else ""
+        for name, words in (("h", "all heads"), ("back", "leads back"))
+    )
+    heads = heads and f"<kbd>h</kbd> {heads} · "
+    return f'<p class="present-keys" role="status">{heads}{keys} {back}</p>'
 
 
 def offer_present() -> None:
