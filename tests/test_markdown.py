@@ -51,6 +51,7 @@ KNOWN = {
     "f'<a data-state href=\"{address}\">Open on Explore</a>'": "escaped",
     'f\'<a data-state style="{look}" href="{address}">{html.escape(text)}</a>\'': "escaped",
     "f'<a data-state data-present href=\"{there}\">{PRESENT}</a>'": "escaped",
+    "_PRESENT_STYLE + _keys_of(page)": "words of our own, and addresses, escaped",
     "f'<a data-state href=\"{address}\">Compare base and adapted</a>'": "escaped",
     "samples_body(cost_samples())": "as above",
     "chart_image(chart, current_theme(), says, share_here())": "an image, and its words escaped",

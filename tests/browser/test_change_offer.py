@@ -72,3 +72,9 @@ def test_a_word_that_moves_stays_pinned(page: Page, address: str) -> None:
     offer(page).click()
     becomes(lambda: parameter(page, "pins"), "q6")
     expect(page.locator(".word-card .title")).to_contain_text("“weil”")
+
+
+def test_it_leads_to_where_its_heads_are_seen(page: Page, address: str) -> None:
+    visit(page, f"{address}/?kind=encoder_self&layer=0&head=1")
+    offer(page).click()
+    becomes(lambda: [parameter(page, it) for it in ("kind", "layer", "head")], [None, "2", "7"])

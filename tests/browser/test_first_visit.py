@@ -51,6 +51,7 @@ def test_few_controls_and_plain_words(page: Page, address: str, size: dict[str, 
 
 def test_more_opens_the_rest_and_is_remembered(page: Page, address: str) -> None:
     first_visit(page, address)
+    expect(page.locator(".change-offer button")).to_be_visible()  # what comes by itself, too
     few = len(controls(page)[0])
     page.get_by_role("button", name="More").click()
     expect(page.get_by_role("combobox", name="Decoding")).to_be_visible()
@@ -99,7 +100,7 @@ def test_the_verdict_of_a_pinned_word_is_in_the_first_window(
     page.locator(".tokens.target .chip", has_text="nicht").click()
     page.wait_for_selector(".drawer-tools")
     at_rest(page)
-    verdict = page.locator(".word-card .title")
+    verdict = page.locator(".word-card .plain" if is_first else ".word-card .title")
     box = verdict.bounding_box()
     assert box is not None
     assert box["y"] > 0 and box["y"] + box["height"] <= height
@@ -129,3 +130,14 @@ def test_the_drawer_is_made_larger_and_closed(page: Page, address: str) -> None:
     expect(page.locator(".drawer-tools")).to_have_count(0)
     expect(page.locator(".word-card .title")).to_have_count(0)
     assert "pins=" not in page.url
+
+
+def test_the_first_card_is_in_plain_words(page: Page, address: str) -> None:
+    """What the picture hides is said as hidden."""
+    first_visit(page, address)
+    page.locator('.chip[data-side="target"]').filter(has_text="nicht").click()
+    plain = page.locator(".word-card .plain")
+    expect(plain).to_be_visible()
+    expect(plain).not_to_contain_text("</s>")
+    expect(page.locator(".word-card .title")).to_be_hidden()
+    assert "nats" not in re.findall(r"[a-z]+", page.evaluate(SEEN).lower())

@@ -393,3 +393,18 @@ def test_lines_of_buttons_are_few_and_end_together(phone: Page, address: str) ->
         return len(ends), max(ends.values()) - min(ends.values()) < 3
 
     becomes(lines, (3, True))
+
+
+ON_TOP = """(node) => {
+    const { left, right, top, bottom } = node.getBoundingClientRect();
+    const under = node.getRootNode().elementFromPoint((left + right) / 2, (top + bottom) / 2);
+    return node.contains(under);
+}"""
+
+
+def test_what_an_edit_changed_is_seen_though_a_card_is_open(phone: Page, address: str) -> None:
+    two_off = "head-off:cross.1.7/head-off:cross.2.7"
+    visit(phone, f"{address}/?special=hidden&pins=q1&edits={two_off}")
+    seen = [phone.locator(".text-lines s"), phone.get_by_role("button", name="Undo")]
+    seen.append(phone.locator(".word-card .title"))
+    becomes(lambda: [each.evaluate(ON_TOP) for each in seen], [True] * 3)

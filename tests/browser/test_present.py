@@ -41,6 +41,14 @@ def test_a_text_that_is_typed_may_have_the_letter(page: Page, address: str) -> N
     expect(field).to_have_value(re.compile("f"))
     expect(page.get_by_test_id("stHeader")).to_be_visible()
     assert not is_presented(page)
+    field.press("Enter")
+    expect(field).not_to_be_focused()
+    page.keyboard.press("Enter")  # to go on typing
+    expect(field).to_be_focused()
+    field.press("Escape")
+    expect(field).not_to_be_focused()
+    page.keyboard.press("f")
+    expect(page.get_by_test_id("stHeader")).to_be_hidden()
 
 
 def test_the_menu_presents_too_and_switches_the_key_off(page: Page, address: str) -> None:
@@ -61,3 +69,26 @@ def test_the_menu_presents_too_and_switches_the_key_off(page: Page, address: str
     painted(page)
     page.keyboard.press("Escape")
     expect(page.get_by_test_id("stHeader")).to_be_visible()
+
+
+def test_what_changes_the_sentence_is_there_and_a_key_brings_the_heads(
+    page: Page, address: str
+) -> None:
+    open_app(page, f"{address}/?role=present")
+    keys, grid = page.locator(".present-keys"), page.locator(".head-grid")
+    offer = page.get_by_role("button", name="nicht")
+    expect(keys).to_be_visible()
+    expect(offer).to_be_visible()
+    expect(grid).to_be_hidden()
+    page.keyboard.press("h")
+    expect(grid).to_be_visible()
+    expect(keys).to_be_hidden()
+    offer.click()
+    expect(page.locator(".text-lines s")).to_have_text("nicht")
+    page.keyboard.press("h")
+    expect(grid).to_be_hidden()
+
+
+def test_two_texts_that_differ_are_compared_on_a_wall_too(page: Page, address: str) -> None:
+    visit(page, f"{address}/compare?checkpoint_b=en-de-small&role=present")
+    expect(page.locator(".text-lines b").first).to_be_visible()

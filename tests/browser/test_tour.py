@@ -89,9 +89,11 @@ def test_what_it_promises_of_the_first_sentence_happens_by_its_clicks(
         page.locator(".tour .next").press("Enter")
     for name in (effect.squares, effect.outcome):
         expect(said).to_contain_text(name)
+    asks = said.inner_text()
     page.get_by_role("button", name="Experiment").click()
     grid = page.locator('.head-grid[data-tool="heads"]')
     expect(grid).to_be_visible()
+    expect(said).not_to_have_text(asks)  # what it asked for is done
     made: list[str] = []
     for (layer, head), edit in zip(effect.heads, effect.edits, strict=True):
         made.append(edit)

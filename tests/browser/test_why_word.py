@@ -186,9 +186,20 @@ def test_what_is_lost_is_said_unasked_and_moves_nothing(
     assert box["y"] + box["height"] <= before["y"] and box["x"] + box["width"] <= size["width"]
     how = line.locator(".how")
     expect(how).to_be_hidden()
-    line.get_by_role("button").click()
+    line.get_by_role("button").first.click()
     expect(how).to_be_visible()
+    line.locator(".mend").click()  # to where a word can be asked for
+    expect(page.get_by_placeholder("Must have")).to_be_visible()
     page.set_viewport_size(DESKTOP)
+
+
+def test_where_nothing_may_be_lost_no_line_stays_empty(page: Page, address: str) -> None:
+    visit(page, f"{address}/?text=It+rains.")
+    expect(page.locator(".token-rows .lost-line")).to_have_count(1)
+    rows = page.locator(".token-rows .tokens")
+    source, target = (rows.nth(i).bounding_box() for i in range(2))
+    assert source and target and target["y"] - source["y"] - source["height"] < 10
+    assert source["height"] < 1.5 * target["height"]
 
 
 def test_the_card_takes_the_place_of_the_picture_and_fills_a_wall(page: Page, address: str) -> None:

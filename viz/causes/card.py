@@ -28,7 +28,7 @@ from viz.painters.table_html import table_html
 from viz.run.previews import payload_of
 from viz.run.request import Request
 from viz.run.work import Growth, at_hand
-from viz.screen import FIRST_PAGE
+from viz.screen import FIRST_PAGE, link, put
 from viz.state.changing import add
 from viz.state.focus import pinning, rows_of_written
 from viz.state.live_preview import preview_cards
@@ -93,6 +93,8 @@ def _elements(card: Table | Tables, theme: Theme) -> Elements:
 
 # From the evidence to what stands over the tokens, and to what a picture's sentence says of it.
 
+REPAIR = ("Have it written", "On Decode: enter under Must have what the translation is to say.")
+"""The words of the link beside what is lost, and of its tip."""
 PARTED = ("moved by the encoder", "held by the prefix")
 """Verdicts on words that look at another word than they need."""
 
@@ -258,7 +260,10 @@ def signs(pane: Pane) -> Signs | None:
 def _signs(pane: Pane, evidence: Evidence) -> Signs:
     """The worth of words goes to Explore alone: other pages have pictures of other answers."""
     every = signs_of(pane.recording, evidence)
-    return every if pane.screen.page == FIRST_PAGE else replace(every, worth=None)
+    if pane.screen.page != FIRST_PAGE:
+        return replace(every, worth=None)
+    at_decode = link(put(pane.screen, page="decode"))
+    return replace(every, lost=(*every.lost, *REPAIR, at_decode)) if every.lost else every
 
 
 def _is_open(pane: Pane) -> bool:
@@ -276,4 +281,6 @@ def _worth_why_word(pane: Pane, word: int, is_main: bool, evidence: Evidence) ->
 
 
 def _card(pane: Pane, word: int, evidence: Evidence) -> Tables:
-    return worth_tables(evidence, word, *words_of_sides(pane.recording))
+    recording, hides = pane.recording, pane.reading.special != "shown"
+    special = [it.number for it in recording.source_words if all(t.special for t in it.tokens)]
+    return worth_tables(evidence, word, *words_of_sides(recording), special if hides else ())

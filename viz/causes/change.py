@@ -23,6 +23,7 @@ from viz.run.settings import is_public
 from viz.run.work import Study, at_hand
 from viz.state.changing import edit
 from viz.state.fingerprints import beside, has_mark
+from viz.state.focus import turn_to_head
 from viz.state.limits import may_seek
 from viz.state.live_preview import preview_offer
 from viz.state.page import Pane
@@ -79,11 +80,16 @@ def offer_change(pane: Pane) -> None:
     if is_sought:
         preview_offer(Offer(study, partial(_packed, last, of)))
     button = None if search is None else _button(last, of, search)
-    change_offer(of, current_theme(), button, is_sought, _take)
+    change_offer(of, current_theme(), button, is_sought, partial(_take, pane))
 
 
-def _take(edits: Any) -> None:
-    edit(map(str, edits_of(edits)))
+def _take(pane: Pane, spelled: Any) -> None:
+    """Switch them off; and where another kind of attention is open, turn to where that is seen."""
+    edits = edits_of(spelled)
+    edit(map(str, edits))
+    places = [each.at_head for each in edits]
+    if places and pane.selection.kind not in {kind for kind, *_ in places}:
+        turn_to_head(pane, *places[-1])
 
 
 def _can_change(last: Answer) -> bool:

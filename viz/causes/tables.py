@@ -1,7 +1,8 @@
 """The card of a written word: its verdict, and what each word, arrow and rung is worth to it."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import replace
+from math import exp
 
 import torch
 from torch import Tensor
@@ -290,6 +291,34 @@ def verdict_words(evidence: Evidence, word: int) -> Words:
     return Words([Line([sentence])], foot + remark)
 
 
+def plain_verdict(evidence: Evidence, word: int, unseen: Container[int] = ()) -> str:
+    """The same in the words of somebody who has never seen one.
+
+    unseen: the numbers of words of the text that the picture leaves out.
+    """
+    verdict, own = evidence.verdicts[word], f"“{evidence.target_words[word]}”"
+    if verdict.needs is None:
+        return f"{own} needs no single word: without any one of them it is about as likely."
+    is_held = verdict.kind == "held by the prefix"
+    needed = (evidence.target_words if is_held else evidence.source_words)[verdict.needs]
+    says = f"{own} needs “{needed}”{', written before it' if is_held else ''}: "
+    says += f"without that it is {_times(verdict.nats)} times less likely."
+    if verdict.looks_at in (verdict.needs, *verdict.also) and not is_held:
+        return f"{says} It looks there, too."
+    if verdict.looks_at is None:
+        return says
+    if verdict.looks_at in unseen:
+        return f"{says} It looks at a special token, which the picture hides."
+    return f"{says} It looks at “{evidence.source_words[verdict.looks_at]}”."
+
+
+def _times(nats: float) -> str:
+    times = exp(round(nats, 2))  # as viz/components/kit/worth.js says it beside the picture
+    if times >= 10**6:
+        return "over a million"
+    return number(times, 1) if times < 10 else f"{float(f'{times:.3g}'):,.0f}"
+
+
 def _without(evidence: Evidence, word: int) -> list[Span]:
     """Say what is left where no word of the text is seen, and so what all of them give."""
     assert evidence.without_source is not None and evidence.source_gives is not None
@@ -314,18 +343,26 @@ Origins = Sequence[Mapping[str, str]]
 
 
 def worth_tables(
-    evidence: Evidence, word: int, of_source: Origins = (), of_target: Origins = ()
+    evidence: Evidence,
+    word: int,
+    of_source: Origins = (),
+    of_target: Origins = (),
+    unseen: Container[int] = (),
 ) -> Tables:
     """A table of the text's words, and one of those written before it, where there are any; above
     them the verdict.
 
     word: its number among those that are written. of_source, of_target: the tokens of each word.
+    unseen: the numbers of words of the text that the picture beside it leaves out.
     """
     verdict, own = evidence.verdicts[word], visible(evidence.target_words[word])
+    words = list(map(visible, evidence.source_words))
     heading = verdict_words(evidence, word)
     (title,), remark = (line.plain for line in heading.lines), Line(heading.foot).plain
+    plain = visible(plain_verdict(evidence, word, unseen))
+    if verdict.looks_at is not None and verdict.looks_at in unseen:
+        title += f" The picture hides “{words[verdict.looks_at]}”."
     before = list(map(visible, evidence.target_words[:word]))
-    words = list(map(visible, evidence.source_words))
     rows = [row[word] for row in (evidence.hidden, evidence.cut) if row is not None]
     held = None if evidence.prefix is None or not word else evidence.prefix[word, :word]
     costs = [*rows, *([] if held is None else [held])]
@@ -346,7 +383,7 @@ def worth_tables(
         f"The cost of each word to “{own}”.",
     )
     if held is None:
-        return Tables([[source]], legend, title, remark)
+        return Tables([[source]], legend, title, remark, plain)
     needs = [verdict.needs] if verdict.kind == "held by the prefix" else []
     prefix = Table(
         f"What “{own}” needs of what is written before it",
@@ -355,7 +392,7 @@ def worth_tables(
         title="Written before it",
         foot=WORTH_TABLES_FOOT,
     )
-    return Tables([[source], [prefix]], legend, title, remark)
+    return Tables([[source], [prefix]], legend, title, remark, plain)
 
 
 def _columns_worth_tables(words: Sequence[str], origins: Origins) -> list[Column]:

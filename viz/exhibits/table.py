@@ -182,6 +182,8 @@ class Tables:
     """A sentence above all of them, in large type."""
     remark: str = ""
     """A line below that, in small type."""
+    plain: str = ""
+    """The title in words that need no card, for a first visit: there it takes the title's place."""
 
     def __iter__(self) -> Iterator[Table]:
         return (table for line in self.lines for table in line)

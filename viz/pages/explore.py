@@ -190,6 +190,7 @@ PAGE = Page(
     draw,
     exhibits=_exhibits,
     stands_alone=True,
+    presented=offer_change,
     has_card=True,
     edits="made",
     subject="What each attention head of a Transformer looks at",

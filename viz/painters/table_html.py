@@ -28,7 +28,11 @@ _CSS = """
   .tables .line > div:has(.rows, .formula) { flex: 1 1 100%; }
   .tables .legend, .tables p { color: var(--dim); font-size: 0.875rem; }
   .tables p { margin: 0.2rem 0 0.6rem; font-variant-numeric: tabular-nums; }
-  .tables .title { margin: 0; color: var(--text); font-size: 1.25rem; line-height: 1.3; }
+  .tables :is(.title, .plain) {
+    margin: 0; color: var(--text); font-size: 1.25rem; line-height: 1.3;
+  }
+  .tables .plain { display: var(--fewer, none); }
+  .tables .title:has(+ .plain) { display: var(--more, block); }
   .tables .title + .legend { margin-top: 0.4rem; }
   .tables p b { color: var(--text); font-weight: 600; }
   .tables .ramp { display: inline-block; width: 7rem; height: 0.7rem; margin: 0 0.4rem;
@@ -203,11 +207,15 @@ def table_body(content: Table | Tables, theme: Theme) -> str:
         f'<div class="line">{"".join(map(_table, line))}</div>' for line in tables.lines
     )
     legend = "" if tables.legend is None else _legend(tables.legend, theme)
-    title, remark = (
+    title, plain, remark = (
         f'<p class="{name}">{html.escape(text)}</p>' if text else ""
-        for name, text in (("title", tables.title), ("remark", tables.remark))
+        for name, text in (
+            ("title", tables.title),
+            ("plain", tables.plain),
+            ("remark", tables.remark),
+        )
     )
-    return f'<div class="tables">{title}{remark}{legend}{lines}</div>'
+    return f'<div class="tables">{title}{plain}{remark}{legend}{lines}</div>'
 
 
 def samples_body(samples: Sequence[Cell]) -> str:

@@ -4,7 +4,7 @@ Otherwise the Screen is right, and is written into it: a choice is an entry of t
 history, a link to another page is one that Streamlit has made already.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from urllib.parse import parse_qsl
 
@@ -32,7 +32,7 @@ def open_page(page: str) -> None:
     state.screen = choose(state.screen, page=page)
 
 
-def write_address(pages: Sequence[str], part: str, ways: tuple[str, str] = ("", "")) -> None:
+def write_address(pages: Sequence[str], part: str, ways: Mapping[str, str] | None = None) -> None:
     """Let the address say what is chosen. pages: all that there are; part, ways: see
     `address_bar`.
     """
@@ -59,7 +59,7 @@ def write_address(pages: Sequence[str], part: str, ways: tuple[str, str] = ("", 
         title=PAGES[page].title,
         pages=[_path(each) for each in pages],
         part=part,
-        ways=ways,
+        ways=ways or {},
         on_back=_go_back,
     )
 

@@ -34,6 +34,8 @@ class Changes:
     """The last text that was whole, as the edits name it; None as above."""
     gone: tuple[Screen, str] | None = None
     """The sentence on edits that went, and the screen that it stands on."""
+    held: tuple[str, ...] = ()
+    """The edits that stayed in force when another sentence was entered."""
 
 
 @dataclass(frozen=True)
@@ -85,6 +87,11 @@ def switch_off(heads: Iterable[tuple[str, int, int]]) -> None:
     edit(each for each in now if each in wanted or not each.startswith("head-off:"))
     for each in wanted:
         edit([*session().screen.edits, each])
+
+
+def are_held(edits: tuple[str, ...]) -> bool:
+    """Tell whether just these were in force already when the sentence was entered."""
+    return bool(edits) and changes().held == edits
 
 
 def heads_off(edits: Iterable[str] | None = None) -> list[tuple[str, int, int]]:
@@ -163,8 +170,11 @@ def say_dropped() -> None:
         note(f"{' '.join(own.dropped)} It was dropped.")
         own.dropped = []
     before, own.drawn = own.drawn, screen
-    if before is not None and before.checkpoint == screen.checkpoint and _went(before, screen):
-        _let_go(before.edits, "With the sentence before went")
+    if before is not None and before.checkpoint == screen.checkpoint:
+        if _went(before, screen):
+            _let_go(before.edits, "With the sentence before went")
+        if before.text != screen.text:
+            own.held = screen.edits
     if own.gone is not None and own.gone[0] != screen:
         own.gone = None
     if own.gone is not None:

@@ -183,6 +183,8 @@ class Page:
     """Return its exhibits by name, the main one first; some grow with a study."""
     stands_alone: bool = False
     """True: its main picture stands alone on a wall and on phones, where it has only one."""
+    presented: Callable[[Pane], None] | None = None
+    """Draws what stands above that picture, where no talk is given."""
     has_card: bool = False
     """True: it has a place for the card of a pinned word; else that stands below the page."""
     card: Callable[[Pane], None] | None = None

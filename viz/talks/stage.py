@@ -2,7 +2,6 @@
 
 import html
 from collections import OrderedDict
-from collections.abc import Callable
 from dataclasses import asdict, replace
 from functools import partial
 from typing import Any
@@ -87,7 +86,7 @@ STAGE_STYLE = (
   .st-key-page > .stElementContainer:empty,
   [data-testid="stLayoutWrapper"]:has(.st-key-tokens):not(:has(.st-key-page)) { display: none; }
   .st-key-page [data-testid="stLayoutWrapper"]:has(.stButtonGroup, .stNumberInput,
-  .stDownloadButton):not(:has(.stBidiComponent, .printed, iframe, table, .stDataFrame)) {
+  .stDownloadButton):not(:has(.stBidiComponent, .printed, iframe, table, .stDataFrame, .contents)) {
     display: none;
   }
   .st-key-page :is(p, th, td, figcaption, .stHtml div, .stHtml span, .stHtml small) {
@@ -115,7 +114,6 @@ _KEYS = (
     "<kbd>b</kbd> black <kbd>q</kbd> link on the wall <kbd>d</kbd> dark</p>"
 )
 _STYLES = {"stage": STAGE_STYLE, "audience": AUDIENCE_STYLE, "presenter": PRESENTER_STYLE}
-_STYLES["present"] = STAGE_STYLE
 
 
 def on_stage() -> bool:
@@ -137,6 +135,24 @@ _without_key: OrderedDict[str, None] = OrderedDict()
 MOST_BROWSERS = 10_000
 KEY_HELP = "f presents the screen and leads back, as Escape does"
 PRESENT = "Present this screen"
+_PRESENT_STYLE = (
+    STAGE_STYLE
+    + """
+<style>
+  .stElementContainer:has(> * > .present-keys) { position: absolute; }
+  .present-keys {
+    position: fixed; z-index: 1; bottom: 0.6rem; inset-inline-end: 0.6rem; margin: 0;
+    padding: 0.2rem 0.8rem; border: 1px solid var(--grid); border-radius: 8px;
+    background: var(--surface); color: var(--text); font-size: 1rem;
+    animation: read 0.6s 8s forwards;
+  }
+  .present-keys kbd { background: none; color: var(--accent); font: inherit; font-weight: 600; }
+  .present-keys a { color: inherit !important; }
+  @media (hover: none) { .present-keys { animation: none; } }
+  @keyframes read { to { visibility: hidden; opacity: 0; } }
+</style>
+"""
+)
 
 
 def is_presented() -> bool:
@@ -144,14 +160,33 @@ def is_presented() -> bool:
     return session().screen.role == "present"
 
 
-def present_ways() -> tuple[str, str]:
-    """The links of the key that presents the screen, and of what leads back; empty for none."""
+def present_ways(page: Page) -> dict[str, str]:
+    """The links of the keys of one screen for a wall: "f" presents it, "back" is where it came
+    from, "h" brings the heads or the picture, where both are the page's. Empty for none.
+    """
     screen = session().screen
     if screen.role not in (None, "present"):  # a talk has keys of its own
-        return "", ""
+        return {}
     there, back = (link(replace(screen, role=role)) for role in ("present", None))
-    key = there if this_browser() not in _without_key else ""
-    return key, back if is_presented() else ""
+    ways = {"f": there} if this_browser() not in _without_key else {}
+    if not is_presented():
+        return ways
+    heads = link(replace(screen, tool=_other_tool(screen)))
+    return ways | {"back": back} | ({"h": heads} if page.edits == "made" else {})
+
+
+def _keys_of(page: Page) -> str:
+    """Say which keys there are, until one is pressed or it was read; where no key is at hand, as on
+    a phone, its words are what is pressed.
+    """
+    ways = present_ways(page)
+    keys = "<kbd>f</kbd> or <kbd>Esc</kbd>" if "f" in ways else "<kbd>Esc</kbd>"
+    heads, back = (
+        f'<a data-state href="{html.escape(ways[name])}">{words}</a>' if name in ways else ""
+        for name, words in (("h", "all heads"), ("back", "leads back"))
+    )
+    heads = heads and f"<kbd>h</kbd> {heads} · "
+    return f'<p class="present-keys" role="status">{heads}{keys} {back}</p>'
 
 
 def offer_present() -> None:
@@ -170,18 +205,16 @@ def _switch_key(is_on: bool) -> None:
         _without_key.popitem(last=False)
 
 
-def open_scene(ask: Callable[[], None]) -> bool:
+def open_scene(page: Page) -> bool:
     """In a talk, draw what stands above the page, and hear its keys. Returns whether the page is
     to be drawn below: on the presenter's window notes, time and the next scene take its place.
-
-    ask: draws what the scene asks, for the presenter.
     """
     screen = session().screen
     story = story_of(screen.story)
     if screen.role is None:
         return True
     if is_presented():
-        st.html(_STYLES[screen.role])
+        st.html(_PRESENT_STYLE + _keys_of(page))
         return True
     if story is None:
         why = why_not(screen.story)
@@ -201,7 +234,7 @@ def open_scene(ask: Callable[[], None]) -> bool:
         words, beside = st.columns([6, 5], gap="large")
         with words:
             _scene(story, number, scene)
-            ask()
+            _ask_presenter(page)
             notes = as_html(scene.notes) or "<p>This scene has no notes.</p>"
             draw_words(f'<section class="notes" aria-label="Notes">{notes}</section>')
             st.html(_KEYS)
@@ -300,7 +333,7 @@ def is_asked(pane: Pane) -> bool:
     return guess is False
 
 
-def ask_presenter(page: Page) -> None:
+def _ask_presenter(page: Page) -> None:
     """Draw the question on the presenter's window, without its picture."""
     screen = session().screen
     story = story_of(screen.story)

@@ -17,7 +17,7 @@ from viz.run.line import Runner
 from viz.run.request import Answer, Request, answer
 from viz.run.work import Study, at_hand
 from viz.screen import Screen, put
-from viz.state.changing import changes, edit, exchange, redo, remove, undo
+from viz.state.changing import are_held, changes, edit, exchange, redo, remove, undo
 from viz.state.page import Page, Pane
 from viz.state.state import change, session, widget
 from viz.talks.stage import on_stage
@@ -123,6 +123,7 @@ HELP = {
     "heads": "A click on a head in the grid switches it off (head ablation), and on again.",
     "arrows": "A click on an arrow, or on a cell of the heat map, cuts it.",
 }
+HELD = "Made on an earlier sentence, and still in force."
 UNCHANGED = "Nothing is changed: this is the model as it is."
 PLACE = "What the model writes with a change stands here, below what it writes without one."
 MOST_SHOWN = 12
@@ -147,6 +148,8 @@ def experiment(pane: Pane, page: Page) -> None:
                     add_edit(pane)
                 if screen.edits:
                     _compare(screen)
+            if are_held(screen.edits):
+                show_remark(HELD, is_read_out=False)
             if screen.edits:
                 _outputs(pane)
             else:
@@ -181,12 +184,15 @@ def changing(pane: Pane) -> None:
     with st.container(key="experiment", gap="xxsmall"):
         with _line():
             choose_one("A click", "tool", TOOLS, screen.tool, label_visibility="collapsed")
-            _take_back(pane)
+            _take_back()
+            proof_button(pane)
             add_edit(pane)
         with _line(key="edits"):
             if screen.edits:
                 _titles(pane)
                 st.button("All off", on_click=edit, args=((),), type="tertiary")
+                if are_held(screen.edits):
+                    st.caption(HELD)
                 _compare(screen)
             elif HELP[screen.tool]:
                 st.caption(HELP[screen.tool])
@@ -241,10 +247,11 @@ def _compare(screen: Screen) -> None:
 
 def list_edits(pane: Pane) -> None:
     """The edits in force, and what takes them back. pane: what they were made of."""
+    _take_back()
     _titles(pane)
     if pane.screen.edits:
         st.button("All off", on_click=edit, args=((),), type="tertiary")
-    _take_back(pane)
+    proof_button(pane)
 
 
 def _titles(pane: Pane) -> None:
@@ -267,13 +274,12 @@ def _titles(pane: Pane) -> None:
         st.markdown(f"and {sum(map(len, groups[MOST_SHOWN:]))} more", width="content")
 
 
-def _take_back(pane: Pane) -> None:
-    """Undo, Redo, and what else there is for edits, by buttons that stay in their places."""
+def _take_back() -> None:
+    """Undo and Redo, by buttons that stay in their places: the first ones, in any window."""
     own = changes()
     look: Any = {"type": "tertiary"}
     st.button("Undo", disabled=not own.before, on_click=undo, icon=":material/undo:", **look)
     st.button("Redo", disabled=not own.undone, on_click=redo, icon=":material/redo:", **look)
-    proof_button(pane)
 
 
 def offer_edit(pane: Pane) -> None:

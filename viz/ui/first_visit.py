@@ -1,7 +1,7 @@
 """A first visit to Explore: few controls, until *More* opens the others, which a browser remembers.
 
 All of them are drawn; a style puts them out of sight. So *More* opens them at once, and the server
-need not know who has been here before (viz/components/address/kept.js).
+need not know who has been here before (viz/components/kit/kept.js).
 """
 
 from dataclasses import replace

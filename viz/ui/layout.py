@@ -43,7 +43,7 @@ from viz.state.page import (
 from viz.state.requests import is_usual, request_of_page
 from viz.state.state import current_theme, fail, mend, mend_head, note, session, warn
 from viz.stories.reading import shipped_stories
-from viz.talks.stage import ask_presenter, is_asked, on_stage, open_scene, present_ways
+from viz.talks.stage import is_asked, is_presented, on_stage, open_scene, present_ways
 from viz.talks.stories import Dropped
 from viz.talks.story import tell_story
 from viz.talks.story_drafts import keep_draft
@@ -137,11 +137,11 @@ def _draw_timed(page: Page, pages: list[str]) -> None:
     if drawing.theme != current_theme().name:
         st.rerun()  # what is outside of this fragment, too
     name_weights()
-    write_address(pages, (session().screen.story or "") if page.tells else "", present_ways())
+    write_address(pages, (session().screen.story or "") if page.tells else "", present_ways(page))
     state, failed = session(), f"{page.title} could not be drawn"
     sentence, drawing.failed = drawing.failed, None
     try:
-        if not open_scene(partial(ask_presenter, page)):
+        if not open_scene(page):
             return
         here = st.container(key="here", gap=None)
         _say_here(page, here)
@@ -282,6 +282,8 @@ def _arrange(page: Page, pane: Pane) -> None:
     exhibits = page.exhibits(pane) if page.stands_alone and on_stage() else {}
     main = [name for name, exhibit in exhibits.items() if exhibit.is_main]
     alone = exhibits[main[0]] if len(main) == 1 else None
+    if alone is not None and is_presented() and page.presented is not None:
+        page.presented(pane)
     if isinstance(alone, Exhibit) and isinstance(alone.content, PictureAt):
         show_exhibit(alone, main[0])
     elif isinstance(alone, Growth):

@@ -29,7 +29,7 @@ from viz.state.checkpoints import caption_of
 from viz.state.live_preview import preview
 from viz.state.page import Drawing, Exhibits, Pane
 from viz.state.state import current_theme, note, session
-from viz.talks.stage import on_wall
+from viz.talks.stage import is_presented, on_wall
 from viz.theme import Theme, theme
 from viz.ui.progress import grow, is_written
 from viz.ui.save_menu import is_menu_open, offer_figures, offer_file
@@ -85,7 +85,7 @@ def share_here() -> float:
 
 def is_printed() -> bool:
     """Tell whether charts are images here, without Plotly's code."""
-    return on_wall() and not missing("paper")
+    return on_wall() and not is_presented() and not missing("paper")
 
 
 def is_here(exhibit: Exhibit | Growth[Any]) -> bool:
@@ -96,6 +96,12 @@ def is_here(exhibit: Exhibit | Growth[Any]) -> bool:
 def below(draw: Callable[[Pane], object], pane: Pane) -> None:
     """Draw what stands below the main exhibits: not on a wall."""
     if not on_wall():
+        draw(pane)
+
+
+def outside_talks(draw: Callable[[Pane], object], pane: Pane) -> None:
+    """Draw what a scene of a talk has words of its own for: elsewhere it stands on a wall, too."""
+    if is_presented() or not on_wall():
         draw(pane)
 
 

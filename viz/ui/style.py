@@ -44,6 +44,10 @@ _CSS = """
   [data-testid="stMarkdownContainer"] :is(p, li), [data-testid="stHtml"] :is(td, th, p, h1) {
     unicode-bidi: plaintext;
   }
+  /* What was done is said at the foot of the window: above it the menus open. */
+  [data-testid="stToastContainer"] {
+    top: auto !important; bottom: calc(var(--strip, 0px) + 1rem);
+  }
   /* A name that is too long says so. */
   .stSelectbox input { text-overflow: ellipsis; }
   /* In the line of the navigation: it takes no place from the pictures. */
@@ -154,6 +158,8 @@ _CSS = """
     position: sticky; bottom: 0; z-index: 3; background: var(--background);
     max-height: var(--drawer, 36vh); overflow: auto; scrollbar-width: thin;
   }
+  /* Above the strip of what was decided, where there is one (viz/components/address/told.js). */
+  .st-key-page [data-testid="stLayoutWrapper"]:has(> .st-key-drawer) { bottom: var(--strip, 0); }
   [data-still] [data-testid="stLayoutWrapper"]:has(> :is(.st-key-drawer, .st-key-decided)),
   [data-still] .st-key-drawer * { pointer-events: none !important; }
   [data-still] .st-key-decided > :not(:has(> .st-key-drawer)) { pointer-events: auto; }
@@ -319,6 +325,10 @@ _CSS = """
       display: none;
     }
   }
+  /* In a low window the picture keeps the larger part of it. */
+  @media (max-height: 560px) {
+    [data-testid="stLayoutWrapper"]:has(> .st-key-drawer) { max-height: var(--drawer-large, 26vh); }
+  }
   /* A low window has the line of the model beside the sentence. */
   @media (max-height: 560px) and (min-width: 600px) {
     div:has(> .st-key-here) {
@@ -350,9 +360,14 @@ _CSS = """
   }
   .st-key-page .text-lines > p:not(.foot) { font-size: 1.25rem; }
   @media (max-width: 640px) {
-    [data-testid="stLayoutWrapper"]:has(> .st-key-drawer) { max-height: var(--drawer-large, 36vh); }
+    [data-testid="stLayoutWrapper"]:has(> .st-key-drawer) {
+      max-height: var(--drawer-large, min(36vh, 54vh - var(--strip, 0px)));
+    }
     html { --beside-save: 2.25rem; --beside-checked: 4.3rem; }
     .st-key-save { right: 0.25rem; }
+    /* What a page shows has two lines there; Explore's line is one. */
+    html:not([data-tour="known"]) [data-testid="stMain"]:not(:has(.more-button))
+    div:has(> .st-key-here) { min-height: 3.2rem; }
     :is(.st-key-save, .st-key-checked) button > div > [aria-hidden] { display: none; } /* arrows */
     [data-testid="stMainBlockContainer"] { padding: 4.2rem 0.75rem 2rem; }
     /* The page's name has room beside the tour and the line of the model. */

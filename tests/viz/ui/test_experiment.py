@@ -14,6 +14,7 @@ from transformer.checkpoint import Checkpoint
 from transformer.edits import Edit, edit_kinds, of_any_text
 from transformer.edits.edit import NUMBERS
 from viz.state import changing
+from viz.ui.experiment import HELD
 
 __all__ = ["folder"]
 
@@ -59,12 +60,18 @@ def test_edits_are_taken_back_and_made_again(copied: Path) -> None:
     assert not said(app)
 
 
+def says_held(app: AppTest) -> bool:
+    return any(HELD in each.proto.body for each in app.get("html"))
+
+
 def test_what_goes_with_its_sentence_is_said_and_comes_back_by_undo(copied: Path) -> None:
     """Whoever kept a repair and typed on had the rows of the old sentence forced on the new one."""
     of_word = "hide:source.1"
     app = start(text="3 7 2 9", edits=f"{of_word}/{HEAD}")
+    assert not says_held(app)
     next(each for each in app.text_input if each.label == "Sentence").set_value("4 7 2 9").run()
     assert screen(app).edits == (HEAD,)
+    assert says_held(app)
     assert "Undo" in " ".join(each.value for each in app.info)
     press(app, "Undo")
     assert screen(app).edits == (of_word, HEAD) and screen(app).text == "4 7 2 9"

@@ -1,6 +1,6 @@
 """The browser's history: what the server writes into it, and where Back and Forward lead."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
@@ -22,7 +22,7 @@ def address_bar(
     title: str,
     pages: Sequence[str],
     part: str,
-    ways: tuple[str, str],
+    ways: Mapping[str, str],
     on_back: Callable[[str], None],
     key: str = "address",
 ) -> None:
@@ -34,9 +34,9 @@ def address_bar(
     is written. asked: the query that the browser had when it asked. drawn: the name of the theme
     that pages are drawn in; where another is shown the browser asks for a run. page: the last part
     of the path, of these pages; title: the page's, for its tab; part: what of it is open. Another
-    page or part begins at its top, unless by Back or Forward. ways: the link of the key that
-    presents the screen, and the one that leads back from there; empty for none. on_back: called
-    before the script runs with a query that somebody went to and that was not taken.
+    page or part begins at its top, unless by Back or Forward. ways: the links of the keys of
+    one screen for a wall, see viz/talks/stage.py. on_back: called before the script runs with a
+    query that somebody went to and that was not taken.
     """
     header = {
         "number": number,
@@ -47,6 +47,5 @@ def address_bar(
         "drawn": drawn,
     }
     place = {"page": page, "title": title, "pages": list(pages), "part": part}
-    place |= {"ways": list(ways)}
-    data = pack({**header, **place}, np.zeros(0, np.uint8))
+    data = pack({**header, **place, "ways": dict(ways)}, np.zeros(0, np.uint8))
     show(ADDRESS, data, key, lambda news: on_back(news["query"]) if "query" in news else None)

@@ -2,6 +2,7 @@
 // is on every page: so the focus of a page that opens, its header, its theme and what is read out are looked after here.
 
 import { forgetAhead, hasPart, showAhead } from "./ahead.js";
+import { watchKept } from "../kit/kept.js";
 import { mounted } from "../kit/mounted.js";
 import { hasModifier } from "../kit/roving.js";
 import { TYPED } from "../kit/preview.js";
@@ -12,7 +13,6 @@ import { watchHeader } from "./header_line.js";
 import { watchOpened } from "./opened.js";
 import { setWays, watchPresent } from "./present.js";
 import { watchPresses } from "./pressed.js";
-import { watchKept } from "./kept.js";
 import { isNews } from "./theme.js";
 import { watchTold } from "./told.js";
 
@@ -135,7 +135,7 @@ function update(_, { session, number, query, n_entries, taken, asked, drawn, pag
   }
   bar.isGoing = false;
   open(JSON.stringify([page, part]));
-  setWays(...ways);
+  setWays(ways);
   if (number !== bar.written) write(query, n_entries > bar.entries && !isTyped(query));
   Object.assign(bar, { written: number, entries: n_entries });
   bar.place = place();

@@ -1,5 +1,6 @@
 // The key f presents the screen, in all of the window; f, Escape and the end of the full screen lead
-// back. The server says where either leads, and nothing where somebody has switched the key off.
+// back, h brings the heads. The server says where each leads, and nothing where somebody has switched
+// the key off.
 
 import { isTyped } from "../kit/keyed.js";
 import { hasModifier } from "../kit/roving.js";
@@ -10,8 +11,10 @@ const OPENED = "[role=listbox], [role=menu], [role=dialog]"; // letters choose i
 
 const PINNED = ".drawer-tools a"; // closes the card of the pinned word, wherever the keyboard is
 
-// key: the link of the key f, "" for none; back: where a screen that is presented came from.
-const ways = { key: "", back: "" };
+const KEYS = ".present-keys"; // says which there are, until one is pressed
+
+// Links: f and h of these keys, back to where a screen that is presented came from; none that is not there.
+let ways = {};
 
 export function watchPresent() {
   window.addEventListener("keydown", press);
@@ -19,17 +22,20 @@ export function watchPresent() {
   document.addEventListener("fullscreenchange", () => document.fullscreenElement || leave());
 }
 
-export function setWays(key, back) {
-  Object.assign(ways, { key, back });
+export function setWays(links) {
+  ways = links;
 }
 
 function press(event) {
+  document.querySelector(KEYS)?.remove();
   if (event.defaultPrevented || event.repeat || event.isComposing || hasModifier(event)) return;
   if (isTyped(event) || isOpened(event)) return;
-  if (event.key === "Escape") {
+  const key = event.key.toLowerCase();
+  if (key === "escape") {
     if (ways.back) leave();
     else document.querySelector(PINNED)?.click();
-  } else if (event.key.toLowerCase() === "f" && ways.key) turn();
+  } else if (key === "f" && ways.f) turn();
+  else if (key === "h" && ways.h) follow(ways.h);
 }
 
 // A list of Streamlit's is one that has opened; words of a picture are a list, too, which has no letters.
@@ -41,7 +47,7 @@ function isOpened(event) {
 function turn() {
   if (ways.back) return leave();
   fill();
-  follow(ways.key);
+  follow(ways.f);
 }
 
 // Where a browser does not allow it, the page is as large as its window.
@@ -52,7 +58,7 @@ function fill() {
 function leave() {
   const { back } = ways;
   if (!back) return;
-  Object.assign(ways, { key: "", back: "" }); // until the server has drawn it
+  ways = {}; // until the server has drawn it
   if (document.fullscreenElement) document.exitFullscreen();
   follow(back);
 }

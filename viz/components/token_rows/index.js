@@ -13,6 +13,7 @@ import {
   setWordPiece,
 } from "../kit/page.js";
 import { rove, takeKey } from "../kit/roving.js";
+import { follow } from "../kit/scene.js";
 import { showLarge } from "../kit/sight.js";
 import { accepts, tell } from "../kit/sync.js";
 import { unpack } from "../kit/unpack.js";
@@ -168,8 +169,8 @@ function explain({ root, key }) {
   key.title = names.map((name) => SIGNS[name]).join("; ");
 }
 
-// What left no trace, in a line above the target; a click says how that is known. Where it may come, the
-// line has its place before: the page below keeps its own.
+// What left no trace, at the end of the source, or in a line below it where that has no room; a click says
+// how that is known. Where it may come it has its place before: the page below keeps its own.
 function createLost() {
   const node = element("div", "lost-line");
   node.setAttribute("role", "status");
@@ -177,12 +178,13 @@ function createLost() {
   return node;
 }
 
-function sayLost({ root, lost, judges }, [sentence = "", how = ""]) {
-  const first = root.querySelector(".tokens.target")?.previousElementSibling;
-  if (!first || !(judges || sentence)) lost.remove();
-  else if (lost.nextElementSibling !== first) first.before(lost);
-  if (lost.dataset.sentence === sentence) return;
-  lost.dataset.sentence = sentence;
+function sayLost({ root, lost, judges }, [sentence = "", how = "", repair = "", tip = "", address = ""]) {
+  const source = root.querySelector(".tokens.target") && [...root.querySelectorAll(".tokens.source")].at(-1);
+  if (!source || !(judges || sentence)) lost.remove();
+  else if (lost.parentElement !== source) source.append(lost);
+  const said = JSON.stringify([sentence, address]);
+  if (lost.dataset.said === said) return;
+  lost.dataset.said = said;
   const button = element("button", "dim");
   button.type = "button";
   button.title = how;
@@ -190,7 +192,9 @@ function sayLost({ root, lost, judges }, [sentence = "", how = ""]) {
   button.append(element("span", "sample lost"), element("span", "what", sentence), element("span", "how", how));
   button.onclick = () => button.setAttribute("aria-expanded", String(lost.classList.toggle("open")));
   lost.classList.remove("open");
-  lost.replaceChildren(...(sentence ? [button] : []));
+  const mend = element("button", "mend", repair);
+  Object.assign(mend, { type: "button", title: tip, onclick: () => follow(address) });
+  lost.replaceChildren(...(sentence ? [button] : []), ...(address ? [mend] : []));
 }
 
 // With Shift the token is meant as a key, where it is a query, too.

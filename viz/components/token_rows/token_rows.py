@@ -122,7 +122,8 @@ class Signs:
     marks: Sequence[Mark] = ()
     worth: Worth | None = None
     lost: tuple[str, ...] = ()
-    """The sentence that says what left no trace, and the one that says how that is known."""
+    """The sentence that says what left no trace, and the one that says how that is known; then the
+    words of a link to what may be done about it, their tip, and its address, where there is one."""
 
     def data(self) -> dict[str, Any]:
         """Return them as the browser has them."""

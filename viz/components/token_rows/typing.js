@@ -9,6 +9,7 @@ import { aimed, tried } from "./clicks.js";
 import { seek } from "./seeking.js";
 import { wished } from "./wish.js";
 
+const FIELD = 'input[aria-label="Sentence"]';
 const REST = 500; // ms after the last letter until it is entered
 const LATE = 300; // ms in which a page that was sent is surely drawn
 const LONGEST = 400; // ms that Enter waits for a preview that is on its way
@@ -24,7 +25,7 @@ export function followTyping() {
     [document, "focusin", ({ target }) => isField(target) && (typing.before = target.value)],
     [document, "input", (event) => typed(typing, event)],
     [document, "compositionend", (event) => typed(typing, event)],
-    [document, "keydown", (event) => isField(event.target) && event.key === "Enter" && entered(typing, event)],
+    [document, "keydown", (event) => pressed(typing, event)],
     [document, "focusout", ({ target }) => isField(target) && left(typing)],
     [window, "popstate", () => wentBack(typing)],
     [window, DROPPED_EVENT, () => askLater(typing, LATE)],
@@ -65,7 +66,21 @@ function listen(typing, address) {
 }
 
 function isField(node) {
-  return node instanceof HTMLInputElement && node.getAttribute("aria-label") === "Sentence";
+  return node instanceof HTMLInputElement && node.matches(FIELD);
+}
+
+// Enter and Escape lead out of the field, where keys are those of the page, and Enter back into it. On
+// a phone its keyboard goes with it.
+function pressed(typing, event) {
+  const { key, target, isTrusted, isComposing } = event;
+  if (isField(target) && key === "Enter") entered(typing, event);
+  else if (isField(target) && key === "Escape" && !isComposing) leave(target);
+  else if (target === document.body && key === "Enter" && isTrusted) document.querySelector(FIELD)?.focus();
+}
+
+// Once Streamlit has heard of the key. Tab goes on from the field all the same.
+function leave(field) {
+  setTimeout(() => field.blur());
 }
 
 function typed(typing, { target, isComposing, isTrusted = true }) {
@@ -91,7 +106,9 @@ function entered(typing, event) {
   const { target, isTrusted, isComposing } = event;
   Object.assign(typing, { isEntered: true, before: target.value });
   window[TYPED] = isTrusted || typing.isHeld ? null : target.value;
-  if (isTrusted && !isComposing && typing.answer) hold(typing, event);
+  if (!isTrusted || isComposing) return;
+  if (typing.answer) hold(typing, event);
+  else leave(target);
 }
 
 // What was pasted and entered in one go is on its way already, and would wait for Streamlit, whose run
@@ -106,6 +123,7 @@ async function hold(typing, event) {
   typing.isHeld = true;
   pressEnter(field);
   typing.isHeld = false;
+  leave(field);
 }
 
 // Whoever leaves the field has entered it; what is chosen elsewhere, previews on their way do not know.

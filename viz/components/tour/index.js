@@ -1,13 +1,16 @@
 // What the app is, in one line, and the tour: a panel beside what it points at, which is ringed.
 
+import { isKept, keep } from "../kit/kept.js";
 import { mounted } from "../kit/mounted.js";
 import { applyPalette, element } from "../kit/page.js";
 import { onCards } from "../kit/word_cards.js";
 import { restPointer } from "../kit/resting.js";
 import { takeKey } from "../kit/roving.js";
-import { isKnown, setKnown, takeStart } from "./known.js";
 import { placeOf } from "./places.js";
 import { bringIntoSight, stand } from "./standing.js";
+
+const KNOWN = "tour"; // seen, or its line closed
+const START = "#tour";
 
 // Not a picture: nobody copies it as a figure.
 export default mounted("tour", create, update);
@@ -82,15 +85,22 @@ function update(tour, { palette, line, steps, links, begins }) {
 }
 
 function showLine({ root }) {
-  root.classList.toggle("known", isKnown());
+  root.classList.toggle("known", isKept(KNOWN));
 }
 
 function askedFor(tour) {
   if (tour.steps.length && window.top === window && takeStart()) begin(tour);
 }
 
+// Whether the address asks for the tour; it is asked once.
+function takeStart() {
+  if (location.hash !== START) return false;
+  history.replaceState(history.state, "", location.pathname + location.search);
+  return true;
+}
+
 function forget(tour) {
-  setKnown();
+  keep(KNOWN, true);
   showLine(tour);
   tour.start.focus();
 }
@@ -154,10 +164,10 @@ function goTo(href) {
   own.remove();
 }
 
-// What is pointed at may move, and be drawn anew.
+// What is pointed at may move, be drawn anew, and be done: then the step goes on with what it brought.
 function follow(tour) {
   if (tour.at < 0) return;
-  if (!tour.place.node?.isConnected) say(tour);
+  if (placeOf(tour.steps[tour.at].place).node !== tour.place.node) say(tour);
   stand(tour.panel, tour.ring, tour.place.node);
   tour.frame = requestAnimationFrame(() => follow(tour));
 }
@@ -171,7 +181,7 @@ function end(tour) {
   for (const node of [tour.panel, tour.ring]) {
     if (node.isConnected) node.hidePopover();
   }
-  setKnown();
+  keep(KNOWN, true);
   showLine(tour);
   if (held && tour.root.isConnected) (tour.from?.checkVisibility() ? tour.from : tour.start).focus();
 }

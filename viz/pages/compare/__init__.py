@@ -37,7 +37,7 @@ from viz.ui.picture import choose_picture, large, metric_texts, view_exhibit, vi
 from viz.ui.save_menu import offer_figures
 from viz.ui.saving import edited as all_edits
 from viz.ui.saving import known_as
-from viz.ui.showing import below, columns, show, show_with_files
+from viz.ui.showing import below, columns, outside_talks, show, show_with_files
 
 OF_ONE = ("inside", "why")
 """Pictures of one head or word, which aren't compared."""
@@ -60,7 +60,7 @@ def draw(pane: Pane) -> None:
     else:
         say_unchanged(pane.screen)
     if pane.second is None:  # else the header has them
-        below(partial(draw_part, part=TEXTS), pane)
+        outside_talks(partial(draw_part, part=TEXTS), pane)
     with st.container(key="compared"):
         with st.container(key="under pictures"):
             below(_above_pictures, pane)

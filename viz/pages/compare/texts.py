@@ -16,7 +16,7 @@ from viz.state.page import Exhibits, Pane
 from viz.state.state import warn
 from viz.ui.parts import Part
 from viz.ui.progress import whole
-from viz.ui.showing import show
+from viz.ui.showing import show_words
 
 NAME, TITLE = "texts", "What both write"
 MOST_PAIRS = 3
@@ -80,8 +80,9 @@ def _draw(pane: Pane) -> None:
                 whole(each.study, st.empty(), NAME)
     except Refusal as reason:
         warn(str(reason))
-    for name, exhibit in texts_at_hand(pane).items():
-        show(exhibit, name)
+    for exhibit in texts_at_hand(pane).values():
+        assert isinstance(exhibit.content, Words)
+        show_words(exhibit.content)  # on a wall, too, where only what is main would stand
 
 
 TEXTS = Part(TITLE, texts, draw=_draw)

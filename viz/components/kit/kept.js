@@ -1,6 +1,6 @@
-// What a browser remembers of its person: a button with data-keeps switches it, under this name, and
-// the page's style says what it changes (html[data-...="known"]). viz/server/waiting.html sets it
-// before anything is drawn.
+// What a browser remembers of its person, as that the tour was seen: a button with data-keeps switches it,
+// under this name, and the page's style says what it changes (html[data-...="known"]).
+// viz/server/waiting.html sets it before anything is drawn.
 
 const STORED = "headscope-";
 const KNOWN = "known";
@@ -12,11 +12,11 @@ export function watchKept() {
   });
 }
 
-function isKept(name) {
+export function isKept(name) {
   return document.documentElement.dataset[name] === KNOWN;
 }
 
-function keep(name, isOn) {
+export function keep(name, isOn) {
   const { dataset } = document.documentElement;
   if (isOn) dataset[name] = KNOWN;
   else delete dataset[name];
