@@ -1,0 +1,83 @@
+// Changes of a model for one run, as data: spelled as everywhere ("head-off:cross.2.3"), a kind
+// each.
+
+// name -> of: the numbers of its place; what it does, one of: heads(change, z), z being what a head
+// gives for a query [d_head]; scores(change, scores) of a query [K]; closes: place -> the kinds of
+// attention in which nobody sees the word. All as transformer/edits has them.
+export const KINDS = {
+  "head-off": { of: ["layer", "head"], heads: (change, z) => z.fill(0) },
+  cut: {
+    of: ["layer", "head", "query", "key"],
+    scores: ({ key }, scores) => {
+      if (key < scores.length) scores[key] = -Infinity;
+    },
+  },
+  hide: { of: ["word"], closes: { source: ["encoder_self", "cross"] } },
+  "cut-word": { of: ["word"], closes: { cross: ["cross"] } },
+};
+
+// A spelled change -> { text, kind, place, layer, head, query, key, word }, those that its kind
+// has.
+export function changeOf(text) {
+  const [name, rest = ""] = text.split(":", 2);
+  const kind = KINDS[name];
+  if (!kind) {
+    const names = Object.keys(KINDS).join(", ");
+    throw new Error(`“${text}” is no change that is made without a server: these are ${names}.`);
+  }
+  const [place, ...numbers] = rest.split(".");
+  if (numbers.length !== kind.of.length || !numbers.every((each) => /^\d{1,9}$/.test(each))) {
+    const spelling = `${name}:PLACE.${kind.of.join(".").toUpperCase()}`;
+    throw new Error(`“${text}” is not a change: write ${spelling}.`);
+  }
+  const named = kind.of.map((number, i) => [number, Number(numbers[i])]);
+  return { text, kind, place, ...Object.fromEntries(named) };
+}
+
+// The changes of a run, ready for a model. spelled: their texts. config: "model" of config.json.
+// words: the positions of each word of the source. Returns { closed: kind of attention -> positions
+// of the source that nobody sees, heads: "kind.layer" -> head -> changes, read: what the encoder
+// runs under, spelled }.
+export function changesOf(spelled, config, words) {
+  const changes = spelled.map(changeOf);
+  const closed = { encoder_self: new Set(), cross: new Set() };
+  const heads = new Map();
+  for (const change of changes) {
+    check(change, config, words);
+    if (change.kind.closes) {
+      for (const kind of change.kind.closes[change.place]) {
+        for (const position of words[change.word]) closed[kind].add(position);
+      }
+      continue;
+    }
+    const layer = `${change.place}.${change.layer}`;
+    if (!heads.has(layer)) heads.set(layer, new Map());
+    const own = heads.get(layer);
+    own.set(change.head, [...(own.get(change.head) ?? []), change]);
+  }
+  const inEncoder = ({ kind, place }) =>
+    place === "encoder_self" || kind.closes?.[place].includes("encoder_self");
+  return { closed, heads, read: changes.filter(inEncoder).map(({ text }) => text).join(" ") };
+}
+
+// Of what is not there, as `check_edits` of transformer/editing has it.
+function check(change, config, words) {
+  const layers = {
+    encoder_self: config.n_encoder_layers,
+    decoder_self: config.n_decoder_layers,
+    cross: config.n_decoder_layers,
+  };
+  const places = Object.keys(change.kind.closes ?? layers);
+  if (!places.includes(change.place)) {
+    throw new Error(`${change.text}: there is no ${change.place} here, but ${places.join(", ")}.`);
+  }
+  const n_source = words.flat().length;
+  const limits = { layer: layers[change.place], head: config.n_heads, word: words.length };
+  if (change.place === "encoder_self") limits.query = n_source;
+  if (change.place !== "decoder_self") limits.key = n_source;
+  for (const number of change.kind.of) {
+    if (change[number] < (limits[number] ?? Infinity)) continue;
+    const those = `there are ${limits[number]}, counted from 0`;
+    throw new Error(`${change.text}: there is no ${number} ${change[number]} here; ${those}.`);
+  }
+}
