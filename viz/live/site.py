@@ -23,7 +23,7 @@ from transformer.files.foreign_text import write_whole
 from transformer.refusal import Refusal, quoted
 from viz.components.head_grid.head_grid import HeadGrid
 from viz.components.head_view.head_view import HeadView
-from viz.components.kit.browser import bundle, digest, palette, unpack
+from viz.components.kit.browser import Component, bundle, digest
 from viz.components.token_rows.token_rows import TITLES, TokenRows
 from viz.edit_words import edit_text
 from viz.labels import kind_title
@@ -102,7 +102,7 @@ def not_read(checkpoint: Checkpoint) -> str:
     """Why the engine cannot run a checkpoint, as the end of a sentence; empty: it can."""
     config = checkpoint.config
     is_ours = (Path(checkpoint.path) / "model.safetensors").is_file()
-    if not is_ours or checkpoint.about.family.name != "encoder_decoder":
+    if not is_ours or checkpoint.family.name != "encoder_decoder":
         return "the page's engine runs encoder-decoders that were trained here"
     usual = {
         "norm_order": "post",
@@ -138,12 +138,12 @@ def _model(
         n_bytes += len(content)
         if one_file:
             elements[f"file-{name}-{what}"] = b64encode(content).decode()
-            parts[what] = f"file-{name}-{what}"
+            parts[what] = {"element": f"file-{name}-{what}"}
         else:
             parts[what] = _parts(name, file, content, files)
     first = about.examples[0]
     recording = record(checkpoint, first, decode(checkpoint, first, METHODS[0]).target)
-    usual = default_method(about.family.reads)
+    usual = default_method(checkpoint.family.reads)
     methods = sorted(METHODS, key=lambda each: each != usual)
     return {
         "name": name,
@@ -186,8 +186,7 @@ def _page(
 ) -> bytes:
     first = checkpoints[0]
     examples = [_example(first, text) for text in first.about.examples]
-    heads, recorded = _drawn(first, examples)
-    components = {each.component.name: each.component for each in _shown(first)}
+    components = {name: Component(name) for name in models[0]["tables"]["themes"]["light"]["heads"]}
     content = {
         "models": models,
         "words": words,
@@ -196,15 +195,8 @@ def _page(
         "opening": sorted(PICTURE),
         "edits": _edit_texts(examples[0][1]),
         "components": {name: {"html": it.html, "css": it.css} for name, it in components.items()},
-        "themes": {
-            theme.name: {
-                "palette": palette(theme),
-                "variables": theme.variables,
-                "heads": heads[theme.name],
-            }
-            for theme in (LIGHT, DARK)
-        },
-        "recorded": recorded,
+        "variables": {theme.name: theme.variables for theme in (LIGHT, DARK)},
+        "recorded": [_recorded(first, *each) for each in examples],
     }
     worker = f"({bundle(HERE / 'page' / 'worker.js').script})(self);"
     draws = ",\n".join(f"{json.dumps(name)}: {it.script}" for name, it in components.items())
@@ -286,44 +278,29 @@ def _example(checkpoint: Checkpoint, text: str) -> Example:
     return text, record(checkpoint, text, decoding.target), decoding
 
 
-def _drawn(
-    checkpoint: Checkpoint, examples: Sequence[Example]
-) -> tuple[dict[str, Any], list[dict[str, Any]]]:
-    """Theme -> picture -> what is put around its payload; and the pictures of the examples."""
-    heads: dict[str, dict[str, Any]] = {theme.name: {} for theme in (LIGHT, DARK)}
-    recorded = []
-    for text, recording, decoding in examples:
-        pictures = {}
-        for each in _shown(checkpoint):
-            name = each.component.name
-            payload = each.payload(recording, decoding)
-            if name in ("token_rows", "head_grid", "head_view"):
-                pictures[name] = {
-                    "payload": b64encode(payload).decode(),
-                    "nonce": digest(payload),
-                }
-            for theme in (LIGHT, DARK):
-                needed = {"head": 0} if name == "head_view" else {}
-                heads[theme.name][name] = unpack(each.data(payload, theme, **needed))[0]
-        recorded.append(
-            {
-                "checkpoint": checkpoint.name,
-                "text": text,
-                "pictures": pictures,
-                "output": checkpoint.tokenizer.decode([it.id for it in decoding.target]),
-                "target": None,
-            }
-        )
-    return heads, recorded
+def _recorded(
+    checkpoint: Checkpoint, text: str, recording: Recording, decoding: Decoding
+) -> dict[str, Any]:
+    pictures = {}
+    for each in _shown(checkpoint):
+        payload = each.payload(recording, decoding)
+        packed = {"payload": b64encode(payload).decode(), "nonce": digest(payload)}
+        pictures[each.component.name] = packed
+    return {
+        "checkpoint": checkpoint.name,
+        "text": text,
+        "pictures": pictures,
+        "output": checkpoint.tokenizer.decode([it.id for it in decoding.target]),
+    }
 
 
 def _shown(checkpoint: Checkpoint) -> list[Any]:
-    """The pictures of the page, as they open."""
+    """The pictures of a first visit."""
     about = checkpoint.about
     kind, layer, _ = about.opens_at or ("cross", 0, 0)
     reading = Reading(words=True, special=about.special or "shown")
     return [
-        TokenRows(TITLES[about.family.reads]),
+        TokenRows(TITLES[checkpoint.family.reads]),
         HeadGrid(("encoder_self", "decoder_self", "cross"), reading),
         HeadView(kind, layer, reading),
     ]

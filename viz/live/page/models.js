@@ -77,12 +77,9 @@ const isSparing = () => {
   return window.innerWidth < NARROW || saveData || effectiveType !== "4g" || downlink < SLOW;
 };
 
-// In one file the parts of a file are an element's text, which is given away: it is as large as the file.
-function textOf(parts) {
-  if (typeof parts !== "string") return parts;
-  const element = document.getElementById(parts);
-  const text = element.textContent.trim();
-  return text;
+// A file in the page: its text in base64, or the element that holds it.
+function textOf(file) {
+  return file.element ? document.getElementById(file.element).textContent.trim() : file;
 }
 
 const mb = (bytes) => (bytes / 1e6).toFixed(bytes < 1e7 ? 1 : 0);

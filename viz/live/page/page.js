@@ -16,7 +16,8 @@ const FIRST = 3; // pictures that are seen at once; the others are drawn a frame
 
 // draws: name -> a component's drawing code. code: the worker's. content: what Python says of all of it.
 export default function live(draws, code, content) {
-  const { models, words, components, themes, recorded, edits: templates, opening } = content;
+  const { models, words, components, recorded, edits: templates, opening } = content;
+  const { themes } = models[0].tables; // of all models the same
   const screens = createScreen(content);
   const names = new Map(models.map((model) => [model.name, model]));
   const at = (id) => document.getElementById(id);
@@ -75,15 +76,16 @@ export default function live(draws, code, content) {
     const large = LARGE[it.picture];
     const list = it.page === "explore" ? [...PAGES.explore, large] : PAGES.decode;
     if (it.page === "explore" && it.pins.length) list.push("word_card");
-    const reading = { words: it.isWords, special: it.special };
+    const { kind, layer, head, isWords: asWords } = it;
+    const reading = { words: asWords, special: it.special };
     const of = {
-      token_rows: { words: it.isWords },
-      head_grid: reading,
-      head_view: { ...reading, kind: it.kind, layer: it.layer },
-      head_map: { ...reading, kind: it.kind, layer: it.layer, head: it.head },
-      cell_steps: { kind: it.kind, layer: it.layer, head: it.head, cell: it.cell, words: it.isWords },
-      search_tree: { words: it.isWords },
-      decode_player: { layer: it.layer, head: it.mean ? null : it.head, words: it.isWords },
+      token_rows: { asWords },
+      head_grid: { reading },
+      head_view: { kind, layer, reading },
+      head_map: { kind, layer, head, reading },
+      cell_steps: { kind, layer, head, cell: it.cell, asWords },
+      search_tree: { asWords },
+      decode_player: { layer, head: it.mean ? null : head, asWords },
       word_card: { theme },
     };
     return list.filter((name) => name in components).map((name) => [name, of[name]]);
@@ -363,7 +365,7 @@ export default function live(draws, code, content) {
 
   function paint() {
     theme = matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light";
-    document.documentElement.style.cssText = `${themes[theme].variables}; color-scheme: ${theme}`;
+    document.documentElement.style.cssText = `${content.variables[theme]}; color-scheme: ${theme}`;
     document.body.style.background = themes[theme].palette.background;
     if (page.shown.size) showAll(chosen());
   }
@@ -409,7 +411,8 @@ export default function live(draws, code, content) {
     models: models.map(({ name }) => name),
     answer: async (text, { method, checkpoint = loads.openOne() ?? chosen().model.name, edits = [], prefix = [] } = {}) => {
       await loads.whenOpen(checkpoint);
-      return send({ text, method: method ?? names.get(checkpoint).methods[0][0], edits, prefix });
+      const { maps, shapes, ...answer } = await send({ text, method: method ?? names.get(checkpoint).methods[0][0], edits, prefix });
+      return { ...answer, weights: (kind, layer) => ({ values: maps[kind][layer], shape: shapes[kind] }) };
     },
   };
 
