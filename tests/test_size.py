@@ -33,8 +33,8 @@ NAMED = 8
 
 ROOMS = {
     "app.py": (54, 1),
-    "transformer": (2_598, 20),
-    "transformer/analysis": (5_027, 19),
+    "transformer": (2_601, 20),
+    "transformer/analysis": (5_031, 19),
     "transformer/causes": (3_507, 12),
     "transformer/commands": (1_764, 10),
     "transformer/corpus": (4_313, 19),
@@ -54,14 +54,14 @@ ROOMS = {
     "transformer/training": (4_635, 25),
     "transformer/two_models": (684, 3),
     "transformer/watch": (6_106, 23),
-    "viz": (2_955, 18),
+    "viz": (2_965, 18),
     "viz/causes": (2_182, 10),
     "viz/commands": (225, 2),
-    "viz/components": (16_879, 184),
+    "viz/components": (16_886, 184),
     "viz/exhibits": (809, 4),
     "viz/figures": (2_381, 12),
     "viz/lessons": (3_042, 15),
-    "viz/live": (1_246, 9),
+    "viz/live": (2_467, 20),
     "viz/notebook": (980, 10),
     "viz/pages": (8_962, 37),
     "viz/painters": (2_500, 10),
@@ -77,7 +77,7 @@ ROOMS = {
 """Lines and files of each room, of Python and JavaScript: the brake. Lines are a cost, and a house
 is ground fine as easily as it grows. Who raises a number changes this table in the same commit, by
 `python -m tests.house --write`, and says why in its body."""
-FILES, MEDIAN = 485, 150
+FILES, MEDIAN = 487, 150
 """The most files of Python of the product, and the least lines of the median one: one function a
 file made 1,028 files of 73 lines, of which nobody could see how they hang together."""
 SLACK = 0.02

@@ -2,7 +2,7 @@
 // records its heads. B rows, S source, T target, D d_model, V vocabulary, H heads, Q queries, K
 // keys.
 
-import { changesOf } from "./changes.js";
+import { actsOn, changesOf } from "./changes.js";
 import { attendHead } from "./plain.js";
 import { openWeights, tensor } from "./weights.js";
 
@@ -288,7 +288,7 @@ function change(model, changed, row, query, { open, n_all }) {
   const { config: { max_len }, floats, places, rooms, d_head, scale } = model;
   const size = 4 * d_head;
   for (const [head, changes] of changed) {
-    const here = changes.filter((each) => each.query === undefined || each.query === query);
+    const here = actsOn(changes, query);
     const rescored = here.filter(({ kind }) => kind.scores);
     const by = head * size;
     const own = { ...row, q: row.q + by, k: row.k + by, v: row.v + by, y: row.y + by };
