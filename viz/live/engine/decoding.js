@@ -194,14 +194,17 @@ function noted({ trail, ...search }, open, rows, ranked, going, ended) {
   };
   const last = [...going, ...ended];
   const nodes = new Map(last.map((each) => [each, note(each, ranked.indexOf(each))]));
-  const worst = last.length ? nodes.get(last.reduce((a, b) => (isBelow(b, a) ? b : a))) : null;
+  const worst = last.reduce((a, b) => (isBelow(b, a) ? b : a));
+  const by = nodes.get(worst);
   ranked.forEach((each, rank) => {
     if (nodes.has(each) || isNoted(trail, open[each.parent].node, each.id)) return;
-    drop(trail, note(each, rank), "beam", worst);
+    const node = note(each, rank);
+    if (each.total <= worst.total) drop(trail, node, "beam", by);
+    else drop(trail, node, "group"); // an end beyond the best of the step, as Python has it
   });
   const goneOn = new Set(last.map(({ parent }) => parent));
   open.forEach(({ node }, i) => {
-    if (node && !goneOn.has(i)) drop(trail, node, "continuations", worst);
+    if (node && !goneOn.has(i)) drop(trail, node, "continuations", by);
   });
   const grown = (each) => grow(open[each.parent], rows[each.parent], each, nodes.get(each));
   return new Map(last.map((each) => [each, grown(each)]));

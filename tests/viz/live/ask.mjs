@@ -1,0 +1,50 @@
+// Asks the browser's engine in Node. Standard input: { engine, checkpoint: folders, isPlain, cases };
+// a case: { call, ... }, and groups: ids, joined -> the positions of each word. Standard output: what
+// each call gives, as JSON; arrays of numbers are base64 of f32.
+
+import { readFileSync } from "node:fs";
+import { pathToFileURL } from "node:url";
+
+const { engine, checkpoint, isPlain, cases } = JSON.parse(readFileSync(0, "utf-8"));
+const module = (name) => import(pathToFileURL(`${engine}/${name}.js`));
+const { answer, evidence, openCheckpoint, sourceOf, textOf } = await module("answer");
+
+const buffer = (file) => {
+  const bytes = readFileSync(file);
+  return bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.length);
+};
+const base64 = (array) => Buffer.from(array.buffer, array.byteOffset, array.byteLength).toString("base64");
+
+let groups = {};
+const open = openCheckpoint({
+  config: JSON.parse(readFileSync(`${checkpoint}/config.json`, "utf-8")),
+  files: {
+    model: buffer(`${checkpoint}/model.safetensors`),
+    tokenizer: buffer(`${checkpoint}/tokenizer.model`),
+    kernel: isPlain ? null : new WebAssembly.Module(readFileSync(`${engine}/kernel.wasm`)),
+  },
+  groups: (tokens) => groups[tokens.map(({ id }) => id).join()] ?? tokens.map((_, i) => [i]),
+});
+
+const CALLS = {
+  answer: (asked) => {
+    const { weights, ...result } = answer(open, asked);
+    const layers = { encoder_self: "n_encoder_layers", decoder_self: "n_decoder_layers", cross: "n_decoder_layers" };
+    const of = (kind, n) => Array.from({ length: n }, (_, layer) => base64(weights(kind, layer)));
+    const sizes = Object.entries(layers).map(([kind, n]) => [kind, open.config.model[n]]);
+    return { ...result, weights: Object.fromEntries(sizes.map(([kind, n]) => [kind, of(kind, n)])) };
+  },
+  ids: ({ text }) => sourceOf(open, text),
+  text: ({ ids }) => textOf(open, ids),
+  evidence: (asked) => evidence(open, asked),
+};
+
+const results = cases.map(({ call, groups: own = {}, ...asked }) => {
+  groups = own;
+  try {
+    return CALLS[call](asked);
+  } catch (error) {
+    return { error: error.message };
+  }
+});
+process.stdout.write(JSON.stringify(results));

@@ -1,0 +1,146 @@
+"""The browser's engine in Node, and what it says other than Python does."""
+
+import json
+import subprocess
+from base64 import b64decode
+from collections.abc import Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from tests.node import node
+from transformer import decode, load_checkpoint, record
+from transformer.checkpoint import Checkpoint
+from transformer.decoding import Decoding
+from transformer.token import Token
+from transformer.words import word_groups
+
+ROOT = Path(__file__).parents[3]
+ENGINE = ROOT / "viz" / "live" / "engine"
+LOG_PROB, WEIGHT = 1e-4, 2e-5
+"""The largest differences that are no fault: both count in 32 bits, in another order."""
+KERNELS = (False, True)
+"""Whether JavaScript multiplies by itself."""
+
+
+@cache
+def checkpoint_of(name: str) -> Checkpoint:
+    return load_checkpoint(ROOT / "checkpoints" / name)
+
+
+def ask(
+    name: str, cases: Sequence[Mapping[str, Any]], is_plain: bool = False, engine: Path = ENGINE
+) -> list[Any]:
+    """Return what the engine gives for each case, of the checkpoint of this name."""
+    folder = str(ROOT / "checkpoints" / name)
+    asked = {"engine": str(engine), "checkpoint": folder, "isPlain": is_plain, "cases": cases}
+    command = [node(), str(Path(__file__).with_name("ask.mjs"))]
+    done = subprocess.run(
+        command, input=json.dumps(asked), capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    results: list[Any] = json.loads(done.stdout)
+    return results
+
+
+def groups_of(*sides: Sequence[Token]) -> dict[str, Any]:
+    """The words of texts, by their ids: the engine is told of them."""
+    return {",".join(str(each.id) for each in tokens): word_groups(tokens) for tokens in sides}
+
+
+def differences(name: str, cases: Sequence[Mapping[str, Any]], **where: Any) -> list[str]:
+    """Answer each case in both, and return what differs, a line each.
+
+    A case has the arguments of `answer`: text, method, options, changes and prefix.
+    """
+    checkpoint, expected, asked = checkpoint_of(name), [], []
+    for case in cases:
+        made = {"edits": case.get("changes", ()), "prefix": case.get("prefix", ())}
+        options = case.get("options", {})
+        decoding = decode(checkpoint, case["text"], case["method"], **made, **options)
+        expected.append(decoding)
+        asked.append({"call": "answer", **case, "groups": groups_of(decoding.source)})
+    found: list[str] = []
+    for case, decoding, given in zip(cases, expected, ask(name, asked, **where), strict=True):
+        lines = [given["error"]] if "error" in given else _differing(checkpoint, case, decoding, given)
+        found += [f"{case}: {line}" for line in lines]
+    return found
+
+
+def _differing(
+    checkpoint: Checkpoint, case: Mapping[str, Any], decoding: Decoding, given: Any
+) -> list[str]:
+    pairs = {
+        "source": (given["sourceIds"], [token.id for token in decoding.source]),
+        "target": (given["targetIds"], [token.id for token in decoding.target]),
+        "text": (given["text"], decoding.text),
+        "pieces": (_pieces(given["target"]), _pieces(map(vars, decoding.target))),
+        "end": (given["isEnded"], decoding.is_ended),
+        "hypotheses": (_ids(given["hypotheses"]), _ids(map(vars, decoding.hypotheses))),
+        "leaves": (given["tree"]["leaves"], list(decoding.search.leaves)),
+    }
+    bad = [f"{what}: {own} for {other}" for what, (own, other) in pairs.items() if own != other]
+    if bad:
+        return bad
+    recording = record(checkpoint, case["text"], decoding.target, case.get("changes", ()))
+    numbers = _numbers(given, decoding)
+    bad = [f"{what}: {own} for {other}" for what, own, other in numbers if _far(own, other)]
+    for kind, layers in given["weights"].items():
+        for layer, packed in enumerate(layers):
+            own = recording.attentions[kind].weights(layer).numpy()
+            weights = np.frombuffer(b64decode(packed), np.float32).reshape(own.shape)
+            far = float(np.abs(weights - own).max())
+            bad += [f"weights of {kind} L{layer}: {far:.2g} apart"] * (not far <= WEIGHT)
+    return bad + _tree(given["tree"]["nodes"], decoding)
+
+
+def _pieces(tokens: Any) -> list[tuple[Any, ...]]:
+    return [tuple(token[name] for name in ("id", "piece", "special", "unknown")) for token in tokens]
+
+
+def _ids(hypotheses: Any) -> list[list[int]]:
+    return [list(each["ids"]) for each in hypotheses]
+
+
+def _far(own: float, other: float) -> bool:
+    return not abs(own - other) <= LOG_PROB  # what is not a number is far, too
+
+
+def _numbers(given: Any, decoding: Decoding) -> list[tuple[str, float, float]]:
+    """Name, own and Python's, of the numbers of hypotheses and steps."""
+    numbers = []
+    for own, other in zip(given["hypotheses"], decoding.hypotheses, strict=True):
+        numbers += [("score", own["score"], other.score), ("sum", own["logProb"], other.log_prob)]
+    for i, (step, other) in enumerate(zip(given["steps"], decoding.steps, strict=True)):
+        best = {each["id"]: each["prob"] for each in step["candidates"]}
+        numbers += [
+            (f"step {i}", step["prob"], other.chosen.prob),
+            (f"rest of {i}", step["rest"], other.rest),
+            (f"entropy of {i}", step["entropy"], other.entropy),
+            *((f"beside {i}", best.get(it.token.id, np.nan), it.prob) for it in other.candidates),
+        ]
+    return numbers
+
+
+def _tree(nodes: Sequence[Any], decoding: Decoding) -> list[str]:
+    """The nodes that are not those of Python's search, in their order."""
+    bad = [] if len(nodes) == len(decoding.search.nodes) else ["the trees have not as many nodes"]
+    for i, (own, other) in enumerate(zip(nodes, decoding.search.nodes, strict=False)):
+        dropped = other.dropped and vars(other.dropped)
+        facts = {
+            "parent": other.parent,
+            "token": other.token and other.token.id,
+            "rank": other.rank,
+            "isForced": other.is_forced,
+            "hypothesis": other.hypothesis,
+        }
+        bad += [f"node {i}, {name}: {own[name]}" for name in facts if own[name] != facts[name]]
+        numbers = [(own["logProb"], other.log_prob), (own["score"]["total"], other.score.total)]
+        why = own["dropped"] or {}
+        if dropped and why and dropped["score"] is not None and why["score"] is not None:
+            numbers.append((why.pop("score"), dropped.pop("score")))
+        bad += [f"node {i}: {a} for {b}" for a, b in numbers if _far(a, b)]
+        bad += [f"node {i}: {why} for {dropped}"] * (dict(why) != dict(dropped or {}))
+    return bad
