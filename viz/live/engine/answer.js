@@ -6,6 +6,7 @@
 // id); textOf(open, ids). What a person can mend is thrown as an Error of one sentence.
 
 import { openCache, kept } from "./cache.js";
+import { openCells } from "./changes.js";
 import { decode, stepsOf } from "./decoding.js";
 import { openModel, record, start } from "./model.js";
 import { decodeText, encode, openTokenizer, tokenOf } from "./tokenizer.js";
@@ -28,9 +29,9 @@ export function openCheckpoint({ config, files, groups = everyToken }) {
 
 const everyToken = (tokens) => tokens.map((_, position) => [position]);
 
-// asked: { text, method, options, changes, prefix }, all but text may be left out. method: "beam" or
-// "greedy"; options: { beam_size, length_penalty, max_len, ... }; changes: spelled as in addresses,
-// ["head-off:cross.2.3"]; prefix: ids that the target begins with. Returns {
+// asked: { text, method, options, changes, prefix }; without all but its text it is of the usual
+// search. method: "beam" or "greedy"; options: { beam_size, length_penalty, max_len, ... }; changes:
+// spelled as in addresses, ["head-off:cross.2.3"]; prefix: ids that the target begins with. Returns {
 //   sourceIds, targetIds, readIds: what the encoder reads, what is written, what the decoder reads;
 //   source, target, read: the same as tokens, see tokenOf;
 //   words, targetWords: the positions of each word of source and target;
@@ -38,7 +39,10 @@ const everyToken = (tokens) => tokens.map((_, position) => [position]);
 //   logProbs [T]: of each written token, in nats; logProb: their sum;
 //   steps [T]: see stepsOf; tree: see treeOf;
 //   hypotheses: { ids, score, logProb, leaf }, best first;
-//   weights(kind, layer): a Float32Array [H, Q, K]; changes: as asked }
+//   weights(kind, layer): a Float32Array [H, Q, K];
+//   allowed(kind, layer): a Uint8Array [1 or H, Q, K], 1: the cell may be looked at, the same array
+//   for the same mask; null: all may;
+//   token(id): see tokenOf; changes: as asked }
 export function answer(open, asked) {
   const { text, method = "beam", options = {}, changes = [], prefix = [] } = asked;
   const key = JSON.stringify([text, method, options, changes, prefix]);
@@ -59,6 +63,22 @@ function answered(open, { text, method, options, changes, prefix }) {
   const target = tokens(targetIds);
   const steps = stepsOf(hypotheses[0]);
   const maps = record(model, sourceIds, targetIds, changes, words);
+  const { heads, closed } = model.changes;
+  const { n_heads } = config.model;
+  const sizes = {
+    encoder_self: [sourceIds.length, sourceIds.length],
+    decoder_self: [readIds.length, readIds.length],
+    cross: [readIds.length, sourceIds.length],
+  };
+  // The same array for the layers that nothing tells apart.
+  const cells = new Map();
+  const allowed = (kind, layer) => {
+    const place = heads.has(`${kind}.${layer}`) ? `${kind}.${layer}` : kind;
+    if (!cells.has(place)) {
+      cells.set(place, openCells({ heads, closed }, kind, layer, n_heads, ...sizes[kind]));
+    }
+    return cells.get(place);
+  };
   const value = {
     sourceIds,
     targetIds,
@@ -76,6 +96,8 @@ function answered(open, { text, method, options, changes, prefix }) {
     hypotheses: hypotheses.map(({ ids, score, logProb, leaf }) => ({ ids, score, logProb, leaf })),
     tree,
     weights: (kind, layer) => maps[kind][layer],
+    allowed,
+    token: (id) => tokenOf(tokenizer, id),
     changes,
   };
   const bytes = Object.values(maps).flat().reduce((sum, { byteLength }) => sum + byteLength, 0);

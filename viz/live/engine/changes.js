@@ -60,6 +60,38 @@ export function changesOf(spelled, config, words) {
   return { closed, heads, read: changes.filter(inEncoder).map(({ text }) => text).join(" ") };
 }
 
+// The cells of a layer that may be looked at, 1, as a Uint8Array [1 or H, Q, K], where some may
+// not: null.
+export function openCells({ closed, heads }, kind, layer, n_heads, n_queries, n_keys) {
+  const isCausal = kind === "decoder_self";
+  const hidden = closed[kind] ?? new Set();
+  const changed = heads.get(`${kind}.${layer}`) ?? new Map();
+  const cut = [...changed].filter(([, changes]) => changes.some((each) => each.kind.scores));
+  if (!isCausal && !hidden.size && !cut.length) return null;
+  const size = n_queries * n_keys;
+  const cells = new Uint8Array(cut.length ? n_heads * size : size);
+  for (let query = 0; query < n_queries; query++) {
+    for (let key = 0; key < n_keys; key++) {
+      cells[query * n_keys + key] = (!isCausal || key <= query) && !hidden.has(key);
+    }
+  }
+  for (let head = 1; head * size < cells.length; head++) cells.copyWithin(head * size, 0, size);
+  for (const [head, changes] of cut) {
+    for (let query = 0; query < n_queries; query++) {
+      const row = cells.subarray(head * size + query * n_keys, head * size + (query + 1) * n_keys);
+      const scores = Float64Array.from(row, (isOpen) => (isOpen ? 0 : -Infinity));
+      for (const each of actsOn(changes, query)) each.kind.scores?.(each, scores);
+      scores.forEach((score, key) => (row[key] = score > -Infinity));
+    }
+  }
+  return cells;
+}
+
+// The changes of a head that are of a query: of all queries, or of this one.
+export function actsOn(changes, query) {
+  return changes.filter((each) => each.query === undefined || each.query === query);
+}
+
 // Of what is not there, as `check_edits` of transformer/editing has it.
 function check(change, config, words) {
   const layers = {
