@@ -91,6 +91,7 @@ def run(options: Namespace) -> Result:
 
 def page_words() -> dict[str, Any]:
     """All sentences of the page around the pictures: its own, and those of the app's controls."""
+    from viz.live.tables import SPECIAL as READ_SPECIAL
     from viz.pages.decode import PAGE as DECODE
     from viz.pages.explore import PAGE as EXPLORE
     from viz.ui.changed_output import SAME_WORDS, WITH, WITHOUT
@@ -110,7 +111,7 @@ def page_words() -> dict[str, Any]:
         "tools": list(TOOLS.items()),
         "help": HELP,
         "tokens": list(TOKENS.items()),
-        "special": [[name, f"special tokens {text}"] for name, text in SPECIAL.items()],
+        "special": [[name, f"special {SPECIAL[name]}"] for name in READ_SPECIAL],
         "pictures": [[name, text] for name, text in TITLES.items() if name != "why"],
     }
     return WORDS | controls | tables

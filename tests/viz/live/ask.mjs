@@ -1,8 +1,10 @@
-// Asks the browser's engine in Node. Standard input: { engine, checkpoint: folders, isPlain, cases };
-// a case: { call, ... }, and groups: ids, joined -> the positions of each word. Standard output: what
-// each call gives, as JSON; arrays of numbers are base64 of f32.
+// Asks the browser's engine in Node. Standard input: { engine, checkpoint: folders, isPlain, cases
+// }; a case: { call, ... }, and groups: ids, joined -> the positions of each word. Standard output:
+// what each call gives, as JSON; arrays of numbers are base64 of f32.
 
+import { Buffer } from "node:buffer";
 import { readFileSync } from "node:fs";
+import process from "node:process";
 import { pathToFileURL } from "node:url";
 
 const { engine, checkpoint, isPlain, cases } = JSON.parse(readFileSync(0, "utf-8"));
@@ -13,7 +15,8 @@ const buffer = (file) => {
   const bytes = readFileSync(file);
   return bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.length);
 };
-const base64 = (array) => Buffer.from(array.buffer, array.byteOffset, array.byteLength).toString("base64");
+const base64 = (array) =>
+  array && Buffer.from(array.buffer, array.byteOffset, array.byteLength).toString("base64");
 
 let groups = {};
 const open = openCheckpoint({
@@ -28,11 +31,17 @@ const open = openCheckpoint({
 
 const CALLS = {
   answer: (asked) => {
-    const { weights, ...result } = answer(open, asked);
-    const layers = { encoder_self: "n_encoder_layers", decoder_self: "n_decoder_layers", cross: "n_decoder_layers" };
-    const of = (kind, n) => Array.from({ length: n }, (_, layer) => base64(weights(kind, layer)));
-    const sizes = Object.entries(layers).map(([kind, n]) => [kind, open.config.model[n]]);
-    return { ...result, weights: Object.fromEntries(sizes.map(([kind, n]) => [kind, of(kind, n)])) };
+    const { weights, allowed, ...result } = answer(open, asked);
+    const { n_encoder_layers, n_decoder_layers } = open.config.model;
+    const of = (values) => {
+      const layers = (kind, n) => Array.from({ length: n }, (_, i) => base64(values(kind, i)));
+      return {
+        encoder_self: layers("encoder_self", n_encoder_layers),
+        decoder_self: layers("decoder_self", n_decoder_layers),
+        cross: layers("cross", n_decoder_layers),
+      };
+    };
+    return { ...result, weights: of(weights), allowed: of(allowed) };
   },
   ids: ({ text }) => sourceOf(open, text),
   text: ({ ids }) => textOf(open, ids),

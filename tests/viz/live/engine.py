@@ -14,6 +14,8 @@ from tests.node import node
 from transformer import decode, load_checkpoint, record
 from transformer.checkpoint import Checkpoint
 from transformer.decoding import Decoding
+from transformer.editing.editor import within
+from transformer.edits import edits_of
 from transformer.token import Token
 from transformer.words import word_groups
 
@@ -84,7 +86,8 @@ def _differing(
     bad = [f"{what}: {own} for {other}" for what, (own, other) in pairs.items() if own != other]
     if bad:
         return bad
-    recording = record(checkpoint, case["text"], decoding.target, case.get("changes", ()))
+    edits = within(checkpoint, case["text"], decoding.target, edits_of(case.get("changes", ())))
+    recording = record(checkpoint, case["text"], decoding.target, edits)
     numbers = _numbers(given, decoding)
     bad = [f"{what}: {own} for {other}" for what, own, other in numbers if _far(own, other)]
     for kind, layers in given["weights"].items():
@@ -93,7 +96,17 @@ def _differing(
             weights = np.frombuffer(b64decode(packed), np.float32).reshape(own.shape)
             far = float(np.abs(weights - own).max())
             bad += [f"weights of {kind} L{layer}: {far:.2g} apart"] * (not far <= WEIGHT)
+            cells = _cells(given["allowed"][kind][layer], own.shape)
+            is_same = (cells == recording.attentions[kind].allowed(layer).numpy()).all()
+            bad += [f"mask of {kind} L{layer}"] * (not is_same)
     return bad + _tree(given["tree"]["nodes"], decoding)
+
+
+def _cells(packed: str | None, shape: tuple[int, ...]) -> Any:
+    """bool [1 or H, Q, K] of cells that are kept in a byte each; None: all are open."""
+    if packed is None:
+        return np.ones(shape, bool)
+    return np.frombuffer(b64decode(packed), np.uint8).reshape(-1, *shape[1:]).astype(bool)
 
 
 def _pieces(tokens: Any) -> list[tuple[Any, ...]]:

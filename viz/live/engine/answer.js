@@ -29,9 +29,9 @@ export function openCheckpoint({ config, files, groups = everyToken }) {
 
 const everyToken = (tokens) => tokens.map((_, position) => [position]);
 
-// asked: { text, method, options, changes, prefix }, all but text may be left out. method: "beam" or
-// "greedy"; options: { beam_size, length_penalty, max_len, ... }; changes: spelled as in addresses,
-// ["head-off:cross.2.3"]; prefix: ids that the target begins with. Returns {
+// asked: { text, method, options, changes, prefix }; without all but its text it is of the usual
+// search. method: "beam" or "greedy"; options: { beam_size, length_penalty, max_len, ... }; changes:
+// spelled as in addresses, ["head-off:cross.2.3"]; prefix: ids that the target begins with. Returns {
 //   sourceIds, targetIds, readIds: what the encoder reads, what is written, what the decoder reads;
 //   source, target, read: the same as tokens, see tokenOf;
 //   words, targetWords: the positions of each word of source and target;
@@ -39,8 +39,9 @@ const everyToken = (tokens) => tokens.map((_, position) => [position]);
 //   logProbs [T]: of each written token, in nats; logProb: their sum;
 //   steps [T]: see stepsOf; tree: see treeOf;
 //   hypotheses: { ids, score, logProb, leaf }, best first;
-//   weights(kind, layer): a Float32Array [H, Q, K]; allowed(kind, layer): the cells that may be looked
-//   at, 1, as a Uint8Array [1 or H, Q, K], the same one for the same mask; null: all may;
+//   weights(kind, layer): a Float32Array [H, Q, K];
+//   allowed(kind, layer): a Uint8Array [1 or H, Q, K], 1: the cell may be looked at, the same array
+//   for the same mask; null: all may;
 //   token(id): see tokenOf; changes: as asked }
 export function answer(open, asked) {
   const { text, method = "beam", options = {}, changes = [], prefix = [] } = asked;

@@ -60,7 +60,8 @@ export function changesOf(spelled, config, words) {
   return { closed, heads, read: changes.filter(inEncoder).map(({ text }) => text).join(" ") };
 }
 
-// The cells of a layer that may be looked at, 1, as a Uint8Array [1 or H, Q, K], where some may not: null.
+// The cells of a layer that may be looked at, 1, as a Uint8Array [1 or H, Q, K], where some may
+// not: null.
 export function openCells({ closed, heads }, kind, layer, n_heads, n_queries, n_keys) {
   const isCausal = kind === "decoder_self";
   const hidden = closed[kind] ?? new Set();

@@ -131,7 +131,7 @@ function encode(model, ids, seen, maps) {
     linear(model, `${name}.self_attention.value`, rooms.states, rooms.values, n);
     const own = { kind: "encoder_self", layer, name: `${name}.self_attention` };
     const kept = maps && (maps[layer] = new Float32Array(config.n_heads * n * n));
-    attend(model, { ...own, keys: rooms.keys, values: rooms.values }, n, () => seen, 0, kept, n);
+    attend(model, { ...own, keys: rooms.keys, values: rooms.values }, n, () => seen, (row) => row, kept, n);
     join(model, `${name}.self_residual`, n);
     feed(model, name, n);
   }
@@ -164,8 +164,8 @@ export function read(model, ids, pasts, grows = false, maps = null) {
         const at = tabled(model, rooms.places + 4 * row * config.max_len, [...past, slots[row]]);
         return { at, n: past.length + 1 };
       });
-  const first = pasts[0].length;
-  embed(model, ids, (row) => seen[row].n - 1);
+  const queryOf = (row) => seen[row].n - 1;
+  embed(model, ids, queryOf);
   for (let layer = 0; layer < config.n_decoder_layers; layer++) {
     const name = `decoder.layers.${layer}`;
     const own = { kind: "decoder_self", layer, name: `${name}.self_attention` };
@@ -174,15 +174,15 @@ export function read(model, ids, pasts, grows = false, maps = null) {
     const here = slots[0] * config.d_model * 4;
     linear(model, `${own.name}.key`, rooms.states, own.keys + here, n);
     linear(model, `${own.name}.value`, rooms.states, own.values + here, n);
-    const n_keys = first + n;
+    const n_keys = seen.at(-1).n;
     const kept = maps && (maps.decoder_self[layer] = new Float32Array(config.n_heads * n * n_keys));
-    attend(model, own, n, (row) => seen[row], first, kept, n_keys);
+    attend(model, own, n, (row) => seen[row], queryOf, kept, n_keys);
     join(model, `${name}.self_residual`, n);
     const cross = { kind: "cross", layer, name: `${name}.cross_attention` };
     cross.keys = ofLayer(model, "source_keys", layer);
     cross.values = ofLayer(model, "source_values", layer);
     const far = maps && (maps.cross[layer] = new Float32Array(config.n_heads * n * source.n));
-    attend(model, cross, n, () => source.cross, first, far, source.n);
+    attend(model, cross, n, () => source.cross, queryOf, far, source.n);
     join(model, `${name}.cross_residual`, n);
     feed(model, name, n);
   }
@@ -254,9 +254,9 @@ function feed(model, name, rows) {
 
 // The attention of the room `states` -> the room `given`. place: { kind, layer, name, keys, values
 // }; seen(row): { at, n, open, n_all }: where the table of the keys that it sees stands, and how
-// many they are; of a source also their positions, and how many it has. first: the number of the
-// first query. kept: the weights [H, B, K] of n_keys keys, or null.
-function attend(model, place, rows, seen, first, kept, n_keys) {
+// many they are; of a source also their positions, and how many it has. queryOf(row): the number of
+// its query. kept: the weights [H, B, K] of n_keys keys, or null.
+function attend(model, place, rows, seen, queryOf, kept, n_keys) {
   const { config: { n_heads, d_model, max_len }, run, floats, rooms, d_head, scale } = model;
   linear(model, `${place.name}.query`, rooms.states, rooms.queries, rows);
   const step = 4 * padded(max_len);
@@ -272,7 +272,7 @@ function attend(model, place, rows, seen, first, kept, n_keys) {
     const { keys, values } = place;
     run.attend(q, keys, values, at, n, n_heads, 4 * d_head, scale, y, rooms.weights, step);
     const own = { q, k: keys, v: values, y, at, n };
-    if (changed) change(model, changed, own, first + row, seen(row));
+    if (changed) change(model, changed, own, queryOf(row), seen(row));
     for (let head = 0; kept && head < n_heads; head++) {
       const from = (rooms.weights + head * step) / 4;
       const to = (head * rows + row) * n_keys;
