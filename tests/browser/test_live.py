@@ -68,7 +68,8 @@ def opened(visitor: BrowserContext, address: str) -> Page:
 
 
 def answers(page: Page) -> None:
-    page.evaluate("headscope.ready")
+    """Wait until a model is open; playwright bounds no promise of a page."""
+    expect(page.locator("#model[data-open]")).not_to_have_attribute("data-open", "", timeout=SLOW)
 
 
 def field(page: Page) -> Locator:
@@ -112,7 +113,7 @@ def test_the_first_picture_is_there_before_any_weight(
     visitor.route("**/weights/*.model.*", held.append)
     page = opened(visitor, host)
     shows(page, written(checkpoint, checkpoint.about.examples[0]))
-    expect(page.locator(".head-view [data-row], .head-view path").first).to_be_visible()
+    expect(page.locator(".head-view[data-nonce]")).to_be_visible()
     field(page).fill(OWN)  # it is answered when the weights are here
     assert len(held) == 1
     held[0].continue_()
@@ -192,9 +193,8 @@ def test_heads_are_switched_off_by_clicks_and_taken_back(
     plain = written(checkpoint, TEXT)
     shows(page, plain)
     edits = [f"head-off:cross.1.{head}" for head in range(8)]
-    row = page.locator('.head-grid [data-kind="cross"][data-layer="1"]')
     for head in range(8):
-        row.locator(f'[data-head="{head}"]').click()
+        page.get_by_role("gridcell", name=re.compile(f"^Cross L1 H{head}[: ,]")).click()
         expect(page.locator("#edits button")).to_have_count(head + 1)
     shows(page, written(checkpoint, TEXT, edits=edits))
     assert page.evaluate("new URLSearchParams(location.search).get('edits')") == "/".join(edits)
@@ -210,13 +210,13 @@ def test_a_link_opens_what_it_says_and_back_leads_back(
     page = opened(visitor, f"{host}?text={OWN}&kind=encoder_self&layer=1&head=3&decoding=greedy")
     answers(page)
     shows(page, written(checkpoint, OWN, "greedy"))
-    chosen = page.locator('.head-grid [aria-selected="true"]')
-    expect(chosen).to_have_attribute("data-head", "3")
+    chosen = page.get_by_role("gridcell", selected=True)
+    expect(chosen).to_have_accessible_name(re.compile("^Encoder L1 H3"))
     page.get_by_role("button", name="Decode", exact=True).click()
     expect(page.locator(".decode-player")).to_be_visible()
     page.go_back()
     expect(page.locator(".decode-player")).to_be_hidden()
-    expect(chosen).to_have_attribute("data-head", "3")
+    expect(chosen).to_have_accessible_name(re.compile("^Encoder L1 H3"))
 
 
 def test_what_the_page_does_not_do_is_said_with_where_it_is_done(

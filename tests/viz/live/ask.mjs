@@ -5,11 +5,13 @@
 import { Buffer } from "node:buffer";
 import { readFileSync } from "node:fs";
 import process from "node:process";
+import { text } from "node:stream/consumers";
 import { pathToFileURL } from "node:url";
 
-const { engine, checkpoint, isPlain, cases } = JSON.parse(readFileSync(0, "utf-8"));
+const { engine, checkpoint, isPlain, cases } = JSON.parse(await text(process.stdin));
 const module = (name) => import(pathToFileURL(`${engine}/${name}.js`));
-const { answer, evidence, openCheckpoint, sourceOf, textOf } = await module("answer");
+const { answer, openCheckpoint, sourceOf, textOf } = await module("answer");
+const { evidenceOf } = await module("evidence");
 
 const buffer = (file) => {
   const bytes = readFileSync(file);
@@ -17,6 +19,8 @@ const buffer = (file) => {
 };
 const base64 = (array) =>
   array && Buffer.from(array.buffer, array.byteOffset, array.byteLength).toString("base64");
+
+const idsOf = (tokens) => tokens.map(({ id }) => id).join();
 
 let groups = {};
 const open = openCheckpoint({
@@ -26,7 +30,7 @@ const open = openCheckpoint({
     tokenizer: buffer(`${checkpoint}/tokenizer.model`),
     kernel: isPlain ? null : new WebAssembly.Module(readFileSync(`${engine}/kernel.wasm`)),
   },
-  groups: (tokens) => groups[tokens.map(({ id }) => id).join()] ?? tokens.map((_, i) => [i]),
+  groups: (tokens) => groups[idsOf(tokens)] ?? tokens.map((_, i) => [i]),
 });
 
 const CALLS = {
@@ -43,9 +47,16 @@ const CALLS = {
     };
     return { ...result, weights: of(weights), allowed: of(allowed) };
   },
-  ids: ({ text }) => sourceOf(open, text),
+  ids: (asked) => sourceOf(open, asked.text),
   text: ({ ids }) => textOf(open, ids),
-  evidence: (asked) => evidence(open, asked),
+  // texts: ids of a word, joined -> how it reads.
+  evidence: ({ lists, texts, ...asked }) => {
+    const steps = evidenceOf(open, answer(open, asked), lists, (tokens) => texts[idsOf(tokens)]);
+    for (;;) {
+      const { done, value } = steps.next();
+      if (done) return value;
+    }
+  },
 };
 
 const results = cases.map(({ call, groups: own = {}, ...asked }) => {

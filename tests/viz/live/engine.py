@@ -12,12 +12,14 @@ import numpy as np
 
 from tests.node import node
 from transformer import decode, load_checkpoint, record
+from transformer.analysis.lost import OPENS, function_words
+from transformer.causes.evidence import Evidence, evidence
 from transformer.checkpoint import Checkpoint
 from transformer.decoding import Decoding
 from transformer.editing.editor import within
 from transformer.edits import edits_of
 from transformer.token import Token
-from transformer.words import word_groups
+from transformer.words import word_groups, word_piece, words_in
 
 ROOT = Path(__file__).parents[3]
 ENGINE = ROOT / "viz" / "live" / "engine"
@@ -69,6 +71,65 @@ def differences(name: str, cases: Sequence[Mapping[str, Any]], **where: Any) -> 
         lines = [given["error"]] if "error" in given else _differing(checkpoint, case, decoding, given)
         found += [f"{case}: {line}" for line in lines]
     return found
+
+
+def evidence_differences(
+    name: str, texts: Sequence[str], method: str = "greedy", changes: Sequence[str] = ()
+) -> list[str]:
+    """Return what differs in the evidence of these texts, a line each."""
+    checkpoint, expected, asked = checkpoint_of(name), [], []
+    lists = {"functionWords": list(function_words(checkpoint)), "opens": OPENS}
+    for text in texts:
+        decoding = decode(checkpoint, text, method, edits=changes)
+        expected.append(evidence(checkpoint, text, decoding.target, changes))
+        groups = groups_of(decoding.source, decoding.target) | _going_on(name)
+        spelled = {
+            ",".join(str(token.id) for token in word.tokens): word.text
+            for word in words_in(decoding.source)
+        }
+        case = {"text": text, "method": method, "changes": changes, "groups": groups}
+        asked.append({"call": "evidence", "lists": lists, "texts": spelled, **case})
+    found: list[str] = []
+    for text, own, given in zip(texts, expected, ask(name, asked), strict=True):
+        found += [f"{text}: {line}" for line in _of_evidence(checkpoint, own, given)]
+    return found
+
+
+@cache
+def _going_on(name: str) -> dict[str, Any]:
+    """Those tokens that go on with a word, as the engine asks for them: behind a letter."""
+    checkpoint, before = checkpoint_of(name), Token(-1, "a")
+    tokens = map(checkpoint.tokenizer.token, range(checkpoint.config.vocab_size))
+    return {f"-1,{each.id}": [[0, 1]] for each in tokens if len(word_groups((before, each))) == 1}
+
+
+def _of_evidence(checkpoint: Checkpoint, own: Evidence, given: Any) -> list[str]:
+    if "error" in given:
+        return [given["error"]]
+    matrices = {
+        "logProbs": own.log_probs,
+        "withoutSource": own.without_source,
+        "hidden": own.hidden,
+        "cut": own.cut,
+        "prefix": own.prefix,
+        "weights": own.weights,
+        "contrast": own.contrast,
+    }
+    bad = []
+    for name, matrix in matrices.items():
+        values, right = np.array(given[name]), np.array(matrix)
+        if values.shape != right.shape:
+            bad.append(f"{name}: {values.shape} for {right.shape}")
+        elif not np.abs(values - right).max() <= LOG_PROB:
+            bad.append(f"{name}: {np.abs(values - right).max():.2g} apart")
+    lost = [list(span.words) for span in own.lost]
+    bad += [f"lost: {given['lost']} for {lost}"] * (given["lost"] != lost)
+    beside = [each is not None for each in own.beside]
+    bad += ["words beside the source"] * (given["isBeside"] != beside)
+    token = checkpoint.tokenizer.token
+    foils = [word_piece([token(id)]).replace("▁", " ").strip() for id in given["runnerUps"]]
+    names = [piece for word in own.runner_ups for piece in word.split(" + ")]
+    return bad + [f"runners-up: {foils} for {names}"] * (foils != names)
 
 
 def _differing(

@@ -24,7 +24,8 @@ export function openCheckpoint({ config, files, groups = everyToken }) {
   }
   const tokenizer = openTokenizer(new Uint8Array(files.tokenizer));
   const model = openModel(config.model, files.model, files.kernel);
-  return { config, tokenizer, model, groups, cache: openCache(CACHE) };
+  const token = (id) => tokenOf(tokenizer, id);
+  return { config, tokenizer, token, model, groups, cache: openCache(CACHE) };
 }
 
 const everyToken = (tokens) => tokens.map((_, position) => [position]);
@@ -50,17 +51,16 @@ export function answer(open, asked) {
 }
 
 function answered(open, { text, method, options, changes, prefix }) {
-  const { config, model, tokenizer } = open;
+  const { config, model, token } = open;
   const sourceIds = sourceOf(open, text);
-  const tokens = (ids) => ids.map((id) => tokenOf(tokenizer, id));
-  const source = tokens(sourceIds);
+  const source = sourceIds.map(token);
   const words = open.groups(source);
   start(model, sourceIds, changes, words);
   const usual = { ...config.decoding?.[method], ...options };
   const { hypotheses, tree } = decode(model, sourceIds, method, usual, prefix);
   const targetIds = hypotheses[0].ids;
   const readIds = [config.model.bos_id, ...targetIds.slice(0, -1)];
-  const target = tokens(targetIds);
+  const target = targetIds.map(token);
   const steps = stepsOf(hypotheses[0]);
   const maps = record(model, sourceIds, targetIds, changes, words);
   const { heads, closed } = model.changes;
@@ -85,7 +85,7 @@ function answered(open, { text, method, options, changes, prefix }) {
     readIds,
     source,
     target,
-    read: tokens(readIds),
+    read: readIds.map(token),
     words,
     targetWords: open.groups(target),
     text: textOf(open, targetIds),
@@ -97,7 +97,7 @@ function answered(open, { text, method, options, changes, prefix }) {
     tree,
     weights: (kind, layer) => maps[kind][layer],
     allowed,
-    token: (id) => tokenOf(tokenizer, id),
+    token,
     changes,
   };
   const bytes = Object.values(maps).flat().reduce((sum, { byteLength }) => sum + byteLength, 0);

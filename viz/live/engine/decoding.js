@@ -1,6 +1,6 @@
 // Decoding: greedy and beam search, as transformer/decoding has them; their steps and their tree.
 
-import { logProbabilities, read, ROWS } from "./model.js";
+import { best, logProbabilities, read, ROWS } from "./model.js";
 import { add, drop, isNoted, openTrail, treeOf } from "./search_tree.js";
 
 const N_CANDIDATES = 10; // of a step
@@ -111,21 +111,6 @@ function greedy({ model, trail, limit }, first, isWhole) {
     [next] = logProbabilities(model, 1);
   }
   return [hypothesisOf({ ids, rows, node })];
-}
-
-// The ids of the k largest numbers of a row, largest first; of equal ones the first.
-export function best(row, k) {
-  const ids = [];
-  let least = -Infinity;
-  for (let id = 0; id < row.length; id++) {
-    if (row[id] <= least) continue;
-    let at = ids.length;
-    while (at && row[ids[at - 1]] < row[id]) at--;
-    ids.splice(at, 0, id);
-    if (ids.length > k) ids.pop();
-    if (ids.length === k) least = row[ids[k - 1]];
-  }
-  return ids;
 }
 
 // Beam search (Wu et al. 2016, section 7): the best few beginnings are continued at once.

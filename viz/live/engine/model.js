@@ -338,6 +338,21 @@ export function logProbabilities(model, n_rows) {
   return rows;
 }
 
+// The ids of the k largest numbers of a row, largest first; of equal ones the first.
+export function best(row, k) {
+  const ids = [];
+  let least = -Infinity;
+  for (let id = 0; id < row.length; id++) {
+    if (row[id] <= least) continue;
+    let at = ids.length;
+    while (at && row[ids[at - 1]] < row[id]) at--;
+    ids.splice(at, 0, id);
+    if (ids.length > k) ids.pop();
+    if (ids.length === k) least = row[ids[k - 1]];
+  }
+  return ids;
+}
+
 // One forced pass over a source and a target, under changes: the weights of every head, kind of
 // attention -> layers of [H, Q, K]. The decoder reads the start token and all of the target but its
 // last.
