@@ -110,7 +110,7 @@ def test_the_first_picture_is_there_before_any_weight(
     visitor: BrowserContext, host: str, checkpoint: Checkpoint
 ) -> None:
     held = list[Route]()
-    visitor.route("**/weights/*.model.*", held.append)
+    visitor.route("**/weights/*.model.*", lambda route: held.append(route))
     page = opened(visitor, host)
     shows(page, written(checkpoint, checkpoint.about.examples[0]))
     expect(page.locator(".head-view[data-nonce]")).to_be_visible()
@@ -192,10 +192,11 @@ def test_heads_are_switched_off_by_clicks_and_taken_back(
     answers(page)
     plain = written(checkpoint, TEXT)
     shows(page, plain)
-    edits = [f"head-off:cross.1.{head}" for head in range(8)]
-    for head in range(8):
-        page.get_by_role("gridcell", name=re.compile(f"^Cross L1 H{head}[: ,]")).click()
-        expect(page.locator("#edits button")).to_have_count(head + 1)
+    heads = [(layer, head) for layer in (0, 1) for head in range(checkpoint.config.n_heads)]
+    edits = [f"head-off:cross.{layer}.{head}" for layer, head in heads]
+    for n, (layer, head) in enumerate(heads, 1):
+        page.get_by_role("gridcell", name=re.compile(f"^Cross L{layer} H{head}[: ,]")).click()
+        expect(page.locator("#edits button")).to_have_count(n)
     shows(page, written(checkpoint, TEXT, edits=edits))
     assert page.evaluate("new URLSearchParams(location.search).get('edits')") == "/".join(edits)
     expect(page.locator("#outcome dd").first).to_have_text(re.compile(plain[:6]))
