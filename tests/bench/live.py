@@ -1,4 +1,4 @@
-"""The page that needs no server, beside the app: a letter typed, a text asked before, memory, bytes.
+"""The page that needs no server, beside the app: a letter typed, a text asked again, memory.
 
 Both translate the same sentences by beam search, in turn; each is new to both. The time is from the
 key of the last letter to two frames after the grid of all heads has changed.
@@ -33,9 +33,7 @@ WHAT = (
     "wants to go to school with the children",
     "has never seen such a beautiful old town",
 )
-LONG = (
-    "because the weather was very bad and nobody wanted to wait outside for the last train home"
-)
+LONG = "because the weather was very bad and nobody wanted to wait outside for the last train home"
 AGAIN = 100
 """Milliseconds within which a text that was asked before is there."""
 MEMORY = 200

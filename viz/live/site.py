@@ -20,7 +20,7 @@ from transformer.analysis.reading import Reading
 from transformer.decoding import decoding_methods, default_method
 from transformer.edits import Edit, edit_kinds
 from transformer.files.foreign_text import write_whole
-from transformer.refusal import Refusal, quoted
+from transformer.refusal import Refusal
 from viz.components.head_grid.head_grid import HeadGrid
 from viz.components.head_view.head_view import HeadView
 from viz.components.kit.browser import Component, bundle, digest
@@ -42,7 +42,7 @@ DONE = (
     *("layer", "head", "mean", "picture", "path", "own_scale", "heads", "lines", "pins", "cell"),
     *("tint", "alignment", "show", "sort", "top", "step", "page"),
 )
-"""Choices of an address that the page reads; it names the others, and the command that opens them."""
+"""Choices of an address that the page reads; of the others it says where they can be seen."""
 FILES = {"model": "model.safetensors", "tokenizer": "tokenizer.model"}
 
 POLICY = (
@@ -99,7 +99,7 @@ def build(
 
 
 def not_read(checkpoint: Checkpoint) -> str:
-    """Why the engine cannot run a checkpoint, as the end of a sentence; empty: it can."""
+    """Say why the engine cannot run a checkpoint, to end a sentence; empty: it can."""
     config = checkpoint.config
     is_ours = (Path(checkpoint.path) / "model.safetensors").is_file()
     if not is_ours or checkpoint.family.name != "encoder_decoder":
@@ -282,7 +282,7 @@ def _recorded(
     checkpoint: Checkpoint, text: str, recording: Recording, decoding: Decoding
 ) -> dict[str, Any]:
     pictures = {}
-    for each in _shown(checkpoint):
+    for each in _first_pictures(checkpoint):
         payload = each.payload(recording, decoding)
         packed = {"payload": b64encode(payload).decode(), "nonce": digest(payload)}
         pictures[each.component.name] = packed
@@ -294,7 +294,7 @@ def _recorded(
     }
 
 
-def _shown(checkpoint: Checkpoint) -> list[Any]:
+def _first_pictures(checkpoint: Checkpoint) -> list[Any]:
     """The pictures of a first visit."""
     about = checkpoint.about
     kind, layer, _ = about.opens_at or ("cross", 0, 0)
@@ -307,7 +307,7 @@ def _shown(checkpoint: Checkpoint) -> list[Any]:
 
 
 def _edit_texts(recording: Recording) -> dict[str, Any]:
-    """How edits are said: templates of `edit_text`, with names in braces for what they are about."""
+    """Return how `edit_text` says edits, with names in braces for what differs."""
     heads, off = {}, " off"
     for kind, attention in recording.attentions.items():
         for layer in range(attention.n_layers):

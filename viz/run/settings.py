@@ -47,7 +47,7 @@ def embedding_pages() -> tuple[str, ...]:
 
 
 def page_address() -> str:
-    """HEADSCOPE_SITE: the address of a page that `python -m viz site` wrote; empty: there is none."""
+    """HEADSCOPE_SITE: the address of a page of `python -m viz site`; empty: there is none."""
     address = os.environ.get("HEADSCOPE_SITE", "")
     return address if urlsplit(address).scheme in ("http", "https") else ""
 

@@ -68,7 +68,9 @@ def differences(name: str, cases: Sequence[Mapping[str, Any]], **where: Any) -> 
         asked.append({"call": "answer", **case, "groups": groups_of(decoding.source)})
     found: list[str] = []
     for case, decoding, given in zip(cases, expected, ask(name, asked, **where), strict=True):
-        lines = [given["error"]] if "error" in given else _differing(checkpoint, case, decoding, given)
+        lines = (
+            [given["error"]] if "error" in given else _differing(checkpoint, case, decoding, given)
+        )
         found += [f"{case}: {line}" for line in lines]
     return found
 
@@ -171,7 +173,9 @@ def _cells(packed: str | None, shape: tuple[int, ...]) -> Any:
 
 
 def _pieces(tokens: Any) -> list[tuple[Any, ...]]:
-    return [tuple(token[name] for name in ("id", "piece", "special", "unknown")) for token in tokens]
+    return [
+        tuple(token[name] for name in ("id", "piece", "special", "unknown")) for token in tokens
+    ]
 
 
 def _ids(hypotheses: Any) -> list[list[int]]:

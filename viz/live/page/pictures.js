@@ -1,6 +1,5 @@
 // The components of the app in elements of this page: what stands for Streamlit, and for its server.
 
-import { openEnvelope } from "../../components/kit/unpack.js";
 import { pack } from "../payloads/pack.js";
 
 const SESSION = "live";
@@ -16,26 +15,26 @@ export function mountAll(draws, components, heads, hear) {
     const sheet = document.createElement("style");
     sheet.textContent = components[name].css;
     shadow.append(sheet, document.createRange().createContextualFragment(components[name].html));
-    return { host, shadow, version: 0, heard: 0 };
+    return { shadow, version: 0, heard: 0 };
   }
 
   // over: the state of the picture, as its `data` in Python is given it; opened: which address it is of.
   function show(name, payload, nonce, over, opened) {
     if (!shown.has(name)) shown.set(name, mount(name));
     const picture = shown.get(name);
-    const told = { key: name, heard: picture.heard, opened, session: SESSION, version: ++picture.version };
-    const data = pack({ ...heads()[name], ...over, nonce, ...told, caption: "" }, [payload, [payload.length]]);
-    draws[name]({ data, parentElement: picture.shadow, setTriggerValue: (_, news) => told_(name, picture, news) });
+    const told = { key: name, heard: picture.heard, opened, session: SESSION, caption: "" };
+    told.version = ++picture.version;
+    const data = pack({ ...heads()[name], ...over, nonce, ...told }, [payload, payload.length]);
+    const setTriggerValue = (_, news) => take(name, picture, news);
+    draws[name]({ data, parentElement: picture.shadow, setTriggerValue });
   }
 
   // What a component tells is heard at once; what it repeats was heard before.
-  function told_(name, picture, news) {
+  function take(name, picture, news) {
     const fresh = news.filter(({ n }) => n > picture.heard);
     picture.heard = Math.max(picture.heard, ...news.map(({ n }) => n));
     for (const { name: what, value } of fresh) hear(name, what, value);
   }
 
-  return { show, hostOf: (name) => shown.get(name)?.host, isShown: (name) => shown.has(name) };
+  return { show };
 }
-
-export const stateOf = (data) => openEnvelope(data);

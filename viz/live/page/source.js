@@ -45,7 +45,7 @@ async function loaded(address, part, tell) {
       told += value.length;
       tell(value.length);
     }
-    if (told < part.bytes) throw new NoFile(`${part.path} ends after ${told.toLocaleString("en")} of ${part.bytes.toLocaleString("en")} bytes`);
+    if (told < part.bytes) throw new NoFile(`${part.path} ends after ${told} of ${part.bytes} bytes`);
     return bytes;
   } catch (error) {
     tell(-told); // it is asked for once more from its beginning
@@ -57,8 +57,9 @@ async function loaded(address, part, tell) {
 async function isRight(bytes, part) {
   if (bytes.length !== part.bytes) return false;
   if (!globalThis.crypto?.subtle) return true;
-  const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", bytes));
-  return [...digest.slice(0, 8)].map((byte) => byte.toString(16).padStart(2, "0")).join("") === part.digest;
+  const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", bytes)).slice(0, 8);
+  const mark = Array.from(digest, (byte) => byte.toString(16).padStart(2, "0")).join("");
+  return mark === part.digest;
 }
 
 async function fromStore(address) {
@@ -81,7 +82,8 @@ async function intoStore(address, bytes) {
 // A file that stands in the page, in base64.
 export function decodedText(text) {
   if (Uint8Array.fromBase64) return Uint8Array.fromBase64(text);
-  const bytes = new Uint8Array((text.length / 4) * 3 - (text.endsWith("==") ? 2 : text.endsWith("=") ? 1 : 0));
+  const n = (text.length / 4) * 3 - (text.match(/=*$/)?.[0].length ?? 0);
+  const bytes = new Uint8Array(n);
   const step = 1 << 20; // a multiple of 4: no group of characters is cut
   for (let from = 0, at = 0; from < text.length; from += step) {
     const piece = atob(text.slice(from, from + step));

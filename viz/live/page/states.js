@@ -2,49 +2,61 @@
 
 import { listed } from "./address.js";
 
+// it: what is chosen, with `facts` of the answer and the tokens that are `pinned`.
 export function stateOf(name, it) {
+  const { kind, layer, head, pins, tool, facts, pinned, step } = it;
   const edits = listed(it.edits);
-  const off = edits.flatMap((each) => (each.startsWith("head-off:") ? [placeOf(each)] : []));
-  const edited = edits.flatMap((each) => (each.startsWith("cut:") ? [placeOf(each)] : []));
-  const heads = it.heads ?? [it.head];
+  const off = heads(edits, "head-off:");
+  const isHere = (place) => place[0] === kind && place[1] === layer;
   const states = {
-    token_rows: () => ({ pinned: it.pinned, signs: it.signs ?? null, awaited: "", judges: false, tint: it.tint, alignment: it.alignment }),
-    head_grid: () => ({
-      selected: [it.kind, it.layer, it.head],
+    token_rows: {
+      pinned,
+      signs: null,
+      awaited: "",
+      judges: false,
+      tint: it.tint,
+      alignment: it.alignment,
+    },
+    head_grid: {
+      selected: [kind, layer, head],
       view: it.view,
-      pinned: it.pinned,
+      pinned,
       own_scale: it.ownScale,
-      speaks: false,
-      tool: it.tool,
+      speaks: false, // the large picture does
+      tool,
       off,
-      edited,
+      edited: heads(edits, "cut:"),
       edits,
-    }),
-    head_view: () => ({
-      head: it.head,
-      heads,
-      pins: it.pins,
+    },
+    head_view: {
+      head,
+      heads: it.heads ?? [head],
+      pins,
       lines: it.lines,
-      tool: it.tool,
-      cuts: `cut:${it.kind}.${it.layer}`,
+      tool,
+      cuts: `cut:${kind}.${layer}`,
       edits,
-      off: off.flatMap(([kind, layer, head]) => (kind === it.kind && layer === it.layer ? [head] : [])),
-    }),
-    head_map: () => ({
-      pins: it.pins,
+      off: off.filter(isHere).map((place) => place[2]),
+    },
+    head_map: {
+      pins,
       path: it.path,
       own_scale: it.ownScale,
       asks: false,
-      is_off: off.some(([kind, layer, head]) => kind === it.kind && layer === it.layer && head === it.head),
-    }),
-    decode_player: () => ({ step: it.step, branches: true }),
-    search_tree: () => ({ node: it.target?.best?.[it.step + 1] ?? null, end: it.target?.best?.at(-1) ?? null }),
+      is_off: off.some((place) => isHere(place) && place[2] === head),
+    },
+    decode_player: { step, branches: true },
+    search_tree: { node: facts?.best[step + 1] ?? null, end: facts?.best.at(-1) ?? null },
   };
-  return states[name]?.() ?? {};
+  return states[name] ?? {};
 }
 
-// "head-off:cross.2.3", "cut:cross.2.3.5.7" -> kind, layer, head.
-function placeOf(edit) {
-  const [kind, layer, head] = edit.slice(edit.indexOf(":") + 1).split(".");
-  return [kind, Number(layer), Number(head)];
+// "head-off:cross.2.3", "cut:cross.2.3.5.7" -> kind, layer, head; each once.
+function heads(edits, name) {
+  const own = edits.filter((each) => each.startsWith(name));
+  const places = own.map((each) => each.slice(name.length).split(".").slice(0, 3).join("."));
+  return [...new Set(places)].map((place) => {
+    const [kind, layer, head] = place.split(".");
+    return [kind, Number(layer), Number(head)];
+  });
 }

@@ -4,27 +4,27 @@ import { element } from "../../components/kit/page.js";
 import { joined, listed } from "./address.js";
 import { filled } from "./models.js";
 
-// templates: how edits are said, from Python. Returns { edit, undo, redo, draw }: changes(edits) chooses them.
+// templates: how edits are said, from Python. choose(edits): they are in force, as an address has them.
 export function createStrip(node, words, templates, choose) {
   const own = { before: [], undone: [] };
   const at = (id) => node.querySelector(`#${id}`);
 
-  // These edits in force, and no others; it can be taken back.
+  // These edits, and no others, instead of those that are in force now; it can be taken back.
   function edit(now, edits) {
-    const next = [...new Set(edits)];
-    if (joined(next) === now) return;
+    const next = joined([...new Set(edits)]);
+    if (next === now) return;
     own.before.push(now);
     own.undone = [];
-    choose(joined(next) || null);
+    choose(next || null);
   }
+
   function goTo(now, from, to) {
-    if (!from.length) return;
     to.push(now);
     choose(from.pop() || null);
   }
 
-  // outcome: { before, after }, the words without the edits and with them; null: not known yet.
-  function draw({ edits, tool, tokens, outcome }) {
+  // it: what is chosen, with `facts` of the answer, and its outcome: the words before and after.
+  function draw({ edits, tool, facts, outcome }) {
     const all = listed(edits);
     node.hidden = tool === "look" && !all.length && !own.undone.length;
     at("undo").disabled = !own.before.length;
@@ -33,34 +33,38 @@ export function createStrip(node, words, templates, choose) {
     at("redo").onclick = () => goTo(edits, own.undone, own.before);
     at("all-off").hidden = !all.length;
     at("all-off").onclick = () => edit(edits, []);
-    at("edits").replaceChildren(...all.map((each) => chip(each, tokens, () => edit(edits, all.filter((it) => it !== each)))));
-    at("help").textContent = all.length ? "" : own.before.length ? words.unchanged : words.help[tool];
+    const chips = all.map((each) => {
+      const button = element("button", "", `${textOf(each, facts)} ×`);
+      button.type = "button";
+      button.title = words.take_back;
+      button.onclick = () => edit(edits, all.filter((other) => other !== each));
+      return button;
+    });
+    at("edits").replaceChildren(...chips);
+    at("help").textContent = own.before.length ? words.unchanged : words.help[tool];
     at("help").hidden = Boolean(all.length);
     at("outcome").replaceChildren(...(all.length && outcome ? [outputs(outcome)] : []));
   }
 
-  function chip(spelled, tokens, remove) {
-    const button = element("button", "", `${textOf(spelled, tokens)} ×`);
-    button.type = "button";
-    button.title = words.take_back;
-    button.onclick = remove;
-    return button;
-  }
-
-  function textOf(spelled, tokens) {
-    const [name, place] = spelled.split(":");
-    if (name === "hide") return filled(templates.hide, { word: tokens.words[Number(place.split(".").at(-1))] });
+  function textOf(spelled, facts) {
+    const [name, place] = spelled.split(/:(.*)/s);
     const [kind, layer, head, query, key] = place.split(".");
-    const where = templates.heads[`${kind}.${layer}.${head}`] ?? place;
+    const token = (side, position) => facts?.[side][kind]?.[position] ?? position;
+    if (name === "hide") return filled(templates.hide, { word: facts?.read[Number(layer)] ?? layer });
+    const where = templates.heads[`${kind}.${layer}.${head}`];
+    if (!where) return spelled;
     if (name === "head-off") return filled(templates.off, { where });
-    return filled(templates.cut, { where, query: tokens.query(kind, Number(query)), key: tokens.key(kind, Number(key)) });
+    if (name !== "cut") return spelled;
+    return filled(templates.cut, { where, query: token("queries", query), key: token("keys", key) });
   }
 
   function outputs({ before, after }) {
     const list = element("dl");
     const [gone, came] = marked(before, after);
-    list.append(element("dt", "", words.without), line(gone, "del"), element("dt", "", words.with), line(came, "ins"));
-    if (before.join(" ") === after.join(" ")) list.append(element("dt"), element("dd", "dim", words.same));
+    list.append(element("dt", "", words.without), line(gone, "del"));
+    list.append(element("dt", "", words.with), line(came, "ins"));
+    const isSame = before.join(" ") === after.join(" ");
+    if (isSame) list.append(element("dt"), element("dd", "dim", words.same));
     return list;
   }
 
@@ -73,18 +77,21 @@ function line(parts, tag) {
   return node;
 }
 
-// Two lists of words -> the same with what the other lacks marked: a longest common subsequence.
+// Two lists of words -> each with what the other lacks marked: by a longest common subsequence.
 export function marked(a, b) {
-  const n = a.map(() => new Uint16Array(b.length + 1)).concat(new Uint16Array(b.length + 1));
-  for (let i = a.length - 1; i >= 0; i--)
-    for (let j = b.length - 1; j >= 0; j--) n[i][j] = a[i] === b[j] ? n[i + 1][j + 1] + 1 : Math.max(n[i + 1][j], n[i][j + 1]);
+  const longest = Array.from({ length: a.length + 1 }, () => new Uint16Array(b.length + 1));
+  for (let i = a.length - 1; i >= 0; i--) {
+    for (let j = b.length - 1; j >= 0; j--) {
+      const without = Math.max(longest[i + 1][j], longest[i][j + 1]);
+      longest[i][j] = a[i] === b[j] ? longest[i + 1][j + 1] + 1 : without;
+    }
+  }
   const [gone, came] = [[], []];
   for (let i = 0, j = 0; i < a.length || j < b.length; ) {
-    if (i < a.length && j < b.length && a[i] === b[j]) {
-      gone.push([a[i++], false]);
-      came.push([b[j++], false]);
-    } else if (j >= b.length || (i < a.length && n[i + 1][j] >= n[i][j + 1])) gone.push([a[i++], true]);
-    else came.push([b[j++], true]);
+    const isSame = i < a.length && j < b.length && a[i] === b[j];
+    const isGone = j >= b.length || (i < a.length && longest[i + 1][j] >= longest[i][j + 1]);
+    if (isSame || isGone) gone.push([a[i++], !isSame]);
+    if (isSame || !isGone) came.push([b[j++], !isSame]);
   }
   return [gone, came];
 }

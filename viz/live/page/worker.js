@@ -25,11 +25,12 @@ export default function serve(self) {
     const { what, n } = data;
     const begun = performance.now();
     try {
-      if (what === "open") self.postMessage({ what: "opened", ...(await openModel(models, data, self)) });
+      if (what === "open") self.postMessage(await openModel(models, data, self));
       else if (!models.open) throw new Error("No model is open.");
       else self.postMessage(...replyTo(models.open, data, begun));
     } catch (error) {
-      const sentence = error instanceof NoFile || what !== "open" ? error.message : `The model cannot be opened: ${error.message}`;
+      const isOurs = error instanceof NoFile || what !== "open";
+      const sentence = isOurs ? error.message : `${data.name} cannot be opened: ${error.message}`;
       self.postMessage({ what: "failed", n, of: what, name: data.name, sentence });
     }
   };
@@ -44,15 +45,17 @@ async function openModel(models, { name, files, base, config, tables }, self) {
     last = performance.now();
     self.postMessage({ what: "progress", name, have });
   };
-  const read = async (file) => (typeof file === "string" ? decodedText(file) : fetched(file, base, tell));
-  const [model, tokenizer, kernel] = await Promise.all([read(files.model), read(files.tokenizer), read(files.kernel)]);
-  const begun = performance.now();
+  const read = async (file) =>
+    typeof file === "string" ? decodedText(file) : fetched(file, base, tell);
+  const names = [files.model, files.tokenizer, files.kernel];
+  const [model, tokenizer, kernel] = await Promise.all(names.map(read));
   models.open = null; // two models at once would be twice the memory
   const site = openTables(tables);
   const given = { model: model.buffer, tokenizer: tokenizer.buffer, kernel: compiled(kernel) };
-  const open = openCheckpoint({ config, files: given, groups: (tokens) => site.words.groups(tokens) });
+  const groups = (tokens) => site.words.groups(tokens);
+  const open = openCheckpoint({ config, files: given, groups });
   models.open = { ...open, site };
-  return { name, ms: performance.now() - begun };
+  return { what: "opened", name };
 }
 
 function compiled(kernel) {
@@ -65,57 +68,61 @@ function compiled(kernel) {
 
 function replyTo(open, { what, n, text, method, edits, prefix, pictures }, begun) {
   const result = answer(open, { text, method, changes: edits, prefix });
-  if (what === "say") return [{ what: "said", n, answer: { ...numbersOf(open, result), words: wordsOf(open, result) } }];
+  if (what === "say") return [{ what: "said", n, answer: numbersOf(open, result) }];
   const payloads = {};
   for (const [name, of] of Object.entries(pictures)) {
     const payload = PICTURES[name](open.site, result, of);
     payloads[name] = { payload, nonce: digest(payload) };
   }
-  const facts = { what: "answered", n, payloads, output: result.text, target: targetOf(open, result), ms: performance.now() - begun };
-  return [facts, Object.values(payloads).map(({ payload }) => payload.buffer)];
+  const facts = factsOf(open, result);
+  const ms = performance.now() - begun;
+  const message = { what: "answered", n, payloads, output: result.text, facts, ms };
+  return [message, Object.values(payloads).map(({ payload }) => payload.buffer)];
 }
 
 // What a script is told: `window.headscope.answer` of page.js.
-function numbersOf({ config }, result) {
-  const kinds = ["encoder_self", "decoder_self", "cross"];
-  const layers = (kind) => Array.from({ length: config.model[kind === "encoder_self" ? "n_encoder_layers" : "n_decoder_layers"] }, (_, layer) => layer);
+function numbersOf({ config, site }, result) {
+  const { n_heads: h, n_encoder_layers: nEncoder, n_decoder_layers: nDecoder } = config.model;
   const [s, t] = [result.sourceIds.length, result.targetIds.length];
+  const layers = { encoder_self: nEncoder, decoder_self: nDecoder, cross: nDecoder };
+  const maps = Object.entries(layers).map(([kind, n]) => {
+    return [kind, Array.from({ length: n }, (_, layer) => result.weights(kind, layer))];
+  });
+  const piecesOf = (tokens) => tokens.map(({ piece }) => piece);
   return {
     source_ids: result.sourceIds,
     target_ids: result.targetIds,
-    pieces: { source: result.source.map(({ piece }) => piece), target: result.target.map(({ piece }) => piece) },
+    pieces: { source: piecesOf(result.source), target: piecesOf(result.target) },
     text: result.text,
     log_probs: result.logProbs,
-    maps: Object.fromEntries(kinds.map((kind) => [kind, layers(kind).map((layer) => result.weights(kind, layer))])),
-    shapes: { encoder_self: [config.model.n_heads, s, s], decoder_self: [config.model.n_heads, t, t], cross: [config.model.n_heads, t, s] },
+    words: written(site, result),
+    maps: Object.fromEntries(maps),
+    shapes: { encoder_self: [h, s, s], decoder_self: [h, t, t], cross: [h, t, s] },
   };
 }
 
-function wordsOf({ site }, { target, targetWords }) {
+function written({ words }, { target, targetWords }) {
   const shown = targetWords.filter(([first]) => !target[first].special);
-  return shown.map((group) => site.words.text(group.map((i) => target[i])));
+  return shown.map((group) => words.text(group.map((i) => target[i])));
 }
 
 // What the page itself needs of an answer: words, the groups of each map, and the search.
-function targetOf(open, result) {
-  const { site } = open;
-  const groups = {};
-  const [queries, keys] = [{}, {}];
-  for (const kind of Object.keys(site.kinds)) {
-    const { rowGroups, columnGroups } = openMap(site, result, kind, { words: true, special: "shown" });
-    groups[kind] = { rows: rowGroups, columns: columnGroups };
-    const of = kind === "encoder_self" ? result.source : kind === "cross" ? result.source : result.read;
-    queries[kind] = (kind === "encoder_self" ? result.source : result.target).map((token) => site.words.bareLabel(token));
-    keys[kind] = of.map((token) => site.words.bareLabel(token));
-  }
+function factsOf({ site }, result) {
+  const { source, target, read, words, tree, hypotheses } = result;
+  const labels = (tokens) => tokens.map((token) => site.words.bareLabel(token));
+  const kinds = Object.keys(site.kinds);
+  const groups = kinds.map((kind) => {
+    const map = openMap(site, result, kind, { words: true, special: "shown" });
+    return [kind, { rows: map.rowGroups, columns: map.columnGroups }];
+  });
   return {
-    words: wordsOf(open, result),
-    sourceWords: result.words.map((group) => site.words.text(group.map((i) => result.source[i]))),
-    groups,
-    queries,
-    keys,
-    nodes: result.tree.nodes.map(({ parent, token }) => [parent, token]),
-    best: pathTo(result.tree, result.hypotheses[0].leaf),
+    words: written(site, result),
+    read: words.map((group) => site.words.text(group.map((i) => source[i]))),
+    groups: Object.fromEntries(groups),
+    queries: { encoder_self: labels(source), decoder_self: labels(read), cross: labels(target) },
+    keys: { encoder_self: labels(source), decoder_self: labels(read), cross: labels(source) },
+    nodes: tree.nodes.map(({ parent, token }) => [parent, token]),
+    best: pathTo(tree, hypotheses[0].leaf),
   };
 }
 
