@@ -49,8 +49,8 @@ POLICY = (
     "default-src 'none'; script-src 'unsafe-inline' 'wasm-unsafe-eval'; worker-src blob:; "
     "style-src 'unsafe-inline'; img-src data: blob:; font-src data:"
 )
-"""An engine is WebAssembly in a worker of the page's own, which has the page's policy: a worker from
-a file would have none, as plain hosts send none. A folder may ask its own host, for the weights."""
+"""The engine is WebAssembly in a worker of the page's own, which has the page's policy: a worker
+from a file would have none, as plain hosts send none. A folder asks its own host for weights."""
 
 
 class SiteError(Refusal):

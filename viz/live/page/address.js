@@ -27,10 +27,17 @@ export function createScreen({ fields, ofText }) {
   // viz/screen.py. A value of null is the default.
   function choose(screen, changes) {
     const next = { ...screen };
-    const changed = new Set(Object.keys(changes).filter((name) => (changes[name] ?? known.get(name).usual) !== valueOf(screen, name)));
-    for (const [name, { about }] of known) if ([...changed].some((each) => about.has(each))) delete next[name];
-    if (changed.has("text") && next.edits) next.edits = listed(next.edits).filter((each) => !ofText.includes(each.split(":")[0])).join("/");
-    for (const [name, value] of Object.entries(changes)) next[name] = value ?? known.get(name).usual;
+    const values = Object.entries(changes);
+    const isOther = ([name, value]) => (value ?? known.get(name).usual) !== valueOf(screen, name);
+    const changed = values.filter(isOther).map(([name]) => name);
+    for (const [name, { about }] of known) {
+      if (changed.some((each) => about.has(each))) delete next[name];
+    }
+    if (changed.includes("text") && next.edits) {
+      const isOfAny = (edit) => !ofText.includes(edit.split(":")[0]);
+      next.edits = joined(listed(next.edits).filter(isOfAny));
+    }
+    for (const [name, value] of values) next[name] = value ?? known.get(name).usual;
     return next;
   }
 
@@ -50,7 +57,8 @@ function decoded(text) {
   }
 }
 
-const quoted = (text) => encodeURIComponent(text.toWellFormed()).replace(/%2C|%2F|%3A/g, decodeURIComponent);
+const quoted = (text) =>
+  encodeURIComponent(text.toWellFormed()).replace(/%2C|%2F|%3A/g, decodeURIComponent);
 
 // From a disk a page may change only what follows the hash sign of its address.
 const isOfDisk = () => location.protocol === "file:";

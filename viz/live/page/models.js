@@ -60,7 +60,7 @@ export function createModels(models, worker, base, node, words, changed) {
     const { open: now, coming, chosen, fault, have, refused } = own;
     const wanted = by.get(coming ?? chosen);
     const values = { model: now ?? coming ?? chosen, chosen, fault, have: mb(have), of: mb(wanted.bytes) };
-    text.textContent = refused || filled(sentence(), values);
+    text.textContent = refused || filled(statement(), values);
     node.toggleAttribute("data-fault", Boolean(fault || refused));
     node.dataset.open = now ?? "";
     bar.hidden = !coming;
@@ -70,7 +70,7 @@ export function createModels(models, worker, base, node, words, changed) {
     button.onclick = () => open(fault ? own.asked : chosen);
   }
 
-  function sentence() {
+  function statement() {
     const { open: now, coming, chosen, fault } = own;
     if (fault) return words.failed;
     if (coming) return now ? words.until : words.coming;
