@@ -22,7 +22,7 @@ const UNKNOWN = -1; // read in the place of a replaced word: see `read`
 //   lost: spans, as the numbers of their words; null: not looked for }
 export function* evidenceOf(open, answer, lists = null, textOfWord = () => "") {
   const { model } = open;
-  const { targetIds: ids, words, targetWords, changes } = answer;
+  const { targetIds: ids, words, targetWords } = answer;
   const run = { model, answer, foils: [] };
   const numbers = words.map((_, i) => i);
   const progress = { done: 0, all: 2 * words.length + targetWords.length + 1 };
@@ -38,7 +38,7 @@ export function* evidenceOf(open, answer, lists = null, textOfWord = () => "") {
     cut.push(scored(run, [`cut-word:cross.${i}`]).own);
     yield tell();
   }
-  const prefix = targetWords.map((_, t) => targetWords.map(() => 0));
+  const prefix = targetWords.map(() => targetWords.map(() => 0));
   for (const costs of replacements(run, plain.own)) {
     costs.after.forEach((cost, t) => (prefix[t][costs.word] = cost));
     yield tell();
@@ -104,10 +104,10 @@ function scored({ model, answer, foils }, more, look = null) {
   start(model, sourceIds, [...changes, ...more], words);
   read(model, readIds, [[]], true);
   const [own, foil] = [[], []];
-  distributions(model, readIds.length, (row, from, shift) => {
+  distributions(model, readIds.length, (row, from) => {
     look?.(row, model.floats.subarray(from, from + model.config.vocab_size));
-    own.push(model.floats[from + targetIds[row]] - shift);
-    foil.push(model.floats[from + foils[row]] - shift);
+    own.push(model.floats[from + targetIds[row]]);
+    foil.push(model.floats[from + foils[row]]);
   });
   return { own, foil };
 }
@@ -124,9 +124,9 @@ function* replacements({ model, answer }, plain) {
     model.n_slots = slots.length;
     read(model, ids, [slots.slice(0, first)], true);
     const costs = plain.map(() => 0);
-    distributions(model, ids.length, (row, from, shift) => {
+    distributions(model, ids.length, (row, from) => {
       const place = first + row;
-      costs[place] = plain[place] - (model.floats[from + targetIds[place]] - shift);
+      costs[place] = plain[place] - model.floats[from + targetIds[place]];
     });
     const after = targetWords.map((pieces, t) =>
       t > word ? pieces.reduce((sum, i) => sum + costs[i], 0) : 0);

@@ -48,18 +48,56 @@
         (i32x4.add (i32x4.trunc_sat_f32x4_s (local.get $n)) (v128.const i32x4 127 127 127 127))
         (i32.const 23))))
 
-  ;; y [rows, m] = x [rows, n] w [m, n]^T + b [m]: four outputs of two rows at once.
+  ;; n halves at `from` become floats at `to`; n is rounded up to a multiple of 16. Exponent and
+  ;; mantissa move up by 13 bits, and the sign, which was spread over the upper half, stays; 2^112
+  ;; makes up for the other bias, below the normal numbers too.
+  (func $widen (export "widen") (param $from i32) (param $to i32) (param $n i32)
+    (local $end i32) (local $kept v128) (local $bias v128)
+    (local.set $end (i32.add (local.get $from) (i32.shl (local.get $n) (i32.const 1))))
+    (local.set $kept (v128.const i32x4 0x8fffe000 0x8fffe000 0x8fffe000 0x8fffe000))
+    (local.set $bias (f32x4.splat (f32.const 0x1p112)))
+    (loop $more
+      (v128.store offset=0 (local.get $to) (f32x4.mul (local.get $bias) (v128.and
+        (local.get $kept)
+        (i32x4.shl (v128.load16x4_s offset=0 (local.get $from)) (i32.const 13)))))
+      (v128.store offset=16 (local.get $to) (f32x4.mul (local.get $bias) (v128.and
+        (local.get $kept)
+        (i32x4.shl (v128.load16x4_s offset=8 (local.get $from)) (i32.const 13)))))
+      (v128.store offset=32 (local.get $to) (f32x4.mul (local.get $bias) (v128.and
+        (local.get $kept)
+        (i32x4.shl (v128.load16x4_s offset=16 (local.get $from)) (i32.const 13)))))
+      (v128.store offset=48 (local.get $to) (f32x4.mul (local.get $bias) (v128.and
+        (local.get $kept)
+        (i32x4.shl (v128.load16x4_s offset=24 (local.get $from)) (i32.const 13)))))
+      (local.set $from (i32.add (local.get $from) (i32.const 32)))
+      (local.set $to (i32.add (local.get $to) (i32.const 64)))
+      (br_if $more (i32.lt_u (local.get $from) (local.get $end)))))
+
+  ;; y [rows, m] = x [rows, n] w [m, n]^T + b [m], and `least` at least: four outputs of two rows at
+  ;; once. lines: room for four lines of floats where the weights are halves; 0: they are floats.
+  ;; Halves are read from memory in half of the time, which a step of few rows is bound by.
   (func (export "linear")
     (param $x i32) (param $w i32) (param $b i32) (param $y i32)
     (param $rows i32) (param $n i32) (param $m i32)
-    (local $line i32) (local $o i32) (local $r i32) (local $end i32) (local $p i32) (local $q i32)
-    (local $w0 i32) (local $w1 i32) (local $w2 i32) (local $w3 i32) (local $out i32)
+    (param $lines i32) (param $least f32)
+    (local $line i32) (local $from i32) (local $out i32) (local $o i32) (local $r i32)
+    (local $p i32) (local $q i32) (local $end i32)
+    (local $w0 i32) (local $w1 i32) (local $w2 i32) (local $w3 i32)
     (local $a v128) (local $c v128)
     (local $k0 v128) (local $k1 v128) (local $k2 v128) (local $k3 v128)
     (local $s0 v128) (local $s1 v128) (local $s2 v128) (local $s3 v128)
     (local $t0 v128) (local $t1 v128) (local $t2 v128) (local $t3 v128)
     (local.set $line (i32.shl (local.get $n) (i32.const 2)))
     (loop $outputs
+      (if (local.get $lines)
+        (then
+          (call $widen
+            (i32.add (local.get $w)
+              (i32.shl (i32.mul (local.get $o) (local.get $n)) (i32.const 1)))
+            (local.get $lines) (local.get $line))
+          (local.set $from (local.get $lines)))
+        (else (local.set $from
+          (i32.add (local.get $w) (i32.mul (local.get $o) (local.get $line))))))
       (local.set $r (i32.const 0))
       (loop $in_rows
         (local.set $p (i32.add (local.get $x) (i32.mul (local.get $r) (local.get $line))))
@@ -68,8 +106,7 @@
         (local.set $q (select (local.get $line) (i32.const 0)
           (i32.lt_u (i32.add (local.get $r) (i32.const 1)) (local.get $rows))))
         ;; From a place of the row to that of each line of weights.
-        (local.set $w0 (i32.sub
-          (i32.add (local.get $w) (i32.mul (local.get $o) (local.get $line))) (local.get $p)))
+        (local.set $w0 (i32.sub (local.get $from) (local.get $p)))
         (local.set $w1 (i32.add (local.get $w0) (local.get $line)))
         (local.set $w2 (i32.add (local.get $w1) (local.get $line)))
         (local.set $w3 (i32.add (local.get $w2) (local.get $line)))
@@ -110,12 +147,16 @@
         (local.set $k0 (v128.load (i32.add (local.get $b) (i32.shl (local.get $o) (i32.const 2)))))
         (local.set $out (i32.add (local.get $y) (i32.shl
           (i32.add (i32.mul (local.get $r) (local.get $m)) (local.get $o)) (i32.const 2))))
-        (v128.store (local.get $out) (f32x4.add (local.get $k0)
-          (call $sums (local.get $s0) (local.get $s1) (local.get $s2) (local.get $s3))))
+        (v128.store (local.get $out) (f32x4.pmax
+          (f32x4.add (local.get $k0)
+            (call $sums (local.get $s0) (local.get $s1) (local.get $s2) (local.get $s3)))
+          (f32x4.splat (local.get $least))))
         (if (local.get $q) (then
           (v128.store (i32.add (local.get $out) (i32.shl (local.get $m) (i32.const 2)))
-            (f32x4.add (local.get $k0)
-              (call $sums (local.get $t0) (local.get $t1) (local.get $t2) (local.get $t3))))))
+            (f32x4.pmax
+              (f32x4.add (local.get $k0)
+                (call $sums (local.get $t0) (local.get $t1) (local.get $t2) (local.get $t3)))
+              (f32x4.splat (local.get $least))))))
         (local.set $r (i32.add (local.get $r) (i32.const 2)))
         (br_if $in_rows (i32.lt_u (local.get $r) (local.get $rows))))
       (local.set $o (i32.add (local.get $o) (i32.const 4)))
@@ -249,19 +290,13 @@
       (br_if $cells (i32.lt_u (local.get $x) (local.get $end))))
     (call $sum (local.get $s)))
 
-  ;; n halves at `from` become floats at `to`; n is rounded up to a multiple of 4.
-  (func (export "widen") (param $from i32) (param $to i32) (param $n i32)
-    (local $end i32) (local $v v128)
-    (local.set $end (i32.add (local.get $from) (i32.shl (local.get $n) (i32.const 1))))
-    (loop $four
-      (local.set $v (v128.load16x4_s (local.get $from)))
-      ;; Exponent and mantissa move up by 13 bits, and the sign, which was spread over the upper
-      ;; half, stays; 2^112 makes up for the other bias, below the normal numbers too.
-      (v128.store (local.get $to) (f32x4.mul
-        (v128.and (i32x4.shl (local.get $v) (i32.const 13))
-          (v128.const i32x4 0x8fffe000 0x8fffe000 0x8fffe000 0x8fffe000))
-        (f32x4.splat (f32.const 0x1p112))))
-      (local.set $from (i32.add (local.get $from) (i32.const 8)))
-      (local.set $to (i32.add (local.get $to) (i32.const 16)))
-      (br_if $four (i32.lt_u (local.get $from) (local.get $end)))))
+  ;; Takes a number from each of n numbers.
+  (func (export "lower") (param $x i32) (param $n i32) (param $by f32)
+    (local $end i32)
+    (local.set $end (i32.add (local.get $x) (i32.shl (local.get $n) (i32.const 2))))
+    (loop $cells
+      (v128.store (local.get $x)
+        (f32x4.sub (v128.load (local.get $x)) (f32x4.splat (local.get $by))))
+      (local.set $x (i32.add (local.get $x) (i32.const 16)))
+      (br_if $cells (i32.lt_u (local.get $x) (local.get $end)))))
 )

@@ -39,6 +39,7 @@ export function openModel(config, file, kernel) {
   const sequence = max_len * d_model;
   const weights = openWeights(file, kernel, {
     zeros: vocab_size, // the bias of logits, which have none
+    lines: 4 * Math.max(d_model, d_ff), // of a matrix that is kept in halves
     states: sequence,
     queries: sequence,
     mixed: sequence,
@@ -198,10 +199,9 @@ function grownTables(model, slots, n_before) {
 // ids [B], each at its position -> the room `states` [B, D].
 function embed(model, ids, positionOf) {
   const { config: { d_model }, floats, rooms, positions } = model;
-  const table = tensor(model, "embedding.weight");
   const scale = Math.fround(Math.sqrt(d_model));
   ids.forEach((id, row) => {
-    const line = id < 0 ? meanEmbedding(model) : table.subarray(id * d_model, (id + 1) * d_model);
+    const line = id < 0 ? meanEmbedding(model) : embedding(model, id);
     const [to, place] = [rooms.states / 4 + row * d_model, positionOf(row) * d_model];
     for (let i = 0; i < d_model; i++) {
       floats[to + i] = Math.fround(line[i] * scale) + positions[place + i];
@@ -209,20 +209,31 @@ function embed(model, ids, positionOf) {
   });
 }
 
+// [D], to be read before the next one.
+function embedding({ config: { d_model }, run, floats, at, rooms }, id) {
+  const { place, isHalf } = at["embedding.weight"];
+  const from = place + id * d_model * (isHalf ? 2 : 4);
+  if (isHalf) run.widen(from, rooms.lines, d_model);
+  const line = (isHalf ? rooms.lines : from) / 4;
+  return floats.subarray(line, line + d_model);
+}
+
 // [D]
 function meanEmbedding(model) {
   const { d_model, vocab_size } = model.config;
   if (model.mean) return model.mean;
-  const table = tensor(model, "embedding.weight");
   const sums = new Float64Array(d_model);
-  for (let i = 0; i < table.length; i++) sums[i % d_model] += table[i];
+  for (let id = 0; id < vocab_size; id++) {
+    embedding(model, id).forEach((value, i) => (sums[i] += value));
+  }
   return (model.mean = Float32Array.from(sums, (sum) => sum / vocab_size));
 }
 
-// x W^T + b: from a place to another, some rows.
-function linear({ run, at, rooms }, name, from, to, rows, matrix = `${name}.weight`) {
-  const { place, shape: [m, n] } = at[matrix];
-  run.linear(from, place, at[`${name}.bias`]?.place ?? rooms.zeros, to, rows, n, m);
+// x W^T + b, and `least` at least: from a place to another, some rows.
+function linear({ run, at, rooms }, name, from, to, rows, least = -Infinity) {
+  const { place, shape: [m, n], isHalf } = at[`${name}.weight`];
+  const bias = at[`${name}.bias`]?.place ?? rooms.zeros;
+  run.linear(from, place, bias, to, rows, n, m, isHalf ? rooms.lines : 0, least);
 }
 
 // The room `states` [B, D] becomes norm(states + given).
@@ -244,10 +255,8 @@ function join(model, name, rows) {
 }
 
 function feed(model, name, rows) {
-  const { config: { d_ff }, floats, rooms } = model;
-  linear(model, `${name}.feed_forward.inner`, rooms.states, rooms.inner, rows);
-  const end = rooms.inner / 4 + rows * d_ff;
-  for (let i = rooms.inner / 4; i < end; i++) if (floats[i] < 0) floats[i] = 0;
+  const { rooms } = model;
+  linear(model, `${name}.feed_forward.inner`, rooms.states, rooms.inner, rows, 0); // ReLU
   linear(model, `${name}.feed_forward.outer`, rooms.inner, rooms.given, rows);
   join(model, `${name}.feed_residual`, rows);
 }
@@ -311,18 +320,19 @@ function change(model, changed, row, query, { open, n_all }) {
   }
 }
 
-// The distributions that the last states of `read` [B, D] give: take(row, from, shift) is called
-// for each, whose log-probabilities are floats[from + id] - shift.
+// The distributions that the last states of `read` [B, D] give: take(row, from) is called for each,
+// whose log-probabilities are floats[from + id].
 export function distributions(model, n_rows, take) {
   const { config: { d_model, vocab_size }, run, rooms } = model;
   for (let first = 0; first < n_rows; first += ROWS) {
     const n = Math.min(ROWS, n_rows - first);
     const from = rooms.states + 4 * first * d_model;
-    linear(model, "logits", from, rooms.logits, n, "embedding.weight");
+    linear(model, "embedding", from, rooms.logits, n);
     for (let row = 0; row < n; row++) {
       const at = rooms.logits + 4 * row * vocab_size;
       const top = run.largest(at, vocab_size);
-      take(first + row, at / 4, top + Math.log(run.sum_exp(at, vocab_size, top)));
+      run.lower(at, vocab_size, top + Math.log(run.sum_exp(at, vocab_size, top)));
+      take(first + row, at / 4);
     }
   }
 }
@@ -330,10 +340,8 @@ export function distributions(model, n_rows, take) {
 // The same as rows of log-probabilities, [V] each.
 export function logProbabilities(model, n_rows) {
   const rows = [];
-  distributions(model, n_rows, (_, from, shift) => {
-    const row = model.floats.slice(from, from + model.config.vocab_size);
-    for (let id = 0; id < row.length; id++) row[id] -= shift;
-    rows.push(row);
+  distributions(model, n_rows, (_, from) => {
+    rows.push(model.floats.slice(from, from + model.config.vocab_size));
   });
   return rows;
 }

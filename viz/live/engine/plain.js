@@ -3,7 +3,11 @@
 // The functions of the kernel over the same memory. floats, places: all of it, as f32 and as i32.
 export function plainKernel(floats, places) {
   return {
-    linear: (x, w, b, y, rows, n, m) => linear(floats, x / 4, w / 4, b / 4, y / 4, rows, n, m),
+    linear: (x, w, b, y, rows, n, m, lines, least) => {
+      const halves = lines && new Uint16Array(floats.buffer, w, n * m);
+      const sizes = { rows, n, m, least };
+      linear(floats, halves, x / 4, (lines || w) / 4, b / 4, y / 4, sizes);
+    },
     attend: (q, k, v, at, n, heads, size, scale, y, weights, step) => {
       for (let head = 0; head < heads; head++) {
         const by = head * size;
@@ -21,23 +25,29 @@ export function plainKernel(floats, places) {
       for (let i = x / 4; i < x / 4 + n; i++) sum += Math.exp(floats[i] - top);
       return sum;
     },
+    lower: (x, n, by) => {
+      for (let i = x / 4; i < x / 4 + n; i++) floats[i] -= by;
+    },
     widen: (from, to, n) => {
       const halves = new Uint16Array(floats.buffer, from, n);
-      for (let i = 0; i < n; i++) floats[to / 4 + i] = half(halves[i]);
+      for (let i = 0; i < n; i++) floats[to / 4 + i] = HALVES[halves[i]];
     },
   };
 }
 
-function half(bits) {
+// The number of each half, by its bits.
+const HALVES = Float32Array.from({ length: 65536 }, (_, bits) => {
   const [exponent, mantissa] = [(bits >> 10) & 31, bits & 1023];
   const size = exponent ? 2 ** (exponent - 15) * (1 + mantissa / 1024) : 2 ** -24 * mantissa;
   return bits & 0x8000 ? -size : size;
-}
+});
 
-// Four sums at once: the processor need not wait for one to add the next.
-function linear(floats, x, w, b, y, rows, n, m) {
+// Four sums at once: the processor need not wait for one to add the next. w: the weights, or where
+// they are halves room for a line.
+function linear(floats, halves, x, w, b, y, { rows, n, m, least }) {
   for (let o = 0; o < m; o++) {
-    const line = w + o * n;
+    const line = halves ? w : w + o * n;
+    for (let i = 0; halves && i < n; i++) floats[line + i] = HALVES[halves[o * n + i]];
     for (let r = 0; r < rows; r++) {
       const row = x + r * n;
       let [s, t, u, v] = [0, 0, 0, 0];
@@ -47,7 +57,7 @@ function linear(floats, x, w, b, y, rows, n, m) {
         u += floats[row + i + 2] * floats[line + i + 2];
         v += floats[row + i + 3] * floats[line + i + 3];
       }
-      floats[y + r * m + o] = s + t + u + v + floats[b + o];
+      floats[y + r * m + o] = Math.max(s + t + u + v + floats[b + o], least);
     }
   }
 }

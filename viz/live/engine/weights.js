@@ -2,7 +2,7 @@
 
 import { plainKernel } from "./plain.js";
 
-const PAGE = 65536; // bytes
+const [PAGE, LINE] = [65536, 64]; // bytes of WebAssembly's memory, and of what a processor reads
 const BYTES = { F16: 2, F32: 4 };
 
 // file: an ArrayBuffer. kernel: the compiled kernel.wasm; null: JavaScript computes. rooms: name ->
@@ -11,30 +11,34 @@ const BYTES = { F16: 2, F32: 4 };
 // each tensor and rooms name -> place. A place is an address in bytes.
 export function openWeights(file, kernel, rooms) {
   const { entries, start } = headerOf(file);
-  let size = 16; // nothing is at 0
-  const take = (n) => {
+  let size = LINE; // nothing is at 0
+  const take = (bytes) => {
     const place = size;
-    size += Math.ceil(n / 4) * 16;
+    size += Math.ceil(bytes / LINE) * LINE;
     return place;
   };
   const at = {};
   for (const [name, { shape, dtype }] of Object.entries(entries)) {
     if (!BYTES[dtype]) throw new Error(`${name} is kept as ${dtype}: F16 and F32 are read here.`);
-    at[name] = { place: take(count(shape)), shape };
+    // Matrices stay as they are kept, which is half as much to read; what is added or multiplied by
+    // itself is made floats once.
+    const isHalf = dtype === "F16" && shape.length > 1;
+    at[name] = { place: take(count(shape) * (isHalf ? 2 : 4)), shape, isHalf };
   }
   // Rooms stand last: of those that are made for long texts no page is touched before one comes.
-  const placed = Object.fromEntries(Object.entries(rooms).map(([name, n]) => [name, take(n)]));
+  const placed = Object.fromEntries(Object.entries(rooms).map(([name, n]) => [name, take(4 * n)]));
   const pages = Math.ceil(size / PAGE);
   const memory = kernel && new WebAssembly.Memory({ initial: pages });
   const buffer = kernel ? memory.buffer : new ArrayBuffer(pages * PAGE);
   const [floats, places] = [new Float32Array(buffer), new Int32Array(buffer)];
   const instance = kernel && new WebAssembly.Instance(kernel, { env: { memory } });
   const run = instance ? instance.exports : plainKernel(floats, places);
-  const staging = { place: placed.logits, bytes: rooms.logits * 4 };
   for (const [name, { dtype, data_offsets: [from, to] }] of Object.entries(entries)) {
     const part = new Uint8Array(file, start + from, to - from);
-    if (dtype === "F32") new Uint8Array(buffer, at[name].place, part.length).set(part);
-    else widen(run, buffer, part, at[name].place, staging);
+    const { place, isHalf } = at[name];
+    const isNarrow = dtype === "F16" && !isHalf;
+    new Uint8Array(buffer, isNarrow ? placed.lines : place, part.length).set(part);
+    if (isNarrow) run.widen(placed.lines, place, part.length / 2);
   }
   return { run, floats, places, at, rooms: placed };
 }
@@ -52,15 +56,6 @@ function headerOf(file) {
 }
 
 const count = (shape) => shape.reduce((a, b) => a * b, 1);
-
-// halves [n], as bytes -> floats at a place, through the room for what is computed.
-function widen(run, buffer, halves, place, staging) {
-  for (let from = 0; from < halves.length; from += staging.bytes) {
-    const part = halves.subarray(from, from + staging.bytes);
-    new Uint8Array(buffer, staging.place, part.length).set(part);
-    run.widen(staging.place, place + 2 * from, part.length / 2);
-  }
-}
 
 // A tensor's numbers, as they stand in memory.
 export function tensor({ floats, at }, name) {
