@@ -37,6 +37,7 @@ WORDS = {
     "licences": "Licences and scores of the weights",
     "tokens_title": "Tokens as",
     "special_title": "Special tokens",
+    "hide": "Hide “{word}”",
     "undo": "Undo",
     "redo": "Redo",
     "all_off": "All off",
@@ -95,6 +96,7 @@ def page_words() -> dict[str, Any]:
     from viz.live.tables import SPECIAL as READ_SPECIAL
     from viz.pages.decode import PAGE as DECODE
     from viz.pages.explore import PAGE as EXPLORE
+    from viz.state.branching import TITLES as DECIDED
     from viz.ui.changed_output import SAME_WORDS, WITH, WITHOUT
     from viz.ui.controls import SPECIAL, TOKENS
     from viz.ui.experiment import HELP, TOOLS, UNCHANGED
@@ -103,6 +105,7 @@ def page_words() -> dict[str, Any]:
     controls = {
         "explore": EXPLORE.title,
         "decode": DECODE.title,
+        "begins": DECIDED["prefix"],
         "unchanged": UNCHANGED,
         "without": WITHOUT,
         "with": WITH,

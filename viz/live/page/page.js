@@ -30,7 +30,9 @@ export default function live(draws, code, content) {
   const { facts, sides } = answers;
   const page = { chosen, choose, facts, sides, unknown, words, models, components };
   const change = (edits) => choose({ edits }, true);
-  const strip = createStrip(document.getElementById("strip"), words, content.edits, change);
+  const decide = (prefix) => choose({ prefix }, true);
+  const foot = document.getElementById("strip");
+  const strip = createStrip(foot, words, content.edits, change, decide);
   const acts = createActs(page, strip);
   const controls = createControls(page, acts);
   // A component is not drawn anew while it tells something.
@@ -51,10 +53,10 @@ export default function live(draws, code, content) {
     controls.draw(it, own.isOther);
     own.isOther = false;
     loads.choose(it.model.name);
-    const open = loads.openOne();
-    const found = open === it.model.name ? null : answers.recordedOf(it);
+    const now = loads.openOne();
+    const found = now === it.model.name ? null : answers.recordedOf(it);
     if (found) answers.showRecorded(found);
-    else if (open) answers.ask(it, pictures(it, components), open);
+    else if (now) answers.ask(it, pictures(it, components), now);
     paint(it);
   }
 
@@ -72,7 +74,7 @@ export default function live(draws, code, content) {
     list.slice(0, FIRST).forEach(draw);
     clearTimeout(own.later);
     own.later = setTimeout(() => list.slice(FIRST).forEach(draw));
-    strip.draw({ ...it, facts: facts(), outcome: answers.outcome(it, loads.openOne()) });
+    strip.draw({ ...state, outcome: answers.outcome(it, loads.openOne()) });
   }
 
   // What an address says that this page does not do: "name=value" of each.

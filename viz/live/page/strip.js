@@ -4,8 +4,8 @@ import { element } from "../../components/kit/page.js";
 import { joined, listed } from "./address.js";
 import { filled } from "./models.js";
 
-// templates: how edits are said, from Python. choose(edits): they are in force, as an address has them.
-export function createStrip(node, words, templates, choose) {
+// templates: how edits are said, from Python. choose(edits): they are in force, as an address has them; decide(prefix) likewise.
+export function createStrip(node, words, templates, choose, decide) {
   const own = { before: [], undone: [] };
   const at = (id) => node.querySelector(`#${id}`);
 
@@ -23,27 +23,44 @@ export function createStrip(node, words, templates, choose) {
     choose(from.pop() || null);
   }
 
-  // it: what is chosen, with `facts` of the answer, and its outcome: the words before and after.
-  function draw({ edits, tool, facts, outcome }) {
+  // it: what is chosen, with `facts` of the answer, the tokens that are pinned, and its outcome: the
+  // words before and after.
+  function draw({ edits, prefix, tool, facts, pinned, outcome }) {
     const all = listed(edits);
-    node.hidden = tool === "look" && !all.length && !own.undone.length;
+    node.hidden = tool === "look" && !all.length && !own.undone.length && !prefix.length;
+    offerHiding(edits, tool, facts, pinned);
     at("undo").disabled = !own.before.length;
     at("redo").disabled = !own.undone.length;
     at("undo").onclick = () => goTo(edits, own.before, own.undone);
     at("redo").onclick = () => goTo(edits, own.undone, own.before);
     at("all-off").hidden = !all.length;
     at("all-off").onclick = () => edit(edits, []);
-    const chips = all.map((each) => {
-      const button = element("button", "", `${textOf(each, facts)} ×`);
-      button.type = "button";
-      button.title = words.take_back;
-      button.onclick = () => edit(edits, all.filter((other) => other !== each));
-      return button;
-    });
+    const without = (each) => edit(edits, all.filter((other) => other !== each));
+    const chips = all.map((each) => chip(textOf(each, facts), () => without(each)));
+    const begins = facts?.target.slice(0, prefix.length).join("") ?? "";
+    if (prefix.length) chips.unshift(chip(`${words.begins} “${begins.trim()}”`, () => decide(null)));
     at("edits").replaceChildren(...chips);
     at("help").textContent = own.before.length ? words.unchanged : words.help[tool];
     at("help").hidden = Boolean(all.length);
     at("outcome").replaceChildren(...(all.length && outcome ? [outputs(outcome)] : []));
+  }
+
+  function chip(text, remove) {
+    const button = element("button", "", `${text} ×`);
+    button.type = "button";
+    button.title = words.take_back;
+    button.onclick = remove;
+    return button;
+  }
+
+  // A word of the source that is pinned can be hidden from every head.
+  function offerHiding(edits, tool, facts, pinned) {
+    const places = pinned.filter(([side]) => side === "source");
+    const word = facts?.wordAt[places.at(-1)?.[1]];
+    const spelled = `hide:source.${word}`;
+    at("hide").hidden = tool === "look" || word === undefined || listed(edits).includes(spelled);
+    at("hide").textContent = filled(words.hide, { word: facts?.read[word] });
+    at("hide").onclick = () => edit(edits, [...listed(edits), spelled]);
   }
 
   function textOf(spelled, facts) {

@@ -115,8 +115,11 @@ function factsOf({ site }, result) {
     const map = openMap(site, result, kind, { words: true, special: "shown" });
     return [kind, { rows: map.rowGroups, columns: map.columnGroups }];
   });
+  const wordAt = source.map((_, i) => words.findIndex((group) => group.includes(i)));
   return {
     words: written(site, result),
+    target: target.map(({ piece, special }) => (special ? "" : piece)),
+    wordAt,
     read: words.map((group) => site.words.text(group.map((i) => source[i]))),
     groups: Object.fromEntries(groups),
     queries: { encoder_self: labels(source), decoder_self: labels(read), cross: labels(target) },
