@@ -190,8 +190,8 @@ def _page(
     content = {
         "models": models,
         "words": words,
-        "fields": _fields(),
-        "ofText": [name for name, kind in edit_kinds().items() if kind.is_of_text],
+        "fields": fields(),
+        "ofText": of_text(),
         "opening": sorted(PICTURE),
         "edits": _edit_texts(examples[0][1]),
         "components": {name: {"html": it.html, "css": it.css} for name, it in components.items()},
@@ -252,19 +252,24 @@ def _typeface() -> str:
     )
 
 
-def _fields() -> list[list[Any]]:
+def fields() -> list[list[Any]]:
     """Every choice of an address: its name, its default, and the choices that it belongs to; of one
     that the page does not read the default is null.
     """
-    fields = []
+    result: list[list[Any]] = []
     for name, it in all_choices().items():
         default = None
         if name in DONE:
             write = it.metadata["spelling"].write
             default = "" if it.default in (None, ()) else write(it.default)
             default = "" if it.default is False else default
-        fields.append([name, default, sorted(it.metadata["about"])])
-    return fields
+        result.append([name, default, sorted(it.metadata["about"])])
+    return result
+
+
+def of_text() -> list[str]:
+    """The kinds of edits that name words of a text."""
+    return [name for name, kind in edit_kinds().items() if kind.is_of_text]
 
 
 # The examples' first pictures, which Python makes: they are painted before any weight is there.
