@@ -12,6 +12,7 @@ const { engine, checkpoint, isPlain, cases } = JSON.parse(await text(process.std
 const module = (name) => import(pathToFileURL(`${engine}/${name}.js`));
 const { answer, openCheckpoint, sourceOf, textOf } = await module("answer");
 const { evidenceOf } = await module("evidence");
+const { callOf } = await module("inside");
 
 const buffer = (file) => {
   const bytes = readFileSync(file);
@@ -23,15 +24,21 @@ const base64 = (array) =>
 const idsOf = (tokens) => tokens.map(({ id }) => id).join();
 
 let groups = {};
-const open = openCheckpoint({
-  config: JSON.parse(readFileSync(`${checkpoint}/config.json`, "utf-8")),
-  files: {
-    model: buffer(`${checkpoint}/model.safetensors`),
-    tokenizer: buffer(`${checkpoint}/tokenizer.model`),
-    kernel: isPlain ? null : new WebAssembly.Module(readFileSync(`${engine}/kernel.wasm`)),
-  },
-  groups: (tokens) => groups[idsOf(tokens)] ?? tokens.map((_, i) => [i]),
-});
+const seen = new Set();
+let open = null;
+
+function opened() {
+  const kernel = isPlain ? null : new WebAssembly.Module(readFileSync(`${engine}/kernel.wasm`));
+  return openCheckpoint({
+    config: JSON.parse(readFileSync(`${checkpoint}/config.json`, "utf-8")),
+    files: {
+      model: buffer(`${checkpoint}/model.safetensors`),
+      tokenizer: buffer(`${checkpoint}/tokenizer.model`),
+      kernel,
+    },
+    groups: (tokens) => groups[idsOf(tokens)] ?? tokens.map((_, i) => [i]),
+  });
+}
 
 const CALLS = {
   answer: (asked) => {
@@ -49,6 +56,17 @@ const CALLS = {
   },
   ids: (asked) => sourceOf(open, asked.text),
   text: ({ ids }) => textOf(open, ids),
+  call: ({ kind, layer, ...asked }) => {
+    const { scale, ...parts } = callOf(open, answer(open, asked), kind, layer);
+    const packed = Object.entries(parts).map(([name, part]) => [name, base64(part)]);
+    return { scale, ...Object.fromEntries(packed) };
+  },
+  // 1 for each text whose answer was not there yet. most: bytes of answers that are kept.
+  kept: ({ texts, most = open.cache.most, ...asked }) => {
+    open.cache.most = most;
+    const all = texts.map((each) => answer(open, { ...asked, text: each }));
+    return all.map((each) => Number(!seen.has(each) && Boolean(seen.add(each))));
+  },
   // texts: ids of a word, joined -> how it reads.
   evidence: ({ lists, texts, ...asked }) => {
     const steps = evidenceOf(open, answer(open, asked), lists, (tokens) => texts[idsOf(tokens)]);
@@ -62,6 +80,7 @@ const CALLS = {
 const results = cases.map(({ call, groups: own = {}, ...asked }) => {
   groups = own;
   try {
+    open ??= opened();
     return CALLS[call](asked);
   } catch (error) {
     return { error: error.message };

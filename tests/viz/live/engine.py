@@ -68,7 +68,9 @@ def differences(name: str, cases: Sequence[Mapping[str, Any]], **where: Any) -> 
         asked.append({"call": "answer", **case, "groups": groups_of(decoding.source)})
     found: list[str] = []
     for case, decoding, given in zip(cases, expected, ask(name, asked, **where), strict=True):
-        lines = [given["error"]] if "error" in given else _differing(checkpoint, case, decoding, given)
+        lines = (
+            [given["error"]] if "error" in given else _differing(checkpoint, case, decoding, given)
+        )
         found += [f"{case}: {line}" for line in lines]
     return found
 
@@ -117,7 +119,8 @@ def _of_evidence(checkpoint: Checkpoint, own: Evidence, given: Any) -> list[str]
     }
     bad = []
     for name, matrix in matrices.items():
-        values, right = np.array(given[name]), np.array(matrix)
+        assert matrix is not None
+        values, right = np.array(given[name]), matrix.numpy()
         if values.shape != right.shape:
             bad.append(f"{name}: {values.shape} for {right.shape}")
         elif not np.abs(values - right).max() <= LOG_PROB:
@@ -171,7 +174,9 @@ def _cells(packed: str | None, shape: tuple[int, ...]) -> Any:
 
 
 def _pieces(tokens: Any) -> list[tuple[Any, ...]]:
-    return [tuple(token[name] for name in ("id", "piece", "special", "unknown")) for token in tokens]
+    return [
+        tuple(token[name] for name in ("id", "piece", "special", "unknown")) for token in tokens
+    ]
 
 
 def _ids(hypotheses: Any) -> list[list[int]]:
