@@ -11,6 +11,7 @@ import { pathToFileURL } from "node:url";
 const { engine, checkpoint, isPlain, cases } = JSON.parse(await text(process.stdin));
 const module = (name) => import(pathToFileURL(`${engine}/${name}.js`));
 const { answer, openCheckpoint, sourceOf, textOf } = await module("answer");
+const { searchingChange } = await module("change");
 const { evidenceOf } = await module("evidence");
 const { callOf } = await module("inside");
 
@@ -38,6 +39,13 @@ function opened() {
     },
     groups: (tokens) => groups[idsOf(tokens)] ?? tokens.map((_, i) => [i]),
   });
+}
+
+function last(steps) {
+  for (;;) {
+    const { done, value } = steps.next();
+    if (done) return value;
+  }
 }
 
 const CALLS = {
@@ -68,12 +76,14 @@ const CALLS = {
     return all.map((each) => Number(!seen.has(each) && Boolean(seen.add(each))));
   },
   // texts: ids of a word, joined -> how it reads.
-  evidence: ({ lists, texts, ...asked }) => {
-    const steps = evidenceOf(open, answer(open, asked), lists, (tokens) => texts[idsOf(tokens)]);
-    for (;;) {
-      const { done, value } = steps.next();
-      if (done) return value;
-    }
+  evidence: ({ lists, texts, ...asked }) =>
+    last(evidenceOf(open, answer(open, asked), lists, (tokens) => texts[idsOf(tokens)])),
+  change: ({ carriers, patterns, texts, ...asked }) => {
+    const textOfWord = (tokens) => texts[idsOf(tokens)];
+    // The words of a simple text; where signs stand by themselves makes no difference here.
+    const textWords = (all) => all.match(/[\p{L}\p{N}]+(?:['’.,-][\p{L}\p{N}]+)*/gu) ?? [];
+    const words = { carriers, patterns, textWords, textOfWord };
+    return last(searchingChange(open, answer(open, asked), words));
   },
 };
 

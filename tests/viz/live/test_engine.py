@@ -18,18 +18,24 @@ from tests.representatives import cases
 from tests.viz.live.engine import (
     ENGINE,
     LOG_PROB,
+    ROOT,
     ask,
+    change_differences,
     checkpoint_of,
     differences,
     evidence_differences,
 )
 from transformer import decode, record
+from transformer.causes.change import Carriers
+from transformer.corpus.carriers import shipped_carriers
 from transformer.inputs import InputError, source_ids
 from transformer.training.evaluation.stage import stage_pairs
 
 CHECKPOINTS, METHODS = ("en-de", "en-de-small", "en-de-1"), ("greedy", "beam")
 SENTENCES = [source for source, _ in stage_pairs()]
 SOME, MANY = 4, 50
+NEGATED = ("She didn't come to school yesterday because she was ill.", "I have no car.")
+OTHERS = ("He has two small dogs and a big black cat.", "The train leaves at 7.")
 LONG = "When the old man came home, his dog was waiting at the door. "
 ODD = (
     *(
@@ -189,6 +195,19 @@ def test_each_word_needs_the_same(name: str, changes: Sequence[str]) -> None:
 @pytest.mark.parametrize("name", CHECKPOINTS)
 def test_each_word_of_many_sentences_needs_the_same(name: str) -> None:
     assert evidence_differences(name, SENTENCES[:MANY]) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "texts"),
+    cases(
+        (("en-de", NEGATED), ("en-de-small", NEGATED), ("en-de", OTHERS), ("en-de-small", OTHERS)),
+        {"known heads": ("en-de", NEGATED), "heads that are looked for": ("en-de-small", OTHERS)},
+    ),
+)
+def test_the_smallest_change_is_the_same(name: str, texts: Sequence[str]) -> None:
+    shipped = shipped_carriers(ROOT / "checkpoints" / name)
+    carriers = Carriers("de", ()) if shipped is None else shipped.carriers
+    assert change_differences(name, texts, carriers) == []
 
 
 @pytest.mark.parametrize(

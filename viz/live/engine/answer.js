@@ -44,7 +44,7 @@ const everyToken = (tokens) => tokens.map((_, position) => [position]);
 //   weights(kind, layer): a Float32Array [H, Q, K];
 //   allowed(kind, layer): a Uint8Array [1 or H, Q, K], 1: the cell may be looked at, the same array
 //   for the same mask; null: all may;
-//   token(id): see tokenOf; changes: as asked }
+//   token(id): see tokenOf; changes: as asked; asked: { method, options, prefix } }
 export function answer(open, asked) {
   const { text, method = "beam", options = {}, changes = [], prefix = [] } = asked;
   const key = JSON.stringify([text, method, options, changes, prefix]);
@@ -100,6 +100,7 @@ function answered(open, { text, method, options, changes, prefix }) {
     allowed,
     token,
     changes,
+    asked: { method, options, prefix },
   };
   const bytes = Object.values(maps).flat().reduce((sum, { byteLength }) => sum + byteLength, 0);
   return { value, bytes: bytes + 500 * (tree.nodes.length + 20 * steps.length) };

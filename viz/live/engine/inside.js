@@ -2,9 +2,9 @@
 
 import { lineOf, record } from "./model.js";
 
-// The call of a layer of an answer of `open`: { q [H, Q, d_head], k, v [H, K, d_head], scale, output
-// [H, d_head, D] }, output being the rows of W_O that each head meets. As Float32Arrays, before what
-// is changed in heads and arrows.
+// The call of a layer of an answer of `open`: { q [H, Q, d_head], k, v [H, K, d_head], scale,
+// output [H, d_head, D] }, output being the rows of W_O that each head meets. As Float32Arrays,
+// before what is changed in heads and arrows.
 export function callOf({ model }, answer, kind, layer) {
   const { config: { n_heads, d_model }, floats, rooms, d_head, scale } = model;
   // [n, H, d_head] -> [H, n, d_head]
