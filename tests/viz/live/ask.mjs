@@ -11,7 +11,9 @@ import { pathToFileURL } from "node:url";
 const { engine, checkpoint, isPlain, cases } = JSON.parse(await text(process.stdin));
 const module = (name) => import(pathToFileURL(`${engine}/${name}.js`));
 const { answer, openCheckpoint, sourceOf, textOf } = await module("answer");
+const { searchingChange } = await module("change");
 const { evidenceOf } = await module("evidence");
+const { callOf } = await module("inside");
 
 const buffer = (file) => {
   const bytes = readFileSync(file);
@@ -23,15 +25,28 @@ const base64 = (array) =>
 const idsOf = (tokens) => tokens.map(({ id }) => id).join();
 
 let groups = {};
-const open = openCheckpoint({
-  config: JSON.parse(readFileSync(`${checkpoint}/config.json`, "utf-8")),
-  files: {
-    model: buffer(`${checkpoint}/model.safetensors`),
-    tokenizer: buffer(`${checkpoint}/tokenizer.model`),
-    kernel: isPlain ? null : new WebAssembly.Module(readFileSync(`${engine}/kernel.wasm`)),
-  },
-  groups: (tokens) => groups[idsOf(tokens)] ?? tokens.map((_, i) => [i]),
-});
+const seen = new Set();
+let open = null;
+
+function opened() {
+  const kernel = isPlain ? null : new WebAssembly.Module(readFileSync(`${engine}/kernel.wasm`));
+  return openCheckpoint({
+    config: JSON.parse(readFileSync(`${checkpoint}/config.json`, "utf-8")),
+    files: {
+      model: buffer(`${checkpoint}/model.safetensors`),
+      tokenizer: buffer(`${checkpoint}/tokenizer.model`),
+      kernel,
+    },
+    groups: (tokens) => groups[idsOf(tokens)] ?? tokens.map((_, i) => [i]),
+  });
+}
+
+function last(steps) {
+  for (;;) {
+    const { done, value } = steps.next();
+    if (done) return value;
+  }
+}
 
 const CALLS = {
   answer: (asked) => {
@@ -49,19 +64,33 @@ const CALLS = {
   },
   ids: (asked) => sourceOf(open, asked.text),
   text: ({ ids }) => textOf(open, ids),
+  call: ({ kind, layer, ...asked }) => {
+    const { scale, ...parts } = callOf(open, answer(open, asked), kind, layer);
+    const packed = Object.entries(parts).map(([name, part]) => [name, base64(part)]);
+    return { scale, ...Object.fromEntries(packed) };
+  },
+  // 1 for each text whose answer was not there yet. most: bytes of answers that are kept.
+  kept: ({ texts, most = open.cache.most, ...asked }) => {
+    open.cache.most = most;
+    const all = texts.map((each) => answer(open, { ...asked, text: each }));
+    return all.map((each) => Number(!seen.has(each) && Boolean(seen.add(each))));
+  },
   // texts: ids of a word, joined -> how it reads.
-  evidence: ({ lists, texts, ...asked }) => {
-    const steps = evidenceOf(open, answer(open, asked), lists, (tokens) => texts[idsOf(tokens)]);
-    for (;;) {
-      const { done, value } = steps.next();
-      if (done) return value;
-    }
+  evidence: ({ lists, texts, ...asked }) =>
+    last(evidenceOf(open, answer(open, asked), lists, (tokens) => texts[idsOf(tokens)])),
+  change: ({ carriers, patterns, texts, ...asked }) => {
+    const textOfWord = (tokens) => texts[idsOf(tokens)];
+    // The words of a simple text; where signs stand by themselves makes no difference here.
+    const textWords = (all) => all.match(/[\p{L}\p{N}]+(?:['’.,-][\p{L}\p{N}]+)*/gu) ?? [];
+    const words = { carriers, patterns, textWords, textOfWord };
+    return last(searchingChange(open, answer(open, asked), words));
   },
 };
 
 const results = cases.map(({ call, groups: own = {}, ...asked }) => {
   groups = own;
   try {
+    open ??= opened();
     return CALLS[call](asked);
   } catch (error) {
     return { error: error.message };

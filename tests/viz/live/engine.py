@@ -13,6 +13,13 @@ import numpy as np
 from tests.node import node
 from transformer import decode, load_checkpoint, record
 from transformer.analysis.lost import OPENS, function_words
+from transformer.causes.change import (
+    FUNCTION_WORDS,
+    NEGATING,
+    Carriers,
+    ChangeSearch,
+    searching_change,
+)
 from transformer.causes.evidence import Evidence, evidence
 from transformer.checkpoint import Checkpoint
 from transformer.decoding import Decoding
@@ -85,16 +92,48 @@ def evidence_differences(
         decoding = decode(checkpoint, text, method, edits=changes)
         expected.append(evidence(checkpoint, text, decoding.target, changes))
         groups = groups_of(decoding.source, decoding.target) | _going_on(name)
-        spelled = {
-            ",".join(str(token.id) for token in word.tokens): word.text
-            for word in words_in(decoding.source)
-        }
+        spelled = _spelled(decoding.source)
         case = {"text": text, "method": method, "changes": changes, "groups": groups}
         asked.append({"call": "evidence", "lists": lists, "texts": spelled, **case})
     found: list[str] = []
     for text, own, given in zip(texts, expected, ask(name, asked), strict=True):
         found += [f"{text}: {line}" for line in _of_evidence(checkpoint, own, given)]
     return found
+
+
+def _spelled(tokens: Sequence[Token]) -> dict[str, str]:
+    """The text of each word, by its ids."""
+    return {",".join(str(it.id) for it in word.tokens): word.text for word in words_in(tokens)}
+
+
+def change_differences(
+    name: str, texts: Sequence[str], carriers: Carriers, method: str = "beam"
+) -> list[str]:
+    """Return what differs in the smallest change of these texts, a line each."""
+    checkpoint, expected, asked = checkpoint_of(name), [], []
+    for text in texts:
+        plain = decode(checkpoint, text, method)
+        *_, search = searching_change(checkpoint, text, plain, method, carriers=carriers)
+        expected.append(_plain(search))
+        patterns = {"negating": NEGATING["de"], "functionWords": FUNCTION_WORDS["de"]}
+        words = {"groups": groups_of(plain.source, plain.target), "texts": _spelled(plain.target)}
+        groups = [[*map(str, group)] for group in carriers.groups]
+        case = {"text": text, "method": method, "carriers": groups, "patterns": patterns}
+        asked.append({"call": "change", **case, **words})
+    pairs = zip(texts, ask(name, asked), expected, strict=True)
+    return [f"{text}: {own} for {other}" for text, own, other in pairs if own != other]
+
+
+def _plain(search: ChangeSearch) -> dict[str, Any]:
+    """The search as the engine has it."""
+    change = search.change
+    found = change and {
+        "heads": [*map(str, change.heads)],
+        "difference": vars(change.difference),
+        "text": change.text,
+        "isKnown": change.is_known,
+    }
+    return {"change": found, "nScored": search.n_scored, "nDecoded": search.n_decoded}
 
 
 @cache
@@ -119,7 +158,8 @@ def _of_evidence(checkpoint: Checkpoint, own: Evidence, given: Any) -> list[str]
     }
     bad = []
     for name, matrix in matrices.items():
-        values, right = np.array(given[name]), np.array(matrix)
+        assert matrix is not None
+        values, right = np.array(given[name]), matrix.numpy()
         if values.shape != right.shape:
             bad.append(f"{name}: {values.shape} for {right.shape}")
         elif not np.abs(values - right).max() <= LOG_PROB:

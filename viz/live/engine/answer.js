@@ -20,7 +20,8 @@ const CACHE = 48e6; // bytes of the last answers
 // transformer/words.py.
 export function openCheckpoint({ config, files, groups = everyToken }) {
   if (config.tokenizer !== "sentencepiece") {
-    throw new Error(`Without a server no ${config.tokenizer} are read: open it in the app.`);
+    const of = `a tokenizer of the kind ${config.tokenizer}`;
+    throw new Error(`Without a server no model with ${of} is read: open it in the app.`);
   }
   const tokenizer = openTokenizer(new Uint8Array(files.tokenizer));
   const model = openModel(config.model, files.model, files.kernel);
@@ -30,9 +31,9 @@ export function openCheckpoint({ config, files, groups = everyToken }) {
 
 const everyToken = (tokens) => tokens.map((_, position) => [position]);
 
-// asked: { text, method, options, changes, prefix }; without all but its text it is of the usual
-// search. method: "beam" or "greedy"; options: { beam_size, length_penalty, max_len, ... }; changes:
-// spelled as in addresses, ["head-off:cross.2.3"]; prefix: ids that the target begins with. Returns {
+// asked: { text, method, options, changes, prefix }; all but the text may be left out. method:
+// "beam" or "greedy"; options: { beam_size, length_penalty, max_len, ... }; changes: spelled as in
+// addresses, ["head-off:cross.2.3"]; prefix: ids that the target begins with. Returns {
 //   sourceIds, targetIds, readIds: what the encoder reads, what is written, what the decoder reads;
 //   source, target, read: the same as tokens, see tokenOf;
 //   words, targetWords: the positions of each word of source and target;
@@ -43,7 +44,7 @@ const everyToken = (tokens) => tokens.map((_, position) => [position]);
 //   weights(kind, layer): a Float32Array [H, Q, K];
 //   allowed(kind, layer): a Uint8Array [1 or H, Q, K], 1: the cell may be looked at, the same array
 //   for the same mask; null: all may;
-//   token(id): see tokenOf; changes: as asked }
+//   token(id): see tokenOf; changes: as asked; asked: { method, options, prefix } }
 export function answer(open, asked) {
   const { text, method = "beam", options = {}, changes = [], prefix = [] } = asked;
   const key = JSON.stringify([text, method, options, changes, prefix]);
@@ -99,6 +100,7 @@ function answered(open, { text, method, options, changes, prefix }) {
     allowed,
     token,
     changes,
+    asked: { method, options, prefix },
   };
   const bytes = Object.values(maps).flat().reduce((sum, { byteLength }) => sum + byteLength, 0);
   return { value, bytes: bytes + 500 * (tree.nodes.length + 20 * steps.length) };

@@ -23,7 +23,7 @@ export function changeOf(text) {
   const kind = KINDS[name];
   if (!kind) {
     const names = Object.keys(KINDS).join(", ");
-    throw new Error(`“${text}” is no change that is made without a server: these are ${names}.`);
+    throw new Error(`Without a server these changes are made: ${names}; “${text}” is not.`);
   }
   const [place, ...numbers] = rest.split(".");
   if (numbers.length !== kind.of.length || !numbers.every((each) => /^\d{1,9}$/.test(each))) {

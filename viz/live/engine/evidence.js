@@ -8,10 +8,10 @@ const BEFORE = { id: -1, piece: "a", special: false, unknown: false, byte: null 
 const UNKNOWN = -1; // read in the place of a replaced word: see `read`
 
 // The evidence of an answer of `open`. lists: { functionWords, opens } of the source's language, as
-// transformer/analysis/lost.py has them; null: lost words are not looked for. textOfWord: tokens -> the
-// word that they spell. A generator: it yields { done, all } after each run of the model, between which
-// nothing else may be asked of `open`, but it may be dropped. T written words, S words of the source, P
-// pieces that are written; in nats. Returns {
+// transformer/analysis/lost.py has them; null: lost words are not looked for. textOfWord: tokens ->
+// the word that they spell. A generator: it yields { done, all } after each run of the model,
+// between which nothing else may be asked of `open`; it may be dropped. T written words, S words of
+// the source, P pieces that are written; in nats. Returns {
 //   logProbs [T]: with every word in its place; withoutSource [T]: with all of the source hidden;
 //   hidden [T][S]: the cost of nobody's seeing a word; cut [T][S]: of the decoder's not reading it;
 //   prefix [T][T]: of replacing a written word, 0 from the diagonal on;

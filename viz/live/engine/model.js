@@ -8,6 +8,8 @@ import { openWeights, tensor } from "./weights.js";
 
 export const ROWS = 16; // texts that are written at once, and rows of logits, at most
 
+const EMBEDDING = "embedding.weight"; // also what logits are made by
+
 // The choices of a model that are made here; config.json has others for other models.
 const READ = {
   family: "encoder_decoder",
@@ -66,6 +68,7 @@ export function openModel(config, file, kernel) {
     changes: null,
     source: null,
     n_slots: 0,
+    onCall: null, // see `callOf` of inside.js
   };
 }
 
@@ -132,7 +135,8 @@ function encode(model, ids, seen, maps) {
     linear(model, `${name}.self_attention.value`, rooms.states, rooms.values, n);
     const own = { kind: "encoder_self", layer, name: `${name}.self_attention` };
     const kept = maps && (maps[layer] = new Float32Array(config.n_heads * n * n));
-    attend(model, { ...own, keys: rooms.keys, values: rooms.values }, n, () => seen, (row) => row, kept, n);
+    const place = { ...own, keys: rooms.keys, values: rooms.values };
+    attend(model, place, n, () => seen, (row) => row, kept, n);
     join(model, `${name}.self_residual`, n);
     feed(model, name, n);
   }
@@ -201,7 +205,7 @@ function embed(model, ids, positionOf) {
   const { config: { d_model }, floats, rooms, positions } = model;
   const scale = Math.fround(Math.sqrt(d_model));
   ids.forEach((id, row) => {
-    const line = id < 0 ? meanEmbedding(model) : embedding(model, id);
+    const line = id < 0 ? meanEmbedding(model) : lineOf(model, EMBEDDING, id);
     const [to, place] = [rooms.states / 4 + row * d_model, positionOf(row) * d_model];
     for (let i = 0; i < d_model; i++) {
       floats[to + i] = Math.fround(line[i] * scale) + positions[place + i];
@@ -209,13 +213,13 @@ function embed(model, ids, positionOf) {
   });
 }
 
-// [D], to be read before the next one.
-function embedding({ config: { d_model }, run, floats, at, rooms }, id) {
-  const { place, isHalf } = at["embedding.weight"];
-  const from = place + id * d_model * (isHalf ? 2 : 4);
-  if (isHalf) run.widen(from, rooms.lines, d_model);
+// A line of a matrix, to be read before the next one.
+export function lineOf({ run, floats, at, rooms }, matrix, number) {
+  const { place, shape: [, n], isHalf } = at[matrix];
+  const from = place + number * n * (isHalf ? 2 : 4);
+  if (isHalf) run.widen(from, rooms.lines, n);
   const line = (isHalf ? rooms.lines : from) / 4;
-  return floats.subarray(line, line + d_model);
+  return floats.subarray(line, line + n);
 }
 
 // [D]
@@ -224,7 +228,7 @@ function meanEmbedding(model) {
   if (model.mean) return model.mean;
   const sums = new Float64Array(d_model);
   for (let id = 0; id < vocab_size; id++) {
-    embedding(model, id).forEach((value, i) => (sums[i] += value));
+    lineOf(model, EMBEDDING, id).forEach((value, i) => (sums[i] += value));
   }
   return (model.mean = Float32Array.from(sums, (sum) => sum / vocab_size));
 }
@@ -268,6 +272,7 @@ function feed(model, name, rows) {
 function attend(model, place, rows, seen, queryOf, kept, n_keys) {
   const { config: { n_heads, d_model, max_len }, run, floats, rooms, d_head, scale } = model;
   linear(model, `${place.name}.query`, rooms.states, rooms.queries, rows);
+  model.onCall?.(place, rows, n_keys);
   const step = 4 * padded(max_len);
   const changed = model.changes.heads.get(`${place.kind}.${place.layer}`);
   for (let row = 0; row < rows; row++) {

@@ -2,11 +2,16 @@
 
 // The functions of the kernel over the same memory. floats, places: all of it, as f32 and as i32.
 export function plainKernel(floats, places) {
+  const numbers = Float32Array.from({ length: 65536 }, (_, bits) => half(bits));
   return {
     linear: (x, w, b, y, rows, n, m, lines, least) => {
       const halves = lines && new Uint16Array(floats.buffer, w, n * m);
-      const sizes = { rows, n, m, least };
-      linear(floats, halves, x / 4, (lines || w) / 4, b / 4, y / 4, sizes);
+      const line = (o) => {
+        for (let i = 0; i < n; i++) floats[lines / 4 + i] = numbers[halves[o * n + i]];
+        return lines / 4;
+      };
+      const lineOf = lines ? line : (o) => w / 4 + o * n;
+      linear(floats, x / 4, lineOf, b / 4, y / 4, { rows, n, m, least });
     },
     attend: (q, k, v, at, n, heads, size, scale, y, weights, step) => {
       for (let head = 0; head < heads; head++) {
@@ -30,24 +35,22 @@ export function plainKernel(floats, places) {
     },
     widen: (from, to, n) => {
       const halves = new Uint16Array(floats.buffer, from, n);
-      for (let i = 0; i < n; i++) floats[to / 4 + i] = HALVES[halves[i]];
+      for (let i = 0; i < n; i++) floats[to / 4 + i] = numbers[halves[i]];
     },
   };
 }
 
-// The number of each half, by its bits.
-const HALVES = Float32Array.from({ length: 65536 }, (_, bits) => {
+function half(bits) {
   const [exponent, mantissa] = [(bits >> 10) & 31, bits & 1023];
   const size = exponent ? 2 ** (exponent - 15) * (1 + mantissa / 1024) : 2 ** -24 * mantissa;
   return bits & 0x8000 ? -size : size;
-});
+}
 
-// Four sums at once: the processor need not wait for one to add the next. w: the weights, or where
-// they are halves room for a line.
-function linear(floats, halves, x, w, b, y, { rows, n, m, least }) {
+// Four sums at once: the processor need not wait for one to add the next. lineOf(o): where the
+// weights of an output stand.
+function linear(floats, x, lineOf, b, y, { rows, n, m, least }) {
   for (let o = 0; o < m; o++) {
-    const line = halves ? w : w + o * n;
-    for (let i = 0; halves && i < n; i++) floats[line + i] = HALVES[halves[o * n + i]];
+    const line = lineOf(o);
     for (let r = 0; r < rows; r++) {
       const row = x + r * n;
       let [s, t, u, v] = [0, 0, 0, 0];

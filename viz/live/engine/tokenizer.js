@@ -3,7 +3,7 @@
 
 const [NORMAL, UNKNOWN, CONTROL, USER, UNUSED, BYTE] = [1, 2, 3, 4, 5, 6]; // types of pieces
 const SPACE = "▁";
-const BROKEN = "The file tokenizer.model is no whole sentencepiece model: load it again.";
+const BROKEN = "The file tokenizer.model is not a whole sentencepiece model: load it again.";
 const PENALTY = 10; // nats below the rarest piece, for a character that is no piece
 const VARIANTS = new Map([
   ["’", "'"], ["‘", "'"], ["‚", "'"], ["“", '"'], ["”", '"'], ["„", '"'],

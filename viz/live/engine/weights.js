@@ -49,9 +49,12 @@ function headerOf(file) {
     const length = Number(new DataView(file).getBigUint64(0, true));
     const entries = JSON.parse(new TextDecoder().decode(new Uint8Array(file, 8, length)));
     delete entries.__metadata__;
-    return { entries, start: 8 + length };
+    const start = 8 + length;
+    const ends = Object.values(entries).map(({ data_offsets: [, to] }) => start + to);
+    if (Math.max(...ends) > file.byteLength) throw new RangeError("cut short");
+    return { entries, start };
   } catch {
-    throw new Error("The file of weights is no whole safetensors file: load it again.");
+    throw new Error("The file of weights is not a whole safetensors file: load it again.");
   }
 }
 
