@@ -1,0 +1,133 @@
+"""The payloads that the browser packs are those of Python, field by field and array by array."""
+
+import random
+import re
+import sys
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.representatives import MARK
+from tests.viz.live.payloads import Case, differences, packed
+from transformer.refusal import visible
+from transformer.token import Token
+from transformer.words import word_groups
+from viz.components.decode_player.decode_player import is_part, word_so_far
+from viz.components.kit.browser import pieces, pieces_of_words
+from viz.labels import word_text
+from viz.live.tables import characters
+
+SENTENCES = Path(__file__).with_name("sentences.txt").read_text("utf-8").splitlines()
+ODD = "C++ isn't 3.50 € 😀 or 日本語 – “ok”?"
+CHANGES = ("head-off:cross.1.2", "hide:source.2")
+SPREAD = {
+    "en-de": [
+        Case(SENTENCES[0], "greedy", True, "hidden"),
+        Case(SENTENCES[0], "beam", False, "shown"),
+        Case(SENTENCES[1], "beam", True, "shown"),
+        Case(SENTENCES[1], "greedy", False, "hidden"),
+        Case(ODD, "beam", True, "hidden"),
+        Case(ODD, "greedy", False, "shown"),
+    ],
+    "en-de-small": [
+        Case(SENTENCES[2], "beam", True, "hidden"),
+        Case(SENTENCES[2], "greedy", False, "shown"),
+        Case(SENTENCES[40], "greedy", True, "shown"),
+        Case(SENTENCES[2], "beam", True, "shown", CHANGES),
+        Case(ODD, "beam", False, "hidden"),
+    ],
+    "en-de-1": [
+        Case(SENTENCES[3], "greedy", True, "shown"),
+        Case(SENTENCES[3], "beam", False, "hidden"),
+        Case(SENTENCES[13], "beam", True, "hidden"),
+        Case(SENTENCES[3], "greedy", False, "shown", CHANGES),
+        Case(ODD, "greedy", True, "hidden"),
+    ],
+}
+"""Cases that differ in how they are decoded and read, by checkpoint."""
+MOST_TIES = 0.01
+"""The share of values that only the order of sums may tell apart."""
+
+
+@pytest.mark.parametrize("name", SPREAD)
+def test_the_browser_packs_what_python_packs_of_the_same_numbers(name: str) -> None:
+    found = differences(name, SPREAD[name], by_engine=False)
+    assert not found.lines, "\n".join(found.lines)
+    assert found.n_compared > 10_000
+
+
+@pytest.mark.parametrize("name", SPREAD)
+def test_the_browsers_engine_and_its_payloads_say_what_python_says(name: str) -> None:
+    check_by_engine(name, SPREAD[name])
+
+
+@pytest.mark.parametrize(
+    ("name", "words"), [pytest.param(*each, marks=MARK) for each in product(SPREAD, (True, False))]
+)
+def test_so_they_do_of_fifty_sentences(name: str, words: bool) -> None:
+    cases = [
+        Case(text, ("greedy", "beam")[i % 2], words, ("shown", "hidden")[i // 2 % 2])
+        for i, text in enumerate(SENTENCES)
+    ]
+    found = differences(name, cases, by_engine=False)
+    assert not found.lines, "\n".join(found.lines)
+    check_by_engine(name, cases)
+
+
+def check_by_engine(name: str, cases: list[Case]) -> None:
+    found = differences(name, cases, by_engine=True)
+    print(f"{name}: {found.n_ties} ties among {found.n_compared} values of {len(cases)} cases")
+    assert not found.lines, "\n".join(found.lines)
+    assert found.n_ties <= MOST_TIES * found.n_compared
+
+
+# Words and labels, which every payload has.
+
+
+def test_the_browser_reads_pieces_as_python_does() -> None:
+    """Of characters of every class, of bytes that spell them and of some that spell none."""
+    drawn = random.Random(0)
+    texts = [tokens_of(drawn) for _ in range(2000)]
+    given = packed("en-de-small", [{"tokens": [vars(it) for it in tokens]} for tokens in texts])
+    for tokens, own in zip(texts, given, strict=True):
+        assert own == spelled(tokens), tokens
+
+
+def tokens_of(drawn: random.Random) -> list[Token]:
+    alphabet = "ab9 ▁'.-,\u200d\u0301éאקあ漢กกို🏳️‍🌈👨‍👩🇩🇪🏴󠁧󠁢󠁷󠁬󠁳󠁿\u202e\u2028\n\t\u00ad€“"
+    tokens = []
+    for id in range(drawn.randrange(1, 12)):
+        kind = drawn.random()
+        code = drawn.choice([drawn.randrange(0xD800), drawn.randrange(0xE000, sys.maxunicode)])
+        length = drawn.randrange(4)
+        text = "".join(drawn.choice(alphabet) for _ in range(length)) + chr(code) * (kind > 0.8)
+        if kind < 0.15:
+            tokens.append(Token(id, f"<0x{drawn.choice((*'ä漢😀'.encode(), 32, 65, 127)):02X}>"))
+        else:
+            tokens.append(Token(id, text, special=kind < 0.2, unknown=0.2 < kind < 0.22))
+    return tokens
+
+
+def spelled(tokens: list[Token]) -> dict[str, Any]:
+    groups = word_groups(tokens)
+    return {
+        "word_groups": [list(group) for group in groups],
+        "pieces": [list(piece) for piece in pieces(tokens)],
+        "pieces_of_words": [
+            [list(piece) for piece in pieces_of_words(tokens, words)] for words in (True, False)
+        ],
+        "word_text": [word_text([tokens[i] for i in group]) for group in groups],
+        "word_so_far": [word_so_far(tokens[:i], token) for i, token in enumerate(tokens)],
+        "is_part": [is_part(token) for token in tokens],
+        "visible": [visible(token.piece) for token in tokens],
+    }
+
+
+def test_the_tables_know_every_code_point() -> None:
+    known = characters()
+    assert sum(known["classes"]["lengths"]) == sum(known["hidden"]) == sys.maxunicode + 1
+    assert len(known["classes"]["lengths"]) == len(known["classes"]["values"])
+    re.compile(known["rule"])
+    re.compile(known["joined"])
