@@ -2,6 +2,7 @@
 
 import random
 import re
+import shutil
 import sys
 from itertools import product
 from pathlib import Path
@@ -9,8 +10,9 @@ from typing import Any
 
 import pytest
 
-from tests.representatives import MARK
-from tests.viz.live.payloads import Case, differences, packed
+from tests.mutants.faults import FAULTS, Fault
+from tests.representatives import MARK, cases
+from tests.viz.live.payloads import ROOT, Case, Comparison, Found, differences, packed
 from transformer.refusal import visible
 from transformer.token import Token
 from transformer.words import word_groups
@@ -67,20 +69,65 @@ def test_the_browsers_engine_and_its_payloads_say_what_python_says(name: str) ->
     ("name", "words"), [pytest.param(*each, marks=MARK) for each in product(SPREAD, (True, False))]
 )
 def test_so_they_do_of_fifty_sentences(name: str, words: bool) -> None:
-    cases = [
+    every = [
         Case(text, ("greedy", "beam")[i % 2], words, ("shown", "hidden")[i // 2 % 2])
         for i, text in enumerate(SENTENCES)
     ]
-    found = differences(name, cases, by_engine=False)
+    found = differences(name, every, by_engine=False)
     assert not found.lines, "\n".join(found.lines)
-    check_by_engine(name, cases)
+    check_by_engine(name, every)
 
 
-def check_by_engine(name: str, cases: list[Case]) -> None:
-    found = differences(name, cases, by_engine=True)
-    print(f"{name}: {found.n_ties} ties among {found.n_compared} values of {len(cases)} cases")
+def check_by_engine(name: str, every: list[Case]) -> None:
+    found = differences(name, every, by_engine=True)
+    print(f"{name}: {found.n_ties} ties among {found.n_compared} values of {len(every)} cases")
     assert not found.lines, "\n".join(found.lines)
     assert found.n_ties <= MOST_TIES * found.n_compared
+
+
+# What a fault is called.
+
+NAMED = {
+    "live-word-after-bytes": "",
+    "live-space-of-word": "",
+    "live-digits-of-candidates": "decode_player.steps.candidates",
+    "live-mean-of-rows": "head_view, array 0",
+    "live-rows-without-choice": "head_grid decoder_self, array 1",
+    "live-queries-with-key": "head_grid encoder_self, array 3",
+    "live-notes-of-head": "head_map.notes",
+    "live-closed-cells": "head_view.closed",
+    "live-entropy-of-word": "token_rows.certainty",
+    "live-other-candidates": "decode_player.steps.n_rest",
+    "live-rank-of-leaves": "search_tree, array 0",
+}
+"""Faults of `tests.mutants` -> what they are found by; "": by the words of tokens alone."""
+PLANTED = [fault for fault in FAULTS if fault.file.startswith("viz/live/payloads/")]
+
+
+@pytest.mark.parametrize(
+    "fault", cases(PLANTED, {"a field": PLANTED[6], "an array": PLANTED[3]}), ids=lambda it: it.name
+)
+def test_a_fault_is_found_by_the_name_of_its_field(fault: Fault, tmp_path: Path) -> None:
+    for folder in ("viz/live", "viz/components/kit"):
+        shutil.copytree(ROOT / folder, tmp_path / folder)
+    fault.put_in(tmp_path)
+    live, name = tmp_path / "viz" / "live", "en-de-small"
+    if not NAMED[fault.name]:
+        tokens = [[Token(0, "<0xE2>"), Token(1, "▁a")], [Token(0, "▁"), Token(1, "b")]]
+        given = packed(name, [{"tokens": [vars(it) for it in each]} for each in tokens], live)
+        assert given != [spelled(each) for each in tokens]
+        return
+    found = differences(name, SPREAD[name], by_engine=False, live=live)
+    assert any(line.startswith(f"{NAMED[fault.name]}:") for line in found.lines), found.lines
+
+
+def test_a_field_that_one_side_lacks_is_named() -> None:
+    found = Found()
+    Comparison(found, "here", is_exact=True).value("head_map", {"a": {"b": 1}, "c": 2}, {"a": {}})
+    assert [line.partition(" (")[0] for line in found.lines] == [
+        "head_map.a.b: the browser lacks it",
+        "head_map.c: the browser lacks it",
+    ]
 
 
 # Words and labels, which every payload has.
