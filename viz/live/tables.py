@@ -20,6 +20,7 @@ from transformer.analysis.reading import (
     notes_on_merging,
 )
 from transformer.checkpoint import Checkpoint
+from transformer.decoding.search_tree import BEATEN, REASONS
 from transformer.refusal import HIDDEN, JOINED, NAMED
 from transformer.token import Token
 from transformer.words import ALONE, LETTER, PATTERN, SPACES, class_of
@@ -31,6 +32,8 @@ from viz.components.head_view import head_view
 from viz.components.head_view.head_view import HeadView
 from viz.components.kit.browser import palette, unpack
 from viz.components.kit.picture import MAX_PIXELS, NOTHING_LEFT, Picture, known_map, starts
+from viz.components.search_tree import search_tree
+from viz.components.search_tree.search_tree import DecodeTree
 from viz.components.token_rows import token_rows
 from viz.components.token_rows.token_rows import TITLES, TokenRows
 from viz.labels import kind_name, label, percent
@@ -72,6 +75,14 @@ def tables(checkpoint: Checkpoint) -> dict[str, Any]:
         "decode_player": {
             name: unpack(DecodePlayer(0, head).payload(recording, decoding))[0]["sentences"]
             for name, head in (("mean", None), ("head", 0))
+        },
+        "search_tree": {
+            "reasons": REASONS,
+            "beaten": BEATEN,
+            "continued": search_tree.CONTINUED,
+            "most": search_tree.MOST,
+            "folded": search_tree.FOLDED,
+            "most_pieces": search_tree.MOST_PIECES,
         },
         "sentences": {
             "name": map_words.NAME,
@@ -178,6 +189,7 @@ def _theme(theme: Theme, recording: Recording) -> dict[str, Any]:
         "head_view": (HeadView("cross", 0), {"head": 0}),
         "head_map": (HeadMap(Selection("cross", 0, 0)), {}),
         "decode_player": (DecodePlayer(), {}),
+        "search_tree": (DecodeTree(), {}),
     }
     return {
         "palette": palette(theme),

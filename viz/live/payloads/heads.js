@@ -14,7 +14,7 @@ import {
   weightsOf,
 } from "./maps.js";
 import { metric, metricText } from "./metrics.js";
-import { amount, filled, grouped, percent } from "./numbers.js";
+import { amount, filled, fixed, grouped, percent } from "./numbers.js";
 import { digest, pack } from "./pack.js";
 
 // kinds: names of those that are shown, all where none are named.
@@ -70,7 +70,7 @@ function thumbnail(values, allowed, width, block, size) {
   }
   return Uint8Array.from(most, (value) => {
     const root = Math.fround(Math.sqrt(Math.min(1, value)));
-    return value < 0 ? MASKED : Math.round(Math.fround(root * FULL));
+    return value < 0 ? MASKED : Number(fixed(Math.fround(root * FULL), 0));
   });
 }
 

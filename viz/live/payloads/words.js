@@ -128,6 +128,10 @@ export class Words {
     return tokens.map(({ special }, i) => [texts[i], Number(Boolean(special)), begins.get(i) ?? 0]);
   }
 
+  isSpace(sign) {
+    return sign !== "" && !this.#isSomething(sign);
+  }
+
   #isSomething(piece) {
     return piece.replace(this.#spaces.around, "") !== "";
   }
