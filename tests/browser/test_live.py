@@ -1,5 +1,6 @@
 """The page that needs no server: what its reader types is answered in their browser."""
 
+import random
 import re
 from collections.abc import Iterator
 from functools import partial
@@ -12,6 +13,7 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, Locator, Page, Route, expect
 
 from transformer import Checkpoint, decode, load_checkpoint
+from transformer.inputs import InputError
 from viz.commands.site import page_words
 from viz.live.site import POLICY, build
 
@@ -226,3 +228,56 @@ def test_what_the_page_does_not_do_is_said_with_where_it_is_done(
     page = opened(visitor, f"{host}?lens=logit&text={OWN}")
     expect(page.locator("#elsewhere")).to_contain_text("lens=logit")
     expect(page.locator("#elsewhere")).to_contain_text("make run")
+
+
+def test_one_click_changes_what_is_written(
+    visitor: BrowserContext, host: str, checkpoint: Checkpoint
+) -> None:
+    text = "He does not sleep in the house."
+    page = opened(visitor, f"{host}?text={text}")
+    answers(page)
+    plain = written(checkpoint, text)
+    shows(page, plain)
+    button = page.locator(".change-offer").get_by_role("button")
+    expect(button).to_be_visible(timeout=SLOW)
+    button.click()
+    expect(page.locator("html")).not_to_have_attribute("data-shown", plain)
+    edits = page.evaluate("new URLSearchParams(location.search).get('edits')").split("/")
+    shows(page, written(checkpoint, text, edits=edits))
+
+
+def test_the_search_goes_on_from_any_node(
+    visitor: BrowserContext, host: str, checkpoint: Checkpoint
+) -> None:
+    page = opened(visitor, f"{host}?page=decode&text={TEXT}")
+    answers(page)
+    shows(page, written(checkpoint, TEXT))
+    tree = page.locator(".search-tree")
+    tree.locator("[data-place='5']").first.click()
+    tree.get_by_role("button", name="Go on from here").click()
+    expect(page).to_have_url(re.compile("prefix="))
+    prefix = page.evaluate("new URLSearchParams(location.search).get('prefix')").split(".")
+    shows(page, written(checkpoint, TEXT, prefix=[*map(int, prefix)]))
+    page.get_by_role("button", name=re.compile("^Begins with")).click()
+    shows(page, written(checkpoint, TEXT))
+
+
+def test_odd_texts_are_answered_or_said_and_never_fail(
+    visitor: BrowserContext, host: str, checkpoint: Checkpoint
+) -> None:
+    page = opened(visitor, host)
+    answers(page)
+    letters = "abc \t\n\u00ad\u200b\u200d\u0301\ufeff\U0001f469\U0001f3fd\u4e2d\u05d0\u0628\u0e01\u0915\x00\x1b<&'\"%"
+    draw = random.Random(0)
+    for _ in range(20):
+        text = "".join(draw.choices(letters, k=draw.randint(1, 40)))
+        said = page.evaluate(
+            "(text) => headscope.answer(text).then((it) => it.target_ids, (error) => error.message)",
+            text,
+        )
+        try:
+            expected = [token.id for token in decode(checkpoint, text, method="beam").target]
+        except InputError:
+            assert isinstance(said, str) and said
+        else:
+            assert said == expected, repr(text)

@@ -44,7 +44,11 @@ VALUES: dict[str, tuple[str, ...]] = {
 def test_addresses_are_read_changed_and_spelled_as_the_app_does_it() -> None:
     draw = random.Random(0)
     cases = [[_some(draw, 6), _some(draw, 2)] for _ in range(N)]
-    given = {"fields": fields(), "ofText": of_text(), "cases": [(urlencode(a), b) for a, b in cases]}
+    given = {
+        "fields": fields(),
+        "ofText": of_text(),
+        "cases": [(urlencode(a), b) for a, b in cases],
+    }
     script = f"""
     import {{ createScreen }} from "{(ROOT / "viz/live/page/address.js").as_uri()}";
     const given = JSON.parse(process.argv[1]);

@@ -3,7 +3,7 @@
 
 import { decode } from "./decoding.js";
 import { difference, hasDigit, isIn } from "./difference.js";
-import { best as likeliest, distributions, read, start } from "./model.js";
+import { best, distributions, read, start } from "./model.js";
 import { decodeText } from "./tokenizer.js";
 
 const N_STRONGEST = 5; // heads of each written word that are tried: its absence costs most of them
@@ -33,8 +33,8 @@ export function* searchingChange(open, answer, words) {
     if (change?.difference.kind === "negation") return { ...search, change };
     yield { ...search };
   }
-  const { groups, best } = yield* forecast(open, answer, search);
-  for (const group of promising(answer, groups, best, words).slice(0, MOST_DECODED)) {
+  const { groups, mostProbable } = yield* forecast(open, answer, search);
+  for (const group of promising(answer, groups, mostProbable, words).slice(0, MOST_DECODED)) {
     const change = without(group, false);
     if (change) return { ...search, change };
     yield { ...search };
@@ -75,35 +75,36 @@ function* forecast({ model }, answer, search) {
   }
   for (const key of [...pairs.keys()].sort((i, j) => i - j)) yield pass(pairs.get(key));
   search.nScored = passes.length;
-  return { groups: passes.map(({ group }) => group), best: passes.map((each) => each.best) };
+  const mostProbable = passes.map((each) => each.mostProbable);
+  return { groups: passes.map(({ group }) => group), mostProbable };
 }
 
-// One forced pass without some heads: own [T], the log-probabilities of what is written, and best
+// One forced pass without some heads: own [T], the log-probabilities of what is written, and mostProbable
 // [T], the most probable tokens.
 function forced(model, { sourceIds, targetIds, readIds, words }, heads) {
   start(model, sourceIds, heads, words);
   read(model, readIds, [[]], true);
-  const [own, best] = [[], []];
+  const [own, mostProbable] = [[], []];
   distributions(model, readIds.length, (row, from) => {
     const { floats, config } = model;
     own.push(floats[from + targetIds[row]]);
-    best.push(...likeliest(floats.subarray(from, from + config.vocab_size), 1));
+    mostProbable.push(...best(floats.subarray(from, from + config.vocab_size), 1));
   });
-  return { own, best };
+  return { own, mostProbable };
 }
 
 // The groups after which one word is likely to be lost, or a negation or number to be another, the
 // most promising first.
-function promising({ target, targetIds, targetWords }, groups, best, { patterns, textOfWord }) {
+function promising({ target, targetIds, targetWords }, groups, mostProbable, { patterns, textOfWord }) {
   const texts = targetWords.map((pieces) => textOfWord(pieces.map((i) => target[i])));
   const starts = new Map(targetWords.map(([first], number) => [first, number]));
   const chosen = new Map();
   groups.forEach((group, n) => {
-    const flips = targetIds.flatMap((_, at) => (n && best[n][at] !== best[0][at] ? [at] : []));
+    const flips = targetIds.flatMap((_, at) => (n && mostProbable[n][at] !== mostProbable[0][at] ? [at] : []));
     for (const at of flips) {
       const number = starts.get(at);
       if (number === undefined || number + 1 === targetWords.length) continue;
-      const [word, id] = [texts[number], best[n][at]];
+      const [word, id] = [texts[number], mostProbable[n][at]];
       const isSkipped =
         id === targetIds[targetWords[number + 1][0]] &&
         [...word].length >= SHORTEST &&

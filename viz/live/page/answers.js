@@ -4,16 +4,22 @@
 import { unpack } from "../../components/kit/unpack.js";
 import { listed } from "./address.js";
 
+const REST = 400; // ms without a letter until what nobody has asked for is asked for
+const MOST_STUDIES = 40; // that are kept
+
 // recorded: examples' first pictures, which Python made when the page was built. changed(): something
 // new is to be shown. failed(sentence): a text could not be answered.
 export function createAnswers(worker, recorded, changed, failed) {
   const own = { request: "", shown: new Map(), facts: null, sides: null, busy: null };
+  const studies = new Map(); // study and request -> what it found; null: it is not known yet
+  let [rest, studied] = [0, null];
   const plain = new Map(); // of texts with edits: the words without them
   const said = new Map(); // number -> who waits for it
   let [asked, isWaiting] = [0, false];
 
   // it: what is chosen; needed: [name, what it is made of] of each picture; open: the model that is.
   function ask(it, needed, open) {
+    clearTimeout(rest);
     const { text, method, prefix } = it;
     const request = { text, method, prefix, edits: listed(it.edits) };
     const key = JSON.stringify([open, request]);
@@ -28,6 +34,31 @@ export function createAnswers(worker, recorded, changed, failed) {
     const pictures = Object.fromEntries(missing);
     worker.postMessage({ what: "answer", n: asked, ...request, pictures });
     if (it.edits) askPlain({ text, method, prefix }, open);
+  }
+
+  // Asks for a study of what is shown once nobody types; returns what it found, as far as it is known.
+  function studyOf(study, it, open) {
+    const { text, method, prefix } = it;
+    const request = { text, method, prefix, edits: listed(it.edits) };
+    const key = JSON.stringify([open, request]);
+    if (own.request !== key) return undefined;
+    const name = `${study} ${key}`;
+    if (!studies.has(name) && !own.busy && !studied) {
+      clearTimeout(rest);
+      rest = setTimeout(() => {
+        studied = { n: ++asked, name };
+        worker.postMessage({ what: "study", n: asked, study, request });
+      }, REST);
+    }
+    return studies.get(name);
+  }
+
+  function keepStudy({ n, value, isDropped }) {
+    if (studied?.n !== n) return;
+    if (!isDropped) studies.set(studied.name, value);
+    if (studies.size > MOST_STUDIES) studies.delete(studies.keys().next().value);
+    studied = null;
+    changed();
   }
 
   // What is written without the edits, to stand beside what is written with them.
@@ -73,6 +104,8 @@ export function createAnswers(worker, recorded, changed, failed) {
 
   function hear({ what, n, sentence, answer, ...data }) {
     if (what === "answered") take(n, data);
+    else if (what === "studied") keepStudy({ n, value: data.value });
+    else if (what === "dropped" || data.of === "study") keepStudy({ n, isDropped: what === "dropped" });
     else if (what === "said") waiting(n).resolve(answer);
     else if (what === "failed" && said.has(n)) waiting(n).reject(new Error(sentence));
     else if (what === "failed") refuse(sentence);
@@ -130,6 +163,7 @@ export function createAnswers(worker, recorded, changed, failed) {
     showRecorded,
     hear,
     send,
+    studyOf,
     shown: (name) => own.shown.get(name),
     facts: () => own.facts,
     sides: () => own.sides,

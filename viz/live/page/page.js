@@ -9,9 +9,12 @@ import { createControls } from "./controls.js";
 import { createModels } from "./models.js";
 import { mountAll } from "./pictures.js";
 import { pinnedTokens } from "./pins.js";
+import { offerOf } from "./offer.js";
+import { digest, pack } from "../payloads/pack.js";
 import { stateOf } from "./states.js";
 import { createStrip } from "./strip.js";
 
+const ALWAYS = ["change_offer"]; // its place is kept until it is known
 const FIRST = 3; // pictures that are seen at once; the others are drawn a frame later
 
 // draws: name -> a component's drawing code. code: the worker's. content: what Python says of all of it.
@@ -29,15 +32,19 @@ export default function live(draws, code, content) {
   const chosen = () => readChosen(own.screen, screens, models, content.opening);
   const { facts, sides } = answers;
   const page = { chosen, choose, facts, sides, unknown, words, models, components };
-  const change = (edits) => choose({ edits }, true);
+  const put = (edits) => choose({ edits }, true);
   const decide = (prefix) => choose({ prefix }, true);
   const foot = document.getElementById("strip");
-  const strip = createStrip(foot, words, content.edits, change, decide);
+  const strip = createStrip(foot, words, content.edits, put, decide);
   const acts = createActs(page, strip);
   const controls = createControls(page, acts);
+  const heads = () => {
+    const { palette, heads: given } = themes[own.theme];
+    return { change_offer: { palette }, word_card: { palette }, ...given };
+  };
   // A component is not drawn anew while it tells something.
   const hear = (name, what, value) => setTimeout(() => acts[what]?.(value, name));
-  const shown = mountAll(draws, components, () => themes[own.theme].heads, hear);
+  const shown = mountAll(draws, components, heads, hear);
 
   // isEntry: Back leads to what was shown before; else it is the same entry, as while a sentence is
   // typed. isOther: it is another text than that of whoever types.
@@ -63,7 +70,8 @@ export default function live(draws, code, content) {
   function paint(it) {
     const list = pictures(it, components).map(([name]) => name);
     for (const host of document.querySelectorAll("[data-picture]")) {
-      host.hidden = !list.includes(host.dataset.picture) || !answers.shown(host.dataset.picture);
+      const name = host.dataset.picture;
+      host.hidden = !ALWAYS.includes(name) && !(list.includes(name) && answers.shown(name));
     }
     const of = sides()?.[it.kind];
     const state = { ...it, facts: facts(), pinned: of ? pinnedTokens(it.pins, of) : [] };
@@ -74,7 +82,18 @@ export default function live(draws, code, content) {
     list.slice(0, FIRST).forEach(draw);
     clearTimeout(own.later);
     own.later = setTimeout(() => list.slice(FIRST).forEach(draw));
+    offer(it);
     strip.draw({ ...state, outcome: answers.outcome(it, loads.openOne()) });
+  }
+
+  // The button that changes what is written: of a text that nothing changes yet.
+  function offer(it) {
+    const isPlain = it.page === "explore" && !it.edits && !it.prefix.length;
+    const change = isPlain ? answers.studyOf("change", it, loads.openOne()) : null;
+    const button = change ? offerOf(change, words.offers, strip.textOf) : null;
+    const payload = pack({ offer: button });
+    const of = button?.of ?? "";
+    shown.show("change_offer", payload, digest(payload), { of, isSought: false }, own.opened);
   }
 
   // What an address says that this page does not do: "name=value" of each.

@@ -85,7 +85,7 @@ export function createStrip(node, words, templates, choose, decide) {
     return list;
   }
 
-  return { edit, draw };
+  return { edit, draw, textOf };
 }
 
 function line(parts, tag) {

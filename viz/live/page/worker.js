@@ -1,11 +1,13 @@
 // The worker: it fetches a checkpoint, opens it, and answers texts with the bytes that components draw.
 
 import { answer, openCheckpoint } from "../engine/answer.js";
+import { searchingChange } from "../engine/change.js";
 import { decodePlayer } from "../payloads/decode_player.js";
 import { headGrid, headMap, headView } from "../payloads/heads.js";
 import { openMap } from "../payloads/maps.js";
 import { openTables } from "../payloads/open.js";
 import { digest } from "../payloads/pack.js";
+import { searchTree } from "../payloads/search_tree.js";
 import { tokenRows } from "../payloads/token_rows.js";
 import { decodedText, fetched, NoFile } from "./source.js";
 
@@ -16,17 +18,21 @@ const PICTURES = {
   head_view: headView,
   head_map: headMap,
   decode_player: decodePlayer,
+  search_tree: searchTree,
 };
+const STUDIES = { change: changeOf };
 
 // What is asked is answered one by one: the page asks for the newest text once this has answered.
 export default function serve(self) {
   const models = { open: null };
+  let latest = 0; // number of messages: a study gives way to any other
   self.onmessage = async ({ data }) => {
     const { what, n } = data;
-    const begun = performance.now();
+    const [begun, own] = [performance.now(), ++latest];
     try {
       if (what === "open") self.postMessage(await openModel(models, data, self));
       else if (!models.open) throw new Error("No model is open.");
+      else if (what === "study") self.postMessage(await studied(models.open, data, () => own === latest));
       else self.postMessage(...replyTo(models.open, data, begun));
     } catch (error) {
       const isOurs = error instanceof NoFile || what !== "open";
@@ -78,6 +84,28 @@ function replyTo(open, { what, n, text, method, edits, prefix, pictures }, begun
   const ms = performance.now() - begun;
   const message = { what: "answered", n, payloads, output: result.text, facts, ms };
   return [message, Object.values(payloads).map(({ payload }) => payload.buffer)];
+}
+
+// What is computed while nobody waits. The runs of a study are one by one, and between them whoever
+// asks for anything else is heard: then it is dropped, and asked for anew.
+async function studied(open, { n, study, request }, isLatest) {
+  const { text, method, edits, prefix } = request;
+  const steps = STUDIES[study](open, answer(open, { text, method, changes: edits, prefix }));
+  for (;;) {
+    await new Promise((go) => setTimeout(go));
+    if (!isLatest()) return { what: "dropped", n, study };
+    const { done, value } = steps.next();
+    if (done) return { what: "studied", n, study, value };
+  }
+}
+
+// The fewest heads without which the text is written otherwise, in one place that is seen at once.
+function* changeOf({ site, ...open }, result) {
+  const { words, change } = site;
+  const textWords = (text) => words.ofText(text);
+  const textOfWord = (tokens) => words.text(tokens);
+  const found = yield* searchingChange(open, result, { ...change, textWords, textOfWord });
+  return found.change;
 }
 
 // What a script is told: `window.headscope.answer` of page.js.

@@ -45,6 +45,16 @@ export class Words {
     return groups;
   }
 
+  // The words of a text by the same rule, without the spaces before them: `text_words`.
+  ofText(text) {
+    const signs = [...text];
+    const classes = signs.map((sign) => this.#classOf(sign)).join("");
+    const found = [...classes.matchAll(this.#rule)].map(({ index, 0: { length } }) => {
+      return signs.slice(index, index + length).join("").trim();
+    });
+    return found.filter(Boolean);
+  }
+
   // What a token is to the rule: special ones and numbers stand alone; what is missing is a word.
   #spelled({ id, piece, special, unknown }, added) {
     if (special || piece === String(id)) return this.alone;
