@@ -6,12 +6,7 @@ key of the last letter to two frames after the grid of all heads has changed.
 
 import statistics
 import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
-from functools import partial
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from threading import Thread
 from time import perf_counter
 from typing import Any
 
@@ -20,6 +15,7 @@ from playwright.sync_api import Page
 from tests.bench.bench import BrowserBench, Row
 from tests.bench.places import Places
 from tests.bench.screen import CLOCK, typed_to_painted, until_painted
+from tests.browser.hosted import hosted
 from tests.browser.server import painted
 from transformer import decode, load_checkpoint, record
 from viz.commands.site import page_words
@@ -43,9 +39,13 @@ MEMORY = 200
 def run(is_quick: bool, places: Places) -> list[Row]:
     texts = [f"{who} {what}." for what in WHAT for who in WHO][: 3 if is_quick else None]
     checkpoint = load_checkpoint(NAME)
-    with tempfile.TemporaryDirectory() as folder, places.new_page() as app, _site(folder) as host:
-        build([checkpoint], Path(folder), page_words())
-        sent = sum(it.stat().st_size for it in Path(folder).rglob("*") if it.suffix != ".md")
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        places.new_page() as app,
+        hosted(Path(folder)) as host,
+    ):
+        site = build([checkpoint], Path(folder), page_words())
+        sent = sum(size for name, size in site.files.items() if not name.endswith(".md"))
         others = set(_renderers())
         with places.new_page() as page:
             page.goto(f"{host}?checkpoint={NAME}")
@@ -128,20 +128,6 @@ def _renderers() -> dict[str, float]:
         pss = (int(line.split()[1]) for line in lines if line.startswith("Pss:"))
         processes[folder.name] = next(pss, 0) / 1000
     return processes
-
-
-@contextmanager
-def _site(folder: str) -> Iterator[str]:
-    handler = partial(_Quiet, directory=folder)
-    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
-        Thread(target=server.serve_forever, daemon=True).start()
-        yield f"http://127.0.0.1:{server.server_port}/"
-        server.shutdown()
-
-
-class _Quiet(SimpleHTTPRequestHandler):
-    def log_message(self, *_: Any) -> None:
-        pass
 
 
 BENCH = BrowserBench("live", run)
