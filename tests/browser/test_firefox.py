@@ -99,7 +99,7 @@ def test_the_page_without_a_server_answers_as_python_does(firefox: Firefox, tmp_
     with hosted(tmp_path) as address:
         firefox.goto(address, WIDTH, HEIGHT)
         for text in SENTENCES[:10]:
-            said = firefox.evaluate(f"await headscope.answer({text!r}).then((it) => it.target_ids)")
+            said = firefox.evaluate(f"headscope.answer({text!r})")["target_ids"]
             decoding = decode(checkpoint, text, method="beam")
             assert said == [token.id for token in decoding.target], text
     assert firefox.wrong == []
