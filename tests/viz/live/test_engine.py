@@ -33,8 +33,13 @@ from transformer.training.evaluation.stage import stage_pairs
 
 CHECKPOINTS, METHODS = ("en-de", "en-de-small", "en-de-1"), ("greedy", "beam")
 SENTENCES = [source for source, _ in stage_pairs()]
-SOME, MANY = 4, 50
-NEGATED = ("She didn't come to school yesterday because she was ill.", "I have no car.")
+SOME, FEWER, MANY = 4, 16, 50
+LOSING = (
+    "My brother lives in Berlin with his wife.",
+    "They themselves don't know what they want.",
+    "Have you ever been to Norway in winter?",
+)
+NEGATED = ("She didn't come to school yesterday because she was ill.",)
 OTHERS = ("He has two small dogs and a big black cat.", "The train leaves at 7.")
 LONG = "When the old man came home, his dog was waiting at the door. "
 ODD = (
@@ -180,21 +185,20 @@ def test_it_computes_the_same_without_simd(name: str) -> None:
     cases(
         product(CHECKPOINTS, ((), ("hide:source.1", "head-off:cross.2.1"))),
         {
-            "nothing is changed": ("en-de", ()),
+            "nothing is changed": ("en-de-small", ()),
             "something is": ("en-de-small", ("hide:source.1", "head-off:cross.2.1")),
         },
     ),
 )
 def test_each_word_needs_the_same(name: str, changes: Sequence[str]) -> None:
-    """Its costs, and the words that are lost: the last sentence loses its end."""
-    texts = [*SENTENCES[:2], "The woman waited upstairs for three days, and it rained outside."]
-    assert evidence_differences(name, texts, "beam", changes) == []
+    """Its costs, and the words that are lost: the small model says less than it reads."""
+    assert evidence_differences(name, LOSING, "beam", changes) == []
 
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("name", CHECKPOINTS)
 def test_each_word_of_many_sentences_needs_the_same(name: str) -> None:
-    assert evidence_differences(name, SENTENCES[:MANY]) == []
+    assert evidence_differences(name, SENTENCES[:FEWER]) == []
 
 
 @pytest.mark.parametrize(
