@@ -1,5 +1,6 @@
 """The browser's engine says what Python says: two engines, one truth."""
 
+import os
 import random
 import re
 import shutil
@@ -14,6 +15,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tests.node import node
 from tests.representatives import cases
 from tests.viz.live.engine import (
     ENGINE,
@@ -30,6 +32,7 @@ from transformer.causes.change import Carriers
 from transformer.corpus.carriers import shipped_carriers
 from transformer.inputs import InputError, source_ids
 from transformer.training.evaluation.stage import stage_pairs
+from viz.components.kit.browser import bundle
 
 CHECKPOINTS, METHODS = ("en-de", "en-de-small", "en-de-1"), ("greedy", "beam")
 SENTENCES = [source for source, _ in stage_pairs()]
@@ -336,6 +339,28 @@ def test_a_text_that_was_asked_before_is_not_computed_again() -> None:
         ],
     )
     assert (first, again, other, later) == ([1, 1, 0], [0], [1], [1, 1, 1])
+
+
+def test_all_of_it_is_one_script(tmp_path: Path) -> None:
+    """As a page has it: put together like a component, without modules."""
+    names = {
+        "answer": "openCheckpoint, answer, sourceOf, textOf",
+        "change": "searchingChange",
+        "evidence": "evidenceOf",
+        "inside": "callOf",
+        "tokenizer": "tokenOf",
+    }
+    lines = [
+        f'import {{ {exports} }} from "{os.path.relpath(ENGINE, tmp_path)}/{name}.js";'
+        for name, exports in names.items()
+    ]
+    entry = tmp_path / "entry.js"
+    every = ", ".join(names.values())
+    lines += [f"const all = [{every}];", "export default all;", ""]
+    entry.write_text("\n".join(lines), encoding="utf-8")
+    code = f"console.log({bundle(entry).script}.every((each) => typeof each === 'function'))"
+    done = subprocess.run([node(), "-"], input=code, capture_output=True, text=True, check=False)
+    assert done.stdout == "true\n", done.stderr
 
 
 def test_the_kernel_is_what_its_text_says(tmp_path: Path) -> None:
