@@ -242,12 +242,17 @@ def page_of(title: str, description: str, policy: str, body: str) -> str:
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n'
+        f'<link rel="icon" href="data:image/svg+xml;base64,{_icon()}">\n'
         f"<title>{html.escape(title)}</title>\n"
         f'<meta name="description" content="{html.escape(description)}">\n'
         f'<meta property="og:title" content="{html.escape(title)}">\n'
         f'<meta property="og:description" content="{html.escape(description)}">\n'
         f"</head>\n<body>\n{body}\n</body>\n</html>\n"
     )
+
+
+def _icon() -> str:
+    return b64encode((HERE.parent / "ui" / "icon.svg").read_bytes()).decode()
 
 
 def _card(checkpoint: Checkpoint) -> str:

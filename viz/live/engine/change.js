@@ -33,8 +33,8 @@ export function* searchingChange(open, answer, words) {
     if (change?.difference.kind === "negation") return { ...search, change };
     yield { ...search };
   }
-  const { groups, mostProbable } = yield* forecast(open, answer, search);
-  for (const group of promising(answer, groups, mostProbable, words).slice(0, MOST_DECODED)) {
+  const passes = yield* forecast(open, answer, search);
+  for (const group of promising(answer, passes, words).slice(0, MOST_DECODED)) {
     const change = without(group, false);
     if (change) return { ...search, change };
     yield { ...search };
@@ -50,8 +50,8 @@ function written({ config, model, tokenizer }, { sourceIds, words, asked }, head
   return decodeText(tokenizer, hypotheses[0].ids);
 }
 
-// Groups of heads, the first of which is empty, and the most probable tokens [T] under each: each
-// head of cross-attention, and pairs of those that a word misses most.
+// Forced passes, { group, own, likeliest }, the first of which is of no heads: of each head of
+// cross-attention, and of pairs of those that a word misses most.
 function* forecast({ model }, answer, search) {
   const { n_decoder_layers, n_heads } = model.config;
   const heads = Array.from({ length: n_decoder_layers * n_heads }, (_, i) =>
@@ -75,36 +75,36 @@ function* forecast({ model }, answer, search) {
   }
   for (const key of [...pairs.keys()].sort((i, j) => i - j)) yield pass(pairs.get(key));
   search.nScored = passes.length;
-  const mostProbable = passes.map((each) => each.mostProbable);
-  return { groups: passes.map(({ group }) => group), mostProbable };
+  return passes;
 }
 
-// One forced pass without some heads: own [T], the log-probabilities of what is written, and mostProbable
+// One forced pass without some heads: own [T], the log-probabilities of what is written, and best
 // [T], the most probable tokens.
 function forced(model, { sourceIds, targetIds, readIds, words }, heads) {
   start(model, sourceIds, heads, words);
   read(model, readIds, [[]], true);
-  const [own, mostProbable] = [[], []];
+  const [own, likeliest] = [[], []];
   distributions(model, readIds.length, (row, from) => {
     const { floats, config } = model;
     own.push(floats[from + targetIds[row]]);
-    mostProbable.push(...best(floats.subarray(from, from + config.vocab_size), 1));
+    likeliest.push(...best(floats.subarray(from, from + config.vocab_size), 1));
   });
-  return { own, mostProbable };
+  return { own, likeliest };
 }
 
 // The groups after which one word is likely to be lost, or a negation or number to be another, the
 // most promising first.
-function promising({ target, targetIds, targetWords }, groups, mostProbable, { patterns, textOfWord }) {
+function promising({ target, targetIds, targetWords }, passes, { patterns, textOfWord }) {
   const texts = targetWords.map((pieces) => textOfWord(pieces.map((i) => target[i])));
   const starts = new Map(targetWords.map(([first], number) => [first, number]));
   const chosen = new Map();
-  groups.forEach((group, n) => {
-    const flips = targetIds.flatMap((_, at) => (n && mostProbable[n][at] !== mostProbable[0][at] ? [at] : []));
+  const [plain, ...others] = passes;
+  for (const { group, likeliest } of others) {
+    const flips = targetIds.map((_, at) => at).filter((at) => likeliest[at] !== plain.likeliest[at]);
     for (const at of flips) {
       const number = starts.get(at);
       if (number === undefined || number + 1 === targetWords.length) continue;
-      const [word, id] = [texts[number], mostProbable[n][at]];
+      const [word, id] = [texts[number], likeliest[at]];
       const isSkipped =
         id === targetIds[targetWords[number + 1][0]] &&
         [...word].length >= SHORTEST &&
@@ -114,7 +114,7 @@ function promising({ target, targetIds, targetWords }, groups, mostProbable, { p
       const key = `${at} ${id}`;
       if (!(worth <= chosen.get(key)?.worth)) chosen.set(key, { worth, group });
     }
-  });
+  }
   const ranked = [...chosen.values()].sort((a, b) => b.worth - a.worth);
   return [...new Map(ranked.map(({ group }) => [group.join(), group])).values()];
 }
