@@ -10,6 +10,7 @@ from itertools import groupby
 from typing import Any, Literal
 
 from transformer import Recording, decode, record
+from transformer.analysis.lost import OPENS, TRACE, function_words
 from transformer.analysis.metrics.metric import UNDEFINED
 from transformer.analysis.metrics.metrics import metrics_of
 from transformer.analysis.reading import (
@@ -19,12 +20,15 @@ from transformer.analysis.reading import (
     notes_on_hiding,
     notes_on_merging,
 )
+from transformer.causes import verdict
+from transformer.causes.verdict import KINDS, SENTENCES
 from transformer.checkpoint import Checkpoint
 from transformer.decoding.search_tree import BEATEN, REASONS
 from transformer.refusal import HIDDEN, JOINED, NAMED
 from transformer.token import Token
 from transformer.words import ALONE, LETTER, PATTERN, SPACES, class_of
 from viz import map_words
+from viz.causes.tables import CARD, LEAST, PARTED
 from viz.components.decode_player.decode_player import DecodePlayer
 from viz.components.head_grid.head_grid import HeadGrid
 from viz.components.head_map.head_map import HeadMap
@@ -36,9 +40,12 @@ from viz.components.search_tree import search_tree
 from viz.components.search_tree.search_tree import DecodeTree
 from viz.components.token_rows import token_rows
 from viz.components.token_rows.token_rows import TITLES, TokenRows
+from viz.exhibits.table import WIDE
 from viz.labels import kind_name, label, percent
+from viz.painters.bars_html import elements
+from viz.painters.table_html import ramp_style, style_of
 from viz.sentence import amount
-from viz.theme import DARK, LIGHT, Theme
+from viz.theme import DARK, LIGHT, N_STOPS, Theme
 
 SPECIAL: tuple[Literal["shown", "hidden"], ...] = ("shown", "hidden")
 READINGS = {
@@ -84,6 +91,16 @@ def tables(checkpoint: Checkpoint) -> dict[str, Any]:
             "folded": search_tree.FOLDED,
             "most_pieces": search_tree.MOST_PIECES,
         },
+        "verdict": {
+            "kinds": KINDS,
+            "sentences": SENTENCES,
+            "least": verdict.LEAST,
+            "much": verdict.MUCH,
+            "parted": PARTED,
+        },
+        "trace": TRACE,
+        "lost": _lost(checkpoint),
+        "card": CARD,
         "sentences": {
             "name": map_words.NAME,
             "map": map_words.SENTENCE,
@@ -106,6 +123,9 @@ def tables(checkpoint: Checkpoint) -> dict[str, Any]:
             "ranked": head_view.MAX_RANKED,
             "keys": head_view.KEYS,
             "bytes_a_key": head_view.BYTES_A_KEY,
+            "wide": WIDE,
+            "shown": LEAST,
+            "stops": N_STOPS,
         },
         "characters": characters(),
         "themes": {theme.name: _theme(theme, recording) for theme in (LIGHT, DARK)},
@@ -181,6 +201,12 @@ def _token_rows(checkpoint: Checkpoint) -> dict[str, Any]:
     }
 
 
+def _lost(checkpoint: Checkpoint) -> dict[str, Any] | None:
+    """What `engine/lost.js` looks for lost words with; None: not in this language."""
+    words = function_words(checkpoint)
+    return {"functionWords": sorted(words), "opens": OPENS} if words else None
+
+
 def _theme(theme: Theme, recording: Recording) -> dict[str, Any]:
     """The colours, and what each component is given over a payload: a state to begin with."""
     pictures: dict[str, tuple[Picture, dict[str, Any]]] = {
@@ -191,8 +217,10 @@ def _theme(theme: Theme, recording: Recording) -> dict[str, Any]:
         "decode_player": (DecodePlayer(), {}),
         "search_tree": (DecodeTree(), {}),
     }
+    (style,) = elements(style_of(["signed"], theme))
     return {
         "palette": palette(theme),
+        "card": {"style": style, "ramp": ramp_style("signed", theme)},
         "heads": {
             name: unpack(picture.data(b"", theme, **state))[0]
             for name, (picture, state) in pictures.items()

@@ -16,8 +16,10 @@ const { headGrid, headMap, headView } = await module("payloads/heads");
 const { tokenRows } = await module("payloads/token_rows");
 const { decodePlayer } = await module("payloads/decode_player");
 const { searchTree } = await module("payloads/search_tree");
+const { wordCards } = await module("payloads/word_card");
 const { openTables } = await module("payloads/open");
 const { answer, openCheckpoint } = await module("engine/answer");
+const { evidenceOf } = await module("engine/evidence");
 
 const PAYLOADS = {
   token_rows: tokenRows,
@@ -26,6 +28,7 @@ const PAYLOADS = {
   head_map: headMap,
   decode_player: decodePlayer,
   search_tree: searchTree,
+  word_card: (_, each, of) => wordCards(site, each, each.evidence ?? evidence(each), of),
 };
 const site = openTables(tables);
 const engine = cases.some(({ asked }) => asked) ? opened() : null;
@@ -41,6 +44,15 @@ function opened() {
     },
     groups: (tokens) => site.words.groups(tokens),
   });
+}
+
+function evidence(each) {
+  const textOf = (tokens) => site.words.bare(tokens);
+  const steps = evidenceOf(engine, each, site.lost, textOf);
+  for (;;) {
+    const { done, value } = steps.next();
+    if (done) return value;
+  }
 }
 
 // An answer of Python's numbers, as the engine would give it.

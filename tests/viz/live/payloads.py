@@ -6,7 +6,7 @@ import subprocess
 from base64 import b64decode, b64encode
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -16,6 +16,9 @@ from numpy.typing import NDArray
 from tests.node import node
 from transformer import Recording, decode, load_checkpoint, record
 from transformer.analysis.reading import Reading, Selection
+from transformer.analysis.tables import words_of_sides
+from transformer.causes import Evidence
+from transformer.causes.evidence import evidence_beside, output_beside
 from transformer.checkpoint import Checkpoint
 from transformer.decoding import Decoding
 from transformer.decoding.certainty import certainties_of_pieces
@@ -23,15 +26,21 @@ from transformer.decoding.search_tree import Node
 from transformer.editing.editor import within
 from transformer.edits import edits_of
 from transformer.token import Token
+from viz.causes.card import signs_of
+from viz.causes.tables import worth_tables
 from viz.components.decode_player.decode_player import DecodePlayer
 from viz.components.head_grid.head_grid import HeadGrid
 from viz.components.head_map.head_map import HeadMap
 from viz.components.head_view.head_view import HeadView
 from viz.components.kit.browser import unpack
-from viz.components.kit.picture import Picture, metrics_of_map
+from viz.components.kit.picture import known_map, metrics_of_map, sides
 from viz.components.search_tree.search_tree import DecodeTree
 from viz.components.token_rows.token_rows import TokenRows
+from viz.components.word_card.word_card import all_cards
 from viz.live.tables import tables
+from viz.painters.bars_html import elements
+from viz.painters.table_html import table_html
+from viz.theme import LIGHT
 
 ROOT = Path(__file__).parents[3]
 LIVE = ROOT / "viz" / "live"
@@ -43,8 +52,12 @@ NAMES = {
 NEAR = 1e-5
 """The largest difference that is no fault: both count in 32 bits, in another order."""
 NATS = 1e-4
-"""The same of the log-probabilities of a search: sums over a vocabulary, and over a text."""
-NUMBER = re.compile(r"\d+(?:\.(\d+))?")
+"""The same of log-probabilities, and of costs: sums over a vocabulary, and over a text."""
+NUMBER = re.compile(r"−?\d+(?:\.(\d+))?")
+
+
+OF = "the token rows"
+"""What cards say that they belong to."""
 
 
 class Case(NamedTuple):
@@ -83,16 +96,12 @@ def differences(name: str, cases: Sequence[Case], *, by_engine: bool, live: Path
     by_engine: the browser's engine answers the texts; else it is given what Python computed, and
     nothing may differ but sums of floats.
     """
-    checkpoint = checkpoint_of(name)
-    answers = [_answered(checkpoint, case) for case in cases]
-    pictures = [
-        _pictures(checkpoint, recording, case)
-        for case, (recording, _) in zip(cases, answers, strict=True)
-    ]
+    answers = [answered(name, case) for case in cases]
+    pictures = [_pictures(name, case) for case in cases]
     asked = [
         {
-            "pictures": {name: of for name, (_, of) in each.items()},
-            **({"asked": _asked(case)} if by_engine else {"given": _given(checkpoint, *answer)}),
+            "pictures": {what: of for what, (_, of) in each.items()},
+            **({"asked": _asked(case)} if by_engine else {"given": _given(name, case)}),
         }
         for case, answer, each in zip(cases, answers, pictures, strict=True)
     ]
@@ -111,16 +120,44 @@ def differences(name: str, cases: Sequence[Case], *, by_engine: bool, live: Path
     return found
 
 
-def _answered(checkpoint: Checkpoint, case: Case) -> tuple[Recording, Decoding]:
+@lru_cache(maxsize=64)
+def answered(name: str, case: Case) -> tuple[Recording, Decoding]:
+    """What Python writes, and its recording."""
+    checkpoint = checkpoint_of(name)
     decoding = decode(checkpoint, case.text, case.method, edits=case.changes)
     edits = within(checkpoint, case.text, decoding.target, edits_of(case.changes))
     return record(checkpoint, case.text, decoding.target, edits), decoding
 
 
-def _pictures(
-    checkpoint: Checkpoint, recording: Recording, case: Case
-) -> dict[str, tuple[Picture, dict[str, Any]]]:
+@lru_cache(maxsize=64)
+def evidence_of(name: str, case: Case) -> Evidence:
+    return evidence_beside(checkpoint_of(name), case.text, answered(name, case)[0], case.changes)
+
+
+@dataclass(frozen=True)
+class Cards:
+    """The cards of all written words, as the app has them over a picture of this kind."""
+
+    name: str
+    case: Case
+    kind: str
+    reading: Reading
+
+    def payload(self, recording: Recording, decoding: Decoding) -> bytes:
+        evidence = evidence_of(self.name, self.case)
+        rows = sides(known_map(recording, self.kind, self.reading))["rows"].get("target", [])
+        word_of = recording.target_words.at
+        opens = {row: word_of(rows.index(row)).number for row in rows if row >= 0}
+        cards = [
+            elements(table_html(worth_tables(evidence, word, *words_of_sides(recording)), LIGHT))
+            for word in range(len(evidence.target_words))
+        ]
+        return all_cards(OF, LIGHT, rows, opens, cards, signs_of(recording, evidence))
+
+
+def _pictures(name: str, case: Case) -> dict[str, tuple[Any, dict[str, Any]]]:
     """Each picture, as Python has it and as the browser is asked for it."""
+    checkpoint, (recording, _) = checkpoint_of(name), answered(name, case)
     kind, layer, head = checkpoint.about.opens_at
     reading = Reading(words=case.words, special=case.special)  # type: ignore[arg-type]
     of = {"reading": {"words": case.words, "special": case.special}}
@@ -136,6 +173,10 @@ def _pictures(
             {"layer": layer, "head": own, **words},
         ),
         "search_tree": (DecodeTree(case.words), words),
+        "word_card": (
+            Cards(name, case, kind, reading),
+            {"of": OF, "theme": LIGHT.name, "kind": kind, **of},
+        ),
     }
 
 
@@ -163,7 +204,8 @@ def _asked(case: Case) -> dict[str, Any]:
 # Python's numbers, as the engine would give them.
 
 
-def _given(checkpoint: Checkpoint, recording: Recording, decoding: Decoding) -> dict[str, Any]:
+def _given(name: str, case: Case) -> dict[str, Any]:
+    recording, decoding = answered(name, case)
     attentions, search = recording.attentions, decoding.search
     steps = []
     for step, piece in zip(decoding.steps, certainties_of_pieces(recording), strict=True):
@@ -188,17 +230,42 @@ def _given(checkpoint: Checkpoint, recording: Recording, decoding: Decoding) -> 
             kind: [_cells(of.allowed(layer).numpy()) for layer in range(of.n_layers)]
             for kind, of in attentions.items()
         },
+        "evidence": _numbers(name, case),
         "tree": {"nodes": [_node(node) for node in search.nodes], "leaves": search.leaves},
-        "tokens": {token.id: _token(token) for token in _named(checkpoint, decoding)},
+        "tokens": {token.id: _token(token) for token in _named(name, case)},
     }
+
+
+def _numbers(name: str, case: Case) -> dict[str, Any]:
+    """The evidence."""
+    it = evidence_of(name, case)
+    assert it.cut is not None and it.prefix is not None and it.weights is not None
+    assert it.without_source is not None
+    return {
+        "logProbs": it.log_probs.tolist(),
+        "withoutSource": it.without_source.tolist(),
+        "hidden": it.hidden.tolist(),
+        "cut": it.cut.tolist(),
+        "prefix": it.prefix.tolist(),
+        "weights": it.weights.tolist(),
+        "isBeside": [each is not None for each in it.beside],
+        "runnerUps": [token.id for token in _foils(name, case)],
+        "lost": [list(span.words) for span in it.lost],
+    }
+
+
+def _foils(name: str, case: Case) -> tuple[Token, ...]:
+    return output_beside(checkpoint_of(name), case.text, answered(name, case)[0]).foils
 
 
 def _token(token: Token) -> dict[str, Any]:
     return {name: getattr(token, name) for name in ("id", "piece", "special", "unknown")}
 
 
-def _named(checkpoint: Checkpoint, decoding: Decoding) -> Iterator[Token]:
-    """Every token that a step or the search looked at."""
+def _named(name: str, case: Case) -> Iterator[Token]:
+    """Every token that a step or the search looked at, and the runners-up."""
+    decoding = answered(name, case)[1]
+    yield from _foils(name, case)
     for step in decoding.steps:
         yield from (candidate.token for candidate in (*step.candidates, step.chosen))
     yield from (node.token for node in decoding.search.nodes if node.token)
@@ -243,7 +310,7 @@ class Comparison:
     case: str
     is_exact: bool
 
-    def payloads(self, name: str, picture: Picture, answer: Any, browser: bytes) -> None:
+    def payloads(self, name: str, picture: Any, answer: Any, browser: bytes) -> None:
         python, browsers = unpack(picture.payload(*answer)), unpack(browser)
         if not isinstance(picture, HeadGrid):
             self.packed(name, python, browsers)
@@ -300,6 +367,9 @@ class Comparison:
                 self.differing(where, own, other)
 
     def differing(self, where: str, own: Any, other: Any) -> None:
+        is_number = where.endswith(".data-value")  # of a cost, in nats
+        if not self.is_exact and is_number and abs(float(own) - float(other)) <= NATS:
+            return
         if not self.is_exact and _is_tie(own, other):
             self.found.n_ties += 1
         else:
@@ -332,10 +402,14 @@ def _is_tie(own: Any, other: Any) -> bool:
         if NUMBER.sub("#", own) != NUMBER.sub("#", other):
             return False
         pairs = zip(NUMBER.finditer(own), NUMBER.finditer(other), strict=True)
-        return all(_is_near(float(a[0]), float(b[0]), len(a[1] or "")) for a, b in pairs)
+        return all(_is_near(_number(a[0]), _number(b[0]), len(a[1] or "")) for a, b in pairs)
     if not (isinstance(own, float) and isinstance(other, float)):
         return False
     return _is_near(own, other, max(len(str(each).partition(".")[2]) for each in (own, other)))
+
+
+def _number(text: str) -> float:
+    return float(text.replace("−", "-"))
 
 
 def _is_near(own: float, other: float, n_decimals: int) -> bool:

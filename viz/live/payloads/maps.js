@@ -164,7 +164,7 @@ export function headerOf({ words, kinds }, map, name) {
 }
 
 // "rows" and "columns" -> side -> for each position of that side its row or column; -1: none.
-function sidesOf({ starts, isProduced, rowGroups, columnGroups }) {
+export function sidesOf({ starts, isProduced, rowGroups, columnGroups }) {
   const rows = placesOf(starts.rows, rowGroups);
   return { rows, columns: placesOf(starts.columns, columnGroups), writes: isProduced };
 }

@@ -111,8 +111,12 @@ export class Words {
   // One word as it reads, whatever pieces make it: without the space that begins it.
   text(tokens) {
     if (tokens.length === 1) return this.bareLabel(tokens[0]);
-    const text = wordPiece(tokens).replace(this.#spaces.around, "");
-    return this.visible(text) || tokens.map((token) => this.bareLabel(token)).join("");
+    return this.visible(this.bare(tokens)) || tokens.map((token) => this.bareLabel(token)).join("");
+  }
+
+  // The same as data: nothing in it is replaced by a sign.
+  bare(tokens) {
+    return wordPiece(tokens).replace(this.#spaces.around, "");
   }
 
   // Label and whether special, for each token.
