@@ -197,7 +197,7 @@ def _page(
 ) -> bytes:
     first = checkpoints[0]
     examples = [_example(first, text) for text in first.about.examples]
-    drawn = [*models[0]["tables"]["themes"]["light"]["heads"], "change_offer"]
+    drawn = [*models[0]["tables"]["themes"]["light"]["heads"], "change_offer", "word_card"]
     components = {name: Component(name) for name in drawn}
     content = {
         "models": models,

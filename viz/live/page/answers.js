@@ -19,13 +19,13 @@ export function createAnswers(worker, recorded, changed, failed) {
 
   // it: what is chosen; needed: [name, what it is made of] of each picture; open: the model that is.
   function ask(it, needed, open) {
-    clearTimeout(rest);
     const { text, method, prefix } = it;
     const request = { text, method, prefix, edits: listed(it.edits) };
     const key = JSON.stringify([open, request]);
     const isHere = ([name, of]) => own.shown.get(name)?.of === JSON.stringify(of);
     const missing = own.request === key ? needed.filter((each) => !isHere(each)) : needed;
     if (!missing.length || !text.trim()) return;
+    clearTimeout(rest);
     if (own.busy) {
       isWaiting = true;
       return;

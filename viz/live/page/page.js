@@ -1,6 +1,7 @@
 // A page whose reader types sentences of their own. What is chosen goes to the worker, and what it makes
 // to the components; everything that they tell is a change of what is chosen, and so of the address.
 
+import { unpack } from "../../components/kit/unpack.js";
 import { createActs } from "./acts.js";
 import { createAnswers } from "./answers.js";
 import { createScreen, readAddress, writeAddress } from "./address.js";
@@ -14,7 +15,7 @@ import { digest, pack } from "../payloads/pack.js";
 import { stateOf } from "./states.js";
 import { createStrip } from "./strip.js";
 
-const ALWAYS = ["change_offer"]; // its place is kept until it is known
+const ALWAYS = ["change_offer", "word_card"]; // their places are kept until they are known
 const FIRST = 3; // pictures that are seen at once; the others are drawn a frame later
 
 // draws: name -> a component's drawing code. code: the worker's. content: what Python says of all of it.
@@ -63,8 +64,31 @@ export default function live(draws, code, content) {
     const now = loads.openOne();
     const found = now === it.model.name ? null : answers.recordedOf(it);
     if (found) answers.showRecorded(found);
-    else if (now) answers.ask(it, pictures(it, components), now);
+    else if (now) answers.ask(it, [...pictures(it, components), ...cards(it, now)], now);
     paint(it);
+  }
+
+  // What each written word needs is computed once nobody types; then its cards are asked for.
+  function cards(it, now) {
+    const isKnown = answers.studyOf("evidence", it, now);
+    const of = answers.shown("token_rows")?.nonce;
+    const reading = { words: it.asWords, special: it.special };
+    return isKnown && of ? [["word_card", { of, theme: own.theme, kind: it.kind, reading }]] : [];
+  }
+
+  // The card of the written word that is pinned, at the foot of the window; and the tokens' signs.
+  function signed(it, of) {
+    const has = answers.shown("word_card");
+    const all = has && has.nonce !== own.read?.nonce ? unpack(has.payload).header : own.read?.all;
+    own.read = has ? { nonce: has.nonce, all } : null;
+    const isTheirs = has && all.of === answers.shown("token_rows")?.nonce && all.theme === own.theme;
+    const rows = it.pins.filter((pin) => pin[0] === "q").map((pin) => Number(pin.slice(1)));
+    const place = isTheirs && of ? all.opens[rows.at(-1)] : undefined;
+    const card = place === undefined ? null : [all.style, ...all.cards[place]];
+    document.getElementById("drawer").hidden = !card;
+    const payload = pack({ card });
+    shown.show("word_card", payload, digest(payload), { of: all?.of ?? "", pins: rows }, own.opened);
+    return isTheirs ? all.signs : null;
   }
 
   function paint(it) {
@@ -74,7 +98,8 @@ export default function live(draws, code, content) {
       host.hidden = !ALWAYS.includes(name) && !(list.includes(name) && answers.shown(name));
     }
     const of = sides()?.[it.kind];
-    const state = { ...it, facts: facts(), pinned: of ? pinnedTokens(it.pins, of) : [] };
+    const pinned = of ? pinnedTokens(it.pins, of) : [];
+    const state = { ...it, facts: facts(), pinned, signs: signed(it, of) };
     const draw = (name) => {
       const has = answers.shown(name);
       if (has?.payload) shown.show(name, has.payload, has.nonce, stateOf(name, state), own.opened);

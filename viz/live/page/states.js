@@ -2,7 +2,7 @@
 
 import { listed } from "./address.js";
 
-// it: what is chosen, with `facts` of the answer and the tokens that are `pinned`.
+// it: what is chosen, with `facts` of the answer, the tokens that are `pinned`, and `signs` of tokens.
 export function stateOf(name, it) {
   const { kind, layer, head, pins, tool, facts, pinned, step } = it;
   const edits = listed(it.edits);
@@ -11,7 +11,7 @@ export function stateOf(name, it) {
   const states = {
     token_rows: {
       pinned,
-      signs: null,
+      signs: it.signs,
       awaited: "",
       judges: false,
       tint: it.tint,

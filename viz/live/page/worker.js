@@ -2,6 +2,7 @@
 
 import { answer, openCheckpoint } from "../engine/answer.js";
 import { searchingChange } from "../engine/change.js";
+import { evidenceOf } from "../engine/evidence.js";
 import { decodePlayer } from "../payloads/decode_player.js";
 import { headGrid, headMap, headView } from "../payloads/heads.js";
 import { openMap } from "../payloads/maps.js";
@@ -9,6 +10,7 @@ import { openTables } from "../payloads/open.js";
 import { digest } from "../payloads/pack.js";
 import { searchTree } from "../payloads/search_tree.js";
 import { tokenRows } from "../payloads/token_rows.js";
+import { wordCards } from "../payloads/word_card.js";
 import { decodedText, fetched, NoFile } from "./source.js";
 
 const TOLD_EVERY = 100; // ms between two messages of how far the files are
@@ -20,7 +22,7 @@ const PICTURES = {
   decode_player: decodePlayer,
   search_tree: searchTree,
 };
-const STUDIES = { change: changeOf };
+const STUDIES = { change: changeOf, evidence: evidenceOfAnswer };
 
 // What is asked is answered one by one: the page asks for the newest text once this has answered.
 export default function serve(self) {
@@ -60,7 +62,7 @@ async function openModel(models, { name, files, base, config, tables }, self) {
   const given = { model: model.buffer, tokenizer: tokenizer.buffer, kernel: compiled(kernel) };
   const groups = (tokens) => site.words.groups(tokens);
   const open = openCheckpoint({ config, files: given, groups });
-  models.open = { ...open, site };
+  models.open = { ...open, site, known: new WeakMap() }; // known: answer -> its evidence
   return { what: "opened", name };
 }
 
@@ -77,7 +79,11 @@ function replyTo(open, { what, n, text, method, edits, prefix, pictures }, begun
   if (what === "say") return [{ what: "said", n, answer: numbersOf(open, result) }];
   const payloads = {};
   for (const [name, of] of Object.entries(pictures)) {
-    const payload = PICTURES[name](open.site, result, of);
+    const isCard = name === "word_card";
+    if (isCard && !open.known.has(result)) continue; // the answer was made anew since
+    const payload = isCard
+      ? wordCards(open.site, result, open.known.get(result), of)
+      : PICTURES[name](open.site, result, of);
     payloads[name] = { payload, nonce: digest(payload) };
   }
   const facts = factsOf(open, result);
@@ -97,6 +103,13 @@ async function studied(open, { n, study, request }, isLatest) {
     const { done, value } = steps.next();
     if (done) return { what: "studied", n, study, value };
   }
+}
+
+// What each written word needs: it stays here, for `word_card` to be made of it.
+function* evidenceOfAnswer({ site, known, ...open }, result) {
+  const textOf = (tokens) => site.words.bare(tokens);
+  known.set(result, yield* evidenceOf(open, result, site.lost, textOf));
+  return true;
 }
 
 // The fewest heads without which the text is written otherwise, in one place that is seen at once.
