@@ -9,9 +9,11 @@ CHECKPOINT ?=
 MODULE ?=
 # A figure that the app saved: the screen that it was made of.
 OPEN ?=
+# Where the page that needs no server is written: a folder, or a file that ends in .html.
+OUT ?= build/site
 ADDRESS ?= localhost
 
-.PHONY: run test test-all lint bench train surveys screenshots docs fonts link-picture venv
+.PHONY: run test test-all lint bench train surveys screenshots docs site check-site fonts link-picture venv
 
 run: .venv/ready
 ifneq ($(MODULE),)
@@ -55,6 +57,15 @@ screenshots: .venv/ready-for-tests
 	sh tests/browser/install.sh
 	$(BIN)/python -m tests.browser.screenshots
 	$(BIN)/python -m tests.browser.film
+
+# A page that needs no server: the models answer in the reader's browser. python -m http.server
+# --directory build/site shows it here; any host of static files takes the folder as it is.
+site: .venv/ready
+	$(BIN)/python -m viz site $(OUT) $(if $(CHECKPOINT),--checkpoint "$(CHECKPOINT)")
+
+check-site: .venv/ready-for-tests
+	sh tests/browser/install.sh
+	$(BIN)/python -m pytest tests/viz/live
 
 # A site of README, docs and changes in build/docs, which needs no network.
 docs: .venv/ready-for-docs

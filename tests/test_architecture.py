@@ -29,6 +29,7 @@ RANKS = (
     ),
     ("viz.paper", "viz.painters"),
     ("viz.notebook",),
+    ("viz.live",),
     ("viz.run", "viz.causes.needs"),
     ("viz.state",),
     ("viz.talks",),

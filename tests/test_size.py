@@ -33,12 +33,12 @@ NAMED = 8
 
 ROOMS = {
     "app.py": (54, 1),
-    "transformer": (2_598, 20),
-    "transformer/analysis": (5_027, 19),
-    "transformer/causes": (3_507, 12),
+    "transformer": (2_601, 20),
+    "transformer/analysis": (5_040, 19),
+    "transformer/causes": (3_543, 12),
     "transformer/commands": (1_764, 10),
     "transformer/corpus": (4_313, 19),
-    "transformer/decoding": (3_113, 16),
+    "transformer/decoding": (3_120, 16),
     "transformer/editing": (1_047, 6),
     "transformer/edits": (819, 6),
     "transformer/engines": (716, 4),
@@ -54,29 +54,30 @@ ROOMS = {
     "transformer/training": (4_635, 25),
     "transformer/two_models": (684, 3),
     "transformer/watch": (6_106, 23),
-    "viz": (2_959, 18),
-    "viz/causes": (2_221, 10),
-    "viz/commands": (225, 2),
-    "viz/components": (16_909, 183),
+    "viz": (2_969, 18),
+    "viz/causes": (2_243, 10),
+    "viz/commands": (372, 3),
+    "viz/components": (16_918, 183),
     "viz/exhibits": (812, 4),
     "viz/figures": (2_381, 12),
     "viz/lessons": (3_032, 15),
+    "viz/live": (5_341, 43),
     "viz/notebook": (980, 10),
     "viz/pages": (8_983, 37),
-    "viz/painters": (2_509, 10),
+    "viz/painters": (2_513, 10),
     "viz/paper": (2_867, 15),
-    "viz/run": (2_981, 12),
+    "viz/run": (2_987, 12),
     "viz/server": (2_094, 15),
     "viz/state": (2_723, 14),
     "viz/stories": (737, 4),
     "viz/talks": (1_860, 8),
-    "viz/ui": (4_760, 20),
+    "viz/ui": (4_769, 20),
     "viz/views": (1_492, 7),
 }
 """Lines and files of each room, of Python and JavaScript: the brake. Lines are a cost, and a house
 is ground fine as easily as it grows. Who raises a number changes this table in the same commit, by
 `python -m tests.house --write`, and says why in its body."""
-FILES, MEDIAN = 485, 150
+FILES, MEDIAN = 487, 150
 """The most files of Python of the product, and the least lines of the median one: one function a
 file made 1,028 files of 73 lines, of which nobody could see how they hang together."""
 SLACK = 0.02

@@ -7,9 +7,11 @@ from typing import Any
 
 # Characters that cannot be seen, or that hide and reorder others, by a sign or their number.
 
-_NAMED = {" ": "␣", "\n": "⏎", "\t": "⇥"}
-_HIDDEN = ("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp")
-_JOINED = re.compile(
+NAMED = {" ": "␣", "\n": "⏎", "\t": "⇥"}
+"""The signs of those that have one."""
+HIDDEN = ("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp")
+"""The categories of Unicode whose characters cannot be seen."""
+JOINED = re.compile(
     r"(?<=[\u0590-\u1fff\u2070-\u2fff\u3001-\U0001ffff])[\u200c\u200d]"
     r"(?=[\u0590-\u1fff\u2070-\u2fff\u3001-\U0001ffff])"
     r"|(?<=\N{WAVING BLACK FLAG})[\U000e0020-\U000e007e]+\U000e007f"
@@ -31,7 +33,7 @@ def visible(text: str, plain: str = BETWEEN_WORDS) -> str:
     """
     if text.isprintable() and (" " not in text or " " in plain):
         return text  # most are: none of its characters hides, and a joiner is not printable
-    joined = {i for match in _JOINED.finditer(text) for i in range(*match.span())}
+    joined = {i for match in JOINED.finditer(text) for i in range(*match.span())}
     return "".join(
         each if i in joined or each in plain else _visible_character(each)
         for i, each in enumerate(text)
@@ -39,9 +41,9 @@ def visible(text: str, plain: str = BETWEEN_WORDS) -> str:
 
 
 def _visible_character(character: str) -> str:
-    if character in _NAMED:
-        return _NAMED[character]
-    is_hidden = unicodedata.category(character) in _HIDDEN
+    if character in NAMED:
+        return NAMED[character]
+    is_hidden = unicodedata.category(character) in HIDDEN
     return f"U+{ord(character):04X}" if is_hidden else character
 
 

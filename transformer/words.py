@@ -27,8 +27,9 @@ goes on with one (Schuster and Nakajima 2012)."""
 SPACES = " ▁"
 """The characters that stand for the space before a word."""
 
-_ALONE = "\0"
-_WORD = re.compile(
+ALONE, LETTER = "\0", "a"
+"""They stand for a token that is a word by itself, and for a word that the vocabulary lacks."""
+PATTERN = re.compile(
     r"""
     [ ]*                          # the space that begins it, ▁ in sentencepiece
     (?: [ahn][ahnmz]*
@@ -45,6 +46,7 @@ _WORD = re.compile(
     """,
     re.VERBOSE,
 )
+"""A word of a text, each of whose characters is written as its class (`class_of`)."""
 _UNSPACED = (
     *("CJK ", "IDEOGRAPHIC ", "KANGXI ", "HIRAGANA ", "HENTAIGANA ", "KATAKANA", "HALFWIDTH KATA"),
     *("BOPOMOFO ", "YI SYLLABLE ", "TANGUT ", "NUSHU ", "THAI ", "LAO ", "KHMER ", "MYANMAR "),
@@ -53,7 +55,7 @@ _UNSPACED = (
 """The beginnings of letters' names in scripts that write no space between words (Unicode Standard
 Annex 14, class SA; and those of East Asia)."""
 _CLASSES = {
-    _ALONE: "|",
+    ALONE: "|",
     **dict.fromkeys(" ▁", " "),
     **dict.fromkeys("'’＇-‐‑־·‧׳״", "'"),
     **dict.fromkeys(".,٫٬", ","),
@@ -62,7 +64,6 @@ _CLASSES = {
     **dict.fromkeys("🏻🏼🏽🏾🏿", "m"),
     **{chr(i): "r" for i in range(0x1F1E6, 0x1F200)},
 }
-_LETTER = "a"
 
 
 def begins_word(piece: str) -> bool:
@@ -95,7 +96,7 @@ def _marked(tokens: Sequence[Token]) -> list[int]:
 def _spelled(tokens: Sequence[Token]) -> list[int]:
     """The tokens that begin a word of the text that they spell."""
     text, starts = _text(tokens)
-    begins = {match.start() for match in _WORD.finditer(_classes(text))}
+    begins = {match.start() for match in PATTERN.finditer(_classes(text))}
     return [i for i, start in enumerate(starts) if i and start in begins and start > starts[i - 1]]
 
 
@@ -162,7 +163,7 @@ def text_words(text: str) -> list[str]:
     >>> text_words("He didn't pay 3.50!")
     ['He', "didn't", 'pay', '3.50', '!']
     """
-    parts = (text[m.start() : m.end()].strip() for m in _WORD.finditer(_classes(text)))
+    parts = (text[m.start() : m.end()].strip() for m in PATTERN.finditer(_classes(text)))
     return [word for word in parts if word]
 
 
@@ -172,7 +173,7 @@ def _text(tokens: Sequence[Token]) -> tuple[str, list[int]]:
     for token, added in zip(tokens, characters(tokens), strict=True):
         starts.append(len(text))
         # What is missing is a word: its piece is none, and goes on where no space is before it.
-        text += _ALONE if _is_alone(token) else _LETTER if token.unknown else added
+        text += ALONE if _is_alone(token) else LETTER if token.unknown else added
     return text, starts
 
 
@@ -199,12 +200,12 @@ def _is_alone(token: Token) -> bool:
 
 
 def _classes(text: str) -> str:
-    return "".join(map(_class, text))
+    return "".join(map(class_of, text))
 
 
 @cache
-def _class(character: str) -> str:
-    """Return what a character is to the rule.
+def class_of(character: str) -> str:
+    """Return what a character is to PATTERN.
 
     a letter, h one of Hebrew, n number, m mark, z joins the next, r half a flag, space, and signs.
     """

@@ -16,6 +16,17 @@ from viz.sentence import sentence, wording
 
 # An attention map in words: its name, what its rows stand for, and what stands out in it.
 
+NAME = "L{layer} H{head}"
+SENTENCE = "{name}, {kind} from {rows} to {columns}{favourite}. Strongest: {strongest}"
+EMPTY = "{name}, {kind} from {rows} to {columns}: {why}."
+FAVOURITE = ", with {share} on the {name} token"
+FAVOURITES = ("previous", "same", "next", "first")
+"""The metrics that are the weight on one place."""
+HIDDEN = "hidden special tokens have {share} of the weight"
+ALL_MASKED = "every cell is masked"
+QUERIES, KEYS = ("query", "queries"), ("key", "keys")
+"""One of them, and many."""
+
 
 def row_title(is_produced: bool) -> str:
     """Name the token of a row: the one that it writes, or the one that it has read."""
@@ -31,7 +42,7 @@ def hidden_texts(map: AttentionMap, layer: int) -> list[str]:
     """Say of each head how much weight is on special tokens that are left out; of none, if none."""
     shares = map.hidden_shares(layer)
     each = [] if shares is None else shares.tolist()
-    return [f"hidden special tokens have {percent(share)} of the weight" for share in each]
+    return [HIDDEN.format(share=percent(share)) for share in each]
 
 
 def hides(map: AttentionMap) -> bool:
@@ -46,23 +57,24 @@ def map_name(map: AttentionMap, layer: int, head: int) -> str:
     if map.lens.of_output:
         return "The whole model"
     number = map.attention.number(layer)
-    return f"L{number} H{head}" if map.lens.per_head else f"L{number}"
+    name = NAME.format(layer=number, head=head)
+    return name if map.lens.per_head else name.split()[0]
 
 
 def describe_map(map: AttentionMap, layer: int, head: int) -> str:
     """One true sentence about the map of one head, however it is read."""
-    values = map.values(layer, head)
-    title = f"{map_name(map, layer, head)}, {kind_name(map.kind)}"
-    start = f"{title} from {_sizes(*values.shape)}"
-    allowed = map.allowed(layer, head)
+    values, allowed = map.values(layer, head), map.allowed(layer, head)
+    rows, columns = _sizes(*values.shape)
+    name, kind = map_name(map, layer, head), kind_name(map.kind)
+    start = {"name": name, "kind": kind, "rows": rows, "columns": columns}
     cell = strongest_cell(values, allowed)
     if cell is None:
-        return f"{start}: {_empty(bool(allowed.any()))}."
+        return EMPTY.format(**start, why=_empty(bool(allowed.any())))
     favourite = _favourite(map.attention, values) if map.is_plain else ""
-    value = float(values[cell])
-    strongest = f"Strongest: {cell_sentence(map, layer, head, cell, value, True)}"
+    strongest = cell_sentence(map, layer, head, cell, float(values[cell]), True)
+    text = SENTENCE.format(**start, favourite=favourite, strongest=strongest)
     hidden = [f"{capitalised(text)}." for text in hidden_texts(map.only(head), layer)]
-    return " ".join((f"{start}{favourite}.", strongest, *hidden))
+    return " ".join((text, *hidden))
 
 
 def cell_sentence(
@@ -100,7 +112,7 @@ def describe_heads(
     maps = f"{maps}, {kind_name(map.kind)}"
     if not heads_read:
         return f"{maps}."
-    sizes = _sizes(len(map.rows), len(map.columns))
+    sizes = " to ".join(_sizes(len(map.rows), len(map.columns)))
     strongest = [
         (abs(float(map.values(layer, head)[cell])), layer, head, cell)
         for layer, head in product(layers, heads_read)
@@ -114,8 +126,8 @@ def describe_heads(
     return f"{maps} from {sizes}. Strongest: {cell_sentence(map, layer, head, cell, value, True)}"
 
 
-def _sizes(n_rows: int, n_columns: int) -> str:
-    return f"{counted(n_rows, 'query', 'queries')} to {counted(n_columns, 'key', 'keys')}"
+def _sizes(n_rows: int, n_columns: int) -> tuple[str, str]:
+    return counted(n_rows, *QUERIES), counted(n_columns, *KEYS)
 
 
 def list_of(names: Sequence[str]) -> str:
@@ -128,7 +140,7 @@ def list_of(names: Sequence[str]) -> str:
 
 
 def _empty(is_open: bool) -> str:
-    return "no value is a finite number" if is_open else "every cell is masked"
+    return "no value is a finite number" if is_open else ALL_MASKED
 
 
 def capitalised(text: str) -> str:
@@ -149,12 +161,10 @@ def _favourite(attention: Attention, weights: Tensor) -> str:
     """The place (previous, same, next, first token) that gets most, as ", with 71 % on ..."."""
     metrics = metrics_of(attention)
     shares = {
-        name: float(metrics[name].compute(weights[None]))
-        for name in ("previous", "same", "next", "first")
-        if name in metrics
+        name: float(metrics[name].compute(weights[None])) for name in FAVOURITES if name in metrics
     }
     name, share = max(shares.items(), key=lambda item: -1 if isnan(item[1]) else item[1])
-    return f", with {metrics[name].text(share)} on the {name} token"
+    return FAVOURITE.format(share=metrics[name].text(share), name=name)
 
 
 # Schemes that tell tokens apart by place, in sentences: every one that a recording shows.

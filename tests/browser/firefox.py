@@ -50,10 +50,13 @@ class Firefox:
         self._command("browsingContext.navigate", context=self._tab, url=address, wait="complete")
 
     def evaluate(self, expression: str) -> Any:
-        """The value of an expression of JavaScript that JSON can say. Raises RuntimeError."""
+        """The value of an expression of JavaScript, or of its promise, that JSON can say.
+
+        Raises RuntimeError.
+        """
         said = self._command(
             "script.evaluate",
-            expression=f"JSON.stringify({expression})",
+            expression=f"Promise.resolve({expression}).then((value) => JSON.stringify(value))",
             target={"context": self._tab},
             awaitPromise=True,
         )

@@ -9,11 +9,18 @@ import pytest
 from playwright.sync_api import Browser
 
 from tests.browser.firefox import Firefox, launch_firefox
+from tests.browser.hosted import hosted
 from tests.browser.server import becomes
+from transformer import decode, load_checkpoint
+from viz.commands.site import page_words
+from viz.live.site import build
 from viz.stories.reading import shipped_stories
 from viz.talks.story import recording_of
 
 pytestmark = pytest.mark.browser
+SENTENCES = (
+    (Path(__file__).parents[1] / "viz" / "live" / "sentences.txt").read_text("utf-8").splitlines()
+)
 TALK = shipped_stories()["attention-is-all-you-need"]
 WIDTH, HEIGHT = 1280, 720
 PAGE_DOWN = "\ue00f"
@@ -83,3 +90,17 @@ def differences(*seen: dict[str, Any]) -> list[str]:
     if not firefox["shapes"] + sum(firefox["inks"]) + sum(firefox["images"]):
         found.append("nothing is drawn")
     return found + [f"image {at}" for at, width in enumerate(firefox["images"]) if not width]
+
+
+@pytest.mark.thorough
+def test_the_page_without_a_server_answers_as_python_does(firefox: Firefox, tmp_path: Path) -> None:
+    checkpoint = load_checkpoint("en-de-small")
+    build([checkpoint], tmp_path, page_words())
+    with hosted(tmp_path) as address:
+        firefox.goto(address, WIDTH, HEIGHT)
+        for text in SENTENCES[:10]:
+            said = firefox.evaluate(f"headscope.answer({text!r})")["target_ids"]
+            decoding = decode(checkpoint, text, method="beam")
+            assert said == [token.id for token in decoding.target], text
+    assert [each for each in firefox.wrong if "WebSocket" not in each] == []  # of a page before
+    assert all(each.startswith((address, "blob:")) for each in firefox.asked)

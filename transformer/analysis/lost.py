@@ -101,24 +101,33 @@ class Lost:
     """Their numbers among the source's words, by `word_groups`."""
 
 
+TRACE: Mapping[str, str] = {
+    "lost": "{words} left no trace in the translation.",
+    "several": "{first} and {last}",
+    "known": (
+        "Neither hiding {it} nor keeping the decoder from {it} makes the translation less probable."
+    ),
+    "one": "it",
+    "many": "them",
+}
+"""All that is said of lost words, with their places."""
+
+
 def lost_sentence(lost: Sequence[Lost]) -> str:
     """Say what left no trace, in a sentence; nothing where nothing is lost.
 
     >>> lost_sentence([Lost("upstairs", (2,)), Lost("for three days", (6, 7, 8))])
     '“upstairs” and “for three days” left no trace in the translation.'
     """
-    *most, last = [f"“{visible(each.text)}”" for each in lost] or [""]
-    before = f"{', '.join(most)} and " if most else ""
-    return f"{before}{last} left no trace in the translation." if last else ""
+    *most, words = [f"“{visible(each.text)}”" for each in lost] or [""]
+    if most:
+        words = TRACE["several"].format(first=", ".join(most), last=words)
+    return TRACE["lost"].format(words=words) if words else ""
 
 
 def how_known(lost: Sequence[Lost]) -> str:
     """Say how `lost_sentence` is known."""
-    it = "it" if len(lost) == 1 else "them"
-    return (
-        f"Neither hiding {it} nor keeping the decoder from {it} makes the translation less "
-        "probable."
-    )
+    return TRACE["known"].format(it=TRACE["one" if len(lost) == 1 else "many"])
 
 
 def function_words(checkpoint: Checkpoint) -> Collection[str]:

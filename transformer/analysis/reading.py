@@ -302,7 +302,7 @@ def read(recording: Recording, kind: str, reading: Reading = PLAIN) -> Attention
         sum(map(len, groups)) < len(tokens)
         for groups, tokens in ((rows, queries), (columns, attention.keys))
     )
-    notes = _notes(reading, lens, *hidden)
+    notes = notes_on_hiding(reading, lens, *hidden)
     if reading.between != "all":
         of_query, of_key = reading.between.upper().split("-")
         rows = tuple(group for group in rows if attention.queries[group[0]].segment == of_query)
@@ -319,7 +319,7 @@ def read(recording: Recording, kind: str, reading: Reading = PLAIN) -> Attention
         row_groups=rows,
         column_groups=columns,
         is_produced=is_produced,
-        notes=(*(OF_OUTPUT if lens.of_output else _merging(lens, is_merged)), *notes),
+        notes=(*(OF_OUTPUT if lens.of_output else notes_on_merging(lens, is_merged)), *notes),
     )
 
 
@@ -383,13 +383,17 @@ def _name(tokens: Sequence[Token], group: Group, is_word: bool) -> Token:
     return Token(members[0].id, bare, members[0].special, segment=members[0].segment)
 
 
-def _merging(lens: Lens, is_merged: bool) -> Iterator[str]:
+def notes_on_merging(lens: Lens, is_merged: bool) -> Iterator[str]:
+    """Say how the pieces of words are merged; nothing where none are."""
     if is_merged:
         keys = "sum" if lens.merge == "sum" else "maximum"
         yield f"words: {keys} over key pieces, mean over query pieces"
 
 
-def _notes(reading: Reading, lens: Lens, hides_rows: bool, hides_keys: bool) -> tuple[str, ...]:
+def notes_on_hiding(
+    reading: Reading, lens: Lens, hides_rows: bool, hides_keys: bool
+) -> tuple[str, ...]:
+    """Say what leaving special tokens out does to rows, if any are."""
     if reading.special == "shown":
         return ()
     if not hides_rows and not hides_keys:

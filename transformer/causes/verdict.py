@@ -14,6 +14,39 @@ LEAST = 0.5
 MUCH = 2.0
 """Times the cost of the word of the source from which on a written one is named beside it."""
 
+SENTENCES: Mapping[str, str] = {
+    "agrees": "{own} looks at {seen} and needs {needs}.",
+    "backed up": (
+        "{own} looks at {seen} and needs {needs}; where the decoder may not read {it}, other words "
+        "say the same."
+    ),
+    "moved by the encoder": (
+        "{own} looks at {seen} and needs {needs}: the encoder had carried {it} to other words."
+    ),
+    "undecided": "{own} looks at {seen} most, and needs {needs}.",
+    "elsewhere": "{own} needs {needs}; {where}.",
+    "held": (
+        "{own}{looks} needs no single word of the source (at most {cost} nats): it is held by "
+        "{before} before it ({held} nats)."
+    ),
+    "nothing": (
+        "{own}{looks} needs no single word of the source (at most {cost} nats), and none that is "
+        "written."
+    ),
+    "looks": " looks at {seen}, but",
+    "written": " {before}, written before it, costs more ({held} nats).",
+    "not known": "where it looks is not known",
+    "no word": "it looks at no word of the source",
+    "beside": "it looks at {beside} most, outside the source",
+    "cost": "{word} ({cost} nats)",
+    "cost of several": "{word} ({cost})",
+    "two": "both {first} and {last}",
+    "many": "{first} and {last}",
+    "one": "it",
+    "several": "them",
+}
+"""All that a verdict says, by kind and part, with the places of words and their costs."""
+
 Kind = Literal["agrees", "backed up", "moved by the encoder", "held by the prefix", "undecided"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 """The words of the table in docs/evidence.md, of files and of screens."""
@@ -91,34 +124,44 @@ def verdict(
     cost = float(hidden[most])
     looks_at = None if weights is None or beside is not None else int(weights.argmax())
     if cost < LEAST:
-        seen = "" if looks_at is None else f" looks at {_quoted(source_words[looks_at])}, but"
-        return _without_source(f"{own}{seen}", words, looks_at, cost, prefix)
+        seen = None if looks_at is None else _quoted(source_words[looks_at])
+        return _without_source(own, seen, words, looks_at, cost, prefix)
     costs = [(_quoted(source_words[i]), float(hidden[i])) for i in (most, *also)]
     needs, read = _list(costs), {i for i in (most, *also) if cut is None or cut[i] >= LEAST}
     kind: Kind = "undecided"
     if looks_at is None:
-        text = f"{own} needs {needs}; {_elsewhere(beside)}."
-    elif looks_at in (most, *also):
-        kind = "agrees" if looks_at in read else "backed up"
-        text = _of_needed(own, _quoted(source_words[looks_at]), costs, kind == "agrees")
-    elif not read:
-        kind, them = "moved by the encoder", "them" if also else "it"
-        text = f"{own} looks at {_quoted(source_words[looks_at])} and needs {needs}"
-        text += f": the encoder had carried {them} to other words."
+        text = _says("elsewhere", own=own, needs=needs, where=_elsewhere(beside))
     else:
-        text = f"{own} looks at {_quoted(source_words[looks_at])} most, and needs {needs}."
+        seen = _quoted(source_words[looks_at])
+        it = SENTENCES["several" if also else "one"]
+        if looks_at in (most, *also):
+            kind = "agrees" if looks_at in read else "backed up"
+            needs = needs if also else _says("cost", word=it, cost=f"{cost:.2f}")
+            it = seen if also else it
+        elif not read:
+            kind = "moved by the encoder"
+        text = _says(kind, own=own, seen=seen, needs=needs, it=it)
     if kind in ("moved by the encoder", "undecided"):
         text += _written(words, prefix, cost)
     return Verdict(kind, text, looks_at, most, cost, tuple(also))
 
 
+def _says(name: str, **places: str) -> str:
+    return SENTENCES[name].format_map(places)
+
+
+def _held(prefix: Tensor) -> tuple[int, float]:
+    """Number the written word that costs most, with its cost; 0 where none is before."""
+    before = int(prefix.argmax()) if len(prefix) else 0
+    return before, float(prefix[before]) if len(prefix) else 0.0
+
+
 def _written(words: Sequence[str], prefix: Tensor, cost: float) -> str:
     """Say which written word costs MUCH as much as any of the source."""
-    before = int(prefix.argmax()) if len(prefix) else 0
-    held = float(prefix[before]) if len(prefix) else 0.0
+    before, held = _held(prefix)
     if held < max(MUCH * cost, cost + LEAST):
         return ""
-    return f" {_quoted(words[before])}, written before it, costs more ({held:.2f} nats)."
+    return _says("written", before=_quoted(words[before]), held=f"{held:.2f}")
 
 
 def _needed(hidden: Tensor) -> list[int]:
@@ -128,45 +171,38 @@ def _needed(hidden: Tensor) -> list[int]:
     return [most, *(i for i in others if float(hidden[i]) >= least)]
 
 
-def _of_needed(own: str, word: str, costs: Sequence[tuple[str, float]], is_read: bool) -> str:
-    """Say that the word it looks at is needed, alone or with others."""
-    alone = f"it ({costs[0][1]:.2f} nats)"
-    text = f"{own} looks at {word} and needs {alone if len(costs) == 1 else _list(costs)}"
-    if is_read:
-        return f"{text}."
-    it = "it" if len(costs) == 1 else word
-    return f"{text}; where the decoder may not read {it}, other words say the same."
-
-
 def _list(costs: Sequence[tuple[str, float]]) -> str:
     """List words with their costs, the unit once."""
     *first, (word, cost) = costs
-    last = f"{word} ({cost:.2f} nats)"
+    last = _says("cost", word=word, cost=f"{cost:.2f}")
     if not first:
         return last
-    both = "both " if len(first) == 1 else ""
-    return f"{both}{', '.join(f'{word} ({cost:.2f})' for word, cost in first)} and {last}"
+    others = (_says("cost of several", word=word, cost=f"{cost:.2f}") for word, cost in first)
+    return _says("two" if len(first) == 1 else "many", first=", ".join(others), last=last)
 
 
 def _elsewhere(beside: str | None) -> str:
-    if beside is None:
-        return "where it looks is not known"
     if not beside:
-        return "it looks at no word of the source"
-    return f"it looks at {_quoted(beside)} most, outside the source"
+        return SENTENCES["not known" if beside is None else "no word"]
+    return _says("beside", beside=_quoted(beside))
 
 
 def _without_source(
-    own: str, words: tuple[str, ...], looks_at: int | None, cost: float, prefix: Tensor
+    own: str,
+    seen: str | None,
+    words: tuple[str, ...],
+    looks_at: int | None,
+    cost: float,
+    prefix: Tensor,
 ) -> Verdict:
     """The verdict on a word that needs no single word of the source."""
-    text = f"{own} needs no single word of the source (at most {max(cost, 0.0):.2f} nats)"
-    before = int(prefix.argmax()) if len(prefix) else 0
-    held = float(prefix[before]) if len(prefix) else 0.0
+    looks = "" if seen is None else _says("looks", seen=seen)
+    text = {"own": own, "looks": looks, "cost": f"{max(cost, 0.0):.2f}"}
+    before, held = _held(prefix)
     if held >= LEAST:
-        text += f": it is held by {_quoted(words[before])} before it ({held:.2f} nats)."
-        return Verdict("held by the prefix", text, looks_at, before, held)
-    return Verdict("undecided", f"{text}, and none that is written.", looks_at, None, cost)
+        text |= {"before": _quoted(words[before]), "held": f"{held:.2f}"}
+        return Verdict("held by the prefix", _says("held", **text), looks_at, before, held)
+    return Verdict("undecided", _says("nothing", **text), looks_at, None, cost)
 
 
 def _quoted(word: str) -> str:

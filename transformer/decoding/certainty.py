@@ -23,9 +23,14 @@ class Certainty:
 
 def certainties(recording: Recording) -> list[Certainty]:
     """Return the certainty of each word of the target, in the order of `word_groups`."""
-    ids = [token.id for token in recording.target]
-    pieces = [_of_piece(row, id) for row, id in zip(recording.logits, ids, strict=True)]
+    pieces = certainties_of_pieces(recording)
     return [_together([pieces[i] for i in word.positions]) for word in recording.target_words]
+
+
+def certainties_of_pieces(recording: Recording) -> list[Certainty]:
+    """Return the certainty of each token of the target."""
+    ids = [token.id for token in recording.target]
+    return [_of_piece(row, id) for row, id in zip(recording.logits, ids, strict=True)]
 
 
 def _of_piece(logits: Tensor, id: int) -> Certainty:

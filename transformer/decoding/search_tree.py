@@ -39,6 +39,8 @@ REASONS: dict[Why, str] = {
     "group": "another group of beams had just written it",
     "rules": "the rules that its folder has for writing make another token more probable",
 }
+BEATEN = " (the last of them {score})"
+"""What is added where a node was beaten by others: the score of the worst of these."""
 MOST_NODES = 20_000
 """Nodes that a tree keeps, and all that others stand after; of more, the last in rank go first."""
 
@@ -77,7 +79,7 @@ class Dropped:
     """The score of that node, as it was then: before a coverage penalty."""
 
     def __str__(self) -> str:
-        beaten = "" if self.score is None else f" (the last of them {self.score:.2f})"
+        beaten = "" if self.score is None else BEATEN.format(score=f"{self.score:.2f}")
         return REASONS[self.why] + beaten
 
 

@@ -15,7 +15,7 @@ from transformer.recording import Recording
 from transformer.refusal import Refusal, visible
 from viz.app_packages import st
 from viz.causes.needs import Causes, hiding, is_quick
-from viz.causes.tables import verdict_words, worth_tables
+from viz.causes.tables import PARTED, verdict_words, worth_tables
 from viz.components.kit.browser import digest
 from viz.components.kit.picture import NothingLeft
 from viz.components.token_rows.token_rows import TITLES, Mark, Signs, TokenRows, Worth
@@ -95,8 +95,6 @@ def _elements(card: Table | Tables, theme: Theme) -> Elements:
 
 REPAIR = ("Have it written", "On Decode: enter under Must have what the translation is to say.")
 """The words of the link beside what is lost, and of its tip."""
-PARTED = ("moved by the encoder", "held by the prefix")
-"""Verdicts on words that look at another word than they need."""
 
 
 def signs_of(recording: Recording, evidence: Evidence) -> Signs:

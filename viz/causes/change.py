@@ -67,6 +67,9 @@ def carriers_of(checkpoint: str, version: int) -> Carriers | None:
 # The button: asked for by a browser that is at rest, or there at once where it is known.
 
 
+TITLE = "{heads}. Then the model writes: {text}"
+
+
 def offer_change(pane: Pane) -> None:
     """Draw the button, or keep its place; nothing where no head of the model could be searched."""
     last = pane.answer
@@ -116,7 +119,7 @@ def _button(last: Answer, of: str, search: ChangeSearch) -> Button | None:
     return {
         "of": of,
         "parts": [*map(visible, parts_of(change))],
-        "title": visible(f"{heads}. Then the model writes: {change.text}"),
+        "title": visible(TITLE.format(heads=heads, text=change.text)),
         "edits": [*map(str, change.heads)],
     }
 

@@ -267,27 +267,55 @@ def _weight_rungs_table(recording: Recording, edit: Edit) -> float:
 
 # The verdict on a written word in a sentence, and what the whole text gives to it.
 
-NOT_RIGHT = "That it looks at what it needs does not make it right."
+CARD: Mapping[str, str] = {
+    "verdict": "{kind}: {text}",
+    "log_prob": "Its log-probability:",
+    "without": "nats; without the text:",
+    "gives": "nats, so that the text gives",
+    "runner-up": "nats. The runner-up:",
+    "runner-ups": "nats. The runner-ups of its pieces:",
+    "foils": "“{foils}”.",
+    "not right": "That it looks at what it needs does not make it right.",
+    "name": "What “{own}” looks at and needs",
+    "source": "The text",
+    "name of prefix": "What “{own}” needs of what is written before it",
+    "prefix": "Written before it",
+    "looks": "looks at",
+    "cut": "cut",
+    "hidden": "hidden",
+    "replaced": "replaced",
+    "weight": "{word} {share}",
+    "cost": "{word} {nats} nats",
+    "low": "{low} (likelier without it)",
+    "high": "{high} nats, missed (square-root scale).",
+    "legend": "The cost of each word to “{own}”.",
+    "foot": (
+        "Looks at: the weights of the last layer, shaded up to 100 %. Cut: the decoder does not "
+        "read the word. Hidden: nothing does. Replaced: the unknown token, or the mean embedding, "
+        "stands in its place."
+    ),
+}
+"""All that a card says, with the places of words and numbers."""
+PARTED = ("moved by the encoder", "held by the prefix")
+"""Verdicts on words that look at another word than they need."""
 LOG_PROB = "log-probability, in nats"
 
 
 def verdict_words(evidence: Evidence, word: int) -> Words:
     """word: its number among those that are written."""
     verdict = evidence.verdicts[word]
-    title = verdict.kind.capitalize()
-    sentence = Span(
-        visible(f"{title}: {verdict.text}"), value=verdict.nats, measure="cost, in nats"
-    )
+    says = CARD["verdict"].format(kind=verdict.kind.capitalize(), text=verdict.text)
+    sentence = Span(visible(says), value=verdict.nats, measure="cost, in nats")
     log_prob, foils = float(evidence.log_probs[word]), evidence.runner_ups[word]
     foot = [
-        Span("Its log-probability:"),
+        Span(CARD["log_prob"]),
         Span(number(log_prob), value=log_prob, measure=LOG_PROB),
-        Span("nats; without the text:"),
+        Span(CARD["without"]),
         *_without(evidence, word),
-        Span("nats. The runner-ups of its pieces:" if " + " in foils else "nats. The runner-up:"),
-        Span(f"“{visible(foils)}”."),
+        Span(CARD["runner-ups" if " + " in foils else "runner-up"]),
+        Span(CARD["foils"].format(foils=visible(foils))),
     ]
-    remark = [Span(NOT_RIGHT)] if verdict.kind == "agrees" else []
+    remark = [Span(CARD["not right"])] if verdict.kind == "agrees" else []
     return Words([Line([sentence])], foot + remark)
 
 
@@ -325,18 +353,13 @@ def _without(evidence: Evidence, word: int) -> list[Span]:
     left, gives = float(evidence.without_source[word]), float(evidence.source_gives[word])
     return [
         Span(number(left), value=left, measure=f"{LOG_PROB}, without the text"),
-        Span("nats, so that the text gives"),
+        Span(CARD["gives"]),
         Span(number(gives), value=gives, measure="given by the text, in nats"),
     ]
 
 
 # The words before a written word in one order: which it looks at, and which it needs.
 
-WORTH_TABLES_FOOT = (
-    "Looks at: the weights of the last layer, shaded up to 100 %. Cut: the decoder does not read "
-    "the word. Hidden: nothing does. Replaced: the unknown token, or the mean embedding, "
-    "stands in its place."
-)
 LEAST = 0.05
 """A weight, or nats, below which a cell has a shade, and no number."""
 Origins = Sequence[Mapping[str, str]]
@@ -368,29 +391,27 @@ def worth_tables(
     costs = [*rows, *([] if held is None else [held])]
     largest = max(float(row.abs().max()) for row in costs)
     source = Table(
-        f"What “{own}” looks at and needs",
+        CARD["name"].format(own=own),
         _columns_worth_tables(words, of_source),
         list(_source_rows(evidence, word, words, largest)),
-        title="The text",
-        foot=" ".join(
-            filter(None, ("" if word else WORTH_TABLES_FOOT, lost_sentence(evidence.lost)))
-        ),
+        title=CARD["source"],
+        foot=" ".join(filter(None, ("" if word else CARD["foot"], lost_sentence(evidence.lost)))),
     )
     legend = Legend(
         "signed",
-        f"{number(-largest)} (likelier without it)",
-        f"{number(largest)} nats, missed (square-root scale).",
-        f"The cost of each word to “{own}”.",
+        CARD["low"].format(low=number(-largest)),
+        CARD["high"].format(high=number(largest)),
+        CARD["legend"].format(own=own),
     )
     if held is None:
         return Tables([[source]], legend, title, remark, plain)
     needs = [verdict.needs] if verdict.kind == "held by the prefix" else []
     prefix = Table(
-        f"What “{own}” needs of what is written before it",
+        CARD["name of prefix"].format(own=own),
         _columns_worth_tables(before, of_target),
-        [Row(Cell("replaced"), _costs(held, before, largest, needs))],
-        title="Written before it",
-        foot=WORTH_TABLES_FOOT,
+        [Row(Cell(CARD["replaced"]), _costs(held, before, largest, needs))],
+        title=CARD["prefix"],
+        foot=CARD["foot"],
     )
     return Tables([[source], [prefix]], legend, title, remark, plain)
 
@@ -406,10 +427,10 @@ def _source_rows(
     verdict = evidence.verdicts[word]
     needs = [] if verdict.kind == "held by the prefix" else [verdict.needs, *verdict.also]
     if evidence.weights is not None:
-        yield Row(Cell("looks at"), _weights(evidence.weights[word], words, verdict.looks_at))
+        yield Row(Cell(CARD["looks"]), _weights(evidence.weights[word], words, verdict.looks_at))
     if evidence.cut is not None:
-        yield Row(Cell("cut"), _costs(evidence.cut[word], words, largest))
-    yield Row(Cell("hidden"), _costs(evidence.hidden[word], words, largest, needs))
+        yield Row(Cell(CARD["cut"]), _costs(evidence.cut[word], words, largest))
+    yield Row(Cell(CARD["hidden"]), _costs(evidence.hidden[word], words, largest, needs))
 
 
 def _weights(row: Tensor, words: Sequence[str], most: int | None) -> list[Cell]:
@@ -419,7 +440,7 @@ def _weights(row: Tensor, words: Sequence[str], most: int | None) -> list[Cell]:
             percent(weight, 0) if weight >= LEAST and not is_wide else "",
             weight,
             rooted(weight),
-            tip=f"{word} {percent(weight)}",
+            tip=CARD["weight"].format(word=word, share=percent(weight)),
             is_marked=i == most,
         )
         for i, (weight, word) in enumerate(zip(row.tolist(), words, strict=True))
@@ -435,7 +456,7 @@ def _costs(
             number(cost) if abs(cost) >= LEAST and not is_wide else "",
             cost,
             rooted(cost, largest),
-            tip=f"{word} {number(cost, 3)} nats",
+            tip=CARD["cost"].format(word=word, nats=number(cost, 3)),
             is_marked=i in needs,
         )
         for i, (cost, word) in enumerate(zip(row.tolist(), words, strict=True))

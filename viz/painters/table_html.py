@@ -412,9 +412,13 @@ def _sample(sample: Sample | None) -> str:
     return f'<span class="sample" style="background: {ground}; height: {sample.thick}px"></span>'
 
 
+def ramp_style(scale: Scale, theme: Theme) -> str:
+    """The style of a legend's colours."""
+    return f"background:linear-gradient(90deg,{', '.join(stops_of(scale, theme))})"
+
+
 def _legend(legend: Legend, theme: Theme) -> str:
-    stops = ", ".join(stops_of(legend.scale, theme))
-    ramp = f'<span class="ramp" style="background:linear-gradient(90deg,{stops})"></span>'
+    ramp = f'<span class="ramp" style="{ramp_style(legend.scale, theme)}"></span>'
     hint = f" <span data-control>{html.escape(legend.hint)}</span>" if legend.hint else ""
     low, high, says = map(html.escape, (legend.low, legend.high, legend.says))
     return f'<div class="legend">{low} {ramp} {high} {says}{hint}</div>'

@@ -46,6 +46,12 @@ def embedding_pages() -> tuple[str, ...]:
     return tuple(each for each in pages if not set(each) & set(";,'\""))
 
 
+def page_address() -> str:
+    """HEADSCOPE_SITE: the address of a page of `python -m viz site`; empty: there is none."""
+    address = os.environ.get("HEADSCOPE_SITE", "")
+    return address if urlsplit(address).scheme in ("http", "https") else ""
+
+
 def metrics_address() -> tuple[str, int] | None:
     """HEADSCOPE_METRICS: where metrics are served, as in 127.0.0.1:9464; None: nowhere."""
     host, _, port = os.environ.get("HEADSCOPE_METRICS", "").rpartition(":")

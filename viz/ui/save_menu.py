@@ -5,6 +5,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from typing import Any
+from urllib.parse import urlencode
 
 from transformer.analysis.tables import alignment_text, metrics_csv
 from transformer.extras import NotInstalled, require
@@ -16,6 +17,8 @@ from viz.labels import kind_title, literal
 from viz.paper.crate import crate
 from viz.paper.figure import COLUMN, PAGE, Figure
 from viz.paper.printed import WIDE
+from viz.run.settings import page_address
+from viz.screen import spell
 from viz.state.page import Page, Pane
 from viz.state.state import current_theme, session
 from viz.talks.stage import offer_present, on_stage
@@ -26,6 +29,8 @@ from viz.ui.saving import figure_of, head_page
 NONE = "This page has no files."
 WIDTHS = {"one": COLUMN, "two": PAGE, "slide": None}
 """The widths of figures in inches, by the name of what is chosen; None: a slide."""
+LIVE = ("explore", "decode")
+"""The pages that a page without a server has, too."""
 AS_TEXT = "Text that begins like a formula, or with an apostrophe, has an apostrophe in front"
 """Said of tables."""
 
@@ -75,6 +80,10 @@ def save_menu(page: Page) -> Iterator[None]:
             offer_present()
             if page.has_pictures:
                 add_button("add to story", None if page.shows == "sentence" else page.title)
+        if page_address() and page.name in LIVE:
+            address = f"{page_address()}?{urlencode(spell(session().screen))}"
+            st.caption("The same in a page that needs no server:")
+            st.code(address, language=None)
         menu = Menu(st.container(gap="xxsmall", key="saved"))
     token = _menu.set(menu)
     try:

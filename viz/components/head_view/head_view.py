@@ -35,7 +35,7 @@ MAX_RANKED = 2_400_000
 """Bytes up to which the strongest keys of each row are sent, beyond that ..."""
 KEYS = (4, 32)
 """... but never fewer keys per row than the first of these, nor more than the second."""
-_BYTES_A_KEY = 6
+BYTES_A_KEY = 6
 
 HEAD_VIEW = Component("head_view")
 head_view = mountable(HEAD_VIEW)
@@ -201,7 +201,7 @@ def _dense(map: AttentionMap, layer: int) -> tuple[list[NDArray[Any]], float]:
 def _ranked(map: AttentionMap, layer: int) -> tuple[list[NDArray[Any]], float]:
     """Pack the largest sizes of each row; head by head, as the layers of a long text are large."""
     few, many = KEYS
-    n = max(few, MAX_RANKED // (_BYTES_A_KEY * map.n_heads * len(map.rows)))
+    n = max(few, MAX_RANKED // (BYTES_A_KEY * map.n_heads * len(map.rows)))
     heads, largest = [], 0.0
     for head in range(map.n_heads):
         values = map.values(layer, head)

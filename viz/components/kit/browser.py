@@ -31,8 +31,8 @@ from viz.theme import Theme
 # to itself may have any name, as in the browser's own modules, and the same file works in Node.
 
 _IMPORT = re.compile(r'^import \{([^}]*)\} from "([^"]+)";\n', re.M)
-_DEFINED = re.compile(r"^(export )?(?:async )?(?:function|const|let|class) (\w+)", re.M)
-_EXPORT = re.compile(r"^export (?=(?:async )?function |const \w|class )", re.M)
+_DEFINED = re.compile(r"^(export )?(?:async )?(?:function\*?|const|let|class) (\w+)", re.M)
+_EXPORT = re.compile(r"^export (?=(?:async )?function\*? |const \w|class )", re.M)
 _FOR_READERS = re.compile(r"""^[ \t]*//.*\n|^[ \t]+|^\n|[ \t]+// [^"'`\n]*$""", re.M)
 """Comments, indents and empty lines: a fifth of a script, of no use to a browser."""
 _FOR_READERS_OF_STYLE = re.compile(r"/\*.*?\*/\n?|^[ \t]+|^\n", re.M | re.S)

@@ -141,7 +141,7 @@ def sides(map: AttentionMap) -> dict[str, Any]:
     token's row is the one that bears its name: the row that wrote it where rows are named by what
     they wrote, else the row that read it. A row of several pieces belongs to each of them.
     """
-    rows, columns = _starts(map)
+    rows, columns = starts(map)
     return {
         "rows": _places(rows, map.row_groups),
         "columns": _places(columns, map.column_groups),
@@ -166,7 +166,7 @@ def twin(page: Recording, own: Recording) -> dict[str, list[int]]:
     return {side: counterparts(*both) for side, both in texts.items() if both[0] != both[1]}
 
 
-def _starts(map: AttentionMap) -> tuple[Side, Side]:
+def starts(map: AttentionMap) -> tuple[Side, Side]:
     """Return the starts of rows and columns. A target is read one further than it is written."""
     if map.attention.produced is None:
         return {"source": 0}, {"source": 0}

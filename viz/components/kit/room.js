@@ -1,6 +1,6 @@
 // How high a picture may be that is to be seen whole: down to the lower edge of the window.
 
-const SCROLLER = '[data-testid="stMain"]';
+const SCROLLER = '[data-testid="stMain"], [data-scroller]'; // Streamlit's, and that of a page without a server
 const MARGIN = 20; // px below it
 const FOOT = ".st-key-foot"; // a line below a picture in its column, which is to be seen with it
 const GAP = 16; // px between the two
@@ -58,7 +58,7 @@ export function isFew() {
 export function onRoom(node, changed) {
   let known = "";
   const look = () => {
-    const now = `${node.clientWidth} ${roomBelow(node)}`;
+    const now = `${node.clientWidth} ${roomBelow(node)} ${isFew()}`;
     if (now !== known) changed();
     known = now;
   };

@@ -4,7 +4,7 @@
 import { isCalm } from "./motion.js";
 import { isNarrow } from "./room.js";
 
-const SCROLLER = '[data-testid="stMain"]';
+const SCROLLER = '[data-testid="stMain"], [data-scroller]';
 const HEADER = '[data-testid="stHeader"]';
 const LARGE = ["arrows", "map", "inside"].map((key) => `.st-key-${key}`).join();
 const MARGIN = 8; // px

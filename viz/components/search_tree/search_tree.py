@@ -221,6 +221,8 @@ MOST = 1200
 """Nodes that are drawn; of a larger search the living ones and the best of the others."""
 FOLDED = 6
 """Nodes that all hypotheses share, from which on those in the middle are folded."""
+CONTINUED = "the search continued with what comes after it"
+"""The reason of a node that was neither left nor led to a hypothesis."""
 
 
 @dataclass(frozen=True)
@@ -393,7 +395,7 @@ def _reason(entry: Entry) -> str:
     if entry.is_living:
         return ""
     if entry.node.dropped is None:
-        return "the search continued with what comes after it"
+        return CONTINUED
     return _clause(entry.node.dropped)
 
 

@@ -59,6 +59,11 @@ FULL_LOG_PROB = log(100)
 FULL_RANK = 100
 FULL_ENTROPY = 6.0
 """In bits: as if 64 words were equally probable."""
+CERTAIN = "{share} ({nats} nats), rank {ranks}, entropy {bits} bits"
+CERTAIN_OF_SEVERAL = (
+    "{share} ({nats} nats), entropy {bits} bits, of its {n} pieces together; rank of each: {ranks}"
+)
+"""The same of a word of several pieces."""
 
 
 def tinted(recording: Recording) -> list[tuple[float, float, float, str]]:
@@ -88,11 +93,13 @@ def _depths(it: Certainty) -> tuple[float, float, float]:
 
 def _text(it: Certainty) -> str:
     """The numbers of a word, as a pointer finds them."""
-    sure = f"{percent(exp(it.log_prob))} ({number(it.log_prob)} nats)"
-    entropy, ranks = f"entropy {number(it.entropy)} bits", ", ".join(f"{n:,}" for n in it.ranks)
-    if len(it.ranks) == 1:
-        return f"{sure}, rank {ranks}, {entropy}"
-    return f"{sure}, {entropy}, of its {len(it.ranks)} pieces together; rank of each: {ranks}"
+    return (CERTAIN if len(it.ranks) == 1 else CERTAIN_OF_SEVERAL).format(
+        share=percent(exp(it.log_prob)),
+        nats=number(it.log_prob),
+        bits=number(it.entropy),
+        ranks=", ".join(f"{n:,}" for n in it.ranks),
+        n=len(it.ranks),
+    )
 
 
 # The evidence as tokens show it: their signs, and the worth of each word that is read.

@@ -1,0 +1,99 @@
+// Asks the browser's engine in Node. Standard input: { engine, checkpoint: folders, isPlain, cases
+// }; a case: { call, ... }, and groups: ids, joined -> the positions of each word. Standard output:
+// what each call gives, as JSON; arrays of numbers are base64 of f32.
+
+import { Buffer } from "node:buffer";
+import { readFileSync } from "node:fs";
+import process from "node:process";
+import { text } from "node:stream/consumers";
+import { pathToFileURL } from "node:url";
+
+const { engine, checkpoint, isPlain, cases } = JSON.parse(await text(process.stdin));
+const module = (name) => import(pathToFileURL(`${engine}/${name}.js`));
+const { answer, openCheckpoint, sourceOf, textOf } = await module("answer");
+const { searchingChange } = await module("change");
+const { evidenceOf } = await module("evidence");
+const { callOf } = await module("inside");
+
+const buffer = (file) => {
+  const bytes = readFileSync(file);
+  return bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.length);
+};
+const base64 = (array) =>
+  array && Buffer.from(array.buffer, array.byteOffset, array.byteLength).toString("base64");
+
+const idsOf = (tokens) => tokens.map(({ id }) => id).join();
+
+let groups = {};
+const seen = new Set();
+let open = null;
+
+function opened() {
+  const kernel = isPlain ? null : new WebAssembly.Module(readFileSync(`${engine}/kernel.wasm`));
+  return openCheckpoint({
+    config: JSON.parse(readFileSync(`${checkpoint}/config.json`, "utf-8")),
+    files: {
+      model: buffer(`${checkpoint}/model.safetensors`),
+      tokenizer: buffer(`${checkpoint}/tokenizer.model`),
+      kernel,
+    },
+    groups: (tokens) => groups[idsOf(tokens)] ?? tokens.map((_, i) => [i]),
+  });
+}
+
+function last(steps) {
+  for (;;) {
+    const { done, value } = steps.next();
+    if (done) return value;
+  }
+}
+
+const CALLS = {
+  answer: (asked) => {
+    const { weights, allowed, ...result } = answer(open, asked);
+    const { n_encoder_layers, n_decoder_layers } = open.config.model;
+    const of = (values) => {
+      const layers = (kind, n) => Array.from({ length: n }, (_, i) => base64(values(kind, i)));
+      return {
+        encoder_self: layers("encoder_self", n_encoder_layers),
+        decoder_self: layers("decoder_self", n_decoder_layers),
+        cross: layers("cross", n_decoder_layers),
+      };
+    };
+    return { ...result, weights: of(weights), allowed: of(allowed) };
+  },
+  ids: (asked) => sourceOf(open, asked.text),
+  text: ({ ids }) => textOf(open, ids),
+  call: ({ kind, layer, ...asked }) => {
+    const { scale, ...parts } = callOf(open, answer(open, asked), kind, layer);
+    const packed = Object.entries(parts).map(([name, part]) => [name, base64(part)]);
+    return { scale, ...Object.fromEntries(packed) };
+  },
+  // 1 for each text whose answer was not there yet. most: bytes of answers that are kept.
+  kept: ({ texts, most = open.cache.most, ...asked }) => {
+    open.cache.most = most;
+    const all = texts.map((each) => answer(open, { ...asked, text: each }));
+    return all.map((each) => Number(!seen.has(each) && Boolean(seen.add(each))));
+  },
+  // texts: ids of a word, joined -> how it reads.
+  evidence: ({ lists, texts, ...asked }) =>
+    last(evidenceOf(open, answer(open, asked), lists, (tokens) => texts[idsOf(tokens)])),
+  change: ({ carriers, patterns, texts, ...asked }) => {
+    const textOfWord = (tokens) => texts[idsOf(tokens)];
+    // The words of a simple text; where signs stand by themselves makes no difference here.
+    const textWords = (all) => all.match(/[\p{L}\p{N}]+(?:['’.,-][\p{L}\p{N}]+)*/gu) ?? [];
+    const words = { carriers, patterns, textWords, textOfWord };
+    return last(searchingChange(open, answer(open, asked), words));
+  },
+};
+
+const results = cases.map(({ call, groups: own = {}, ...asked }) => {
+  groups = own;
+  try {
+    open ??= opened();
+    return CALLS[call](asked);
+  } catch (error) {
+    return { error: error.message };
+  }
+});
+process.stdout.write(JSON.stringify(results));

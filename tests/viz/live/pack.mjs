@@ -1,0 +1,99 @@
+// Packs payloads in Node. Standard input: { live: the folder of viz/live, tables, checkpoint: a
+// folder, cases }; a case: { pictures: name -> what is asked of it }, and either `asked`, which the
+// engine answers, or `given`, an answer whose arrays are base64. Standard output: of each case
+// { target: ids, payloads: name -> base64 }, or { error }. A case may be { tokens } instead, for
+// what the rule of words and labels say of them.
+
+import { Buffer } from "node:buffer";
+import { readFileSync } from "node:fs";
+import process from "node:process";
+import { text as whole } from "node:stream/consumers";
+import { pathToFileURL } from "node:url";
+
+const { live, tables, checkpoint, cases } = JSON.parse(await whole(process.stdin));
+const module = (name) => import(pathToFileURL(`${live}/${name}.js`));
+const { headGrid, headMap, headView } = await module("payloads/heads");
+const { tokenRows } = await module("payloads/token_rows");
+const { decodePlayer } = await module("payloads/decode_player");
+const { searchTree } = await module("payloads/search_tree");
+const { wordCards } = await module("payloads/word_card");
+const { openTables } = await module("payloads/open");
+const { answer, openCheckpoint } = await module("engine/answer");
+const { evidenceOf } = await module("engine/evidence");
+
+const PAYLOADS = {
+  token_rows: tokenRows,
+  head_grid: headGrid,
+  head_view: headView,
+  head_map: headMap,
+  decode_player: decodePlayer,
+  search_tree: searchTree,
+  word_card: (_, each, of) => wordCards(site, each, each.evidence ?? evidence(each), of),
+};
+const site = openTables(tables);
+const engine = cases.some(({ asked }) => asked) ? opened() : null;
+
+function opened() {
+  const buffer = (name) => new Uint8Array(readFileSync(`${checkpoint}/${name}`)).buffer;
+  return openCheckpoint({
+    config: JSON.parse(readFileSync(`${checkpoint}/config.json`, "utf-8")),
+    files: {
+      model: buffer("model.safetensors"),
+      tokenizer: buffer("tokenizer.model"),
+      kernel: new WebAssembly.Module(readFileSync(`${live}/engine/kernel.wasm`)),
+    },
+    groups: (tokens) => site.words.groups(tokens),
+  });
+}
+
+function evidence(each) {
+  const textOf = (tokens) => site.words.bare(tokens);
+  const steps = evidenceOf(engine, each, site.lost, textOf);
+  for (;;) {
+    const { done, value } = steps.next();
+    if (done) return value;
+  }
+}
+
+// An answer of Python's numbers, as the engine would give it.
+function answerOf({ weights, allowed, tokens, ...others }) {
+  const bytes = (text) => new Uint8Array(Buffer.from(text, "base64"));
+  const every = (of, each) => {
+    return Object.fromEntries(Object.entries(of).map(([kind, all]) => [kind, all.map(each)]));
+  };
+  const numbers = every(weights, (text) => new Float32Array(bytes(text).buffer));
+  const cells = every(allowed, (text) => text && bytes(text));
+  return {
+    ...others,
+    weights: (kind, layer) => numbers[kind][layer],
+    allowed: (kind, layer) => cells[kind][layer],
+    token: (id) => tokens[id],
+  };
+}
+
+// What is said of tokens by themselves, as Python's functions of these names do.
+function spelled({ words }, tokens) {
+  return {
+    word_groups: words.groups(tokens),
+    pieces: words.pieces(tokens),
+    pieces_of_words: [true, false].map((asWords) => words.piecesOfWords(tokens, asWords)),
+    word_text: words.groups(tokens).map((group) => words.text(group.map((i) => tokens[i]))),
+    word_so_far: tokens.map((token, i) => words.soFar(tokens.slice(0, i), token)),
+    is_part: tokens.map((token) => words.isPart(token)),
+    visible: tokens.map(({ piece }) => words.visible(piece)),
+  };
+}
+
+const results = cases.map(({ asked, given, pictures, tokens }) => {
+  try {
+    if (tokens) return spelled(site, tokens);
+    const each = given ? answerOf(given) : answer(engine, asked);
+    const payloads = Object.entries(pictures).map(([name, of]) => {
+      return [name, Buffer.from(PAYLOADS[name](site, each, of)).toString("base64")];
+    });
+    return { target: each.target.map(({ id }) => id), payloads: Object.fromEntries(payloads) };
+  } catch (error) {
+    return { error: error.stack };
+  }
+});
+process.stdout.write(JSON.stringify(results));

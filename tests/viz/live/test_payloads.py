@@ -1,0 +1,180 @@
+"""The payloads that the browser packs are those of Python, field by field and array by array."""
+
+import random
+import re
+import shutil
+import sys
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.mutants.faults import FAULTS, Fault
+from tests.representatives import MARK, cases
+from tests.viz.live.payloads import ROOT, Case, Comparison, Found, differences, packed
+from transformer.refusal import visible
+from transformer.token import Token
+from transformer.words import word_groups
+from viz.components.decode_player.decode_player import is_part, word_so_far
+from viz.components.kit.browser import pieces, pieces_of_words
+from viz.labels import word_text
+from viz.live.tables import characters
+
+SENTENCES = Path(__file__).with_name("sentences.txt").read_text("utf-8").splitlines()
+ODD = "C++ isn't 3.50 € 😀 or 日本語 – “ok”?"
+CHANGES = ("head-off:cross.1.2", "hide:source.2")
+SPREAD = {
+    "en-de": [
+        Case(SENTENCES[0], "greedy", True, "hidden"),
+        Case(SENTENCES[0], "beam", False, "shown"),
+        Case(SENTENCES[1], "beam", True, "shown"),
+        Case(SENTENCES[1], "greedy", False, "hidden"),
+        Case(ODD, "beam", True, "hidden"),
+        Case(ODD, "greedy", False, "shown"),
+    ],
+    "en-de-small": [
+        Case(SENTENCES[2], "beam", True, "hidden"),
+        Case(SENTENCES[2], "greedy", False, "shown"),
+        Case(SENTENCES[40], "greedy", True, "shown"),
+        Case(SENTENCES[2], "beam", True, "shown", CHANGES),
+        Case(ODD, "beam", False, "hidden"),
+    ],
+    "en-de-1": [
+        Case(SENTENCES[3], "greedy", True, "shown"),
+        Case(SENTENCES[3], "beam", False, "hidden"),
+        Case(SENTENCES[13], "beam", True, "hidden"),
+        Case(SENTENCES[3], "greedy", False, "shown", CHANGES),
+        Case(ODD, "greedy", True, "hidden"),
+    ],
+}
+"""Cases that differ in how they are decoded and read, by checkpoint."""
+MOST_TIES = 0.01
+"""The share of values that only the order of sums may tell apart."""
+
+
+@pytest.mark.parametrize("name", SPREAD)
+def test_the_browser_packs_what_python_packs_of_the_same_numbers(name: str) -> None:
+    found = differences(name, SPREAD[name], by_engine=False)
+    assert not found.lines, "\n".join(found.lines)
+    assert found.n_compared > 10_000
+
+
+@pytest.mark.parametrize("name", SPREAD)
+def test_the_browsers_engine_and_its_payloads_say_what_python_says(name: str) -> None:
+    check_by_engine(name, SPREAD[name])
+
+
+@pytest.mark.parametrize(
+    ("name", "words"), [pytest.param(*each, marks=MARK) for each in product(SPREAD, (True, False))]
+)
+def test_so_they_do_of_fifty_sentences(name: str, words: bool) -> None:
+    every = [
+        Case(text, ("greedy", "beam")[i % 2], words, ("shown", "hidden")[i // 2 % 2])
+        for i, text in enumerate(SENTENCES)
+    ]
+    found = differences(name, every, by_engine=False)
+    assert not found.lines, "\n".join(found.lines)
+    check_by_engine(name, every)
+
+
+def check_by_engine(name: str, every: list[Case]) -> None:
+    found = differences(name, every, by_engine=True)
+    print(f"{name}: {found.n_ties} ties among {found.n_compared} values of {len(every)} cases")
+    assert not found.lines, "\n".join(found.lines)
+    assert found.n_ties <= MOST_TIES * found.n_compared
+
+
+# What a fault is called.
+
+NAMED = {
+    "live-word-after-bytes": "",
+    "live-space-of-word": "",
+    "live-digits-of-candidates": "decode_player.steps.candidates",
+    "live-mean-of-rows": "head_view, array 0",
+    "live-rows-without-choice": "head_grid decoder_self, array 1",
+    "live-queries-with-key": "head_grid encoder_self, array 3",
+    "live-notes-of-head": "head_map.notes",
+    "live-closed-cells": "head_view.closed",
+    "live-entropy-of-word": "token_rows.certainty",
+    "live-other-candidates": "decode_player.steps.n_rest",
+    "live-rank-of-leaves": "search_tree, array 0",
+}
+"""Faults of `tests.mutants` -> what they are found by; "": by the words of tokens alone."""
+PLANTED = [fault for fault in FAULTS if fault.file.startswith("viz/live/payloads/")]
+
+
+@pytest.mark.parametrize(
+    "fault", cases(PLANTED, {"a field": PLANTED[6], "an array": PLANTED[3]}), ids=lambda it: it.name
+)
+def test_a_fault_is_found_by_the_name_of_its_field(fault: Fault, tmp_path: Path) -> None:
+    for folder in ("viz/live", "viz/components/kit"):
+        shutil.copytree(ROOT / folder, tmp_path / folder)
+    fault.put_in(tmp_path)
+    live, name = tmp_path / "viz" / "live", "en-de-small"
+    if not NAMED[fault.name]:
+        tokens = [[Token(0, "<0xE2>"), Token(1, "▁a")], [Token(0, "▁"), Token(1, "b")]]
+        given = packed(name, [{"tokens": [vars(it) for it in each]} for each in tokens], live)
+        assert given != [spelled(each) for each in tokens]
+        return
+    found = differences(name, SPREAD[name], by_engine=False, live=live)
+    assert any(line.startswith(f"{NAMED[fault.name]}:") for line in found.lines), found.lines
+
+
+def test_a_field_that_one_side_lacks_is_named() -> None:
+    found = Found()
+    Comparison(found, "here", is_exact=True).value("head_map", {"a": {"b": 1}, "c": 2}, {"a": {}})
+    assert [line.partition(" (")[0] for line in found.lines] == [
+        "head_map.a.b: the browser lacks it",
+        "head_map.c: the browser lacks it",
+    ]
+
+
+# Words and labels, which every payload has.
+
+
+def test_the_browser_reads_pieces_as_python_does() -> None:
+    """Of characters of every class, of bytes that spell them and of some that spell none."""
+    drawn = random.Random(0)
+    texts = [tokens_of(drawn) for _ in range(2000)]
+    given = packed("en-de-small", [{"tokens": [vars(it) for it in tokens]} for tokens in texts])
+    for tokens, own in zip(texts, given, strict=True):
+        assert own == spelled(tokens), tokens
+
+
+def tokens_of(drawn: random.Random) -> list[Token]:
+    alphabet = "ab9 ▁'.-,\u200d\u0301éאקあ漢กกို🏳️‍🌈👨‍👩🇩🇪🏴󠁧󠁢󠁷󠁬󠁳󠁿\u202e\u2028\n\t\u00ad€“"
+    tokens = []
+    for id in range(drawn.randrange(1, 12)):
+        kind = drawn.random()
+        code = drawn.choice([drawn.randrange(0xD800), drawn.randrange(0xE000, sys.maxunicode)])
+        length = drawn.randrange(4)
+        text = "".join(drawn.choice(alphabet) for _ in range(length)) + chr(code) * (kind > 0.8)
+        if kind < 0.15:
+            tokens.append(Token(id, f"<0x{drawn.choice((*'ä漢😀'.encode(), 32, 65, 127)):02X}>"))
+        else:
+            tokens.append(Token(id, text, special=kind < 0.2, unknown=0.2 < kind < 0.22))
+    return tokens
+
+
+def spelled(tokens: list[Token]) -> dict[str, Any]:
+    groups = word_groups(tokens)
+    return {
+        "word_groups": [list(group) for group in groups],
+        "pieces": [list(piece) for piece in pieces(tokens)],
+        "pieces_of_words": [
+            [list(piece) for piece in pieces_of_words(tokens, words)] for words in (True, False)
+        ],
+        "word_text": [word_text([tokens[i] for i in group]) for group in groups],
+        "word_so_far": [word_so_far(tokens[:i], token) for i, token in enumerate(tokens)],
+        "is_part": [is_part(token) for token in tokens],
+        "visible": [visible(token.piece) for token in tokens],
+    }
+
+
+def test_the_tables_know_every_code_point() -> None:
+    known = characters()
+    assert sum(known["classes"]["lengths"]) == sum(known["hidden"]) == sys.maxunicode + 1
+    assert len(known["classes"]["lengths"]) == len(known["classes"]["values"])
+    re.compile(known["rule"])
+    re.compile(known["joined"])

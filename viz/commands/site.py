@@ -1,0 +1,147 @@
+"""python -m viz site: a folder that anybody can host, or a file that anybody can open, in which a
+checkpoint answers what a reader types.
+"""
+
+from argparse import ArgumentParser, Namespace
+from pathlib import Path
+from typing import Any
+
+from transformer import load_checkpoint
+from transformer.commands.command import Command, Result
+from transformer.edits import Edit
+from transformer.extras import require
+
+USUAL = {False: ("en-de", "en-de-small"), True: ("en-de-small",)}
+"""The checkpoints of a folder, whose large one comes behind the small one; and of one file."""
+WORDS = {
+    "title": "Headscope: see what every attention head looks at",
+    "description": (
+        "Type a sentence: a trained Transformer translates it in your browser, and every attention "
+        "head of every layer can be seen, switched off and asked why."
+    ),
+    "pages": "Pages",
+    "here": "A model translates as you type. Each square is a head: which word looks at which.",
+    "copy": "Copy link",
+    "copied": "Copied",
+    "not_copied": "Copy the address above",
+    "less": "Less",
+    "more": "More",
+    "sentence": "Sentence",
+    "placeholder": "Type a sentence",
+    "try_": "Try",
+    "checkpoint": "Checkpoint",
+    "decoding": "Decoding",
+    "kind": "Kind of attention",
+    "layer": "Layer",
+    "head": "Head",
+    "experiment": "Experiment",
+    "licences": "Licences and scores of the weights",
+    "tokens_title": "Tokens as",
+    "special_title": "Special tokens",
+    "hide": "Hide “{word}”",
+    "undo": "Undo",
+    "redo": "Redo",
+    "all_off": "All off",
+    "click": "A click",
+    "picture": "Picture",
+    "take_back": "Take it back",
+    "coming": "{model} comes: {have} of {of} MB. Until then there are recorded examples.",
+    "until": "{model} answers until {chosen} is here: {have} of {of} MB.",
+    "other": "{model} answers: the smaller model.",
+    "answers": "{model} answers, in this browser. Nothing that you type leaves it.",
+    "failed": "{fault}. What is shown stays; the recorded examples need no model.",
+    "again": "Try again",
+    "fetch": "Let {chosen} answer ({of} MB)",
+    "no_worker": "This browser runs no worker, and so no model; the examples are recorded",
+    "elsewhere": (
+        "The link says more than this page can do ({what}). The app has it: run “make run” in the "
+        "repository, and open the same link there with “?{address}”."
+    ),
+    "about": (
+        "Made by Headscope from its own components and checkpoints. The app, with surveys, "
+        "lessons, stories and checkpoints of your own: <code>make run</code> in its repository."
+    ),
+}
+"""Sentences that only this page says; the others are the app's."""
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """Declare the arguments of `site`."""
+    parser.add_argument("out", type=Path, help="a folder; or one file, where it ends in .html")
+    parser.add_argument(
+        "--checkpoint",
+        action="append",
+        metavar="NAME|FOLDER",
+        help="the one that answers; a second one is offered beside it",
+    )
+    parser.add_argument("--one-file", action="store_true", help="write one file, not a folder")
+
+
+def run(options: Namespace) -> Result:
+    """Write the page; its files with their sizes are the result. Raises Refusal."""
+    require("app")
+    from viz.live.site import build  # takes seconds: --help needs none of it
+
+    one_file = options.one_file or options.out.suffix.lower() in (".html", ".htm")
+    out = options.out
+    if one_file and out.suffix.lower() not in (".html", ".htm"):
+        out = out / "index.html"
+        out.parent.mkdir(parents=True, exist_ok=True)
+    checkpoints = [load_checkpoint(it) for it in options.checkpoint or USUAL[one_file]]
+    site = build(checkpoints, out, page_words(), one_file)
+    return {name: f"{size:,} bytes" for name, size in sorted(site.files.items())}
+
+
+def page_words() -> dict[str, Any]:
+    """All sentences of the page around the pictures: its own, and those of the app's controls."""
+    from viz.causes.change import TITLE
+    from viz.live.tables import SPECIAL as READ_SPECIAL
+    from viz.pages.decode import PAGE as DECODE
+    from viz.pages.explore import PAGE as EXPLORE
+    from viz.state.branching import TITLES as DECIDED
+    from viz.ui.changed_output import SAME_WORDS, WITH, WITHOUT
+    from viz.ui.controls import SPECIAL, TOKENS
+    from viz.ui.experiment import HELP, TOOLS, UNCHANGED
+    from viz.ui.picture import TITLES
+
+    controls = {
+        "explore": EXPLORE.title,
+        "decode": DECODE.title,
+        "begins": DECIDED["prefix"],
+        "unchanged": UNCHANGED,
+        "without": WITHOUT,
+        "with": WITH,
+        "same": SAME_WORDS,
+    }
+    tables = {
+        "tools": list(TOOLS.items()),
+        "help": HELP,
+        "tokens": list(TOKENS.items()),
+        "special": [[name, f"special {SPECIAL[name]}"] for name in READ_SPECIAL],
+        "pictures": [[name, text] for name, text in TITLES.items() if name != "why"],
+        "offers": {"parts": _offers(), "title": TITLE},
+    }
+    return WORDS | controls | tables
+
+
+def _offers() -> dict[str, tuple[str, ...]]:
+    """What the button says that changes the output, by what it changes and with how many heads."""
+    from transformer.causes.change import Difference, SmallestChange
+    from viz.causes.change import parts_of
+
+    kinds = {
+        "known": Difference("negation", "{gone}", "{came}"),
+        "number": Difference("number", "{gone}", "{came}"),
+        "word": Difference("word", "{gone}", ""),
+        "words": Difference("word", "{gone} {gone}", ""),
+    }
+    result = {}
+    for name, difference in kinds.items():
+        for n in (1, 2, 3):
+            heads = tuple(Edit("head-off", "cross", (0, head)) for head in range(n))
+            parts = parts_of(SmallestChange(heads, difference, "", name == "known"))
+            result[f"{name} {n}"] = tuple(it.replace("{gone} {gone}", "{gone}") for it in parts)
+    return result
+
+
+COMMAND = Command("site", "write a page that needs no server", add_arguments, run)

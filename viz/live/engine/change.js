@@ -1,0 +1,120 @@
+// The fewest heads without which a sentence is written otherwise, in one place that is seen at
+// once: transformer/causes/change.py says how they are looked for, and why so.
+
+import { decode } from "./decoding.js";
+import { difference, hasDigit, isIn } from "./difference.js";
+import { best, distributions, read, start } from "./model.js";
+import { decodeText } from "./tokenizer.js";
+
+const N_STRONGEST = 5; // heads of each written word that are tried: its absence costs most of them
+const MOST_DECODED = 4; // groups that are decoded, at most, beside those that are known
+const SHORTEST = 3; // letters of a word that is looked for as lost
+
+// Searches for an answer of `open` without changes. words: { language, carriers, patterns,
+// textWords, textOfWord }: carriers, groups of changes that are known to carry the negation, the
+// smallest first; patterns, textWords: see difference.js; textOfWord: tokens -> the word that they
+// spell. A generator: it yields the search as far as it is, and returns it; as in evidence.js,
+// nothing else may be asked of `open` in between. A search: { change, nScored, nDecoded }, change
+// being { heads, difference, text, isKnown } or null, and heads changes such as
+// "head-off:cross.1.7".
+export function* searchingChange(open, answer, words) {
+  const { carriers = [], patterns, textWords } = words;
+  const search = { change: null, nScored: 0, nDecoded: 0 };
+  const without = (heads, isKnown) => {
+    const text = written(open, answer, heads);
+    search.nDecoded++;
+    const seen = difference(answer.text, text, patterns, textWords);
+    return seen && { heads, difference: seen, text, isKnown };
+  };
+  yield { ...search };
+  const isNegated = textWords(answer.text).some((word) => isIn(patterns.negating, word));
+  for (const group of isNegated ? carriers : []) {
+    const change = without(group, true);
+    if (change?.difference.kind === "negation") return { ...search, change };
+    yield { ...search };
+  }
+  const passes = yield* forecast(open, answer, search);
+  for (const group of promising(answer, passes, words).slice(0, MOST_DECODED)) {
+    const change = without(group, false);
+    if (change) return { ...search, change };
+    yield { ...search };
+  }
+  return { ...search };
+}
+
+// What the answer's decoding writes without these heads.
+function written({ config, model, tokenizer }, { sourceIds, words, asked }, heads) {
+  start(model, sourceIds, heads, words);
+  const options = { ...config.decoding?.[asked.method], ...asked.options };
+  const { hypotheses } = decode(model, sourceIds, asked.method, options, asked.prefix);
+  return decodeText(tokenizer, hypotheses[0].ids);
+}
+
+// Forced passes, { group, own, likeliest }, the first of which is of no heads: of each head of
+// cross-attention, and of pairs of those that a word misses most.
+function* forecast({ model }, answer, search) {
+  const { n_decoder_layers, n_heads } = model.config;
+  const heads = Array.from({ length: n_decoder_layers * n_heads }, (_, i) =>
+    `head-off:cross.${Math.floor(i / n_heads)}.${i % n_heads}`);
+  const passes = [];
+  const pass = (group) => {
+    passes.push({ group, ...forced(model, answer, group) });
+    return { ...search, nScored: passes.length };
+  };
+  for (const group of [[], ...heads.map((head) => [head])]) yield pass(group);
+  const [plain, ...singles] = passes;
+  const pairs = new Map();
+  for (const pieces of answer.targetWords) {
+    const loss = singles.map(({ own }) =>
+      pieces.reduce((sum, i) => sum + plain.own[i] - own[i], 0));
+    const strongest = heads.map((_, i) => i).sort((i, j) => loss[j] - loss[i]);
+    const some = strongest.slice(0, N_STRONGEST).sort((i, j) => i - j);
+    for (const i of some) {
+      for (const j of some) if (i < j) pairs.set(i * heads.length + j, [heads[i], heads[j]]);
+    }
+  }
+  for (const key of [...pairs.keys()].sort((i, j) => i - j)) yield pass(pairs.get(key));
+  search.nScored = passes.length;
+  return passes;
+}
+
+// One forced pass without some heads: own [T], the log-probabilities of what is written, and best
+// [T], the most probable tokens.
+function forced(model, { sourceIds, targetIds, readIds, words }, heads) {
+  start(model, sourceIds, heads, words);
+  read(model, readIds, [[]], true);
+  const [own, likeliest] = [[], []];
+  distributions(model, readIds.length, (row, from) => {
+    const { floats, config } = model;
+    own.push(floats[from + targetIds[row]]);
+    likeliest.push(...best(floats.subarray(from, from + config.vocab_size), 1));
+  });
+  return { own, likeliest };
+}
+
+// The groups after which one word is likely to be lost, or a negation or number to be another, the
+// most promising first.
+function promising({ target, targetIds, targetWords }, passes, { patterns, textOfWord }) {
+  const texts = targetWords.map((pieces) => textOfWord(pieces.map((i) => target[i])));
+  const starts = new Map(targetWords.map(([first], number) => [first, number]));
+  const chosen = new Map();
+  const [plain, ...others] = passes;
+  for (const { group, likeliest } of others) {
+    const flips = targetIds.map((_, at) => at).filter((at) => likeliest[at] !== plain.likeliest[at]);
+    for (const at of flips) {
+      const number = starts.get(at);
+      if (number === undefined || number + 1 === targetWords.length) continue;
+      const [word, id] = [texts[number], likeliest[at]];
+      const isSkipped =
+        id === targetIds[targetWords[number + 1][0]] &&
+        [...word].length >= SHORTEST &&
+        !isIn(patterns.functionWords, word);
+      if (!isSkipped && !isIn(patterns.negating, word) && !hasDigit(word)) continue;
+      const worth = 4 * Number(isSkipped) - 0.7 * group.length - 0.8 * flips.length;
+      const key = `${at} ${id}`;
+      if (!(worth <= chosen.get(key)?.worth)) chosen.set(key, { worth, group });
+    }
+  }
+  const ranked = [...chosen.values()].sort((a, b) => b.worth - a.worth);
+  return [...new Map(ranked.map(({ group }) => [group.join(), group])).values()];
+}

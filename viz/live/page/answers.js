@@ -1,0 +1,183 @@
+// What the worker is asked, and what of its answers is shown. Of texts that were typed meanwhile only
+// the newest is asked for; what is shown stays until something newer is there.
+
+import { unpack } from "../../components/kit/unpack.js";
+import { listed } from "./address.js";
+
+const REST = 400; // ms without a letter until what nobody has asked for is asked for
+const MOST_STUDIES = 40; // that are kept
+
+// recorded: examples' first pictures, which Python made when the page was built. changed(): something
+// new is to be shown. failed(sentence): a text could not be answered.
+export function createAnswers(worker, recorded, changed, failed) {
+  const own = { request: "", shown: new Map(), facts: null, sides: null, busy: null };
+  const studies = new Map(); // study and request -> what it found; null: it is not known yet
+  let [rest, studied] = [0, null];
+  const plain = new Map(); // of texts with edits: the words without them
+  const said = new Map(); // number -> who waits for it
+  let [asked, isWaiting] = [0, false];
+
+  // it: what is chosen; needed: [name, what it is made of] of each picture; open: the model that is.
+  function ask(it, needed, open) {
+    const { text, method, prefix } = it;
+    const request = { text, method, prefix, edits: listed(it.edits) };
+    const key = JSON.stringify([open, request]);
+    const isHere = ([name, of]) => own.shown.get(name)?.of === JSON.stringify(of);
+    const missing = own.request === key ? needed.filter((each) => !isHere(each)) : needed;
+    if (!missing.length || !text.trim()) return;
+    clearTimeout(rest);
+    if (own.busy) {
+      isWaiting = true;
+      return;
+    }
+    own.busy = { n: ++asked, key, missing, begun: performance.now() };
+    const pictures = Object.fromEntries(missing);
+    worker.postMessage({ what: "answer", n: asked, ...request, pictures });
+    if (it.edits) askPlain({ text, method, prefix }, open);
+  }
+
+  // Asks for a study of what is shown once nobody types; returns what it found, as far as it is known.
+  function studyOf(study, it, open) {
+    const { text, method, prefix } = it;
+    const request = { text, method, prefix, edits: listed(it.edits) };
+    const key = JSON.stringify([open, request]);
+    if (own.request !== key) return undefined;
+    const name = `${study} ${key}`;
+    if (!studies.has(name) && !own.busy && !studied) {
+      clearTimeout(rest);
+      rest = setTimeout(() => {
+        studied = { n: ++asked, name };
+        worker.postMessage({ what: "study", n: asked, study, request });
+      }, REST);
+    }
+    return studies.get(name);
+  }
+
+  function keepStudy({ n, value, isDropped }) {
+    if (studied?.n !== n) return;
+    if (!isDropped) studies.set(studied.name, value);
+    if (studies.size > MOST_STUDIES) studies.delete(studies.keys().next().value);
+    studied = null;
+    changed();
+  }
+
+  // What is written without the edits, to stand beside what is written with them.
+  function askPlain(request, open) {
+    const key = JSON.stringify([open, request]);
+    if (plain.has(key)) return;
+    plain.set(key, null);
+    send({ ...request, edits: [] }).then(({ words }) => {
+      plain.set(key, words);
+      changed();
+    });
+  }
+
+  // The words without the edits and with them; null: not both are known.
+  function outcome({ text, method, prefix, edits }, open) {
+    const before = plain.get(JSON.stringify([open, { text, method, prefix }]));
+    const request = { text, method, prefix, edits: listed(edits) };
+    const isShown = own.request === JSON.stringify([open, request]);
+    return before && isShown && own.facts ? { before, after: own.facts.words } : null;
+  }
+
+  // An example's first picture: nobody waits for it, and no smaller model takes its place.
+  function recordedOf({ model, text, edits, prefix, method }) {
+    if (edits || prefix.length || method !== model.methods[0][0]) return null;
+    return recorded.find((each) => each.checkpoint === model.name && each.text === text) ?? null;
+  }
+
+  function showRecorded({ checkpoint, text, pictures, output }) {
+    const key = `${checkpoint} ${text}`;
+    if (own.request === key) return;
+    Object.assign(own, { request: key, shown: new Map() });
+    for (const [name, { payload, nonce }] of Object.entries(pictures)) {
+      own.shown.set(name, { of: "", payload: bytesOf(payload), nonce });
+    }
+    settle(output, null);
+  }
+
+  function settle(output, facts) {
+    own.facts = facts;
+    own.sides = sidesOf(own.shown.get("head_grid")?.payload) ?? own.sides;
+    document.documentElement.dataset.shown = output;
+  }
+
+  function hear({ what, n, sentence, answer, ...data }) {
+    if (what === "answered") take(n, data);
+    else if (what === "studied") keepStudy({ n, value: data.value });
+    else if (what === "dropped" || data.of === "study") keepStudy({ n, isDropped: what === "dropped" });
+    else if (what === "said") waiting(n).resolve(answer);
+    else if (what === "failed" && said.has(n)) waiting(n).reject(new Error(sentence));
+    else if (what === "failed") refuse(sentence);
+  }
+
+  function take(n, { payloads, output, facts, ms }) {
+    const { key, missing, begun } = own.busy;
+    if (own.request !== key) own.shown.clear();
+    own.request = key;
+    for (const [name, of] of missing) {
+      if (payloads[name]) own.shown.set(name, { of: JSON.stringify(of), ...payloads[name] });
+    }
+    settle(output, facts);
+    goOn();
+    const noted = () => {
+      const painted = (performance.now() - begun).toFixed(1);
+      Object.assign(document.documentElement.dataset, { answered: n, computed: ms.toFixed(1), painted });
+    };
+    requestAnimationFrame(() => setTimeout(noted));
+  }
+
+  // What was shown stays, under a sentence that says what to change.
+  function refuse(sentence) {
+    own.request = own.busy?.key ?? own.request; // it is not asked again
+    for (const [name, of] of own.busy?.missing ?? []) {
+      own.shown.set(name, { ...own.shown.get(name), of: JSON.stringify(of) });
+    }
+    goOn();
+    failed(sentence);
+  }
+
+  function goOn() {
+    own.busy = null;
+    isWaiting = false;
+    changed();
+  }
+
+  // What a script asks for, as `window.headscope.answer`.
+  function send(request) {
+    const n = ++asked;
+    worker.postMessage({ what: "say", n, ...request });
+    return new Promise((resolve, reject) => said.set(n, { resolve, reject }));
+  }
+
+  function waiting(n) {
+    const who = said.get(n);
+    said.delete(n);
+    return who;
+  }
+
+  return {
+    ask,
+    outcome,
+    recordedOf,
+    showRecorded,
+    hear,
+    send,
+    studyOf,
+    shown: (name) => own.shown.get(name),
+    facts: () => own.facts,
+    sides: () => own.sides,
+    isWaiting: () => isWaiting,
+  };
+}
+
+// kind -> side -> for each position its row or column, of a grid's payload; null: there is none.
+function sidesOf(grid) {
+  if (!grid) return null;
+  const kinds = unpack(grid).arrays.map((bytes) => unpack(bytes).header);
+  return Object.fromEntries(kinds.map(({ kind, sides }) => [kind, sides]));
+}
+
+function bytesOf(base64) {
+  return Uint8Array.from(atob(base64), (letter) => letter.charCodeAt(0));
+}

@@ -1,0 +1,69 @@
+// What is chosen, with what the model or the page says where nothing is; and which pictures show it.
+
+export const LARGE = { arrows: "head_view", map: "head_map", inside: "cell_steps" };
+const PAGES = {
+  explore: ["token_rows", "head_grid"],
+  decode: ["token_rows", "search_tree", "decode_player"],
+};
+
+// screens: how an address is read. models: as viz/live/site.py writes them, the first one the page's.
+// opening: choices of which the picture that a checkpoint opens with has none.
+export function readChosen(screen, screens, models, opening) {
+  const value = (name) => screens.valueOf(screen, name);
+  const isOn = (name) => value(name) === "yes";
+  const model = models.find(({ name }) => name === value("checkpoint")) ?? models[0];
+  const usual = value("kind") ? [value("kind"), 0, 0] : model.opens_at;
+  const kind = model.kinds[value("kind")] ? value("kind") : usual[0];
+  const { n_layers: nLayers, n_heads: nHeads } = model.kinds[kind] ?? model.kinds.cross;
+  const isOpening = opening.every((name) => !(name in screen));
+  const place = (name, most, otherwise) =>
+    value(name) === "" ? otherwise : Math.min(Number(value(name)), most - 1);
+  return {
+    page: PAGES[value("page")] ? value("page") : "explore",
+    model,
+    text: screen.text ?? model.examples[0],
+    method: model.methods.some(([name]) => name === value("decoding"))
+      ? value("decoding")
+      : model.methods[0][0],
+    prefix: numbers(value("prefix"), "."),
+    edits: value("edits"),
+    kind: model.kinds[kind] ? kind : "cross",
+    layer: place("layer", nLayers, usual[1]),
+    head: place("head", nHeads, usual[2]),
+    heads: value("heads") ? numbers(value("heads"), ",") : null,
+    asWords: value("tokens") !== "pieces",
+    special: value("special") || (isOpening ? model.special : "shown"),
+    pins: value("pins") ? value("pins").split(",") : [],
+    cell: value("cell") ? numbers(value("cell"), ",") : null,
+    picture: LARGE[value("picture")] ? value("picture") : "arrows",
+    step: Number(value("step")),
+    lines: Number(value("lines")),
+    tool: value("tool"),
+    tint: value("tint") || "log_prob",
+    alignment: isOn("alignment"),
+    path: isOn("path"),
+    ownScale: isOn("own_scale"),
+    mean: isOn("mean"),
+    view: { show: value("show"), sort: value("sort"), top: Number(value("top")) },
+  };
+}
+
+// [name, what its payload is made of] of each picture, in the order in which they are painted.
+export function pictures(it, components) {
+  const { kind, layer, head, asWords, special, cell, mean } = it;
+  const reading = { words: asWords, special };
+  const of = {
+    token_rows: { asWords },
+    head_grid: { reading },
+    head_view: { kind, layer, reading },
+    head_map: { kind, layer, head, reading },
+    cell_steps: { kind, layer, head, cell, asWords },
+    search_tree: { asWords },
+    decode_player: { layer, head: mean ? null : head, asWords },
+  };
+  const list = it.page === "explore" ? [...PAGES.explore, LARGE[it.picture]] : PAGES.decode;
+  return list.filter((name) => name in components).map((name) => [name, of[name]]);
+}
+
+const numbers = (text, separator) =>
+  text && text !== "none" ? text.split(separator).map(Number) : [];

@@ -1,0 +1,144 @@
+// The choices of the page itself, which are of no component: the sentence, the model, the head.
+
+import { element } from "../../components/kit/page.js";
+import { readAddress } from "./address.js";
+import { LARGE } from "./chosen.js";
+import { filled } from "./models.js";
+
+const MORE = "headscope-more"; // what the app remembers it by
+
+const at = (id) => document.getElementById(id);
+
+// page: as in acts.js, with `words` and `models`. Returns draw(it, isOther): isOther: the text is not
+// of whoever types.
+export function createControls(page, acts) {
+  const { words, models, components } = page;
+
+  function draw(it, isOther) {
+    const field = at("text");
+    if (document.activeElement !== field || isOther) field.value = it.text;
+    for (const button of document.querySelectorAll("nav button")) {
+      button.ariaCurrent = button.dataset.page === it.page ? "page" : null;
+    }
+    for (const section of document.querySelectorAll("section")) {
+      section.hidden = section.dataset.of !== it.page;
+    }
+    const { kinds, examples, methods } = it.model;
+    const { n_layers: nLayers, n_heads: nHeads } = kinds[it.kind];
+    fill("example", [["", words.try_], ...examples.map((each) => [each, each])], "");
+    fill("checkpoint", models.map(({ name, label }) => [name, label]), it.model.name);
+    fill("decoding", methods, it.method);
+    fill("kind", Object.entries(kinds).map(([kind, { title }]) => [kind, title]), it.kind);
+    fill("layer", counted(nLayers, "L"), String(it.layer));
+    fill("head", counted(nHeads, "H"), String(it.head));
+    fill("tokens", words.tokens, it.asWords ? "words" : "pieces");
+    fill("special", words.special, it.special);
+    at("experiment").setAttribute("aria-pressed", String(it.tool !== "look"));
+    const large = words.pictures.filter(([name]) => LARGE[name] in components);
+    radios(at("picture"), large, it.picture, (picture) => page.choose({ picture }));
+    radios(at("tool"), words.tools, it.tool, (tool) => page.choose({ tool }));
+    sayElsewhere();
+  }
+
+  // What the page does not do it says, with the command that opens the app there.
+  function sayElsewhere() {
+    const what = page.unknown();
+    at("elsewhere").hidden = !what.length;
+    const values = { what: what.join(", "), address: readAddress() };
+    at("elsewhere").textContent = what.length ? filled(words.elsewhere, values) : "";
+  }
+
+  function fill(id, options, value) {
+    const select = at(id);
+    const key = JSON.stringify(options);
+    if (select.dataset.options !== key) {
+      select.dataset.options = key;
+      const each = ([name, title]) => Object.assign(element("option", "", title), { value: name });
+      select.replaceChildren(...options.map(each));
+    }
+    select.value = value;
+  }
+
+  const counted = (n, letter) => Array.from({ length: n }, (_, i) => [String(i), `${letter}${i}`]);
+
+  function listen() {
+    const type = () => page.choose({ text: at("text").value });
+    at("text").oninput = ({ isComposing }) => isComposing || type();
+    at("text").oncompositionend = type;
+    document.querySelector("form").onsubmit = (event) => event.preventDefault();
+    at("example").onchange = ({ target }) => page.choose({ text: target.value }, true, true);
+    for (const id of ["checkpoint", "decoding", "tokens", "special"]) {
+      at(id).onchange = ({ target }) => page.choose({ [id]: target.value }, true);
+    }
+    const headAt = () => acts.open(["kind", "layer", "head"].map((id) => at(id).value));
+    for (const id of ["layer", "head"]) at(id).onchange = headAt;
+    at("kind").onchange = ({ target }) => acts.open([target.value, 0, 0]);
+    at("experiment").onclick = () =>
+      page.choose({ tool: page.chosen().tool === "look" ? "heads" : null });
+    for (const button of document.querySelectorAll("nav button")) {
+      button.onclick = () => page.choose({ page: button.dataset.page }, true);
+    }
+    at("more").onclick = () => setMore(!isMore());
+    at("copy").onclick = copy;
+    if (remembered()) setMore(true);
+  }
+
+  async function copy() {
+    const isDone = await navigator.clipboard?.writeText(location.href).then(
+      () => true,
+      () => false,
+    );
+    at("copy").textContent = isDone ? words.copied : words.not_copied;
+    setTimeout(() => (at("copy").textContent = words.copy), 2000);
+  }
+
+  listen();
+  return { draw };
+}
+
+function radios(node, options, value, choose) {
+  if (node.childElementCount !== options.length) {
+    const buttons = options.map(([name, title]) => {
+      const button = Object.assign(element("button", "", title), { type: "button" });
+      button.onclick = () => choose(name);
+      button.setAttribute("role", "radio");
+      button.dataset.name = name;
+      return button;
+    });
+    node.replaceChildren(...buttons);
+    node.onkeydown = (event) => {
+      const by = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];
+      if (!by) return;
+      event.preventDefault();
+      const next = buttons.at((buttons.indexOf(document.activeElement) + by) % buttons.length);
+      next.focus();
+      next.click();
+    };
+  }
+  for (const button of node.children) {
+    const isChosen = button.dataset.name === value;
+    button.setAttribute("aria-checked", String(isChosen));
+    button.tabIndex = isChosen ? 0 : -1;
+  }
+}
+
+const isMore = () => document.documentElement.dataset.more === "known";
+
+function setMore(isOpen) {
+  if (isOpen) document.documentElement.dataset.more = "known";
+  else delete document.documentElement.dataset.more;
+  at("more").setAttribute("aria-expanded", String(isOpen));
+  try {
+    localStorage.setItem(MORE, isOpen ? "known" : "");
+  } catch {
+    // nothing is remembered here
+  }
+}
+
+function remembered() {
+  try {
+    return Boolean(localStorage.getItem(MORE));
+  } catch {
+    return false;
+  }
+}

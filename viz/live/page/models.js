@@ -1,0 +1,104 @@
+// Which model answers: the smallest at once, the one that is chosen as soon as it is here.
+
+const NARROW = 700; // px of a window below which nobody is sent a large model unasked
+const SLOW = 4; // Mbit/s below which likewise: 30 MB take a minute
+
+// models: [{ name, bytes, files, config, tables }], the first one that of the page. node: the line that
+// says which one answers. words: its sentences. changed(): another one is open.
+export function createModels(models, worker, base, node, words, changed) {
+  const [text, bar, button] = ["span", "progress", "button"].map((tag) => node.querySelector(tag));
+  const by = new Map(models.map((model) => [model.name, model]));
+  const smallest = models.reduce((a, b) => (b.bytes < a.bytes ? b : a)).name;
+  const own = { open: null, coming: null, next: null, chosen: null, have: 0, fault: "", asked: "" };
+  const waiting = []; // [name, what is called once it is open]
+
+  function open(name) {
+    if (own.open === name || own.coming === name) return;
+    const { files, config, tables } = by.get(name);
+    Object.assign(own, { coming: name, have: 0, fault: "", asked: name });
+    const given = Object.entries(files).map(([file, of]) => [file, textOf(of)]);
+    const all = Object.fromEntries(given);
+    worker.postMessage({ what: "open", name, files: all, base, config, tables });
+    say();
+  }
+
+  // Begins with what is soon here. A large model is not sent to a phone unasked.
+  function choose(name) {
+    const isNew = own.chosen !== name;
+    own.chosen = name;
+    if (isNew && own.open !== name) {
+      const isBehind = !own.open && name !== smallest;
+      if (isBehind) own.next = isSparing() ? null : name;
+      open(isBehind ? smallest : name);
+    } else say();
+  }
+
+  const hears = ({ what, of }) => ["progress", "opened"].includes(what) || of === "open";
+
+  function hear({ what, name, have, sentence }) {
+    if (what === "progress" && name === own.coming) own.have = have;
+    if (what === "failed" && name === own.coming) Object.assign(own, { coming: null, fault: sentence });
+    if (what !== "opened") return say();
+    const isLast = name === own.coming;
+    own.open = name;
+    if (isLast) own.coming = null;
+    const { next } = own;
+    own.next = null;
+    if (next && next !== name) open(next);
+    for (const [of, go] of waiting) if (of === name) go();
+    changed();
+  }
+
+  // A text could not be answered: the sentence stands until another one is.
+  function refuse(sentence) {
+    own.refused = sentence;
+    say();
+    own.refused = "";
+  }
+
+  function say() {
+    const { open: now, coming, chosen, fault, have, refused } = own;
+    const wanted = by.get(coming ?? chosen);
+    const values = { model: now ?? coming ?? chosen, chosen, fault, have: mb(have), of: mb(wanted.bytes) };
+    text.textContent = refused || filled(statement(), values);
+    node.toggleAttribute("data-fault", Boolean(fault || refused));
+    node.dataset.open = now ?? "";
+    bar.hidden = !coming;
+    if (coming) Object.assign(bar, { max: wanted.bytes, value: have });
+    button.hidden = Boolean(coming) || now === chosen;
+    button.textContent = filled(fault ? words.again : words.fetch, values);
+    button.onclick = () => open(fault ? own.asked : chosen);
+  }
+
+  function statement() {
+    const { open: now, coming, chosen, fault } = own;
+    if (fault) return words.failed;
+    if (coming) return now ? words.until : words.coming;
+    return now === chosen ? words.answers : words.other;
+  }
+
+  // Done when this model is open.
+  function whenOpen(name) {
+    if (own.open === name) return Promise.resolve(name);
+    if (name !== own.chosen) open(name);
+    return new Promise((go) => waiting.push([name, () => go(name)]));
+  }
+
+  return { choose, hears, hear, refuse, whenOpen, openOne: () => own.open };
+}
+
+function isSparing() {
+  const { saveData, effectiveType = "4g", downlink = SLOW } = navigator.connection ?? {};
+  return window.innerWidth < NARROW || saveData || effectiveType !== "4g" || downlink < SLOW;
+}
+
+// A file in the page: its text in base64, or the element that holds it.
+function textOf(file) {
+  return file.element ? document.getElementById(file.element).textContent.trim() : file;
+}
+
+const mb = (bytes) => (bytes / 1e6).toFixed(bytes < 1e7 ? 1 : 0);
+
+// A sentence from Python: "{name}" stands for a value.
+export const filled = (sentence, values) =>
+  sentence.replace(/\{(\w+)\}/g, (_, name) => values[name] ?? "");

@@ -1,0 +1,164 @@
+// A page whose reader types sentences of their own. What is chosen goes to the worker, and what it makes
+// to the components; everything that they tell is a change of what is chosen, and so of the address.
+
+import { unpack } from "../../components/kit/unpack.js";
+import { createActs } from "./acts.js";
+import { createAnswers } from "./answers.js";
+import { createScreen, readAddress, writeAddress } from "./address.js";
+import { pictures, readChosen } from "./chosen.js";
+import { createControls } from "./controls.js";
+import { createModels } from "./models.js";
+import { mountAll } from "./pictures.js";
+import { pinnedTokens } from "./pins.js";
+import { offerOf } from "./offer.js";
+import { digest, pack } from "../payloads/pack.js";
+import { stateOf } from "./states.js";
+import { createStrip } from "./strip.js";
+
+const ALWAYS = ["change_offer", "word_card"]; // their places are kept until they are known
+const FIRST = 3; // pictures that are seen at once; the others are drawn a frame later
+
+// draws: name -> a component's drawing code. code: the worker's. content: what Python says of all of it.
+export default function live(draws, code, content) {
+  const { models, words, components, recorded, variables } = content;
+  const { themes } = models[0].tables; // of all models the same
+  const screens = createScreen(content);
+  const own = { screen: {}, unknown: {}, opened: 0, theme: "", later: 0, isOther: false };
+
+  const script = new Blob([code], { type: "text/javascript" });
+  const worker = new Worker(URL.createObjectURL(script));
+  const line = document.getElementById("model");
+  const loads = createModels(models, worker, document.baseURI, line, words, refresh);
+  const answers = createAnswers(worker, recorded, refresh, loads.refuse);
+  const chosen = () => readChosen(own.screen, screens, models, content.opening);
+  const { facts, sides } = answers;
+  const page = { chosen, choose, facts, sides, unknown, words, models, components };
+  const put = (edits) => choose({ edits }, true);
+  const decide = (prefix) => choose({ prefix }, true);
+  const foot = document.getElementById("strip");
+  const strip = createStrip(foot, words, content.edits, put, decide);
+  const acts = createActs(page, strip);
+  const controls = createControls(page, acts);
+  const heads = () => {
+    const { palette, heads: given } = themes[own.theme];
+    return { change_offer: { palette }, word_card: { palette }, ...given };
+  };
+  // A component is not drawn anew while it tells something.
+  const hear = (name, what, value) => setTimeout(() => acts[what]?.(value, name));
+  const shown = mountAll(draws, components, heads, hear);
+
+  // isEntry: Back leads to what was shown before; else it is the same entry, as while a sentence is
+  // typed. isOther: it is another text than that of whoever types.
+  function choose(changes, isEntry = false, isOther = false) {
+    own.screen = screens.choose(own.screen, changes);
+    own.isOther = isOther;
+    writeAddress(screens.spell(own.screen), isEntry);
+    refresh();
+  }
+
+  function refresh() {
+    const it = chosen();
+    controls.draw(it, own.isOther);
+    own.isOther = false;
+    loads.choose(it.model.name);
+    const now = loads.openOne();
+    const found = now === it.model.name ? null : answers.recordedOf(it);
+    if (found) answers.showRecorded(found);
+    else if (now) answers.ask(it, [...pictures(it, components), ...cards(it, now)], now);
+    paint(it);
+  }
+
+  // What each written word needs is computed once nobody types; then its cards are asked for.
+  function cards(it, now) {
+    const isKnown = answers.studyOf("evidence", it, now);
+    const of = answers.shown("token_rows")?.nonce;
+    const reading = { words: it.asWords, special: it.special };
+    return isKnown && of ? [["word_card", { of, theme: own.theme, kind: it.kind, reading }]] : [];
+  }
+
+  // The card of the written word that is pinned, at the foot of the window; and the tokens' signs.
+  function signed(it, of) {
+    const has = answers.shown("word_card");
+    const all = has && has.nonce !== own.read?.nonce ? unpack(has.payload).header : own.read?.all;
+    own.read = has ? { nonce: has.nonce, all } : null;
+    const isTheirs = has && all.of === answers.shown("token_rows")?.nonce && all.theme === own.theme;
+    const rows = it.pins.filter((pin) => pin[0] === "q").map((pin) => Number(pin.slice(1)));
+    const place = isTheirs && of ? all.opens[rows.at(-1)] : undefined;
+    const card = place === undefined ? null : [all.style, ...all.cards[place]];
+    document.getElementById("drawer").hidden = !card;
+    const payload = pack({ card });
+    shown.show("word_card", payload, digest(payload), { of: all?.of ?? "", pins: rows }, own.opened);
+    return isTheirs ? all.signs : null;
+  }
+
+  function paint(it) {
+    const list = pictures(it, components).map(([name]) => name);
+    for (const host of document.querySelectorAll("[data-picture]")) {
+      const name = host.dataset.picture;
+      host.hidden = !ALWAYS.includes(name) && !(list.includes(name) && answers.shown(name));
+    }
+    const of = sides()?.[it.kind];
+    const pinned = of ? pinnedTokens(it.pins, of) : [];
+    const state = { ...it, facts: facts(), pinned, signs: signed(it, of) };
+    const draw = (name) => {
+      const has = answers.shown(name);
+      if (has?.payload) shown.show(name, has.payload, has.nonce, stateOf(name, state), own.opened);
+    };
+    list.slice(0, FIRST).forEach(draw);
+    clearTimeout(own.later);
+    own.later = setTimeout(() => list.slice(FIRST).forEach(draw));
+    offer(it);
+    strip.draw({ ...state, outcome: answers.outcome(it, loads.openOne()) });
+  }
+
+  // The button that changes what is written: of a text that nothing changes yet.
+  function offer(it) {
+    const isPlain = it.page === "explore" && !it.edits && !it.prefix.length;
+    const change = isPlain ? answers.studyOf("change", it, loads.openOne()) : null;
+    const button = change ? offerOf(change, words.offers, strip.textOf) : null;
+    const payload = pack({ offer: button });
+    const of = button?.of ?? "";
+    shown.show("change_offer", payload, digest(payload), { of, isSought: false }, own.opened);
+  }
+
+  // What an address says that this page does not do: "name=value" of each.
+  function unknown() {
+    const others = Object.entries(own.unknown);
+    const { page: named } = own.screen;
+    if (named && named !== chosen().page) others.unshift(["page", named]);
+    return others.map((each) => each.join("="));
+  }
+
+  function open() {
+    Object.assign(own, screens.parse(readAddress()), { opened: own.opened + 1, isOther: true });
+    refresh();
+  }
+
+  function dress() {
+    own.theme = matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light";
+    document.documentElement.style.cssText = `${variables[own.theme]}; color-scheme: ${own.theme}`;
+    if (own.opened) paint(chosen());
+  }
+
+  worker.onmessage = ({ data }) => (loads.hears(data) ? loads.hear(data) : answers.hear(data));
+  worker.onerror = ({ message }) => loads.refuse(message || words.no_worker);
+  window.addEventListener("popstate", open);
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", dress);
+  dress();
+  open();
+
+  // The face of the page for whoever embeds it, documented in docs/deploy.md.
+  window.headscope = {
+    ready: loads.whenOpen(chosen().model.name),
+    models: models.map(({ name }) => name),
+    async answer(text, { method, checkpoint, edits = [], prefix = [] } = {}) {
+      const name = checkpoint ?? loads.openOne() ?? chosen().model.name;
+      await loads.whenOpen(name);
+      const usual = models.find((model) => model.name === name).methods[0][0];
+      const request = { text, method: method ?? usual, edits, prefix };
+      const { maps, shapes, words: _, ...answer } = await answers.send(request);
+      const weights = (kind, layer) => ({ values: maps[kind][layer], shape: shapes[kind] });
+      return { ...answer, weights };
+    },
+  };
+}

@@ -1,0 +1,40 @@
+// The components of the app in elements of this page: what stands for Streamlit, and for its server.
+
+import { pack } from "../payloads/pack.js";
+
+const SESSION = "live";
+
+// draws: name -> a component's drawing code; components: name -> { html, css }; heads: name -> what Python
+// puts around a payload, in the colours of the theme. hear(name, what, value): somebody touched it.
+export function mountAll(draws, components, heads, hear) {
+  const shown = new Map();
+
+  function mount(name) {
+    const host = document.querySelector(`[data-picture="${name}"]`);
+    const shadow = host.attachShadow({ mode: "open" }); // as in Streamlit: `:host` is meant
+    const sheet = document.createElement("style");
+    sheet.textContent = components[name].css;
+    shadow.append(sheet, document.createRange().createContextualFragment(components[name].html));
+    return { shadow, version: 0, heard: 0 };
+  }
+
+  // over: the state of the picture, as its `data` in Python is given it; opened: which address it is of.
+  function show(name, payload, nonce, over, opened) {
+    if (!shown.has(name)) shown.set(name, mount(name));
+    const picture = shown.get(name);
+    const told = { key: name, heard: picture.heard, opened, session: SESSION, caption: "" };
+    told.version = ++picture.version;
+    const data = pack({ ...heads()[name], ...over, nonce, ...told }, [payload, payload.length]);
+    const setTriggerValue = (_, news) => take(name, picture, news);
+    draws[name]({ data, parentElement: picture.shadow, setTriggerValue });
+  }
+
+  // What a component tells is heard at once; what it repeats was heard before.
+  function take(name, picture, news) {
+    const fresh = news.filter(({ n }) => n > picture.heard);
+    picture.heard = Math.max(picture.heard, ...news.map(({ n }) => n));
+    for (const { name: what, value } of fresh) hear(name, what, value);
+  }
+
+  return { show };
+}

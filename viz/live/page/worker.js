@@ -1,0 +1,178 @@
+// The worker: it fetches a checkpoint, opens it, and answers texts with the bytes that components draw.
+
+import { answer, openCheckpoint } from "../engine/answer.js";
+import { searchingChange } from "../engine/change.js";
+import { evidenceOf } from "../engine/evidence.js";
+import { decodePlayer } from "../payloads/decode_player.js";
+import { headGrid, headMap, headView } from "../payloads/heads.js";
+import { openMap } from "../payloads/maps.js";
+import { openTables } from "../payloads/open.js";
+import { digest } from "../payloads/pack.js";
+import { searchTree } from "../payloads/search_tree.js";
+import { tokenRows } from "../payloads/token_rows.js";
+import { wordCards } from "../payloads/word_card.js";
+import { decodedText, fetched, NoFile } from "./source.js";
+
+const TOLD_EVERY = 100; // ms between two messages of how far the files are
+const PICTURES = {
+  token_rows: tokenRows,
+  head_grid: headGrid,
+  head_view: headView,
+  head_map: headMap,
+  decode_player: decodePlayer,
+  search_tree: searchTree,
+};
+const STUDIES = { change: changeOf, evidence: evidenceOfAnswer };
+
+// What is asked is answered one by one: the page asks for the newest text once this has answered.
+export default function serve(self) {
+  const models = { open: null };
+  let latest = 0; // number of messages: a study gives way to any other
+  self.onmessage = async ({ data }) => {
+    const { what, n } = data;
+    const [begun, own] = [performance.now(), ++latest];
+    try {
+      if (what === "open") self.postMessage(await openModel(models, data, self));
+      else if (!models.open) throw new Error("No model is open.");
+      else if (what === "study") self.postMessage(await studied(models.open, data, () => own === latest));
+      else self.postMessage(...replyTo(models.open, data, begun));
+    } catch (error) {
+      const isOurs = error instanceof NoFile || what !== "open";
+      const sentence = isOurs ? error.message : `${data.name} cannot be opened: ${error.message}`;
+      self.postMessage({ what: "failed", n, of: what, name: data.name, sentence });
+    }
+  };
+}
+
+// files: name -> parts of it, or its text in base64; kernel: without it JavaScript multiplies.
+async function openModel(models, { name, files, base, config, tables }, self) {
+  let [have, last] = [0, 0];
+  const tell = (bytes) => {
+    have += bytes;
+    if (performance.now() - last < TOLD_EVERY) return;
+    last = performance.now();
+    self.postMessage({ what: "progress", name, have });
+  };
+  const read = async (file) =>
+    typeof file === "string" ? decodedText(file) : fetched(file, base, tell);
+  const names = [files.model, files.tokenizer, files.kernel];
+  const [model, tokenizer, kernel] = await Promise.all(names.map(read));
+  models.open = null; // two models at once would be twice the memory
+  const site = openTables(tables);
+  const given = { model: model.buffer, tokenizer: tokenizer.buffer, kernel: compiled(kernel) };
+  const groups = (tokens) => site.words.groups(tokens);
+  const open = openCheckpoint({ config, files: given, groups });
+  models.open = { ...open, site, known: new WeakMap() }; // known: answer -> its evidence
+  return { what: "opened", name };
+}
+
+function compiled(kernel) {
+  try {
+    return new WebAssembly.Module(kernel);
+  } catch {
+    return null; // a browser without it, or without its SIMD: three times as slow
+  }
+}
+
+function replyTo(open, { what, n, text, method, edits, prefix, pictures }, begun) {
+  const result = answer(open, { text, method, changes: edits, prefix });
+  if (what === "say") return [{ what: "said", n, answer: numbersOf(open, result) }];
+  const payloads = {};
+  for (const [name, of] of Object.entries(pictures)) {
+    const isCard = name === "word_card";
+    if (isCard && !open.known.has(result)) continue; // the answer was made anew since
+    const payload = isCard
+      ? wordCards(open.site, result, open.known.get(result), of)
+      : PICTURES[name](open.site, result, of);
+    payloads[name] = { payload, nonce: digest(payload) };
+  }
+  const facts = factsOf(open, result);
+  const ms = performance.now() - begun;
+  const message = { what: "answered", n, payloads, output: result.text, facts, ms };
+  return [message, Object.values(payloads).map(({ payload }) => payload.buffer)];
+}
+
+// What is computed while nobody waits. The runs of a study are one by one, and between them whoever
+// asks for anything else is heard: then it is dropped, and asked for anew.
+async function studied(open, { n, study, request }, isLatest) {
+  const { text, method, edits, prefix } = request;
+  const steps = STUDIES[study](open, answer(open, { text, method, changes: edits, prefix }));
+  for (;;) {
+    await new Promise((go) => setTimeout(go));
+    if (!isLatest()) return { what: "dropped", n, study };
+    const { done, value } = steps.next();
+    if (done) return { what: "studied", n, study, value };
+  }
+}
+
+// What each written word needs: it stays here, for `word_card` to be made of it.
+function* evidenceOfAnswer({ site, known, ...open }, result) {
+  const textOf = (tokens) => site.words.bare(tokens);
+  known.set(result, yield* evidenceOf(open, result, site.lost, textOf));
+  return true;
+}
+
+// The fewest heads without which the text is written otherwise, in one place that is seen at once.
+function* changeOf({ site, ...open }, result) {
+  const { words, change } = site;
+  const textWords = (text) => words.ofText(text);
+  const textOfWord = (tokens) => words.text(tokens);
+  const found = yield* searchingChange(open, result, { ...change, textWords, textOfWord });
+  return found.change;
+}
+
+// What a script is told: `window.headscope.answer` of page.js.
+function numbersOf({ config, site }, result) {
+  const { n_heads: h, n_encoder_layers: nEncoder, n_decoder_layers: nDecoder } = config.model;
+  const [s, t] = [result.sourceIds.length, result.targetIds.length];
+  const layers = { encoder_self: nEncoder, decoder_self: nDecoder, cross: nDecoder };
+  const maps = Object.entries(layers).map(([kind, n]) => {
+    return [kind, Array.from({ length: n }, (_, layer) => result.weights(kind, layer))];
+  });
+  const piecesOf = (tokens) => tokens.map(({ piece }) => piece);
+  return {
+    source_ids: result.sourceIds,
+    target_ids: result.targetIds,
+    pieces: { source: piecesOf(result.source), target: piecesOf(result.target) },
+    text: result.text,
+    log_probs: result.logProbs,
+    words: written(site, result),
+    maps: Object.fromEntries(maps),
+    shapes: { encoder_self: [h, s, s], decoder_self: [h, t, t], cross: [h, t, s] },
+  };
+}
+
+function written({ words }, { target, targetWords }) {
+  const shown = targetWords.filter(([first]) => !target[first].special);
+  return shown.map((group) => words.text(group.map((i) => target[i])));
+}
+
+// What the page itself needs of an answer: words, the groups of each map, and the search.
+function factsOf({ site }, result) {
+  const { source, target, read, words, tree, hypotheses } = result;
+  const labels = (tokens) => tokens.map((token) => site.words.bareLabel(token));
+  const kinds = Object.keys(site.kinds);
+  const groups = kinds.map((kind) => {
+    const map = openMap(site, result, kind, { words: true, special: "shown" });
+    return [kind, { rows: map.rowGroups, columns: map.columnGroups }];
+  });
+  const wordAt = source.map((_, i) => words.findIndex((group) => group.includes(i)));
+  return {
+    words: written(site, result),
+    target: target.map(({ piece, special }) => (special ? "" : piece)),
+    wordAt,
+    read: words.map((group) => site.words.text(group.map((i) => source[i]))),
+    groups: Object.fromEntries(groups),
+    queries: { encoder_self: labels(source), decoder_self: labels(read), cross: labels(target) },
+    keys: { encoder_self: labels(source), decoder_self: labels(read), cross: labels(source) },
+    nodes: tree.nodes.map(({ parent, token }) => [parent, token]),
+    best: pathTo(tree, hypotheses[0].leaf),
+  };
+}
+
+// The nodes from the root to a leaf.
+function pathTo({ nodes }, leaf) {
+  const path = [];
+  for (let at = leaf; at !== null && at !== undefined && at >= 0; at = nodes[at].parent) path.unshift(at);
+  return path;
+}

@@ -1,0 +1,346 @@
+"""A folder of static files, or one file, in which checkpoints answer what a reader types.
+
+A folder holds index.html and the weights in parts that any host takes; one file holds all of it and
+opens from disk. Neither asks another host for anything: the page's policy forbids it.
+"""
+
+import html
+import json
+import shutil
+from base64 import b64encode
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+from string import Template
+from typing import Any
+
+from transformer import Checkpoint, Decoding, Recording, decode, record
+from transformer.analysis.reading import Reading
+from transformer.causes.change import FUNCTION_WORDS, NEGATING
+from transformer.corpus.carriers import shipped_carriers
+from transformer.decoding import decoding_methods, default_method
+from transformer.edits import Edit, edit_kinds
+from transformer.files.foreign_text import write_whole
+from transformer.refusal import Refusal
+from viz.components.head_grid.head_grid import HeadGrid
+from viz.components.head_view.head_view import HeadView
+from viz.components.kit.browser import Component, bundle, digest
+from viz.components.token_rows.token_rows import TITLES, TokenRows
+from viz.edit_words import edit_text
+from viz.labels import kind_title
+from viz.live.tables import tables
+from viz.notebook.picture import inline
+from viz.screen import PICTURE, all_choices
+from viz.theme import DARK, LIGHT
+
+HERE = Path(__file__).parent
+PART = 16 * 2**20
+"""Bytes of a part of a file of weights: hosts take files of 25 MiB (Cloudflare Pages)."""
+METHODS = ("beam", "greedy")
+"""Decoding methods that the engine has; the others are in the app."""
+DONE = (
+    *("checkpoint", "text", "decoding", "edits", "prefix", "tool", "tokens", "special", "kind"),
+    *("layer", "head", "mean", "picture", "path", "own_scale", "heads", "lines", "pins", "cell"),
+    *("tint", "alignment", "show", "sort", "top", "step", "page"),
+)
+"""Choices of an address that the page reads; of the others it says where they can be seen."""
+FILES = {"model": "model.safetensors", "tokenizer": "tokenizer.model"}
+
+POLICY = (
+    "default-src 'none'; script-src 'unsafe-inline' 'wasm-unsafe-eval'; worker-src blob:; "
+    "style-src 'unsafe-inline'; img-src data: blob:; font-src data:"
+)
+"""The engine is WebAssembly in a worker of the page's own, which has the page's policy: a worker
+from a file would have none, as plain hosts send none. A folder asks its own host for weights."""
+
+
+class SiteError(Refusal):
+    """A page cannot be made; says so in one sentence."""
+
+
+@dataclass(frozen=True)
+class Site:
+    """A page that was written."""
+
+    folder: Path
+    files: Mapping[str, int]
+    """Name -> bytes."""
+
+
+def build(
+    checkpoints: Sequence[Checkpoint], out: Path, words: Mapping[str, Any], one_file: bool = False
+) -> Site:
+    """Write a page in which these checkpoints answer, the first one unless another is chosen.
+
+    out: a folder, or with `one_file` a file that ends in .html. words: the sentences of the page.
+    Raises SiteError, CheckpointError, and OSError.
+    """
+    if not checkpoints:
+        raise SiteError("There is no checkpoint to answer: name one with --checkpoint.")
+    for each in checkpoints:
+        if why := not_read(each):
+            raise SiteError(f"{each.name} cannot answer in a page: {why}.")
+    files: dict[str, bytes] = {}
+    elements: dict[str, str] = {}
+    models = [_model(each, files, elements, one_file) for each in checkpoints]
+    kernel = (HERE / "engine" / "kernel.wasm").read_bytes()
+    for model in models:
+        model["files"]["kernel"] = b64encode(kernel).decode()
+    page = _page(checkpoints, models, words, elements, one_file)
+    if one_file:
+        write_whole(out, page)
+        return Site(out.parent, {out.name: len(page)})
+    for name, content in (files | {"index.html": page}).items():
+        (out / name).parent.mkdir(parents=True, exist_ok=True)
+        write_whole(out / name, content)
+    for each in checkpoints:
+        shutil.copy(Path(each.path) / "card.md", out / "weights" / f"{each.name}.card.md")
+    written = {str(it.relative_to(out)): it.stat().st_size for it in out.rglob("*") if it.is_file()}
+    return Site(out, written)
+
+
+def not_read(checkpoint: Checkpoint) -> str:
+    """Say why the engine cannot run a checkpoint, to end a sentence; empty: it can."""
+    config = checkpoint.config
+    is_ours = (Path(checkpoint.path) / "model.safetensors").is_file()
+    if not is_ours or checkpoint.family.name != "encoder_decoder":
+        return "the page's engine runs encoder-decoders that were trained here"
+    usual = {
+        "norm_order": "post",
+        "norm": "layer",
+        "activation": "relu",
+        "positions": "sinusoidal",
+        "sinusoids": "interleaved",
+        "tied": "all",
+        "attention_scale": "sqrt",
+        "projections": True,
+        "scaled_embeddings": True,
+        "output_bias": False,
+        "embedding_norm": False,
+    }
+    others = [name for name, value in usual.items() if getattr(config, name) != value]
+    if others:
+        name = others[0]
+        return f"its {name} is {getattr(config, name)}, and the engine has {usual[name]} only"
+    if not (Path(checkpoint.path) / "tokenizer.model").is_file():
+        return "the engine reads tokenizers of sentencepiece only"
+    return ""
+
+
+def _model(
+    checkpoint: Checkpoint, files: dict[str, bytes], elements: dict[str, str], one_file: bool
+) -> dict[str, Any]:
+    """All that the page knows of a checkpoint; its files are added to those of the page."""
+    about, name = checkpoint.about, checkpoint.name
+    parts: dict[str, Any] = {}
+    n_bytes = 0
+    for what, file in FILES.items():
+        content = (Path(checkpoint.path) / file).read_bytes()
+        n_bytes += len(content)
+        if one_file:
+            elements[f"file-{name}-{what}"] = b64encode(content).decode()
+            parts[what] = {"element": f"file-{name}-{what}"}
+        else:
+            parts[what] = _parts(name, file, content, files)
+    first = about.examples[0]
+    recording = record(checkpoint, first, decode(checkpoint, first, METHODS[0]).target)
+    usual = default_method(checkpoint.family.reads)
+    methods = sorted(METHODS, key=lambda each: each != usual)
+    return {
+        "name": name,
+        "label": f"{name} · {about.title}",
+        "bytes": n_bytes,
+        "files": parts,
+        "config": json.loads((Path(checkpoint.path) / "config.json").read_text("utf-8")),
+        "tables": tables(checkpoint) | {"change": _carriers(checkpoint)},
+        "examples": list(about.examples),
+        "opens_at": list(about.opens_at or ("cross", 0, 0)),
+        "special": about.special or "shown",
+        "methods": [[it, decoding_methods()[it].title] for it in methods],
+        "kinds": {
+            kind: {"title": kind_title(kind), "n_layers": it.n_layers, "n_heads": it.n_heads}
+            for kind, it in recording.attentions.items()
+        },
+    }
+
+
+def _carriers(checkpoint: Checkpoint) -> dict[str, Any]:
+    """What the search for the smallest change knows of a checkpoint and of its language."""
+    shipped = shipped_carriers(checkpoint.path)
+    language = shipped.carriers.language if shipped else ""
+    groups = shipped.carriers.groups if shipped else ()
+    patterns = {"negating": NEGATING.get(language), "functionWords": FUNCTION_WORDS.get(language)}
+    return {"carriers": [[*map(str, group)] for group in groups], "patterns": patterns}
+
+
+def _parts(
+    name: str, file: str, content: bytes, files: dict[str, bytes]
+) -> list[dict[str, str | int]]:
+    """A file in parts; the name of each says what is in it, so that a browser may keep it."""
+    parts: list[dict[str, str | int]] = []
+    for number, start in enumerate(range(0, len(content), PART)):
+        part = content[start : start + PART]
+        mark = sha256(part).hexdigest()[:16]
+        path = f"weights/{name}.{Path(file).stem}.{number}.{mark}.bin"
+        files[path] = part
+        parts.append({"path": path, "bytes": len(part), "digest": mark})
+    return parts
+
+
+def _page(
+    checkpoints: Sequence[Checkpoint],
+    models: Sequence[Mapping[str, Any]],
+    words: Mapping[str, Any],
+    elements: Mapping[str, str],
+    one_file: bool,
+) -> bytes:
+    first = checkpoints[0]
+    examples = [_example(first, text) for text in first.about.examples]
+    drawn = [*models[0]["tables"]["themes"]["light"]["heads"], "change_offer", "word_card"]
+    components = {name: Component(name) for name in drawn}
+    content = {
+        "models": models,
+        "words": words,
+        "fields": fields(),
+        "ofText": of_text(),
+        "opening": sorted(PICTURE),
+        "edits": _edit_texts(examples[0][1]),
+        "components": {name: {"html": it.html, "css": it.css} for name, it in components.items()},
+        "variables": {theme.name: theme.variables for theme in (LIGHT, DARK)},
+        "recorded": [_recorded(first, *each) for each in examples],
+    }
+    worker = f"({bundle(HERE / 'page' / 'worker.js').script})(self);"
+    draws = ",\n".join(f"{json.dumps(name)}: {it.script}" for name, it in components.items())
+    code = (
+        f"const draws = {{{draws}}};\nconst live = {bundle(HERE / 'page' / 'page.js').script};\n"
+        f"live(draws, {json.dumps(worker)}, "
+        'JSON.parse(document.querySelector("#content").textContent));'
+    )
+    plain = {name: it for name, it in words.items() if isinstance(it, str)}
+    body = Template((HERE / "page" / "page.html").read_text("utf-8")).substitute(
+        {name: html.escape(text) for name, text in plain.items()}
+        | {
+            "about": words["about"],  # it has links
+            "style": _typeface() + (HERE / "page" / "page.css").read_text("utf-8"),
+            "content": json.dumps(content, ensure_ascii=False).replace("<", "\\u003c"),
+            "code": inline(code),
+            "files": "\n".join(
+                f'<script type="application/octet-stream" id="{name}">{text}</script>'
+                for name, text in elements.items()
+            ),
+            "cards": "".join(map(_card, checkpoints)),
+        }
+    )
+    policy = POLICY if one_file else f"{POLICY}; connect-src 'self'"
+    return page_of(words["title"], words["description"], policy, body).encode()
+
+
+def page_of(title: str, description: str, policy: str, body: str) -> str:
+    """A whole page under a policy."""
+    return (
+        '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n'
+        f'<link rel="icon" href="data:image/svg+xml;base64,{_icon()}">\n'
+        f"<title>{html.escape(title)}</title>\n"
+        f'<meta name="description" content="{html.escape(description)}">\n'
+        f'<meta property="og:title" content="{html.escape(title)}">\n'
+        f'<meta property="og:description" content="{html.escape(description)}">\n'
+        f"</head>\n<body>\n{body}\n</body>\n</html>\n"
+    )
+
+
+def _icon() -> str:
+    return b64encode((HERE.parent / "ui" / "icon.svg").read_bytes()).decode()
+
+
+def _card(checkpoint: Checkpoint) -> str:
+    text = (Path(checkpoint.path) / "card.md").read_text("utf-8")
+    return f"<h3>{html.escape(checkpoint.name)}</h3><pre>{html.escape(text)}</pre>"
+
+
+def _typeface() -> str:
+    file = HERE.parent / "server" / "typefaces" / "SourceSansVF-Upright.woff2"
+    content = b64encode(file.read_bytes()).decode()
+    return (
+        '@font-face { font-family: "Source Sans"; font-weight: 200 900; '
+        f'src: url(data:font/woff2;base64,{content}) format("woff2"); }}\n'
+    )
+
+
+def fields() -> list[list[Any]]:
+    """Every choice of an address: its name, its default, and the choices that it belongs to; of one
+    that the page does not read the default is null.
+    """
+    result: list[list[Any]] = []
+    for name, it in all_choices().items():
+        default = None
+        if name in DONE:
+            write = it.metadata["spelling"].write
+            default = "" if it.default in (None, ()) else write(it.default)
+            default = "" if it.default is False else default
+        result.append([name, default, sorted(it.metadata["about"])])
+    return result
+
+
+def of_text() -> list[str]:
+    """The kinds of edits that name words of a text."""
+    return [name for name, kind in edit_kinds().items() if kind.is_of_text]
+
+
+# The examples' first pictures, which Python makes: they are painted before any weight is there.
+
+
+Example = tuple[str, Recording, Decoding]
+
+
+def _example(checkpoint: Checkpoint, text: str) -> Example:
+    decoding = decode(checkpoint, text, METHODS[0])
+    return text, record(checkpoint, text, decoding.target), decoding
+
+
+def _recorded(
+    checkpoint: Checkpoint, text: str, recording: Recording, decoding: Decoding
+) -> dict[str, Any]:
+    pictures = {}
+    for each in _first_pictures(checkpoint):
+        payload = each.payload(recording, decoding)
+        packed = {"payload": b64encode(payload).decode(), "nonce": digest(payload)}
+        pictures[each.component.name] = packed
+    return {
+        "checkpoint": checkpoint.name,
+        "text": text,
+        "pictures": pictures,
+        "output": checkpoint.tokenizer.decode([it.id for it in decoding.target]),
+    }
+
+
+def _first_pictures(checkpoint: Checkpoint) -> list[Any]:
+    """The pictures of a first visit."""
+    about = checkpoint.about
+    kind, layer, _ = about.opens_at or ("cross", 0, 0)
+    reading = Reading(words=True, special=about.special or "shown")
+    return [
+        TokenRows(TITLES[checkpoint.family.reads]),
+        HeadGrid(("encoder_self", "decoder_self", "cross"), reading),
+        HeadView(kind, layer, reading),
+    ]
+
+
+def _edit_texts(recording: Recording) -> dict[str, Any]:
+    """Return how `edit_text` says edits, with names in braces for what differs."""
+    heads, off = {}, " off"
+    for kind, attention in recording.attentions.items():
+        for layer in range(attention.n_layers):
+            for head in range(attention.n_heads):
+                text = edit_text(Edit("head-off", kind, (layer, head)), recording)
+                heads[f"{kind}.{layer}.{head}"] = text.removesuffix(off)
+    word = recording.source_words[0].text
+    hide = edit_text(Edit("hide", "source", (0,)), recording)
+    return {
+        "heads": heads,
+        "off": f"{{where}}{off}",
+        "cut": "{where}: {query} ↛ {key}",
+        "hide": "{word}".join(hide.rsplit(word, 1)),
+    }
