@@ -23,6 +23,7 @@ from transformer.decoding import decoding_methods, default_method
 from transformer.edits import Edit, edit_kinds
 from transformer.files.foreign_text import write_whole
 from transformer.refusal import Refusal
+from viz.choice import PICTURE
 from viz.components.head_grid.head_grid import HeadGrid
 from viz.components.head_view.head_view import HeadView
 from viz.components.kit.browser import Component, bundle, digest
@@ -31,7 +32,7 @@ from viz.edit_words import edit_text
 from viz.labels import kind_title
 from viz.live.tables import tables
 from viz.notebook.picture import inline
-from viz.screen import PICTURE, all_choices
+from viz.screen import all_choices
 from viz.theme import DARK, LIGHT
 
 HERE = Path(__file__).parent
