@@ -1,7 +1,7 @@
 """Repairs: the smallest changes after which a model really writes the right word."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 from typing import Any, Literal
 
@@ -202,7 +202,7 @@ class Forecasting:
 MOST_DECODED = 32
 """Changes of the model that are decoded: those of the best forecasts."""
 ENOUGH = 8
-"""Repairs after which no further change is decoded: those that are left cost more by forecast."""
+"""Repairs by changes after which only rows are tried: what is left costs more by forecast."""
 MARGINS = (0.01, 1.0, 3.0)
 """Leads of the right word's first other piece, in logits, that rows are asked for, one after the
 other until the decoding writes the word: beam search takes seconds of a narrow lead."""
@@ -241,6 +241,11 @@ class Repairs:
     @property
     def is_whole(self) -> bool:
         return self.n_decoded >= self.n_to_decode
+
+    @property
+    def is_enough(self) -> bool:
+        """Tell whether no further change of a forecast is decoded."""
+        return sum(not it.change.method for it in self.repairs) >= ENOUGH
 
     @property
     def text(self) -> str:
@@ -314,7 +319,8 @@ def repairing(
     others: Mapping[str, Mapping[str, Any]] | None = None,
     heads: Sequence[Head] | None = None,
 ) -> Iterator[Repairs]:
-    """The same while it grows, after each change that is decoded.
+    """The same while it grows, after each change that is decoded: other methods, then those of the
+    best forecasts, and rows last.
 
     target: what the method, with these options and edits, has written. word: by number, from 0.
     other: the right word, or several. Tried are the other methods, each word of the text hidden,
@@ -351,31 +357,37 @@ class _Search:
     heads: Sequence[Head] | None
 
     def run(self, before: Repairs | None) -> Iterator[Repairs]:
-        methods = other_methods(self.method)
+        now = before or Repairs(self.place, self.method)
+        methods, n_rows = other_methods(self.method), int(not self.checkpoint.family.is_watched)
+        # 1. Other methods, which no forecast chooses: the first results are there at once.
+        for change in methods[now.n_decoded :]:
+            n_all = len(methods) + MOST_DECODED + n_rows  # at most
+            now = self._with(now, self._tried(change, 0.0), n_all)
+            yield now
+        # 2. The changes of the best forecasts, each of which is soon decoded.
         at = self.checkpoint, self.text, self.target, self.place, self.edits
-        every = changes(*at, self.on_step)
         forecasting = self._forecasting()
-        forecasts = forecasting.of(every)
+        forecasts = forecasting.of(changes(*at, self.on_step))
         chosen = self._chosen(forecasts)
-        n_first = len(methods) + (not self.checkpoint.family.is_watched)
-        right = [] if before is None else [*before.repairs]
-        n_done, n_all = 0 if before is None else before.n_decoded, n_first + len(chosen)
-        for number in range(n_done, n_all):
-            if number < len(methods):
-                repair = self._tried(methods[number], 0.0)
-            elif number < n_first:
-                repair = self._rows(forecasting)
-            else:
-                forecast = chosen[number - n_first]
-                repair = self._tried(forecast.change, forecast.cost)
-            right += [repair] * repair.writes_it
-            right.sort(key=_size)
-            if sum(not it.change.method for it in right) >= ENOUGH:
-                n_all = number + 1
-            counts = len(forecasts), number + 1, n_all
-            yield Repairs(self.place, self.method, tuple(right), *counts)
-            if number + 1 == n_all:
-                return
+        now = replace(now, n_changes=len(forecasts))
+        for forecast in chosen[now.n_decoded - len(methods) :]:
+            if now.is_enough:
+                break
+            n_all = len(methods) + len(chosen) + n_rows
+            now = self._with(now, self._tried(forecast.change, forecast.cost), n_all)
+            if now.is_enough:
+                now = replace(now, n_to_decode=now.n_decoded + n_rows)
+            yield now
+        # 3. Rows, for which gradients take longer than all the rest.
+        if n_rows:
+            yield self._with(now, self._rows(forecasting), now.n_decoded + 1)
+        elif not now.is_whole:  # no change is left
+            yield replace(now, n_to_decode=now.n_decoded)
+
+    def _with(self, now: Repairs, repair: Repair, n_all: int) -> Repairs:
+        """The same after one more that was decoded."""
+        right = tuple(sorted((*now.repairs, *[repair] * repair.writes_it), key=_size))
+        return replace(now, repairs=right, n_decoded=now.n_decoded + 1, n_to_decode=n_all)
 
     def _forecasting(self) -> Forecasting:
         begun = (*self.place.before, *self.place.other)
