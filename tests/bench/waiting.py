@@ -23,8 +23,8 @@ from tests.bench.model import SHIPPED
 from tests.bench.places import Places
 from tests.browser.server import painted
 
-ROUNDS = 5
-REST = 1500
+ROUNDS = 3
+REST = 4000
 """Milliseconds for which somebody looks at a page before they do anything there."""
 THERE = """([selector, n]) => {
     const count = (root) => [...root.querySelectorAll(selector)]
