@@ -2,6 +2,7 @@
 // page; entry: the name of the script to start; early, later: addresses of large scripts, those that
 // it waits for and others, which come while it starts; idle: the name of one that is run once the
 // page is drawn and nobody has touched it for a while, so that what it draws comes sooner.
+const USED = "headscope-charts";
 const RESTS = 1500;
 const TOUCHES = ["pointermove", "pointerdown", "keydown", "wheel"];
 const DRAWN = '[data-test-script-state="notRunning"]';
@@ -38,9 +39,19 @@ export async function start({ address, entry, early, later, idle }) {
     if (document.readyState === "loading")
         await new Promise((done) => document.addEventListener("DOMContentLoaded", done));
     import(folder + entry);
-    // A phone would take seconds for it, and may never need it.
-    if (idle && !navigator.connection?.saveData && matchMedia("(pointer: fine)").matches)
-        whenIdle(() => import(folder + idle).catch(() => {}));
+    if (idle) watchUse(folder + idle);
+}
+
+// Where a browser never had it that takes seconds, and a phone takes as long each time: most need none.
+function watchUse(address) {
+    try {
+        if (localStorage.getItem(USED) && matchMedia("(pointer: fine)").matches)
+            whenIdle(() => import(address).catch(() => {}));
+        const isIt = ({ name }) => name === address;
+        new PerformanceObserver((list) => {
+            if (list.getEntries().some(isIt)) localStorage.setItem(USED, "yes");
+        }).observe({ type: "resource", buffered: true });
+    } catch {} // nothing may be kept here: then it comes when it is needed
 }
 
 // Drawn and untouched at two looks in a row: what is drawn first waits for nothing.

@@ -107,7 +107,7 @@ ELEMENTS = (
 )
 """The kinds of elements of the first screen, as Streamlit names their scripts."""
 CHARTS = "PlotlyChart"
-"""The script that runs for longest: 0.4 s, and 2 s where the browser never had it."""
+"""The script that takes longest to begin: 0.4 s, and 2 s where the browser never had it."""
 SMALL = 12_000
 """Bytes, not compressed: those above are a fifth of the scripts, and nine tenths of the bytes."""
 _IMPORT = re.compile(r'(?:from|import)"\./([\w.-]+\.js)"')
