@@ -202,7 +202,7 @@ class Forecasting:
 MOST_DECODED = 32
 """Changes of the model that are decoded: those of the best forecasts."""
 ENOUGH = 8
-"""Repairs by changes after which only rows are tried: what is left costs more by forecast."""
+"""Repairs after which no further change is decoded: those that are left cost more by forecast."""
 MARGINS = (0.01, 1.0, 3.0)
 """Leads of the right word's first other piece, in logits, that rows are asked for, one after the
 other until the decoding writes the word: beam search takes seconds of a narrow lead."""
@@ -237,15 +237,18 @@ class Repairs:
     n_decoded: int = 0
     """Changes, methods among them, that were decoded."""
     n_to_decode: int = 0
+    """At most, until changes were forecast."""
+    has_rows: bool = False
+    """True: rows were tried, which come last."""
 
     @property
     def is_whole(self) -> bool:
         return self.n_decoded >= self.n_to_decode
 
     @property
-    def is_enough(self) -> bool:
-        """Tell whether no further change of a forecast is decoded."""
-        return sum(not it.change.method for it in self.repairs) >= ENOUGH
+    def n_right(self) -> int:
+        """Count the repairs by a change of the model."""
+        return sum(not it.change.method for it in self.repairs)
 
     @property
     def text(self) -> str:
@@ -364,25 +367,26 @@ class _Search:
             n_all = len(methods) + MOST_DECODED + n_rows  # at most
             now = self._with(now, self._tried(change, 0.0), n_all)
             yield now
-        # 2. The changes of the best forecasts, each of which is soon decoded.
+        # 2. The changes of the best forecasts, each of which is soon decoded, and then rows, for
+        # which gradients take longer than all the rest.
         at = self.checkpoint, self.text, self.target, self.place, self.edits
         forecasting = self._forecasting()
         forecasts = forecasting.of(changes(*at, self.on_step))
         chosen = self._chosen(forecasts)
-        now = replace(now, n_changes=len(forecasts))
-        for forecast in chosen[now.n_decoded - len(methods) :]:
-            if now.is_enough:
-                break
-            n_all = len(methods) + len(chosen) + n_rows
-            now = self._with(now, self._tried(forecast.change, forecast.cost), n_all)
-            if now.is_enough:
-                now = replace(now, n_to_decode=now.n_decoded + n_rows)
+        n_all = len(methods) + len(chosen) + n_rows
+        now = replace(now, n_changes=len(forecasts), n_to_decode=n_all)
+        left = chosen[now.n_decoded - len(methods) - now.has_rows :]
+        while now.n_right < ENOUGH and not now.is_whole:
+            if n_rows and not now.has_rows and (now.n_right == ENOUGH - 1 or not left):
+                now = replace(self._with(now, self._rows(forecasting), n_all), has_rows=True)
+            else:
+                forecast = left.pop(0)
+                now = self._with(now, self._tried(forecast.change, forecast.cost), n_all)
+            if now.n_right >= ENOUGH:
+                now = replace(now, n_to_decode=now.n_decoded)
             yield now
-        # 3. Rows, for which gradients take longer than all the rest.
-        if n_rows:
-            yield self._with(now, self._rows(forecasting), now.n_decoded + 1)
-        elif not now.is_whole:  # no change is left
-            yield replace(now, n_to_decode=now.n_decoded)
+        if not chosen and not n_rows:
+            yield now
 
     def _with(self, now: Repairs, repair: Repair, n_all: int) -> Repairs:
         """The same after one more that was decoded."""
