@@ -246,11 +246,6 @@ class Repairs:
         return self.n_decoded >= self.n_to_decode
 
     @property
-    def n_right(self) -> int:
-        """Count the repairs by a change of the model."""
-        return sum(not it.change.method for it in self.repairs)
-
-    @property
     def text(self) -> str:
         """Say in a sentence how many repairs there are, and what was tried."""
         tried = (
@@ -322,8 +317,7 @@ def repairing(
     others: Mapping[str, Mapping[str, Any]] | None = None,
     heads: Sequence[Head] | None = None,
 ) -> Iterator[Repairs]:
-    """The same while it grows, after each change that is decoded: other methods, then those of the
-    best forecasts, and rows last.
+    """The same while it grows, after each change that is decoded: methods first, and rows last.
 
     target: what the method, with these options and edits, has written. word: by number, from 0.
     other: the right word, or several. Tried are the other methods, each word of the text hidden,
@@ -364,25 +358,25 @@ class _Search:
         methods, n_rows = other_methods(self.method), int(not self.checkpoint.family.is_watched)
         # 1. Other methods, which no forecast chooses: the first results are there at once.
         for change in methods[now.n_decoded :]:
-            n_all = len(methods) + MOST_DECODED + n_rows  # at most
-            now = self._with(now, self._tried(change, 0.0), n_all)
+            now = self._with(now, self._tried(change, 0.0), len(methods) + MOST_DECODED + n_rows)
             yield now
-        # 2. The changes of the best forecasts, each of which is soon decoded, and then rows, for
-        # which gradients take longer than all the rest.
-        at = self.checkpoint, self.text, self.target, self.place, self.edits
+        # 2. Those of the best forecasts; then rows, whose gradients take longer than all the rest.
+        at = self.checkpoint, self.text, self.target, self.place, self.edits, self.on_step
         forecasting = self._forecasting()
-        forecasts = forecasting.of(changes(*at, self.on_step))
+        forecasts = forecasting.of(changes(*at))
         chosen = self._chosen(forecasts)
         n_all = len(methods) + len(chosen) + n_rows
         now = replace(now, n_changes=len(forecasts), n_to_decode=n_all)
         left = chosen[now.n_decoded - len(methods) - now.has_rows :]
-        while now.n_right < ENOUGH and not now.is_whole:
-            if n_rows and not now.has_rows and (now.n_right == ENOUGH - 1 or not left):
+        n_right = sum(not it.change.method for it in now.repairs)
+        while not now.is_whole:
+            if n_rows and not now.has_rows and (n_right == ENOUGH - 1 or not left):
                 now = replace(self._with(now, self._rows(forecasting), n_all), has_rows=True)
             else:
-                forecast = left.pop(0)
-                now = self._with(now, self._tried(forecast.change, forecast.cost), n_all)
-            if now.n_right >= ENOUGH:
+                it = left.pop(0)
+                now = self._with(now, self._tried(it.change, it.cost), n_all)
+            n_right = sum(not it.change.method for it in now.repairs)
+            if n_right >= ENOUGH:
                 now = replace(now, n_to_decode=now.n_decoded)
             yield now
         if not chosen and not n_rows:
