@@ -45,7 +45,7 @@ ROOMS = {
     "transformer/files": (1_752, 10),
     "transformer/formats": (3_955, 20),
     "transformer/hugging_face": (5_081, 27),
-    "transformer/inspection": (1_214, 5),
+    "transformer/inspection": (1_217, 5),
     "transformer/layers": (717, 5),
     "transformer/models": (431, 6),
     "transformer/own_module": (494, 4),

@@ -7,10 +7,12 @@ import pytest
 from playwright.sync_api import Browser, Page, Route
 
 from tests.browser.server import painted, serve
-from viz.server.shell import SMALL, scripts
+from viz.server.shell import CHARTS, SMALL, scripts
 
 pytestmark = pytest.mark.browser
 
+FETCHED = """(name) => performance.getEntriesByType("resource")
+    .some((each) => each.name.includes(name))"""
 MOST_BYTES = 800_000
 MOST_REQUESTS = 32
 """Half of an empty page's, whose small scripts come one by one."""
@@ -76,6 +78,16 @@ def test_the_first_screen_is_light(
     assert sum(ours.values()) <= MOST_BYTES < sum(theirs.values())
     assert len(ours) <= MOST_REQUESTS <= len(theirs) / 2
     assert [name for name in ours if "/media/" in name and "woff2" in name] == []
+
+
+def test_what_draws_charts_runs_before_there_are_any(address: str, cold: Page) -> None:
+    """Once the first screen rests, for whoever has seen one before; with that screen for nobody."""
+    assert not any(CHARTS in name for name in load(cold, address, DRAWN))
+    cold.goto(f"{address}/compare")
+    cold.wait_for_selector(".js-plotly-plot .main-svg")
+    cold.goto(address)
+    cold.wait_for_function(FETCHED, arg=CHARTS)
+    assert cold.locator(".js-plotly-plot").count() == 0
 
 
 @pytest.mark.parametrize("lacks", ["the file", "import maps", "a script in the file"])

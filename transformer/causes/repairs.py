@@ -1,7 +1,7 @@
 """Repairs: the smallest changes after which a model really writes the right word."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 from typing import Any, Literal
 
@@ -237,6 +237,9 @@ class Repairs:
     n_decoded: int = 0
     """Changes, methods among them, that were decoded."""
     n_to_decode: int = 0
+    """At most, until changes were forecast."""
+    has_rows: bool = False
+    """True: rows were tried, which come last."""
 
     @property
     def is_whole(self) -> bool:
@@ -314,7 +317,7 @@ def repairing(
     others: Mapping[str, Mapping[str, Any]] | None = None,
     heads: Sequence[Head] | None = None,
 ) -> Iterator[Repairs]:
-    """The same while it grows, after each change that is decoded.
+    """The same while it grows, after each change that is decoded: methods first, and rows last.
 
     target: what the method, with these options and edits, has written. word: by number, from 0.
     other: the right word, or several. Tried are the other methods, each word of the text hidden,
@@ -351,31 +354,38 @@ class _Search:
     heads: Sequence[Head] | None
 
     def run(self, before: Repairs | None) -> Iterator[Repairs]:
-        methods = other_methods(self.method)
-        at = self.checkpoint, self.text, self.target, self.place, self.edits
-        every = changes(*at, self.on_step)
+        now = before or Repairs(self.place, self.method)
+        methods, n_rows = other_methods(self.method), int(not self.checkpoint.family.is_watched)
+        # 1. Other methods, which no forecast chooses: the first results are there at once.
+        for change in methods[now.n_decoded :]:
+            now = self._with(now, self._tried(change, 0.0), len(methods) + MOST_DECODED + n_rows)
+            yield now
+        # 2. Those of the best forecasts; then rows, whose gradients take longer than all the rest.
+        at = self.checkpoint, self.text, self.target, self.place, self.edits, self.on_step
         forecasting = self._forecasting()
-        forecasts = forecasting.of(every)
+        forecasts = forecasting.of(changes(*at))
         chosen = self._chosen(forecasts)
-        n_first = len(methods) + (not self.checkpoint.family.is_watched)
-        right = [] if before is None else [*before.repairs]
-        n_done, n_all = 0 if before is None else before.n_decoded, n_first + len(chosen)
-        for number in range(n_done, n_all):
-            if number < len(methods):
-                repair = self._tried(methods[number], 0.0)
-            elif number < n_first:
-                repair = self._rows(forecasting)
+        n_all = len(methods) + len(chosen) + n_rows
+        now = replace(now, n_changes=len(forecasts), n_to_decode=n_all)
+        left = chosen[now.n_decoded - len(methods) - now.has_rows :]
+        n_right = sum(not it.change.method for it in now.repairs)
+        while not now.is_whole:
+            if n_rows and not now.has_rows and (n_right == ENOUGH - 1 or not left):
+                now = replace(self._with(now, self._rows(forecasting), n_all), has_rows=True)
             else:
-                forecast = chosen[number - n_first]
-                repair = self._tried(forecast.change, forecast.cost)
-            right += [repair] * repair.writes_it
-            right.sort(key=_size)
-            if sum(not it.change.method for it in right) >= ENOUGH:
-                n_all = number + 1
-            counts = len(forecasts), number + 1, n_all
-            yield Repairs(self.place, self.method, tuple(right), *counts)
-            if number + 1 == n_all:
-                return
+                it = left.pop(0)
+                now = self._with(now, self._tried(it.change, it.cost), n_all)
+            n_right = sum(not it.change.method for it in now.repairs)
+            if n_right >= ENOUGH:
+                now = replace(now, n_to_decode=now.n_decoded)
+            yield now
+        if not chosen and not n_rows:
+            yield now
+
+    def _with(self, now: Repairs, repair: Repair, n_all: int) -> Repairs:
+        """The same after one more that was decoded."""
+        right = tuple(sorted((*now.repairs, *[repair] * repair.writes_it), key=_size))
+        return replace(now, repairs=right, n_decoded=now.n_decoded + 1, n_to_decode=n_all)
 
     def _forecasting(self) -> Forecasting:
         begun = (*self.place.before, *self.place.other)

@@ -1,7 +1,13 @@
 // Start Streamlit's page with small scripts out of one file. address: of the file, relative to the
 // page; entry: the name of the script to start; early, later: addresses of large scripts, those that
-// it waits for and others, which come while it starts.
-export async function start({ address, entry, early, later }) {
+// it waits for and others, which come while it starts; idle: the name of one that is run once the
+// page is drawn and nobody has touched it for a while, so that what it draws comes sooner.
+const USED = "headscope-charts";
+const RESTS = 1500;
+const TOUCHES = ["pointermove", "pointerdown", "keydown", "wheel"];
+const DRAWN = '[data-test-script-state="notRunning"]';
+
+export async function start({ address, entry, early, later, idle }) {
     const folder = new URL("./static/js/", document.baseURI).href;
     const relative = /(["'`])\.\/([\w.-]+\.js)\1/g;
     const preload = (href) =>
@@ -33,4 +39,36 @@ export async function start({ address, entry, early, later }) {
     if (document.readyState === "loading")
         await new Promise((done) => document.addEventListener("DOMContentLoaded", done));
     import(folder + entry);
+    if (idle) watchUse(folder + idle);
+}
+
+// Where a browser never had it that takes seconds, and a phone takes as long each time: most need none.
+function watchUse(address) {
+    try {
+        if (localStorage.getItem(USED) && matchMedia("(pointer: fine)").matches)
+            whenIdle(() => import(address).catch(() => {}));
+        const isIt = ({ name }) => name === address;
+        new PerformanceObserver((list) => {
+            if (list.getEntries().some(isIt)) localStorage.setItem(USED, "yes");
+        }).observe({ type: "resource", buffered: true });
+    } catch {} // nothing may be kept here: then it comes when it is needed
+}
+
+// Drawn and untouched at two looks in a row: what is drawn first waits for nothing.
+function whenIdle(act) {
+    let [timer, wasDrawn] = [0, false];
+    const again = () => {
+        clearTimeout(timer);
+        timer = setTimeout(() => {
+            const isDrawn = document.querySelector(DRAWN) !== null;
+            if (!isDrawn || !wasDrawn) {
+                wasDrawn = isDrawn;
+                return again();
+            }
+            for (const each of TOUCHES) removeEventListener(each, again);
+            act();
+        }, RESTS);
+    };
+    for (const each of TOUCHES) addEventListener(each, again, { passive: true });
+    again();
 }

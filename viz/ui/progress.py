@@ -36,8 +36,9 @@ TICK = 0.7
 """Seconds between two looks at work that goes on."""
 AT_ONCE = 10
 """Texts that a study reads for one run of a visitor: its steps give way to everybody's."""
-PATIENCE, LONG = 0.4, 1.5
-"""Seconds in which most studies are done that are short, and for which a page stays as it was."""
+PATIENCE, FIRST, LONG = 0.4, 1.0, 1.5
+"""Seconds in which most studies are done that are short, in which a first value is waited for, and
+for which a page stays as it was."""
 FEW = 4
 """Studies that go on at once while each of them has the machine: of more, all pages wait longer."""
 LOOK = 0.1
@@ -63,6 +64,10 @@ def _followed(study: Study[Value]) -> Follower[Value]:
         charge(study)
         now = wait_for(study)
         now.work.ended.wait(PATIENCE)
+        while now.work.latest is None and time.perf_counter() - now.work.began < FIRST:
+            _ = SESSION in st.session_state  # ends this run where another page is asked for
+            if now.work.ended.wait(LOOK):
+                break
     now.look()
     keep_at_hand(now.work)
     return now

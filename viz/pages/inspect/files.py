@@ -8,7 +8,14 @@ from torch import Tensor
 from transformer.checkpoint import shipped_path
 from transformer.inspection.circuits import Ends, Head, copying_scores
 from transformer.inspection.survey import Inspection, survey
-from transformer.inspection.tensor_statistics import Branch, Group, Statistics, grouped, statistics
+from transformer.inspection.tensor_statistics import (
+    Branch,
+    Group,
+    Statistics,
+    grouped,
+    histogram,
+    statistics,
+)
 from transformer.inspection.undertrained import RULE
 from transformer.refusal import Refusal, visible
 from transformer.tokenizer import Tokenizer, TokenizerError
@@ -50,6 +57,12 @@ def tensor_of(key: Key, name: str) -> Tensor:
 def statistics_of(key: Key, name: str) -> Statistics:
     """One tensor in numbers."""
     return statistics(tensor_of(key, name))
+
+
+@keep(64)
+def histogram_of(key: Key, name: str) -> tuple[Tensor, Tensor]:
+    """The edges and the counts of one tensor's values."""
+    return histogram(tensor_of(key, name))
 
 
 @keep(16)

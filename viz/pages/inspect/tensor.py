@@ -19,7 +19,6 @@ from transformer.inspection.tensor_statistics import (
     Statistics,
     as_matrix,
     effective_rank,
-    histogram,
     pool,
 )
 from transformer.positions.encodings import find_pairs, similarity
@@ -30,7 +29,13 @@ from viz.exhibits.exhibit import Exhibit
 from viz.figures.positions import chart_position_similarity, describe_position_similarity
 from viz.labels import literal, number
 from viz.page_fields import InspectFields
-from viz.pages.inspect.files import inspected, key_of, statistics_of, tensor_of
+from viz.pages.inspect.files import (
+    histogram_of,
+    inspected,
+    key_of,
+    statistics_of,
+    tensor_of,
+)
 from viz.state.page import Pane
 from viz.state.state import bound, note
 from viz.ui.controls import choose_one, help_of
@@ -244,8 +249,7 @@ def _part(part: tuple[int, int] | None, n: int) -> tuple[int, int]:
 def _exhibits(pane: Pane, part: Picture) -> dict[str, Exhibit]:
     """A tensor's picture, its histogram and its singular values."""
     key, name = key_of(pane), _name(pane)
-    values, singular = tensor_of(key, name), statistics_of(key, name).singular_values
-    bins = histogram(values)
+    singular, bins = statistics_of(key, name).singular_values, histogram_of(key, name)
     says = f"The tensor {name}. {describe_tensor_picture(part)}"
     bars = chart_tensor_histogram(*bins), describe_tensor_histogram(*bins)
     exhibits = {
