@@ -76,7 +76,7 @@ KNOWN = {
     "lesson.learned": "as above",
     "_cards(in_order(), session().screen)": "escaped",
     "_compare_links(pane)": "escaped",
-    "_links('All lessons', _way_back())": "escaped",
+    "_links('All lessons', _way_back(), *_ways_to_pages(lesson))": "escaped",
     "_links('Further lessons', *_ways_on(lesson))": "as above",
     "_links(scene.heading, (words, link(opened)))": "as above",
     "_links(scene.heading, ('See it on Explore', link(opened)))": "as above",
