@@ -125,7 +125,7 @@ def page_words() -> dict[str, Any]:
 
 
 def _offers() -> dict[str, tuple[str, ...]]:
-    """What the button says that changes the output, by what it changes and with how many heads."""
+    """Return what the button that changes the output says, by what changes and how many heads."""
     from transformer.causes.change import Difference, SmallestChange
     from viz.causes.change import parts_of
 

@@ -167,7 +167,7 @@ def _model(
 
 
 def _carriers(checkpoint: Checkpoint) -> dict[str, Any]:
-    """What the search for the smallest change knows of a checkpoint and of its language."""
+    """Return what the search for the smallest change knows of a checkpoint and its language."""
     shipped = shipped_carriers(checkpoint.path)
     language = shipped.carriers.language if shipped else ""
     groups = shipped.carriers.groups if shipped else ()
