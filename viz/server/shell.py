@@ -14,7 +14,7 @@ from hashlib import blake2b, sha256
 from pathlib import Path
 from string import Template
 from typing import Any
-from urllib.parse import parse_qsl
+from urllib.parse import parse_qsl, unquote
 
 from starlette.requests import Request
 from starlette.responses import PlainTextResponse, RedirectResponse, Response
@@ -263,6 +263,12 @@ class Shell:
             if path and (led := await asyncio.to_thread(self.leads, path.strip("/"))) != path:
                 await _lead(path, led, query)(scope, receive, send)
                 return
+            others, named = _named_in(query)
+            if not path and named is not None:
+                led = await asyncio.to_thread(self.leads, named)
+                if not led.startswith("?"):  # else there is no such page, and the first one says so
+                    await _lead(path, led, others)(scope, receive, send)
+                    return
             has_picture = not path and not query
             first = (has_picture and self.first_picture()) or self.waiting(query)
             head = await asyncio.to_thread(self.head, path, query, origin_of(scope))
@@ -275,6 +281,14 @@ class Shell:
             if _takes_gzip(scope):
                 answer = _compressed(answer)
         await _send(answer, send)
+
+
+def _named_in(query: str) -> tuple[str, str | None]:
+    """A query without its page, and that page: so a page without a server names one (viz/live)."""
+    parts = query.split("&")
+    pages = [part for part in parts if part.startswith("page=")]
+    others = "&".join(part for part in parts if part not in pages)
+    return others, unquote(pages[0].removeprefix("page=")) if pages else None
 
 
 def _lead(path: str, led: str, query: str) -> Response:

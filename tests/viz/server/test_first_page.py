@@ -61,3 +61,14 @@ def test_any_other_name_leads_to_the_first_page_and_is_told(
     told = f"page={name.replace('/', '%2F')}"
     assert led(monkeypatch, base, name) == f"?{told}"
     assert led(monkeypatch, base, f"{name}?text=3+7") == f"?text=3+7&{told}"
+
+
+@pytest.mark.parametrize("base", ["", "a/b"])
+def test_a_link_of_the_page_without_a_server_opens_the_page_that_it_names(
+    base: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    query = "text=3+7%C3%A4&forbid=x%26y"
+    assert led(monkeypatch, base, f"?page=decode&{query}") == f"decode?{query}"
+    assert led(monkeypatch, base, f"?{query}&page={FIRST_PAGE}") == f"?{query}"
+    assert led(monkeypatch, base, "?page=decode") == "decode"
+    assert led(monkeypatch, base, "?page=nowhere") == "?page=nowhere"
