@@ -341,6 +341,10 @@ def test_a_text_that_was_asked_before_is_not_computed_again() -> None:
     assert (first, again, other, later) == ([1, 1, 0], [0], [1], [1, 1, 1])
 
 
+def test_nothing_of_a_checkpoint_stays_when_another_is_opened() -> None:
+    assert one("en-de-small", {"call": "isForgotten", "text": "It rains."}) is True
+
+
 def test_all_of_it_is_one_script(tmp_path: Path) -> None:
     """As a page has it: put together like a component, without modules."""
     names = {
