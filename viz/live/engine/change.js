@@ -9,7 +9,7 @@ const N_STRONGEST = 5; // heads of each written word that are tried: its absence
 const MOST_DECODED = 4; // groups that are decoded, at most, beside those that are known
 const SHORTEST = 3; // letters of a word that is looked for as lost
 
-// Searches for an answer of `open` without changes. words: { language, carriers, patterns,
+// Searches for an answer of `open` without changes. words: { carriers, patterns,
 // textWords, textOfWord }: carriers, groups of changes that are known to carry the negation, the
 // smallest first; patterns, textWords: see `difference`; textOfWord: tokens -> the word that they
 // spell. A generator: it yields the search as far as it is, and returns it; as in evidence.js,
