@@ -266,7 +266,10 @@ def test_pieces_spell_the_same_text(name: str) -> None:
         ({"changes": ["head-off:own.0.0"]}, "own"),
         ({"changes": ["hide:source.40"]}, "word 40"),
         ({"changes": [f"cut:encoder_self.0.0.0.{key}" for key in range(5)]}, "query 0"),
+        ({"options": {"beam_size": 2.5}}, "2.5"),
+        ({"options": {"max_len": 0}}, "max_len"),
         ({"prefix": [2, 5]}, "end"),
+        ({"prefix": [5, 4000]}, "4000"),
         ({"prefix": [5] * 80}, "80 tokens"),
     ],
 )
