@@ -1,9 +1,10 @@
 // A text's answer in numbers: what is read, what is written, how it came about, and where heads
 // look.
 //
-// What others use, and what stays: openCheckpoint(files) -> open; answer(open, asked) -> an answer,
-// the same one while its text, method, options, changes and prefix are; tokenOf(open.tokenizer,
-// id); textOf(open, ids). What a person can mend is thrown as an Error of one sentence.
+// The engine's face, whose names and shapes stay: openCheckpoint, answer, sourceOf and textOf here;
+// evidenceOf of evidence.js, searchingChange of change.js, callOf of inside.js and tokenOf of
+// tokenizer.js, each of which takes what these two give. One thing after the other is asked of what
+// was opened: it has one state. What a person can mend is thrown as an Error of one sentence.
 
 import { openCells } from "./changes.js";
 import { decode, stepsOf } from "./decoding.js";
