@@ -61,7 +61,7 @@ ROOMS = {
     "viz/exhibits": (809, 4),
     "viz/figures": (2_381, 12),
     "viz/lessons": (3_042, 15),
-    "viz/live": (1_796, 12),
+    "viz/live": (1_797, 12),
     "viz/notebook": (980, 10),
     "viz/pages": (8_962, 37),
     "viz/painters": (2_500, 10),
