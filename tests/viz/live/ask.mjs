@@ -7,6 +7,8 @@ import { readFileSync } from "node:fs";
 import process from "node:process";
 import { text } from "node:stream/consumers";
 import { pathToFileURL } from "node:url";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 
 const { engine, checkpoint, isPlain, cases } = JSON.parse(await text(process.stdin));
 const module = (name) => import(pathToFileURL(`${engine}/${name}.js`));
@@ -69,6 +71,16 @@ const CALLS = {
     const packed = Object.entries(parts).map(([name, part]) => [name, base64(part)]);
     return { scale, ...Object.fromEntries(packed) };
   },
+  // Whether nothing of a checkpoint stays when another one is opened.
+  isForgotten: async (asked) => {
+    answer(open, asked);
+    const memory = new WeakRef(open.model.floats.buffer);
+    open = opened();
+    await new Promise((done) => setTimeout(done)); // what was looked at stays until then
+    setFlagsFromString("--expose-gc");
+    runInNewContext("gc")();
+    return memory.deref() === undefined;
+  },
   // 1 for each text whose answer was not there yet. most: bytes of answers that are kept.
   kept: ({ texts, most = open.cache.most, ...asked }) => {
     open.cache.most = most;
@@ -87,13 +99,16 @@ const CALLS = {
   },
 };
 
-const results = cases.map(({ call, groups: own = {}, ...asked }) => {
+async function resultOf({ call, groups: own = {}, ...asked }) {
   groups = own;
   try {
     open ??= opened();
-    return CALLS[call](asked);
+    return await CALLS[call](asked);
   } catch (error) {
     return { error: error.message };
   }
-});
+}
+
+const results = [];
+for (const each of cases) results.push(await resultOf(each));
 process.stdout.write(JSON.stringify(results));

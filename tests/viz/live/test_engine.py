@@ -27,9 +27,13 @@ from tests.viz.live.engine import (
     differences,
     evidence_differences,
 )
-from transformer import decode, record
+from transformer import decode, inputs, record
+from transformer.analysis import lost
+from transformer.causes import change
 from transformer.causes.change import Carriers
+from transformer.causes.evidence import MOST_FOILS
 from transformer.corpus.carriers import shipped_carriers
+from transformer.decoding import course, steps
 from transformer.inputs import InputError, source_ids
 from transformer.training.evaluation.stage import stage_pairs
 from viz.components.kit.browser import bundle
@@ -266,7 +270,10 @@ def test_pieces_spell_the_same_text(name: str) -> None:
         ({"changes": ["head-off:own.0.0"]}, "own"),
         ({"changes": ["hide:source.40"]}, "word 40"),
         ({"changes": [f"cut:encoder_self.0.0.0.{key}" for key in range(5)]}, "query 0"),
+        ({"options": {"beam_size": 2.5}}, "2.5"),
+        ({"options": {"max_len": 0}}, "max_len"),
         ({"prefix": [2, 5]}, "end"),
+        ({"prefix": [5, 4000]}, "4000"),
         ({"prefix": [5] * 80}, "80 tokens"),
     ],
 )
@@ -339,6 +346,30 @@ def test_a_text_that_was_asked_before_is_not_computed_again() -> None:
         ],
     )
     assert (first, again, other, later) == ([1, 1, 0], [0], [1], [1, 1, 1])
+
+
+def test_nothing_of_a_checkpoint_stays_when_another_is_opened() -> None:
+    assert one("en-de-small", {"call": "isForgotten", "text": "It rains."}) is True
+
+
+def test_numbers_that_python_also_keeps_are_the_same() -> None:
+    kept = {
+        "answer.js": {"MOST_CHARACTERS": inputs.MAX_CHARACTERS},
+        "change.js": {
+            name: getattr(change, name) for name in ("N_STRONGEST", "MOST_DECODED", "SHORTEST")
+        },
+        "decoding.js": {"N_CANDIDATES": steps.N_CANDIDATES, "N_BESIDE": course.N_BESIDE},
+        "evidence.js": {"MOST_FOILS": MOST_FOILS},
+        "lost.js": {
+            name: getattr(lost, name)
+            for name in ("LOST", "NEAR", "SHARE", "WINDOW", "BACKED", "LEAST", "LONGEST")
+        },
+    }
+    for file, numbers in kept.items():
+        text = (ENGINE / file).read_text("utf-8")
+        for name, number in numbers.items():
+            (found,) = re.findall(rf"^const {name} = ([-\d._]+);", text, re.M)
+            assert float(found) == number, name
 
 
 def test_all_of_it_is_one_script(tmp_path: Path) -> None:

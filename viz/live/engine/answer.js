@@ -1,11 +1,11 @@
 // A text's answer in numbers: what is read, what is written, how it came about, and where heads
 // look.
 //
-// What others use, and what stays: openCheckpoint(files) -> open; answer(open, asked) -> an answer,
-// the same one while its text, method, options, changes and prefix are; tokenOf(open.tokenizer,
-// id); textOf(open, ids). What a person can mend is thrown as an Error of one sentence.
+// The engine's face, whose names and shapes stay: openCheckpoint, answer, sourceOf and textOf here;
+// evidenceOf of evidence.js, searchingChange of change.js, callOf of inside.js and tokenOf of
+// tokenizer.js, each of which takes what these two give. One thing after the other is asked of what
+// was opened: it has one state. What a person can mend is thrown as an Error of one sentence.
 
-import { openCache, kept } from "./cache.js";
 import { openCells } from "./changes.js";
 import { decode, stepsOf } from "./decoding.js";
 import { openModel, record, start } from "./model.js";
@@ -26,7 +26,8 @@ export function openCheckpoint({ config, files, groups = everyToken }) {
   const tokenizer = openTokenizer(new Uint8Array(files.tokenizer));
   const model = openModel(config.model, files.model, files.kernel);
   const token = (id) => tokenOf(tokenizer, id);
-  return { config, tokenizer, token, model, groups, cache: openCache(CACHE) };
+  const cache = { most: CACHE, bytes: 0, entries: new Map() };
+  return { config, tokenizer, token, model, groups, cache };
 }
 
 const everyToken = (tokens) => tokens.map((_, position) => [position]);
@@ -104,6 +105,20 @@ function answered(open, { text, method, options, changes, prefix }) {
   };
   const bytes = Object.values(maps).flat().reduce((sum, { byteLength }) => sum + byteLength, 0);
   return { value, bytes: bytes + 500 * (tree.nodes.length + 20 * steps.length) };
+}
+
+// The value of a key, made where it is not kept: make() -> { value, bytes }. Of more bytes than the
+// cache may have, what was not used for longest leaves first.
+function kept(cache, key, make) {
+  const entry = cache.entries.get(key) ?? make();
+  if (!cache.entries.delete(key)) cache.bytes += entry.bytes;
+  cache.entries.set(key, entry); // the newest
+  for (const [oldest, { bytes }] of cache.entries) {
+    if (cache.bytes <= cache.most || oldest === key) break;
+    cache.entries.delete(oldest);
+    cache.bytes -= bytes;
+  }
+  return entry.value;
 }
 
 // The ids of a text, with the end that the model was trained with.

@@ -6,12 +6,15 @@ import { add, drop, isNoted, openTrail, treeOf } from "./search_tree.js";
 const N_CANDIDATES = 10; // of a step
 const N_BESIDE = 3; // tokens that a search of one hypothesis notes beside its own
 
-// name -> its options with their defaults, [default, least, most]; and what runs it. `open.about`
-// may have other defaults ("decoding" of config.json).
+const MAX_LEN = [Infinity, 1, Infinity]; // tokens, of every method
+
+// name -> its options with their defaults, [default, least, most]; and what runs it. A
+// checkpoint may have other defaults ("decoding" of config.json).
 export const METHODS = {
-  greedy: { options: {}, run: greedy },
+  greedy: { options: { max_len: MAX_LEN }, run: greedy },
   beam: {
     options: {
+      max_len: MAX_LEN,
       beam_size: [4, 1, ROWS],
       length_penalty: [0.6, -100, 100],
       repeats: [0, 0, 0],
@@ -32,9 +35,8 @@ export function decode(model, source, method, options = {}, prefix = []) {
     throw new Error(`Without a server there is no method ${method}: choose ${names}.`);
   }
   const { config } = model;
-  const { max_len: most = Infinity, ...own } = options;
-  const limit = Math.min(room(config, source.length), most);
-  const given = checked(METHODS[method].options, own);
+  const given = checked(METHODS[method].options, options);
+  const limit = Math.min(room(config, source.length), given.max_len);
   checkPrefix(config, prefix, limit);
   const trail = openTrail();
   const first = begun(model, trail, prefix);
@@ -52,8 +54,9 @@ function room({ eos_id, max_len }, n) {
 function checked(known, values) {
   const result = Object.fromEntries(Object.entries(known).map(([name, [usual]]) => [name, usual]));
   for (const [name, value] of Object.entries(values)) {
-    const [, least, most] = known[name] ?? [0, Infinity, -Infinity];
-    if (!(value >= least && value <= most)) {
+    const [usual, least, most] = known[name] ?? [0, Infinity, -Infinity];
+    const isWhole = Number.isInteger(value) || !Number.isInteger(usual);
+    if (!(value >= least && value <= most && isWhole)) {
       throw new Error(`Without a server ${name} cannot be ${value}: open it in the app.`);
     }
     result[name] = value;
@@ -61,7 +64,12 @@ function checked(known, values) {
   return result;
 }
 
-function checkPrefix({ eos_id }, prefix, limit) {
+function checkPrefix({ eos_id, vocab_size }, prefix, limit) {
+  const strange = prefix.find((id) => !(Number.isInteger(id) && id >= 0 && id < vocab_size));
+  if (strange !== undefined) {
+    const those = `there is no ${strange}, and the last one is ${vocab_size - 1}`;
+    throw new Error(`The model does not know all tokens of the beginning: ${those}.`);
+  }
   if (prefix.slice(0, -1).includes(eos_id)) {
     throw new Error("The beginning goes on behind the end of a text: let it stop there.");
   }

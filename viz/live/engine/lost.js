@@ -4,7 +4,8 @@
 const LOST = 0.1; // nats below which a content word is a candidate
 const NEAR = 0.7; // nats below which a neighbour belongs to the same span
 const SHARE = 0.3; // of hiding beside cutting
-const [WINDOW, BACKED] = [2, 1.5]; // words on both sides, and the nats by which one says the same
+const WINDOW = 2; // words on both sides
+const BACKED = 1.5; // nats of a candidate, once one of them is hidden, that says the same
 const LEAST = -2; // nats below which neither counts further
 const LONGEST = 3; // words of a listed phrase
 

@@ -265,10 +265,10 @@ function feed(model, name, rows) {
   join(model, `${name}.feed_residual`, rows);
 }
 
-// The attention of the room `states` -> the room `given`. place: { kind, layer, name, keys, values
-// }; seen(row): { at, n, open, n_all }: where the table of the keys that it sees stands, and how
-// many they are; of a source also their positions, and how many it has. queryOf(row): the number of
-// its query. kept: the weights [H, B, K] of n_keys keys, or null.
+// The attention of the room `states` -> the room `given`. place has kind, layer, name, keys and
+// values; seen(row) { at, n, open, n_all }: where the table of the keys that it sees stands, and
+// how many they are; of a source also their positions, and how many it has. queryOf(row): the
+// number of its query. kept: the weights [H, B, K] of n_keys keys, or null.
 function attend(model, place, rows, seen, queryOf, kept, n_keys) {
   const { config: { n_heads, d_model, max_len }, run, floats, rooms, d_head, scale } = model;
   linear(model, `${place.name}.query`, rooms.states, rooms.queries, rows);

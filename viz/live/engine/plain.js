@@ -4,15 +4,9 @@
 export function plainKernel(floats, places) {
   const numbers = Float32Array.from({ length: 65536 }, (_, bits) => half(bits));
   return {
-    linear: (x, w, b, y, rows, n, m, lines, least) => {
-      const halves = lines && new Uint16Array(floats.buffer, w, n * m);
-      const line = (o) => {
-        for (let i = 0; i < n; i++) floats[lines / 4 + i] = numbers[halves[o * n + i]];
-        return lines / 4;
-      };
-      const lineOf = lines ? line : (o) => w / 4 + o * n;
-      linear(floats, x / 4, lineOf, b / 4, y / 4, { rows, n, m, least });
-    },
+    // Its weights are floats: see weights.js.
+    linear: (x, w, b, y, rows, n, m, _, least) =>
+      linear(floats, x / 4, w / 4, b / 4, y / 4, { rows, n, m, least }),
     attend: (q, k, v, at, n, heads, size, scale, y, weights, step) => {
       for (let head = 0; head < heads; head++) {
         const by = head * size;
@@ -46,11 +40,10 @@ function half(bits) {
   return bits & 0x8000 ? -size : size;
 }
 
-// Four sums at once: the processor need not wait for one to add the next. lineOf(o): where the
-// weights of an output stand.
-function linear(floats, x, lineOf, b, y, { rows, n, m, least }) {
+// Four sums at once: the processor need not wait for one to add the next.
+function linear(floats, x, w, b, y, { rows, n, m, least }) {
   for (let o = 0; o < m; o++) {
-    const line = lineOf(o);
+    const line = w + o * n;
     for (let r = 0; r < rows; r++) {
       const row = x + r * n;
       let [s, t, u, v] = [0, 0, 0, 0];

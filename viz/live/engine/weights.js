@@ -20,9 +20,9 @@ export function openWeights(file, kernel, rooms) {
   const at = {};
   for (const [name, { shape, dtype }] of Object.entries(entries)) {
     if (!BYTES[dtype]) throw new Error(`${name} is kept as ${dtype}: F16 and F32 are read here.`);
-    // Matrices stay as they are kept, which is half as much to read; what is added or multiplied by
-    // itself is made floats once.
-    const isHalf = dtype === "F16" && shape.length > 1;
+    // The kernel takes matrices as they are kept, which is half as much to read; all else is made
+    // floats once.
+    const isHalf = Boolean(kernel) && dtype === "F16" && shape.length > 1;
     at[name] = { place: take(count(shape) * (isHalf ? 2 : 4)), shape, isHalf };
   }
   // Rooms stand last: of those that are made for long texts no page is touched before one comes.
@@ -37,8 +37,10 @@ export function openWeights(file, kernel, rooms) {
     const part = new Uint8Array(file, start + from, to - from);
     const { place, isHalf } = at[name];
     const isNarrow = dtype === "F16" && !isHalf;
-    new Uint8Array(buffer, isNarrow ? placed.lines : place, part.length).set(part);
-    if (isNarrow) run.widen(placed.lines, place, part.length / 2);
+    // Halves wait in the second half of their place: each is read before a float stands there.
+    const here = isNarrow ? place + part.length : place;
+    new Uint8Array(buffer, here, part.length).set(part);
+    if (isNarrow) run.widen(here, place, part.length / 2);
   }
   return { run, floats, places, at, rooms: placed };
 }
