@@ -29,6 +29,8 @@ from transformer.token import Token
 from transformer.words import ALONE, LETTER, PATTERN, SPACES, class_of
 from viz import map_words
 from viz.causes.tables import CARD, LEAST, PARTED
+from viz.components.cell_steps import cell_steps
+from viz.components.cell_steps.cell_steps import CellSteps
 from viz.components.decode_player.decode_player import DecodePlayer
 from viz.components.head_grid.head_grid import HeadGrid
 from viz.components.head_map.head_map import HeadMap
@@ -90,6 +92,11 @@ def tables(checkpoint: Checkpoint) -> dict[str, Any]:
             "most": search_tree.MOST,
             "folded": search_tree.FOLDED,
             "most_pieces": search_tree.MOST_PIECES,
+        },
+        "cell_steps": {
+            "says": cell_steps.SAYS,
+            "most": cell_steps.N_COMPETITORS,
+            "readable": cell_steps.READABLE,
         },
         "verdict": {
             "kinds": KINDS,
@@ -216,6 +223,7 @@ def _theme(theme: Theme, recording: Recording) -> dict[str, Any]:
         "head_map": (HeadMap(Selection("cross", 0, 0)), {}),
         "decode_player": (DecodePlayer(), {}),
         "search_tree": (DecodeTree(), {}),
+        "cell_steps": (CellSteps(Selection("cross", 0, 0)), {}),
     }
     (style,) = elements(style_of(["signed"], theme))
     return {

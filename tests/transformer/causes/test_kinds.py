@@ -10,8 +10,7 @@ from tests.conftest import SENTENCES
 from transformer import Checkpoint, evidence
 from transformer.causes.evidence import evidence_csv, evidence_values
 from transformer.causes.verdict import KINDS, OLD, Kind, Verdict, kind_of
-from viz.causes.tables import PARTED
-from viz.causes.tables import verdict_words
+from viz.causes.tables import PARTED, verdict_words
 from viz.lessons.riddle import mistake_line, read_mistake
 
 

@@ -17,8 +17,10 @@ const { tokenRows } = await module("payloads/token_rows");
 const { decodePlayer } = await module("payloads/decode_player");
 const { searchTree } = await module("payloads/search_tree");
 const { wordCards } = await module("payloads/word_card");
+const { cellSteps } = await module("payloads/cell_steps");
 const { openTables } = await module("payloads/open");
 const { answer, openCheckpoint } = await module("engine/answer");
+const { callOf } = await module("engine/inside");
 const { evidenceOf } = await module("engine/evidence");
 
 const PAYLOADS = {
@@ -28,6 +30,10 @@ const PAYLOADS = {
   head_map: headMap,
   decode_player: decodePlayer,
   search_tree: searchTree,
+  cell_steps: (_, each, of) => {
+    const call = each.call ? each.call : callOf(engine, each, of.kind, of.layer);
+    return cellSteps(site, each, call, of);
+  },
   word_card: (_, each, of) => wordCards(site, each, each.evidence ?? evidence(each), of),
 };
 const site = openTables(tables);
@@ -56,15 +62,19 @@ function evidence(each) {
 }
 
 // An answer of Python's numbers, as the engine would give it.
-function answerOf({ weights, allowed, tokens, ...others }) {
+function answerOf({ weights, allowed, tokens, call, ...others }) {
   const bytes = (text) => new Uint8Array(Buffer.from(text, "base64"));
   const every = (of, each) => {
     return Object.fromEntries(Object.entries(of).map(([kind, all]) => [kind, all.map(each)]));
   };
   const numbers = every(weights, (text) => new Float32Array(bytes(text).buffer));
   const cells = every(allowed, (text) => text && bytes(text));
+  const floats = (text) => new Float32Array(bytes(text).buffer);
+  const { scale, ...parts } = call;
+  const vectors = Object.entries(parts).map(([name, text]) => [name, floats(text)]);
   return {
     ...others,
+    call: { scale, ...Object.fromEntries(vectors) },
     weights: (kind, layer) => numbers[kind][layer],
     allowed: (kind, layer) => cells[kind][layer],
     token: (id) => tokens[id],

@@ -5,7 +5,7 @@ import re
 import subprocess
 from base64 import b64decode, b64encode
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -28,6 +28,7 @@ from transformer.edits import edits_of
 from transformer.token import Token
 from viz.causes.card import signs_of
 from viz.causes.tables import worth_tables
+from viz.components.cell_steps.cell_steps import CellSteps
 from viz.components.decode_player.decode_player import DecodePlayer
 from viz.components.head_grid.head_grid import HeadGrid
 from viz.components.head_map.head_map import HeadMap
@@ -173,6 +174,10 @@ def _pictures(name: str, case: Case) -> dict[str, tuple[Any, dict[str, Any]]]:
             {"layer": layer, "head": own, **words},
         ),
         "search_tree": (DecodeTree(case.words), words),
+        "cell_steps": (
+            CellSteps(Selection(kind, layer, head), None, words=case.words),
+            place | words,
+        ),
         "word_card": (
             Cards(name, case, kind, reading),
             {"of": OF, "theme": LIGHT.name, "kind": kind, **of},
@@ -230,6 +235,7 @@ def _given(name: str, case: Case) -> dict[str, Any]:
             kind: [_cells(of.allowed(layer).numpy()) for layer in range(of.n_layers)]
             for kind, of in attentions.items()
         },
+        "call": _call(name, recording),
         "evidence": _numbers(name, case),
         "tree": {"nodes": [_node(node) for node in search.nodes], "leaves": search.leaves},
         "tokens": {token.id: _token(token) for token in _named(name, case)},
@@ -252,6 +258,15 @@ def _numbers(name: str, case: Case) -> dict[str, Any]:
         "runnerUps": [token.id for token in _foils(name, case)],
         "lost": [list(span.words) for span in it.lost],
     }
+
+
+def _call(name: str, recording: Recording) -> dict[str, Any]:
+    """The layer that a checkpoint opens at, from inside."""
+    kind, layer, _ = checkpoint_of(name).about.opens_at
+    call = recording.attentions[kind].calls[layer]
+    parts = {"q": call.q, "k": call.k, "v": call.v, "output": call.output}
+    vectors = {name: _base64(part.float().numpy()) for name, part in parts.items()}
+    return {"scale": call.scale, **vectors}
 
 
 def _foils(name: str, case: Case) -> tuple[Token, ...]:
@@ -312,6 +327,9 @@ class Comparison:
 
     def payloads(self, name: str, picture: Any, answer: Any, browser: bytes) -> None:
         python, browsers = unpack(picture.payload(*answer)), unpack(browser)
+        if name == "cell_steps":  # all of it is sums of floats
+            replace(self, is_exact=False).packed(name, python, browsers)
+            return
         if not isinstance(picture, HeadGrid):
             self.packed(name, python, browsers)
             return
@@ -413,5 +431,5 @@ def _number(text: str) -> float:
 
 
 def _is_near(own: float, other: float, n_decimals: int) -> bool:
-    """They differ by NEAR at most, or by 1 in their last digit."""
-    return abs(own - other) <= max(NEAR, 1.01 * 10**-n_decimals)
+    """They differ by NEAR at most, of large ones as a share, or by 1 in their last digit."""
+    return abs(own - other) <= max(NEAR, NEAR * abs(own), 1.01 * 10**-n_decimals)

@@ -159,11 +159,16 @@ export class Words {
 
   // The label where words are shown: a piece that begins none has a dot before it.
   wordLabel(token) {
+    return this.label(this.worded(token));
+  }
+
+  // The token whose label that is.
+  worded(token) {
     const text = this.bareLabel(token);
-    if (token.special || !token.piece) return this.label(token);
-    if (!this.#isSomething(token.piece)) return this.label({ ...token, piece: " " });
+    if (token.special || !token.piece) return token;
+    if (!this.#isSomething(token.piece)) return { ...token, piece: " " };
     const continues = this.label(token) === text && this.groups([BEFORE, token]).length === 1;
-    return this.label({ ...token, piece: continues ? `·${text}` : text });
+    return { ...token, piece: continues ? `·${text}` : text };
   }
 }
 
