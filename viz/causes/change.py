@@ -11,12 +11,12 @@ from transformer.corpus.carriers import ShippedCarriers, shipped_carriers
 from transformer.decoding.decode import decoding_methods
 from transformer.edits import edits_of
 from transformer.inputs import InputError
+from transformer.recording import Recording
 from transformer.refusal import visible
-from viz.components.change_offer.change_offer import Button, change_offer
+from viz.components.change_offer.change_offer import PARTS, SAYS, TITLE, Button, change_offer
 from viz.components.kit.browser import digest, pack
 from viz.components.kit.picture import NothingLeft
 from viz.edit_words import edit_text
-from viz.labels import counted
 from viz.run.cache import keep
 from viz.run.line import IDLE, Runner
 from viz.run.previews import Offer
@@ -89,7 +89,7 @@ def offer_change(pane: Pane) -> None:
     is_sought = is_plain and search is None and (is_free or may_seek(study))
     if is_sought:
         preview_offer(Offer(study, partial(_packed, last, of)))
-    button = None if search is None else _button(last, of, search)
+    button = None if search is None else button_of(last.recording, of, search)
     change_offer(of, current_theme(), button, is_sought, _take)
 
 
@@ -109,31 +109,33 @@ def _can_change(last: Answer) -> bool:
 
 
 def _packed(last: Answer, of: str, search: ChangeSearch) -> bytes | None:
-    button = _button(last, of, search)
+    button = button_of(last.recording, of, search)
     return None if button is None else pack(button)
 
 
-def _button(last: Answer, of: str, search: ChangeSearch) -> Button | None:
+def button_of(recording: Recording, of: str, search: ChangeSearch) -> Button | None:
+    """The button of a search that has found something. of: names the answer that is changed."""
     change = search.change
     if change is None:
         return None
-    heads = ", ".join(edit_text(each, last.recording) for each in change.heads)
+    heads = ", ".join(edit_text(each, recording) for each in change.heads)
     return {
         "of": of,
         "parts": [*map(visible, parts_of(change))],
-        "title": visible(f"{heads}. Then the model writes: {change.text}"),
+        "title": visible(TITLE.format(heads=heads, text=change.text)),
         "edits": [*map(str, change.heads)],
     }
 
 
 def parts_of(change: SmallestChange) -> tuple[str, ...]:
     """Say what a click does: words, and by turns with them words of the text, to be quoted."""
-    n, of = len(change.heads), change.difference
-    heads = "the head" if n == 1 else f"the {counted(n, 'head', 'heads')}"
-    if change.is_known:
-        carry = "carries" if n == 1 else "carry"
-        return (f"Switch off {heads} that {carry} ", of.gone)
-    if of.kind == "number":
-        return (f"Switch off {heads} without which ", of.gone, " becomes ", of.came)
-    lost = "is lost" if " " not in of.gone else "are lost"
-    return (f"Switch off {heads} without which ", of.gone, f" {lost}")
+    of, is_one = change.difference, len(change.heads) == 1
+    name = "known" if change.is_known else "number" if of.kind == "number" else "lost"
+    places = {
+        "heads": SAYS["heads"][not is_one].format(n=len(change.heads)),
+        "carry": SAYS["carry"][not is_one],
+        "are": SAYS["are"][" " in of.gone],
+        "gone": of.gone,
+        "came": of.came,
+    }
+    return tuple(part.format_map(places) for part in PARTS[name])

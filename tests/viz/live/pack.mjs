@@ -2,7 +2,7 @@
 // folder, cases }; a case: { pictures: name -> what is asked of it }, and either `asked`, which the
 // engine answers, or `given`, an answer whose arrays are base64. Standard output: of each case
 // { target: ids, payloads: name -> base64 }, or { error }. A case may be { tokens } instead, for
-// what the rule of words and labels say of them.
+// what the rule of words and labels say of them, or { change }, for the button that offers it.
 
 import { Buffer } from "node:buffer";
 import { readFileSync } from "node:fs";
@@ -18,6 +18,7 @@ const { decodePlayer } = await module("payloads/decode_player");
 const { searchTree } = await module("payloads/search_tree");
 const { wordCards } = await module("payloads/word_card");
 const { cellSteps } = await module("payloads/cell_steps");
+const { changeOffer } = await module("payloads/change_offer");
 const { openTables } = await module("payloads/open");
 const { answer, openCheckpoint } = await module("engine/answer");
 const { callOf } = await module("engine/inside");
@@ -36,6 +37,7 @@ const PAYLOADS = {
   },
   word_card: (_, each, of) => wordCards(site, each, each.evidence ?? evidence(each), of),
 };
+const base64 = (bytes) => Buffer.from(bytes).toString("base64");
 const site = openTables(tables);
 const engine = cases.some(({ asked }) => asked) ? opened() : null;
 
@@ -91,15 +93,17 @@ function spelled({ words }, tokens) {
     word_so_far: tokens.map((token, i) => words.soFar(tokens.slice(0, i), token)),
     is_part: tokens.map((token) => words.isPart(token)),
     visible: tokens.map(({ piece }) => words.visible(piece)),
+    text_words: words.ofText(tokens.map(({ piece }) => piece).join("")),
   };
 }
 
-const results = cases.map(({ asked, given, pictures, tokens }) => {
+const results = cases.map(({ asked, given, pictures, tokens, change }) => {
   try {
     if (tokens) return spelled(site, tokens);
+    if (change) return base64(changeOffer(site, { change }, "an answer"));
     const each = given ? answerOf(given) : answer(engine, asked);
     const payloads = Object.entries(pictures).map(([name, of]) => {
-      return [name, Buffer.from(PAYLOADS[name](site, each, of)).toString("base64")];
+      return [name, base64(PAYLOADS[name](site, each, of))];
     });
     return { target: each.target.map(({ id }) => id), payloads: Object.fromEntries(payloads) };
   } catch (error) {

@@ -109,6 +109,16 @@ export class Words {
     return wordPiece(tokens).replace(this.#spaces.around, "");
   }
 
+  // The words of a text by the same rule, without the spaces before them: no piece decides here.
+  ofText(text) {
+    const signs = [...text];
+    const classes = signs.map((sign) => this.#classOf(sign)).join("");
+    const words = [...classes.matchAll(this.#rule)].map(({ index, 0: { length } }) => {
+      return signs.slice(index, index + length).join("").trim();
+    });
+    return words.filter(Boolean);
+  }
+
   // Label and whether special, for each token.
   pieces(tokens) {
     return tokens.map((token) => [this.label(token), Number(Boolean(token.special))]);
