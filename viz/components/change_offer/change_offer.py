@@ -18,7 +18,7 @@ PARTS: Mapping[str, tuple[str, ...]] = {
     "number": ("Switch off {heads} without which ", "{gone}", " becomes ", "{came}"),
     "lost": ("Switch off {heads} without which ", "{gone}", " {are} lost"),
 }
-"""The parts of a button, by what its click does: words, and by turns with them words of the text."""
+"""The parts of a button, by what its click does: words, and by turns with them those of texts."""
 SAYS: Mapping[str, tuple[str, str]] = {
     "heads": ("the head", "the {n} heads"),
     "carry": ("carries", "carry"),
