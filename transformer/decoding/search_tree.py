@@ -40,7 +40,7 @@ REASONS: dict[Why, str] = {
     "rules": "the rules that its folder has for writing make another token more probable",
 }
 BEATEN = " (the last of them {score})"
-"""Words after those on a node that others beat: the score of the worst of these."""
+"""The rest of a reason where others beat the node: the score of the worst of these."""
 MOST_NODES = 20_000
 """Nodes that a tree keeps, and all that others stand after; of more, the last in rank go first."""
 

@@ -10,12 +10,12 @@ from transformer.corpus.carriers import shipped_carriers
 from transformer.decoding.decode import decoding_methods
 from transformer.edits import edits_of
 from transformer.inputs import InputError
+from transformer.recording import Recording
 from transformer.refusal import visible
-from viz.components.change_offer.change_offer import Button, change_offer
+from viz.components.change_offer.change_offer import PARTS, SAYS, TITLE, Button, change_offer
 from viz.components.kit.browser import digest, pack
 from viz.components.kit.picture import NothingLeft
 from viz.edit_words import edit_text
-from viz.labels import counted
 from viz.run.line import IDLE, Runner
 from viz.run.previews import Offer
 from viz.run.request import Answer, Request, answer
@@ -67,9 +67,6 @@ def carriers_of(checkpoint: str, version: int) -> Carriers | None:
 # The button: asked for by a browser that is at rest, or there at once where it is known.
 
 
-TITLE = "{heads}. Then the model writes: {text}"
-
-
 def offer_change(pane: Pane) -> None:
     """Draw the button, or keep its place; nothing where no head of the model could be searched."""
     last = pane.answer
@@ -82,7 +79,7 @@ def offer_change(pane: Pane) -> None:
     is_sought = is_plain and search is None and (is_free or may_seek(study))
     if is_sought:
         preview_offer(Offer(study, partial(_packed, last, of)))
-    button = None if search is None else _button(last, of, search)
+    button = None if search is None else button_of(last.recording, of, search)
     change_offer(of, current_theme(), button, is_sought, partial(_take, pane))
 
 
@@ -107,15 +104,16 @@ def _can_change(last: Answer) -> bool:
 
 
 def _packed(last: Answer, of: str, search: ChangeSearch) -> bytes | None:
-    button = _button(last, of, search)
+    button = button_of(last.recording, of, search)
     return None if button is None else pack(button)
 
 
-def _button(last: Answer, of: str, search: ChangeSearch) -> Button | None:
+def button_of(recording: Recording, of: str, search: ChangeSearch) -> Button | None:
+    """The button of a search that has found something. of: names the answer that is changed."""
     change = search.change
     if change is None:
         return None
-    heads = ", ".join(edit_text(each, last.recording) for each in change.heads)
+    heads = ", ".join(edit_text(each, recording) for each in change.heads)
     return {
         "of": of,
         "parts": [*map(visible, parts_of(change))],
@@ -126,12 +124,13 @@ def _button(last: Answer, of: str, search: ChangeSearch) -> Button | None:
 
 def parts_of(change: SmallestChange) -> tuple[str, ...]:
     """Say what a click does: words, and by turns with them words of the text, to be quoted."""
-    n, of = len(change.heads), change.difference
-    heads = "the head" if n == 1 else f"the {counted(n, 'head', 'heads')}"
-    if change.is_known:
-        carry = "carries" if n == 1 else "carry"
-        return (f"Switch off {heads} that {carry} ", of.gone)
-    if of.kind == "number":
-        return (f"Switch off {heads} without which ", of.gone, " becomes ", of.came)
-    lost = "is lost" if " " not in of.gone else "are lost"
-    return (f"Switch off {heads} without which ", of.gone, f" {lost}")
+    of, is_one = change.difference, len(change.heads) == 1
+    name = "known" if change.is_known else "number" if of.kind == "number" else "lost"
+    places = {
+        "heads": SAYS["heads"][not is_one].format(n=len(change.heads)),
+        "carry": SAYS["carry"][not is_one],
+        "are": SAYS["are"][" " in of.gone],
+        "gone": of.gone,
+        "came": of.came,
+    }
+    return tuple(part.format_map(places) for part in PARTS[name])

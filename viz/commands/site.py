@@ -8,7 +8,6 @@ from typing import Any
 
 from transformer import load_checkpoint
 from transformer.commands.command import Command, Result
-from transformer.edits import Edit
 from transformer.extras import require
 
 USUAL = {False: ("en-de", "en-de-small"), True: ("en-de-small",)}
@@ -94,7 +93,6 @@ def run(options: Namespace) -> Result:
 
 def page_words() -> dict[str, Any]:
     """All sentences of the page around the pictures: its own, and those of the app's controls."""
-    from viz.causes.change import TITLE
     from viz.live.tables import SPECIAL as READ_SPECIAL
     from viz.pages.decode import PAGE as DECODE
     from viz.pages.explore import PAGE as EXPLORE
@@ -119,29 +117,8 @@ def page_words() -> dict[str, Any]:
         "tokens": list(TOKENS.items()),
         "special": [[name, f"special {SPECIAL[name]}"] for name in READ_SPECIAL],
         "pictures": [[name, text] for name, text in TITLES.items() if name != "why"],
-        "offers": {"parts": _offers(), "title": TITLE},
     }
     return WORDS | controls | tables
-
-
-def _offers() -> dict[str, tuple[str, ...]]:
-    """Return what the button that changes the output says, by what changes and how many heads."""
-    from transformer.causes.change import Difference, SmallestChange
-    from viz.causes.change import parts_of
-
-    kinds = {
-        "known": Difference("negation", "{gone}", "{came}"),
-        "number": Difference("number", "{gone}", "{came}"),
-        "word": Difference("word", "{gone}", ""),
-        "words": Difference("word", "{gone} {gone}", ""),
-    }
-    result = {}
-    for name, difference in kinds.items():
-        for n in (1, 2, 3):
-            heads = tuple(Edit("head-off", "cross", (0, head)) for head in range(n))
-            parts = parts_of(SmallestChange(heads, difference, "", name == "known"))
-            result[f"{name} {n}"] = tuple(it.replace("{gone} {gone}", "{gone}") for it in parts)
-    return result
 
 
 COMMAND = Command("site", "write a page that needs no server", add_arguments, run)

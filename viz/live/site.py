@@ -17,8 +17,6 @@ from typing import Any
 
 from transformer import Checkpoint, Decoding, Recording, decode, record
 from transformer.analysis.reading import Reading
-from transformer.causes.change import FUNCTION_WORDS, NEGATING
-from transformer.corpus.carriers import shipped_carriers
 from transformer.decoding import decoding_methods, default_method
 from transformer.edits import Edit, edit_kinds
 from transformer.files.foreign_text import write_whole
@@ -154,7 +152,7 @@ def _model(
         "bytes": n_bytes,
         "files": parts,
         "config": json.loads((Path(checkpoint.path) / "config.json").read_text("utf-8")),
-        "tables": tables(checkpoint) | {"change": _carriers(checkpoint)},
+        "tables": tables(checkpoint),
         "examples": list(about.examples),
         "opens_at": list(about.opens_at or ("cross", 0, 0)),
         "special": about.special or "shown",
@@ -164,15 +162,6 @@ def _model(
             for kind, it in recording.attentions.items()
         },
     }
-
-
-def _carriers(checkpoint: Checkpoint) -> dict[str, Any]:
-    """Return what the search for the smallest change knows of a checkpoint and its language."""
-    shipped = shipped_carriers(checkpoint.path)
-    language = shipped.carriers.language if shipped else ""
-    groups = shipped.carriers.groups if shipped else ()
-    patterns = {"negating": NEGATING.get(language), "functionWords": FUNCTION_WORDS.get(language)}
-    return {"carriers": [[*map(str, group)] for group in groups], "patterns": patterns}
 
 
 def _parts(

@@ -10,6 +10,7 @@ from itertools import groupby
 from typing import Any, Literal
 
 from transformer import Recording, decode, record
+from transformer.analysis.ablation import heads_off
 from transformer.analysis.lost import OPENS, TRACE, function_words
 from transformer.analysis.metrics.metric import UNDEFINED
 from transformer.analysis.metrics.metrics import metrics_of
@@ -21,14 +22,20 @@ from transformer.analysis.reading import (
     notes_on_merging,
 )
 from transformer.causes import verdict
+from transformer.causes.change import FUNCTION_WORDS, NEGATING
 from transformer.causes.verdict import KINDS, SENTENCES
 from transformer.checkpoint import Checkpoint
+from transformer.corpus.carriers import shipped_carriers
 from transformer.decoding.search_tree import BEATEN, REASONS
+from transformer.fingerprint import is_marked
 from transformer.refusal import HIDDEN, JOINED, NAMED
 from transformer.token import Token
 from transformer.words import ALONE, LETTER, PATTERN, SPACES, class_of
 from viz import map_words
 from viz.causes.tables import CARD, LEAST, PARTED
+from viz.components.cell_steps import cell_steps
+from viz.components.cell_steps.cell_steps import CellSteps
+from viz.components.change_offer import change_offer
 from viz.components.decode_player.decode_player import DecodePlayer
 from viz.components.head_grid.head_grid import HeadGrid
 from viz.components.head_map.head_map import HeadMap
@@ -40,6 +47,7 @@ from viz.components.search_tree import search_tree
 from viz.components.search_tree.search_tree import DecodeTree
 from viz.components.token_rows import token_rows
 from viz.components.token_rows.token_rows import TITLES, TokenRows
+from viz.edit_words import edit_text
 from viz.exhibits.table import WIDE
 from viz.labels import kind_name, label, percent
 from viz.painters.bars_html import elements
@@ -91,6 +99,12 @@ def tables(checkpoint: Checkpoint) -> dict[str, Any]:
             "folded": search_tree.FOLDED,
             "most_pieces": search_tree.MOST_PIECES,
         },
+        "cell_steps": {
+            "says": cell_steps.SAYS,
+            "most": cell_steps.N_COMPETITORS,
+            "readable": cell_steps.READABLE,
+        },
+        "change_offer": _change_offer(checkpoint, recording),
         "verdict": {
             "kinds": KINDS,
             "sentences": SENTENCES,
@@ -202,9 +216,29 @@ def _token_rows(checkpoint: Checkpoint) -> dict[str, Any]:
 
 
 def _lost(checkpoint: Checkpoint) -> dict[str, Any] | None:
-    """What `engine/lost.js` looks for lost words with; None: not in this language."""
+    """The lists that `engine/lost.js` looks for lost words with; None: not of this language."""
     words = function_words(checkpoint)
     return {"functionWords": sorted(words), "opens": OPENS} if words else None
+
+
+def _change_offer(checkpoint: Checkpoint, recording: Recording) -> dict[str, Any]:
+    """The words of the button, and what `engine/change.js` searches with."""
+    shipped, carriers = shipped_carriers(checkpoint.path), None
+    if shipped is not None and is_marked(checkpoint.path, shipped.fingerprint):
+        carriers = shipped.carriers
+    language = "" if carriers is None else carriers.language
+    heads = heads_off(checkpoint)
+    return {
+        "parts": change_offer.PARTS,
+        "says": change_offer.SAYS,
+        "title": change_offer.TITLE,
+        "heads": {str(edit): edit_text(edit, recording) for edit in heads},
+        "carriers": [] if carriers is None else [[*map(str, each)] for each in carriers.groups],
+        "patterns": {
+            "negating": NEGATING.get(language),
+            "functionWords": FUNCTION_WORDS.get(language),
+        },
+    }
 
 
 def _theme(theme: Theme, recording: Recording) -> dict[str, Any]:
@@ -216,6 +250,7 @@ def _theme(theme: Theme, recording: Recording) -> dict[str, Any]:
         "head_map": (HeadMap(Selection("cross", 0, 0)), {}),
         "decode_player": (DecodePlayer(), {}),
         "search_tree": (DecodeTree(), {}),
+        "cell_steps": (CellSteps(Selection("cross", 0, 0)), {}),
     }
     (style,) = elements(style_of(["signed"], theme))
     return {

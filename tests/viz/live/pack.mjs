@@ -2,7 +2,7 @@
 // folder, cases }; a case: { pictures: name -> what is asked of it }, and either `asked`, which the
 // engine answers, or `given`, an answer whose arrays are base64. Standard output: of each case
 // { target: ids, payloads: name -> base64 }, or { error }. A case may be { tokens } instead, for
-// what the rule of words and labels say of them.
+// what the rule of words and labels say of them, or { change }, for the button that offers it.
 
 import { Buffer } from "node:buffer";
 import { readFileSync } from "node:fs";
@@ -17,8 +17,11 @@ const { tokenRows } = await module("payloads/token_rows");
 const { decodePlayer } = await module("payloads/decode_player");
 const { searchTree } = await module("payloads/search_tree");
 const { wordCards } = await module("payloads/word_card");
+const { cellSteps } = await module("payloads/cell_steps");
+const { changeOffer } = await module("payloads/change_offer");
 const { openTables } = await module("payloads/open");
 const { answer, openCheckpoint } = await module("engine/answer");
+const { callOf } = await module("engine/inside");
 const { evidenceOf } = await module("engine/evidence");
 
 const PAYLOADS = {
@@ -28,8 +31,13 @@ const PAYLOADS = {
   head_map: headMap,
   decode_player: decodePlayer,
   search_tree: searchTree,
+  cell_steps: (_, each, of) => {
+    const call = each.call ? each.call : callOf(engine, each, of.kind, of.layer);
+    return cellSteps(site, each, call, of);
+  },
   word_card: (_, each, of) => wordCards(site, each, each.evidence ?? evidence(each), of),
 };
+const base64 = (bytes) => Buffer.from(bytes).toString("base64");
 const site = openTables(tables);
 const engine = cases.some(({ asked }) => asked) ? opened() : null;
 
@@ -56,15 +64,19 @@ function evidence(each) {
 }
 
 // An answer of Python's numbers, as the engine would give it.
-function answerOf({ weights, allowed, tokens, ...others }) {
+function answerOf({ weights, allowed, tokens, call, ...others }) {
   const bytes = (text) => new Uint8Array(Buffer.from(text, "base64"));
   const every = (of, each) => {
     return Object.fromEntries(Object.entries(of).map(([kind, all]) => [kind, all.map(each)]));
   };
   const numbers = every(weights, (text) => new Float32Array(bytes(text).buffer));
   const cells = every(allowed, (text) => text && bytes(text));
+  const floats = (text) => new Float32Array(bytes(text).buffer);
+  const { scale, ...parts } = call;
+  const vectors = Object.entries(parts).map(([name, text]) => [name, floats(text)]);
   return {
     ...others,
+    call: { scale, ...Object.fromEntries(vectors) },
     weights: (kind, layer) => numbers[kind][layer],
     allowed: (kind, layer) => cells[kind][layer],
     token: (id) => tokens[id],
@@ -81,15 +93,17 @@ function spelled({ words }, tokens) {
     word_so_far: tokens.map((token, i) => words.soFar(tokens.slice(0, i), token)),
     is_part: tokens.map((token) => words.isPart(token)),
     visible: tokens.map(({ piece }) => words.visible(piece)),
+    text_words: words.ofText(tokens.map(({ piece }) => piece).join("")),
   };
 }
 
-const results = cases.map(({ asked, given, pictures, tokens }) => {
+const results = cases.map(({ asked, given, pictures, tokens, change }) => {
   try {
     if (tokens) return spelled(site, tokens);
+    if (change) return base64(changeOffer(site, { change }, "an answer"));
     const each = given ? answerOf(given) : answer(engine, asked);
     const payloads = Object.entries(pictures).map(([name, of]) => {
-      return [name, Buffer.from(PAYLOADS[name](site, each, of)).toString("base64")];
+      return [name, base64(PAYLOADS[name](site, each, of))];
     });
     return { target: each.target.map(({ id }) => id), payloads: Object.fromEntries(payloads) };
   } catch (error) {

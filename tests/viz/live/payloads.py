@@ -5,7 +5,7 @@ import re
 import subprocess
 from base64 import b64decode, b64encode
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -28,6 +28,7 @@ from transformer.edits import edits_of
 from transformer.token import Token
 from viz.causes.card import signs_of
 from viz.causes.tables import worth_tables
+from viz.components.cell_steps.cell_steps import CellSteps
 from viz.components.decode_player.decode_player import DecodePlayer
 from viz.components.head_grid.head_grid import HeadGrid
 from viz.components.head_map.head_map import HeadMap
@@ -163,6 +164,13 @@ def _pictures(name: str, case: Case) -> dict[str, tuple[Any, dict[str, Any]]]:
     of = {"reading": {"words": case.words, "special": case.special}}
     place, words = {"kind": kind, "layer": layer, "head": head}, {"asWords": case.words}
     own = None if case.words else head
+    # Cards are of words in any case, and each costs some runs for each word of its text.
+    cards = {
+        "word_card": (
+            Cards(name, case, kind, reading),
+            {"of": OF, "theme": LIGHT.name, "kind": kind, **of},
+        ),
+    }
     return {
         "token_rows": (TokenRows(words=case.words), words),
         "head_grid": (HeadGrid(tuple(recording.attentions), reading), of),
@@ -173,10 +181,11 @@ def _pictures(name: str, case: Case) -> dict[str, tuple[Any, dict[str, Any]]]:
             {"layer": layer, "head": own, **words},
         ),
         "search_tree": (DecodeTree(case.words), words),
-        "word_card": (
-            Cards(name, case, kind, reading),
-            {"of": OF, "theme": LIGHT.name, "kind": kind, **of},
+        "cell_steps": (
+            CellSteps(Selection(kind, layer, head), None, words=case.words),
+            place | words,
         ),
+        **(cards if case.words else {}),
     }
 
 
@@ -230,7 +239,8 @@ def _given(name: str, case: Case) -> dict[str, Any]:
             kind: [_cells(of.allowed(layer).numpy()) for layer in range(of.n_layers)]
             for kind, of in attentions.items()
         },
-        "evidence": _numbers(name, case),
+        "call": _call(name, recording),
+        "evidence": _numbers(name, case) if case.words else None,
         "tree": {"nodes": [_node(node) for node in search.nodes], "leaves": search.leaves},
         "tokens": {token.id: _token(token) for token in _named(name, case)},
     }
@@ -252,6 +262,15 @@ def _numbers(name: str, case: Case) -> dict[str, Any]:
         "runnerUps": [token.id for token in _foils(name, case)],
         "lost": [list(span.words) for span in it.lost],
     }
+
+
+def _call(name: str, recording: Recording) -> dict[str, Any]:
+    """The layer that a checkpoint opens at, from inside."""
+    kind, layer, _ = checkpoint_of(name).about.opens_at
+    call = recording.attentions[kind].calls[layer]
+    parts = {"q": call.q, "k": call.k, "v": call.v, "output": call.output}
+    vectors = {name: _base64(part.float().numpy()) for name, part in parts.items()}
+    return {"scale": call.scale, **vectors}
 
 
 def _foils(name: str, case: Case) -> tuple[Token, ...]:
@@ -312,6 +331,9 @@ class Comparison:
 
     def payloads(self, name: str, picture: Any, answer: Any, browser: bytes) -> None:
         python, browsers = unpack(picture.payload(*answer)), unpack(browser)
+        if name == "cell_steps":  # all of it is sums of floats
+            replace(self, is_exact=False).packed(name, python, browsers)
+            return
         if not isinstance(picture, HeadGrid):
             self.packed(name, python, browsers)
             return
@@ -361,6 +383,9 @@ class Comparison:
         elif isinstance(own, list) and isinstance(other, list) and len(own) == len(other):
             for a, b in zip(own, other, strict=True):
                 self.value(where, a, b)
+        elif not self.is_exact and _are_cells(own, other):
+            self.found.n_ties += 1  # only one of them reaches the value from which it has a number
+            self.value(where, own[:2], other[:2])
         else:
             self.found.n_compared += 1
             if own != other or isinstance(own, bool) != isinstance(other, bool):
@@ -396,6 +421,11 @@ class Comparison:
         self.found.lines.append(f"{where}: {what} ({self.case})")
 
 
+def _are_cells(own: Any, other: Any) -> bool:
+    """Tell whether both are cells of a card, as elements."""
+    return isinstance(own, list) and isinstance(other, list) and own[:1] == other[:1] == ["td"]
+
+
 def _is_tie(own: Any, other: Any) -> bool:
     """Tell whether both are the same number as far as 32 bits go, or texts with such numbers."""
     if isinstance(own, str) and isinstance(other, str):
@@ -413,5 +443,5 @@ def _number(text: str) -> float:
 
 
 def _is_near(own: float, other: float, n_decimals: int) -> bool:
-    """They differ by NEAR at most, or by 1 in their last digit."""
-    return abs(own - other) <= max(NEAR, 1.01 * 10**-n_decimals)
+    """They differ by NEAR at most, of large ones as a share, or by 1 in their last digit."""
+    return abs(own - other) <= max(NEAR, NEAR * abs(own), 1.01 * 10**-n_decimals)

@@ -4,6 +4,7 @@ import random
 import re
 import shutil
 import sys
+from base64 import b64decode
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -12,12 +13,24 @@ import pytest
 
 from tests.mutants.faults import FAULTS, Fault
 from tests.representatives import MARK, cases
-from tests.viz.live.payloads import ROOT, Case, Comparison, Found, differences, packed
+from tests.viz.live.payloads import (
+    ROOT,
+    Case,
+    Comparison,
+    Found,
+    differences,
+    packed,
+    tables_of,
+)
+from transformer import load_checkpoint, record
+from transformer.analysis.ablation import heads_off
+from transformer.causes.change import ChangeSearch, Difference, SmallestChange
 from transformer.refusal import visible
 from transformer.token import Token
-from transformer.words import word_groups
+from transformer.words import text_words, word_groups
+from viz.causes.change import button_of
 from viz.components.decode_player.decode_player import is_part, word_so_far
-from viz.components.kit.browser import pieces, pieces_of_words
+from viz.components.kit.browser import pieces, pieces_of_words, unpack
 from viz.labels import word_text
 from viz.live.tables import characters
 
@@ -83,6 +96,36 @@ def check_by_engine(name: str, every: list[Case]) -> None:
     print(f"{name}: {found.n_ties} ties among {found.n_compared} values of {len(every)} cases")
     assert not found.lines, "\n".join(found.lines)
     assert found.n_ties <= MOST_TIES * found.n_compared
+
+
+def test_the_button_that_changes_what_is_written_says_the_same() -> None:
+    checkpoint = load_checkpoint(ROOT / "checkpoints" / "en-de")
+    recording = record(checkpoint, "It rains.", "Es regnet.")
+    heads = tuple(edit for edit in heads_off(checkpoint) if edit.place == "cross")
+    differ = Difference("negation", "nicht", ""), Difference("number", "3", "4")
+    lost = Difference("word", "eine rote", "")
+    found = [
+        *(SmallestChange(heads[: i + 1], it, "Es schneit.", False) for i, it in enumerate(differ)),
+        SmallestChange(heads[:1], lost, "\u202eEs", False),
+        *(SmallestChange(heads[:n], differ[0], "Es", True) for n in (1, 3)),
+    ]
+    given = packed("en-de", [{"change": _change(each)} for each in found])
+    for change, own in zip(found, given, strict=True):
+        header, _ = unpack(b64decode(own))
+        assert header["offer"] == button_of(recording, "an answer", ChangeSearch(change))
+    known = tables_of("en-de")["change_offer"]
+    assert known["carriers"][0] == ["head-off:cross.1.7"] and known["patterns"]["negating"]
+
+
+def _change(each: SmallestChange) -> dict[str, Any]:
+    """As the engine gives it."""
+    of = each.difference
+    return {
+        "heads": [*map(str, each.heads)],
+        "difference": {"kind": of.kind, "gone": of.gone, "came": of.came},
+        "text": each.text,
+        "isKnown": each.is_known,
+    }
 
 
 # What a fault is called.
@@ -169,6 +212,7 @@ def spelled(tokens: list[Token]) -> dict[str, Any]:
         "word_so_far": [word_so_far(tokens[:i], token) for i, token in enumerate(tokens)],
         "is_part": [is_part(token) for token in tokens],
         "visible": [visible(token.piece) for token in tokens],
+        "text_words": text_words("".join(token.piece for token in tokens)),
     }
 
 

@@ -1,7 +1,7 @@
 """Inside one cell: from q and k to this key's share of the head's output, with real numbers."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, astuple, dataclass, replace
 from typing import Any, ClassVar, Literal
 
@@ -25,9 +25,22 @@ from viz.theme import Theme
 N_COMPETITORS = 20
 """The strongest keys of a longer row that are shown each by itself, with this one; the rest are one
 bar."""
-_READABLE = (0.0, 10.0)
+READABLE = (0.0, 10.0)
 """The range of the largest score of a row; outside, scores are taken as their distance from it:
 e^s would have too many digits, or none, before the point."""
+
+SAYS: Mapping[str, str] = {
+    "open": "{cell} Inside: {dot}, {place}, {share} of the head's output",
+    "masked": "{cell} Inside: {dot}, but the mask forbids this key: weight 0",
+    "dot": "q·k {dot} × {scale}{bias} = {score}",
+    "bias": " + bias {bias}",
+    "place": "{rank} of {n} scores",
+    "only": "the only score",
+    "largest": "the largest",
+    "rank": "rank {rank}",
+    "scale": "1/√{d_key}",
+}
+"""All that is said of a cell beside its sentence, with the places of its numbers."""
 
 CELL_STEPS = Component("cell_steps")
 cell_steps = mountable(CELL_STEPS)
@@ -153,13 +166,17 @@ def describe(cell: Cell, query_token: Token, key_token: Token, words: Wording) -
     """Describe the picture for those who do not see it."""
     weight = math.nan if cell.is_masked else cell.weight
     start = sentence(words, query_token, key_token, cell.layer, cell.head, weight, is_quoted=True)
-    bias = f" + bias {number(cell.bias)}" if cell.bias else ""
-    dot = f"q·k {number(cell.dot)} × {number(cell.scale, 4)}{bias} = {number(cell.score)}"
+    dot = SAYS["dot"].format(
+        dot=number(cell.dot),
+        scale=number(cell.scale, 4),
+        bias=SAYS["bias"].format(bias=number(cell.bias)) if cell.bias else "",
+        score=number(cell.score),
+    )
     if cell.is_masked:
-        return f"{start} Inside: {dot}, but the mask forbids this key: weight 0"
-    rank = "the largest" if cell.rank == 1 else f"rank {cell.rank}"
-    place = f"{rank} of {cell.n_allowed} scores" if cell.n_allowed > 1 else "the only score"
-    return f"{start} Inside: {dot}, {place}, {percent(cell.share, 0)} of the head's output"
+        return SAYS["masked"].format(cell=start, dot=dot)
+    rank = SAYS["largest"] if cell.rank == 1 else SAYS["rank"].format(rank=cell.rank)
+    place = SAYS["place" if cell.n_allowed > 1 else "only"].format(rank=rank, n=cell.n_allowed)
+    return SAYS["open"].format(cell=start, dot=dot, place=place, share=percent(cell.share, 0))
 
 
 def shown_keys(cell: Cell) -> list[int]:
@@ -183,13 +200,14 @@ def _shift(cell: Cell) -> float:
     if cell.n_allowed == 0:
         return 0.0
     largest = float(cell.scores[cell.allowed].max())
-    return 0.0 if _READABLE[0] <= largest <= _READABLE[1] else largest
+    return 0.0 if READABLE[0] <= largest <= READABLE[1] else largest
 
 
 def _scale_name(cell: Cell) -> str:
     """1/√d where the scale is that; empty otherwise."""
     d_key = len(cell.q)
-    return f"1/√{d_key}" if math.isclose(cell.scale, d_key**-0.5, rel_tol=1e-6) else ""
+    is_root = math.isclose(cell.scale, d_key**-0.5, rel_tol=1e-6)
+    return SAYS["scale"].format(d_key=d_key) if is_root else ""
 
 
 def _array(tensor: Tensor) -> NDArray[np.float32]:

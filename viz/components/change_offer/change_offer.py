@@ -13,6 +13,20 @@ Button = Mapping[str, Any]
 """Its words (`parts`, every other of which is quoted), its `title`, the `edits` that a click puts
 in force, and whose it is (`of`)."""
 
+PARTS: Mapping[str, tuple[str, ...]] = {
+    "known": ("Switch off {heads} that {carry} ", "{gone}"),
+    "number": ("Switch off {heads} without which ", "{gone}", " becomes ", "{came}"),
+    "lost": ("Switch off {heads} without which ", "{gone}", " {are} lost"),
+}
+"""The parts of a button, by what its click does: words, and by turns with them those of texts."""
+SAYS: Mapping[str, tuple[str, str]] = {
+    "heads": ("the head", "the {n} heads"),
+    "carry": ("carries", "carry"),
+    "are": ("is", "are"),
+}
+"""Each of one head or word, and of several."""
+TITLE = "{heads}. Then the model writes: {text}"
+
 
 def change_offer(
     of: str, theme: Theme, button: Button | None, is_sought: bool, on_taken: Callable[[Any], None]

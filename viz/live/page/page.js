@@ -10,7 +10,6 @@ import { createControls } from "./controls.js";
 import { createModels } from "./models.js";
 import { mountAll } from "./pictures.js";
 import { pinnedTokens } from "./pins.js";
-import { offerOf } from "./offer.js";
 import { digest, pack } from "../payloads/pack.js";
 import { stateOf } from "./states.js";
 import { createStrip } from "./strip.js";
@@ -114,11 +113,10 @@ export default function live(draws, code, content) {
   // The button that changes what is written: of a text that nothing changes yet.
   function offer(it) {
     const isPlain = it.page === "explore" && !it.edits && !it.prefix.length;
-    const change = isPlain ? answers.studyOf("change", it, loads.openOne()) : null;
-    const button = change ? offerOf(change, words.offers, strip.textOf) : null;
-    const payload = pack({ offer: button });
-    const of = button?.of ?? "";
-    shown.show("change_offer", payload, digest(payload), { of, isSought: false }, own.opened);
+    const found = isPlain && answers.studyOf("change", it, loads.openOne());
+    const payload = found || pack({ offer: null });
+    const state = { of: digest(payload), isSought: false };
+    shown.show("change_offer", payload, digest(payload), state, own.opened);
   }
 
   // What an address says that this page does not do: "name=value" of each.

@@ -85,7 +85,7 @@ export function createStrip(node, words, templates, choose, decide) {
     return list;
   }
 
-  return { edit, draw, textOf };
+  return { edit, draw };
 }
 
 function line(parts, tag) {

@@ -3,6 +3,9 @@
 import { answer, openCheckpoint } from "../engine/answer.js";
 import { searchingChange } from "../engine/change.js";
 import { evidenceOf } from "../engine/evidence.js";
+import { callOf } from "../engine/inside.js";
+import { cellSteps } from "../payloads/cell_steps.js";
+import { changeOffer } from "../payloads/change_offer.js";
 import { decodePlayer } from "../payloads/decode_player.js";
 import { headGrid, headMap, headView } from "../payloads/heads.js";
 import { openMap } from "../payloads/maps.js";
@@ -21,6 +24,9 @@ const PICTURES = {
   head_map: headMap,
   decode_player: decodePlayer,
   search_tree: searchTree,
+  cell_steps: (site, result, of, open) =>
+    cellSteps(site, result, callOf(open, result, of.kind, of.layer), of),
+  word_card: (site, result, of, { known }) => wordCards(site, result, known.get(result), of),
 };
 const STUDIES = { change: changeOf, evidence: evidenceOfAnswer };
 
@@ -79,11 +85,8 @@ function replyTo(open, { what, n, text, method, edits, prefix, pictures }, begun
   if (what === "say") return [{ what: "said", n, answer: numbersOf(open, result) }];
   const payloads = {};
   for (const [name, of] of Object.entries(pictures)) {
-    const isCard = name === "word_card";
-    if (isCard && !open.known.has(result)) continue; // the answer was made anew since
-    const payload = isCard
-      ? wordCards(open.site, result, open.known.get(result), of)
-      : PICTURES[name](open.site, result, of);
+    if (name === "word_card" && !open.known.has(result)) continue; // the answer was made anew since
+    const payload = PICTURES[name](open.site, result, of, open);
     payloads[name] = { payload, nonce: digest(payload) };
   }
   const facts = factsOf(open, result);
@@ -112,13 +115,13 @@ function* evidenceOfAnswer({ site, known, ...open }, result) {
   return true;
 }
 
-// The fewest heads without which the text is written otherwise, in one place that is seen at once.
+// The payload of the button that changes what is written.
 function* changeOf({ site, ...open }, result) {
-  const { words, change } = site;
+  const { words, change_offer: { carriers, patterns } } = site;
   const textWords = (text) => words.ofText(text);
-  const textOfWord = (tokens) => words.text(tokens);
-  const found = yield* searchingChange(open, result, { ...change, textWords, textOfWord });
-  return found.change;
+  const textOfWord = (tokens) => words.bare(tokens);
+  const given = { carriers, patterns, textWords, textOfWord };
+  return changeOffer(site, yield* searchingChange(open, result, given), result.text);
 }
 
 // What a script is told: `window.headscope.answer` of page.js.

@@ -4,6 +4,7 @@
 import { FULL, MASKED } from "../../components/kit/shade.js";
 import {
   allowedOf,
+  cellSentence,
   headerOf,
   hiddenShares,
   maskedValues,
@@ -14,7 +15,7 @@ import {
   weightsOf,
 } from "./maps.js";
 import { metric, metricText } from "./metrics.js";
-import { amount, filled, fixed, grouped, percent } from "./numbers.js";
+import { filled, fixed, grouped, percent } from "./numbers.js";
 import { digest, pack } from "./pack.js";
 
 // kinds: names of those that are shown, all where none are named.
@@ -197,7 +198,9 @@ function describe(site, map, { layer, head, name, strongest, hidden }) {
   if (!strongest) return filled(sentences.masked, of);
   const isPlain = !map.reading.words && map.reading.special === "shown";
   const favourite = isPlain ? favouriteOf(site, map, layer, head) : "";
-  const cell = cellSentence(site, map, { layer, head, ...strongest });
+  const { row, column, value } = strongest;
+  const place = { row: map.rows[row], column: map.columns[column], layer, head, value };
+  const cell = cellSentence(site, map, place);
   const more = hidden.map((text) => ` ${text[0].toUpperCase()}${text.slice(1)}.`).join("");
   return filled(sentences.map, { ...of, favourite, strongest: cell }) + more;
 }
@@ -234,17 +237,4 @@ function favouriteOf({ sentences, numbers, kinds }, map, layer, head) {
 
 function sizeOf(share) {
   return Number.isNaN(share) ? -1 : share;
-}
-
-// The sentence of one cell, with the words of the text in quotation marks.
-function cellSentence(site, map, { layer, head, row, column, value }) {
-  const { words, numbers } = site;
-  const { sentence } = headerOf(site, map, "head_map");
-  return filled(sentence.seen, {
-    row: `“${words.bareLabel(map.rows[row])}”`,
-    column: `“${words.bareLabel(map.columns[column])}”`,
-    layer: map.numbers[layer],
-    head,
-    value: amount(numbers, value),
-  });
 }

@@ -1,6 +1,7 @@
 // One kind of attention as it is read, the weights as they are: AttentionMap of
 // transformer/analysis/reading.py, with what its pictures share in viz/components/kit/picture.py.
 
+import { amount, filled } from "./numbers.js";
 import { single } from "./words.js";
 
 const SIDES = {
@@ -161,6 +162,19 @@ export function headerOf({ words, kinds }, map, name) {
   const own = changes[`${reading.words ? "words" : "pieces"}, ${reading.special}`][name];
   const tokens = { rows: words.pieces(rows), columns: words.pieces(columns) };
   return { ...headers[name], ...own, ...tokens, sides: sidesOf(map), notes };
+}
+
+// The sentence of one cell, with the words of the text in quotation marks. row, column: tokens;
+// value: not a number where it is masked.
+export function cellSentence({ words, numbers, kinds }, map, { row, column, layer, head, value }) {
+  const { seen, masked } = kinds[map.kind].headers.head_map.sentence;
+  return filled(Number.isNaN(value) ? masked : seen, {
+    row: `“${words.bareLabel(row)}”`,
+    column: `“${words.bareLabel(column)}”`,
+    layer: map.numbers[layer],
+    head,
+    value: amount(numbers, value),
+  });
 }
 
 // "rows" and "columns" -> side -> for each position of that side its row or column; -1: none.

@@ -45,16 +45,6 @@ export class Words {
     return groups;
   }
 
-  // The words of a text by the same rule, without the spaces before them: `text_words`.
-  ofText(text) {
-    const signs = [...text];
-    const classes = signs.map((sign) => this.#classOf(sign)).join("");
-    const found = [...classes.matchAll(this.#rule)].map(({ index, 0: { length } }) => {
-      return signs.slice(index, index + length).join("").trim();
-    });
-    return found.filter(Boolean);
-  }
-
   // What a token is to the rule: special ones and numbers stand alone; what is missing is a word.
   #spelled({ id, piece, special, unknown }, added) {
     if (special || piece === String(id)) return this.alone;
@@ -119,6 +109,16 @@ export class Words {
     return wordPiece(tokens).replace(this.#spaces.around, "");
   }
 
+  // The words of a text by the same rule, without the spaces before them: no piece decides here.
+  ofText(text) {
+    const signs = [...text];
+    const classes = signs.map((sign) => this.#classOf(sign)).join("");
+    const words = [...classes.matchAll(this.#rule)].map(({ index, 0: { length } }) => {
+      return signs.slice(index, index + length).join("").trim();
+    });
+    return words.filter(Boolean);
+  }
+
   // Label and whether special, for each token.
   pieces(tokens) {
     return tokens.map((token) => [this.label(token), Number(Boolean(token.special))]);
@@ -169,11 +169,16 @@ export class Words {
 
   // The label where words are shown: a piece that begins none has a dot before it.
   wordLabel(token) {
+    return this.label(this.worded(token));
+  }
+
+  // The token whose label that is.
+  worded(token) {
     const text = this.bareLabel(token);
-    if (token.special || !token.piece) return this.label(token);
-    if (!this.#isSomething(token.piece)) return this.label({ ...token, piece: " " });
+    if (token.special || !token.piece) return token;
+    if (!this.#isSomething(token.piece)) return { ...token, piece: " " };
     const continues = this.label(token) === text && this.groups([BEFORE, token]).length === 1;
-    return this.label({ ...token, piece: continues ? `·${text}` : text });
+    return { ...token, piece: continues ? `·${text}` : text };
   }
 }
 
