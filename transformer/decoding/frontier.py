@@ -135,7 +135,10 @@ class Frontier:
                 if last and each.total <= min(last).total:
                     self.course.trail.drop(node, "beam", worst)
                 else:
-                    self.course.trail.drop(node, "bank" if self._phrases else "group")
+                    # Better than the last one that stays: its place was another's, or, as only
+                    # the best of a step may end, it ends too low.
+                    other: Why = "end" if likes is None else "group"
+                    self.course.trail.drop(node, "bank" if self._phrases else other)
         self._note_barred(closed, rows, ranked)
         gone_on = {each.parent for each in last}
         for at, branch in enumerate(self.open):

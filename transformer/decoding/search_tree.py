@@ -19,10 +19,11 @@ Why = Literal[
     "forced",
     "bank",
     "group",
+    "end",
     "rules",
 ]
 LEFT = frozenset(
-    ("beam", "barred", "forbidden", "greedy", "chance", "forced", "bank", "group", "rules")
+    ("beam", "barred", "forbidden", "greedy", "chance", "forced", "bank", "group", "end", "rules")
 )
 """Reasons for which a node was left at its own step, so that nothing stands after it."""
 REASONS: dict[Why, str] = {
@@ -37,6 +38,7 @@ REASONS: dict[Why, str] = {
     "forced": "another token was given",
     "bank": "its place was kept for texts with another number of forced tokens",
     "group": "another group of beams had just written it",
+    "end": "it ends the text, which only the best of a step may",
     "rules": "the rules that its folder has for writing make another token more probable",
 }
 BEATEN = " (the last of them {score})"

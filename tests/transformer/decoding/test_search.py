@@ -13,7 +13,7 @@ from torch.overrides import TorchFunctionMode
 from tests.conftest import SENTENCES, random_checkpoint, tiny
 from tests.presets import PRESETS
 from tests.representatives import cases
-from transformer import Checkpoint, InputError, decode, record
+from transformer import Checkpoint, InputError, decode, load_checkpoint, record
 from transformer.config import ModelConfig
 from transformer.decoding.beam import beam
 from transformer.decoding.constraints import Phrases, Placed
@@ -432,3 +432,12 @@ def test_the_same_token_is_one_node() -> None:
     assert trail.add(0, 5, -1.0) == first
     tree = trail.tree(lambda id: None, [first])  # type: ignore[arg-type, return-value]
     assert len(tree.nodes) == 2 and tree.nodes[1].dropped is None
+
+
+@pytest.mark.parametrize("text", ["I have never seen such a beautiful house.", "It rains."])
+def test_no_other_group_is_blamed_where_there_is_one_beam(text: str) -> None:
+    search = decode(load_checkpoint("en-de-small"), text, method="beam").search
+    reasons = [node.dropped.why for node in search.nodes if node.dropped]
+    assert "group" not in reasons and "beam" in reasons
+    ends = [node for node in search.nodes if node.dropped and node.dropped.why == "end"]
+    assert all(node.token is not None and node.token.special for node in ends)

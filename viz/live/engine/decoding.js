@@ -193,7 +193,7 @@ function noted({ trail, ...search }, open, rows, ranked, going, ended) {
     if (nodes.has(each) || isNoted(trail, open[each.parent].node, each.id)) return;
     const node = note(each, rank);
     if (each.total <= worst.total) drop(trail, node, "beam", by);
-    else drop(trail, node, "group"); // an end beyond the best of the step, as Python has it
+    else drop(trail, node, "end"); // only the best of a step may end
   });
   const goneOn = new Set(last.map(({ parent }) => parent));
   open.forEach(({ node }, i) => {
