@@ -61,7 +61,7 @@ ROOMS = {
     "viz/exhibits": (809, 4),
     "viz/figures": (2_381, 12),
     "viz/lessons": (3_042, 15),
-    "viz/live": (3_812, 30),
+    "viz/live": (3_899, 30),
     "viz/notebook": (980, 10),
     "viz/pages": (8_962, 37),
     "viz/painters": (2_504, 10),
