@@ -72,6 +72,8 @@ class Case(NamedTuple):
     words: bool = True
     special: str = "shown"
     changes: tuple[str, ...] = ()
+    place: tuple[str, int, int] | None = None
+    """Kind, layer and head; None: those that the checkpoint opens at."""
 
 
 @cache
@@ -162,7 +164,7 @@ class Cards:
 def _pictures(name: str, case: Case) -> dict[str, tuple[Any, dict[str, Any]]]:
     """Each picture, as Python has it and as the browser is asked for it."""
     checkpoint, (recording, _) = checkpoint_of(name), answered(name, case)
-    kind, layer, head = checkpoint.about.opens_at
+    kind, layer, head = case.place or checkpoint.about.opens_at
     reading = Reading(words=case.words, special=case.special)  # type: ignore[arg-type]
     of = {"reading": {"words": case.words, "special": case.special}}
     place, words = {"kind": kind, "layer": layer, "head": head}, {"asWords": case.words}
@@ -242,7 +244,7 @@ def _given(name: str, case: Case) -> dict[str, Any]:
             kind: [_cells(of.allowed(layer).numpy()) for layer in range(of.n_layers)]
             for kind, of in attentions.items()
         },
-        "call": _call(name, recording),
+        "call": _call(name, case),
         "evidence": _numbers(name, case) if case.words else None,
         "tree": {"nodes": [_node(node) for node in search.nodes], "leaves": search.leaves},
         "tokens": {token.id: _token(token) for token in _named(name, case)},
@@ -267,10 +269,10 @@ def _numbers(name: str, case: Case) -> dict[str, Any]:
     }
 
 
-def _call(name: str, recording: Recording) -> dict[str, Any]:
-    """The layer that a checkpoint opens at, from inside."""
-    kind, layer, _ = checkpoint_of(name).about.opens_at
-    call = recording.attentions[kind].calls[layer]
+def _call(name: str, case: Case) -> dict[str, Any]:
+    """The layer of its place, from inside."""
+    kind, layer, _ = case.place or checkpoint_of(name).about.opens_at
+    call = answered(name, case)[0].attentions[kind].calls[layer]
     parts = {"q": call.q, "k": call.k, "v": call.v, "output": call.output}
     vectors = {name: _base64(part.float().numpy()) for name, part in parts.items()}
     return {"scale": call.scale, **vectors}
@@ -368,6 +370,12 @@ class Comparison:
             cells[is_tie] = own_arrays[1][is_tie]
             self.found.n_ties += int(is_tie.sum())
             arrays = [arrays[0], cells, *arrays[2:]]
+        if arrays and arrays[0].dtype == np.uint16:  # the strongest keys of each row, in order
+            places = np.array(arrays[0])
+            is_tie = (places != own_arrays[0]) & (np.abs(arrays[1] - own_arrays[1]) <= NEAR)
+            places[is_tie] = own_arrays[0][is_tie]
+            self.found.n_ties += int(is_tie.sum())
+            arrays = [places, *arrays[1:]]
         a, b = own.get("strongest"), other.get("strongest")
         if a and b and a != b and abs(a["value"] - b["value"]) <= NEAR:
             other = other | {"strongest": a, "says": own["says"]}

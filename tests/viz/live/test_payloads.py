@@ -95,6 +95,15 @@ def test_so_they_do_of_fifty_sentences(name: str, words: bool, fifth: int) -> No
     check_by_engine(name, every[fifth :: len(FIFTHS)])
 
 
+@pytest.mark.thorough
+@pytest.mark.parametrize("kind", ["encoder_self", "decoder_self"])
+def test_so_they_do_of_a_text_of_which_the_strongest_lines_are_sent(kind: str) -> None:
+    every = [Case(" ".join(SENTENCES[:16]), words=False, place=(kind, 1, 2))]
+    found = differences("en-de", every, by_engine=False)
+    assert not found.lines, "\n".join(found.lines)
+    check_by_engine("en-de", every)
+
+
 def check_by_engine(name: str, every: list[Case]) -> None:
     found = differences(name, every, by_engine=True)
     print(f"{name}: {found.n_ties} ties among {found.n_compared} values of {len(every)} cases")
