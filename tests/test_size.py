@@ -38,7 +38,7 @@ ROOMS = {
     "transformer/causes": (3_553, 12),
     "transformer/commands": (1_764, 10),
     "transformer/corpus": (4_313, 19),
-    "transformer/decoding": (3_120, 16),
+    "transformer/decoding": (3_125, 16),
     "transformer/editing": (1_047, 6),
     "transformer/edits": (819, 6),
     "transformer/engines": (716, 4),

@@ -180,9 +180,9 @@ function rooted(value, largest) {
 
 // Six digits that count, as Python's format has them.
 function general(value) {
-  const short = Number(value.toPrecision(6));
-  if (short === 0) return Object.is(value, -0) ? "-0" : "0";
-  const size = Math.floor(Math.log10(Math.abs(short)));
+  if (value === 0) return Object.is(value, -0) ? "-0" : "0";
+  const size = Math.floor(Math.log10(Math.abs(value)));
+  const short = rounded(value, Math.min(100, Math.max(0, 5 - size)));
   if (size >= -4 && size < 6) return String(short);
   return short.toExponential().replace(/([+-])(\d)$/, "$10$2");
 }
