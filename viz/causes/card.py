@@ -5,6 +5,7 @@ from dataclasses import replace
 from functools import partial
 
 from transformer.analysis.lost import how_known, lost_sentence
+from transformer.analysis.reading import Reading
 from transformer.analysis.tables import words_of_sides
 from transformer.causes import Evidence
 from transformer.causes.verdict import LEAST
@@ -279,6 +280,12 @@ def _worth_why_word(pane: Pane, word: int, is_main: bool, evidence: Evidence) ->
 
 
 def _card(pane: Pane, word: int, evidence: Evidence) -> Tables:
-    recording, hides = pane.recording, pane.reading.special != "shown"
-    special = [it.number for it in recording.source_words if all(t.special for t in it.tokens)]
-    return worth_tables(evidence, word, *words_of_sides(recording), special if hides else ())
+    unseen = words_left_out(pane.recording, pane.reading)
+    return worth_tables(evidence, word, *words_of_sides(pane.recording), unseen)
+
+
+def words_left_out(recording: Recording, reading: Reading) -> list[int]:
+    """The numbers of words of the text that a picture read so leaves out."""
+    if reading.special == "shown":
+        return []
+    return [it.number for it in recording.source_words if all(t.special for t in it.tokens)]

@@ -319,31 +319,46 @@ def verdict_words(evidence: Evidence, word: int) -> Words:
     return Words([Line([sentence])], foot + remark)
 
 
+PLAIN: Mapping[str, str] = {
+    "nothing": "“{own}” needs no single word: without any one of them it is about as likely.",
+    "needs": "“{own}” needs “{needed}”{before}: without that it is {times} times less likely.",
+    "before": ", written before it",
+    "too": " It looks there, too.",
+    "hidden": " It looks at a special token, which the picture hides.",
+    "looks": " It looks at “{seen}”.",
+    "hides": " The picture hides “{seen}”.",
+    "many": "over a million",
+}
+"""The verdict in the words of somebody who has never seen one, and what the picture hides of it."""
+MANY = 10**6
+
+
 def plain_verdict(evidence: Evidence, word: int, unseen: Container[int] = ()) -> str:
-    """The same in the words of somebody who has never seen one.
+    """Say it in the words of PLAIN.
 
     unseen: the numbers of words of the text that the picture leaves out.
     """
-    verdict, own = evidence.verdicts[word], f"“{evidence.target_words[word]}”"
+    verdict, own = evidence.verdicts[word], evidence.target_words[word]
     if verdict.needs is None:
-        return f"{own} needs no single word: without any one of them it is about as likely."
+        return PLAIN["nothing"].format(own=own)
     is_held = verdict.kind == "held by the prefix"
     needed = (evidence.target_words if is_held else evidence.source_words)[verdict.needs]
-    says = f"{own} needs “{needed}”{', written before it' if is_held else ''}: "
-    says += f"without that it is {_times(verdict.nats)} times less likely."
+    before = PLAIN["before"] if is_held else ""
+    times = _times(verdict.nats)
+    says = PLAIN["needs"].format(own=own, needed=needed, before=before, times=times)
     if verdict.looks_at in (verdict.needs, *verdict.also) and not is_held:
-        return f"{says} It looks there, too."
+        return says + PLAIN["too"]
     if verdict.looks_at is None:
         return says
     if verdict.looks_at in unseen:
-        return f"{says} It looks at a special token, which the picture hides."
-    return f"{says} It looks at “{evidence.source_words[verdict.looks_at]}”."
+        return says + PLAIN["hidden"]
+    return says + PLAIN["looks"].format(seen=evidence.source_words[verdict.looks_at])
 
 
 def _times(nats: float) -> str:
     times = exp(round(nats, 2))  # as viz/components/kit/worth.js says it beside the picture
-    if times >= 10**6:
-        return "over a million"
+    if times >= MANY:
+        return PLAIN["many"]
     return number(times, 1) if times < 10 else f"{float(f'{times:.3g}'):,.0f}"
 
 
@@ -384,7 +399,7 @@ def worth_tables(
     (title,), remark = (line.plain for line in heading.lines), Line(heading.foot).plain
     plain = visible(plain_verdict(evidence, word, unseen))
     if verdict.looks_at is not None and verdict.looks_at in unseen:
-        title += f" The picture hides “{words[verdict.looks_at]}”."
+        title += PLAIN["hides"].format(seen=words[verdict.looks_at])
     before = list(map(visible, evidence.target_words[:word]))
     rows = [row[word] for row in (evidence.hidden, evidence.cut) if row is not None]
     held = None if evidence.prefix is None or not word else evidence.prefix[word, :word]

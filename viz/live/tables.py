@@ -32,7 +32,7 @@ from transformer.refusal import HIDDEN, JOINED, NAMED
 from transformer.token import Token
 from transformer.words import ALONE, LETTER, PATTERN, SPACES, class_of
 from viz import map_words
-from viz.causes.tables import CARD, LEAST, PARTED
+from viz.causes.tables import CARD, LEAST, MANY, PARTED, PLAIN
 from viz.components.cell_steps import cell_steps
 from viz.components.cell_steps.cell_steps import CellSteps
 from viz.components.change_offer import change_offer
@@ -115,6 +115,7 @@ def tables(checkpoint: Checkpoint) -> dict[str, Any]:
         "trace": TRACE,
         "lost": _lost(checkpoint),
         "card": CARD,
+        "plain": PLAIN | {"most": MANY},
         "sentences": {
             "name": map_words.NAME,
             "map": map_words.SENTENCE,

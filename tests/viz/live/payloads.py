@@ -27,7 +27,7 @@ from transformer.decoding.search_tree import Node
 from transformer.editing.editor import within
 from transformer.edits import edits_of
 from transformer.token import Token
-from viz.causes.card import signs_of
+from viz.causes.card import signs_of, words_left_out
 from viz.causes.tables import worth_tables
 from viz.components.cell_steps.cell_steps import CellSteps
 from viz.components.decode_player.decode_player import DecodePlayer
@@ -154,8 +154,9 @@ class Cards:
         rows = sides(known_map(recording, self.kind, self.reading))["rows"].get("target", [])
         word_of = recording.target_words.at
         opens = {row: word_of(rows.index(row)).number for row in rows if row >= 0}
+        sides_of, unseen = words_of_sides(recording), words_left_out(recording, self.reading)
         cards = [
-            elements(table_html(worth_tables(evidence, word, *words_of_sides(recording)), LIGHT))
+            elements(table_html(worth_tables(evidence, word, *sides_of, unseen), LIGHT))
             for word in range(len(evidence.target_words))
         ]
         return all_cards(OF, LIGHT, rows, opens, cards, signs_of(recording, evidence))

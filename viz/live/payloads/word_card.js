@@ -2,7 +2,7 @@
 // and viz/causes/tables.py make them, painted as viz/painters/table_html.py does.
 
 import { openMap, sidesOf } from "./maps.js";
-import { filled, fixed, number, percent, rounded } from "./numbers.js";
+import { filled, fixed, grouped, number, percent, rounded } from "./numbers.js";
 import { pack } from "./pack.js";
 import { verdictOf } from "./verdict.js";
 import { wordPiece } from "./words.js";
@@ -11,11 +11,13 @@ import { wordPiece } from "./words.js";
 // kind, reading: of the picture whose rows are pinned.
 export function wordCards(site, answer, evidence, { of, theme, kind, reading }) {
   const texts = textsOf(site, answer, evidence);
+  const isSpecial = (group) => group.every((i) => answer.source[i].special);
+  const left = reading.special === "shown" ? [] : texts.sourceGroups.map(isSpecial);
   const rows = sidesOf(openMap(site, answer, kind, reading)).rows.target;
   const opens = {};
   const wordOf = texts.targetGroups.flatMap((group, word) => group.map(() => word));
   for (const row of rows) if (row >= 0) opens[row] = wordOf[rows.indexOf(row)];
-  const cards = texts.target.map((_, word) => cardOf(site, evidence, texts, word, theme));
+  const cards = texts.target.map((_, word) => cardOf(site, evidence, { ...texts, isLeftOut: left }, word, theme));
   const { style } = site.themes[theme].card;
   return pack({ of, theme, rows, opens, style, cards, signs: signsOf(site, evidence, texts) });
 }
@@ -80,7 +82,7 @@ function howKnown(trace, lost) {
 function cardOf(site, evidence, texts, word, theme) {
   const { words, card, trace } = site;
   const { hidden, cut, prefix, weights, logProbs, withoutSource, lost } = evidence;
-  const { source, target, foils, verdicts } = texts;
+  const { source, target, foils, verdicts, isLeftOut } = texts;
   const { kind, text, looksAt, needs, also } = verdicts[word];
   const visible = (all) => all.map((each) => words.visible(each));
   const own = words.visible(target[word]);
@@ -108,7 +110,9 @@ function cardOf(site, evidence, texts, word, theme) {
     const name = filled(card["name of prefix"], { own });
     lines.push(tableOf(name, card.prefix, before, replaced, card.foot, site));
   }
+  const hides = isLeftOut[looksAt] ? filled(site.plain.hides, { seen: read[looksAt] }) : "";
   const title = filled(card.verdict, { kind: kind[0].toUpperCase() + kind.slice(1), text });
+  const plain = plainOf(site, verdicts[word], target, source, word, isLeftOut);
   const remark = [
     card.log_prob,
     number(logProbs[word]),
@@ -121,12 +125,32 @@ function cardOf(site, evidence, texts, word, theme) {
     ...(kind === agrees ? [card["not right"]] : []),
   ];
   const body = [
-    ["p", { class: "title" }, words.visible(title)],
+    ["p", { class: "title" }, words.visible(title) + hides],
+    ["p", { class: "plain" }, words.visible(plain)],
     ["p", { class: "remark" }, remark.join(" ")],
     legendOf(site, own, most, theme),
     ...lines.map((line) => ["div", { class: "line" }, line]),
   ];
   return [["div", { class: "tables" }, ...body]];
+}
+
+// The verdict for somebody who has never seen one: `plain_verdict` of viz/causes/tables.py.
+function plainOf({ plain, verdict }, { kind, looksAt, needs, nats, also }, target, source, word, isLeftOut) {
+  const own = target[word];
+  if (needs === null) return filled(plain.nothing, { own });
+  const isHeld = kind === verdict.kinds[3];
+  const needed = (isHeld ? target : source)[needs];
+  const before = isHeld ? plain.before : "";
+  const says = filled(plain.needs, { own, needed, before, times: timesOf(plain, nats) });
+  if ([needs, ...also].includes(looksAt) && !isHeld) return says + plain.too;
+  if (looksAt === null) return says;
+  return says + (isLeftOut[looksAt] ? plain.hidden : filled(plain.looks, { seen: source[looksAt] }));
+}
+
+function timesOf(plain, nats) {
+  const times = Math.exp(rounded(nats, 2));
+  if (times >= plain.most) return plain.many;
+  return times < 10 ? number(times, 1) : grouped(rounded(Number(times.toPrecision(3)), 0));
 }
 
 function legendOf({ card, themes }, own, most, theme) {
