@@ -349,7 +349,7 @@ def test_a_page_of_its_own_shows_what_was_asked() -> None:
     assert (int(unsure.get("step", 0)), int(smoothed.get("position", 0))) == tuple(order[:2])
     assert "pins" not in unsure and "pins" not in smoothed
     assert [each.get("metric") for each in opened_by("heads-emerge", **of)][1] == "alignment"
-    (_, path) = opened_by("why-attention", **of)
+    (*_, path) = opened_by("why-attention", **of)
     assert (path["n"], path["d"]) == ("7", "64")
 
 
