@@ -87,11 +87,11 @@ def test_sentence_and_picture_are_on_the_first_screen(
     ("path", "picture", "most"),
     [
         ("", f"{LARGE} .box", 530),
-        ("compare", f"{LARGE} .box", 660),
+        ("compare", f"{LARGE} .box", 680),  # both texts come first
         ("positions", ".js-plotly-plot", 632),
         ("masks", ".js-plotly-plot", 572),
         ("heads", ".js-plotly-plot", 462),
-        ("training", ".snapshot-player .play", 590),
+        ("training", ".snapshot-player .play", 600),
         ("sweep?sweep_asked=yes&sweep_kind=cross", ".data", 650),
     ],
 )

@@ -60,10 +60,18 @@ def test_the_menu_presents_too_and_switches_the_key_off(page: Page, address: str
     painted(page)
     page.keyboard.press("Escape")
     expect(page.get_by_role("link", name=PRESENT)).to_be_hidden()
-    page.keyboard.press("f")
-    save.click()  # whatever the key did would have come first
-    painted(page)
-    assert not is_presented(page)
+
+    def presents() -> bool:
+        page.keyboard.press("f")
+        save.click()  # whatever the key did would have come first
+        painted(page)
+        presented = is_presented(page)
+        if presented:  # the browser had not heard yet
+            page.keyboard.press("Escape")
+            painted(page)
+        return presented
+
+    becomes(presents, False)
     page.get_by_role("link", name=PRESENT).click()
     expect(page.get_by_test_id("stHeader")).to_be_hidden()
     painted(page)
