@@ -4,6 +4,7 @@ Both translate the same sentences by beam search, in turn; each is new to both. 
 key of the last letter to two frames after the grid of all heads has changed.
 """
 
+import os
 import statistics
 import tempfile
 from pathlib import Path
@@ -46,12 +47,12 @@ def run(is_quick: bool, places: Places) -> list[Row]:
     ):
         site = build([checkpoint], Path(folder), page_words())
         sent = sum(size for name, size in site.files.items() if not name.endswith(".md"))
+        app.goto(places.address("", checkpoint=NAME))
+        painted(app)
         others = set(_renderers())
         with places.new_page() as page:
             page.goto(f"{host}?checkpoint={NAME}")
             page.wait_for_selector(f'#model[data-open="{NAME}"]')
-            app.goto(places.address("", checkpoint=NAME))
-            painted(app)
             for each in (page, app):
                 each.evaluate(CLOCK)
             times: dict[Page, list[float]] = {page: [], app: []}
@@ -115,19 +116,29 @@ def _beam(page: Page, checkpoint: Any, text: str) -> float:
     return own / (1000 * (perf_counter() - start))
 
 
-def _renderers() -> dict[str, float]:
-    """Process that draws pages -> its MB, with its part of what it shares (PSS)."""
+def _renderers() -> dict[int, float]:
+    """Process of ours that draws pages -> its MB, with its part of what it shares (PSS)."""
     processes = {}
     for folder in Path("/proc").glob("[0-9]*"):
         try:
             if b"--type=renderer" not in (folder / "cmdline").read_bytes():
                 continue
+            if not _is_ours(int(folder.name)):
+                continue
             lines = (folder / "smaps_rollup").read_text().splitlines()
         except OSError:  # it has ended
             continue
         pss = (int(line.split()[1]) for line in lines if line.startswith("Pss:"))
-        processes[folder.name] = next(pss, 0) / 1000
+        processes[int(folder.name)] = next(pss, 0) / 1000
     return processes
+
+
+def _is_ours(process: int) -> bool:
+    """Tell whether this process began it, or one that it began."""
+    while process > 1 and process != os.getpid():
+        status = Path(f"/proc/{process}/stat").read_text()
+        process = int(status.rpartition(")")[2].split()[1])
+    return process == os.getpid()
 
 
 BENCH = BrowserBench("live", run)

@@ -12,7 +12,7 @@ import { openModel, record, start } from "./model.js";
 import { decodeText, encode, openTokenizer, tokenOf } from "./tokenizer.js";
 
 const MOST_CHARACTERS = 20_000; // of a text; longer ones are refused before they are split
-const CACHE = 48e6; // bytes of the last answers
+const CACHE = 24e6; // bytes of the last answers
 
 // config: config.json. files: { model, tokenizer, kernel }: model.safetensors and tokenizer.model
 // as array buffers; kernel: the compiled kernel.wasm (WebAssembly.Module), or null where the

@@ -68,6 +68,7 @@ async function openModel(models, { name, files, base, config, tables }, self) {
   const given = { model: model.buffer, tokenizer: tokenizer.buffer, kernel: compiled(kernel) };
   const groups = (tokens) => site.words.groups(tokens);
   const open = openCheckpoint({ config, files: given, groups });
+  model.buffer.transfer?.(0); // it has been read: its memory is free at once
   models.open = { ...open, site, known: new WeakMap() }; // known: answer -> its evidence
   return { what: "opened", name };
 }
