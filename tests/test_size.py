@@ -56,12 +56,12 @@ ROOMS = {
     "transformer/watch": (6_106, 23),
     "viz": (2_969, 18),
     "viz/causes": (2_264, 10),
-    "viz/commands": (349, 3),
+    "viz/commands": (360, 3),
     "viz/components": (16_950, 183),
     "viz/exhibits": (812, 4),
     "viz/figures": (2_381, 12),
     "viz/lessons": (3_032, 15),
-    "viz/live": (5_562, 42),
+    "viz/live": (5_647, 43),
     "viz/notebook": (980, 10),
     "viz/pages": (9_000, 37),
     "viz/painters": (2_513, 10),
@@ -71,7 +71,7 @@ ROOMS = {
     "viz/state": (2_723, 14),
     "viz/stories": (737, 4),
     "viz/talks": (1_860, 8),
-    "viz/ui": (4_774, 20),
+    "viz/ui": (4_778, 20),
     "viz/views": (1_492, 7),
 }
 """Lines and files of each room, of Python and JavaScript: the brake. Lines are a cost, and a house

@@ -273,3 +273,57 @@ def test_odd_texts_are_answered_or_said_and_never_fail(
             assert isinstance(said, str) and said
         else:
             assert said == expected, repr(text)
+
+
+def test_on_a_phone_the_small_model_answers_whatever_is_touched(
+    browser: Browser, checkpoint: Checkpoint, tmp_path: Path
+) -> None:
+    large = load_checkpoint("en-de-1")
+    build([large, checkpoint], tmp_path, page_words())
+    first = large.about.examples[0]
+    context = browser.new_context(viewport={"width": 390, "height": 844})
+    with hosted(tmp_path) as address:
+        page = opened(context, address)
+        answers(page)
+        assert page.evaluate("headscope.ready") == NAME
+        shows(page, written(large, first))  # the recorded one
+        page.get_by_role("button", name="Decode", exact=True).click()
+        shows(page, written(checkpoint, first))
+        expect(page.locator(".decode-player[data-nonce]")).to_be_visible()
+    context.close()
+
+
+def test_an_edit_that_the_page_lacks_is_said_and_the_others_are_made(
+    visitor: BrowserContext, host: str, checkpoint: Checkpoint
+) -> None:
+    edits = "head-off:cross.1.0/head-scale:cross.1.1=0.5/head-off:cross.9.9"
+    page = opened(visitor, f"{host}?text={OWN}&edits={edits}")
+    answers(page)
+    shows(page, written(checkpoint, OWN, edits=["head-off:cross.1.0"]))
+    expect(page.locator("#elsewhere")).to_contain_text("head-scale:cross.1.1=0.5")
+    expect(page.locator("#elsewhere")).to_contain_text("head-off:cross.9.9")
+    expect(page.locator("#edits button")).to_have_count(1)
+
+
+def test_a_guess_is_called_one_and_an_empty_field_says_what_is_shown(
+    visitor: BrowserContext, host: str
+) -> None:
+    page = opened(visitor, host)
+    answers(page)
+    field(page).fill("qwx zzkp blorf " * 4)
+    expect(page.locator("#notes")).to_contain_text("%", timeout=SLOW)
+    field(page).fill("")
+    expect(page.locator("#model")).to_have_attribute("data-fault", "")
+    field(page).fill(OWN)
+    expect(page.locator("#model")).not_to_have_attribute("data-fault", "")
+
+
+def test_what_is_typed_before_the_page_is_ready_is_answered(
+    visitor: BrowserContext, host: str, checkpoint: Checkpoint
+) -> None:
+    early = "document.addEventListener('readystatechange', () => {"
+    early += f" if (document.readyState === 'interactive') text.value = {OWN!r}; }})"
+    visitor.add_init_script(early)
+    page = opened(visitor, host)
+    shows(page, written(checkpoint, OWN))
+    expect(field(page)).to_have_value(OWN)

@@ -44,6 +44,14 @@ WORDS = {
     "click": "A click",
     "picture": "Picture",
     "take_back": "Take it back",
+    "loading": "The page is loading.",
+    "recorded": (
+        "What is shown is what {chosen} wrote when this page was made. {model} answers what you "
+        "type or change."
+    ),
+    "waits": "What you typed is answered once {coming} is here: {have} of {of} MB.",
+    "empty": "Type a sentence: what is shown is the last answer.",
+    "behind": "{model} goes on answering. {fault}.",
     "coming": "{model} comes: {have} of {of} MB. Until then there are recorded examples.",
     "until": "{model} answers until {chosen} is here: {have} of {of} MB.",
     "other": "{model} answers: the smaller model.",
@@ -100,7 +108,9 @@ def page_words() -> dict[str, Any]:
     from viz.ui.changed_output import SAME_WORDS, WITH, WITHOUT
     from viz.ui.controls import SPECIAL, TOKENS
     from viz.ui.experiment import HELP, TOOLS, UNCHANGED
+    from viz.ui.notes import GUESS, LONG, SHARE, SHORT
     from viz.ui.picture import TITLES
+    from viz.ui.token_row import ENDLESS
 
     controls = {
         "explore": EXPLORE.title,
@@ -116,6 +126,7 @@ def page_words() -> dict[str, Any]:
         "help": HELP,
         "tokens": list(TOKENS.items()),
         "special": [[name, f"special {SPECIAL[name]}"] for name in READ_SPECIAL],
+        "notes": {"guess": GUESS, "short": SHORT, "endless": ENDLESS, "long": [LONG, SHARE]},
         "pictures": [[name, text] for name, text in TITLES.items() if name != "why"],
     }
     return WORDS | controls | tables

@@ -17,9 +17,11 @@ from typing import Any
 
 from transformer import Checkpoint, Decoding, Recording, decode, record
 from transformer.analysis.reading import Reading
+from transformer.corpus.usual_certainty import usual_certainty
 from transformer.decoding import decoding_methods, default_method
 from transformer.edits import Edit, edit_kinds
 from transformer.files.foreign_text import write_whole
+from transformer.fingerprint import is_marked
 from transformer.refusal import Refusal
 from viz.choice import PICTURE
 from viz.components.head_grid.head_grid import HeadGrid
@@ -144,14 +146,18 @@ def _model(
             parts[what] = _parts(name, file, content, files)
     first = about.examples[0]
     recording = record(checkpoint, first, decode(checkpoint, first, METHODS[0]).target)
-    usual = default_method(checkpoint.family.reads)
-    methods = sorted(METHODS, key=lambda each: each != usual)
+    first_method = default_method(checkpoint.family.reads)
+    methods = sorted(METHODS, key=lambda each: each != first_method)
+    usual = usual_certainty(checkpoint.path)
+    if usual is not None and not is_marked(checkpoint.path, usual.fingerprint):
+        usual = None  # it was trained anew
     return {
         "name": name,
         "label": f"{name} · {about.title}",
         "bytes": n_bytes,
         "files": parts,
         "config": json.loads((Path(checkpoint.path) / "config.json").read_text("utf-8")),
+        "usual": None if usual is None else {"n": usual.n_sentences, "least": dict(usual.least)},
         "tables": tables(checkpoint),
         "examples": list(about.examples),
         "opens_at": list(about.opens_at or ("cross", 0, 0)),

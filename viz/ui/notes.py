@@ -24,6 +24,14 @@ from viz.state.state import note, session
 
 # The notes on an answer: where it was computed, what it could not read, and what it leaves out.
 
+GUESS = (
+    "A guess: the model gave its tokens a probability of {share} on average, and of {usually} or "
+    "more in each of {n} held-out sentences (geometric means)."
+)
+SHORT = (
+    "{written} tokens were written for {read} that were read: a translation would leave out much. "
+    "Enter one or two sentences at a time."
+)
 LONG, SHARE = 40, 0.6
 """Tokens of a source that is long, and the share of them that a translation has at least. Our
 translators, which learned from single sentences, write 59 tokens for ten sentences of 125 and for
@@ -91,10 +99,7 @@ def say_unsure(answer: Answer, prefix: str = "") -> None:
         return
     of, least = mean_log_prob(decoding) or 0.0, usual.least[request.method]
     share, usually = (f"{number(100 * math.exp(it), 0)} %" for it in (of, least))
-    note(
-        f"{prefix}A guess: the model gave its tokens a probability of {share} on average, and of "
-        f"{usually} or more in each of {usual.n_sentences} held-out sentences (geometric means)."
-    )
+    note(prefix + GUESS.format(share=share, usually=usually, n=usual.n_sentences))
 
 
 def say_length(answer: Answer, prefix: str = "") -> None:
@@ -104,10 +109,7 @@ def say_length(answer: Answer, prefix: str = "") -> None:
     written, read = len(answer.decoding.target), len(answer.decoding.source)
     by_itself = not decoding_methods()[answer.request.method].needs_target
     if by_itself and answer.decoding.is_ended and read >= LONG and written < SHARE * read:
-        note(
-            f"{prefix}{written} tokens were written for {read} that were read: a translation "
-            "would leave out much. Enter one or two sentences at a time."
-        )
+        note(prefix + SHORT.format(written=written, read=read))
 
 
 # The notes of a checkpoint: what its folder adds to the model, and what takes no part in it.

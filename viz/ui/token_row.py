@@ -29,6 +29,8 @@ from viz.ui.header import WIDTHS
 
 # The check of a recording: a badge that opens its numbers, and a list of what it lacks.
 
+ENDLESS = "stopped at {tokens}, without an end"
+
 
 def badge(answer: Answer) -> None:
     """The badge; above the pictures, in red, what is wrong with the recording."""
@@ -238,4 +240,4 @@ def _end(answer: Answer) -> list[str]:
         return []
     if answer.request.branch:  # it goes as far as somebody pinned it
         return []
-    return [f"stopped at {counted(len(decoding.target), 'token', 'tokens')}, without an end"]
+    return [ENDLESS.format(tokens=counted(len(decoding.target), "token", "tokens"))]

@@ -119,6 +119,7 @@ export function createAnswers(worker, recorded, changed, failed) {
       if (payloads[name]) own.shown.set(name, { of: JSON.stringify(of), ...payloads[name] });
     }
     settle(output, facts);
+    failed("");
     goOn();
     const noted = () => {
       const painted = (performance.now() - begun).toFixed(1);
@@ -133,8 +134,8 @@ export function createAnswers(worker, recorded, changed, failed) {
     for (const [name, of] of own.busy?.missing ?? []) {
       own.shown.set(name, { ...own.shown.get(name), of: JSON.stringify(of) });
     }
-    goOn();
     failed(sentence);
+    goOn();
   }
 
   function goOn() {

@@ -1,5 +1,7 @@
 // What is chosen, with what the model or the page says where nothing is; and which pictures show it.
 
+import { joined, listed } from "./address.js";
+
 export const LARGE = { arrows: "head_view", map: "head_map", inside: "cell_steps" };
 const PAGES = {
   explore: ["token_rows", "head_grid"],
@@ -26,7 +28,7 @@ export function readChosen(screen, screens, models, opening) {
       ? value("decoding")
       : model.methods[0][0],
     prefix: numbers(value("prefix"), "."),
-    edits: value("edits"),
+    edits: joined(listed(value("edits")).filter((each) => isDone(each, model))),
     kind: model.kinds[kind] ? kind : "cross",
     layer: place("layer", nLayers, usual[1]),
     head: place("head", nHeads, usual[2]),
@@ -63,6 +65,16 @@ export function pictures(it, components) {
   };
   const list = it.page === "explore" ? [...PAGES.explore, LARGE[it.picture]] : PAGES.decode;
   return list.filter((name) => name in components).map((name) => [name, of[name]]);
+}
+
+// Whether the engine makes an edit: it names a head that there is, or a word.
+function isDone(edit, { kinds }) {
+  const [, name, place] = /^([\w-]+):(.*)$/s.exec(edit) ?? [];
+  const [kind, ...at] = place?.split(".") ?? [];
+  if (name === "hide") return kind === "source" && at.length === 1;
+  if (name !== "head-off" && name !== "cut") return false;
+  const isThere = at[0] < kinds[kind]?.n_layers && at[1] < kinds[kind].n_heads;
+  return isThere && at.length === (name === "cut" ? 4 : 2);
 }
 
 const numbers = (text, separator) =>

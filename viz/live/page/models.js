@@ -10,6 +10,9 @@ export function createModels(models, worker, base, node, words, changed) {
   const by = new Map(models.map((model) => [model.name, model]));
   const smallest = models.reduce((a, b) => (b.bytes < a.bytes ? b : a)).name;
   const own = { open: null, coming: null, next: null, chosen: null, have: 0, fault: "", asked: "" };
+  Object.assign(own, { refused: "", shows: "" });
+  let settle;
+  const ready = new Promise((go) => (settle = go));
   const waiting = []; // [name, what is called once it is open]
 
   function open(name) {
@@ -45,21 +48,28 @@ export function createModels(models, worker, base, node, words, changed) {
     const { next } = own;
     own.next = null;
     if (next && next !== name) open(next);
+    else settle(name); // no other one comes by itself
     for (const [of, go] of waiting) if (of === name) go();
     changed();
   }
 
-  // A text could not be answered: the sentence stands until another one is.
+  // A text could not be answered: the sentence stands until another one is, which says "".
   function refuse(sentence) {
     own.refused = sentence;
     say();
-    own.refused = "";
+  }
+
+  // what: "recorded" where an example is shown as Python had it, "waits" where nothing can answer yet.
+  function show(what) {
+    own.shows = what;
+    say();
   }
 
   function say() {
     const { open: now, coming, chosen, fault, have, refused } = own;
     const wanted = by.get(coming ?? chosen);
-    const values = { model: now ?? coming ?? chosen, chosen, fault, have: mb(have), of: mb(wanted.bytes) };
+    const values = { model: now ?? coming ?? chosen, chosen, coming, fault };
+    Object.assign(values, { have: mb(have), of: mb(wanted.bytes) });
     text.textContent = refused || filled(statement(), values);
     node.toggleAttribute("data-fault", Boolean(fault || refused));
     node.dataset.open = now ?? "";
@@ -71,8 +81,10 @@ export function createModels(models, worker, base, node, words, changed) {
   }
 
   function statement() {
-    const { open: now, coming, chosen, fault } = own;
-    if (fault) return words.failed;
+    const { open: now, coming, chosen, fault, shows } = own;
+    if (fault) return now ? words.behind : words.failed;
+    if (shows === "waits" && coming) return words.waits;
+    if (shows === "recorded" && now && !coming) return words.recorded;
     if (coming) return now ? words.until : words.coming;
     return now === chosen ? words.answers : words.other;
   }
@@ -84,7 +96,7 @@ export function createModels(models, worker, base, node, words, changed) {
     return new Promise((go) => waiting.push([name, () => go(name)]));
   }
 
-  return { choose, hears, hear, refuse, whenOpen, openOne: () => own.open };
+  return { choose, hears, hear, refuse, show, whenOpen, ready, openOne: () => own.open };
 }
 
 function isSparing() {

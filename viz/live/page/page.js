@@ -4,10 +4,11 @@
 import { unpack } from "../../components/kit/unpack.js";
 import { createActs } from "./acts.js";
 import { createAnswers } from "./answers.js";
-import { createScreen, readAddress, writeAddress } from "./address.js";
+import { createScreen, listed, readAddress, writeAddress } from "./address.js";
 import { pictures, readChosen } from "./chosen.js";
 import { createControls } from "./controls.js";
 import { createModels } from "./models.js";
+import { notesOf } from "./notes.js";
 import { mountAll } from "./pictures.js";
 import { pinnedTokens } from "./pins.js";
 import { digest, pack } from "../payloads/pack.js";
@@ -61,8 +62,13 @@ export default function live(draws, code, content) {
     own.isOther = false;
     loads.choose(it.model.name);
     const now = loads.openOne();
-    const found = now === it.model.name ? null : answers.recordedOf(it);
+    // An example that nobody has touched is the better model's, until that one answers.
+    const isTouched = Object.keys(own.screen).some((name) => !["text", "checkpoint"].includes(name));
+    const isTheirs = now === it.model.name || isTouched;
+    const found = isTheirs ? null : answers.recordedOf(it);
+    loads.show(found ? "recorded" : now ? "" : "waits");
     if (found) answers.showRecorded(found);
+    else if (!it.text.trim()) loads.refuse(words.empty);
     else if (now) answers.ask(it, [...pictures(it, components), ...cards(it, now)], now);
     paint(it);
   }
@@ -107,7 +113,16 @@ export default function live(draws, code, content) {
     clearTimeout(own.later);
     own.later = setTimeout(() => list.slice(FIRST).forEach(draw));
     offer(it);
+    noteOn(it);
     strip.draw({ ...state, outcome: answers.outcome(it, loads.openOne()) });
+  }
+
+  // What the app says of an answer that is a guess, too short, or without an end.
+  function noteOn({ model, method, edits, prefix }) {
+    const says = facts() && !edits && !prefix.length ? notesOf(facts(), model.usual, method, words.notes) : [];
+    const node = document.getElementById("notes");
+    node.hidden = !says.length;
+    node.textContent = says.join(" ");
   }
 
   // The button that changes what is written: of a text that nothing changes yet.
@@ -122,13 +137,19 @@ export default function live(draws, code, content) {
   // What an address says that this page does not do: "name=value" of each.
   function unknown() {
     const others = Object.entries(own.unknown);
-    const { page: named } = own.screen;
-    if (named && named !== chosen().page) others.unshift(["page", named]);
+    const it = chosen();
+    const { page: named, checkpoint, edits } = own.screen;
+    if (named && named !== it.page) others.unshift(["page", named]);
+    if (checkpoint && checkpoint !== it.model.name) others.unshift(["checkpoint", checkpoint]);
+    const done = listed(it.edits);
+    for (const each of listed(edits)) if (!done.includes(each)) others.push(["edits", each]);
     return others.map((each) => each.join("="));
   }
 
   function open() {
-    Object.assign(own, screens.parse(readAddress()), { opened: own.opened + 1, isOther: true });
+    const typed = own.opened ? "" : document.getElementById("text").value; // before this script came
+    Object.assign(own, screens.parse(readAddress()), { opened: own.opened + 1, isOther: !typed });
+    if (typed) own.screen = screens.choose(own.screen, { text: typed });
     refresh();
   }
 
@@ -141,13 +162,18 @@ export default function live(draws, code, content) {
   worker.onmessage = ({ data }) => (loads.hears(data) ? loads.hear(data) : answers.hear(data));
   worker.onerror = ({ message }) => loads.refuse(message || words.no_worker);
   window.addEventListener("popstate", open);
+  // Escape releases what is pinned, unless somebody types.
+  window.addEventListener("keydown", ({ key, defaultPrevented }) => {
+    const isFree = !defaultPrevented && document.activeElement?.tagName !== "INPUT";
+    if (key === "Escape" && isFree && chosen().pins.length) choose({ pins: null, cell: null });
+  });
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", dress);
   dress();
   open();
 
   // The face of the page for whoever embeds it, documented in docs/deploy.md.
   window.headscope = {
-    ready: loads.whenOpen(chosen().model.name),
+    ready: loads.ready,
     models: models.map(({ name }) => name),
     async answer(text, { method, checkpoint, edits = [], prefix = [] } = {}) {
       const name = checkpoint ?? loads.openOne() ?? chosen().model.name;

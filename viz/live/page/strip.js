@@ -37,7 +37,7 @@ export function createStrip(node, words, templates, choose, decide) {
     at("all-off").onclick = () => edit(edits, []);
     const without = (each) => edit(edits, all.filter((other) => other !== each));
     const chips = all.map((each) => chip(textOf(each, facts), () => without(each)));
-    const begins = facts?.target.slice(0, prefix.length).join("") ?? "";
+    const begins = facts?.target.slice(0, prefix.length).join("").replaceAll("▁", " ") ?? "";
     if (prefix.length) chips.unshift(chip(`${words.begins} “${begins.trim()}”`, () => decide(null)));
     at("edits").replaceChildren(...chips);
     at("help").textContent = own.before.length ? words.unchanged : words.help[tool];

@@ -162,6 +162,10 @@ function factsOf({ site }, result) {
   });
   const wordAt = source.map((_, i) => words.findIndex((group) => group.includes(i)));
   return {
+    logProb: result.logProb,
+    nWritten: target.length,
+    nRead: source.length,
+    isEnded: result.isEnded,
     words: written(site, result),
     target: target.map(({ piece, special }) => (special ? "" : piece)),
     wordAt,
