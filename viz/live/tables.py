@@ -115,7 +115,7 @@ def tables(checkpoint: Checkpoint) -> dict[str, Any]:
         "trace": TRACE,
         "lost": _lost(checkpoint),
         "card": CARD,
-        "plain": PLAIN | {"most": MANY},
+        "plain": {**PLAIN, "most": MANY},
         "sentences": {
             "name": map_words.NAME,
             "map": map_words.SENTENCE,
