@@ -65,7 +65,7 @@ site: .venv/ready
 
 check-site: .venv/ready-for-tests
 	sh tests/browser/install.sh
-	$(BIN)/python -m pytest tests/viz/live
+	$(BIN)/python -m pytest tests/viz/live tests/browser/test_live.py
 
 # A site of README, docs and changes in build/docs, which needs no network.
 docs: .venv/ready-for-docs

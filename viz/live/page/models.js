@@ -19,7 +19,8 @@ export function createModels(models, worker, base, node, words, changed) {
     if (own.open === name || own.coming === name) return;
     const { files, config, tables } = by.get(name);
     Object.assign(own, { coming: name, have: 0, fault: "", asked: name });
-    const given = Object.entries(files).map(([file, of]) => [file, textOf(of)]);
+    const isLast = models.length === 1; // else it may be chosen once more
+    const given = Object.entries(files).map(([file, of]) => [file, textOf(of, isLast)]);
     const all = Object.fromEntries(given);
     worker.postMessage({ what: "open", name, files: all, base, config, tables });
     say();
@@ -104,9 +105,13 @@ function isSparing() {
   return window.innerWidth < NARROW || saveData || effectiveType !== "4g" || downlink < SLOW;
 }
 
-// A file in the page: its text in base64, or the element that holds it.
-function textOf(file) {
-  return file.element ? document.getElementById(file.element).textContent.trim() : file;
+// A file in the page: its text in base64, or the element that holds it, which isLast lets go.
+function textOf(file, isLast) {
+  if (!file.element) return file;
+  const element = document.getElementById(file.element);
+  const text = element.textContent;
+  if (isLast) element.remove();
+  return text;
 }
 
 const mb = (bytes) => (bytes / 1e6).toFixed(bytes < 1e7 ? 1 : 0);
