@@ -67,6 +67,16 @@ def test_more_opens_the_rest_and_is_remembered(page: Page, address: str) -> None
     becomes(lambda: len(controls(page)[0]), few)
 
 
+def test_an_outcome_speaks_of_no_measure(page: Page, address: str) -> None:
+    first_visit(page, address)
+    page.locator(".change-offer button").click()
+    expect(page.locator(".text-lines s")).to_be_visible()
+    numbers = page.locator(".st-key-experiment .text-lines :is(.foot, dd small)")
+    becomes(lambda: [it.is_visible() for it in numbers.all()], [False] * numbers.count())
+    page.get_by_role("button", name="More").click()
+    expect(numbers.first).to_be_visible()
+
+
 def test_the_kind_of_the_head_that_is_open_is_the_one_in_sight(page: Page, address: str) -> None:
     first_visit(page, address, "?kind=encoder_self&layer=0&head=0")
     sections = page.locator(".head-grid .section")
@@ -122,6 +132,10 @@ def test_the_drawer_is_made_larger_and_closed(page: Page, address: str) -> None:
     page.locator(".tokens.target .chip", has_text="nicht").click()
     page.wait_for_selector(".drawer-tools")
     drawer = page.locator('[data-testid="stLayoutWrapper"]:has(> .st-key-drawer)')
+    ground = "() => getComputedStyle(document.querySelector('.drawer-tools')).backgroundColor"
+    assert page.evaluate(ground) == "rgba(0, 0, 0, 0)"  # beside the title
+    drawer.evaluate("node => { node.scrollTop = 60; }")
+    becomes(lambda: page.evaluate(ground), "rgb(255, 255, 255)")  # over what is scrolled below it
     height = "(node) => node.getBoundingClientRect().height"
     before = drawer.evaluate(height)
     page.get_by_role("button", name="Larger").press("Enter")

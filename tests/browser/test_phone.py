@@ -177,6 +177,23 @@ def test_the_picture_that_a_pin_changes_is_in_sight_with_its_sentence(
     becomes(lambda: is_in_sight(phone, chip, sentence, view.locator(".box")), True)
 
 
+def test_what_a_card_and_an_outcome_are_about_is_in_sight(phone: Page, address: str) -> None:
+    visit(phone, f"{address}/?pins=q10")
+    marked = phone.locator(".word-card td.marked").first
+    expect(marked).to_be_attached()
+    becomes(
+        lambda: box(marked)["x"] > 0 and box(marked)["x"] + box(marked)["width"] < PHONE["width"],
+        True,
+    )
+    visit(phone, f"{address}/?edits=head-off:cross.1.7/head-off:cross.2.7")
+    expect(phone.locator(".text-lines s")).to_be_in_viewport(ratio=1)
+    words = phone.locator(".text-lines dd").first.locator("> *").all()
+    edge = box(phone.locator(".text-lines").first)["x"]
+    assert not [
+        it for it in map(box, words) if it["x"] < edge - 1 < edge + 1 < it["x"] + it["width"]
+    ]
+
+
 def test_numbers_stand_beside_their_words_and_not_on_the_lines(phone: Page, address: str) -> None:
     visit(phone, f"{address}/?pins=q4&heads=2,3,5")
     labels = phone.locator(f"{LARGE} .labels")

@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.browser.server import becomes, painted
-from tests.browser.test_app import open_app, parameter, visit
+from tests.browser.test_app import listens, open_app, parameter, visit
 from viz.talks.stage import PRESENT
 
 pytestmark = [pytest.mark.browser, pytest.mark.same_page]
@@ -21,6 +21,7 @@ def is_presented(page: Page) -> bool:
 @pytest.mark.parametrize("end", ["f", "Escape"])
 def test_the_key_presents_and_leads_back(page: Page, address: str, end: str) -> None:
     open_app(page, f"{address}/?checkpoint=copy&text=3+7+2&layer=1&head=2")
+    listens(page)
     header = page.get_by_test_id("stHeader")
     usual = page.evaluate(SIZE)
     page.keyboard.press("f")
@@ -32,6 +33,23 @@ def test_the_key_presents_and_leads_back(page: Page, address: str, end: str) -> 
     page.keyboard.press(end)
     expect(header).to_be_visible()
     becomes(lambda: parameter(page, "role"), None)
+
+
+@pytest.mark.parametrize("chosen", [None, "arrows"])
+def test_heads_that_a_key_brought_go_with_the_presentation(
+    page: Page, address: str, chosen: str | None
+) -> None:
+    open_app(page, f"{address}/?layer=1&head=2{f'&tool={chosen}' if chosen else ''}")
+    listens(page)
+    page.keyboard.press("f")
+    expect(page.get_by_test_id("stHeader")).to_be_hidden()
+    becomes(lambda: is_presented(page), True)
+    painted(page)
+    page.keyboard.press("h")
+    becomes(lambda: parameter(page, "tool"), "heads")
+    painted(page)
+    page.keyboard.press("Escape")
+    becomes(lambda: (parameter(page, "role"), parameter(page, "tool")), (None, chosen))
 
 
 def test_a_text_that_is_typed_may_have_the_letter(page: Page, address: str) -> None:

@@ -189,7 +189,10 @@ def test_what_is_lost_is_said_unasked_and_moves_nothing(
     line.get_by_role("button").first.click()
     expect(how).to_be_visible()
     line.locator(".mend").click()  # to where a word can be asked for
-    expect(page.get_by_placeholder("Must have")).to_be_visible()
+    field = page.get_by_placeholder("Must have")
+    expect(field).to_be_focused()
+    expect(field).to_be_in_viewport()
+    expect(page.locator(".force-hint")).to_be_in_viewport()
     page.set_viewport_size(DESKTOP)
 
 

@@ -38,6 +38,7 @@ from viz.state.requests import is_first
 from viz.state.state import change, current_theme, note
 from viz.talks.stage import on_stage
 from viz.theme import Theme
+from viz.ui.branches import FORCE
 from viz.ui.progress import grow, paid
 from viz.ui.save_menu import is_menu_open
 from viz.ui.showing import files_of, show
@@ -261,7 +262,7 @@ def _signs(pane: Pane, evidence: Evidence) -> Signs:
     every = signs_of(pane.recording, evidence)
     if pane.screen.page != FIRST_PAGE:
         return replace(every, worth=None)
-    at_decode = link(put(pane.screen, page="decode"))
+    at_decode = f"{link(put(pane.screen, page='decode'))}#{FORCE}"
     return replace(every, lost=(*every.lost, *REPAIR, at_decode)) if every.lost else every
 
 

@@ -2,7 +2,7 @@
 
 import html
 from collections import OrderedDict
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -160,6 +160,13 @@ def is_presented() -> bool:
     return session().screen.role == "present"
 
 
+@dataclass
+class Presenting:
+    """The tool that was chosen before a screen was presented, which is there again after it."""
+
+    tool: str | None = None
+
+
 def present_ways(page: Page) -> dict[str, str]:
     """The links of the keys of one screen for a wall: "f" presents it, "back" is where it came
     from, "h" brings the heads or the picture, where both are the page's. Empty for none.
@@ -167,7 +174,11 @@ def present_ways(page: Page) -> dict[str, str]:
     screen = session().screen
     if screen.role not in (None, "present"):  # a talk has keys of its own
         return {}
-    there, back = (link(replace(screen, role=role)) for role in ("present", None))
+    before = session().of(Presenting)
+    if not is_presented() or before.tool is None:
+        before.tool = screen.tool
+    there = link(replace(screen, role="present"))
+    back = link(replace(screen, role=None, tool=before.tool))
     ways = {"f": there} if this_browser() not in _without_key else {}
     if not is_presented():
         return ways

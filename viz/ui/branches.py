@@ -171,6 +171,9 @@ def _cost(pane: Pane) -> None:
 
 # Fields to branch by on Decode: another word here, a beginning, phrases forced and forbidden.
 
+FORCE = "branch-force"
+"""The anchor of a link that leads into the field of phrases that are forced."""
+FORCE_HINT = "Enter what the output is to say: it is written anew, with that in it."
 WIDTH = 210
 """The width of a field, in pixels."""
 
@@ -202,6 +205,7 @@ def branch_fields(pane: Pane, step: int) -> None:
                 key = f"branch {each.name} {own.n_made:d} {each.of}"
                 _draw(each, key, pane.answer, disabled=not (is_ready and each.is_able))
             _forbid_button(word, pane.answer, disabled=not is_ready)
+        st.html(f'<p class="force-hint">{FORCE_HINT}</p>')
         if own.of != _place(session().screen):
             return
         if own.refused:

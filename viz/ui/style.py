@@ -172,6 +172,12 @@ _CSS = """
     position: sticky; top: 0; z-index: 4; order: -1; height: 0; pointer-events: none;
   }
   .st-key-drawer { --beside-title: 7.5rem; }
+  /* What is scrolled goes below them, and not through between their letters. */
+  @supports (animation-timeline: scroll()) {
+    .drawer-tools { animation: scrolled linear both; animation-timeline: scroll();
+                    animation-range: 0 0.5rem; }
+    @keyframes scrolled { to { background: var(--background); } }
+  }
   .drawer-tools { display: flex; justify-content: end; gap: 0.5rem; height: 1.75rem; }
   .drawer-tools > * {
     pointer-events: auto; padding: 0 0.6rem; border: 1px solid var(--grid); border-radius: 0.4rem;
@@ -211,6 +217,18 @@ _CSS = """
   }
   .st-key-decided * { scroll-margin-bottom: -21rem; } /* it is in sight already */
   .st-key-proof { min-height: 13rem; }
+  .st-key-experiment .text-lines :is(.foot, dd small) { display: var(--more, block); }
+  /* Over what follows: nothing moves below a press when the field has the focus no more. */
+  .st-key-under-branching { position: relative; }
+  .st-key-under-branching input { scroll-margin-bottom: 4rem; }
+  .st-key-under-branching > :has(.force-hint) {
+    position: absolute; top: 100%; z-index: 2; width: auto; pointer-events: none;
+  }
+  .force-hint { margin: 0.2rem 0 !important; padding: 0.2rem 0.6rem !important;
+                border: 1px solid var(--grid); border-radius: 0.4rem;
+                background: var(--background); font-size: 0.875rem !important; }
+  .st-key-under-branching:not(:has([class*="st-key-branch-force"] input:focus))
+  > :has(.force-hint) { display: none; }
   .more-button {
     min-height: 2.5rem; padding: 0 0.9rem; border: 1px solid var(--grid); border-radius: 0.5rem;
     background: var(--background); color: var(--text); font: inherit; cursor: pointer;

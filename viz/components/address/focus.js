@@ -7,6 +7,8 @@ const CLOSE = '[data-testid="stSidebarCollapseButton"] button';
 const LINK = '[data-testid="stSkipToContent"]';
 const KEYED = '[class*="st-key-"].stElementContainer'; // of one widget
 const LONGEST = 5000; // ms in which a page is drawn that somebody comes back to
+const WRITTEN = 15_000; // ms in which its text is written
+const ACTS = ["wheel", "touchstart", "keydown", "pointerdown"];
 // Whatever is drawn large, and charts; the first one on the page counts.
 const PICTURES = ["arrows", "map", "inside", "search-tree", "player", "snapshots"].map((key) => `.st-key-${key}`);
 const PICTURE = [...PICTURES, ".stPlotlyChart"].join();
@@ -56,6 +58,24 @@ function placeOf(node) {
   return key ? `.${CSS.escape(key)} button` : null;
 }
 
+// A link may name the field that it leads into, by the key of its widget. It can be typed into once the
+// page's text is written, and is in sight however the page grows above it, until somebody does something.
+export function goIntoField() {
+  const name = location.hash.slice(1);
+  if (!name) return;
+  const [begun, away] = [performance.now(), new AbortController()];
+  for (const act of ACTS) window.addEventListener(act, () => away.abort(), { capture: true, signal: away.signal });
+  const go = () => {
+    if (away.signal.aborted) return;
+    const field = document.querySelector(`[class*="st-key-${CSS.escape(name)}"] input:enabled`);
+    if (field && document.activeElement !== field) field.focus({ preventScroll: true });
+    field?.scrollIntoView({ block: "nearest", behavior: "instant" });
+    if (performance.now() - begun < WRITTEN) requestAnimationFrame(go);
+    else away.abort();
+  };
+  go();
+}
+
 export function scrolledTo() {
   return main().scrollTop;
 }
@@ -64,9 +84,8 @@ export function scrolledTo() {
 export function goOnAt(top) {
   const node = main();
   const begun = performance.now();
-  const ends = ["wheel", "touchstart", "keydown", "pointerdown"];
   const away = new AbortController();
-  for (const name of ends) window.addEventListener(name, () => away.abort(), { capture: true, signal: away.signal });
+  for (const name of ACTS) window.addEventListener(name, () => away.abort(), { capture: true, signal: away.signal });
   const go = () => {
     if (away.signal.aborted) return;
     node.scrollTop = top;

@@ -8,7 +8,7 @@ import { hasModifier } from "../kit/roving.js";
 import { TYPED } from "../kit/preview.js";
 import { tell } from "../kit/sync.js";
 import { onTheme, shownTheme } from "../kit/theme.js";
-import { beginAtTop, goOnAt, isCovered, leaveNavigation, scrolledTo, stayAt, watchFocus } from "./focus.js";
+import { beginAtTop, goIntoField, goOnAt, isCovered, leaveNavigation, scrolledTo, stayAt, watchFocus } from "./focus.js";
 import { watchHeader } from "./header_line.js";
 import { watchOpened } from "./opened.js";
 import { setWays, watchPresent } from "./present.js";
@@ -153,6 +153,7 @@ function open(opened) {
     if (bar.isBack) goOnAt(bar.left.get(place()) ?? 0);
     else beginAtTop();
   }
+  if (opened !== bar.opened && !bar.isBack) goIntoField();
   if (opened !== bar.opened) bar.isBack = false;
   bar.opened = opened;
 }

@@ -39,7 +39,17 @@ export function watchTold() {
   follow();
 }
 
+// What is in sight begins with a word, and no further on than it must.
 function showChanged(lines) {
-  const [word, room] = [lines?.querySelector(CHANGED), lines].map((node) => node?.getBoundingClientRect());
-  if (word) lines.scrollLeft += (word.left + word.right - room.left - room.right) / 2;
+  const changed = lines?.querySelector(CHANGED);
+  if (!changed) return;
+  lines.scrollLeft = 0;
+  const line = changed.closest("dd, p");
+  const place = (node) => node.getBoundingClientRect();
+  const [word, room] = [changed, lines].map(place);
+  if (word.left >= room.left && word.right <= room.right) return;
+  const isLeftward = getComputedStyle(line).direction === "rtl";
+  const reaches = (from) => (isLeftward ? from.right - word.left : word.right - from.left) <= room.width;
+  const first = [...line.children].map(place).find(reaches) ?? word;
+  lines.scrollLeft += isLeftward ? first.right - room.right : first.left - room.left;
 }

@@ -68,6 +68,13 @@ function draw(view) {
   view.drawn = text;
   root.replaceChildren(...(next ?? []).map(grow));
   host(root)?.toggleAttribute("data-empty", !next);
+  for (const cell of root.querySelectorAll("td.marked")) bringInSight(cell, cell.closest("figure"));
+}
+
+// The word that is needed, where a table is wider than the window; the page stays where it is.
+function bringInSight(cell, scroller) {
+  const [own, room] = [cell, scroller].map((node) => node.getBoundingClientRect());
+  scroller.scrollLeft += (own.left + own.right - room.left - room.right) / 2;
 }
 
 function cardOf({ style, cards, opens }, row) {
