@@ -14,6 +14,7 @@ _OUT_OF_SIGHT = (
     ".st-key-chosen > *",
     ".st-key-proved",
     '[data-testid="stLayoutWrapper"]:has(> .st-key-of-head)',
+    ".st-key-experiment .text-lines :is(.foot, dd small)",
 )
 _STYLE = f"""
 <style>

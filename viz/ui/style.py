@@ -217,7 +217,6 @@ _CSS = """
   }
   .st-key-decided * { scroll-margin-bottom: -21rem; } /* it is in sight already */
   .st-key-proof { min-height: 13rem; }
-  .st-key-experiment .text-lines :is(.foot, dd small) { display: var(--more, block); }
   /* Over what follows: nothing moves below a press when the field has the focus no more. */
   .st-key-under-branching { position: relative; }
   .st-key-under-branching input { scroll-margin-bottom: 4rem; }
