@@ -12,7 +12,7 @@ const MOST_STUDIES = 40; // that are kept
 export function createAnswers(worker, recorded, changed, failed) {
   const own = { request: "", shown: new Map(), facts: null, sides: null, busy: null };
   const studies = new Map(); // study and request -> what it found; null: it is not known yet
-  let [rest, studied] = [0, null];
+  let [rest, pending, studied] = [0, "", null]; // pending: the request that a study waits for
   const plain = new Map(); // of texts with edits: the words without them
   const said = new Map(); // number -> who waits for it
   let [asked, isWaiting] = [0, false];
@@ -26,6 +26,7 @@ export function createAnswers(worker, recorded, changed, failed) {
     const missing = own.request === key ? needed.filter((each) => !isHere(each)) : needed;
     if (!missing.length || !text.trim()) return;
     clearTimeout(rest);
+    pending = "";
     if (own.busy) {
       isWaiting = true;
       return;
@@ -43,9 +44,12 @@ export function createAnswers(worker, recorded, changed, failed) {
     const key = JSON.stringify([open, request]);
     if (own.request !== key) return undefined;
     const name = `${study} ${key}`;
-    if (!studies.has(name) && !own.busy && !studied) {
+    // What is asked for first is studied first: what words need comes before what may be offered.
+    if (!studies.has(name) && !own.busy && !studied && pending !== key) {
       clearTimeout(rest);
+      pending = key;
       rest = setTimeout(() => {
+        pending = "";
         studied = { n: ++asked, name };
         worker.postMessage({ what: "study", n: asked, study, request });
       }, REST);
