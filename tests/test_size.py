@@ -61,7 +61,7 @@ ROOMS = {
     "viz/exhibits": (812, 4),
     "viz/figures": (2_381, 12),
     "viz/lessons": (3_032, 15),
-    "viz/live": (5_652, 43),
+    "viz/live": (5_663, 43),
     "viz/notebook": (980, 10),
     "viz/pages": (9_000, 37),
     "viz/painters": (2_513, 10),

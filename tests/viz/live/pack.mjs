@@ -12,25 +12,16 @@ import { pathToFileURL } from "node:url";
 
 const { live, tables, checkpoint, cases } = JSON.parse(await whole(process.stdin));
 const module = (name) => import(pathToFileURL(`${live}/${name}.js`));
-const { headGrid, headMap, headView } = await module("payloads/heads");
-const { tokenRows } = await module("payloads/token_rows");
-const { decodePlayer } = await module("payloads/decode_player");
-const { searchTree } = await module("payloads/search_tree");
 const { wordCards } = await module("payloads/word_card");
 const { cellSteps } = await module("payloads/cell_steps");
 const { changeOffer } = await module("payloads/change_offer");
-const { openTables } = await module("payloads/open");
+const { openTables, PAYLOADS: PACKED } = await module("payloads/open");
 const { answer, openCheckpoint } = await module("engine/answer");
 const { callOf } = await module("engine/inside");
 const { evidenceOf } = await module("engine/evidence");
 
 const PAYLOADS = {
-  token_rows: tokenRows,
-  head_grid: headGrid,
-  head_view: headView,
-  head_map: headMap,
-  decode_player: decodePlayer,
-  search_tree: searchTree,
+  ...PACKED,
   cell_steps: (_, each, of) => {
     const call = each.call ? each.call : callOf(engine, each, of.kind, of.layer);
     return cellSteps(site, each, call, of);

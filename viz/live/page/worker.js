@@ -6,24 +6,15 @@ import { evidenceOf } from "../engine/evidence.js";
 import { callOf } from "../engine/inside.js";
 import { cellSteps } from "../payloads/cell_steps.js";
 import { changeOffer } from "../payloads/change_offer.js";
-import { decodePlayer } from "../payloads/decode_player.js";
-import { headGrid, headMap, headView } from "../payloads/heads.js";
 import { openMap } from "../payloads/maps.js";
-import { openTables } from "../payloads/open.js";
+import { openTables, PAYLOADS } from "../payloads/open.js";
 import { digest } from "../payloads/pack.js";
-import { searchTree } from "../payloads/search_tree.js";
-import { tokenRows } from "../payloads/token_rows.js";
 import { wordCards } from "../payloads/word_card.js";
 import { decodedText, fetched, NoFile } from "./source.js";
 
 const TOLD_EVERY = 100; // ms between two messages of how far the files are
 const PICTURES = {
-  token_rows: tokenRows,
-  head_grid: headGrid,
-  head_view: headView,
-  head_map: headMap,
-  decode_player: decodePlayer,
-  search_tree: searchTree,
+  ...PAYLOADS,
   cell_steps: (site, result, of, open) =>
     cellSteps(site, result, callOf(open, result, of.kind, of.layer), of),
   word_card: (site, result, of, { known }) => wordCards(site, result, known.get(result), of),
