@@ -56,7 +56,7 @@ ROOMS = {
     "transformer/watch": (6_106, 23),
     "viz": (2_969, 18),
     "viz/causes": (2_265, 10),
-    "viz/commands": (360, 3),
+    "viz/commands": (365, 3),
     "viz/components": (16_987, 183),
     "viz/exhibits": (812, 4),
     "viz/figures": (2_381, 12),

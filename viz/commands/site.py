@@ -9,6 +9,7 @@ from typing import Any
 from transformer import load_checkpoint
 from transformer.commands.command import Command, Result
 from transformer.extras import require
+from transformer.files.foreign_text import Unwritten
 
 USUAL = {False: ("en-de", "en-de-small"), True: ("en-de-small",)}
 """The checkpoints of a folder, whose large one comes behind the small one; and of one file."""
@@ -93,9 +94,13 @@ def run(options: Namespace) -> Result:
     out = options.out
     if one_file and out.suffix.lower() not in (".html", ".htm"):
         out = out / "index.html"
-        out.parent.mkdir(parents=True, exist_ok=True)
     checkpoints = [load_checkpoint(it) for it in options.checkpoint or USUAL[one_file]]
-    site = build(checkpoints, out, page_words(), one_file)
+    try:
+        out.parent.mkdir(parents=True, exist_ok=True)
+        site = build(checkpoints, out, page_words(), one_file)
+    except OSError as error:
+        why = f"{out} cannot be written ({error.strerror or error}): name another place."
+        raise Unwritten(why) from error
     return {name: f"{size:,} bytes" for name, size in sorted(site.files.items())}
 
 

@@ -6,7 +6,10 @@ import subprocess
 from pathlib import Path
 from urllib.parse import urlencode
 
+import pytest
+
 from tests.node import node
+from viz.__main__ import main
 from viz.live.site import DONE, fields, of_text
 from viz.screen import Screen, all_choices, choose, parse, query, spell
 
@@ -72,6 +75,16 @@ def test_the_page_knows_which_choices_it_does_not_do() -> None:
     assert set(DONE) <= set(all_choices())
     assert {name for name, usual, _ in fields() if usual is not None} == set(DONE)
     assert set(VALUES) <= set(DONE)
+
+
+def test_a_place_that_cannot_be_written_is_one_sentence(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "file").write_text("")
+    for out in (tmp_path / "file" / "site", tmp_path / "file" / "page.html"):
+        assert main(["site", str(out), "--checkpoint", "en-de-small"]) == 1
+        said = capsys.readouterr().err
+        assert said.startswith("error: ") and said.count("\n") == 1 and str(out) in said
 
 
 def _some(draw: random.Random, most: int) -> dict[str, str]:
