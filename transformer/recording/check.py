@@ -237,6 +237,7 @@ SAME_STATES = "which reads the same states as another one"
 SAME_RUN = "which is another attention of one module"
 TEXTS = "which has read another text"
 COLUMNS = "whose words stand in other columns"
+NUMBERED = "whose rows or columns stand for no known positions"
 HIDDEN = "of which the pass does not show what queries and keys are made of"
 
 
@@ -253,6 +254,14 @@ class Named(Protocol):
     def keys(self) -> Sequence[Token]: ...
     @property
     def calls(self) -> Sequence[AttentionCall]: ...
+    @property
+    def rows_by(self) -> str: ...
+    @property
+    def columns_by(self) -> str: ...
+    @property
+    def contradictions(self) -> tuple[str, ...]: ...
+    @property
+    def unproven(self) -> tuple[str, ...]: ...
 
 
 def against_pass(attentions: Iterable[Named]) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -261,9 +270,13 @@ def against_pass(attentions: Iterable[Named]) -> tuple[tuple[str, ...], tuple[st
     hidden: list[str] = []
     for named in attentions:
         origins = [Origin(call, call.trace) for call in named.calls if call.trace is not None]
-        wrong += _contradictions(named, origins)
+        wrong += (*_contradictions(named, origins), *named.contradictions)
+        hidden += named.unproven
+        if "numbers" in (named.rows_by, named.columns_by):
+            hidden.append(f"{_layers(len(named.calls))} of {named.kind}, {NUMBERED}")
+        is_followed = "followed" in (named.rows_by, named.columns_by)
         n = sum(origin.is_another is None for origin in origins)
-        if n:
+        if n and not is_followed:
             hidden.append(f"{_layers(n)} of {named.kind}, {HIDDEN}")
     return tuple(wrong), tuple(hidden)
 

@@ -250,6 +250,12 @@ def place_of(name: Literal["layer", "head"], number: int, n: int, kind: str) -> 
     return place % n
 
 
+IDS, SAME, FOLLOWED, NUMBERS = WAYS = ("ids", "same", "followed", "numbers")
+"""The ways in which rows and columns get their names: read off the ids that the model is known to
+read in their order; as those of the rows, of which they are made; followed through the pass, number
+by number, to the positions that they are of; or none, so that they are numbers."""
+
+
 @dataclass(frozen=True, eq=False)
 class Attention:
     """One kind of attention in all layers, with the tokens of its rows and columns."""
@@ -270,6 +276,14 @@ class Attention:
     """True: these weights were changed before they met the values."""
     numbers: tuple[int, ...] = ()
     """The model's own numbers of these layers, where it has others in between; empty: 0, 1, ..."""
+    rows_by: str = IDS
+    """The one of WAYS in which `queries` were got."""
+    columns_by: str = IDS
+    """The same of `keys`."""
+    contradictions: tuple[str, ...] = ()
+    """The layers whose rows or columns are others than these, in clauses without a full stop."""
+    unproven: tuple[str, ...] = ()
+    """The layers of which the pass does not show it."""
 
     def __repr__(self) -> str:
         sizes = f"{len(self.queries)} queries, {len(self.keys)} keys"

@@ -25,6 +25,7 @@ from transformer.watch.capture.operators import name_of
 from transformer.watch.editing import EditingWatcher, Plan, check_met, given_by
 from transformer.watch.kinds.attention import Tokens, attention_of, sides_of
 from transformer.watch.kinds.kind import Kind
+from transformer.watch.kinds.naming import notes_on_names
 from transformer.watch.kinds.schemes import position_schemes
 from transformer.watch.kinds.stacks import by_kind, notes_on_readings, settle, unseen
 
@@ -208,6 +209,7 @@ def record_module(
         is_for_edits=bool(made),
         is_kept=not made or bool(referring),
         inputs=values,
+        is_followed=not made,
     )
     if made:
         passed = copy.deepcopy((args, named)) if copies else (args, named)
@@ -215,7 +217,9 @@ def record_module(
         plan = Plan(settled(watcher), by_kind(watcher.seen), passed[1] or passed[0])
         check_edits(made, plan.sizes, plan.sides)
         editor = Editor(made, dict(_references(referring, by_kind(watcher.seen))))
-        watcher = EditingWatcher(module, plan, editor, copies=copies, is_one=is_one, inputs=values)
+        watcher = EditingWatcher(
+            module, plan, editor, copies=copies, is_one=is_one, inputs=values, is_followed=True
+        )
     output = _run(module, args, named, watcher)
     settled(watcher)
     check_met(editor)
@@ -225,10 +229,11 @@ def record_module(
     if not kinds:
         why = "; ".join(map(str, missing)) or _NOTHING
         raise InputError(f"No attention was seen in {type(module).__name__}: {why}.")
-    sides = sides_of(kinds, tokens)
-    attentions = {name: attention_of(name, kinds, sides) for name in kinds}
+    n_positions = () if watcher.homes is None else watcher.homes.lengths
+    sides = sides_of(kinds, tokens, n_positions)
+    made_of = {name: attention_of(name, kinds, sides, n_positions) for name in kinds}
+    attentions = {name: attention for name, (attention, _) in made_of.items()}
     schemes = position_schemes(watcher, attentions, inputs)
-    is_one_text = all(kind.reading == 0 for kind in kinds.values())
     return Recording(
         source=sides.get("source", ()),
         target=sides.get("target", ()),
@@ -240,7 +245,7 @@ def record_module(
         notes=(
             *notes_on_mode(watcher.modules),
             *notes_on_readings(kinds),
-            *watcher.reordered.notes(len(watcher.seen) if is_one_text else 1),
+            *notes_on_names({name: names for name, (_, names) in made_of.items()}),
         ),
     )
 

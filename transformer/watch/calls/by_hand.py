@@ -25,6 +25,7 @@ from transformer.watch.calls.marks import (
     mixed,
 )
 from transformer.watch.calls.seen import Seen, later_keys_are_closed, one_of_batch
+from transformer.watch.capture.homes import Homes, both, fitting, no_homes
 from transformer.watch.capture.operators import ALWAYS, register, register_made_of_python, watching
 from transformer.watch.capture.place import Place, Places, Running
 from transformer.watch.capture.sources import READS, UNKNOWN, first_rows
@@ -195,11 +196,12 @@ def _written_out(mark: Product, w: Tensor, v: Tensor, equation: str | None) -> S
     origin = mark.origin or Origin("", (w.size(-2), w.size(-1)), mark.is_picked)
     origin.is_written_out = True
     if mark.n_moves == 0:
-        origin.source, origin.firsts = mark.source, mark.firsts
+        origin.source, origin.firsts, origin.homes = mark.source, mark.firsts, mark.homes
     elif mark.n_moves == 1:  # a product of keys with queries, turned round
         is_of_both = mark.source.reads_another is False
         origin.source = mark.source if is_of_both else UNKNOWN
         origin.firsts = Firsts(mark.firsts.key, mark.firsts.query)
+        origin.homes = None if mark.homes is None else Homes(mark.homes.keys, mark.homes.queries)
     return Softmax(w, w, origin=origin, is_masked=mark.is_masked)
 
 
@@ -311,7 +313,7 @@ class Products(Sequences):
         has_sink = scores.size(-1) > mark.n_keys
         path = self._places.here(Running(), -1, sizes[0]).path
         origin = Origin(path, sizes, mark.is_picked, has_sink)
-        origin.source, origin.firsts = mark.source, mark.firsts
+        origin.source, origin.firsts, origin.homes = mark.source, mark.firsts, mark.homes
         if axis not in (-1, scores.dim() - 1):
             self.turned_softmaxes.append(origin)
             self._marks.put(scores, replace(mark, origin=origin))
@@ -348,7 +350,9 @@ class Products(Sequences):
             source = self._layer.sources.made(q, k, None, Running().is_given)
             addends = added_by(args, kwargs)
             firsts = first_rows(args, result)
-            self._marks.put(result, Product(result.size(-1), addends, is_picked, source, firsts))
+            homes = None if self.homes is None else self.homes.of_product(args, result)
+            mark = Product(result.size(-1), addends, is_picked, source, firsts, homes)
+            self._marks.put(result, mark)
             self._watch_functions()
         else:
             self._layer.matrix(args, result)
@@ -397,11 +401,24 @@ class Products(Sequences):
             running.is_given,
             seen.softmax.firsts,
         )
+        seen.homes = self._homes_of(made, sizes)
         self._edit(seen, made.result)
         self._note(seen, made.result.reshape(n_heads, n_queries, -1))
         if softmax is not None:
             before = len(softmax.given), n_queries, n_keys
             self.seen.append(replace(seen, sizes=before, make=lambda: softmax, is_softmax=True))
+
+    def _homes_of(self, made: HandMade, sizes: Sequence[int]) -> Homes | None:
+        """The homes of queries by the scores; of keys by the values, too."""
+        if self.homes is None:
+            return None
+        _, n_queries, n_keys = sizes
+        queries, keys = made.softmax.origin.homes or (no_homes(n_queries), no_homes(n_keys))
+        if made.softmax.origin.homes is None and made.v is not None:
+            keys = self.homes.rows(made.v)
+        elif made.v is not None and made.v.size(-2) == len(keys):
+            keys = both(keys, self.homes.rows(made.v))
+        return fitting(queries, keys, n_queries, n_keys)
 
     def _flex(self, args: Any, kwargs: Any, result: Any) -> None:
         """torch's flex attention: its scores are what a function of the model's makes of them."""
@@ -411,6 +428,8 @@ class Products(Sequences):
         q, k, v = args[:3]
         origin.source = self._layer.sources.made(q, k, v, Running().is_given)
         origin.firsts = first_rows((q, k.mT), scores)
+        if self.homes is not None:
+            origin.homes = Homes(self.homes.rows(q), self.homes.rows(k))
         self._by_hand(HandMade(Softmax(weights, scores, origin=origin), weights, value, result[0]))
 
     def _is_of_windows(self, tensor: Tensor, place: Place) -> bool:

@@ -19,10 +19,11 @@ from transformer.watch.calls.layer import (
 from transformer.watch.calls.marks import Addend, Origin
 from transformer.watch.calls.output import Output
 from transformer.watch.calls.seen import Seen
+from transformer.watch.capture.homes import Followed
 from transformer.watch.capture.operators import ALWAYS, AT_TIMES, register
 from transformer.watch.capture.place import Places, Running
 from transformer.watch.capture.sources import Picked, Traces
-from transformer.watch.capture.tables import Reordered, Tables, Turns, Where
+from transformer.watch.capture.tables import Tables, Turns, Where
 from transformer.watch.capture.tensors import storage, tensors_in
 
 # Points of a watched pass where it may be changed on its way; by itself it is not.
@@ -187,7 +188,8 @@ class Sequences(Following):
         self.turns = Turns()
         self._picked = Picked()
         inputs = tuple(inputs)
-        self.reordered = Reordered(inputs)
+        self.homes: Followed | None = None
+        """Where rows are followed to the positions that they are of, what follows them."""
         self._traces = Traces(inputs)
         self._adding_at = Places(paths) if is_for_edits else None
 
@@ -238,20 +240,16 @@ class Sequences(Following):
 
     def _indexed(self, args: Any, kwargs: Any, result: Tensor) -> None:
         self._picked.indexed(args, kwargs, result)
-        tensor, indices = args[:2]
-        self.reordered.indexed(tensor, indices, len(self.seen))
-
-    def _flipped(self, args: Any, kwargs: Any, result: Tensor) -> None:
-        axes = kwargs.get("dims", args[1:])
-        self.reordered.flipped(args[0], _whole(axes), len(self.seen))
-
-    def _rolled(self, args: Any, kwargs: Any, result: Tensor) -> None:
-        shifts, axes = (*args[1:], *kwargs.values(), ())[:2]
-        self.reordered.rolled(args[0], _whole(shifts), _whole(axes), len(self.seen))
 
     def _are_picked(self, operands: Sequence[Any], sizes: Sequence[int]) -> bool:
         """Tell whether queries or keys were; of one query and one key there is nothing to take."""
         return tuple(sizes) != (1, 1) and any(it in self._picked for it in tensors_in(operands))
+
+    def _recurred(self, args: Any, kwargs: Any, result: Any) -> None:
+        """Each row that a recurrent layer gives is that of what it read there."""
+        if self.homes is not None:
+            first = next(tensors_in([result] if isinstance(result, Tensor) else result))
+            self.homes.keep_rows(first, args[0])
 
     def _turning(self, args: Any, kwargs: Any) -> None:
         self._edit_angles(args[-1])
@@ -261,21 +259,17 @@ class Sequences(Following):
         self._watch_functions()
 
 
-def _whole(numbers: Any) -> tuple[int, ...]:
-    """Numbers as torch's functions take them, by themselves or in lists: always in one tuple."""
-    if isinstance(numbers, int):
-        return (numbers,)
-    return tuple(number for each in numbers for number in _whole(each))
-
-
 register(aten.embedding.default, ALWAYS, Sequences._lookup)
 for _each_sequences in (aten.conv1d, aten.conv2d, aten.conv3d):
     register(_each_sequences.padding, ALWAYS, Sequences._convolved)
     register(_each_sequences.default, ALWAYS, Sequences._convolved)
 register(aten.index_select.default, ALWAYS, Sequences._select)
 register(aten.index.Tensor, ALWAYS, Sequences._indexed)
-register(aten.flip.default, ALWAYS, Sequences._flipped)
-register(aten.roll.default, ALWAYS, Sequences._rolled)
+for _each_sequences in (aten.lstm, aten.gru, aten.rnn_tanh, aten.rnn_relu):
+    register(_each_sequences.input, ALWAYS, Sequences._recurred)
+    register(_each_sequences.data, ALWAYS, Sequences._recurred)
+for _each_sequences in (aten.lstm_cell, aten.gru_cell, aten.rnn_tanh_cell, aten.rnn_relu_cell):
+    register(_each_sequences.default, ALWAYS, Sequences._recurred)
 register(aten.cos.default, ALWAYS, Sequences._cosines, before=Sequences._turning)
 register(aten.sin.default, ALWAYS, before=Sequences._turning)
 register(aten.polar.default, ALWAYS, Sequences._cosines, before=Sequences._turning)

@@ -13,6 +13,7 @@ from transformer.recording import Sample
 from transformer.recording.calls import NO_ROWS, Firsts
 from transformer.watch.calls.fused import FAR, split
 from transformer.watch.calls.seen import Seen
+from transformer.watch.capture.homes import Homes
 from transformer.watch.capture.sources import UNKNOWN, Made
 from transformer.watch.capture.tensors import storage, tensors_in
 
@@ -150,6 +151,8 @@ class Origin:
     source: Made = UNKNOWN
     """The origin of queries and keys."""
     firsts: Firsts = NO_ROWS
+    homes: Homes | None = None
+    """The positions that both are of."""
 
 
 @dataclass(frozen=True)
@@ -164,6 +167,8 @@ class Product:
     source: Made = UNKNOWN
     """Their origin."""
     firsts: Firsts = NO_ROWS
+    homes: Homes | None = None
+    """The positions that both are of; None: nobody asked, or their axes are not clear."""
     origin: Origin | None = None
     """The one of a softmax over another axis than the last, if there was one."""
     is_masked: bool = False

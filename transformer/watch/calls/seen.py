@@ -8,6 +8,7 @@ from torch import Tensor
 from transformer.inputs import InputError
 from transformer.recording import AttentionCall, Sample
 from transformer.recording.calls import Trace
+from transformer.watch.capture.homes import Homes
 from transformer.watch.capture.place import Place
 from transformer.watch.capture.sources import UNKNOWN, Made
 
@@ -57,6 +58,8 @@ class Seen:
     """The one of the watcher's softmaxes that made its weights, of attention by hand."""
     order: tuple[int, ...] | None = None
     """The way the axes of that were put in order; None: they came so."""
+    homes: Homes | None = None
+    """The positions that its rows and columns are of; None: nobody asked."""
     whole: "Seen | None" = None
     """The call of all heads, of which it was a part."""
 

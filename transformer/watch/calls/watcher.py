@@ -23,6 +23,7 @@ from transformer.watch.calls.fused import (
 from transformer.watch.calls.layer import joined_steps
 from transformer.watch.calls.marks import inherited, mixed
 from transformer.watch.calls.seen import Seen, later_keys_are_closed, one_of_batch
+from transformer.watch.capture.homes import NONE, Followed, both, fitting
 from transformer.watch.capture.operators import (
     ALWAYS,
     AT_TIMES,
@@ -60,6 +61,7 @@ class Watcher(Products):
         is_for_edits: bool = False,
         is_kept: bool = True,
         inputs: Iterable[object] = (),
+        is_followed: bool = False,
     ) -> None:
         """copies: whether an argument may hold keys and values that are overwritten later.
 
@@ -68,10 +70,12 @@ class Watcher(Products):
         is_kept: whether calls are looked at after the pass; else queries, keys and values are made
         when somebody asks, of what the model has by then.
         inputs: what the model is given.
+        is_followed: whether to follow every number of the pass to the position that it is of.
         """
         self._paths = paths_of(model)
         super().__init__(self._paths, inputs, copies, is_one, is_for_edits=is_for_edits)
         self._is_kept = is_kept
+        self.homes = Followed(inputs) if is_followed else None
         self._splits: Splits = {}
         self._lengths = {size for each in tensors_in(inputs) for size in each.shape[:2]}
         self._entered = ExitStack()
@@ -81,6 +85,8 @@ class Watcher(Products):
         require_written(self._paths)
         self._entered.enter_context(as_written())
         self._entered.enter_context(watching(self))
+        if self.homes is not None:
+            self._entered.enter_context(self.homes)
         types = set(map(type, self._paths))
         if needs_functions() or any(issubclass(it, nn.MultiheadAttention) for it in types):
             self._watch_functions()
@@ -88,6 +94,8 @@ class Watcher(Products):
 
     def __exit__(self, *error: object) -> None:
         self._entered.close()
+        if self.homes is not None:
+            self.homes.forget()
         self._layer.settle()
         self._layer.forget()
         self.forget()
@@ -156,6 +164,9 @@ class Watcher(Products):
         seen.trace = self._traces.trace(
             place, sizes[1:], self._layer.sources.latest(READS), running.is_given
         )
+        if self.homes is not None:
+            keys = both(self.homes.rows(key), self.homes.rows(value))
+            seen.homes = fitting(self.homes.rows(query), keys, *sizes[1:])
         self._edit(seen, result)
         self._note(seen, heads)
 
@@ -177,6 +188,10 @@ class Watcher(Products):
         seen.source = Made(not is_same)
         reads = multi_head_reads(query, key, *args, **kwargs)
         seen.trace = self._traces.trace(place, sizes[1:], reads, lambda _: True)
+        if self.homes is not None:
+            keys = both(self.homes.rows(key, 0), self.homes.rows(args[0], 0))
+            more = torch.full((sizes[2] - len(keys),), NONE, dtype=keys.dtype)
+            seen.homes = fitting(self.homes.rows(query, 0), torch.cat([keys, more]), *sizes[1:])
         self._edit_projected(seen, result)
         seen.sample = multi_head_sample(result, query, key, *args, **kwargs)
         self._note(seen, None)

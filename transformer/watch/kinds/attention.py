@@ -8,10 +8,13 @@ from typing import Any, overload
 
 from transformer.inputs import InputError
 from transformer.recording import Attention, AttentionCall
+from transformer.recording.data import FOLLOWED, SAME
 from transformer.recording.origin import Origin
 from transformer.token import UNKNOWN, Token
 from transformer.watch.calls.seen import Seen
+from transformer.watch.capture.homes import text_in
 from transformer.watch.kinds.kind import Kind, keys_of, n_after
+from transformer.watch.kinds.naming import Named, doubts, named, texts_of
 
 Tokens = Sequence[str | Token] | Mapping[str, Sequence[str | Token]]
 """Tokens of the one text that a model reads; or side, "source" or "target", -> its tokens."""
@@ -64,10 +67,19 @@ def maker(seen: Seen) -> Callable[[], AttentionCall]:
 Sides = Mapping[str, tuple[Token, ...]]
 
 
-def sides_of(kinds: Mapping[str, Kind], tokens: Tokens | None) -> Sides:
-    """The tokens of each side that the model has, as given or numbered. Raises InputError."""
+def sides_of(
+    kinds: Mapping[str, Kind], tokens: Tokens | None, n_positions: Sequence[int] = ()
+) -> Sides:
+    """The tokens of each side that the model has, as given or numbered. Raises InputError.
+
+    n_positions: of each text among its inputs, where the pass was followed.
+    """
     sides = tokens if isinstance(tokens, Mapping) else {} if tokens is None else {"source": tokens}
     lengths = dict(_lengths(kinds, len(sides.get("source", ()))))
+    for side, text in texts_of(kinds.values()).items():
+        n, own = n_positions[text], len(sides.get(side, ()))
+        if side not in lengths or (own == n and own not in lengths[side]):
+            lengths[side] = n, n
     unknown = sorted(set(sides) - set(lengths))
     if unknown:
         raise InputError(
@@ -112,35 +124,62 @@ def _lengths(kinds: Mapping[str, Kind], n_given: int = 0) -> Iterator[tuple[str,
         yield "target", (n_rows, n_rows)
 
 
-def attention_of(name: str, kinds: Mapping[str, Kind], sides: Sides) -> Attention:
-    """Rows and columns take the tokens of their side where there are as many of them."""
+def attention_of(
+    name: str, kinds: Mapping[str, Kind], sides: Sides, n_positions: Sequence[int] = ()
+) -> tuple[Attention, tuple[Named, Named]]:
+    """Name rows and columns after the tokens of their side; and how that was done.
+
+    n_positions: as `sides_of` takes them.
+    """
     kind = kinds[name]
     _, n_queries, n_keys = kind.sizes
     own, of = _sides(kind, kinds.values(), sides)
     cached = _cached(kind, kinds.values())
-    queries = _rows(sides[own], n_queries, cached) if own else None
+    numbers = {side: numbered(len(each)) for side, each in sides.items()}
+    queries = _rows(numbers[own], n_queries, cached) if own else None
     is_whole = queries is not None or kind.role == "cross"
-    keys = keys_of(sides[of], kind.calls[0], cached) if of and is_whole else None
+    keys = keys_of(numbers[of], kind.calls[0], cached) if of and is_whole else None
+    texts = {side: (it, n_positions[it]) for side, it in texts_of(kinds.values()).items()}
+    homes = kind.calls[0].homes if not kind.reading else None
+    of_rows, of_columns = (None, None) if homes is None else homes
+    named_rows = named(of_rows, queries, sides.get(own, ()), texts.get(own))
+    named_columns = named(of_columns, keys, sides.get(of, ()), texts.get(of))
+    is_same = named_columns.by == FOLLOWED and named_columns.tokens == named_rows.tokens
+    wrong, unproven = doubts(kind)
     return Attention(
         kind=name,
-        queries=queries or numbered(n_queries),
-        keys=keys or numbered(n_keys),
+        queries=named_rows.tokens or numbered(n_queries),
+        keys=named_columns.tokens or numbered(n_keys),
         calls=Calls([maker(call) for call in kind.calls]),
         role=kind.role,
         is_softmax=kind.is_softmax,
         numbers=kind.numbers,
-    )
+        rows_by=named_rows.by,
+        columns_by=SAME if is_same else named_columns.by,
+        contradictions=wrong,
+        unproven=unproven,
+    ), (named_rows, named_columns)
 
 
 def _sides(kind: Kind, kinds: Iterable[Kind], sides: Sides) -> tuple[str, str]:
     """The sides of queries and keys, each empty where it is not known."""
     if kind.role is None:
-        return "", ""
+        return _sides_by_text(kind, kinds, sides)
     own = "target" if kind.role in ("decoder_self", "cross") and "target" in sides else "source"
     if kind.role != "cross":
         return own, own
     first = next(each for each in kinds if each.role == "cross")
     return (own, "source") if first is kind or kind.is_softmax else _read_as(kind, first, own)
+
+
+def _sides_by_text(kind: Kind, kinds: Iterable[Kind], sides: Sides) -> tuple[str, str]:
+    """The same of a kind of no known role: the sides of the texts that its rows are of."""
+    homes = kind.calls[0].homes
+    if homes is None or kind.reading:
+        return "", ""
+    of_texts = {text: side for side, text in texts_of(kinds).items() if side in sides}
+    queries, keys = (of_texts.get(text_in(labels), "") for labels in homes)
+    return queries, keys
 
 
 def _read_as(kind: Kind, first: Kind, own: str) -> tuple[str, str]:

@@ -8,6 +8,7 @@ from itertools import chain, count, pairwise
 from transformer.recording.origin import Origin
 from transformer.token import Token
 from transformer.watch.calls.seen import Seen
+from transformer.watch.capture.homes import MIXED, text_in
 
 # One kind of attention in all layers, with one call per layer.
 
@@ -72,6 +73,8 @@ def kind_of(call: Seen, seen: Sequence[Seen]) -> str | None:
     is_decoder = call.is_causal or call.place.is_causal or _DECODER.search(call.place.path)
     if is_decoder or _is_cached(call) or _is_beside_cross(call, seen):
         return "decoder_self"
+    if call.homes is not None and any(bool((it == MIXED).any()) for it in call.homes):
+        return None  # rows or columns that are no positions are no sequence that reads itself
     if call.is_followed:
         return "encoder_self"
     is_its_own = _same_length(call) and not _is_doubtful(call, seen)
@@ -79,6 +82,9 @@ def kind_of(call: Seen, seen: Sequence[Seen]) -> str | None:
 
 
 def _is_cross(call: Seen, seen: Sequence[Seen]) -> bool:
+    queries, keys = texts_of(call)
+    if queries is not None and keys is not None and queries != keys:
+        return not call.is_causal
     if call.is_followed:
         return bool(call.reads_another) and not call.is_causal
     if call.reads_another is not None and (call.reads_another or _same_length(call)):
@@ -92,9 +98,20 @@ def _is_cross(call: Seen, seen: Sequence[Seen]) -> bool:
 
 def _is_beside_cross(call: Seen, seen: Sequence[Seen]) -> bool:
     """Tell whether its module reads another sequence as well, which only a decoder's layer does."""
-    return call.is_followed and any(
-        it.place.path == call.place.path and it.is_followed and it.reads_another for it in seen
-    )
+    beside = [
+        it
+        for it in seen
+        if it.place.path == call.place.path and it.is_followed and it.reads_another
+    ]
+    text, _ = texts_of(call)
+    if text is not None and any(None not in texts_of(it) for it in beside):
+        return any(texts_of(it)[0] == text for it in beside)
+    return call.is_followed and bool(beside)
+
+
+def texts_of(call: Seen) -> tuple[int | None, int | None]:
+    """The texts that its rows and its columns are of; None: none, several, or not followed."""
+    return (None, None) if call.homes is None else (text_in(call.homes[0]), text_in(call.homes[1]))
 
 
 def _is_doubtful(call: Seen, seen: Sequence[Seen]) -> bool:

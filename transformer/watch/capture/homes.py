@@ -1,0 +1,441 @@
+"""Homes of numbers: the position of the text that each number of a pass is made of.
+
+A tensor has as many rows as a text has tokens for many reasons: its heads were cut without being
+turned, its keys were mixed along the text, its rows are latents, they came in another order. So
+what a row stands for is followed through the pass, number by number, as taint is in a program
+(Newsome and Song 2005, "Dynamic taint analysis", section 3): beside every storage that torch makes
+lies one of labels, and every operator does to the labels what it does to the numbers.
+
+The home of a number is the position whose row it lies in, not all that it has read: what attention
+gives belongs to the query that asked, and a sum of a row with what others gave stays that row's.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import torch
+from torch import Tensor
+from torch.utils._python_dispatch import TorchDispatchMode
+
+from transformer.watch.capture.sources import axes_of
+from transformer.watch.capture.tensors import tensors_in
+
+# Labels: a text and a position in it, or why there is none.
+
+NONE, MIXED, UNKNOWN = -1, -2, -3
+"""Made of no text; of several positions and of none more than of others; or nobody can say."""
+_TEXT = 1 << 20
+"""Labels of a text: its number times this, and the position."""
+_LABELS = torch.int32
+
+
+class Homes(NamedTuple):
+    """The homes of the rows and the columns of one call of attention: labels [Q] and [K]."""
+
+    queries: Tensor
+    keys: Tensor
+
+
+def no_homes(n: int) -> Tensor:
+    """Labels of n rows of which nothing is known."""
+    return torch.full((n,), UNKNOWN, dtype=_LABELS)
+
+
+def both(a: Tensor, b: Tensor) -> Tensor:
+    """Labels of rows that two tensors have; what one of them does not show is not known."""
+    doubt = torch.minimum(a, b)
+    return torch.where(doubt <= MIXED, doubt, together(a, b))
+
+
+def fitting(queries: Tensor, keys: Tensor, n_queries: int, n_keys: int) -> Homes:
+    """Labels of a call's rows and columns; not known where there are not as many."""
+    return Homes(
+        queries if len(queries) == n_queries else no_homes(n_queries),
+        keys if len(keys) == n_keys else no_homes(n_keys),
+    )
+
+
+def text_of(label: int) -> int:
+    """Give the number of a label's text among the inputs of a pass; -1: it has none."""
+    return label // _TEXT if label >= 0 else -1
+
+
+def place_of(label: int) -> int:
+    """Give the position in that text; below 0: NONE, MIXED or UNKNOWN."""
+    return label % _TEXT if label >= 0 else label
+
+
+def text_in(labels: Tensor) -> int | None:
+    """Give the one text that all rows are of which are of any; None: none, or several."""
+    texts = {text_of(label) for label in labels.tolist() if label >= 0}
+    return texts.pop() if len(texts) == 1 else None
+
+
+def together(a: Tensor, b: Tensor) -> Tensor:
+    """Join labels of numbers that are added, multiplied and the like; a and b are broadcast.
+
+    Two texts of one position, as ids and their types are, are the first of them.
+    """
+    has_a, has_b = a >= 0, b >= 0
+    is_same = a % _TEXT == b % _TEXT
+    both = torch.where(is_same, torch.minimum(a, b), MIXED)
+    one = torch.where(has_a, a, torch.where(has_b, b, torch.minimum(a, b)))
+    return torch.where(has_a & has_b, both, one)
+
+
+def along(labels: Tensor, axes: Sequence[int], *, keep: bool = False) -> Tensor:
+    """Join labels of numbers that are summed along axes."""
+    if not axes:
+        return labels
+    if not labels.numel():
+        return labels.sum(tuple(axes), keepdim=keep, dtype=labels.dtype) + NONE
+    has = labels >= 0
+    axes = tuple(axes)
+    largest = torch.where(has, labels, NONE).amax(axes, keepdim=keep)
+    least = torch.where(has, labels, torch.iinfo(_LABELS).max).amin(axes, keepdim=keep)
+    places = labels % _TEXT
+    first = torch.where(has, places, _TEXT).amin(axes, keepdim=keep)
+    last = torch.where(has, places, NONE).amax(axes, keepdim=keep)
+    home = torch.where(first == last, least, MIXED)
+    return torch.where(largest >= 0, home, labels.amin(axes, keepdim=keep))
+
+
+# What is a text among the inputs, and the axis of its positions.
+
+
+def texts_in(inputs: Iterable[object]) -> Iterator[tuple[Tensor, int]]:
+    """Yield tensors that are texts, each with the axis of its positions.
+
+    Masks, types of tokens and caches of keys are none.
+    """
+    tensors = list(tensors_in(inputs))
+    pairs = [(each, axis) for each in tensors if (axis := _axis(each)) is not None]
+    for each, axis in pairs:
+        others = (it for it in pairs if it[0] is not each)
+        has_other = any(it.size(at) == each.size(axis) for it, at in others)
+        if not (has_other and _says_yes_or_no(each)):
+            yield each, axis
+
+
+def _axis(tensor: Tensor) -> int | None:
+    """The axis of [T], [1, T], [T, 1] of ids, or of states with an axis more; None: another."""
+    n_axes = tensor.dim() - (tensor.is_floating_point() or tensor.is_complex())
+    if tensor.dtype == torch.bool or tensor.is_meta or tensor.layout != torch.strided:
+        return None
+    if n_axes not in (1, 2) or not tensor.numel():
+        return None
+    if n_axes == 1:
+        return 0
+    return 0 if tensor.size(1) == 1 != tensor.size(0) else 1
+
+
+def _says_yes_or_no(tensor: Tensor) -> bool:
+    if not tensor.is_floating_point():
+        return bool(((tensor == 0) | (tensor == 1)).all())
+    return tensor.size(-1) == tensor.shape[-2] and bool((tensor <= 0).all())
+
+
+# The rules of operators: labels of arguments -> labels of the result.
+
+aten = torch.ops.aten
+_MOVING: dict[str, tuple[int, ...]] = {
+    **dict.fromkeys(
+        (
+            *("clone", "cat", "stack", "index", "index_select", "gather", "flip", "roll", "repeat"),
+            *("take", "masked_select", "constant_pad_nd", "lift_fresh_copy", "diag_embed"),
+            *("reflection_pad1d", "replication_pad1d", "pixel_shuffle", "channel_shuffle"),
+            *("tril", "triu", "tril_", "triu_", "_to_copy", "unfold_copy", "slice_copy"),
+        ),
+        (0,),
+    ),
+    **dict.fromkeys(("slice_scatter", "select_scatter", "diagonal_scatter"), (0, 1)),
+    **dict.fromkeys(("index_put", "masked_scatter", "put"), (0, 2)),
+    **dict.fromkeys(("scatter", "index_copy"), (0, 3)),
+    **dict.fromkeys(("copy", "copy_", "_copy_from"), (1,)),
+}
+"""Operators that put numbers elsewhere -> the arguments whose numbers these are: the same is done
+with their labels."""
+_KEEPING = {"tril", "triu", "tril_", "triu_", "_to_copy", "copy", "copy_", "_copy_from"}
+"""Those of them after which a number stands where it stood."""
+_NORMS = ("native_layer_norm", "_fused_rms_norm", "native_group_norm")
+_ALONG = ("_softmax", "_log_softmax", "_safe_softmax", "cumsum", "cumprod", "logcumsumexp")
+"""Operators after which each number has read all others along an axis."""
+_FIRST = (
+    "native_dropout",
+    "native_batch_norm",
+    "_native_batch_norm_legit_no_training",
+    "bernoulli",
+)
+"""Operators that change each number of their first argument."""
+_TEXTLESS = frozenset(
+    {
+        *("zeros_like", "ones_like", "full_like", "empty_like", "new_zeros", "new_ones", "zero_"),
+        *("new_empty", "new_full", "new_empty_strided", "rand_like", "randn_like", "fill_"),
+        *("_local_scalar_dense", "argsort", "argmax", "argmin", "nonzero", "multinomial"),
+    }
+)
+"""Operators whose result is made of no text, whatever they are given."""
+_REDUCING = ("max", "min", "std", "var", "std_mean", "var_mean", "linalg_vector_norm", "norm")
+_PRODUCTS = ("mm", "bmm", "addmm", "baddbmm", "mv", "addmv")
+
+
+class Followed(TorchDispatchMode):
+    """Follows the homes of all numbers of a pass, while entered."""
+
+    def __init__(self, inputs: Iterable[object]) -> None:
+        """inputs: of the model."""
+        super().__init__()
+        self._labels: dict[int, tuple[Tensor, int]] = {}
+        """The place of a storage -> its labels, one a number of it, and the bytes of such a one."""
+        self.lengths: list[int] = []
+        """The number of positions of each text."""
+        self._pictures = list(tensors_in(inputs))
+        for tensor, axis in texts_in(inputs):
+            shape = [-1 if i == axis else 1 for i in range(tensor.dim())]
+            places = torch.arange(tensor.size(axis), dtype=_LABELS, device=tensor.device)
+            self._put(tensor, self._new_text(len(places)) + places.view(shape))
+
+    def _new_text(self, n: int) -> int:
+        self.lengths.append(n)
+        return (len(self.lengths) - 1) * _TEXT
+
+    def forget(self) -> None:
+        """The pass is over."""
+        self._labels.clear()
+        self._pictures.clear()
+
+    def rows(self, tensor: Tensor, axis: int = -2) -> Tensor:
+        """Give the homes of a tensor's rows along an axis, a label each [T], on the CPU."""
+        labels = self._of(tensor)
+        axis %= tensor.dim()
+        if labels is None:
+            return torch.full((tensor.size(axis),), NONE, dtype=_LABELS)
+        return along(labels, [i for i in range(tensor.dim()) if i != axis]).cpu()
+
+    def of_product(self, operands: Sequence[Any], scores: Tensor) -> Homes | None:
+        """Give the homes of queries and keys that a product makes scores of; None: unclear axes.
+
+        operands: (equation, q, k) of an einsum, or (q, k).
+        """
+        q, k = [*tensors_in(operands)][-2:]
+        of_q, of_k = axes_of(operands[0]) if isinstance(operands[0], str) else (-2, -1)
+        if of_q is None or of_k is None or min(q.dim(), k.dim()) < 2:
+            return None
+        if (q.size(of_q), k.size(of_k)) != tuple(scores.shape[-2:]):
+            return None
+        return Homes(self.rows(q, of_q), self.rows(k, of_k))
+
+    def keep_rows(self, result: Tensor, tensor: Tensor) -> None:
+        """Say that each row of a result has the home of a tensor's row: [..., n] of [..., m]."""
+        labels = self._of(tensor)
+        if labels is not None and tensor.shape[:-1] == result.shape[:-1]:
+            self._put(result, along(labels, [tensor.dim() - 1], keep=True))
+
+    def __torch_dispatch__(
+        self,
+        func: Any,
+        types: Sequence[type],
+        args: Sequence[Any] = (),
+        kwargs: Mapping[str, Any] | None = None,
+    ) -> Any:
+        named = kwargs or {}
+        is_plain = torch.Tag.pointwise in func.tags
+        if not is_plain and func._can_decompose():  # in inference mode nothing has done so before
+            with self:
+                result = func.decompose(*args, **named)
+            if result is not NotImplemented:
+                return result
+        result = func(*args, **named)
+        if not getattr(func, "is_view", False):
+            self._follow(func, args, named, result)
+        return result
+
+    def _follow(
+        self, func: Any, args: Sequence[Any], named: Mapping[str, Any], result: Any
+    ) -> None:
+        """Label what an operator has made."""
+        results = [it for it in tensors_in([result]) if it.layout == torch.strided]
+        given = list(tensors_in((args, named)))
+        has_text = any(_storage(each) in self._labels for each in given)
+        if not func._schema.is_mutable:
+            held = {_storage(each) for each in given}
+            results = [each for each in results if _storage(each) not in held]  # else a view
+            for each in results:  # it may lie in the place of one that is no more
+                self._labels.pop(_storage(each), None)
+        if not has_text:
+            return
+        try:
+            labels = self._labels_of(func, args, named, results)
+        except (RuntimeError, TypeError, IndexError, NotImplementedError):
+            labels = [UNKNOWN]
+        for i, each in enumerate(results):
+            self._put(each, NONE if each.dtype == torch.bool else labels[min(i, len(labels) - 1)])
+
+    def _labels_of(
+        self, func: Any, args: Sequence[Any], named: Mapping[str, Any], results: Sequence[Tensor]
+    ) -> Sequence[Tensor | int]:
+        """Find labels of each result, the last for all that follow; an integer is for all numbers.
+
+        What an operator that is not known has made is UNKNOWN, so that nothing is said of it.
+        """
+        name: str = func.overloadpacket.__name__
+        if not results or name in _TEXTLESS:
+            return [NONE]
+        first = results[0]
+        if name.removesuffix("_") in _MOVING or name in _MOVING:
+            return [self._moved(name, func, args, named)]
+        if name in _PRODUCTS:
+            return [self._product(args)]
+        if name.startswith("_scaled_dot_product"):
+            return [along(self._all(args[0]), [args[0].dim() - 1], keep=True), NONE]
+        if name == "embedding":
+            return [self._looked_up(*args[:2])]
+        if name == "convolution":
+            return [self._convolved(args, first)]
+        if name in ("sort", "topk"):
+            axis = named.get(
+                "dim", args[-1] if name == "sort" and len(args) > 1 else (*args, -1, -1)[2]
+            )
+            return [self._all(args[0]).gather(axis, results[1]), NONE]
+        if name == "_pack_padded_sequence":
+            return [self._all(args[0]).reshape(first.shape), NONE]
+        if name in _FIRST:
+            return [self._all(args[0])]
+        if torch.Tag.pointwise in func.tags:
+            return [self._pointwise(args, named)]
+        if name in _ALONG:
+            labels = self._all(args[0])
+            return [along(labels, [args[1] % labels.dim()], keep=True)]
+        if name in _NORMS:
+            labels = self._all(args[0])
+            n = labels.dim() - 1 if name == "native_group_norm" else len(args[1])
+            axes = range(labels.dim() - n, labels.dim())
+            return [together(labels, along(labels, axes, keep=True)), NONE]
+        if torch.Tag.reduction in func.tags or name in _REDUCING:
+            return [self._reduced(args, first), NONE]
+        return [UNKNOWN]
+
+    def _moved(self, name: str, func: Any, args: Sequence[Any], named: Mapping[str, Any]) -> Tensor:
+        """Do with labels what was done with numbers; indices and masks stay what they are."""
+        plain = name if name in _MOVING else name.removesuffix("_")
+        own = _MOVING[plain]
+        if plain in _KEEPING:
+            return self._all(args[own[0]])
+        if plain == "scatter" and not isinstance(args[3], Tensor):  # one-hot
+            of_index = along(self._all(args[2]), [args[1] % args[2].dim()], keep=True)
+            return together(self._all(args[0]), of_index)
+        changed = list(args)
+        for i in own:
+            is_one = isinstance(args[i], Tensor)
+            changed[i] = self._all(args[i]) if is_one else [self._all(each) for each in args[i]]
+        if plain == "constant_pad_nd":
+            changed[2:] = [NONE]
+        operator = getattr(getattr(aten, plain), func._overloadname)
+        result: Tensor = operator(*changed)
+        return result
+
+    def _product(self, args: Sequence[Any]) -> Tensor:
+        """Join along the axis that is summed; rows of the first operand are rows of the result.
+
+        So scores are those of their query, and so is what values give it.
+        """
+        *added, a, b = args
+        of_a, of_b = self._of(a), self._of(b)
+        is_vector = b.dim() == 1
+        rows = None if of_a is None else along(of_a, [a.dim() - 1], keep=True)  # [..., n, 1]
+        columns = None
+        if of_b is not None:
+            columns = along(of_b, [b.dim() - (1 if is_vector else 2)], keep=not is_vector)
+            if of_a is None and bool((columns < NONE).any()) and not is_vector:
+                columns = _chosen(a, of_b, columns)
+        if rows is None:
+            assert columns is not None  # else there is nothing to follow
+            labels = columns
+        elif columns is None:
+            labels = rows.squeeze(-1) if is_vector else rows
+        else:
+            rows = rows.squeeze(-1) if is_vector else rows
+            labels = torch.where(rows == NONE, columns, rows)
+        of_added = self._of(added[0]) if added else None
+        return labels if of_added is None else together(labels, of_added)
+
+    def _looked_up(self, table: Tensor, ids: Tensor) -> Tensor:
+        """Rows have the homes of their ids; those of a table of states have the states'."""
+        labels = self._all(ids)[..., None]
+        of_table = self._of(table)
+        if of_table is None:
+            return labels
+        return together(labels, torch.nn.functional.embedding(ids, of_table))
+
+    def _convolved(self, args: Sequence[Any], result: Tensor) -> Tensor | int:
+        """Patches of a picture are a text; what keeps its length keeps its places."""
+        tensor, kernel = args[:2]
+        if any(tensor.data_ptr() == each.data_ptr() for each in self._pictures):
+            places = torch.arange(result[0, 0].numel(), dtype=_LABELS, device=result.device)
+            return self._new_text(len(places)) + places.view(1, 1, *result.shape[2:])
+        if tensor.shape[2:] != result.shape[2:] or kernel.dim() != 3:
+            return MIXED
+        return along(self._all(tensor), [1], keep=True)
+
+    def _pointwise(self, args: Sequence[Any], named: Mapping[str, Any]) -> Tensor | int:
+        labels: Tensor | None = None
+        for each in tensors_in((args, named)):
+            own = self._of(each)
+            if own is not None:
+                labels = own if labels is None else together(labels, own)
+        return NONE if labels is None else labels
+
+    def _reduced(self, args: Sequence[Any], result: Tensor) -> Tensor:
+        """Join along what was reduced: the axes that are told, or all."""
+        labels = self._all(args[0])
+        axes = next(
+            (it for it in args[1:] if isinstance(it, list | tuple) or type(it) is int), None
+        )
+        chosen = [axes] if isinstance(axes, int) else axes
+        every = [axis % labels.dim() for axis in chosen] if chosen else list(range(labels.dim()))
+        return along(labels, every, keep=result.dim() == labels.dim() > 0)
+
+    def _of(self, tensor: Tensor) -> Tensor | None:
+        """Give the labels of a tensor, a view of its storage's; None: no text."""
+        held = self._labels.get(_storage(tensor))
+        if held is None:
+            return None
+        labels, size = held
+        if size != tensor.element_size():  # its bytes are read as another type
+            return labels.new_full(tensor.shape, UNKNOWN)
+        return labels.as_strided(tensor.size(), tensor.stride(), tensor.storage_offset())
+
+    def _all(self, tensor: Tensor) -> Tensor:
+        """The same, with NONE for every number that has no text."""
+        labels = self._of(tensor)
+        if labels is None:
+            return torch.full(tensor.shape, NONE, dtype=_LABELS, device=tensor.device)
+        return labels
+
+    def _put(self, tensor: Tensor, labels: Tensor | int) -> None:
+        place, size = _storage(tensor), tensor.element_size()
+        n = tensor.untyped_storage().nbytes() // size
+        held = self._labels.get(place)
+        if held is None or len(held[0]) != n:
+            if isinstance(labels, int) and labels == NONE:
+                return
+            held = torch.full((n,), NONE, dtype=_LABELS, device=tensor.device), size
+            self._labels[place] = held
+        own = held[0].as_strided(tensor.size(), tensor.stride(), tensor.storage_offset())
+        own.copy_(labels.expand(own.shape)) if isinstance(labels, Tensor) else own.fill_(labels)
+
+
+def _storage(tensor: Tensor) -> int:
+    return tensor.untyped_storage().data_ptr() if tensor.layout == torch.strided else 0
+
+
+def _chosen(matrix: Tensor, labels: Tensor, columns: Tensor) -> Tensor:
+    """Rows that a matrix of noughts and ones picks out of others keep their homes.
+
+    matrix: [..., n, m]; labels: of what it met [..., m, p]; columns: joined [..., 1, p].
+    """
+    if matrix.numel() > 1 << 22 or bool(((matrix != 0).sum(-1) > 1).any()):
+        return columns
+    shape = torch.broadcast_shapes(matrix.shape[:-2], labels.shape[:-2])
+    order = matrix.abs().argmax(-1)[..., None].expand(*shape, matrix.size(-2), labels.size(-1))
+    return labels.expand(*shape, *labels.shape[-2:]).gather(-2, order)
