@@ -182,6 +182,8 @@ _PRODUCTS = ("mm", "bmm", "addmm", "baddbmm", "mv", "addmv")
 class Followed(TorchDispatchMode):
     """Follows the homes of all numbers of a pass, while entered."""
 
+    supports_higher_order_operators = True
+
     def __init__(self, inputs: Iterable[object]) -> None:
         """inputs: of the model."""
         super().__init__()
@@ -239,6 +241,13 @@ class Followed(TorchDispatchMode):
         kwargs: Mapping[str, Any] | None = None,
     ) -> Any:
         named = kwargs or {}
+        if not isinstance(func, torch._ops.OpOverload):  # flex attention, and others of its kind
+            result = func(*args, **named)
+            self._label(
+                result,
+                [self._by_rows(args[0]) if func.name() == "flex_attention" else UNKNOWN, NONE],
+            )
+            return result
         is_plain = torch.Tag.pointwise in func.tags
         if not is_plain and func._can_decompose():  # in inference mode nothing has done so before
             with self:
@@ -246,7 +255,7 @@ class Followed(TorchDispatchMode):
             if result is not NotImplemented:
                 return result
         result = func(*args, **named)
-        if not getattr(func, "is_view", False):
+        if not func.is_view:
             self._follow(func, args, named, result)
         return result
 
@@ -254,8 +263,8 @@ class Followed(TorchDispatchMode):
         self, func: Any, args: Sequence[Any], named: Mapping[str, Any], result: Any
     ) -> None:
         """Label what an operator has made."""
-        results = [it for it in tensors_in([result]) if it.layout == torch.strided]
-        given = list(tensors_in((args, named)))
+        results = _results(result)
+        given = [it for it in tensors_in((*args, *named.values())) if it.layout == torch.strided]
         has_text = any(_storage(each) in self._labels for each in given)
         if not func._schema.is_mutable:
             held = {_storage(each) for each in given}
@@ -268,8 +277,16 @@ class Followed(TorchDispatchMode):
             labels = self._labels_of(func, args, named, results)
         except (RuntimeError, TypeError, IndexError, NotImplementedError):
             labels = [UNKNOWN]
-        for i, each in enumerate(results):
+        self._label(results, labels)
+
+    def _label(self, results: Any, labels: Sequence[Tensor | int]) -> None:
+        """Put labels to each of several results, the last to all that follow."""
+        for i, each in enumerate(_results(results)):
             self._put(each, NONE if each.dtype == torch.bool else labels[min(i, len(labels) - 1)])
+
+    def _by_rows(self, tensor: Tensor) -> Tensor:
+        """Join labels along the last axis [..., 1]."""
+        return along(self._all(tensor), [tensor.dim() - 1], keep=True)
 
     def _labels_of(
         self, func: Any, args: Sequence[Any], named: Mapping[str, Any], results: Sequence[Tensor]
@@ -287,7 +304,7 @@ class Followed(TorchDispatchMode):
         if name in _PRODUCTS:
             return [self._product(args)]
         if name.startswith("_scaled_dot_product"):
-            return [along(self._all(args[0]), [args[0].dim() - 1], keep=True), NONE]
+            return [self._by_rows(args[0]), NONE]
         if name == "embedding":
             return [self._looked_up(*args[:2])]
         if name == "convolution":
@@ -379,7 +396,7 @@ class Followed(TorchDispatchMode):
 
     def _pointwise(self, args: Sequence[Any], named: Mapping[str, Any]) -> Tensor | int:
         labels: Tensor | None = None
-        for each in tensors_in((args, named)):
+        for each in tensors_in((*args, *named.values())):
             own = self._of(each)
             if own is not None:
                 labels = own if labels is None else together(labels, own)
@@ -422,7 +439,18 @@ class Followed(TorchDispatchMode):
             held = torch.full((n,), NONE, dtype=_LABELS, device=tensor.device), size
             self._labels[place] = held
         own = held[0].as_strided(tensor.size(), tensor.stride(), tensor.storage_offset())
-        own.copy_(labels.expand(own.shape)) if isinstance(labels, Tensor) else own.fill_(labels)
+        new = labels.expand(own.shape) if isinstance(labels, Tensor) else None
+        for axis, step in enumerate(tensor.stride()):
+            if step == 0 and tensor.size(axis) > 1:  # one number is there several times
+                own, new = (
+                    own[(slice(None),) * axis + (slice(1),)],
+                    (None if new is None else along(new, [axis], keep=True)),
+                )
+        own.fill_(labels) if new is None else own.copy_(new)
+
+
+def _results(result: Any) -> list[Tensor]:
+    return [it for it in tensors_in([result]) if it.layout == torch.strided]
 
 
 def _storage(tensor: Tensor) -> int:
