@@ -231,7 +231,10 @@ def record_module(
         raise InputError(f"No attention was seen in {type(module).__name__}: {why}.")
     n_positions = () if watcher.homes is None else watcher.homes.lengths
     sides = sides_of(kinds, tokens, n_positions)
-    made_of = {name: attention_of(name, kinds, sides, n_positions) for name in kinds}
+    made_of = {
+        name: attention_of(name, kinds, sides, n_positions, is_known=watcher.seen[0].is_known)
+        for name in kinds
+    }
     attentions = {name: attention for name, (attention, _) in made_of.items()}
     schemes = position_schemes(watcher, attentions, inputs)
     return Recording(

@@ -351,6 +351,8 @@ class Products(Sequences):
             addends = added_by(args, kwargs)
             firsts = first_rows(args, result)
             homes = None if self.homes is None else self.homes.of_product(args, result)
+            if homes is not None and self.homes is not None:
+                self.homes.give_rows(result, homes.queries)
             mark = Product(result.size(-1), addends, is_picked, source, firsts, homes)
             self._marks.put(result, mark)
             self._watch_functions()
@@ -402,6 +404,8 @@ class Products(Sequences):
             seen.softmax.firsts,
         )
         seen.homes = self._homes_of(made, sizes)
+        if seen.homes is not None and self.homes is not None:
+            self.homes.give_rows(made.result, seen.homes.queries)
         self._edit(seen, made.result)
         self._note(seen, made.result.reshape(n_heads, n_queries, -1))
         if softmax is not None:

@@ -96,6 +96,11 @@ class Watcher(Products):
         self._entered.close()
         if self.homes is not None:
             self.homes.forget()
+            root = next(iter(self._paths))
+            is_known = type(root).__module__.startswith("transformers.")
+            for seen in self.seen:
+                seen.is_known = is_known
+                seen.homes = None if seen.homes is None else self.homes.united(seen.homes)
         self._layer.settle()
         self._layer.forget()
         self.forget()
@@ -192,6 +197,7 @@ class Watcher(Products):
             keys = both(self.homes.rows(key, 0), self.homes.rows(args[0], 0))
             more = torch.full((sizes[2] - len(keys),), NONE, dtype=keys.dtype)
             seen.homes = fitting(self.homes.rows(query, 0), torch.cat([keys, more]), *sizes[1:])
+            self.homes.give_rows(result, seen.homes.queries, 0)
         self._edit_projected(seen, result)
         seen.sample = multi_head_sample(result, query, key, *args, **kwargs)
         self._note(seen, None)

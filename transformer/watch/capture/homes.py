@@ -108,8 +108,9 @@ def texts_in(inputs: Iterable[object]) -> Iterator[tuple[Tensor, int]]:
 
     Masks, types of tokens and caches of keys are none.
     """
-    tensors = list(tensors_in(inputs))
-    pairs = [(each, axis) for each in tensors if (axis := _axis(each)) is not None]
+    tensors = [it for it in tensors_in(inputs) if not (it.is_floating_point() and _is_sound(it))]
+    places = {(it.data_ptr(), it.shape): (it, _axis(it)) for it in tensors}  # each once
+    pairs = [(each, axis) for each, axis in places.values() if axis is not None]
     for each, axis in pairs:
         others = (it for it in pairs if it[0] is not each)
         has_other = any(it.size(at) == each.size(axis) for it, at in others)
@@ -120,6 +121,8 @@ def texts_in(inputs: Iterable[object]) -> Iterator[tuple[Tensor, int]]:
 def _axis(tensor: Tensor) -> int | None:
     """The axis of [T], [1, T], [T, 1] of ids, or of states with an axis more; None: another."""
     n_axes = tensor.dim() - (tensor.is_floating_point() or tensor.is_complex())
+    if n_axes == 3 and not tensor.is_floating_point() and tensor.size(0) == 1:
+        return 1  # several numbers a token, such as its place on a page
     if tensor.dtype == torch.bool or tensor.is_meta or tensor.layout != torch.strided:
         return None
     if n_axes not in (1, 2) or not tensor.numel():
@@ -129,9 +132,14 @@ def _axis(tensor: Tensor) -> int | None:
     return 0 if tensor.size(1) == 1 != tensor.size(0) else 1
 
 
+def _is_sound(tensor: Tensor) -> bool:
+    """Tell whether it is [1, n] of samples."""
+    return tensor.dim() == 2 and tensor.size(0) == 1 < tensor.size(1)
+
+
 def _says_yes_or_no(tensor: Tensor) -> bool:
     if not tensor.is_floating_point():
-        return bool(((tensor == 0) | (tensor == 1)).all())
+        return tensor.dim() < 3 and bool(((tensor == 0) | (tensor == 1)).all())
     return tensor.size(-1) == tensor.shape[-2] and bool((tensor <= 0).all())
 
 
@@ -191,7 +199,18 @@ class Followed(TorchDispatchMode):
         """The place of a storage -> its labels, one a number of it, and the bytes of such a one."""
         self.lengths: list[int] = []
         """The number of positions of each text."""
-        self._pictures = list(tensors_in(inputs))
+        self._same: dict[int, int] = {}
+        """A text -> another whose positions were met by its own, one by one: they are one."""
+        given = list(tensors_in(inputs))
+        self._pictures = given
+        """What is given: what a convolution makes of it is a text of patches, or of frames."""
+        self._of_patches: set[int] = set()
+        """The texts of such."""
+        for tensor in given:
+            is_picture = tensor.is_floating_point() and (tensor.dim() > 3 or _is_sound(tensor))
+            if is_picture and tensor.numel() and tensor.layout == torch.strided:
+                self._of_patches.add(len(self.lengths))
+                self._put(tensor, self._new_text(tensor.numel()))
         for tensor, axis in texts_in(inputs):
             shape = [-1 if i == axis else 1 for i in range(tensor.dim())]
             places = torch.arange(tensor.size(axis), dtype=_LABELS, device=tensor.device)
@@ -227,6 +246,34 @@ class Followed(TorchDispatchMode):
             return None
         return Homes(self.rows(q, of_q), self.rows(k, of_k))
 
+    def give_rows(self, result: Tensor, labels: Tensor, axis: int = -2) -> None:
+        """Say that rows of a result have these homes [T]: those of the queries that asked."""
+        axis %= result.dim()
+        if result.size(axis) == len(labels):
+            shape = [-1 if i == axis else 1 for i in range(result.dim())]
+            self._put(result, labels.to(result.device).view(shape))
+
+    def united(self, homes: Homes) -> Homes:
+        """The same with texts that turned out to be one named as one."""
+        return Homes(*map(self._united, homes))
+
+    def _united(self, labels: Tensor) -> Tensor:
+        for text, other in self._same.items():
+            is_text = (labels >= 0) & (labels // _TEXT == text)
+            labels = torch.where(is_text, labels + (other - text) * _TEXT, labels)
+        return labels
+
+    def _joined(self, a: Tensor, b: Tensor) -> Tensor:
+        """Join labels of numbers that meet each other, and note which texts are one."""
+        both = (a >= 0) & (b >= 0)
+        is_same = a % _TEXT == b % _TEXT
+        if bool((both & (a != b)).any()) and not bool((both & ~is_same).any()):
+            pairs = torch.stack([it.expand(both.shape)[both] // _TEXT for it in (a, b)]).sort(0)
+            for first, second in pairs.values.unique(dim=1).mT.tolist():
+                if first != second:
+                    self._same[second] = self._same.get(first, first)
+        return together(a, b)
+
     def keep_rows(self, result: Tensor, tensor: Tensor) -> None:
         """Say that each row of a result has the home of a tensor's row: [..., n] of [..., m]."""
         labels = self._of(tensor)
@@ -255,7 +302,7 @@ class Followed(TorchDispatchMode):
             if result is not NotImplemented:
                 return result
         result = func(*args, **named)
-        if not func.is_view:
+        if not func.is_view or func is aten.lift_fresh.default:  # what that gives is new
             self._follow(func, args, named, result)
         return result
 
@@ -264,20 +311,21 @@ class Followed(TorchDispatchMode):
     ) -> None:
         """Label what an operator has made."""
         results = _results(result)
+        name = func.overloadpacket.__name__
         given = [it for it in tensors_in((*args, *named.values())) if it.layout == torch.strided]
         has_text = any(_storage(each) in self._labels for each in given)
         if not func._schema.is_mutable:
             held = {_storage(each) for each in given}
-            results = [each for each in results if _storage(each) not in held]  # else a view
+            is_new = func is aten.lift_fresh.default
+            results = [it for it in results if is_new or _storage(it) not in held]  # else a view
             for each in results:  # it may lie in the place of one that is no more
                 self._labels.pop(_storage(each), None)
-        if not has_text:
+        if not has_text and name != "convolution":
             return
         try:
-            labels = self._labels_of(func, args, named, results)
-        except (RuntimeError, TypeError, IndexError, NotImplementedError):
-            labels = [UNKNOWN]
-        self._label(results, labels)
+            self._label(results, self._labels_of(func, args, named, results))
+        except (RuntimeError, TypeError, IndexError, ValueError, NotImplementedError):
+            self._label(results, [UNKNOWN])  # arguments that the rule does not know
 
     def _label(self, results: Any, labels: Sequence[Tensor | int]) -> None:
         """Put labels to each of several results, the last to all that follow."""
@@ -317,7 +365,9 @@ class Followed(TorchDispatchMode):
         if name == "_pack_padded_sequence":
             return [self._all(args[0]).reshape(first.shape), NONE]
         if name in _FIRST:
-            return [self._all(args[0])]
+            return [self._all(args[0]), NONE]
+        if name == "glu":
+            return [together(*self._all(args[0]).chunk(2, (*args, -1)[1]))]
         if torch.Tag.pointwise in func.tags:
             return [self._pointwise(args, named)]
         if name in _ALONG:
@@ -360,6 +410,8 @@ class Followed(TorchDispatchMode):
         of_a, of_b = self._of(a), self._of(b)
         is_vector = b.dim() == 1
         rows = None if of_a is None else along(of_a, [a.dim() - 1], keep=True)  # [..., n, 1]
+        if rows is not None and bool((rows == MIXED).all()) and self._is_of_patches(of_a):
+            rows = self._patches(rows.numel(), rows.shape[:-1]).view(rows.shape)  # cut out of it
         columns = None
         if of_b is not None:
             columns = along(of_b, [b.dim() - (1 if is_vector else 2)], keep=not is_vector)
@@ -387,19 +439,30 @@ class Followed(TorchDispatchMode):
     def _convolved(self, args: Sequence[Any], result: Tensor) -> Tensor | int:
         """Patches of a picture are a text; what keeps its length keeps its places."""
         tensor, kernel = args[:2]
-        if any(tensor.data_ptr() == each.data_ptr() for each in self._pictures):
-            places = torch.arange(result[0, 0].numel(), dtype=_LABELS, device=result.device)
-            return self._new_text(len(places)) + places.view(1, 1, *result.shape[2:])
+        is_given = any(tensor.data_ptr() == each.data_ptr() for each in self._pictures)
+        labels = self._all(tensor)
+        if is_given or self._is_of_patches(labels):
+            return self._patches(result[0, 0].numel(), result.shape[2:]).unsqueeze(0)
         if tensor.shape[2:] != result.shape[2:] or kernel.dim() != 3:
             return MIXED
-        return along(self._all(tensor), [1], keep=True)
+        return along(labels, [1], keep=True)
+
+    def _is_of_patches(self, labels: Tensor) -> bool:
+        """Tell whether numbers are of a picture, or of what was made of it piece by piece."""
+        label = int(labels.max())
+        return label >= 0 and label // _TEXT in self._of_patches
+
+    def _patches(self, n: int, shape: Sequence[int]) -> Tensor:
+        """Number a new text of n patches [1, ...]."""
+        self._of_patches.add(len(self.lengths))
+        return (self._new_text(n) + torch.arange(n, dtype=_LABELS)).view(1, *shape)
 
     def _pointwise(self, args: Sequence[Any], named: Mapping[str, Any]) -> Tensor | int:
         labels: Tensor | None = None
         for each in tensors_in((*args, *named.values())):
             own = self._of(each)
             if own is not None:
-                labels = own if labels is None else together(labels, own)
+                labels = own if labels is None else self._joined(labels, own)
         return NONE if labels is None else labels
 
     def _reduced(self, args: Sequence[Any], result: Tensor) -> Tensor:
@@ -418,9 +481,18 @@ class Followed(TorchDispatchMode):
         if held is None:
             return None
         labels, size = held
-        if size != tensor.element_size():  # its bytes are read as another type
-            return labels.new_full(tensor.shape, UNKNOWN)
-        return labels.as_strided(tensor.size(), tensor.stride(), tensor.storage_offset())
+        if len(labels) * size != tensor.untyped_storage().nbytes():  # of another one, now gone
+            del self._labels[_storage(tensor)]
+            return None
+        n, rest = divmod(tensor.element_size(), size)
+        shape, steps, start = tensor.size(), tensor.stride(), tensor.storage_offset()
+        if n == 1 and not rest:
+            return labels.as_strided(shape, steps, start)
+        if n > 1:  # complex numbers in the place of pairs
+            pairs = labels.as_strided((*shape, n), (*(n * step for step in steps), 1), n * start)
+            return along(pairs, [tensor.dim()])
+        each = labels.repeat_interleave(size // tensor.element_size())  # the other way round
+        return each.as_strided(shape, steps, start)
 
     def _all(self, tensor: Tensor) -> Tensor:
         """The same, with NONE for every number that has no text."""

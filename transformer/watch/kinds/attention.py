@@ -125,11 +125,16 @@ def _lengths(kinds: Mapping[str, Kind], n_given: int = 0) -> Iterator[tuple[str,
 
 
 def attention_of(
-    name: str, kinds: Mapping[str, Kind], sides: Sides, n_positions: Sequence[int] = ()
+    name: str,
+    kinds: Mapping[str, Kind],
+    sides: Sides,
+    n_positions: Sequence[int] = (),
+    *,
+    is_known: bool = False,
 ) -> tuple[Attention, tuple[Named, Named]]:
     """Name rows and columns after the tokens of their side; and how that was done.
 
-    n_positions: as `sides_of` takes them.
+    n_positions: as `sides_of` takes them. is_known: as `named` takes it.
     """
     kind = kinds[name]
     _, n_queries, n_keys = kind.sizes
@@ -142,10 +147,11 @@ def attention_of(
     texts = {side: (it, n_positions[it]) for side, it in texts_of(kinds.values()).items()}
     homes = kind.calls[0].homes if not kind.reading else None
     of_rows, of_columns = (None, None) if homes is None else homes
-    named_rows = named(of_rows, queries, sides.get(own, ()), texts.get(own))
-    named_columns = named(of_columns, keys, sides.get(of, ()), texts.get(of))
+    named_rows = named(of_rows, queries, sides.get(own, ()), texts.get(own), is_known)
+    named_columns = named(of_columns, keys, sides.get(of, ()), texts.get(of), is_known)
     is_same = named_columns.by == FOLLOWED and named_columns.tokens == named_rows.tokens
     wrong, unproven = doubts(kind)
+    unproven = () if is_known else unproven
     return Attention(
         kind=name,
         queries=named_rows.tokens or numbered(n_queries),

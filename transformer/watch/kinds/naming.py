@@ -53,12 +53,11 @@ def texts_of(kinds: Iterable[Kind]) -> dict[str, int]:
         (None, 0, "source"),
         (None, 1, "source"),
     ):
-        for kind in kinds:
-            homes = kind.calls[0].homes
-            if kind.role == role and homes is not None and side not in sides:
-                text = text_in(homes[axis])
-                if text is not None:
-                    sides[side] = text
+        alike = [kind.calls[0].homes for kind in kinds if kind.role == role]
+        found = (text_in(homes[axis]) for homes in alike if homes is not None)
+        texts = [text for text in found if text is not None]
+        if texts and side not in sides:  # what was given comes before patches of it
+            sides[side] = min(texts)
     return sides
 
 
@@ -67,29 +66,35 @@ def named(
     slots: Sequence[Token] | None,
     tokens: Sequence[Token],
     text: tuple[int, int] | None,
+    is_known: bool = False,
 ) -> Named:
     """Name one axis.
 
     labels: of its rows; None: not followed. slots: for each row the number of a token, or one that
     is no word; None: sizes do not tell. tokens: of its side. text: the number and the length of
-    the input that the side's tokens are of; None: not known.
+    the input that the side's tokens are of; None: not known. is_known: whether it is a library's
+    own model, whose rows are known to be in order: then what the pass does not show is no doubt.
     """
+    if is_known and slots is not None and (labels is None or min(labels.tolist()) < 0):
+        return Named(_filled(slots, tokens), IDS)
     if labels is None:
         return Named(None, NUMBERS) if slots is None else Named(_filled(slots, tokens), IDS)
     places, texts = zip(*((place_of(it), text_of(it)) for it in labels.tolist()), strict=True)
     if min(places) <= MIXED or max(places) < 0:
         is_word = slots is not None and any(slot.id >= 0 for slot in slots)
         return Named(None, NUMBERS, WHY.get(min(places), HIDDEN) if is_word else "")
-    if text is None or any(it not in (-1, text[0]) for it in texts):
-        return Named(None, NUMBERS, ANOTHER)
     # 1. Words in their order, with some that were read earlier, or that the model puts there.
-    n_more = len(tokens) - text[1]
-    has_others = NONE in places
+    n_more = None if text is None else len(tokens) - text[1]
+    has_others = len(set(texts)) > 1
     if slots is not None:
         ids = [slot.id for slot in slots]
-        shifts = {id - place for id, place in zip(ids, places, strict=True) if place >= 0}
-        if shifts == {n_more} or (len(shifts) == 1 and has_others and len(ids) == len(tokens)):
+        shifts = {(it, id - at) for it, id, at in zip(texts, ids, places, strict=True) if at >= 0}
+        is_in_order = len(shifts) == len(set(texts) - {-1})
+        is_whole = has_others and len(ids) == len(tokens)
+        if is_in_order and (is_whole or (text is not None and shifts == {(text[0], n_more)})):
             return Named(_filled(slots, tokens), FOLLOWED)
+    if text is None or n_more is None or any(it not in (-1, text[0]) for it in texts):
+        return Named(None, NUMBERS, ANOTHER)
     # 2. Words in another order, or beside what is none.
     if n_more < 0 or (n_more > 0 and has_others):
         return Named(None, NUMBERS, HIDDEN)
