@@ -237,7 +237,6 @@ SAME_STATES = "which reads the same states as another one"
 SAME_RUN = "which is another attention of one module"
 TEXTS = "which has read another text"
 COLUMNS = "whose words stand in other columns"
-NUMBERED = "whose rows or columns stand for no known positions"
 HIDDEN = "of which the pass does not show what queries and keys are made of"
 
 
@@ -259,6 +258,8 @@ class Named(Protocol):
     @property
     def columns_by(self) -> str: ...
     @property
+    def unnamed(self) -> tuple[str, ...]: ...
+    @property
     def contradictions(self) -> tuple[str, ...]: ...
     @property
     def unproven(self) -> tuple[str, ...]: ...
@@ -272,8 +273,7 @@ def against_pass(attentions: Iterable[Named]) -> tuple[tuple[str, ...], tuple[st
         origins = [Origin(call, call.trace) for call in named.calls if call.trace is not None]
         wrong += (*_contradictions(named, origins), *named.contradictions)
         hidden += named.unproven
-        if "numbers" in (named.rows_by, named.columns_by):
-            hidden.append(f"{_layers(len(named.calls))} of {named.kind}, {NUMBERED}")
+        hidden += (f"{_layers(len(named.calls))} of {named.kind}, {why}" for why in named.unnamed)
         is_followed = "followed" in (named.rows_by, named.columns_by)
         n = sum(origin.is_another is None for origin in origins)
         if n and not is_followed:

@@ -280,6 +280,8 @@ class Attention:
     """The one of WAYS in which `queries` were got."""
     columns_by: str = IDS
     """The same of `keys`."""
+    unnamed: tuple[str, ...] = ()
+    """The reasons why rows or columns are numbers where words would be expected, in clauses."""
     contradictions: tuple[str, ...] = ()
     """The layers whose rows or columns are others than these, in clauses without a full stop."""
     unproven: tuple[str, ...] = ()

@@ -232,7 +232,14 @@ def record_module(
     n_positions = () if watcher.homes is None else watcher.homes.lengths
     sides = sides_of(kinds, tokens, n_positions)
     made_of = {
-        name: attention_of(name, kinds, sides, n_positions, is_known=watcher.seen[0].is_known)
+        name: attention_of(
+            name,
+            kinds,
+            sides,
+            n_positions,
+            given=tokens if isinstance(tokens, Mapping) else ("source",) if tokens else (),
+            is_known=watcher.seen[0].is_known,
+        )
         for name in kinds
     }
     attentions = {name: attention for name, (attention, _) in made_of.items()}

@@ -350,9 +350,11 @@ class Products(Sequences):
             source = self._layer.sources.made(q, k, None, Running().is_given)
             addends = added_by(args, kwargs)
             firsts = first_rows(args, result)
-            homes = None if self.homes is None else self.homes.of_product(args, result)
-            if homes is not None and self.homes is not None:
-                self.homes.give_rows(result, homes.queries)
+            before = [self._marks.get(each) for each in tensors_in(args)]
+            mixed_heads = [it.homes for it in before if isinstance(it, Product)]
+            homes = mixed_heads[0] if mixed_heads else None
+            if self.homes is not None and not mixed_heads:
+                homes = self.homes.of_product(args, result)
             mark = Product(result.size(-1), addends, is_picked, source, firsts, homes)
             self._marks.put(result, mark)
             self._watch_functions()
@@ -417,12 +419,15 @@ class Products(Sequences):
         if self.homes is None:
             return None
         _, n_queries, n_keys = sizes
-        queries, keys = made.softmax.origin.homes or (no_homes(n_queries), no_homes(n_keys))
-        if made.softmax.origin.homes is None and made.v is not None:
-            keys = self.homes.rows(made.v)
-        elif made.v is not None and made.v.size(-2) == len(keys):
-            keys = both(keys, self.homes.rows(made.v))
-        return fitting(queries, keys, n_queries, n_keys)
+        of_values = None if made.v is None else self.homes.rows(made.v)
+        homes = made.softmax.origin.homes
+        if homes is not None:
+            keys = homes.keys if of_values is None else both(homes.keys, of_values)
+            return fitting(homes.queries, keys, n_queries, n_keys)
+        keys = no_homes(n_keys) if of_values is None else of_values
+        read = (each.tensor for each in self._layer.sources.latest(READS))
+        queries = self.homes.of_readings(read, n_queries, keys)
+        return fitting(no_homes(n_queries) if queries is None else queries, keys, n_queries, n_keys)
 
     def _flex(self, args: Any, kwargs: Any, result: Any) -> None:
         """torch's flex attention: its scores are what a function of the model's makes of them."""

@@ -13,6 +13,7 @@ from transformer.recording import AttentionCall, Sample, WeightsCall, sampled
 from transformer.watch.calls.marks import Given, is_joined, put_together
 from transformer.watch.calls.output import Output, is_norm_of, rows_of
 from transformer.watch.calls.seen import Seen
+from transformer.watch.capture.homes import STEP, Homes, no_homes
 from transformer.watch.capture.place import Run, is_running
 from transformer.watch.capture.sources import UNKNOWN, Reading, Sources
 from transformer.watch.capture.tensors import Held, storage, tensors_in
@@ -436,8 +437,20 @@ def joined_steps(seen: list[Seen], lengths: Collection[int]) -> list[Seen]:
             sample=_sample([each.sample for each in seen]) if len(matrices) == 1 else None,
             projection=first.projection if len(matrices) == 1 else None,
             is_random=any(each.is_random for each in seen),
+            homes=_homes_of_steps([each.homes for each in seen]),
         )
     ]
+
+
+def _homes_of_steps(homes: Sequence[Homes | None]) -> Homes | None:
+    """A row for each step; columns where all steps have read the same."""
+    there = [each for each in homes if each is not None]
+    if len(there) < len(homes):
+        return None
+    keys = there[0].keys
+    is_same = all(torch.equal(keys, each.keys) for each in there)
+    steps = torch.full((len(there),), STEP, dtype=keys.dtype)
+    return Homes(steps, keys if is_same else no_homes(len(keys)))
 
 
 def _read_alike(seen: Sequence[Seen]) -> bool:

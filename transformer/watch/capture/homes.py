@@ -17,13 +17,13 @@ import torch
 from torch import Tensor
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from transformer.watch.capture.sources import axes_of
 from transformer.watch.capture.tensors import tensors_in
 
 # Labels: a text and a position in it, or why there is none.
 
-NONE, MIXED, UNKNOWN = -1, -2, -3
-"""Made of no text; of several positions and of none more than of others; or nobody can say."""
+NONE, MIXED, UNKNOWN, STEP = -1, -2, -3, -4
+"""Made of no text; of several positions and of none more than of others; nobody can say; or a step
+of a decoder that asks with what it has read so far, one row after the other."""
 _TEXT = 1 << 20
 """Labels of a text: its number times this, and the position."""
 _LABELS = torch.int32
@@ -43,6 +43,8 @@ def no_homes(n: int) -> Tensor:
 
 def both(a: Tensor, b: Tensor) -> Tensor:
     """Labels of rows that two tensors have; what one of them does not show is not known."""
+    if len(a) != len(b):
+        return no_homes(len(a))
     doubt = torch.minimum(a, b)
     return torch.where(doubt <= MIXED, doubt, together(a, b))
 
@@ -229,29 +231,50 @@ class Followed(TorchDispatchMode):
         """Give the homes of a tensor's rows along an axis, a label each [T], on the CPU."""
         labels = self._of(tensor)
         axis %= tensor.dim()
-        if labels is None:
-            return torch.full((tensor.size(axis),), NONE, dtype=_LABELS)
-        return along(labels, [i for i in range(tensor.dim()) if i != axis]).cpu()
+        with torch._C._DisableTorchDispatch():  # what is asked here is no part of the pass
+            if labels is None:
+                return torch.full((tensor.size(axis),), NONE, dtype=_LABELS)
+            return along(labels, [i for i in range(tensor.dim()) if i != axis]).cpu()
 
     def of_product(self, operands: Sequence[Any], scores: Tensor) -> Homes | None:
         """Give the homes of queries and keys that a product makes scores of; None: unclear axes.
 
-        operands: (equation, q, k) of an einsum, or (q, k).
+        operands: (equation, q, k) of an einsum, or (q, k). The scores have the homes of queries.
         """
         q, k = [*tensors_in(operands)][-2:]
-        of_q, of_k = axes_of(operands[0]) if isinstance(operands[0], str) else (-2, -1)
-        if of_q is None or of_k is None or min(q.dim(), k.dim()) < 2:
+        axes: tuple[int, int, int] | None = (-2, -1, -2)
+        if isinstance(operands[0], str):
+            axes = _axes(operands[0])
+            if axes is None:
+                turned = _axes(operands[0], is_turned=True)
+                q, k, axes = k, q, turned
+        if axes is None or min(q.dim(), k.dim()) < 2:
             return None
-        if (q.size(of_q), k.size(of_k)) != tuple(scores.shape[-2:]):
+        of_q, of_k, rows = axes
+        if (q.size(of_q), k.size(of_k)) != (scores.size(rows), scores.size(-1)):
             return None
-        return Homes(self.rows(q, of_q), self.rows(k, of_k))
+        homes = Homes(self.rows(q, of_q), self.rows(k, of_k))
+        self.give_rows(scores, homes.queries, rows)
+        return homes
+
+    def of_readings(self, tensors: Iterable[Tensor], n: int, keys: Tensor) -> Tensor | None:
+        """Find the homes of n queries among what learned matrices have read; None: unclear.
+
+        keys: labels of the keys, which queries are only where nothing else was read.
+        """
+        rows = [self.rows(each) for each in tensors if each.dim() > 1 and each.size(-2) == n]
+        clear = {tuple(each.tolist()) for each in rows if bool((each >= 0).all())}
+        others = clear - {tuple(keys.tolist())}
+        chosen = others or clear
+        return torch.tensor(*chosen, dtype=_LABELS) if len(chosen) == 1 else None
 
     def give_rows(self, result: Tensor, labels: Tensor, axis: int = -2) -> None:
         """Say that rows of a result have these homes [T]: those of the queries that asked."""
         axis %= result.dim()
         if result.size(axis) == len(labels):
             shape = [-1 if i == axis else 1 for i in range(result.dim())]
-            self._put(result, labels.to(result.device).view(shape))
+            with torch._C._DisableTorchDispatch():
+                self._put(result, labels.to(result.device).view(shape))
 
     def united(self, homes: Homes) -> Homes:
         """The same with texts that turned out to be one named as one."""
@@ -267,7 +290,11 @@ class Followed(TorchDispatchMode):
         """Join labels of numbers that meet each other, and note which texts are one."""
         both = (a >= 0) & (b >= 0)
         is_same = a % _TEXT == b % _TEXT
-        if bool((both & (a != b)).any()) and not bool((both & ~is_same).any()):
+        differs = both & (a != b)
+        if bool(differs.any()) and not bool((both & ~is_same).any()):
+            places = (a.expand(both.shape)[differs] % _TEXT).unique()
+            if len(places) < 2:  # one row may meet another anywhere
+                return together(a, b)
             pairs = torch.stack([it.expand(both.shape)[both] // _TEXT for it in (a, b)]).sort(0)
             for first, second in pairs.values.unique(dim=1).mT.tolist():
                 if first != second:
@@ -278,7 +305,8 @@ class Followed(TorchDispatchMode):
         """Say that each row of a result has the home of a tensor's row: [..., n] of [..., m]."""
         labels = self._of(tensor)
         if labels is not None and tensor.shape[:-1] == result.shape[:-1]:
-            self._put(result, along(labels, [tensor.dim() - 1], keep=True))
+            with torch._C._DisableTorchDispatch():
+                self._put(result, along(labels, [tensor.dim() - 1], keep=True))
 
     def __torch_dispatch__(
         self,
@@ -523,6 +551,21 @@ class Followed(TorchDispatchMode):
 
 def _results(result: Any) -> list[Tensor]:
     return [it for it in tensors_in([result]) if it.layout == torch.strided]
+
+
+def _axes(equation: str, *, is_turned: bool = False) -> tuple[int, int, int] | None:
+    """The axes of queries and keys in the operands of an einsum, and of queries in scores [..., K].
+
+    None where they are not one each. is_turned: whether the second operand is the queries.
+    """
+    terms, _, out = equation.replace(" ", "").replace("...", ".").partition("->")
+    first, _, second = terms.partition(",")
+    q, k = (second, first) if is_turned else (first, second)
+    asking = [letter for letter in q if letter in out and letter not in k]
+    if len(asking) != 1 or out[-1] not in k or out[-1] in q:
+        return None
+    places = (term.index(it) - len(term) for term, it in ((q, asking[0]), (k, out[-1])))
+    return *places, out.index(asking[0]) - len(out)
 
 
 def _storage(tensor: Tensor) -> int:

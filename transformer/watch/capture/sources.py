@@ -265,15 +265,13 @@ def first_rows(operands: Sequence[Any], scores: Tensor) -> Firsts:
     operands: of the product that gave the scores, (equation, q, k) of an einsum, or (q, k).
     """
     q, k = [*tensors_in(operands)][-2:]
-    of_q, of_k = axes_of(operands[0]) if isinstance(operands[0], str) else (-2, -1)
+    of_q: int | None = -2
+    of_k: int | None = -1
+    if isinstance(operands[0], str):
+        terms, _, out = operands[0].replace(" ", "").partition("->")
+        first, _, second = terms.partition(",")
+        of_q, of_k = _axis(first, out[-2:-1], out), _axis(second, out[-1:], out)
     return Firsts(_first(q, of_q, scores.size(-2)), _first(k, of_k, scores.size(-1)))
-
-
-def axes_of(equation: str) -> tuple[int | None, int | None]:
-    """The axes of queries and of keys in the operands of an einsum that gives scores [..., Q, K]."""
-    terms, _, out = equation.replace(" ", "").partition("->")
-    first, _, second = terms.partition(",")
-    return _axis(first, out[-2:-1], out), _axis(second, out[-1:], out)
 
 
 def _axis(term: str, letter: str, out: str) -> int | None:

@@ -1,7 +1,7 @@
 """Attentions of a recording, made of kinds: their calls, and the tokens of rows and columns."""
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 from typing import Any, overload
@@ -130,11 +130,12 @@ def attention_of(
     sides: Sides,
     n_positions: Sequence[int] = (),
     *,
+    given: Collection[str] = (),
     is_known: bool = False,
 ) -> tuple[Attention, tuple[Named, Named]]:
     """Name rows and columns after the tokens of their side; and how that was done.
 
-    n_positions: as `sides_of` takes them. is_known: as `named` takes it.
+    n_positions: as `sides_of` takes them. given: sides whose tokens somebody gave. is_known: as `named` takes it.
     """
     kind = kinds[name]
     _, n_queries, n_keys = kind.sizes
@@ -147,8 +148,17 @@ def attention_of(
     texts = {side: (it, n_positions[it]) for side, it in texts_of(kinds.values()).items()}
     homes = kind.calls[0].homes if not kind.reading else None
     of_rows, of_columns = (None, None) if homes is None else homes
-    named_rows = named(of_rows, queries, sides.get(own, ()), texts.get(own), is_known)
-    named_columns = named(of_columns, keys, sides.get(of, ()), texts.get(of), is_known)
+    named_rows, named_columns = (
+        named(
+            labels,
+            slots,
+            sides.get(side, ()),
+            texts.get(side),
+            is_given=side in given,
+            is_known=is_known,
+        )
+        for labels, slots, side in ((of_rows, queries, own), (of_columns, keys, of))
+    )
     is_same = named_columns.by == FOLLOWED and named_columns.tokens == named_rows.tokens
     wrong, unproven = doubts(kind)
     unproven = () if is_known else unproven
@@ -162,6 +172,11 @@ def attention_of(
         numbers=kind.numbers,
         rows_by=named_rows.by,
         columns_by=SAME if is_same else named_columns.by,
+        unnamed=tuple(
+            f"whose {what} are numbered, for {each.why}"
+            for what, each in (("rows", named_rows), ("columns", named_columns))
+            if each.why
+        ),
         contradictions=wrong,
         unproven=unproven,
     ), (named_rows, named_columns)

@@ -9,7 +9,7 @@ from torch import Tensor
 
 from transformer.recording.data import FOLLOWED, IDS, NUMBERS
 from transformer.token import Token
-from transformer.watch.capture.homes import MIXED, NONE, place_of, text_in, text_of
+from transformer.watch.capture.homes import MIXED, NONE, STEP, place_of, text_in, text_of
 from transformer.watch.kinds.kind import UNNAMED, Kind
 
 # Names of rows and columns.
@@ -40,8 +40,11 @@ HIDDEN = "the pass does not show which positions they are made of"
 ANOTHER = "they are made of a text whose tokens are not given"
 
 
-def texts_of(kinds: Iterable[Kind]) -> dict[str, int]:
-    """Side -> the number of its text among the inputs, where the pass was followed."""
+def texts_of(kinds: Iterable[Kind], n_given: int = 0) -> dict[str, int]:
+    """Side -> the number of its text among the inputs, where the pass was followed.
+
+    n_given: of the texts, others being patches and frames that the model has made.
+    """
     kinds = [kind for kind in kinds if kind.calls[0].homes is not None and not kind.reading]
     has_two = any(kind.role in ("cross", "encoder_self") for kind in kinds)
     sides: dict[str, int] = {}
@@ -54,10 +57,11 @@ def texts_of(kinds: Iterable[Kind]) -> dict[str, int]:
         (None, 1, "source"),
     ):
         alike = [kind.calls[0].homes for kind in kinds if kind.role == role]
-        found = (text_in(homes[axis]) for homes in alike if homes is not None)
-        texts = [text for text in found if text is not None]
-        if texts and side not in sides:  # what was given comes before patches of it
-            sides[side] = min(texts)
+        labels = [homes[axis] for homes in alike if homes is not None]
+        texts = [text for text in map(text_in, labels) if text is not None]
+        if texts and side not in sides:
+            given = (text for text in texts if text < n_given)  # before patches of what was given
+            sides[side] = next(given, texts[0])
     return sides
 
 
@@ -66,13 +70,16 @@ def named(
     slots: Sequence[Token] | None,
     tokens: Sequence[Token],
     text: tuple[int, int] | None,
+    *,
+    is_given: bool = True,
     is_known: bool = False,
 ) -> Named:
     """Name one axis.
 
     labels: of its rows; None: not followed. slots: for each row the number of a token, or one that
     is no word; None: sizes do not tell. tokens: of its side. text: the number and the length of
-    the input that the side's tokens are of; None: not known. is_known: whether it is a library's
+    the input that the side's tokens are of; None: not known. is_given: whether somebody gave these
+    tokens, so that there is something to be wrong about. is_known: whether it is a library's
     own model, whose rows are known to be in order: then what the pass does not show is no doubt.
     """
     if is_known and slots is not None and (labels is None or min(labels.tolist()) < 0):
@@ -80,8 +87,10 @@ def named(
     if labels is None:
         return Named(None, NUMBERS) if slots is None else Named(_filled(slots, tokens), IDS)
     places, texts = zip(*((place_of(it), text_of(it)) for it in labels.tolist()), strict=True)
+    if slots is not None and set(places) == {STEP}:
+        return Named(_filled(slots, tokens), FOLLOWED)
     if min(places) <= MIXED or max(places) < 0:
-        is_word = slots is not None and any(slot.id >= 0 for slot in slots)
+        is_word = is_given and slots is not None and any(slot.id >= 0 for slot in slots)
         return Named(None, NUMBERS, WHY.get(min(places), HIDDEN) if is_word else "")
     # 1. Words in their order, with some that were read earlier, or that the model puts there.
     n_more = None if text is None else len(tokens) - text[1]
@@ -94,10 +103,10 @@ def named(
         if is_in_order and (is_whole or (text is not None and shifts == {(text[0], n_more)})):
             return Named(_filled(slots, tokens), FOLLOWED)
     if text is None or n_more is None or any(it not in (-1, text[0]) for it in texts):
-        return Named(None, NUMBERS, ANOTHER)
+        return Named(None, NUMBERS, ANOTHER if is_given and slots is not None else "")
     # 2. Words in another order, or beside what is none.
     if n_more < 0 or (n_more > 0 and has_others):
-        return Named(None, NUMBERS, HIDDEN)
+        return Named(None, NUMBERS, HIDDEN if is_given else "")
     others = slots or (UNNAMED,) * len(places)
     moved = [
         tokens[place + n_more] if place >= 0 else slot if slot.id < 0 else UNNAMED
@@ -146,7 +155,9 @@ def notes_on_names(names: Mapping[str, Sequence[Named]]) -> tuple[str, ...]:
                 f"{kind}: the model puts its positions into another order before attention; rows "
                 "and columns are named after the tokens that they are made of."
             )
-        for what, each in zip(("rows", "columns"), axes, strict=True):
-            if each.why:
-                result.append(f"{kind}: its {what} are numbered, for {each.why}.")
+        whys = {what: each.why for what, each in zip(("rows", "columns"), axes, strict=True)}
+        if whys["rows"] == whys["columns"] != "":
+            result.append(f"{kind}: its rows and columns are numbered, for {whys['rows']}.")
+            continue
+        result += (f"{kind}: its {it} are numbered, for {why}." for it, why in whys.items() if why)
     return tuple(result)
