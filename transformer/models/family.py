@@ -61,6 +61,8 @@ class Family:
     kept: Mapping[str, str] = field(default_factory=lambda: EMBEDDING)
     """Role -> the paths of modules whose inputs and outputs a recording keeps: those of the
     embedding, and of a classifier "pool" and "classify"."""
+    is_own: bool = False
+    """True: nothing is known of its modules, so that rows of attention are followed to tokens."""
     shared: Callable[[ModelConfig], Sequence[str]] = nothing_shared
     """Makes sentences about matrices that do more than one thing, as a configuration ties them."""
 

@@ -172,6 +172,7 @@ READS = Family(
     forced_pass=_reads,
     target="none",
     reads="text",
+    is_own=True,
 )
 CONTINUES = Family(
     name="own_generator",
@@ -181,6 +182,7 @@ CONTINUES = Family(
     forced_pass=decoder_only.forced_pass,
     target="optional",
     reads="prompt",
+    is_own=True,
 )
 TRANSLATES = Family(
     name="own_encoder_decoder",
@@ -188,6 +190,7 @@ TRANSLATES = Family(
     build=_unbuildable,
     attentions={"encoder_self": None, "decoder_self": None, "cross": None},
     forced_pass=encoder_decoder.forced_pass,
+    is_own=True,
 )
 FAMILIES = {"nothing": READS, "continuation": CONTINUES, "target": TRANSLATES}
 """The families, by what a module writes."""

@@ -240,6 +240,12 @@ COLUMNS = "whose words stand in other columns"
 HIDDEN = "of which the pass does not show what queries and keys are made of"
 
 
+IDS, SAME, FOLLOWED, NUMBERS = WAYS = ("ids", "same", "followed", "numbers")
+"""The ways in which rows and columns get their names: read off the ids that the model is known to
+read in their order; as those of the rows, of which they are made; followed through the pass, number
+by number, to the positions that they are of; or none, so that they are numbers."""
+
+
 class Named(Protocol):
     """One kind of attention as a recording names it."""
 
@@ -274,7 +280,7 @@ def against_pass(attentions: Iterable[Named]) -> tuple[tuple[str, ...], tuple[st
         wrong += (*_contradictions(named, origins), *named.contradictions)
         hidden += named.unproven
         hidden += (f"{_layers(len(named.calls))} of {named.kind}, {why}" for why in named.unnamed)
-        is_followed = "followed" in (named.rows_by, named.columns_by)
+        is_followed = named.rows_by == FOLLOWED and named.columns_by in (FOLLOWED, SAME)
         n = sum(origin.is_another is None for origin in origins)
         if n and not is_followed:
             hidden.append(f"{_layers(n)} of {named.kind}, {HIDDEN}")

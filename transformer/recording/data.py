@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from transformer.positions.encodings import Rotary
 from transformer.positions.relative_bias import RelativeBias, shared
 from transformer.recording.calls import AttentionCall
-from transformer.recording.check import Checked, against_pass, check
+from transformer.recording.check import IDS, Checked, against_pass, check
 from transformer.refusal import Refusal, quoted
 from transformer.token import Candidate, Token
 from transformer.words import TextWords, words_in
@@ -248,12 +248,6 @@ def place_of(name: Literal["layer", "head"], number: int, n: int, kind: str) -> 
     if not -n <= place < n:
         raise NoSuchHead(f"There is no {name} {quoted(place)}: {kind} has {n}, counted from 0.")
     return place % n
-
-
-IDS, SAME, FOLLOWED, NUMBERS = WAYS = ("ids", "same", "followed", "numbers")
-"""The ways in which rows and columns get their names: read off the ids that the model is known to
-read in their order; as those of the rows, of which they are made; followed through the pass, number
-by number, to the positions that they are of; or none, so that they are numbers."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,6 +1,6 @@
 """One forced pass of a checkpoint whose modules are not ours: attention is found by watching."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 
@@ -20,6 +20,7 @@ from transformer.recording.data import MEAN, Classification, Masked, Pooling, Te
 from transformer.token import Token
 from transformer.vocabulary import source_side
 from transformer.watch.calls.watcher import Watcher
+from transformer.watch.capture.homes import text_in
 from transformer.watch.editing import (
     EditingWatcher,
     Plan,
@@ -29,8 +30,9 @@ from transformer.watch.editing import (
     given_by,
     states_of,
 )
-from transformer.watch.kinds.attention import Calls, maker, numbered
+from transformer.watch.kinds.attention import NO_TEXTS, Calls, maker, numbered, with_names
 from transformer.watch.kinds.kind import Kind, keys_of
+from transformer.watch.kinds.naming import Named, named, notes_on_names
 from transformer.watch.kinds.schemes import position_schemes
 from transformer.watch.kinds.stacks import Descent, by_kind, notes_on_readings, settle, unseen
 
@@ -52,7 +54,7 @@ def record_watched(
     With edits it runs twice: the first time shows which attention is which.
     """
     inputs = _rows(checkpoint, forced.inputs)
-    watcher = _editing(checkpoint, forced, editor)
+    watcher = _editing(checkpoint, forced, editor, inputs)
     with torch.inference_mode(), watcher:
         logits = checkpoint.model(*inputs)[0]
     _settle(checkpoint, watcher, inputs)
@@ -71,7 +73,11 @@ def record_watched(
 
     kinds = _kinds(watcher, forced)
     modules = [each for each in watcher.modules if each is not checkpoint.model]  # that is ours
-    attentions = {each: _attention(each, kind, forced, name) for each, kind in kinds.items()}
+    n_positions = NO_TEXTS if watcher.homes is None else watcher.homes.lengths
+    made_of = {
+        each: _attention(each, kind, forced, name, n_positions) for each, kind in kinds.items()
+    }
+    attentions = {each: attention for each, (attention, _) in made_of.items()}
     # The same under the names that the watcher gives its kinds.
     as_seen = dict(zip(by_kind(watcher.seen), attentions.values(), strict=True))
     schemes = position_schemes(watcher, as_seen, tuple(inputs))
@@ -87,7 +93,11 @@ def record_watched(
         numbers=numbers(checkpoint, logits),
         masked=_masked(checkpoint, sources, logits),
         vector=text_vector(checkpoint, logits, editor.hidden(len(sources))),
-        notes=(*notes_on_mode(modules), *notes_on_readings(kinds)),
+        notes=(
+            *notes_on_mode(modules),
+            *notes_on_readings(kinds),
+            *notes_on_names({each: names for each, (_, names) in made_of.items()}),
+        ),
     )
 
 
@@ -147,14 +157,19 @@ def watched_given(checkpoint: Checkpoint, forced: ForcedPass) -> Given:
     return given_by(_kinds(watcher, forced), states)
 
 
-def _editing(checkpoint: Checkpoint, forced: ForcedPass, editor: Editor) -> Watcher:
-    """Watches a pass, and edits it if there are edits."""
+def _editing(
+    checkpoint: Checkpoint, forced: ForcedPass, editor: Editor, inputs: Sequence[torch.Tensor]
+) -> Watcher:
+    """Watches a pass over inputs, and edits it if there are edits."""
+    is_own = checkpoint.family.is_own
     if not editor.edits:
-        return Watcher(checkpoint.model)
+        return Watcher(checkpoint.model, inputs=inputs, is_followed=is_own, are_texts=True)
     plan = plan_of(checkpoint, forced)
     check_edits(editor.edits, plan.sizes, plan.sides, side_read(checkpoint))
     plan.check_words(editor.edits, forced)
-    return EditingWatcher(checkpoint.model, plan, editor)
+    return EditingWatcher(
+        checkpoint.model, plan, editor, inputs=inputs, is_followed=is_own, are_texts=True
+    )
 
 
 def watched_calls(
@@ -190,8 +205,13 @@ def _kinds(watcher: Watcher, forced: ForcedPass) -> dict[str, Kind]:
     return calls
 
 
-def _attention(title: str, kind: Kind, forced: ForcedPass, name: Name) -> Attention:
-    """A kind that the family does not know, or that reads fewer positions, has them numbered."""
+def _attention(
+    title: str, kind: Kind, forced: ForcedPass, name: Name, n_positions: Mapping[int, int]
+) -> tuple[Attention, tuple[Named, Named]]:
+    """A kind that the family does not know, or that reads fewer positions, has them numbered.
+
+    n_positions: of each text, where the pass was followed.
+    """
     _, n_queries, n_keys = kind.sizes
     rows, first = forced.rows.get(kind.role or ""), kind.calls[0]
     n_added = len(first.added)
@@ -201,17 +221,29 @@ def _attention(title: str, kind: Kind, forced: ForcedPass, name: Name) -> Attent
     if is_beside:  # a model that reads one text looks at something else: its keys are no tokens
         rows = next((each for each in forced.rows.values() if len(each.queries) == n_queries), None)
     calls = Calls([maker(call) for call in kind.calls])
-    return Attention(
+    queries = None if rows is None else numbered(n_queries)
+    keys = None if rows is None or is_beside else keys_of(numbered(len(rows.keys)), first)
+    named_axes = []
+    for labels, slots, ids in zip(
+        first.homes or (None, None),
+        (queries, keys),
+        ((), ()) if rows is None else (rows.queries, rows.keys),
+        strict=True,
+    ):
+        text = None if labels is None else text_in(labels)
+        length = None if text is None else (text, n_positions[text])
+        named_axes.append(named(labels, slots, () if slots is None else name(ids), length))
+    attention = Attention(
         kind=title,
-        queries=numbered(n_queries) if rows is None else name(rows.queries),
-        keys=(None if rows is None or is_beside else keys_of(name(rows.keys), first))
-        or numbered(n_keys),
+        queries=named_axes[0].tokens or numbered(n_queries),
+        keys=named_axes[1].tokens or numbered(n_keys),
         calls=calls,
         produced=None if rows is None or rows.produced is None else name(rows.produced),
         role=kind.role,
         is_softmax=kind.is_softmax,
         numbers=kind.numbers,
     )
+    return with_names(attention, kind, *named_axes), (named_axes[0], named_axes[1])
 
 
 def _alike(forced: ForcedPass, n_queries: int, n_keys: int) -> Rows | None:

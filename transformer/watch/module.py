@@ -23,7 +23,7 @@ from transformer.watch.calls.seen import Seen
 from transformer.watch.calls.watcher import Watcher
 from transformer.watch.capture.operators import name_of
 from transformer.watch.editing import EditingWatcher, Plan, check_met, given_by
-from transformer.watch.kinds.attention import Tokens, attention_of, sides_of
+from transformer.watch.kinds.attention import NO_TEXTS, Tokens, attention_of, sides_of
 from transformer.watch.kinds.kind import Kind
 from transformer.watch.kinds.naming import notes_on_names
 from transformer.watch.kinds.schemes import position_schemes
@@ -229,7 +229,7 @@ def record_module(
     if not kinds:
         why = "; ".join(map(str, missing)) or _NOTHING
         raise InputError(f"No attention was seen in {type(module).__name__}: {why}.")
-    n_positions = () if watcher.homes is None else watcher.homes.lengths
+    n_positions = NO_TEXTS if watcher.homes is None else watcher.homes.lengths
     sides = sides_of(kinds, tokens, n_positions)
     made_of = {
         name: attention_of(

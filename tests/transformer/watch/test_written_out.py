@@ -81,9 +81,9 @@ def test_queries_one_after_the_other_are_rows_of_one_attention(n: int) -> None:
     torch.testing.assert_close(attention.weights(0), model.wanted)
 
 
-def test_additive_attention_takes_no_name_where_both_texts_are_as_long() -> None:
+def test_additive_attention_is_cross_attention_where_both_texts_are_as_long() -> None:
     (attention,) = record(Recurrent().eval(), (x, x.flip(1))).attentions.values()
-    assert attention.role is None
+    assert attention.role == "cross"
 
 
 def test_a_learned_score_that_pools_is_one_query() -> None:

@@ -62,6 +62,7 @@ class Watcher(Products):
         is_kept: bool = True,
         inputs: Iterable[object] = (),
         is_followed: bool = False,
+        are_texts: bool = False,
     ) -> None:
         """copies: whether an argument may hold keys and values that are overwritten later.
 
@@ -71,11 +72,12 @@ class Watcher(Products):
         when somebody asks, of what the model has by then.
         inputs: what the model is given.
         is_followed: whether to follow every number of the pass to the position that it is of.
+        are_texts: whether all inputs are ids of tokens.
         """
         self._paths = paths_of(model)
         super().__init__(self._paths, inputs, copies, is_one, is_for_edits=is_for_edits)
         self._is_kept = is_kept
-        self.homes = Followed(inputs) if is_followed else None
+        self.homes = Followed(inputs, are_texts=are_texts) if is_followed else None
         self._splits: Splits = {}
         self._lengths = {size for each in tensors_in(inputs) for size in each.shape[:2]}
         self._entered = ExitStack()

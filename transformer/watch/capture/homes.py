@@ -26,6 +26,8 @@ NONE, MIXED, UNKNOWN, STEP = -1, -2, -3, -4
 of a decoder that asks with what it has read so far, one row after the other."""
 _TEXT = 1 << 20
 """Labels of a text: its number times this, and the position."""
+PATCHES = 1 << 10
+"""Numbers of texts from here on are of pictures and sounds, and of what is made of them."""
 _LABELS = torch.int32
 
 
@@ -194,33 +196,33 @@ class Followed(TorchDispatchMode):
 
     supports_higher_order_operators = True
 
-    def __init__(self, inputs: Iterable[object]) -> None:
-        """inputs: of the model."""
+    def __init__(self, inputs: Iterable[object], *, are_texts: bool = False) -> None:
+        """inputs: of the model. are_texts: whether each of them is known to be one."""
         super().__init__()
         self._labels: dict[int, tuple[Tensor, int]] = {}
         """The place of a storage -> its labels, one a number of it, and the bytes of such a one."""
-        self.lengths: list[int] = []
-        """The number of positions of each text."""
+        self.lengths: dict[int, int] = {}
+        """Text -> the number of its positions; those of patches and frames are from PATCHES on."""
         self._same: dict[int, int] = {}
         """A text -> another whose positions were met by its own, one by one: they are one."""
         given = list(tensors_in(inputs))
         self._pictures = given
         """What is given: what a convolution makes of it is a text of patches, or of frames."""
-        self._of_patches: set[int] = set()
-        """The texts of such."""
         for tensor in given:
             is_picture = tensor.is_floating_point() and (tensor.dim() > 3 or _is_sound(tensor))
             if is_picture and tensor.numel() and tensor.layout == torch.strided:
-                self._of_patches.add(len(self.lengths))
-                self._put(tensor, self._new_text(tensor.numel()))
-        for tensor, axis in texts_in(inputs):
+                self._put(tensor, self._new_text(tensor.numel(), PATCHES))
+        texts = ((it, it.dim() - 1) for it in given) if are_texts else texts_in(inputs)
+        for tensor, axis in texts:
             shape = [-1 if i == axis else 1 for i in range(tensor.dim())]
             places = torch.arange(tensor.size(axis), dtype=_LABELS, device=tensor.device)
             self._put(tensor, self._new_text(len(places)) + places.view(shape))
 
-    def _new_text(self, n: int) -> int:
-        self.lengths.append(n)
-        return (len(self.lengths) - 1) * _TEXT
+    def _new_text(self, n: int, first: int = 0) -> int:
+        """Give the label of the first position of a new text, whose number is at least this."""
+        text = max((it + 1 for it in self.lengths if it >= first), default=first)
+        self.lengths[text] = n
+        return text * _TEXT
 
     def forget(self) -> None:
         """The pass is over."""
@@ -477,13 +479,11 @@ class Followed(TorchDispatchMode):
 
     def _is_of_patches(self, labels: Tensor) -> bool:
         """Tell whether numbers are of a picture, or of what was made of it piece by piece."""
-        label = int(labels.max())
-        return label >= 0 and label // _TEXT in self._of_patches
+        return text_of(int(labels.max())) >= PATCHES
 
     def _patches(self, n: int, shape: Sequence[int]) -> Tensor:
         """Number a new text of n patches [1, ...]."""
-        self._of_patches.add(len(self.lengths))
-        return (self._new_text(n) + torch.arange(n, dtype=_LABELS)).view(1, *shape)
+        return (self._new_text(n, PATCHES) + torch.arange(n, dtype=_LABELS)).view(1, *shape)
 
     def _pointwise(self, args: Sequence[Any], named: Mapping[str, Any]) -> Tensor | int:
         labels: Tensor | None = None

@@ -4,11 +4,12 @@ import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
+from types import MappingProxyType
 from typing import Any, overload
 
 from transformer.inputs import InputError
 from transformer.recording import Attention, AttentionCall
-from transformer.recording.data import FOLLOWED, SAME
+from transformer.recording.check import FOLLOWED, SAME
 from transformer.recording.origin import Origin
 from transformer.token import UNKNOWN, Token
 from transformer.watch.calls.seen import Seen
@@ -16,6 +17,7 @@ from transformer.watch.capture.homes import text_in
 from transformer.watch.kinds.kind import Kind, keys_of, n_after
 from transformer.watch.kinds.naming import Named, doubts, named, texts_of
 
+NO_TEXTS: Mapping[int, int] = MappingProxyType({})
 Tokens = Sequence[str | Token] | Mapping[str, Sequence[str | Token]]
 """Tokens of the one text that a model reads; or side, "source" or "target", -> its tokens."""
 
@@ -68,7 +70,7 @@ Sides = Mapping[str, tuple[Token, ...]]
 
 
 def sides_of(
-    kinds: Mapping[str, Kind], tokens: Tokens | None, n_positions: Sequence[int] = ()
+    kinds: Mapping[str, Kind], tokens: Tokens | None, n_positions: Mapping[int, int] = NO_TEXTS
 ) -> Sides:
     """The tokens of each side that the model has, as given or numbered. Raises InputError.
 
@@ -128,7 +130,7 @@ def attention_of(
     name: str,
     kinds: Mapping[str, Kind],
     sides: Sides,
-    n_positions: Sequence[int] = (),
+    n_positions: Mapping[int, int] = NO_TEXTS,
     *,
     given: Collection[str] = (),
     is_known: bool = False,
@@ -159,10 +161,7 @@ def attention_of(
         )
         for labels, slots, side in ((of_rows, queries, own), (of_columns, keys, of))
     )
-    is_same = named_columns.by == FOLLOWED and named_columns.tokens == named_rows.tokens
-    wrong, unproven = doubts(kind)
-    unproven = () if is_known else unproven
-    return Attention(
+    attention = Attention(
         kind=name,
         queries=named_rows.tokens or numbered(n_queries),
         keys=named_columns.tokens or numbered(n_keys),
@@ -170,16 +169,28 @@ def attention_of(
         role=kind.role,
         is_softmax=kind.is_softmax,
         numbers=kind.numbers,
-        rows_by=named_rows.by,
-        columns_by=SAME if is_same else named_columns.by,
-        unnamed=tuple(
-            f"whose {what} are numbered, for {each.why}"
-            for what, each in (("rows", named_rows), ("columns", named_columns))
-            if each.why
-        ),
+    )
+    named_axes = named_rows, named_columns
+    return with_names(attention, kind, *named_axes, is_known=is_known), named_axes
+
+
+def with_names(
+    attention: Attention, kind: Kind, rows: Named, columns: Named, *, is_known: bool = False
+) -> Attention:
+    """The same with how its names were got, and what the layers of its kind say against them."""
+    is_same = columns.by == FOLLOWED and columns.tokens == rows.tokens
+    wrong, unproven = doubts(kind)
+    if is_known and (rows.by, columns.by) != (FOLLOWED, FOLLOWED):
+        wrong, unproven = (), ()
+    whys = (("rows", rows.why), ("columns", columns.why))
+    return replace(
+        attention,
+        rows_by=rows.by,
+        columns_by=SAME if is_same else columns.by,
+        unnamed=tuple(f"whose {what} are numbered, for {why}" for what, why in whys if why),
         contradictions=wrong,
         unproven=unproven,
-    ), (named_rows, named_columns)
+    )
 
 
 def _sides(kind: Kind, kinds: Iterable[Kind], sides: Sides) -> tuple[str, str]:

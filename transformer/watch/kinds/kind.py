@@ -8,7 +8,7 @@ from itertools import chain, count, pairwise
 from transformer.recording.origin import Origin
 from transformer.token import Token
 from transformer.watch.calls.seen import Seen
-from transformer.watch.capture.homes import MIXED, text_in
+from transformer.watch.capture.homes import MIXED, PATCHES, text_in
 
 # One kind of attention in all layers, with one call per layer.
 
@@ -83,7 +83,7 @@ def kind_of(call: Seen, seen: Sequence[Seen]) -> str | None:
 
 def _is_cross(call: Seen, seen: Sequence[Seen]) -> bool:
     queries, keys = texts_of(call)
-    if queries is not None and keys is not None and queries != keys:
+    if queries is not None and keys is not None and queries != keys and queries < PATCHES:
         return not call.is_causal
     if call.is_followed:
         return bool(call.reads_another) and not call.is_causal

@@ -7,9 +7,9 @@ from typing import NamedTuple
 
 from torch import Tensor
 
-from transformer.recording.data import FOLLOWED, IDS, NUMBERS
+from transformer.recording.check import FOLLOWED, IDS, NUMBERS
 from transformer.token import Token
-from transformer.watch.capture.homes import MIXED, NONE, STEP, place_of, text_in, text_of
+from transformer.watch.capture.homes import MIXED, NONE, PATCHES, STEP, place_of, text_in, text_of
 from transformer.watch.kinds.kind import UNNAMED, Kind
 
 # Names of rows and columns.
@@ -25,7 +25,7 @@ class Named(NamedTuple):
     tokens: tuple[Token, ...] | None
     """None: they are not known, so numbers stand in their place."""
     by: str
-    """One of `transformer.recording.data.WAYS`."""
+    """One of `transformer.recording.check.WAYS`."""
     why: str = ""
     """The reason why words are not known, where somebody would expect them: a clause."""
     is_moved: bool = False
@@ -40,11 +40,8 @@ HIDDEN = "the pass does not show which positions they are made of"
 ANOTHER = "they are made of a text whose tokens are not given"
 
 
-def texts_of(kinds: Iterable[Kind], n_given: int = 0) -> dict[str, int]:
-    """Side -> the number of its text among the inputs, where the pass was followed.
-
-    n_given: of the texts, others being patches and frames that the model has made.
-    """
+def texts_of(kinds: Iterable[Kind]) -> dict[str, int]:
+    """Side -> the number of its text among the inputs, where the pass was followed."""
     kinds = [kind for kind in kinds if kind.calls[0].homes is not None and not kind.reading]
     has_two = any(kind.role in ("cross", "encoder_self") for kind in kinds)
     sides: dict[str, int] = {}
@@ -60,8 +57,7 @@ def texts_of(kinds: Iterable[Kind], n_given: int = 0) -> dict[str, int]:
         labels = [homes[axis] for homes in alike if homes is not None]
         texts = [text for text in map(text_in, labels) if text is not None]
         if texts and side not in sides:
-            given = (text for text in texts if text < n_given)  # before patches of what was given
-            sides[side] = next(given, texts[0])
+            sides[side] = next((text for text in texts if text < PATCHES), texts[0])
     return sides
 
 
