@@ -5,6 +5,7 @@ import inspect
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
+from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
 
@@ -25,7 +26,7 @@ from transformer.watch.capture.operators import name_of
 from transformer.watch.editing import EditingWatcher, Plan, check_met, given_by
 from transformer.watch.kinds.attention import NO_TEXTS, Tokens, attention_of, sides_of
 from transformer.watch.kinds.kind import Kind
-from transformer.watch.kinds.naming import notes_on_names
+from transformer.watch.kinds.naming import notes_on_names, why_none
 from transformer.watch.kinds.schemes import position_schemes
 from transformer.watch.kinds.stacks import by_kind, notes_on_readings, settle, unseen
 
@@ -243,6 +244,10 @@ def record_module(
         for name in kinds
     }
     attentions = {name: attention for name, (attention, _) in made_of.items()}
+    names = {name: axes for name, (_, axes) in made_of.items()}
+    if tokens and (lost := why_none(names)):  # of what is named after nothing, nothing is proved
+        unproven = (f"no row or column of it is named after a token: {lost}",)
+        attentions = {kind: replace(it, unproven=unproven) for kind, it in attentions.items()}
     schemes = position_schemes(watcher, attentions, inputs)
     return Recording(
         source=sides.get("source", ()),
@@ -255,7 +260,7 @@ def record_module(
         notes=(
             *notes_on_mode(watcher.modules),
             *notes_on_readings(kinds),
-            *notes_on_names({name: names for name, (_, names) in made_of.items()}),
+            *notes_on_names(names, has_tokens=bool(tokens)),
         ),
     )
 

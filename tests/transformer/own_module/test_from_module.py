@@ -118,7 +118,7 @@ def test_a_module_that_reads_a_text_twice_is_edited_where_it_was_recorded() -> N
     checkpoint = from_module(BothWays().eval(), tokenize, PIECES, "abc")
     plain = record(checkpoint, "abc")
     assert plain.attentions["encoder_self"].n_layers == 2 and len(plain.attentions) == 2
-    assert len(plain.notes) == 1 and plain.checked.is_right
+    assert len(plain.notes) == 2 and plain.checked.is_right
     edited = record(checkpoint, "abc", edits=["head-off:encoder_self.1.0"])
     assert list(edited.attentions) == list(plain.attentions)
     before, after = (it.attentions["encoder_self"].calls for it in (plain, edited))

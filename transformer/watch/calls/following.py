@@ -19,7 +19,7 @@ from transformer.watch.calls.layer import (
 from transformer.watch.calls.marks import Addend, Origin
 from transformer.watch.calls.output import Output
 from transformer.watch.calls.seen import Seen
-from transformer.watch.capture.homes import Followed
+from transformer.watch.capture.followed import Followed
 from transformer.watch.capture.operators import ALWAYS, AT_TIMES, register
 from transformer.watch.capture.place import Places, Running
 from transformer.watch.capture.sources import Picked, Traces

@@ -23,7 +23,8 @@ from transformer.watch.calls.fused import (
 from transformer.watch.calls.layer import joined_steps
 from transformer.watch.calls.marks import inherited, mixed
 from transformer.watch.calls.seen import Seen, later_keys_are_closed, one_of_batch
-from transformer.watch.capture.homes import NONE, Followed, both, fitting
+from transformer.watch.capture.followed import Followed
+from transformer.watch.capture.homes import NONE, both, fitting
 from transformer.watch.capture.operators import (
     ALWAYS,
     AT_TIMES,

@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from transformer.positions.encodings import find_pairs
 from transformer.recording import PositionalEncoding
 from transformer.token import Token
-from transformer.watch.capture.tensors import own_attributes, storage, tensors_in
+from transformer.watch.capture.tensors import own_attributes, storage
 
 # Tables of positions: rows of a table that meet a sequence, one for each place in it.
 #

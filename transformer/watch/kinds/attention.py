@@ -82,19 +82,21 @@ def sides_of(
         n, own = n_positions[text], len(sides.get(side, ()))
         if side not in lengths or (own == n and own not in lengths[side]):
             lengths[side] = n, n
+    if not lengths and n_positions:  # nothing that attends is a text's: said in a note
+        return {side: _named(each) for side, each in sides.items()}
     unknown = sorted(set(sides) - set(lengths))
     if unknown:
         raise InputError(
             f"There are tokens for {', '.join(map(repr, unknown))}, but what this model reads is "
             f"{' and '.join(map(repr, lengths)) or 'not known'}."
         )
-    for side, named in sides.items():
+    for side, each in sides.items():
         n_queries, n_keys = lengths[side]
-        is_cut = n_queries < n_keys < len(named)  # a cache that holds a window only
-        if len(named) not in lengths[side] and not is_cut:
+        is_cut = n_queries < n_keys < len(each)  # a cache that holds a window only
+        if len(each) not in lengths[side] and not is_cut:
             sizes = " or ".join(map(str, sorted(set(lengths[side]))))
             raise InputError(
-                f"There are {len(named)} tokens for the {side}, but the model read {sizes} there."
+                f"There are {len(each)} tokens for the {side}, but the model read {sizes} there."
             )
     return {
         side: _named(sides[side]) if side in sides else numbered(sizes[-1])
@@ -137,7 +139,8 @@ def attention_of(
 ) -> tuple[Attention, tuple[Named, Named]]:
     """Name rows and columns after the tokens of their side; and how that was done.
 
-    n_positions: as `sides_of` takes them. given: sides whose tokens somebody gave. is_known: as `named` takes it.
+    n_positions: as `sides_of` takes them. given: sides whose tokens somebody gave. is_known: as
+    `named` takes it.
     """
     kind = kinds[name]
     _, n_queries, n_keys = kind.sizes
@@ -148,7 +151,7 @@ def attention_of(
     is_whole = queries is not None or kind.role == "cross"
     keys = keys_of(numbers[of], kind.calls[0], cached) if of and is_whole else None
     texts = {side: (it, n_positions[it]) for side, it in texts_of(kinds.values()).items()}
-    homes = kind.calls[0].homes if not kind.reading else None
+    homes = kind.calls[0].homes
     of_rows, of_columns = (None, None) if homes is None else homes
     named_rows, named_columns = (
         named(
@@ -207,11 +210,14 @@ def _sides(kind: Kind, kinds: Iterable[Kind], sides: Sides) -> tuple[str, str]:
 def _sides_by_text(kind: Kind, kinds: Iterable[Kind], sides: Sides) -> tuple[str, str]:
     """The same of a kind of no known role: the sides of the texts that its rows are of."""
     homes = kind.calls[0].homes
-    if homes is None or kind.reading:
+    if homes is None:
         return "", ""
     of_texts = {text: side for side, text in texts_of(kinds).items() if side in sides}
-    queries, keys = (of_texts.get(text_in(labels), "") for labels in homes)
-    return queries, keys
+    of_rows, of_columns = map(text_in, homes)
+    return (
+        "" if of_rows is None else of_texts.get(of_rows, ""),
+        "" if of_columns is None else of_texts.get(of_columns, ""),
+    )
 
 
 def _read_as(kind: Kind, first: Kind, own: str) -> tuple[str, str]:

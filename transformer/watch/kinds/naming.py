@@ -27,7 +27,9 @@ class Named(NamedTuple):
     by: str
     """One of `transformer.recording.check.WAYS`."""
     why: str = ""
-    """The reason why words are not known, where somebody would expect them: a clause."""
+    """The reason why words are not known, where sizes would have them: a clause."""
+    lost: str = ""
+    """The same where nobody would expect them."""
     is_moved: bool = False
     """True: they are in another order than the text, or one of them is there twice."""
 
@@ -87,7 +89,8 @@ def named(
         return Named(_filled(slots, tokens), FOLLOWED)
     if min(places) <= MIXED or max(places) < 0:
         is_word = is_given and slots is not None and any(slot.id >= 0 for slot in slots)
-        return Named(None, NUMBERS, WHY.get(min(places), HIDDEN) if is_word else "")
+        why = WHY.get(min(places), HIDDEN)
+        return Named(None, NUMBERS, why if is_word else "", why)
     # 1. Words in their order, with some that were read earlier, or that the model puts there.
     n_more = None if text is None else len(tokens) - text[1]
     has_others = len(set(texts)) > 1
@@ -142,9 +145,24 @@ def doubts(kind: Kind) -> tuple[tuple[str, ...], tuple[str, ...]]:
     )
 
 
-def notes_on_names(names: Mapping[str, Sequence[Named]]) -> tuple[str, ...]:
-    """Say where rows or columns are in another order than the text, or stand for no tokens."""
+def why_none(names: Mapping[str, Sequence[Named]]) -> str:
+    """Give the reason why no axis at all is named after tokens; empty where one is, or says why."""
+    every = [each for axes in names.values() for each in axes]
+    if any(each.tokens is not None or each.why for each in every):
+        return ""
+    return next((each.lost for each in every if each.lost), "")
+
+
+def notes_on_names(
+    names: Mapping[str, Sequence[Named]], *, has_tokens: bool = True
+) -> tuple[str, ...]:
+    """Say where rows or columns are in another order than the text, or stand for no tokens.
+
+    has_tokens: whether somebody gave tokens.
+    """
     result = []
+    if has_tokens and (lost := why_none(names)):
+        result.append(f"No row or column is named after a token: {lost}.")
     for kind, axes in names.items():
         if any(each.is_moved for each in axes):
             result.append(

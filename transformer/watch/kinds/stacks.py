@@ -98,7 +98,7 @@ def notes_on_readings(kinds: Mapping[str, Kind]) -> tuple[str, ...]:
         return ()
     return (
         f"Some of its modules ran {n} times in this pass, each over a text of its own: tokens are "
-        "those of the first, and the others are numbered.",
+        "those of the first, and what is not made of it is numbered.",
     )
 
 
