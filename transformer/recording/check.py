@@ -47,6 +47,8 @@ class Checked:
     """The layers that are not what they are called, as the pass has shown, in such clauses."""
     unproven: tuple[str, ...] = ()
     """The layers that may not be what they are called: the pass shows neither."""
+    names: tuple[str, ...] = ()
+    """The ways in which rows and columns got their names, in clauses: first of how, then of what."""
 
     def __str__(self) -> str:
         if self.error is None:
@@ -59,6 +61,7 @@ def check(
     kinds: Mapping[str, Sequence[AttentionCall]],
     contradictions: tuple[str, ...] = (),
     unproven: tuple[str, ...] = (),
+    names: tuple[str, ...] = (),
 ) -> Checked:
     """Recompute what each layer gave, at the queries of its sample."""
     errors, limits, n_projected = [], [], 0
@@ -89,6 +92,7 @@ def check(
         no_numbers=tuple(_clauses(lost)),
         contradictions=contradictions,
         unproven=unproven,
+        names=names,
     )
 
 
@@ -285,6 +289,24 @@ def against_pass(attentions: Iterable[Named]) -> tuple[tuple[str, ...], tuple[st
         if n and not is_followed:
             hidden.append(f"{_layers(n)} of {named.kind}, {HIDDEN}")
     return tuple(wrong), tuple(hidden)
+
+
+_HOW = {
+    IDS: "read off the ids, in the order in which the model is known to read them",
+    SAME: "of the same positions as the rows",
+    FOLLOWED: "followed through the pass to the positions that they depend on",
+    NUMBERS: "numbers only",
+}
+
+
+def how_named(attentions: Iterable[Named]) -> tuple[str, ...]:
+    """List how rows and columns got their names, in clauses without a full stop, a kind in each."""
+    clauses = []
+    for each in attentions:
+        rows, columns = _HOW[each.rows_by], _HOW[each.columns_by]
+        both = f"rows and columns {rows}" if rows == columns else f"rows {rows}; columns {columns}"
+        clauses.append(f"names of {each.kind}, {both}")
+    return tuple(clauses)
 
 
 def _contradictions(named: Named, origins: Sequence[Origin]) -> Iterator[str]:

@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from transformer.positions.encodings import Rotary
 from transformer.positions.relative_bias import RelativeBias, shared
 from transformer.recording.calls import AttentionCall
-from transformer.recording.check import IDS, Checked, against_pass, check
+from transformer.recording.check import IDS, Checked, against_pass, check, how_named
 from transformer.refusal import Refusal, quoted
 from transformer.token import Candidate, Token
 from transformer.words import TextWords, words_in
@@ -447,7 +447,7 @@ class Recording:
         """
         attentions = {it: each for it, each in self.attentions.items() if not each.is_softmax}
         kinds = {kind: each.calls for kind, each in attentions.items()}
-        return check(kinds, *against_pass(attentions.values()))
+        return check(kinds, *against_pass(attentions.values()), how_named(attentions.values()))
 
     @cached_property
     def source_words(self) -> TextWords:

@@ -9,6 +9,7 @@ from transformer.analysis.reading import Reading, Selection, lenses, read
 from transformer.decoding.method import MAX_LEN
 from transformer.edits import parse
 from transformer.recording import Recording
+from transformer.recording.check import IDS, how_named
 from transformer.refusal import visible
 from viz.components.kit.picture import OfMaps
 from viz.edit_words import edit_text
@@ -153,6 +154,9 @@ def _read(pane: Pane, picture: Any) -> list[str]:
         lens = uncapitalised(lenses()[reading.lens].title)
         sentences.append(f"Shown is the {lens} in place of the weight.")
     kinds = getattr(picture, "kinds", (pane.selection.kind,))
+    attentions = [pane.recording.attentions[kind] for kind in kinds]
+    followed = [it for it in attentions if (it.rows_by, it.columns_by) != (IDS, IDS)]
+    sentences += [f"{capitalised(how)}." for how in how_named(followed)]
     notes = (note for kind in kinds for note in read(pane.recording, kind, reading).notes)
     return [*sentences, *(f"{capitalised(note)}." for note in dict.fromkeys(notes))]
 

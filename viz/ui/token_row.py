@@ -16,6 +16,7 @@ from viz.causes.card import signs
 from viz.causes.needs import is_quick
 from viz.components.token_rows.token_rows import TITLES, Awaited, TokenRows, token_rows
 from viz.labels import counted, kind_name, kind_title, literal, number, percent
+from viz.map_words import capitalised
 from viz.run.previews import payload_of
 from viz.run.request import Answer
 from viz.run.settings import is_public
@@ -109,7 +110,8 @@ def numbers(checked: Checked) -> list[str]:
     ends = [number(end, 4, "g") for end in checked.row_sums]
     sums = "sum to 1" if is_one else f"sum to {' up to '.join(ends)}"
     masked = "up to " * bool(checked.masked) + number(checked.masked, 4, "g")
-    return [*lines, f"Rows {sums}.", f"Masked cells hold {masked}."]
+    names = [f"{capitalised(_named(why))}." for why in checked.names]
+    return [*lines, f"Rows {sums}.", f"Masked cells hold {masked}.", *names]
 
 
 def _error(checked: Checked) -> str:
