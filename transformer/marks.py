@@ -1,0 +1,130 @@
+"""The signs by which vocabularies say where words begin: one table for every tokenizer."""
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from functools import cache
+
+from transformer.token import Token
+from transformer.words import CONTINUES, SPACE, SPACES
+
+SPACE_NAMES = frozenset({"<space>", "<sp>", "<w>", "</w>"})
+"""Pieces of vocabularies of characters that stand for the space between words."""
+BYTE_SPACE = "Ġ"
+"""The space in GPT-2's alphabet of bytes."""
+UNDERSCORES = 4
+"""One piece in so many ends in "_" at least, where that is the end of a word."""
+
+
+@dataclass(frozen=True)
+class Marks:
+    """The signs beside the pieces of a vocabulary, which its tokens tell without them."""
+
+    apart: bool = False
+    """A space stands before a piece, if no sign says otherwise; False: pieces have their spaces."""
+    sign: str = ""
+    """It stands before a piece that goes on with a word, and behind one whose word goes on."""
+    end: str = ""
+    """It stands behind the last piece of a word."""
+    tells: bool = False
+    """True: a sign says that there is no space, and the text tells where words begin."""
+    in_bytes: bool = False
+    """Pieces are written in GPT-2's alphabet of bytes."""
+
+    def token(self, id: int, raw: str, special: bool = False, unknown: bool = False) -> Token:
+        """The token of a piece as its vocabulary has it."""
+        piece = as_text(raw) if self.in_bytes and not special else raw
+        if special or unknown or not self.apart:
+            text = " " if piece in SPACE_NAMES and not special else None
+            begins = True if unknown and self.apart else None
+            return Token(id, piece, special, begins, unknown, text=text)
+        text, begins, ends = piece, True, True
+        joined = None if self.tells else False
+        if self.sign and text.startswith(self.sign) and (text != self.sign or self.tells):
+            text, begins = text.removeprefix(self.sign), joined
+        if self.sign and text.endswith(self.sign) and text != self.sign:
+            text, ends = text.removesuffix(self.sign), joined
+        if self.end:
+            ends, text = text.endswith(self.end), text.removesuffix(self.end)
+        return Token(id, piece, False, begins, text=None if text == piece else text, ends=ends)
+
+    def whole(self, word: str) -> str:
+        """A word as the piece that is all of it."""
+        return word + self.end if self.apart else SPACE + word
+
+
+SPACED = Marks()
+"""Sentencepiece's ▁, tiktoken's spaces, characters: pieces put together are the text."""
+BYTES = Marks(in_bytes=True)
+WORDS = Marks(apart=True)
+WORDPIECE = Marks(apart=True, sign=CONTINUES)
+"""WordPiece writes ## before a piece that goes on (Schuster and Nakajima 2012)."""
+SIGNS = (
+    WORDPIECE,
+    Marks(apart=True, sign="@@"),  # subword-nmt (Sennrich, Haddow and Birch 2016)
+    Marks(apart=True, sign="￭", tells=True),  # OpenNMT's joiner
+    Marks(apart=True, end="</w>"),  # that paper's BPE, of XLM, GPT, FSMT and CLIP
+    Marks(apart=True, end="<w>"),
+    Marks(apart=True, end="_"),  # tensor2tensor's subwords
+)
+
+
+def marks_of(pieces: Iterable[str], otherwise: Marks = WORDS) -> Marks:
+    """Find the marks of a vocabulary by the signs that most of its pieces have.
+
+    otherwise: those of pieces that have none, and no spaces of their own.
+    """
+    names = [each for each in pieces if each and not (each[0] in "<[" and each[-1] in ">]")]
+    if any(each[0] in SPACES or each[-1] in SPACES for each in names):
+        return SPACED
+    in_bytes = byte_alphabet().keys() <= {each.removesuffix("</w>") for each in names}
+    if all(len(each) == 1 for each in names):
+        return BYTES if in_bytes else SPACED
+    votes = {each: sum(_has(name, each) for name in names) for each in SIGNS}
+    votes[BYTES] = sum(each.startswith(BYTE_SPACE) for each in names)
+    if votes[SIGNS[-1]] * UNDERSCORES < len(names):
+        votes[SIGNS[-1]] = 0
+    best = max(votes, key=lambda each: votes[each])
+    if not votes[best]:
+        return BYTES if in_bytes else otherwise
+    return replace(best, in_bytes=True) if in_bytes else best
+
+
+def _has(piece: str, marks: Marks) -> bool:
+    """Tell whether a piece has a sign beside letters or digits, as no sign of a text has."""
+    is_joined = bool(marks.sign) and (
+        piece.startswith(marks.sign) or piece.endswith(marks.sign)
+    )
+    is_marked = is_joined or (bool(marks.end) and piece.endswith(marks.end))
+    return is_marked and (marks.tells or any(map(str.isalnum, piece.removesuffix(marks.end))))
+
+
+# Byte-level vocabularies: their pieces are bytes, written in GPT-2's alphabet of them.
+
+
+@cache
+def byte_alphabet() -> dict[str, int]:
+    """Character -> byte, as GPT-2 writes them: printable ones as they are, others shifted."""
+    plain = [*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)]
+    shifted = [byte for byte in range(256) if byte not in plain]
+    return {chr(byte): byte for byte in plain} | {
+        chr(256 + i): byte for i, byte in enumerate(shifted)
+    }
+
+
+def as_text(raw: str) -> str:
+    """A piece of a byte-level vocabulary as text; see `bytes_as_text`."""
+    alphabet = byte_alphabet()
+    if any(character not in alphabet for character in raw):
+        return raw  # added beside the vocabulary, in plain text
+    return bytes_as_text(bytes(alphabet[character] for character in raw))
+
+
+def bytes_as_text(raw: bytes) -> str:
+    """Bytes as a piece: ▁ for a space, and those that are no whole character by their numbers.
+
+    >>> bytes_as_text(b" caf\\xc3")
+    '▁caf<0xC3>'
+    """
+    plain = raw.decode("utf-8", "surrogateescape").replace(" ", SPACE)
+    return re.sub("[\udc80-\udcff]", lambda half: f"<0x{ord(half[0]) - 0xDC00:02X}>", plain)
