@@ -38,8 +38,9 @@ class Marks:
             text = " " if piece in SPACE_NAMES and not special else None
             begins = True if unknown and self.apart else None
             return Token(id, piece, special, begins, unknown, text=text)
-        text, begins, ends = piece, True, True
-        joined = None if self.tells else False
+        text, joined = piece, None if self.tells else False
+        begins: bool | None = True
+        ends: bool | None = True
         if self.sign and text.startswith(self.sign) and (text != self.sign or self.tells):
             text, begins = text.removeprefix(self.sign), joined
         if self.sign and text.endswith(self.sign) and text != self.sign:
@@ -92,9 +93,7 @@ def marks_of(pieces: Iterable[str], otherwise: Marks = WORDS) -> Marks:
 
 def _has(piece: str, marks: Marks) -> bool:
     """Tell whether a piece has a sign beside letters or digits, as no sign of a text has."""
-    is_joined = bool(marks.sign) and (
-        piece.startswith(marks.sign) or piece.endswith(marks.sign)
-    )
+    is_joined = bool(marks.sign) and (piece.startswith(marks.sign) or piece.endswith(marks.sign))
     is_marked = is_joined or (bool(marks.end) and piece.endswith(marks.end))
     return is_marked and (marks.tells or any(map(str.isalnum, piece.removesuffix(marks.end))))
 

@@ -31,8 +31,7 @@ class Token:
     segment: Literal["A", "B"] | None = None
     """The text of a pair that it was read in; None: there was one text."""
     text: str | None = None
-    """Its text, without the sign by which the tokenizer marks a word, as in "lo@@"; None: its piece.
-    """
+    """Its text, without the sign by which a tokenizer joins it, as in "lo@@"; None: its piece."""
     ends: bool | None = True
     """False: its word goes on in the next token, where the tokenizer marks that; None: no space is
     between them, and the text tells."""

@@ -89,19 +89,16 @@ def _beginnings(tokens: Sequence[Token]) -> Iterator[int]:
     begun = begun_at(text)
     for i in range(1, len(tokens)):
         before, token = tokens[i - 1], tokens[i]
-        if _is_alone(before) or _is_alone(token):
-            yield i
-        elif before.ends is False or token.begins is False:
-            continue
-        elif token.begins and before.ends:
-            yield i
-        elif begun.get(starts[i], -1) > starts[i - 1]:
+        is_alone = stands_alone(before) or stands_alone(token)
+        is_joined = before.ends is False or token.begins is False
+        is_told = bool(token.begins and before.ends) or begun.get(starts[i], -1) > starts[i - 1]
+        if is_alone or (is_told and not is_joined):
             yield i
 
 
 def begun_at(text: str) -> dict[int, int]:
     """Where words begin in a text -> where the spaces before them do, which may be there too."""
-    begun = {}
+    begun: dict[int, int] = {}
     for match in PATTERN.finditer(_classes(text)):
         spaces = len(match[0]) - len(match[0].lstrip(" "))
         places = range(match.start(), match.start() + spaces + 1)
@@ -191,7 +188,7 @@ def _text(tokens: Sequence[Token]) -> tuple[str, list[int]]:
     for token, added in zip(tokens, spelled(tokens), strict=True):
         starts.append(len(text))
         # What is missing is a word: its piece is none, and goes on where no space is before it.
-        text += ALONE if _is_alone(token) else LETTER if token.unknown else added
+        text += ALONE if stands_alone(token) else LETTER if token.unknown else added
     return text, starts
 
 
@@ -227,7 +224,7 @@ def characters(tokens: Sequence[Token]) -> list[str]:
     return added
 
 
-def _is_alone(token: Token) -> bool:
+def stands_alone(token: Token) -> bool:
     """Special tokens, and numbers: their piece is their own id."""
     return token.special or token.piece == str(token.id)
 

@@ -81,6 +81,7 @@ def _is_library(file: str) -> bool:
 
 # Somebody's own function from text to token ids, and the names of these, as a Tokenizer.
 
+
 class Vocabulary(Protocol):
     """A tokenizer of the tokenizers or the transformers library, or another that has these."""
 
@@ -161,7 +162,8 @@ def names_of(pieces: Pieces) -> Names:
 
     Raises InputError for what has no order, such as a set, and for a dict without ids.
     """
-    given: Any = pieces.get_vocab() if hasattr(pieces, "get_vocab") else pieces
+    given: Any = pieces
+    given = given.get_vocab() if hasattr(given, "get_vocab") else given
     if not isinstance(given, Mapping):
         if isinstance(given, set | frozenset) or not isinstance(given, Iterable):
             raise InputError(

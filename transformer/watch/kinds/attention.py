@@ -7,6 +7,7 @@ from functools import lru_cache
 from typing import Any, overload
 
 from transformer.inputs import InputError
+from transformer.marks import marks_of
 from transformer.recording import Attention, AttentionCall
 from transformer.recording.origin import Origin
 from transformer.token import UNKNOWN, Token
@@ -192,11 +193,16 @@ def _named(tokens: Sequence[str | Token]) -> tuple[Token, ...]:
             f"{type(others[0]).__name__}: ids go into the inputs."
         )
     firsts: dict[str, int] = {}
+    marks = marks_of(each for each in tokens if isinstance(each, str))
+
+    def named(i: int, piece: str) -> Token:
+        id = firsts.setdefault(piece, i)
+        token = marks.token(id, piece, is_special(piece), piece in UNKNOWN)
+        is_named = token.piece == piece  # else it is in bytes, which are its name all the same
+        return token if is_named else replace(token, piece=piece, text=token.piece)
+
     return tuple(
-        piece
-        if isinstance(piece, Token)
-        else Token(firsts.setdefault(piece, i), piece, is_special(piece), unknown=piece in UNKNOWN)
-        for i, piece in enumerate(tokens)
+        each if isinstance(each, Token) else named(i, each) for i, each in enumerate(tokens)
     )
 
 
