@@ -46,7 +46,8 @@ class Marks:
         if self.sign and text.endswith(self.sign) and text != self.sign:
             text, ends = text.removesuffix(self.sign), joined
         if self.end:
-            ends, text = text.endswith(self.end), text.removesuffix(self.end)
+            ends = text.endswith(self.end) or _is_named(piece)
+            text = text.removesuffix(self.end)
         return Token(id, piece, False, begins, text=None if text == piece else text, ends=ends)
 
     def whole(self, word: str) -> str:
@@ -75,7 +76,7 @@ def marks_of(pieces: Iterable[str], otherwise: Marks = WORDS) -> Marks:
 
     otherwise: those of pieces that have none, and no spaces of their own.
     """
-    names = [each for each in pieces if each and not (each[0] in "<[" and each[-1] in ">]")]
+    names = [each for each in pieces if each and not _is_named(each)]
     if any(each[0] in SPACES or each[-1] in SPACES for each in names):
         return SPACED
     in_bytes = byte_alphabet().keys() <= {each.removesuffix("</w>") for each in names}
@@ -89,6 +90,11 @@ def marks_of(pieces: Iterable[str], otherwise: Marks = WORDS) -> Marks:
     if not votes[best]:
         return BYTES if in_bytes else otherwise
     return replace(best, in_bytes=True) if in_bytes else best
+
+
+def _is_named(piece: str) -> bool:
+    """Tell whether a piece is a name in brackets, as of special tokens and bytes, and no text."""
+    return len(piece) > 2 and piece[0] in "<[" and piece[-1] in ">]"
 
 
 def _has(piece: str, marks: Marks) -> bool:
