@@ -35,9 +35,9 @@ class Marks:
         """The token of a piece as its vocabulary has it."""
         piece = as_text(raw) if self.in_bytes and not special else raw
         if special or unknown or not self.apart:
-            text = " " if piece in SPACE_NAMES and not special else None
-            begins = True if unknown and self.apart else None
-            return Token(id, piece, special, begins, unknown, text=text)
+            space = " " if piece in SPACE_NAMES and not special else None
+            begins_one = True if unknown and self.apart else None
+            return Token(id, piece, special, begins_one, unknown, text=space)
         text, joined = piece, None if self.tells else False
         begins: bool | None = True
         ends: bool | None = True
@@ -50,9 +50,19 @@ class Marks:
             text = text.removesuffix(self.end)
         return Token(id, piece, False, begins, text=None if text == piece else text, ends=ends)
 
-    def whole(self, word: str) -> str:
-        """A word as the piece that is all of it."""
-        return word + self.end if self.apart else SPACE + word
+    def whole(self, word: str, is_first: bool) -> str:
+        """A word of a text as the piece that is all of it, which a vocabulary may not have."""
+        if self.apart:
+            return word + self.end
+        if not self.in_bytes:
+            return SPACE + word
+        letters = {byte: letter for letter, byte in byte_alphabet().items()}
+        space = "" if is_first else BYTE_SPACE
+        return space + "".join(letters[byte] for byte in word.encode())
+
+    def is_in(self, text: str) -> bool:
+        """Tell whether a text has the marks of pieces in it, as one that is split already."""
+        return any(mark and mark in text for mark in (SPACE, BYTE_SPACE, self.sign, self.end))
 
 
 SPACED = Marks()

@@ -9,10 +9,10 @@ from typing import Literal
 import sentencepiece
 
 from transformer.files.foreign_text import whole, write_whole
-from transformer.marks import SPACED, marks_of
+from transformer.marks import BYTE_SPACE, SPACED, marks_of
 from transformer.token import UNKNOWN, Token
 from transformer.tokenizer import Side, Tokenizer, TokenizerError
-from transformer.words import text_of
+from transformer.words import SPACE, text_of
 
 Splits = Literal["words", "characters"]
 
@@ -74,9 +74,17 @@ class VocabularyTokenizer:
         return self.marks.token(id, piece, piece in SPECIAL, id == self.unknown)
 
     def split(self, text: str) -> list[int]:
-        """The ids of a text without special tokens around it. Raises TokenizerError."""
+        """The ids of a text without special tokens around it. Raises TokenizerError.
+
+        A text of words may be split already: "lo@@ w@@ er", as the model's own were.
+        """
         text = whole(text)
         parts = text.split() if self.splits == "words" else list(text)
+        if self.splits == "words" and not self.marks.is_in(text):
+            pieces = [self.marks.whole(part, i == 0) for i, part in enumerate(parts)]
+            parts = [it if it in self.ids else part for it, part in zip(pieces, parts, strict=True)]
+        elif self.marks.in_bytes:  # as its pieces are shown
+            parts = [part.replace(SPACE, BYTE_SPACE) for part in parts]
         unknown = next((piece for piece in parts if piece not in self.ids), None)
         if unknown is not None and self.unknown is None:
             what = "word" if self.splits == "words" else "character"

@@ -97,7 +97,7 @@ def _beginnings(tokens: Sequence[Token]) -> Iterator[int]:
 
 
 def begun_at(text: str) -> dict[int, int]:
-    """Where words begin in a text -> where the spaces before them do, which may be there too."""
+    """Map the places where words of a text begin, spaces before them included, to the first."""
     begun: dict[int, int] = {}
     for match in PATTERN.finditer(_classes(text)):
         spaces = len(match[0]) - len(match[0].lstrip(" "))

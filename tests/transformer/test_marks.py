@@ -178,3 +178,22 @@ def test_a_word_reads_without_the_signs_of_its_pieces() -> None:
     ]
     assert word_text(tokens[:2]) == "lower" and word_text(tokens[2:]) == "the"
     assert in_words(tokens) == ["lo in lower", "wer in lower", "the"]
+
+
+@pytest.mark.parametrize(
+    ("pieces", "text", "expected"),
+    [
+        ("▁the ▁cat s", "the cat", "▁the ▁cat"),
+        ("▁the ▁cat s", "▁the ▁cat s", "▁the ▁cat s"),
+        ("the Ġcat Ġthe", "the cat the", "the ▁cat ▁the"),
+        ("the Ġcat Ġthe", "▁the ▁cat", "▁the ▁cat"),
+        ("the</w> c at</w>", "the the", "the</w> the</w>"),
+        ("the</w> c at</w> c</w>", "the</w> c at</w>", "the</w> c at</w>"),
+        ("the c@@ at", "the c@@ at", "the c@@ at"),
+    ],
+)
+def test_a_list_of_pieces_reads_whole_words_and_text_that_is_split(
+    pieces: str, text: str, expected: str
+) -> None:
+    tokenizer = VocabularyTokenizer([*pieces.split(), "<unk>"])
+    assert [tokenizer.token(id).piece for id in tokenizer.encode(text)] == expected.split()

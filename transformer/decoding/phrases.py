@@ -31,7 +31,7 @@ def behind(checkpoint: Checkpoint, ids: Sequence[int]) -> tuple[int, ...]:
 def _spelled_in(
     checkpoint: Checkpoint, ids: tuple[int, ...]
 ) -> list[tuple[Place, tuple[int, ...]]]:
-    """How a phrase is spelled in a place, behind a word first; []: it begins within a word.
+    """Spell a phrase for each place, behind a word first; []: it begins within a word.
 
     GPT-2 has other pieces where no space is before a word, and in Chinese there is none. Nothing
     is known where nothing splits a text.

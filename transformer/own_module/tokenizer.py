@@ -162,18 +162,18 @@ def names_of(pieces: Pieces) -> Names:
 
     Raises InputError for what has no order, such as a set, and for a dict without ids.
     """
-    given: Any = pieces
-    given = given.get_vocab() if hasattr(given, "get_vocab") else given
-    if not isinstance(given, Mapping):
-        if isinstance(given, set | frozenset) or not isinstance(given, Iterable):
+    owner: Any = pieces if hasattr(pieces, "get_vocab") else None
+    vocabulary: Any = pieces if owner is None else owner.get_vocab()
+    if not isinstance(vocabulary, Mapping):
+        if isinstance(vocabulary, set | frozenset) or not isinstance(vocabulary, Iterable):
             raise InputError(
                 "pieces must be a list, the name of id 0 first, a dict, or a tokenizer that has "
-                f"get_vocab; one of type {type(given).__name__} does not say which id has which "
+                f"get_vocab; one of type {type(vocabulary).__name__} does not say which id has which "
                 "name."
             )
-        raw = list(given)
+        raw = list(vocabulary)
     else:
-        pairs: list[tuple[Any, Any]] = list(given.items())
+        pairs: list[tuple[Any, Any]] = list(vocabulary.items())
         by_id = dict((id, name) if isinstance(id, Integral) else (name, id) for id, name in pairs)
         strange = next((id for id in by_id if not isinstance(id, Integral) or id < 0), None)
         if strange is not None:
@@ -183,7 +183,7 @@ def names_of(pieces: Pieces) -> Names:
         raw = [by_id.get(id, f"<{id}>") for id in range(max(by_id, default=-1) + 1)]
     names = Names(bytes_as_text(it) if isinstance(it, bytes) else str(it) for it in raw)
     names.in_bytes = any(isinstance(it, bytes) for it in raw)
-    names.decode = getattr(pieces, "decode", None)
+    names.decode = getattr(owner, "decode", None)
     return names
 
 
