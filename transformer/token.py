@@ -50,6 +50,11 @@ class Token:
         return [bytes([int(it, 16)]) if i % 2 else it for i, it in enumerate(every) if it]
 
     @property
+    def has_bytes(self) -> bool:
+        """Tell whether a byte of a character that is not whole is in its text."""
+        return any(isinstance(part, bytes) for part in self.parts)
+
+    @property
     def byte(self) -> int | None:
         """The byte of a character that its piece is, as "<0xE2>"; None: it is none."""
         match = None if self.special else _BYTE.fullmatch(self.piece)

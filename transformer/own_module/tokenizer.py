@@ -166,10 +166,10 @@ def names_of(pieces: Pieces) -> Names:
     vocabulary: Any = pieces if owner is None else owner.get_vocab()
     if not isinstance(vocabulary, Mapping):
         if isinstance(vocabulary, set | frozenset) or not isinstance(vocabulary, Iterable):
+            kind = type(vocabulary).__name__
             raise InputError(
                 "pieces must be a list, the name of id 0 first, a dict, or a tokenizer that has "
-                f"get_vocab; one of type {type(vocabulary).__name__} does not say which id has which "
-                "name."
+                f"get_vocab; one of type {kind} does not say which id has which name."
             )
         raw = list(vocabulary)
     else:
