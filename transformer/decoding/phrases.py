@@ -48,9 +48,11 @@ def _spelled_in(
     def after(first: tuple[int, ...], between: str) -> tuple[int, ...]:
         """The ids of the text behind itself; () where it has none of its own there."""
         both = encoded(text + between + text)
-        is_same = both[: len(first)] == first
-        expected = f"{_text(checkpoint, first)}{between}{text}"
-        return both[len(first) :] if is_same and _text(checkpoint, both) == expected else ()
+        expected = f"{_text(checkpoint, first)}{between}{text}"  # but for spaces at its end
+        is_same = (
+            both[: len(first)] == first and _text(checkpoint, both).split() == expected.split()
+        )
+        return both[len(first) :] if is_same else ()
 
     try:
         first = encoded(text)

@@ -1,11 +1,13 @@
 """What is forced or forbidden is words of a text, however a tokenizer marks where they begin."""
 
+import io
 from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
 from typing import Any
 
 import pytest
+import sentencepiece
 import tokenizers
 import torch
 from tokenizers import decoders, models, normalizers, pre_tokenizers
@@ -14,9 +16,11 @@ from transformers import PreTrainedTokenizerFast
 
 from transformer import Checkpoint, decode, from_module
 from transformer.decoding.constraints import Bars, constraints_of
+from transformer.decoding.phrases import phrases_of
 from transformer.hugging_face.tokenizer import HuggingFaceTokenizer
 from transformer.own_module.tokenizer import OwnTokenizer
 from transformer.tokenizer import Tokenizer
+from transformer.vocabulary import SentencePieceVocabulary
 from transformer.words import words_of
 
 SPECIAL = ["<unk>", "</s>"]
@@ -158,6 +162,49 @@ def test_a_target_may_begin_with_a_forced_word(kind: str) -> None:
     assert written(first, "cat", force=["the"], max_len=3)[0][0] == "the"
     for text in written(first, "cat", force=["the"], prefix="hot", max_len=9):
         assert "the" in text
+
+
+@cache
+def sentence_pieces(**options: Any) -> SentencePieceVocabulary:
+    """A model that sentencepiece trained."""
+    model = io.BytesIO()
+    sentencepiece.SentencePieceTrainer.train(
+        sentence_iterator=iter(["the hot dog sat", "the cat", "a dog", "the hot cat"] * 20),
+        model_writer=model,
+        **{"vocab_size": 30, "hard_vocab_limit": False, "minloglevel": 2, **options},
+    )
+    return SentencePieceVocabulary(model.getvalue())
+
+
+@pytest.mark.parametrize(
+    ("options", "places"),
+    [
+        ({}, {"word"}),
+        ({"add_dummy_prefix": False}, {"behind", "beginning"}),
+        ({"treat_whitespace_as_suffix": True}, {"word"}),
+        ({"model_type": "char"}, {"word"}),
+        ({"model_type": "char", "add_dummy_prefix": False}, {"behind", "beginning"}),
+        ({"model_type": "bpe", "byte_fallback": True, "vocab_size": 290}, {"word"}),
+    ],
+)
+def test_each_way_of_sentencepiece_spells_a_phrase_as_words(
+    options: dict[str, Any], places: set[str]
+) -> None:
+    tokenizer = sentence_pieces(**options)
+    names, likes = list(map(str, range(tokenizer.vocab_size))), torch.zeros(tokenizer.vocab_size)
+    made = from_module(Wishes(likes), tokenizer.encode, names, "the", writes="continuation")
+    checkpoint = replace(made, tokenizer=tokenizer)
+    (ids,) = constraints_of(checkpoint, 1, force=["dog"]).force
+    every = phrases_of(checkpoint, [ids], tokenizer.encode("the"))
+    assert {each.place for each in every.spellings} == places
+    before = tokenizer.encode("the")
+    token = tokenizer.token
+    assert words_of([*map(token, before), *map(token, ids)]) == ["the", "dog"]
+    bars, within = Bars([ids], tokenizer), tokenizer.encode("hotdog")
+    if not {*ids} & {*within}:  # a token itself is forbidden everywhere
+        assert all(within[n] not in bars(within[:n]) for n in range(len(within)))
+    behind = tokenizer.encode("the (dog" if "(" in tokenizer.pieces else "the dog")
+    assert any(behind[n] in bars(behind[:n]) for n in range(len(behind)))
 
 
 def barred(tokenizer: Tokenizer, before: str, forbid: str) -> set[str]:
