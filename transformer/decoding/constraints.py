@@ -131,10 +131,12 @@ class Bars:
         """The end of a phrase -> tokens whose text begins with it."""
         if tokenizer is not None and self._texts:
             self._tokens = [tokenizer.token(id) for id in range(tokenizer.vocab_size)]
+        firsts = {end[0] for end in self._by_start}
         for id, raw in enumerate(map(_raw, self._tokens)):
-            for n in range(1, min(len(raw), self._longest) + 1):
-                if raw[:n] in self._by_start:
-                    self._by_start[raw[:n]].append(id)
+            if raw and raw[0] in firsts:
+                for n in range(1, min(len(raw), self._longest) + 1):
+                    if raw[:n] in self._by_start:
+                        self._by_start[raw[:n]].append(id)
             for text in self._texts:
                 at = raw.find(text, 1)
                 if at > 0 and _begins_word(raw[:at], text):
@@ -181,6 +183,7 @@ class Bars:
         return is_open and bool(self._tokens[id].begins)
 
 
+_SPACE = SPACE.encode()
 _CONTEXT = 16
 """Tokens before a phrase by which it is known whether a word begins there."""
 
@@ -189,8 +192,8 @@ def _raw(token: Token) -> bytes:
     """The bytes that a token adds to a text, with a space for ▁."""
     if stands_alone(token) or token.unknown:
         return ALONE.encode()
-    parts = (it if isinstance(it, bytes) else it.encode() for it in token.parts)
-    return b"".join(parts).replace(SPACE.encode(), b" ")
+    raw = b"".join([it if isinstance(it, bytes) else it.encode() for it in token.parts])
+    return raw.replace(_SPACE, b" ")
 
 
 def _raws(tokens: Sequence[Token]) -> bytes:
