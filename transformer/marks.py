@@ -22,8 +22,10 @@ class Marks:
 
     apart: bool = False
     """A space stands before a piece, if no sign says otherwise; False: pieces have their spaces."""
-    sign: str = ""
-    """It stands before a piece that goes on with a word, and behind one whose word goes on."""
+    before: str = ""
+    """The sign before a piece that goes on with a word."""
+    behind: str = ""
+    """The sign behind a piece whose word goes on."""
     end: str = ""
     """It stands behind the last piece of a word."""
     tells: bool = False
@@ -41,10 +43,10 @@ class Marks:
         text, joined = piece, None if self.tells else False
         begins: bool | None = True
         ends: bool | None = True
-        if self.sign and text.startswith(self.sign) and (text != self.sign or self.tells):
-            text, begins = text.removeprefix(self.sign), joined
-        if self.sign and text.endswith(self.sign) and text != self.sign:
-            text, ends = text.removesuffix(self.sign), joined
+        if self.before and text.startswith(self.before) and (text != self.before or self.tells):
+            text, begins = text.removeprefix(self.before), joined
+        if self.behind and text.endswith(self.behind) and text != self.behind:
+            text, ends = text.removesuffix(self.behind), joined
         if self.end:
             ends = text.endswith(self.end) or _is_named(piece)
             text = text.removesuffix(self.end)
@@ -62,19 +64,20 @@ class Marks:
 
     def is_in(self, text: str) -> bool:
         """Tell whether a text has the marks of pieces in it, as one that is split already."""
-        return any(mark and mark in text for mark in (SPACE, BYTE_SPACE, self.sign, self.end))
+        marks = SPACE, BYTE_SPACE, self.before, self.behind, self.end
+        return any(mark and mark in text for mark in marks)
 
 
 SPACED = Marks()
 """Sentencepiece's ▁, tiktoken's spaces, characters: pieces put together are the text."""
 BYTES = Marks(in_bytes=True)
 WORDS = Marks(apart=True)
-WORDPIECE = Marks(apart=True, sign=CONTINUES)
+WORDPIECE = Marks(apart=True, before=CONTINUES)
 """WordPiece writes ## before a piece that goes on (Schuster and Nakajima 2012)."""
 SIGNS = (
     WORDPIECE,
-    Marks(apart=True, sign="@@"),  # subword-nmt (Sennrich, Haddow and Birch 2016)
-    Marks(apart=True, sign="￭", tells=True),  # OpenNMT's joiner
+    Marks(apart=True, before="@@", behind="@@"),  # subword-nmt (Sennrich, Haddow and Birch 2016)
+    Marks(apart=True, before="￭", behind="￭", tells=True),  # OpenNMT's joiner
     Marks(apart=True, end="</w>"),  # that paper's BPE, of XLM, GPT, FSMT and CLIP
     Marks(apart=True, end="<w>"),
     Marks(apart=True, end="_"),  # tensor2tensor's subwords
@@ -87,19 +90,18 @@ def marks_of(pieces: Iterable[str], otherwise: Marks = WORDS) -> Marks:
     otherwise: those of pieces that have none, and no spaces of their own.
     """
     names = [each for each in pieces if each and not _is_named(each)]
-    if any(each[0] in SPACES or each[-1] in SPACES for each in names):
-        return SPACED
     in_bytes = byte_alphabet().keys() <= {each.removesuffix("</w>") for each in names}
     if all(len(each) == 1 for each in names):
         return BYTES if in_bytes else SPACED
-    votes = {each: sum(_has(name, each) for name in names) for each in SIGNS}
+    votes = {SPACED: sum(each[0] in SPACES or each[-1] in SPACES for each in names)}
+    votes |= {each: sum(_has(name, each) for name in names) for each in SIGNS}
     votes[BYTES] = sum(each.startswith(BYTE_SPACE) for each in names)
     if votes[SIGNS[-1]] * UNDERSCORES < len(names):
         votes[SIGNS[-1]] = 0
     best = max(votes, key=lambda each: votes[each])
     if not votes[best]:
         return BYTES if in_bytes else otherwise
-    return replace(best, in_bytes=True) if in_bytes else best
+    return replace(best, in_bytes=True) if in_bytes and best.end else best
 
 
 def _is_named(piece: str) -> bool:
@@ -109,9 +111,10 @@ def _is_named(piece: str) -> bool:
 
 def _has(piece: str, marks: Marks) -> bool:
     """Tell whether a piece has a sign beside letters or digits, as no sign of a text has."""
-    is_joined = bool(marks.sign) and (piece.startswith(marks.sign) or piece.endswith(marks.sign))
-    is_marked = is_joined or (bool(marks.end) and piece.endswith(marks.end))
-    return is_marked and (marks.tells or any(map(str.isalnum, piece.removesuffix(marks.end))))
+    starts = bool(marks.before) and piece.startswith(marks.before)
+    ends = any(sign and piece.endswith(sign) for sign in (marks.behind, marks.end))
+    is_text = any(map(str.isalnum, piece.removesuffix(marks.end)))
+    return (starts or ends) and (is_text or marks.tells)
 
 
 # Byte-level vocabularies: their pieces are bytes, written in GPT-2's alphabet of them.

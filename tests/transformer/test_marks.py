@@ -12,7 +12,7 @@ from transformers import PreTrainedTokenizerFast
 
 from transformer import InputError, record
 from transformer.hugging_face.tokenizer import HuggingFaceTokenizer
-from transformer.marks import byte_alphabet
+from transformer.marks import BYTES, SPACED, WORDPIECE, WORDS, Marks, byte_alphabet, marks_of
 from transformer.own_module.tokenizer import OwnTokenizer, names_of
 from transformer.token import Token
 from transformer.vocabulary import VocabularyTokenizer
@@ -197,3 +197,19 @@ def test_a_list_of_pieces_reads_whole_words_and_text_that_is_split(
 ) -> None:
     tokenizer = VocabularyTokenizer([*pieces.split(), "<unk>"])
     assert [tokenizer.token(id).piece for id in tokenizer.encode(text)] == expected.split()
+
+
+@pytest.mark.parametrize(
+    ("pieces", "expected"),
+    [
+        (["[CLS]", "the", "cat", "##s", "##ed", "▁"], WORDPIECE),  # as multilingual BERT's
+        (["▁the", "▁cat", "##", "s", "@@"], SPACED),
+        (["Ġthe", "Ġcat", "##a", "s@@", "Ġ"], BYTES),
+        ([*byte_alphabet(), "th", "the"], BYTES),
+        (["▁the", "▁cat", *byte_alphabet()], SPACED),
+        (["the", "snake_", "cat", "dog", "sat"], WORDS),
+        (["C##", "the", "cat"], WORDS),
+    ],
+)
+def test_the_sign_of_most_pieces_is_the_mark(pieces: list[str], expected: Marks) -> None:
+    assert marks_of(pieces) == expected

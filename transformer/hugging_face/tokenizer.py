@@ -366,7 +366,7 @@ def _marks(inner: Any) -> Marks:
     if "ByteLevel" in json.dumps([parts.get("pre_tokenizer"), parts.get("decoder")]):
         return Marks(bool(end), end=end, in_bytes=True)
     if sign or end:
-        return Marks(True, sign, end)
+        return Marks(True, sign, end=end)
     if model.get("type") == "Unigram":
         return SPACED
     return marks_of(model["vocab"])

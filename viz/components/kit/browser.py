@@ -285,7 +285,7 @@ def pieces_of_words(tokens: Sequence[Token], words: bool = False) -> list[tuple[
         if len(group) > 1:
             spelled = characters([tokens[i] for i in group])
             for i, text in zip(group, spelled, strict=True):
-                texts[i] = visible(text.lstrip(SPACES)) if tokens[i].has_bytes else texts[i]
+                texts[i] = visible(text.removeprefix("▁")) if tokens[i].has_bytes else texts[i]
         spaces = takewhile(lambda i: not tokens[i].piece.strip(SPACES), group[:-1])
         begins |= dict.fromkeys(spaces, 2)
     return [(texts[i], int(it.special), begins.get(i, 0)) for i, it in enumerate(tokens)]

@@ -204,7 +204,8 @@ def tokens_of(pieces: Sequence[str], is_apart: bool) -> tuple[Token, ...]:
 
     is_apart: as in `spread`. Their ids are none, as a number is a word where its id is the same.
     """
-    marks = marks_of(pieces, WORDS if is_apart else SPACED)
+    marks = marks_of(pieces, SPACED)
+    marks = WORDS if is_apart and not marks.apart else marks
     return tuple(marks.token(-1, piece, is_special(piece)) for piece in pieces)
 
 
