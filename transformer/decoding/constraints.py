@@ -168,10 +168,10 @@ class Bars:
     def _following(self, tail: bytes, rest: bytes, is_open: bool, is_begun: bool) -> set[int]:
         """The tokens that write the rest of a phrase; or all of it, if that is a word there."""
         result = set()
-        is_word = is_begun or _begins_word(tail, rest)
+        is_word = not is_begun and _begins_word(tail, rest)
         for id in self._by_start[rest]:
             is_apart = self._is_apart(id, is_open)
-            if (not is_begun and (is_apart or is_word)) or (is_begun and not is_apart):
+            if not is_apart if is_begun else is_apart or is_word:
                 result.add(id)
         if is_begun and rest.startswith(b" "):
             every = self._by_start.get(rest[1:], ())
