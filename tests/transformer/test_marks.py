@@ -166,6 +166,8 @@ def test_a_tokenizer_that_is_given_as_pieces_writes_its_own_text() -> None:
     text = tokenizer.decode([1, 2, 3, 4, 5])
     assert text == inner.decode([1, 2, 3, 4, 5]) and "lower" in text
     assert words_of([tokenizer.token(id) for id in (1, 2, 3)]) == ["the", "lower"]
+    inner.decoder = None  # type: ignore[assignment]
+    assert OwnTokenizer(names_of(inner)).decode([1, 2, 3]) == "the lower" != inner.decode([1, 2, 3])
     with pytest.raises(InputError, match="get_vocab"):
         names_of(7)  # type: ignore[arg-type]
 

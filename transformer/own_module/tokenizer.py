@@ -183,7 +183,8 @@ def names_of(pieces: Pieces) -> Names:
         raw = [by_id.get(id, f"<{id}>") for id in range(max(by_id, default=-1) + 1)]
     names = Names(bytes_as_text(it) if isinstance(it, bytes) else str(it) for it in raw)
     names.in_bytes = any(isinstance(it, bytes) for it in raw)
-    names.decode = getattr(owner, "decode", None)
+    if getattr(owner, "decoder", True) is not None:  # else it puts a space between all pieces
+        names.decode = getattr(owner, "decode", None)
     return names
 
 
