@@ -33,37 +33,37 @@ NAMED = 8
 
 ROOMS = {
     "app.py": (54, 1),
-    "transformer": (2_601, 20),
+    "transformer": (2_810, 21),
     "transformer/analysis": (5_040, 19),
     "transformer/causes": (3_553, 12),
     "transformer/commands": (1_764, 10),
     "transformer/corpus": (4_313, 19),
-    "transformer/decoding": (3_125, 16),
+    "transformer/decoding": (3_362, 17),
     "transformer/editing": (1_047, 6),
     "transformer/edits": (819, 6),
     "transformer/engines": (716, 4),
     "transformer/files": (1_752, 10),
     "transformer/formats": (3_955, 20),
-    "transformer/hugging_face": (5_081, 27),
+    "transformer/hugging_face": (5_056, 27),
     "transformer/inspection": (1_217, 5),
     "transformer/layers": (717, 5),
     "transformer/models": (431, 6),
-    "transformer/own_module": (494, 4),
+    "transformer/own_module": (514, 4),
     "transformer/positions": (348, 3),
-    "transformer/recording": (2_531, 10),
+    "transformer/recording": (2_532, 10),
     "transformer/training": (4_635, 25),
     "transformer/two_models": (684, 3),
-    "transformer/watch": (6_106, 23),
-    "viz": (2_969, 18),
+    "transformer/watch": (6_112, 23),
+    "viz": (2_974, 18),
     "viz/causes": (2_265, 10),
     "viz/commands": (365, 3),
-    "viz/components": (16_987, 183),
+    "viz/components": (16_989, 183),
     "viz/exhibits": (812, 4),
     "viz/figures": (2_381, 12),
     "viz/lessons": (3_032, 15),
-    "viz/live": (5_663, 43),
+    "viz/live": (5_671, 43),
     "viz/notebook": (980, 10),
-    "viz/pages": (9_000, 37),
+    "viz/pages": (8_994, 37),
     "viz/painters": (2_513, 10),
     "viz/paper": (2_867, 15),
     "viz/run": (2_987, 12),
@@ -77,7 +77,7 @@ ROOMS = {
 """Lines and files of each room, of Python and JavaScript: the brake. Lines are a cost, and a house
 is ground fine as easily as it grows. Who raises a number changes this table in the same commit, by
 `python -m tests.house --write`, and says why in its body."""
-FILES, MEDIAN = 489, 150
+FILES, MEDIAN = 491, 150
 """The most files of Python of the product, and the least lines of the median one: one function a
 file made 1,028 files of 73 lines, of which nobody could see how they hang together."""
 SLACK = 0.02

@@ -30,6 +30,29 @@ class Token:
     unknown: bool = False
     segment: Literal["A", "B"] | None = None
     """The text of a pair that it was read in; None: there was one text."""
+    text: str | None = None
+    """Its text, without the sign by which a tokenizer joins it, as in "lo@@"; None: its piece."""
+    ends: bool | None = True
+    """False: its word goes on in the next token, where the tokenizer marks that; None: no space is
+    between them, and the text tells."""
+
+    @property
+    def parts(self) -> list[str | bytes]:
+        """Its text in parts, of which a byte of a character that is not whole is one by itself.
+
+        >>> Token(7, "▁<0xE2><0x98>").parts
+        ['▁', b'\\xe2', b'\\x98']
+        """
+        text = self.piece if self.text is None else self.text
+        if self.special or "<0x" not in text:
+            return [text]
+        every = _BYTE.split(text)  # text and the digits of a byte, in turn
+        return [bytes([int(it, 16)]) if i % 2 else it for i, it in enumerate(every) if it]
+
+    @property
+    def has_bytes(self) -> bool:
+        """Tell whether a byte of a character that is not whole is in its text."""
+        return any(isinstance(part, bytes) for part in self.parts)
 
     @property
     def byte(self) -> int | None:

@@ -9,9 +9,10 @@ from typing import Literal
 import sentencepiece
 
 from transformer.files.foreign_text import whole, write_whole
+from transformer.marks import BYTE_SPACE, SPACED, marks_of
 from transformer.token import UNKNOWN, Token
 from transformer.tokenizer import Side, Tokenizer, TokenizerError
-from transformer.words import SPACE, begins_word
+from transformer.words import SPACE, text_of
 
 Splits = Literal["words", "characters"]
 
@@ -44,10 +45,9 @@ class VocabularyTokenizer:
     def __init__(self, pieces: Sequence[str], splits: Splits = "words", frame: Frame | None = None):
         self.pieces = tuple(pieces)
         self.splits, self.frame = splits, frame or Frame()
+        self.marks = marks_of(self.pieces) if splits == "words" else SPACED
         self.ids = {piece: id for id, piece in enumerate(self.pieces)}
         self.unknown = self.named(UNKNOWN)
-        is_spaced = any(SPACE in piece for piece in self.pieces)
-        self._is_of_words = splits == "words" and not is_spaced
 
     @property
     def vocab_size(self) -> int:
@@ -64,19 +64,27 @@ class VocabularyTokenizer:
         return [id for id in framed if id is not None]
 
     def decode(self, ids: Sequence[int]) -> str:
-        tokens = [self.token(int(id)) for id in ids]
-        glue = " " if self.splits == "words" else ""
-        return glue.join(token.piece for token in tokens if not token.special)
+        tokens = [token for token in map(self.token, map(int, ids)) if not token.special]
+        if self.splits == "characters":
+            return "".join(token.piece for token in tokens)
+        return text_of(tokens).removeprefix(" ")
 
     def token(self, id: int) -> Token:
         piece = self.pieces[id]
-        begins = begins_word(piece) if self._is_of_words else None
-        return Token(id, piece, piece in SPECIAL, begins, id == self.unknown)
+        return self.marks.token(id, piece, piece in SPECIAL, id == self.unknown)
 
     def split(self, text: str) -> list[int]:
-        """The ids of a text without special tokens around it. Raises TokenizerError."""
+        """The ids of a text without special tokens around it. Raises TokenizerError.
+
+        A text of words may be split already: "lo@@ w@@ er", as the model's own were.
+        """
         text = whole(text)
         parts = text.split() if self.splits == "words" else list(text)
+        if self.splits == "words" and not self.marks.is_in(text):
+            pieces = [self.marks.whole(part, i == 0) for i, part in enumerate(parts)]
+            parts = [it if it in self.ids else part for it, part in zip(pieces, parts, strict=True)]
+        elif self.marks.in_bytes:  # as its pieces are shown
+            parts = [part.replace(SPACE, BYTE_SPACE) for part in parts]
         unknown = next((piece for piece in parts if piece not in self.ids), None)
         if unknown is not None and self.unknown is None:
             what = "word" if self.splits == "words" else "character"
@@ -127,7 +135,7 @@ class ReorderedPieces(VocabularyTokenizer):
     def __init__(self, pieces: Sequence[str], model: bytes, frame: Frame | None = None) -> None:
         """Raises TokenizerError."""
         super().__init__(pieces, frame=frame)
-        self._model, self._processor = model, _processor(model)
+        self._model, self._processor, self.marks = model, _processor(model), SPACED
 
     def split(self, text: str) -> list[int]:
         pieces = self._processor.encode(whole(text), out_type=str)

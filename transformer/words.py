@@ -4,7 +4,7 @@ import codecs
 import re
 import unicodedata
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cache, lru_cache
 from itertools import pairwise
 from typing import NamedTuple
@@ -16,7 +16,7 @@ RULE = (
     "inside it and the points and commas between its digits; every other sign, every special "
     "token and every number of a model that reads numbers is by itself; in scripts that write no "
     "spaces (Chinese, Japanese, Thai, Lao, Khmer, Burmese), and where a tokenizer marks the pieces "
-    "that continue a word (##) or has whole words only, its pieces decide."
+    "that are joined to a word (##, @@, </w>) or has whole words only, its pieces decide."
 )
 """The rule of `word_groups`, in a sentence for people."""
 
@@ -66,16 +66,12 @@ _CLASSES = {
 }
 
 
-def begins_word(piece: str) -> bool:
-    """Tell whether a piece of a vocabulary of words, or of WordPiece's, begins one."""
-    return not piece.startswith(CONTINUES)
-
-
 def word_groups(tokens: Sequence[Token]) -> tuple[tuple[int, ...], ...]:
     """The positions of each word, in order: every position is in one word.
 
-    A token begins a word where a word of the whole text begins at its first character. Byte
-    pieces are read as the characters that they spell together.
+    A token begins a word where a word of the whole text begins at its first character, or behind
+    spaces that the one before it ends with. Byte pieces are read as the characters that they spell
+    together.
     """
     return _groups(tuple(tokens))
 
@@ -83,21 +79,31 @@ def word_groups(tokens: Sequence[Token]) -> tuple[tuple[int, ...], ...]:
 @lru_cache(maxsize=512)
 def _groups(tokens: tuple[Token, ...]) -> tuple[tuple[int, ...], ...]:
     """The same: everything that is drawn of a text asks for its words."""
-    is_marked = any(token.begins is not None for token in tokens)
-    later = [i for i in (_marked if is_marked else _spelled)(tokens) if i]
+    later = [i for i in _beginnings(tokens) if i]
     return tuple(tuple(range(a, b)) for a, b in pairwise([0, *later, len(tokens)]) if a < b)
 
 
-def _marked(tokens: Sequence[Token]) -> list[int]:
-    """The tokens that begin a word by the tokenizer's own marks."""
-    return [i for i, token in enumerate(tokens) if token.begins is not False]
-
-
-def _spelled(tokens: Sequence[Token]) -> list[int]:
-    """The tokens that begin a word of the text that they spell."""
+def _beginnings(tokens: Sequence[Token]) -> Iterator[int]:
+    """The tokens that begin a word: by the tokenizer's own marks, else by the text they spell."""
     text, starts = _text(tokens)
-    begins = {match.start() for match in PATTERN.finditer(_classes(text))}
-    return [i for i, start in enumerate(starts) if i and start in begins and start > starts[i - 1]]
+    begun = begun_at(text)
+    for i in range(1, len(tokens)):
+        before, token = tokens[i - 1], tokens[i]
+        is_alone = stands_alone(before) or stands_alone(token)
+        is_joined = before.ends is False or token.begins is False
+        is_told = bool(token.begins and before.ends) or begun.get(starts[i], -1) > starts[i - 1]
+        if is_alone or (is_told and not is_joined):
+            yield i
+
+
+def begun_at(text: str) -> dict[int, int]:
+    """Map the places where words of a text begin, spaces before them included, to the first."""
+    begun: dict[int, int] = {}
+    for match in PATTERN.finditer(_classes(text)):
+        spaces = len(match[0]) - len(match[0].lstrip(" "))
+        places = range(match.start(), match.start() + spaces + 1)
+        begun |= dict.fromkeys(places, match.start())
+    return begun
 
 
 class Word(NamedTuple):
@@ -143,11 +149,20 @@ def words_in(tokens: Sequence[Token]) -> TextWords:
 
 
 def word_piece(tokens: Sequence[Token]) -> str:
-    """The pieces of a word joined, bytes as the characters that they spell."""
-    if len(tokens) == 1:
+    """The pieces of a word joined, bytes as the characters that they spell, marks left out."""
+    if len(tokens) == 1 and tokens[0].text is None:
         character = tokens[0].character
         return character if character > " " and character.isprintable() else tokens[0].piece
     return "".join(characters(tokens))
+
+
+def text_of(tokens: Sequence[Token]) -> str:
+    """The text that tokens spell, where the tokenizer has no function for it.
+
+    >>> text_of([Token(0, "lo@@", begins=True, text="lo", ends=False), Token(1, "w", begins=True)])
+    'low'
+    """
+    return "".join(spelled(tokens)).replace(SPACE, " ")
 
 
 def words_of(tokens: Sequence[Token]) -> list[str]:
@@ -170,31 +185,46 @@ def text_words(text: str) -> list[str]:
 def _text(tokens: Sequence[Token]) -> tuple[str, list[int]]:
     """All characters, and where in them each token begins; what stands alone is one."""
     text, starts = "", []
-    for token, added in zip(tokens, characters(tokens), strict=True):
+    for token, added in zip(tokens, spelled(tokens), strict=True):
         starts.append(len(text))
         # What is missing is a word: its piece is none, and goes on where no space is before it.
-        text += ALONE if _is_alone(token) else LETTER if token.unknown else added
+        text += ALONE if stands_alone(token) else LETTER if token.unknown else added
     return text, starts
 
 
+def spelled(tokens: Sequence[Token]) -> list[str]:
+    """List what each token adds to the text, with the space before it where that is marked."""
+    added = characters(tokens)
+    for i, (before, token) in enumerate(pairwise(tokens), start=1):
+        if token.begins and before.ends:
+            added[i] = f" {added[i]}"
+    return added
+
+
 def characters(tokens: Sequence[Token]) -> list[str]:
-    """List what each token adds to the text; a character's last byte adds the whole of it."""
+    """List what each token adds to its word; a character's last byte adds the whole of it."""
     decoder = codecs.getincrementaldecoder("utf-8")("replace")
     added: list[str] = []
     for token in tokens:
-        if token.byte is not None:
-            added.append(decoder.decode(bytes([token.byte])))
-            continue
-        if added:
-            added[-1] += decoder.decode(b"", final=True)  # a character cut short
-        decoder.reset()
-        added.append(token.piece.removeprefix(CONTINUES) if token.begins is False else token.piece)
+        text = ""
+        for part in token.parts:
+            if isinstance(part, bytes):
+                text += decoder.decode(part)
+                continue
+            cut_short = decoder.decode(b"", final=True)  # a character that is not whole
+            decoder.reset()
+            if added and not text:
+                added[-1] += cut_short
+            else:
+                text += cut_short
+            text += part
+        added.append(text)
     if added:
         added[-1] += decoder.decode(b"", final=True)
     return added
 
 
-def _is_alone(token: Token) -> bool:
+def stands_alone(token: Token) -> bool:
     """Special tokens, and numbers: their piece is their own id."""
     return token.special or token.piece == str(token.id)
 

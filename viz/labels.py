@@ -67,6 +67,11 @@ def bare_label(token: Token) -> str:
     return label(token).removeprefix("▁") or label(replace(token, piece=" "))
 
 
+def unmarked_label(token: Token) -> str:
+    """The same without the sign by which its tokenizer joins it to a word, as "lo@@" has it."""
+    return bare_label(replace(token, piece=token.text) if token.text else token)
+
+
 def word_text(tokens: Sequence[Token]) -> str:
     """One word as it reads, whatever pieces make it: without the space that begins it.
 
@@ -74,7 +79,7 @@ def word_text(tokens: Sequence[Token]) -> str:
     ('cherries', '␣')
     """
     if len(tokens) == 1:
-        return bare_label(tokens[0])
+        return unmarked_label(tokens[0])
     return visible(word_piece(tokens).strip(SPACES)) or "".join(map(bare_label, tokens))
 
 
@@ -99,8 +104,7 @@ def _in_word(of: Word) -> list[str]:
     """The names of all pieces of a word."""
     word, names = word_text(of.tokens), list[str]()
     for token in of.tokens:
-        piece = bare_label(token)
-        piece = piece.removeprefix(CONTINUES) or piece
+        piece = unmarked_label(token)
         is_space = len(of.tokens) > 1 and not token.piece.strip(SPACES)
         whole = word if len(word) <= MOST_OF_WORD else f"{word[: MOST_OF_WORD - 1]}…"
         where = f"space before {whole}" if is_space else f"{piece} in {whole}"
@@ -126,7 +130,7 @@ def word_label(token: Token) -> str:
     """The label where words are shown and not pieces: without the space that begins a word.
 
     A piece that begins no word has a dot before it, as no other text is there that it continues;
-    those that have a sign of their own, as the ## of WordPiece, keep it.
+    those that have a sign of their own, as the ## of WordPiece or the @@ of subword-nmt, keep it.
     """
     return label(worded(token))
 
@@ -135,7 +139,8 @@ def word_label(token: Token) -> str:
 def worded(token: Token) -> Token:
     """Return the token whose label is the `word_label` of another one."""
     text = bare_label(token)
-    if token.special or not token.piece or text.startswith(CONTINUES):
+    has_sign = token.text is not None or text.startswith(CONTINUES)
+    if token.special or not token.piece or has_sign:
         return token
     if not token.piece.strip(" ▁"):
         return replace(token, piece=" ")

@@ -2,14 +2,18 @@
 scores.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
+from itertools import pairwise
 
 from transformer.checkpoint import Checkpoint
+from transformer.decoding.phrases import behind
 from transformer.inputs import InputError, target_ids, token_ids
 from transformer.refusal import items_of, quoted
 from transformer.token import Token
-from transformer.tokenizer import Tokenizer
+from transformer.tokenizer import Tokenizer, TokenizerError
+from transformer.words import ALONE, SPACE, begun_at, class_of, stands_alone
 
 # Constraints: what a person decided for a decoding, as token ids.
 
@@ -29,7 +33,8 @@ class Constraints:
     force: tuple[tuple[int, ...], ...] = ()
     """Each of these stands somewhere in it, as a whole."""
     forbid: tuple[tuple[int, ...], ...] = ()
-    """None of these stands in it, in whatever pieces, nor a longer word that begins with them."""
+    """None of these stands in it, in whatever pieces, nor a longer word that begins with them:
+    "dog" forbids "dogs", but neither "hotdog" nor "Dog"."""
 
     def __bool__(self) -> bool:
         return bool(self.prefix or self.force or self.forbid)
@@ -44,13 +49,17 @@ def constraints_of(
 ) -> Constraints:
     """Constraints from texts, tokens or ids, over a source of n tokens.
 
-    A word that the vocabulary lacks is its pieces. Raises InputError for what contradicts itself.
+    A word that the vocabulary lacks is its pieces; a text that is forced or forbidden has those
+    that it has behind another word. Raises InputError for what contradicts itself.
     """
     forced, forbidden = _phrases("force", force), _phrases("forbid", forbid)
+
+    def ids_of(phrase: Phrase) -> tuple[int, ...]:
+        ids = _ids(checkpoint, phrase, n_source)
+        return behind(checkpoint, ids) if isinstance(phrase, str) else ids
+
     made = Constraints(
-        _ids(checkpoint, prefix, n_source),
-        tuple(_ids(checkpoint, each, n_source) for each in forced),
-        tuple(_ids(checkpoint, each, n_source) for each in forbidden),
+        _ids(checkpoint, prefix, n_source), *(tuple(map(ids_of, it)) for it in (forced, forbidden))
     )
     if () in (*made.force, *made.forbid):
         raise InputError("A phrase that is forced or forbidden has no words: type some.")
@@ -101,7 +110,8 @@ def _ids(checkpoint: Checkpoint, phrase: Phrase | None, n_source: int) -> tuple[
 class Bars:
     """The tokens that may not come next, since a forbidden phrase would stand there.
 
-    A phrase is compared by its text too, so that no other way to split it lets it pass.
+    A phrase is compared by its text too, wherever a word begins, so that neither another way to
+    split it nor a space before it lets it pass.
     """
 
     def __init__(
@@ -109,116 +119,112 @@ class Bars:
     ) -> None:
         """tokenizer: None: phrases are compared by ids alone."""
         self._phrases = [tuple(each) for each in phrases]
-        self._tokenizer = tokenizer
-        self._texts = [self._text(each) for each in self._phrases]
-        ends = {text[n:] for text in self._texts for n in range(len(text))}
-        size = tokenizer.vocab_size if tokenizer is not None and ends else 0
-        pieces = ((id, tokenizer.token(id)) for id in range(size)) if tokenizer is not None else ()
-        self._ids = {each.piece: id for id, each in pieces if each.piece in ends}
+        every = map(partial(_text_of_words, tokenizer), self._phrases) if tokenizer else ()
+        self._texts = list(filter(None, every))
         self._longest = max(map(len, self._texts), default=0)
+        self._tokens = list[Token]()
+        self._holding = set[int]()
+        """Tokens that have all of a phrase in them, behind something else."""
+        self._by_start: dict[bytes, list[int]] = {
+            text[n:]: [] for text in self._texts for n in range(len(text))
+        }
+        """The end of a phrase -> tokens whose text begins with it."""
+        if tokenizer is not None and self._texts:
+            self._tokens = [tokenizer.token(id) for id in range(tokenizer.vocab_size)]
+        firsts = {end[0] for end in self._by_start}
+        for id, raw in enumerate(map(_raw, self._tokens)):
+            if raw and raw[0] in firsts:
+                for n in range(1, min(len(raw), self._longest) + 1):
+                    if raw[:n] in self._by_start:
+                        self._by_start[raw[:n]].append(id)
+            for text in self._texts:
+                at = raw.find(text, 1)
+                if at > 0 and _begins_word(raw[:at], text):
+                    self._holding.add(id)
 
     def __bool__(self) -> bool:
         return bool(self._phrases)
 
     def __call__(self, ids: Sequence[int]) -> set[int]:
         """ids: what is written -> the ids that may not follow."""
-        result = set()
+        result = set(self._holding)
         for phrase in self._phrases:
             before = phrase[:-1]
             if not before or tuple(ids[-len(before) :]) == before:
                 result.add(phrase[-1])
-        tail = self._text(ids[-self._longest :]) if self._longest else ""
+        if not self._texts:
+            return result
+        written = [self._tokens[id] for id in ids[-self._longest - _CONTEXT :]]
+        tail, is_open = _raws(written), bool(written) and written[-1].ends is True
         for text in self._texts:
             for n in range(len(text)):
-                if tail.endswith(text[:n]) and text[n:] in self._ids:
-                    result.add(self._ids[text[n:]])
+                start = len(tail) - n
+                if not tail.endswith(text[:n]):
+                    continue
+                if n == 0 or _begins_word(tail[:start], text):
+                    result |= self._following(tail, text[n:], is_open, n > 0)
         return result
 
-    def _text(self, ids: Sequence[int]) -> str:
-        token = self._tokenizer.token if self._tokenizer is not None else None
-        return "" if token is None else "".join(token(id).piece for id in ids)
+    def _following(self, tail: bytes, rest: bytes, is_open: bool, is_begun: bool) -> set[int]:
+        """The tokens that write the rest of a phrase; or all of it, if that is a word there."""
+        result = set()
+        is_word = not is_begun and _begins_word(tail, rest)
+        for id in self._by_start[rest]:
+            is_apart = self._is_apart(id, is_open)
+            if not is_apart if is_begun else is_apart or is_word:
+                result.add(id)
+        if is_begun and rest.startswith(b" "):
+            every = self._by_start.get(rest[1:], ())
+            result |= {id for id in every if self._is_apart(id, is_open)}
+        return result
+
+    def _is_apart(self, id: int, is_open: bool) -> bool:
+        """Tell whether a space is before a piece. is_open: it would be, by the piece before."""
+        return is_open and bool(self._tokens[id].begins)
 
 
-# Phrases that must stand somewhere in a target, and how far a hypothesis has come with them.
-
-Continues = Callable[[int, int], bool]
-"""Tells whether a token goes on with the word that the token before it is of."""
-
-
-def separate(before: int, id: int) -> bool:
-    """Say that no token goes on with a word."""
-    return False
+_SPACE = SPACE.encode()
+_CONTEXT = 16
+"""Tokens before a phrase by which it is known whether a word begins there."""
 
 
-@dataclass(frozen=True)
-class Phrases:
-    """Phrases of tokens, to stand in a target as whole words."""
-
-    ids: tuple[tuple[int, ...], ...] = ()
-    continues: Continues = separate
-
-    def __len__(self) -> int:
-        return len(self.ids)
+def _raw(token: Token) -> bytes:
+    """The bytes that a token adds to a text, with a space for ▁."""
+    if stands_alone(token) or token.unknown:
+        return ALONE.encode()
+    raw = b"".join([it if isinstance(it, bytes) else it.encode() for it in token.parts])
+    return raw.replace(_SPACE, b" ")
 
 
-@dataclass(frozen=True)
-class Placed:
-    """A state of a hypothesis: the phrases that stand in it, and how much of the others is written.
-
-    Each phrase is followed by itself, so that one may stand within another, or overlap it.
-    """
-
-    whole: frozenset[int] = frozenset()
-    """Numbers of the phrases that stand in it."""
-    at: tuple[int, ...] = ()
-    """Tokens of each phrase that the end of the text has; empty: of none."""
-    fresh: frozenset[int] = frozenset()
-    """The phrases that the last token has made whole."""
-
-    def _at(self, number: int) -> int:
-        return self.at[number] if self.at else 0
-
-    def n_tokens(self, phrases: Phrases) -> int:
-        """Tokens of all phrases that are written."""
-        numbers = range(len(phrases))
-        return sum(len(phrases.ids[n]) if n in self.whole else self._at(n) for n in numbers)
-
-    def is_whole(self, phrases: Phrases) -> bool:
-        """Tell whether all of them stand in it."""
-        return len(self.whole) == len(phrases)
-
-    def following(self, phrases: Phrases) -> set[int]:
-        """The tokens that bring it further: the next one of each open phrase, or its first."""
-        open_ones = [n for n in range(len(phrases)) if n not in self.whole]
-        return {phrases.ids[n][at] for n in open_ones for at in {0, self._at(n)}}
-
-    def after(self, id: int, phrases: Phrases) -> "Placed":
-        """The same after one more token.
-
-        A phrase whose last word goes on does not stand there: "Hund" is not in "Hundert".
-        """
-        if not phrases:
-            return self
-        ids = phrases.ids
-        broken = {n for n in self.fresh if phrases.continues(ids[n][-1], id)}
-        whole, fresh, at = self.whole - broken, set(), []
-        for number, phrase in enumerate(ids):
-            # Tokens of a phrase at the end of a text, where `at` of them were there
-            # before this one.
-            n = _overlap((*phrase[: self._at(number)], id), phrase)
-            if n == len(phrase):
-                if number not in whole:
-                    fresh.add(number)
-                # Tokens at its end with which it begins again.
-                n = _overlap(phrase[1:], phrase)
-            at.append(n)
-        return Placed(whole | fresh, tuple(at), frozenset(fresh))
+def _raws(tokens: Sequence[Token]) -> bytes:
+    """The same of several, with the spaces that are between them."""
+    raws = list(map(_raw, tokens))
+    for i, (before, token) in enumerate(pairwise(tokens), start=1):
+        raws[i] = b" " * bool(token.begins and before.ends) + raws[i]
+    return b"".join(raws)
 
 
-def _overlap(text: tuple[int, ...], phrase: tuple[int, ...]) -> int:
-    """The most tokens at the end of a text with which a phrase begins."""
-    lengths = range(min(len(text), len(phrase)), -1, -1)
-    return next(n for n in lengths if text[len(text) - n :] == phrase[:n])
+def _begins_word(before: bytes, text: bytes) -> bool:
+    """Tell whether a word begins where a text goes on behind another."""
+    start = before.decode(errors="replace")
+    return len(start) in begun_at(start + text.decode(errors="replace"))
+
+
+def _text_of_words(tokenizer: Tokenizer, ids: Sequence[int]) -> bytes:
+    """The text of a phrase of whole words; b"" of one that begins within a word, or has no text."""
+    tokens = [tokenizer.token(id) for id in ids]
+    if any(stands_alone(token) or token.unknown for token in tokens):
+        return b""
+    whole = _raws(tokens)
+    raw, text = whole.lstrip(b" "), whole.decode(errors="replace").strip()
+    if not text or whole != raw or tokens[0].begins:
+        return raw
+    is_apart = class_of(text[0]) not in "ahn"  # signs, and scripts without spaces
+    try:
+        is_word = is_apart or tokenizer.encode(text, "continuation")[:1] == [ids[0]]
+    except TokenizerError:
+        is_word = tokens[0].begins is None
+    return raw if is_word else b""
 
 
 # Repetition: the tokens that would write the same run once more.

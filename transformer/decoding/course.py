@@ -6,8 +6,9 @@ from dataclasses import dataclass, field
 import torch
 from torch import Tensor
 
-from transformer.decoding.constraints import Bars, Constraints, Phrases
+from transformer.decoding.constraints import Bars, Constraints
 from transformer.decoding.method import Hypothesis, Model, Rules
+from transformer.decoding.phrases import Phrases
 from transformer.decoding.search_tree import LEFT, MOST_NODES, Dropped, Node, Score, SearchTree, Why
 from transformer.finite import log_probabilities
 from transformer.inputs import InputError
@@ -225,10 +226,12 @@ class Course:
         """Mark, in the trail, the tokens of forced phrases in what was written."""
         for each in hypotheses if self.phrases else ():
             places: set[int] = set()
-            for phrase in self.phrases.ids:
-                n = len(phrase)
-                starts = (at for at in range(len(each.ids)) if each.ids[at : at + n] == phrase)
-                places.update(*(range(at, at + n) for at in starts))
+            for own in self.phrases.spellings:
+                n = len(own.ids)
+                starts = (at for at in range(len(each.ids)) if each.ids[at : at + n] == own.ids)
+                for at in starts:
+                    if self.phrases.may_begin(each.ids[at - 1] if at else None, own):
+                        places.update(range(at, at + n))
             self.trail.force(each.leaf or 0, places)
 
     def check_room(self, limit: int, ends: Collection[int]) -> None:

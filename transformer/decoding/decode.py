@@ -9,10 +9,11 @@ import torch
 from torch import Tensor
 
 from transformer.checkpoint import About, Checkpoint, check_open
-from transformer.decoding.constraints import Bars, Constraints, Phrase, Phrases, constraints_of
+from transformer.decoding.constraints import Bars, Constraints, Phrase, constraints_of
 from transformer.decoding.course import Course, Trail
 from transformer.decoding.coverage import COVERAGE, FEWEST_LOST, covered, losing_least
 from transformer.decoding.method import Hypothesis, Method, OptionError, Search, checked_options
+from transformer.decoding.phrases import phrases_of
 from transformer.decoding.shared_batch import OnStep, Run, alone
 from transformer.decoding.steps import Decoding, OnToken, steps_of
 from transformer.device import NotFinite, device_trouble
@@ -25,9 +26,8 @@ from transformer.finite import not_finite
 from transformer.inputs import InputError, target_ids
 from transformer.models.token_model import TokenWriter, check_mode
 from transformer.refusal import quoted
-from transformer.tokenizer import Side, Tokenizer
+from transformer.tokenizer import Side
 from transformer.vocabulary import source_side
-from transformer.words import word_groups
 
 
 def decoding_methods(of: About | None = None) -> dict[str, Method]:
@@ -101,7 +101,7 @@ def decode(
     constraints = constraints_of(checkpoint, len(sources), prefix, force, forbid)
     check_constraints(methods[method], constraints)
     bars, courses = Bars(constraints.forbid, checkpoint.tokenizer), [Course()]
-    phrases = Phrases(constraints.force, partial(_continues, checkpoint.tokenizer))
+    phrases = phrases_of(checkpoint, constraints.force, sources)
     is_shared = isinstance(checkpoint.model, TokenWriter)
     is_shared = is_shared and not made and not methods[method].needs_target
 
@@ -150,13 +150,6 @@ def check_constraints(method: Method, constraints: Constraints) -> None:
             f"{method.title} cannot find a place for forced words: choose {' or '.join(able)}, or "
             "let the text begin with them."
         )
-
-
-def _continues(tokenizer: Tokenizer, before: int, id: int) -> bool:
-    """Tell whether a token goes on with the word of the one before it."""
-    tokens = [tokenizer.token(before), tokenizer.token(id)]
-    is_one = not tokens[1].special and len(word_groups(tokens)) == 1
-    return is_one and not any(map(str.isspace, tokenizer.decode([before, id]).strip()))
 
 
 def _first_inputs(checkpoint: Checkpoint, sources: list[int]) -> Sequence[Sequence[int]]:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from transformer.decoding.constraints import Phrases, Placed, barred, repeats_more
+from transformer.decoding.constraints import barred, repeats_more
 from transformer.decoding.course import Course
 from transformer.decoding.method import (
     Ask,
@@ -20,6 +20,7 @@ from transformer.decoding.method import (
     ruled,
     rules_of,
 )
+from transformer.decoding.phrases import Phrases, Placed
 from transformer.decoding.search_tree import Why
 from transformer.decoding.steps import OnToken
 from transformer.finite import log_probabilities

@@ -12,9 +12,9 @@ from typing import Any
 
 from transformer.files.foreign_text import clean, reason, some_of, whole
 from transformer.hugging_face.chat.rendering import rendered
+from transformer.marks import BYTES, SPACED, Marks, marks_of
 from transformer.token import Token
 from transformer.tokenizer import Side, TokenizerError
-from transformer.words import CONTINUES, begins_word
 
 # A folder's tokenizer.json beside what the library's class makes of it.
 #
@@ -99,33 +99,6 @@ def read_bpe(folder: Path) -> Any:
     return inner
 
 
-def is_byte_level(inner: Any) -> bool:
-    """Tell whether its pieces are written in GPT-2's alphabet of bytes."""
-    backend = getattr(inner, "backend_tokenizer", None)
-    if backend is None:
-        return hasattr(inner, "byte_encoder")
-    parts = json.loads(backend.to_str())
-    return "ByteLevel" in json.dumps([parts.get("pre_tokenizer"), parts.get("decoder")])
-
-
-def byte_alphabet() -> dict[str, int]:
-    """Character -> byte, as GPT-2 writes them: printable ones as they are, others shifted."""
-    plain = [*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)]
-    shifted = [byte for byte in range(256) if byte not in plain]
-    return {chr(byte): byte for byte in plain} | {
-        chr(256 + i): byte for i, byte in enumerate(shifted)
-    }
-
-
-def as_text(raw: str, alphabet: dict[str, int]) -> str:
-    """A piece as text; bytes that are no whole character by their numbers."""
-    if any(character not in alphabet for character in raw):
-        return raw  # added beside the vocabulary, in plain text
-    text = bytes(alphabet[character] for character in raw).decode("utf-8", "surrogateescape")
-    plain = text.replace(" ", "▁")
-    return re.sub("[\udc80-\udcff]", lambda half: f"<0x{ord(half[0]) - 0xDC00:02X}>", plain)
-
-
 # Tokenizers of Hugging Face's library behind this project's protocol.
 
 CODE = re.compile(r"[a-z]{2,3}_[A-Z][A-Za-z]{1,3}")
@@ -187,8 +160,7 @@ class HuggingFaceTokenizer:
         self._unknown = None if id is None or id in roles else int(id)
         if self._unknown is not None:
             self._special -= {self._unknown}
-        self._bytes = byte_alphabet() if is_byte_level(inner) else None
-        self._marks_words = _marks_words(inner)
+        self._marks = _marks(inner)
         self._tokens: dict[int, Token] = {}
 
     @property
@@ -354,15 +326,9 @@ class HuggingFaceTokenizer:
         return type(self._inner).__name__ in ("MBartTokenizer", "MBartTokenizerFast")
 
     def _token(self, id: int, raw: str | None) -> Token:
-        if raw is None:  # more embeddings than pieces
-            return Token(id, f"<{id}>", begins=self._marks_words or None, unknown=True)
-        if id == self._unknown:
-            return Token(id, raw, begins=self._marks_words or None, unknown=True)
-        if id in self._special:
-            return Token(id, raw, special=True)
-        if self._marks_words:
-            return Token(id, raw, begins=begins_word(raw))
-        return Token(id, raw if self._bytes is None else as_text(raw, self._bytes))
+        is_missing = raw is None or id == self._unknown  # there may be more embeddings than pieces
+        is_special = id in self._special and not is_missing
+        return self._marks.token(id, raw or f"<{id}>", is_special, is_missing)
 
 
 VOCABULARIES = ("tokenizer.json", "vocab.json", "vocab.txt", "*.model", "*.spm", "vocab.bpe")
@@ -385,13 +351,22 @@ def _languages(inner: Any, vocab_size: int) -> Mapping[str, int]:
     return {code: id for code, id in ids.items() if id not in strange and id < vocab_size}
 
 
-def _marks_words(inner: Any) -> bool:
-    """Tell whether each piece is a whole word, or ## before it says that it goes on with one.
+def _marks(inner: Any) -> Marks:
+    """The marks of its pieces: as its settings say them, else as the pieces have them.
 
-    Not because there are such pieces: GPT-2 and Llama have ## for two signs of a text.
+    ## is a mark by its settings alone: GPT-2 and Llama have it for two signs of a text.
     """
     backend = getattr(inner, "backend_tokenizer", None)
     if backend is None:
-        return hasattr(inner, "wordpiece_tokenizer") or hasattr(inner, "subword_tokenizer")
-    model = json.loads(backend.to_str())["model"]
-    return model.get("type") == "WordLevel" or model.get("continuing_subword_prefix") == CONTINUES
+        return BYTES if hasattr(inner, "byte_encoder") else marks_of(inner.get_vocab(), SPACED)
+    parts = json.loads(backend.to_str())
+    model = parts["model"]
+    end = model.get("end_of_word_suffix") or ""
+    sign = model.get("continuing_subword_prefix") or ""
+    if "ByteLevel" in json.dumps([parts.get("pre_tokenizer"), parts.get("decoder")]):
+        return Marks(bool(end), end=end, in_bytes=True)
+    if sign or end:
+        return Marks(True, sign, end=end)
+    if model.get("type") == "Unigram":
+        return SPACED
+    return marks_of(model["vocab"])

@@ -39,7 +39,7 @@ def from_module(
     """A module of your own as a checkpoint, for `explore`, `decode` and `record`; put into eval().
 
     tokenize: text -> its token ids, a list or a tensor [T].
-    pieces: the name of each id: a list, or a dict either way round.
+    pieces: the name of each id: a list, a dict either way round, or a tokenizer with get_vocab.
     examples: texts to begin with.
     writes: "nothing"; "continuation" of the text that it reads; or a "target" for a source.
     run: (ids [1, T]), or for a target (source [1, S], target [1, T]) -> logits [1, T, V]; of what

@@ -9,17 +9,18 @@ from contextlib import contextmanager
 from logging import getLogger
 from numbers import Integral
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import torch
 from torch import Tensor
 
 from transformer.inputs import InputError
+from transformer.marks import SPACE_NAMES, SPACED, bytes_as_text, marks_of
 from transformer.refusal import Refusal, quoted
 from transformer.token import UNKNOWN, Token
 from transformer.tokenizer import Side, TokenizerError
 from transformer.watch.kinds.attention import is_special
-from transformer.words import CONTINUES, SPACE, begins_word
+from transformer.words import text_of
 
 # An error in somebody's own function ends in one sentence that names the place in their file.
 
@@ -80,8 +81,27 @@ def _is_library(file: str) -> bool:
 
 # Somebody's own function from text to token ids, and the names of these, as a Tokenizer.
 
-Pieces = Sequence[str] | Mapping[int, str] | Mapping[str, int]
-"""The name of each id: in order, or as a dict, either way round."""
+
+class Vocabulary(Protocol):
+    """A tokenizer of the tokenizers or the transformers library, or another that has these."""
+
+    def get_vocab(self) -> dict[str, int]: ...
+
+    def decode(self, ids: list[int]) -> str: ...
+
+
+Pieces = Sequence[str] | Sequence[bytes] | Mapping[int, Any] | Mapping[Any, int] | Vocabulary
+"""The name of each id: in order, or as a dict, either way round, or a tokenizer that has them.
+Names as bytes are what tiktoken gives."""
+
+
+class Names(tuple[str, ...]):
+    """The name of each id, and what else those who gave them have said by that."""
+
+    in_bytes = False
+    """True: they were bytes, with the spaces of a text among them."""
+    decode: Callable[[list[int]], str] | None = None
+    """The function of the tokenizer that gave them."""
 
 
 class OwnTokenizer:
@@ -95,20 +115,14 @@ class OwnTokenizer:
         detokenize: Callable[[list[int]], str] | None = None,
     ) -> None:
         """tokenize: None where no text is read; detokenize: None: the pieces, put together."""
-        self._tokenize, self._detokenize = tokenize, detokenize
-        names = [name for id, name in enumerate(pieces) if not _is_special(id, name, special)]
-        is_spaced = any(SPACE in name for name in names)
-        self.kind = "characters" if all(len(name) == 1 for name in names) else "own"
-        is_words = self.kind == "own" and not is_spaced
-        self._between = " " if is_words else ""
+        self._tokenize = tokenize
+        self._detokenize = detokenize or getattr(pieces, "decode", None)
+        plain = [name for id, name in enumerate(pieces) if not _is_special(id, name, special)]
+        is_of_characters = all(len(name) == 1 for name in plain if name not in UNKNOWN)
+        self.kind = "characters" if is_of_characters else "own"
+        marks = SPACED if getattr(pieces, "in_bytes", False) else marks_of(plain)
         self._tokens = tuple(
-            Token(
-                id,
-                name,
-                _is_special(id, name, special),
-                begins=begins_word(name) if is_words else None,
-                unknown=name in UNKNOWN,
-            )
+            marks.token(id, name, _is_special(id, name, special), name in UNKNOWN)
             for id, name in enumerate(pieces)
         )
 
@@ -134,8 +148,7 @@ class OwnTokenizer:
         if self._detokenize is not None:
             with in_a_sentence("detokenize", TokenizerError):
                 return str(self._detokenize(ids_shown))
-        text = self._between.join(self._tokens[id].piece for id in ids_shown)
-        return text.replace(f" {CONTINUES}", "").replace(SPACE, " ").strip(" " * bool(ids_shown))
+        return text_of([self._tokens[id] for id in ids_shown]).strip(" ")
 
     def token(self, id: int) -> Token:
         return self._tokens[id]
@@ -144,31 +157,39 @@ class OwnTokenizer:
         """Nothing: a function is not data."""
 
 
-def names_of(pieces: Pieces) -> tuple[str, ...]:
+def names_of(pieces: Pieces) -> Names:
     """The name of each id from 0 on; one that a dict leaves out is called by its number.
 
     Raises InputError for what has no order, such as a set, and for a dict without ids.
     """
-    if not isinstance(pieces, Mapping):
-        if isinstance(pieces, set | frozenset) or not isinstance(pieces, Iterable):
-            kind = type(pieces).__name__
+    owner: Any = pieces if hasattr(pieces, "get_vocab") else None
+    vocabulary: Any = pieces if owner is None else owner.get_vocab()
+    if not isinstance(vocabulary, Mapping):
+        if isinstance(vocabulary, set | frozenset) or not isinstance(vocabulary, Iterable):
+            kind = type(vocabulary).__name__
             raise InputError(
-                "pieces must be a list, the name of id 0 first, or a dict; one of type "
-                f"{kind} does not say which id has which name."
+                "pieces must be a list, the name of id 0 first, a dict, or a tokenizer that has "
+                f"get_vocab; one of type {kind} does not say which id has which name."
             )
-        return tuple(map(str, pieces))
-    pairs: list[tuple[Any, Any]] = list(pieces.items())
-    names = dict((id, name) if isinstance(id, Integral) else (name, id) for id, name in pairs)
-    strange = next((id for id in names if not isinstance(id, Integral) or id < 0), None)
-    if strange is not None:
-        raise InputError(
-            f"pieces must say the id of each name, from 0 on: {quoted(strange)} is not an id."
-        )
-    return tuple(str(names.get(id, f"<{id}>")) for id in range(max(names, default=-1) + 1))
+        raw = list(vocabulary)
+    else:
+        pairs: list[tuple[Any, Any]] = list(vocabulary.items())
+        by_id = dict((id, name) if isinstance(id, Integral) else (name, id) for id, name in pairs)
+        strange = next((id for id in by_id if not isinstance(id, Integral) or id < 0), None)
+        if strange is not None:
+            raise InputError(
+                f"pieces must say the id of each name, from 0 on: {quoted(strange)} is not an id."
+            )
+        raw = [by_id.get(id, f"<{id}>") for id in range(max(by_id, default=-1) + 1)]
+    names = Names(bytes_as_text(it) if isinstance(it, bytes) else str(it) for it in raw)
+    names.in_bytes = any(isinstance(it, bytes) for it in raw)
+    if getattr(owner, "decoder", True) is not None:  # else it puts a space between all pieces
+        names.decode = getattr(owner, "decode", None)
+    return names
 
 
 def _is_special(id: int, name: str, special: Sequence[int]) -> bool:
-    return id in special or is_special(name)
+    return id in special or (is_special(name) and name not in SPACE_NAMES)
 
 
 def _whole_numbers(ids: Any) -> list[int]:

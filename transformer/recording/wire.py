@@ -379,7 +379,8 @@ def _number(value: Any) -> int:
 
 def _token(values: Any) -> Token:
     token = Token(*values)
-    kinds = ((int,), (str,), (bool,), (bool, type(None)), (bool,), (str, type(None)))
+    text, flag = (str, type(None)), (bool, type(None))
+    kinds = ((int,), (str,), (bool,), flag, (bool,), text, text, flag)
     for value, kind in zip(values, kinds, strict=True):
         if type(value) not in kind:
             raise WireError(f"The recording has a token with {quoted(value)}.")

@@ -107,8 +107,8 @@ def _remark(before: Answer, now: Answer, n: int | None) -> str:
 HELP = {
     "prefix": "The output begins with this, and is decoded from there.",
     "force": "The output has this somewhere (lexically constrained beam search).",
-    "forbid": "The output has this nowhere, nor a longer word that begins with it: whether a word "
-    "goes on is decided after these tokens, too late to write others.",
+    "forbid": "The output has this nowhere, in whatever pieces, nor a longer word that begins with "
+    "it.",
     "branch": "All pictures show this hypothesis in place of the one that won.",
 }
 MOST_PRICED = 48

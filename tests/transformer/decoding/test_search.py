@@ -16,8 +16,8 @@ from tests.representatives import cases
 from transformer import Checkpoint, InputError, decode, load_checkpoint, record
 from transformer.config import ModelConfig
 from transformer.decoding.beam import beam
-from transformer.decoding.constraints import Phrases, Placed
 from transformer.decoding.course import Trail
+from transformer.decoding.phrases import Phrases, Placed
 from transformer.inputs import source_ids
 
 VOCAB, LIMIT, SOURCE = 7, 4, "3 5 4"

@@ -8,6 +8,7 @@ from types import MappingProxyType
 from typing import Any, overload
 
 from transformer.inputs import InputError
+from transformer.marks import marks_of
 from transformer.recording import Attention, AttentionCall
 from transformer.recording.check import FOLLOWED, SAME
 from transformer.recording.origin import Origin
@@ -269,11 +270,16 @@ def _named(tokens: Sequence[str | Token]) -> tuple[Token, ...]:
             f"{type(others[0]).__name__}: ids go into the inputs."
         )
     firsts: dict[str, int] = {}
+    marks = marks_of(each for each in tokens if isinstance(each, str))
+
+    def named(i: int, piece: str) -> Token:
+        id = firsts.setdefault(piece, i)
+        token = marks.token(id, piece, is_special(piece), piece in UNKNOWN)
+        is_named = token.piece == piece  # else it is in bytes, which are its name all the same
+        return token if is_named else replace(token, piece=piece, text=token.piece)
+
     return tuple(
-        piece
-        if isinstance(piece, Token)
-        else Token(firsts.setdefault(piece, i), piece, is_special(piece), unknown=piece in UNKNOWN)
-        for i, piece in enumerate(tokens)
+        each if isinstance(each, Token) else named(i, each) for i, each in enumerate(tokens)
     )
 
 

@@ -37,7 +37,8 @@ def is_part(token: Token) -> bool:
     >>> is_part(Token(3, "ked")), is_part(Token(2, "▁na")), is_part(Token(4, "<0xC3>"))
     (True, False, True)
     """
-    return token.byte is not None or word_label(token).startswith(("·", CONTINUES))
+    is_joined = token.begins is False or token.byte is not None
+    return is_joined or word_label(token).startswith(("·", CONTINUES))
 
 
 def word_so_far(before: Sequence[Token], token: Token) -> str:

@@ -21,7 +21,7 @@ from transformer.refusal import Refusal, visible
 from transformer.token import Token
 from transformer.words import SPACES, characters, word_groups
 from viz.glossary import cards
-from viz.labels import bare_label, label
+from viz.labels import label, unmarked_label
 from viz.theme import Theme
 
 # Browser files that import what they use, put together as one script and one style.
@@ -271,20 +271,21 @@ def pieces(tokens: Iterable[Token]) -> list[tuple[str, int]]:
 def pieces_of_words(tokens: Sequence[Token], words: bool = False) -> list[tuple[str, int, int]]:
     """The same, and 1 where a word begins with it, else 0.
 
-    words: they are drawn as the words that they make: without the sign of a space, with 2 for a
-    piece that is nothing but the space before its word, and with bytes as the characters that they
-    spell: the last byte of one has it, and the label of those before it is empty.
+    words: they are drawn as the words that they make: without the sign of a space and those that
+    join pieces, with 2 for a piece that is nothing but the space before its word, and with bytes as
+    the characters that they spell: the last byte of one has it, and the label of those before it is
+    empty.
     """
     groups = word_groups(tokens)
     begins = {group[0]: 1 for group in groups}
     if not words:
         return [(*piece, begins.get(i, 0)) for i, piece in enumerate(pieces(tokens))]
-    texts = [bare_label(token) for token in tokens]
+    texts = list(map(unmarked_label, tokens))
     for group in groups:
         if len(group) > 1:
             spelled = characters([tokens[i] for i in group])
             for i, text in zip(group, spelled, strict=True):
-                texts[i] = visible(text) if tokens[i].byte is not None else texts[i]
+                texts[i] = visible(text.removeprefix("▁")) if tokens[i].has_bytes else texts[i]
         spaces = takewhile(lambda i: not tokens[i].piece.strip(SPACES), group[:-1])
         begins |= dict.fromkeys(spaces, 2)
     return [(texts[i], int(it.special), begins.get(i, 0)) for i, it in enumerate(tokens)]

@@ -36,19 +36,24 @@ export class Words {
       for (const sign of this.#spelled(token, added[i])) classes += this.#classOf(sign);
       return start;
     });
-    const begins = new Set([...classes.matchAll(this.#rule)].map(({ index }) => index));
+    const begun = new Map(); // where words begin, spaces before them included -> the first of these
+    for (const { 0: match, index } of classes.matchAll(this.#rule)) {
+      const end = index + match.length - match.trimStart().length;
+      for (let at = index; at <= end; at++) begun.set(at, index);
+    }
     const groups = [];
     starts.forEach((start, i) => {
-      if (!i || (begins.has(start) && start > starts[i - 1])) groups.push([]);
+      const isAlone = i && [tokens[i - 1], tokens[i]].some(standsAlone);
+      if (!i || isAlone || begun.get(start) > starts[i - 1]) groups.push([]);
       groups.at(-1).push(i);
     });
     return groups;
   }
 
   // What a token is to the rule: special ones and numbers stand alone; what is missing is a word.
-  #spelled({ id, piece, special, unknown }, added) {
-    if (special || piece === String(id)) return this.alone;
-    return unknown ? this.letter : added;
+  #spelled(token, added) {
+    if (standsAlone(token)) return this.alone;
+    return token.unknown ? this.letter : added;
   }
 
   #classOf(sign) {
@@ -183,6 +188,9 @@ export class Words {
 }
 
 export const single = (tokens) => tokens.map((_, i) => [i]);
+
+// Special tokens, and numbers: their piece is their own id.
+const standsAlone = ({ id, piece, special }) => special || piece === String(id);
 
 // The byte of a character that its piece is, as "<0xE2>"; null: it is none.
 export function byteOf({ piece, special }) {

@@ -10,9 +10,10 @@ from transformer.corpus.labels import Atlas
 from transformer.corpus.shipped import Place
 from transformer.corpus.surveyed import Row as HeadRow
 from transformer.inspection.circuits import Composition, Heads, Products, compositions, products_of
+from transformer.marks import SPACED, WORDS, marks_of
 from transformer.token import Token
 from transformer.training.history import left_out, list_snapshots
-from transformer.words import begins_word, word_piece
+from transformer.words import word_piece
 from viz.app_packages import st
 from viz.components.kit.picture import NothingLeft
 from viz.exhibits.exhibit import Exhibit
@@ -203,16 +204,9 @@ def tokens_of(pieces: Sequence[str], is_apart: bool) -> tuple[Token, ...]:
 
     is_apart: as in `spread`. Their ids are none, as a number is a word where its id is the same.
     """
-    has_marks = any(not begins_word(piece) for piece in pieces)
-    return tuple(
-        Token(
-            -1,
-            piece,
-            special=is_special(piece),
-            begins=True if is_apart else begins_word(piece) if has_marks else None,
-        )
-        for piece in pieces
-    )
+    marks = marks_of(pieces, SPACED)
+    marks = WORDS if is_apart and not marks.apart else marks
+    return tuple(marks.token(-1, piece, is_special(piece)) for piece in pieces)
 
 
 def is_special(piece: str) -> bool:
