@@ -33,7 +33,7 @@ NAMED = 8
 
 ROOMS = {
     "app.py": (54, 1),
-    "transformer": (2_601, 20),
+    "transformer": (2_682, 20),
     "transformer/analysis": (5_040, 19),
     "transformer/causes": (3_553, 12),
     "transformer/commands": (1_764, 10),
@@ -42,9 +42,9 @@ ROOMS = {
     "transformer/editing": (1_047, 6),
     "transformer/edits": (819, 6),
     "transformer/engines": (716, 4),
-    "transformer/files": (1_752, 10),
-    "transformer/formats": (3_955, 20),
-    "transformer/hugging_face": (5_081, 27),
+    "transformer/files": (1_891, 10),
+    "transformer/formats": (4_103, 20),
+    "transformer/hugging_face": (5_230, 27),
     "transformer/inspection": (1_217, 5),
     "transformer/layers": (717, 5),
     "transformer/models": (431, 6),

@@ -31,6 +31,8 @@ class Weights:
     """Pieces that were saved beside them, under "source" and "target"."""
     choices: Mapping[str, Any] = field(default_factory=dict)
     """The sidecar file's settings, in the names of ModelConfig's fields; it is believed first."""
+    notes: tuple[str, ...] = ()
+    """Sentences about where in the file they are, and about what else of it is a set of weights."""
 
     def has(self, *names: str) -> bool:
         return all(name in self.tensors for name in names)

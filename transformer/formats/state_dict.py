@@ -48,6 +48,8 @@ CHOICES = {
     "eos_id",
 }
 """Fields of ModelConfig that no shape shows: the sidecar file may say them."""
+PARTS = "consolidated.[0-9][0-9].pth"
+"""Names of the parts of Meta's larger models."""
 BESIDE_THEIRS = ("tokenizer_config.json", "generation_config.json", "special_tokens_map.json")
 """Files that Hugging Face's library saves beside weights, and nobody else does."""
 
@@ -137,7 +139,9 @@ def _opened(path: Path) -> tuple[About, Translated, Tokenizer] | InLibrary:
         sizes = {"source": config.source_vocab_size or config.vocab_size}
         sizes["target"] = config.vocab_size
         tokenizer = make_tokenizer(vocabulary, mapping, sizes, config.bos_id, config.eos_id)
-        return _about(mapping, translated, tokenizer), translated, tokenizer
+        notes = (*weights.notes, *filter(None, [vocabulary.unread]))
+        about = replace(_about(mapping, translated, tokenizer), notes=notes)
+        return about, translated, tokenizer
 
 
 def _belongs(file: Path) -> CheckpointError | None:
@@ -183,6 +187,14 @@ def _candidates(folder: Path) -> list[Path]:
 
 
 def _weights_file(path: Path) -> Path:
+    folder = path if path.is_dir() else path.parent
+    parts = sorted(folder.glob(PARTS))
+    if len(parts) > 1 and (path in parts or path == folder):
+        raise CheckpointError(
+            f"{folder.name} holds {some_of((each.name for each in parts), 2)}, each a slice of "
+            "every matrix: convert_llama_weights_to_hf.py of Hugging Face's library makes one "
+            "folder of them, which opens."
+        )
     if not path.is_dir():
         return path
     files = _candidates(path)

@@ -25,6 +25,8 @@ from transformer.vocabulary import (
     SentencePieceVocabulary,
     Splits,
     VocabularyTokenizer,
+    is_ranked,
+    unread,
 )
 
 LARGEST = 64 << 20
@@ -42,6 +44,7 @@ BPE_ADVICE = (
     "To type text, put its vocabulary beside the weights: the meta.pkl that it was trained with, "
     "or GPT-2's vocab.json and merges.txt, or a tokenizer.json."
 )
+INSTEAD = "unless one that docs/formats.md names lies beside the weights"
 SIDES = ("source", "target")
 FILES = (
     *SENTENCEPIECE,
@@ -67,6 +70,8 @@ class Vocabulary:
     splits: Splits = "words"
     splitters: Mapping[str, bytes] | None = None
     """Sentencepiece models that split each side's text into pieces; None: it is split at spaces."""
+    unread: str = ""
+    """A sentence about a file that may be one, and is none that is read."""
     bpe: Any = None
     """The library's tokenizer for a byte-level vocabulary."""
 
@@ -91,7 +96,7 @@ def find_vocabulary(folder: Path, weights: Weights, mapping: OtherCode) -> Vocab
         if all((folder / name).is_file() for name in names):
             return _bpe(folder, names)
     for name in SENTENCEPIECE:
-        if (folder / name).is_file():
+        if (folder / name).is_file() and not is_ranked(folder / name):
             return _sentencepiece(folder / name)
     for name in LISTS:
         paths = {side: folder / name.replace(".", f".{side}.") for side in SIDES}
@@ -107,7 +112,7 @@ def find_vocabulary(folder: Path, weights: Weights, mapping: OtherCode) -> Vocab
     if (folder / CHARACTERS).is_file():
         pieces = dict.fromkeys(SIDES, _characters(folder / CHARACTERS))
         return Vocabulary(place(folder / CHARACTERS), pieces=pieces, splits="characters")
-    return Vocabulary()
+    return Vocabulary(unread=unread(folder, INSTEAD))
 
 
 def make_tokenizer(
@@ -156,7 +161,7 @@ def _tokenizer(
     if vocabulary.model is not None:
         return SentencePieceVocabulary(vocabulary.model, frame, further)
     if vocabulary.pieces is None:
-        return IdTokenizer(size, BPE_ADVICE if mapping.reads_bpe else "")
+        return IdTokenizer(size, vocabulary.unread or (BPE_ADVICE if mapping.reads_bpe else ""))
     if vocabulary.splitters is not None:
         pieces = [*vocabulary.pieces[side], *further]
         return ReorderedPieces(pieces, vocabulary.splitters[side], frame)
