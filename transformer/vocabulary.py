@@ -183,8 +183,9 @@ class PairTokenizer:
 
 def sides_of(tokenizer: Tokenizer) -> tuple[Tokenizer, ...]:
     """Its one vocabulary, or both: the source's first."""
-    is_pair = isinstance(tokenizer, PairTokenizer)
-    return (tokenizer.source, tokenizer.target) if is_pair else (tokenizer,)
+    if isinstance(tokenizer, PairTokenizer):
+        return tokenizer.source, tokenizer.target
+    return (tokenizer,)
 
 
 def source_side(tokenizer: Tokenizer) -> Tokenizer:

@@ -198,6 +198,10 @@ def state_in(loaded: Mapping[Any, Any], file: str) -> State:
         return State(loaded)
     if name is None:
         first = [path for path in sets if not SECOND.search(path)] or [*sets]
+        part = first[0].partition(".")[0]
+        inside, is_tree = loaded.get(part), all(it.startswith(f"{part}.") for it in first)
+        if len(first) > 1 and is_tree and isinstance(inside, dict):  # as Flax keeps one
+            return state_in({part: dict(_leaves(inside))}, file)
         if len(first) > 1:
             raise Misfit(
                 f"holds several sets of tensors ({some_of(first, _NAMED)}), and none under a name "
@@ -215,7 +219,7 @@ def beside(file: str, others: Sequence[str], name: str) -> Iterator[str]:
     if others:
         yield (
             f"{file} also holds another set of these weights, under {some_of(others, _NAMED)}: "
-            f"what is read is {name}. Another opens once it is saved by itself."
+            f"those under {name} are read, and another opens once it is saved by itself."
         )
 
 
@@ -240,7 +244,7 @@ def without_second(shapes: Mapping[str, Shape], file: str) -> tuple[list[str], t
             second.discard(part)
     alone = [part for part in parts if SECOND.search(part)] if len(parts) == 1 else []
     notes = [f"The weights are those under {part} in {file}." for part in alone]
-    others = first[0] if len(first) == 1 else "the one under other names"
+    others = first[0] if len(first) == 1 else "other names"
     left = [name for name in shapes if name.partition(".")[0] not in second]
     return left, (*notes, *beside(file, sorted(second), others))
 
@@ -256,6 +260,15 @@ def _sets(values: Mapping[Any, Any], path: str = "", depth: int = 1) -> Iterator
         elif isinstance(each, dict | list | tuple) and depth < _DEPTH:
             inside = each if isinstance(each, dict) else dict(enumerate(each))
             yield from _sets(inside, f"{name}.", depth + 1)
+
+
+def _leaves(values: Mapping[Any, Any], path: str = "") -> Iterator[tuple[str, Tensor]]:
+    """Yield path and tensor of each in a tree of dictionaries, down to as many as names have."""
+    for key, each in values.items():
+        if isinstance(each, Tensor):
+            yield f"{path}{key}", each
+        elif isinstance(each, dict) and path.count(".") < MOST_PARTS:
+            yield from _leaves(each, f"{path}{key}.")
 
 
 def _shapes(values: Iterable[Any]) -> Counter[Shape]:

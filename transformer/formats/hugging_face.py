@@ -166,6 +166,11 @@ def _on_vocabulary(path: Path, tokenizer: Tokenizer) -> Iterator[str]:
                 f"Its tokenizer has {each.n_pieces:,} pieces, and the model knows the first "
                 f"{each.vocab_size:,}."
             )
+        if each.n_pieces < each.vocab_size:
+            yield (
+                f"Its tokenizer has {each.n_pieces:,} pieces, and the model {each.vocab_size:,} "
+                "rows for them: a token of a row without a piece is its number."
+            )
         if text := each.unlike(path / WHOLE):
             yield text
 

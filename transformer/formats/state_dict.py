@@ -139,7 +139,7 @@ def _opened(path: Path) -> tuple[About, Translated, Tokenizer] | InLibrary:
         sizes = {"source": config.source_vocab_size or config.vocab_size}
         sizes["target"] = config.vocab_size
         tokenizer = make_tokenizer(vocabulary, mapping, sizes, config.bos_id, config.eos_id)
-        notes = (*weights.notes, *filter(None, [vocabulary.unread]))
+        notes = (*weights.notes, *vocabulary.notes())
         about = replace(_about(mapping, translated, tokenizer), notes=notes)
         return about, translated, tokenizer
 

@@ -103,10 +103,23 @@ def _settings(path: Path, config: Any, model: Any) -> Iterator[str]:
         name = type(config).__name__
         yield f"{CONFIG} says {some_of(unknown, NAMED)}, not followed: {name} has no such setting."
     yield from _said_twice(settings, config)
+    if writes(model) and (prefixes := _prefixes(settings)):
+        yield (
+            f"{CONFIG} says {some_of(prefixes, 2)}, which the library's pipelines put before a "
+            "text: here it has to be typed."
+        )
     yield from _unread_rope(config)
     if getattr(config, "quantization_config", None):
         by = scheme_of(path, config)
         yield f"{CONFIG} says that it is quantised by {by}, and its weights are not: they are used."
+
+
+def _prefixes(settings: Mapping[str, Any]) -> list[str]:
+    """Words before a text, for all of them or for a task, as T5's translate English to German."""
+    tasks = settings.get("task_specific_params")
+    every = [settings, *(tasks.values() if isinstance(tasks, dict) else ())]
+    words = (each.get("prefix") for each in every if isinstance(each, dict))
+    return [repr(clean(each, 40)) for each in words if isinstance(each, str) and each.strip()]
 
 
 def _said_twice(settings: Mapping[str, Any], config: Any) -> Iterator[str]:

@@ -21,6 +21,18 @@ def flat(part: str, tensors: dict[str, Any]) -> dict[str, Any]:
     return {f"{part}.{name.replace('.', '')}": each for name, each in tensors.items()}
 
 
+def tree(tensors: dict[str, Any]) -> dict[str, Any]:
+    """Dictionaries within each other, one for each part of a name."""
+    result: dict[str, Any] = {}
+    for name, each in tensors.items():
+        *parts, last = name.split(".")
+        inside = result
+        for part in parts:
+            inside = inside.setdefault(part, {})
+        inside[last] = each
+    return result
+
+
 ONE = torch.tensor(1)
 TWO = {
     "model, ema": ("ema", lambda a, b: {"model": a, "ema": b}),
@@ -60,6 +72,7 @@ PLAIN = {
     "DeepSpeed": lambda a: {"module": under("module", a), "ds_config": {}},
     "beside its optimizer": lambda a: {"model": a, "optimizer": {"state": {0: {"exp_avg": ONE}}}},
     "AveragedModel": lambda a: {"n_averaged": ONE, **under("module", a)},
+    "a tree": lambda a: {"params": tree(a), "step": 3},
     "within another": lambda a: {"checkpoint": {"weights": a}, "epoch": 3},
 }
 

@@ -241,3 +241,22 @@ def test_segments_that_a_decoder_would_add_are_named(
     assert any("token_type_ids" in note for note in checkpoint.about.notes) == adds
     written = [token.id for token in decode(checkpoint, "the cat", max_len=5).target]
     assert written == generated(model, [4, 5], 5)
+
+
+@pytest.mark.parametrize(
+    ("family", "settings", "is_named"),
+    [
+        ("T5", {"task_specific_params": {"a": {"prefix": "translate: "}, "b": {"n": 1}}}, True),
+        ("T5", {"prefix": "translate: "}, True),
+        ("GPT-2", {"prefix": "translate: "}, True),
+        ("T5", {"prefix": " ", "task_specific_params": {"a": {"max_length": 5}}}, False),
+    ],
+)
+def test_words_that_a_pipeline_puts_before_a_text_are_named(
+    family: str, settings: dict[str, Any], is_named: bool, tmp_path: Path
+) -> None:
+    folder = save(writer(family), tmp_path)
+    values = json.loads((folder / "config.json").read_text())
+    (folder / "config.json").write_text(json.dumps(values | settings))
+    notes = load_checkpoint(folder, "cpu").about.notes
+    assert any("translate:" in note for note in notes) == is_named
