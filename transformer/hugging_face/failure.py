@@ -165,10 +165,10 @@ def _absent_files(path: Path) -> Iterator[str]:
     parameters = inspect.signature(cls.__init__).parameters
     files = cls.vocab_files_names
     is_half = any((path / files.get(name, "")).is_file() for name in _PAIR)
-    if (read_settings(path / SETTINGS) or {}).get("separate_vocabs"):  # Marian's
-        parameters = {**parameters, "target_vocab_file": parameters["vocab"]}
+    is_two = bool((read_settings(path / SETTINGS) or {}).get("separate_vocabs"))  # Marian's
     for name, file in files.items():
         is_asked = name in parameters and parameters[name].default is inspect.Parameter.empty
+        is_asked = is_asked or (is_two and name == "target_vocab_file")
         if (is_asked or (is_half and name in _PAIR)) and not (path / file).is_file():
             yield file
 

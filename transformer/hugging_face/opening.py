@@ -109,10 +109,10 @@ class Examined:
 def examine(path: Path, config: Any, source: TensorSource) -> Examined:
     """Choose the class that the tensors fit. source: as it was saved. Raises CheckpointError."""
     files = [file.name for file in weights_files(path)]
-    names: dict[str, str] | None = unwrapped(source.stored)
-    shapes = {name: source.stored[was].shape for name, was in names.items()}
-    first_set, others = without_second(shapes, some_of(files, 1))
-    names = {name: names[name] for name in first_set}
+    every = unwrapped(source.stored)
+    shapes = {name: source.stored[was].shape for name, was in every.items()}
+    own, others = without_second(shapes, some_of(files, 1))
+    names: dict[str, str] = {name: every[name] for name in own}
     first: tuple[RenamedTensors, Skeleton, str] | None = None
     while names:
         inside = RenamedTensors(source, names)

@@ -156,7 +156,7 @@ def vocab_size_of(config: Any) -> int:
 def source_size_of(config: Any) -> int:
     """Count the entries of the vocabulary that is read: of most models, that which is written."""
     encoder = getattr(config, "encoder", None)
-    inner = encoder.get_text_config() if hasattr(encoder, "get_text_config") else config
+    inner = encoder.get_text_config() if encoder and hasattr(encoder, "vocab_size") else config
     sizes = (getattr(inner, name, None) for name in ("src_vocab_size", "vocab_size"))
     return next((size for size in sizes if isinstance(size, int)), vocab_size_of(config))
 
