@@ -119,6 +119,24 @@ def test_it_runs_as_its_settings_say(kind: str, tmp_path: Path) -> None:
     assert any("rope_scaling_factor" in it for it in notes) == is_open
 
 
+@pytest.mark.parametrize(
+    ("name", "values"),
+    [
+        ("params.json", {"name": "run", "model": SIZES | {"rope_theta": 5e5}}),
+        ("config.json", SIZES | {"rope_theta": 5e5}),
+        ("params.json", SIZES | {"rope_theta": 5e5, "norm_eps": None, "head_dim": None}),
+    ],
+    ids=["under model", "of other code", "null is the usual"],
+)
+def test_other_forms_of_settings(name: str, values: dict[str, Any], tmp_path: Path) -> None:
+    """As Meta's Lingua writes them, or as somebody's own code does."""
+    model = model_of(BASE)
+    save(tmp_path, model, None)
+    (tmp_path / name).write_text(json.dumps(values))
+    assert difference(tmp_path, model) < 1e-5
+    assert not load_checkpoint(tmp_path / "consolidated.00.pth", "cpu").about.notes
+
+
 def test_settings_in_the_file_are_followed_alike(tmp_path: Path) -> None:
     """As copies of llama2.c that train Llama 3 save them."""
     model = model_of(BASE)
@@ -139,7 +157,7 @@ def test_what_is_assumed_without_settings_is_said(tmp_path: Path) -> None:
         load_checkpoint(tmp_path, "cpu")
     (tmp_path / "headscope.json").write_text('{"n_heads": 4}')
     (note,) = load_checkpoint(tmp_path, "cpu").about.notes
-    assert "params.json is not beside it" in note and "10,000" in note
+    assert "params.json" in note and "10,000" in note
 
 
 def test_frequencies_that_were_saved_are_no_weights(tmp_path: Path) -> None:

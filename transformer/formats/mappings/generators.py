@@ -396,13 +396,18 @@ def configure_meta(weights: Weights) -> dict[str, Any]:
     return values | ends
 
 
+def prepare_meta(weights: Weights) -> Weights:
+    """The same, with settings that stand under `model`, as Meta's Lingua has them."""
+    options = {name.removeprefix("model."): value for name, value in weights.options.items()}
+    return prepare_llama(replace(weights, options=options))
+
+
 def notes_on_meta(weights: Weights) -> Iterator[str]:
     """Yield the same, and a sentence where nothing says how positions are turned."""
-    if "rope_theta" not in weights.options:
-        is_there = "n_heads" in weights.options
-        where = f"{PARAMS} names no rope_theta" if is_there else f"{PARAMS} is not beside it"
+    if weights.options.get("rope_theta") is None:
         yield (
-            f"{where}: its rotary positions are taken to have the base 10,000, as Llama 2's have."
+            f"No {PARAMS} names a rope_theta: its rotary positions are taken to have the base "
+            "10,000, as Llama 2's have."
         )
     yield from notes_on_llama(weights)
 
@@ -414,7 +419,7 @@ META_MAPPING = LibraryMapping(
     names=LLAMA_NAMES,
     configure=configure_meta,
     notes=notes_on_meta,
-    prepare=prepare_llama,
+    prepare=prepare_meta,
     ignored=(r"(layers\.\d+\.attention\.inner_attention\.)?rope\.freqs",),
     settings=PARAMS,
     starts_prompts=True,
