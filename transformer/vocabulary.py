@@ -1,8 +1,11 @@
 """Vocabularies that other code left beside its weights: a list of pieces, and how text splits."""
 
 import json
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fnmatch import fnmatch
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Literal
 
@@ -186,6 +189,85 @@ class PairTokenizer:
             side.save(folder / name)
 
 
+def sides_of(tokenizer: Tokenizer) -> tuple[Tokenizer, ...]:
+    """Its one vocabulary, or both: the source's first."""
+    if isinstance(tokenizer, PairTokenizer):
+        return tokenizer.source, tokenizer.target
+    return (tokenizer,)
+
+
 def source_side(tokenizer: Tokenizer) -> Tokenizer:
     """The tokenizer that a model's source goes through: its only one, in most models."""
     return tokenizer.source if isinstance(tokenizer, PairTokenizer) else tokenizer
+
+
+# Files that hold a vocabulary in a form that is not read here, by their names.
+
+TIKTOKEN = "a vocabulary of tiktoken's, which the package tiktoken reads"
+_MERGES = "merges of byte pairs, without the list of pieces that they make"
+_NAME = "a sentencepiece model under another name than its class of tokenizers asks for"
+_OBJECTS = "a vocabulary as Python objects, which are not loaded"
+_OTHER = "a vocabulary, by its name, in a form that is not read here"
+FORMS = {
+    "tekken.json": "a vocabulary of Mistral's, which the package mistral-common reads",
+    "*.tiktoken": TIKTOKEN,
+    "vocab-src.json": "a vocabulary of FSMT's, which is read with the package sacremoses",
+    "rwkv_vocab*": "a vocabulary of RWKV's, which the package rwkv reads",
+    "dict.txt": "a vocabulary of fairseq's, which the package fairseq reads",
+    "dict.*.txt": "a vocabulary of fairseq's, which the package fairseq reads",
+    "encoder.json": "the vocabulary of GPT-2: call it vocab.json, and vocab.bpe merges.txt",
+    **dict.fromkeys(("merges.txt", "*codes*", "*.bpe"), _MERGES),
+    "tokenizer.bin": "a vocabulary for run.c of llama2.c, made of a tokenizer.model",
+    "*.subwords": "a vocabulary of tensor2tensor's, which the package tensorflow-datasets reads",
+    "*.model": _NAME,
+    "*.model.v*": _NAME,
+    "*.spm": _NAME,
+    "*.vocab": "the list of a sentencepiece model, which splits no text without its .model",
+    **dict.fromkeys(("*vocab*.p[kt]*", "*tokenizer*.p[kt]*"), _OBJECTS),
+    **dict.fromkeys(("*vocab*", "*tokenizer*", "[is]to[is].*", "*.dict"), _OTHER),
+}
+"""Pattern of a name -> what such a file is."""
+PACKAGES = dict.fromkeys(("vocab-src.json", "vocab-tgt.json"), "sacremoses")
+"""File -> the package without which its reader does nothing."""
+_SETTINGS = ("*config*.json", "*.py", "*.md", "special_tokens_map.json", "*_map.json")
+_RANKED = re.compile(rb"[A-Za-z0-9+/]+={0,2} 0\r?\n[A-Za-z0-9+/]+={0,2} 1\r?\n")
+
+
+def is_ranked(file: Path) -> bool:
+    """Tell whether a file is of tiktoken's form: in each line a piece in base64, and its rank."""
+    try:
+        with file.open("rb") as opened:
+            return bool(_RANKED.match(opened.read(200)))
+    except OSError:
+        return False
+
+
+def can_read(file: Path) -> bool:
+    """Tell whether the packages are here that a file of a known name is read with."""
+    package = PACKAGES.get(file.name, "tiktoken" if is_ranked(file) else "")
+    return file.is_file() and (not package or find_spec(package) is not None)
+
+
+def unread(folder: Path, instead: str = "unless a tokenizer.json is there") -> str:
+    """Name a vocabulary that lies in a folder and is not read, in a sentence; "": there is none.
+
+    instead: what would be read.
+    """
+    files = sorted(file for file in folder.iterdir() if file.is_file())
+    names = [it.name for it in files if not any(fnmatch(it.name, one) for one in _SETTINGS)]
+    for pattern, form in FORMS.items():
+        name = next((name for name in names if fnmatch(name.lower(), pattern)), None)
+        if name is not None:
+            what = _what(folder / name, form)
+            return f"{name} is {what}: texts are ids of tokens, {instead}."
+    return ""
+
+
+def _what(file: Path, form: str) -> str:
+    """Look into a file that has the name of a sentencepiece model."""
+    if form is not _NAME:
+        return form
+    if is_ranked(file):
+        return TIKTOKEN
+    with file.open("rb") as opened:  # the first piece of a sentencepiece model is its first field
+        return _NAME if opened.read(1) == b"\n" else _OTHER

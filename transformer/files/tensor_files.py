@@ -23,6 +23,7 @@ from transformer.files.foreign_text import some_of
 from transformer.files.regular_file import require_of_checkpoint
 from transformer.files.tensors import (
     UNMAPPED,
+    State,
     Stored,
     TensorSource,
     Unread,
@@ -94,6 +95,7 @@ class SafetensorsFiles:
     def __init__(self, folder: Path, names: Iterable[str]) -> None:
         self._folder = folder
         inside, faults = _read_each(folder, names, list_tensors)
+        self.notes: tuple[str, ...] = ()
         self.faults = faults | contradictions(inside, self._value)
         self._file_of = {name: file for file, tensors in inside.items() for name in tensors}
         self.stored: Mapping[str, Stored] = {
@@ -152,7 +154,8 @@ class RenamedTensors:
 
     def __init__(self, source: TensorSource, names: Mapping[str, str]) -> None:
         """names: name -> the source's."""
-        self._source, self._names, self.faults = source, names, source.faults
+        self._source, self._names = source, names
+        self.faults, self.notes = source.faults, source.notes
         self.stored: Mapping[str, Stored] = {
             name: replace(source.stored[was], name=name) for name, was in names.items()
         }
@@ -177,11 +180,12 @@ class LoadedTensors:
         faults: Mapping[str, str] = {},
         files: Iterable[Path] = (),
         lie_in: Mapping[str, Path] = {},
+        notes: tuple[str, ...] = (),
     ) -> None:
         """files: what the tensors were read from. lie_in: name -> file, of those whose values are
-        still there.
+        still there. notes: see TensorSource.
         """
-        self._tensors, self.faults, self._lie_in = tensors, faults, lie_in
+        self._tensors, self.faults, self._lie_in, self.notes = tensors, faults, lie_in, notes
         self._files = {file: _stamp(file) for file in files}
         self.stored: Mapping[str, Stored] = {
             name: Stored(name, NAMES.get(each.dtype, str(each.dtype)[6:]), tuple(each.shape))
@@ -229,7 +233,9 @@ def open_pickles(folder: Path, names: Iterable[str]) -> LoadedTensors:
 
     As for SafetensorsFiles, what cannot be read of several files is a fault.
     """
-    inside, faults = _read_each(folder, names, _unpickled)
+    states, faults = _read_each(folder, names, _unpickled)
+    inside = {file: state.tensors for file, state in states.items()}
+    notes = tuple(note for state in states.values() for note in state.notes)
     tensors: dict[str, Tensor] = {}
     lie_in: dict[str, Path] = {}
     sources: dict[str, LoadedTensors] = {}
@@ -243,22 +249,22 @@ def open_pickles(folder: Path, names: Iterable[str]) -> LoadedTensors:
         {file: each.stored for file, each in sources.items()},
         lambda file, name: sources[file].value(name),
     )
-    return LoadedTensors(tensors, faults, [folder / name for name in inside], lie_in)
+    return LoadedTensors(tensors, faults, [folder / name for name in inside], lie_in, notes)
 
 
-def _unpickled(file: Path, where: str) -> Mapping[Any, Any]:
+def _unpickled(file: Path, where: str) -> State:
     try:
         values = outline_of(file)
+        if not isinstance(values, Mapping):
+            raise Misfit(f"holds no tensors by name: {ADVICE}")
+        return state_in(values, file.name)
     except Misfit as error:
         raise CheckpointError(f"{where} {error}.") from error
-    if not isinstance(values, Mapping):
-        raise CheckpointError(f"{where} holds no tensors by name: {ADVICE}.")
-    return state_in(values)
 
 
 def _read_each(
-    folder: Path, names: Iterable[str], read: Callable[[Path, str], Mapping[str, T]]
-) -> tuple[dict[str, Mapping[str, T]], dict[str, str]]:
+    folder: Path, names: Iterable[str], read: Callable[[Path, str], T]
+) -> tuple[dict[str, T], dict[str, str]]:
     """File -> what it holds; and file -> what is wrong with it. Raises where none can be read."""
     inside, faults = {}, {}
     names = list(dict.fromkeys(names))

@@ -3,12 +3,13 @@ around them.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from types import EllipsisType
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import safetensors
 import torch
@@ -16,6 +17,7 @@ from safetensors import safe_open
 from torch import Tensor
 
 from transformer.checkpoint import CheckpointError
+from transformer.files.foreign_text import some_of
 from transformer.files.regular_file import broken, require_of_checkpoint
 from transformer.files.weights import Misfit
 
@@ -65,6 +67,10 @@ class TensorSource(Protocol):
     @property
     def faults(self) -> Mapping[str, str]:
         """File -> why its tensors are not among these."""
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Sentences about where in a file they are, and about sets of weights beside them."""
 
     def read(self, *names: str) -> Iterator[Tensor]:
         """In this order, as float32 (float64 where saved so).
@@ -146,7 +152,7 @@ def floats(values: Tensor) -> Tensor:
 
 # Tensors without what training tools wrapped around a model, around parts of it or its file.
 
-STATES = ("model", "state_dict", "model_state_dict", "model_state", "net", "weights")
+STATES = ("model", "state_dict", "model_state_dict", "model_state", "net", "weights", "module")
 """Names under which a file that holds more than weights keeps them."""
 WRAPPERS = (
     *("_orig_mod", "_checkpoint_wrapped_module", "_fsdp_wrapped_module", "_forward_module"),
@@ -158,12 +164,121 @@ MODULE = "module"
 """The part that DataParallel adds; a model might have a part of this name beside others."""
 MOST_PARTS = 60
 """Parts of a name: those of a stranger's file that have more are not looked into."""
+_AVERAGED, _OF_EMA = "n_averaged", frozenset({"initted", "step"})
+"""Counters of torch's AveragedModel and of ema_pytorch, which a model is a part of."""
 _WRAPPED = re.compile(rf"(^|\.)(?:(?:{'|'.join(WRAPPERS)})\.)+")
 
 
-def state_in(loaded: Mapping[Any, Any]) -> Mapping[Any, Any]:
-    """The state dict in what was saved; all of it where none has a name of its own."""
-    return next((loaded[key] for key in STATES if is_state(loaded.get(key))), loaded)
+SECOND = re.compile(r"(^|[_.-])(ema|swa|avg|averag\w*|shadow\w*|teacher|momentum|target)([_.-]|$)")
+"""Names of a second set of weights, which a training keeps beside those that it changes."""
+_NO_WEIGHTS = re.compile(r"optim|exp_avg|grad|rng|random|scaler|sched")
+"""Names of what a training keeps of each weight, as large as that."""
+Shape = tuple[int, ...]
+_DEPTH = 3
+_NAMED = 4
+
+
+class State(NamedTuple):
+    """The weights in what was saved, and where others lie beside them."""
+
+    tensors: Mapping[Any, Any]
+    notes: tuple[str, ...] = ()
+    """Sentences about where they are, and about sets that are not read."""
+
+
+def state_in(loaded: Mapping[Any, Any], file: str) -> State:
+    """Find the state dict in what was saved; all of it where none has a name of its own.
+
+    Weights of a training come first, its averages where they are alone. file: for sentences.
+    Raises Misfit where nothing tells which of several is the model.
+    """
+    sets = {path: each for path, each in _sets(loaded) if is_state(each)}
+    name = next((key for key in STATES if key in sets), None)
+    if name is None and (is_state(loaded) or not sets):
+        return State(loaded)
+    if name is None:
+        first = [path for path in sets if not SECOND.search(path)] or [*sets]
+        part = first[0].partition(".")[0]
+        inside, is_tree = loaded.get(part), all(it.startswith(f"{part}.") for it in first)
+        if len(first) > 1 and is_tree and isinstance(inside, dict):  # as Flax keeps one
+            return state_in({part: dict(_leaves(inside))}, file)
+        if len(first) > 1:
+            raise Misfit(
+                f"holds several sets of tensors ({some_of(first, _NAMED)}), and none under a name "
+                f"of a whole model's ({', '.join(STATES[:2])}): save one by itself"
+            )
+        name = first[0]
+    shapes = _shapes(sets[name].values())
+    others = [path for path, each in _sets(loaded) if path != name and _is_another(each, shapes)]
+    notes = [f"The weights are those under {name} in {file}."] if SECOND.search(name) else []
+    return State(sets[name], (*notes, *beside(file, others, name)))
+
+
+def beside(file: str, others: Sequence[str], name: str) -> Iterator[str]:
+    """Yield a sentence about other sets of the weights that are shown, which are called `name`."""
+    if others:
+        yield (
+            f"{file} also holds another set of these weights, under {some_of(others, _NAMED)}: "
+            f"those under {name} are read, and another opens once it is saved by itself."
+        )
+
+
+def without_second(shapes: Mapping[str, Shape], file: str) -> tuple[list[str], tuple[str, ...]]:
+    """Leave out names whose first part says that they are a second set of the other tensors.
+
+    shapes: of each name. file: for sentences, which are returned as well.
+
+    >>> names = {"model.w": (2, 3), "model.b": (3,), "ema_model.w": (2, 3), "ema_model.b": (3,)}
+    >>> without_second(names, "a.pt")[0]
+    ['model.w', 'model.b']
+    """
+    parts: dict[str, list[str]] = {}
+    for name in shapes:
+        parts.setdefault(name.partition(".")[0], []).append(name)
+    second = {part for part in parts if SECOND.search(part) and "target" not in part}
+    first = [part for part in parts if part not in second]
+    whole = Counter(shapes[name] for part in first for name in parts[part] if shapes[name])
+    for part in sorted(second):
+        own = Counter(shapes[name] for name in parts[part] if shapes[name])
+        if not 2 * (own & whole).total() >= max(own.total(), whole.total()) > 0:
+            second.discard(part)
+    alone = [part for part in parts if SECOND.search(part)] if len(parts) == 1 else []
+    notes = [f"The weights are those under {part} in {file}." for part in alone]
+    others = first[0] if len(first) == 1 else "other names"
+    left = [name for name in shapes if name.partition(".")[0] not in second]
+    return left, (*notes, *beside(file, sorted(second), others))
+
+
+def _sets(values: Mapping[Any, Any], path: str = "", depth: int = 1) -> Iterator[tuple[str, Any]]:
+    """Yield path and content of each dictionary or list within that holds tensors."""
+    for key, each in values.items():
+        name = f"{path}{key}"
+        if _NO_WEIGHTS.search(name.lower()):
+            continue
+        if is_state(each) or (isinstance(each, list | tuple) and _shapes(each)):
+            yield name, each
+        elif isinstance(each, dict | list | tuple) and depth < _DEPTH:
+            inside = each if isinstance(each, dict) else dict(enumerate(each))
+            yield from _sets(inside, f"{name}.", depth + 1)
+
+
+def _leaves(values: Mapping[Any, Any], path: str = "") -> Iterator[tuple[str, Tensor]]:
+    """Yield path and tensor of each in a tree of dictionaries, down to as many as names have."""
+    for key, each in values.items():
+        if isinstance(each, Tensor):
+            yield f"{path}{key}", each
+        elif isinstance(each, dict) and path.count(".") < MOST_PARTS:
+            yield from _leaves(each, f"{path}{key}.")
+
+
+def _shapes(values: Iterable[Any]) -> Counter[Shape]:
+    return Counter(tuple(each.shape) for each in values if isinstance(each, Tensor) and each.dim())
+
+
+def _is_another(values: Any, shapes: Counter[Shape]) -> bool:
+    """Tell whether most tensors of a model have one of their shape there."""
+    own = _shapes(values.values() if isinstance(values, dict) else values)
+    return 2 * (own & shapes).total() >= shapes.total() > 0
 
 
 def is_state(value: object) -> bool:
@@ -181,7 +296,9 @@ def unwrapped(names: Iterable[str]) -> dict[str, str]:
     >>> list(unwrapped(["a.module.b", "a.module.c"])), list(unwrapped(["a.module.b", "a.c"]))
     (['a.b', 'a.c'], ['a.module.b', 'a.c'])
     """
-    every = list(names)
+    every = [name for name in names if name.rpartition(".")[2] != _AVERAGED]
+    if {*every} >= _OF_EMA:
+        every = [name for name in every if name not in _OF_EMA]
     if any(name.count(".") >= MOST_PARTS for name in every):
         return {name: name for name in every}
     shorter = [_WRAPPED.sub(r"\1", name) for name in every]

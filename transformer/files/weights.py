@@ -31,6 +31,8 @@ class Weights:
     """Pieces that were saved beside them, under "source" and "target"."""
     choices: Mapping[str, Any] = field(default_factory=dict)
     """The sidecar file's settings, in the names of ModelConfig's fields; it is believed first."""
+    notes: tuple[str, ...] = ()
+    """Sentences about where in the file they are, and about what else of it is a set of weights."""
 
     def has(self, *names: str) -> bool:
         return all(name in self.tensors for name in names)
@@ -66,7 +68,9 @@ class Weights:
 
     def number(self, name: str, usual: float) -> float:
         """An option above 0; the usual one where nothing is said. Raises Misfit."""
-        value = self.options.get(name, usual)
+        value = self.options.get(name)
+        if value is None:
+            return usual
         is_number = isinstance(value, int | float) and not isinstance(value, bool)
         if not is_number or not 0 < value < math.inf:
             raise Misfit(f"has {name}: {value!r:.40}, where a number above 0 belongs")

@@ -2,7 +2,7 @@
 
 import argparse
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -11,10 +11,17 @@ import torch
 from safetensors.torch import load_file
 from torch import Tensor
 
-from transformer.files.foreign_file import read_file
+from transformer.files.foreign_file import read_file, read_json
 from transformer.files.foreign_text import clean, reason
 from transformer.files.regular_file import is_zip_file, require_of_checkpoint
-from transformer.files.tensors import UNMAPPED, is_state, state_in, unwrapped, without_common
+from transformer.files.tensors import (
+    UNMAPPED,
+    is_state,
+    state_in,
+    unwrapped,
+    without_common,
+    without_second,
+)
 from transformer.files.torch_file import ADVICE, fault_of, read_torch, refusing
 from transformer.files.weights import Misfit, Tensors, Weights
 
@@ -30,6 +37,8 @@ SMALL = 1 << 30
 UNPACKED, DECLARED = 50, 4
 """Times its own size that a small file, and any other, may unpack to: weights hardly shrink."""
 
+DEEPEST = 8
+"""Objects within objects of options."""
 LARGEST_OPTIONS = 1 << 20
 """Bytes of a file of options."""
 MOST_PARTS = 8192
@@ -50,7 +59,8 @@ def read_weights(file: Path) -> Weights:
             weights = _read_npz(file)
         else:
             is_safe = file.suffix == ".safetensors"
-            weights = _unwrapped(load_file(file, backend=UNMAPPED) if is_safe else read_torch(file))
+            loaded = load_file(file, backend=UNMAPPED) if is_safe else read_torch(file)
+            weights = _unwrapped(loaded, file.name)
         _require_honest_tensors(weights.tensors, size)
     if not weights.tensors:
         raise Misfit(f"holds no tensors under names: {ADVICE}")
@@ -88,10 +98,15 @@ def _options(text: str) -> dict[str, Any]:
 
 
 def read_options(file: Path) -> dict[str, Any]:
-    """Read a YAML file: path -> a number, a truth, a text, None for null.
+    """Read a YAML or JSON file: path -> a number, a truth, a text, None for null; lists as texts.
 
     Raises Misfit, and CheckpointError for what cannot be read.
     """
+    if file.suffix == ".json":
+        values = read_json(file, LARGEST_OPTIONS)
+        if not isinstance(values, dict):
+            raise Misfit(f"has settings in {file.name} that are not an object of JSON")
+        return dict(_leaves(values))
     from transformer.files.yaml_file import yaml_leaves  # only here is PyYAML needed
 
     try:
@@ -99,6 +114,15 @@ def read_options(file: Path) -> dict[str, Any]:
         return {path: _plain(value) for path, value in yaml_leaves(text)}
     except ValueError as error:
         raise Misfit(f"has settings in {file.name} that cannot be read: {reason(error)}") from error
+
+
+def _leaves(values: dict[str, Any], path: str = "") -> Iterator[tuple[str, Any]]:
+    """Yield path and value of each plain value in an object of JSON."""
+    for name, each in values.items():
+        if isinstance(each, dict) and path.count(".") < DEEPEST:
+            yield from _leaves(each, f"{path}{name}.")
+        else:
+            yield f"{path}{name}", clean(str(each)) if isinstance(each, dict | list) else each
 
 
 def _plain(text: str) -> bool | int | float | str | None:
@@ -114,16 +138,19 @@ def _plain(text: str) -> bool | int | float | str | None:
     return text
 
 
-def _unwrapped(loaded: Any) -> Weights:
+def _unwrapped(loaded: Any, file: str) -> Weights:
     """The state dict in what was saved, with the options beside it."""
     if not isinstance(loaded, dict):
         raise Misfit(f"holds no state dict but {type(loaded).__name__}; {ADVICE}")
-    wrapped = state_in(loaded)
+    wrapped, notes = state_in(loaded, file)
     tensors = {str(name): value for name, value in wrapped.items() if _may_be_weights(value)}
     names = unwrapped(tensors)
     if all(name.startswith(LIGHTNING) for name in names):
         names = without_common(names)
     tensors = {name: tensors[was] for name, was in names.items()}
+    shapes = {name: tuple(each.shape) for name, each in tensors.items()}
+    first, others = without_second(shapes, file)
+    tensors, notes = {name: tensors[name] for name in first}, (*notes, *others)
     if wrapped is not loaded and is_state(loaded.get("generator")):  # OpenNMT-py
         generator = loaded["generator"].items()
         tensors |= {f"generator.{name}": t for name, t in generator if isinstance(t, Tensor)}
@@ -133,7 +160,7 @@ def _unwrapped(loaded: Any) -> Weights:
         values = vars(inner) if isinstance(inner, argparse.Namespace) else inner
         if isinstance(values, dict):
             options = {k: v for k, v in values.items() if isinstance(v, _PLAIN)} | options
-    return Weights(tensors, options, _vocabulary(loaded.get("vocab")))
+    return Weights(tensors, options, _vocabulary(loaded.get("vocab")), notes=notes)
 
 
 _PLAIN = (bool, int, float, str)

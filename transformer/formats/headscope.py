@@ -33,6 +33,7 @@ from transformer.files.foreign_text import whole_folder, write_whole
 from transformer.files.regular_file import broken
 from transformer.files.tensor_files import SafetensorsFiles
 from transformer.files.tensors import OF_WEIGHTS, UNMAPPED, floats, list_tensors
+from transformer.files.weights_file import SUFFIXES
 from transformer.formats.format import Format, checked_defaults
 from transformer.inspection.tensor_statistics import (
     Contents,
@@ -63,7 +64,15 @@ def fits(path: Path) -> bool:
         values = read_json(folder / CONFIG)
     except CheckpointError:
         return True  # damaged: opening it says how
-    return not isinstance(values, dict) or "model" in values or not OTHERS & values.keys()
+    if not isinstance(values, dict) or "model" in values:
+        return True
+    return not OTHERS & values.keys() and not _is_of_other_code(folder)
+
+
+def _is_of_other_code(folder: Path) -> bool:
+    """Tell whether files of weights have other names than ours, so that its settings are theirs."""
+    names = [each.name for each in folder.iterdir() if each.suffix in SUFFIXES]
+    return bool(names) and WEIGHTS not in names
 
 
 def describe(path: Path) -> Description:

@@ -1,6 +1,6 @@
 """Folders that Hugging Face's `save_pretrained` wrote, or that its hub holds."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cache, partial
 from pathlib import Path
@@ -17,7 +17,7 @@ from transformer.hugging_face.adapters.reading import read_adapter, with_adapter
 from transformer.hugging_face.adapters.settings import ADAPTER
 from transformer.hugging_face.chat.chatting import TEMPLATES
 from transformer.hugging_face.choice import require_plain
-from transformer.hugging_face.description import described, described_by_config, vocab_size_of
+from transformer.hugging_face.description import described, described_by_config
 from transformer.hugging_face.heads import HuggingFaceHeads
 from transformer.hugging_face.loading import FILES, entrance, open_weights, placed
 from transformer.hugging_face.model import HuggingFaceModel
@@ -30,10 +30,12 @@ from transformer.hugging_face.opening import (
     require_whole,
 )
 from transformer.hugging_face.pooling import module_files, pipeline_files, pipeline_of
+from transformer.hugging_face.sizes import vocab_size_of
 from transformer.hugging_face.tokenizer import WHOLE, HuggingFaceTokenizer
 from transformer.inspection.circuits import NoHeads
 from transformer.inspection.tensor_statistics import Contents, Fit
 from transformer.tokenizer import IdTokenizer, Tokenizer
+from transformer.vocabulary import sides_of
 
 LIT_MODEL = "lit_model.pth"
 NAMES = {"model_type", "architectures", "transformers_version"}
@@ -61,18 +63,16 @@ def describe(path: Path, folder: Path | None = None) -> Description:
     folder: of a LoRA adapter. Raises CheckpointError.
     """
     theirs = open_config(path)
-    vocab_size = vocab_size_of(theirs)
     examined = _examined(path, theirs)
     adapter = None if folder is None else read_adapter(folder, examined.skeleton.model)
-    return _described(path, examined, open_tokenizer(path, vocab_size), adapter)
+    return _described(path, examined, open_tokenizer(path, theirs), adapter)
 
 
 def load(path: Path, device: torch.device, folder: Path | None = None) -> Checkpoint:
     """Open it with the library. folder: of a LoRA adapter to apply. Raises CheckpointError."""
     theirs = open_config(path)
-    vocab_size = vocab_size_of(theirs)
     examined = _examined(path, theirs)
-    tokenizer = open_tokenizer(path, vocab_size)
+    tokenizer = open_tokenizer(path, theirs)
     adapter = None if folder is None else read_adapter(folder, examined.skeleton.model)
     description = _described(path, examined, tokenizer, adapter)
     skeleton = examined.skeleton
@@ -90,7 +90,7 @@ def contents(path: Path, folder: Path | None = None) -> Contents:
     folder: of a LoRA adapter, with which the tensors are shown. Raises CheckpointError.
     """
     theirs = open_config(path)
-    read_tokenizer = cache(partial(open_tokenizer, path, vocab_size_of(theirs)))
+    read_tokenizer = cache(partial(open_tokenizer, path, theirs))
     tensors = open_weights(path)
     try:
         examined = examine(path, theirs, tensors)
@@ -119,6 +119,7 @@ def contents(path: Path, folder: Path | None = None) -> Contents:
 
 def _examined(path: Path, theirs: Any) -> Examined:
     """Raises CheckpointError for what would open as another model than it is."""
+    vocab_size_of(theirs)  # what reads something else than text is told first
     examined = examine(path, theirs, open_weights(path))
     require_whole(path, examined)
     return examined
@@ -139,13 +140,7 @@ def files(path: Path) -> Sequence[Path]:
 def _described(
     path: Path, examined: Examined, tokenizer: Tokenizer, adapter: Adapter | None = None
 ) -> Description:
-    notes, size = examined.notes, vocab_size_of(examined.config)
-    n_pieces = tokenizer.n_pieces if isinstance(tokenizer, HuggingFaceTokenizer) else size
-    if n_pieces > size:
-        text = f"Its tokenizer has {n_pieces:,} pieces, and the model knows the first {size:,}."
-        notes = (*notes, text)
-    if isinstance(tokenizer, HuggingFaceTokenizer) and (text := tokenizer.unlike(path / WHOLE)):
-        notes = (*notes, text)
+    notes = (*examined.notes, *_on_vocabulary(path, tokenizer))
     if adapter is None:
         return described(path, examined.skeleton.model, tokenizer, notes)
     others = (each for each in notes if not each.startswith(ADAPTER))
@@ -153,6 +148,31 @@ def _described(
     plain = described(path, examined.skeleton.model, tokenizer, notes)
     title = f"{plain.about.title}, with a {adapter.kind} adapter"
     return replace(plain, about=replace(plain.about, title=title))
+
+
+def _on_vocabulary(path: Path, tokenizer: Tokenizer) -> Iterator[str]:
+    """A sentence for each way in which a tokenizer is another than the model's."""
+    sides = sides_of(tokenizer)
+    theirs = [each for each in sides if isinstance(each, HuggingFaceTokenizer)]
+    if len(theirs) < len(sides) and theirs:
+        side, other = ("source", "target") if sides[0] is theirs[0] else ("target", "source")
+        yield (
+            f"The model reads one vocabulary and writes another, and its tokenizer has "
+            f"{theirs[0].n_pieces:,} pieces, as many as the {side}: a {other} is ids of tokens."
+        )
+    for each in theirs:
+        if each.n_pieces > each.vocab_size:
+            yield (
+                f"Its tokenizer has {each.n_pieces:,} pieces, and the model knows the first "
+                f"{each.vocab_size:,}."
+            )
+        if each.n_pieces < each.vocab_size:
+            yield (
+                f"Its tokenizer has {each.n_pieces:,} pieces, and the model {each.vocab_size:,} "
+                "rows for them: a token of a row without a piece is its number."
+            )
+        if text := each.unlike(path / WHOLE):
+            yield text
 
 
 FORMAT = Format(

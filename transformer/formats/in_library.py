@@ -92,7 +92,8 @@ def open_in_library(mapping: LibraryMapping, weights: Weights, folder: Path) -> 
     size = config.vocab_size
     sizes = {"source": size, "target": size}
     tokenizer = make_tokenizer(vocabulary, mapping, sizes, config.bos_token_id, config.eos_token_id)
-    description = described(folder, skeleton.model, tokenizer)
+    notes = (*weights.notes, *mapping.notes(weights), *vocabulary.notes())
+    description = described(folder, skeleton.model, tokenizer, notes)
     n_layers, n_heads = config.num_hidden_layers, config.num_attention_heads
     plural = "s" if n_layers > 1 else ""
     title = f"{mapping.title}, {n_layers} layer{plural} of {n_heads} heads"

@@ -21,7 +21,7 @@ from transformer.files.tensor_files import LoadedTensors
 from transformer.files.torch_file import is_saved_by_torch
 from transformer.files.weights import SIDECAR, Misfit, Weights
 from transformer.files.weights_file import SUFFIXES, read_options, read_weights
-from transformer.formats import hugging_face
+from transformer.formats import headscope, hugging_face
 from transformer.formats.format import Format
 from transformer.formats.hugging_face import LIT_MODEL
 from transformer.formats.in_library import InLibrary, open_in_library
@@ -48,6 +48,8 @@ CHOICES = {
     "eos_id",
 }
 """Fields of ModelConfig that no shape shows: the sidecar file may say them."""
+PARTS = "consolidated.[0-9][0-9].pth"
+"""Names of the parts of Meta's larger models."""
 BESIDE_THEIRS = ("tokenizer_config.json", "generation_config.json", "special_tokens_map.json")
 """Files that Hugging Face's library saves beside weights, and nobody else does."""
 
@@ -56,8 +58,12 @@ def fits(path: Path) -> bool:
     """A file of weights by its name, or a folder that holds one and no configuration."""
     if path.is_file():
         return _is_weights(path)
-    is_told = (path / CONFIG).exists() and not (path / LIT_MODEL).is_file()
-    return path.is_dir() and not is_told and bool(_candidates(path))
+    return path.is_dir() and not _is_another_format(path) and bool(_candidates(path))
+
+
+def _is_another_format(folder: Path) -> bool:
+    """Tell whether a configuration is ours or the library's, and not that of other code."""
+    return headscope.fits(folder) or hugging_face.fits(folder)
 
 
 def describe(path: Path) -> Description:
@@ -110,7 +116,8 @@ def files(path: Path) -> Sequence[Path]:
     weights = _candidates(path) if path.is_dir() else [path]
     folder = path if path.is_dir() else path.parent
     settings = sorted({each.settings for each in mappings().values() if each.settings})
-    beside = (folder / name for name in (*FILES, *settings, SIDECAR))
+    own = [CONFIG] if _has_own_settings(folder) else []
+    beside = (folder / name for name in (*FILES, *settings, SIDECAR, *own))
     return [*weights, *(file for file in beside if file.is_file())]
 
 
@@ -137,7 +144,9 @@ def _opened(path: Path) -> tuple[About, Translated, Tokenizer] | InLibrary:
         sizes = {"source": config.source_vocab_size or config.vocab_size}
         sizes["target"] = config.vocab_size
         tokenizer = make_tokenizer(vocabulary, mapping, sizes, config.bos_id, config.eos_id)
-        return _about(mapping, translated, tokenizer), translated, tokenizer
+        notes = (*weights.notes, *vocabulary.notes())
+        about = replace(_about(mapping, translated, tokenizer), notes=notes)
+        return about, translated, tokenizer
 
 
 def _belongs(file: Path) -> CheckpointError | None:
@@ -163,11 +172,19 @@ def _in_a_sentence(file: Path) -> Iterator[None]:
 
 
 def _with_settings(weights: Weights, mapping: OtherCode, folder: Path) -> Weights:
-    """With the options of a YAML file beside the weights, if its code writes one."""
-    if not mapping.settings or not (folder / mapping.settings).is_file():
-        return weights
-    options = read_options(folder / mapping.settings)
-    return replace(weights, options={**weights.options, **options})
+    """With the options of a file beside the weights: one that its code writes, or config.json."""
+    if mapping.settings and (folder / mapping.settings).is_file():
+        options = read_options(folder / mapping.settings)
+        return replace(weights, options={**weights.options, **options})
+    if _has_own_settings(folder):
+        return replace(weights, options={**read_options(folder / CONFIG), **weights.options})
+    return weights
+
+
+def _has_own_settings(folder: Path) -> bool:
+    """Tell whether there is a configuration of other code: litgpt leaves that of another model."""
+    is_there = (folder / CONFIG).is_file() and not (folder / LIT_MODEL).is_file()
+    return is_there and not _is_another_format(folder)
 
 
 def _is_weights(file: Path) -> bool:
@@ -183,6 +200,14 @@ def _candidates(folder: Path) -> list[Path]:
 
 
 def _weights_file(path: Path) -> Path:
+    folder = path if path.is_dir() else path.parent
+    parts = sorted(folder.glob(PARTS))
+    if len(parts) > 1 and (path in parts or path == folder):
+        raise CheckpointError(
+            f"{folder.name} holds {some_of((each.name for each in parts), 2)}, each a slice of "
+            "every matrix: convert_llama_weights_to_hf.py of Hugging Face's library makes one "
+            "folder of them, which opens."
+        )
     if not path.is_dir():
         return path
     files = _candidates(path)

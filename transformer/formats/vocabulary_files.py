@@ -1,7 +1,9 @@
 """The vocabulary that lies beside a file of weights, if there is one."""
 
 import json
-from collections.abc import Mapping, Sequence
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -9,7 +11,7 @@ from typing import Any
 from transformer.checkpoint import CheckpointError
 from transformer.extras import require
 from transformer.files.foreign_file import place, read_file, read_json
-from transformer.files.foreign_text import clean, reason, whole_text
+from transformer.files.foreign_text import clean, reason, some_of, whole_text
 from transformer.files.torch_file import read_plain_pickle
 from transformer.files.weights import Weights
 from transformer.formats.mappings.mapping import OtherCode
@@ -25,6 +27,8 @@ from transformer.vocabulary import (
     SentencePieceVocabulary,
     Splits,
     VocabularyTokenizer,
+    is_ranked,
+    unread,
 )
 
 LARGEST = 64 << 20
@@ -42,6 +46,8 @@ BPE_ADVICE = (
     "To type text, put its vocabulary beside the weights: the meta.pkl that it was trained with, "
     "or GPT-2's vocab.json and merges.txt, or a tokenizer.json."
 )
+INSTEAD = "unless one that docs/formats.md names lies beside the weights"
+_COUNTED = re.compile(r"(\S+)[\t ]-?\d[\d.e+-]*")
 SIDES = ("source", "target")
 FILES = (
     *SENTENCEPIECE,
@@ -67,8 +73,22 @@ class Vocabulary:
     splits: Splits = "words"
     splitters: Mapping[str, bytes] | None = None
     """Sentencepiece models that split each side's text into pieces; None: it is split at spaces."""
+    unread: str = ""
+    """A sentence about a file that may be one, and is none that is read."""
     bpe: Any = None
     """The library's tokenizer for a byte-level vocabulary."""
+
+    def notes(self) -> Iterator[str]:
+        """Yield a sentence for each way in which it is not what it looks like."""
+        if self.unread:
+            yield self.unread
+        for side, pieces in (self.pieces or {}).items():
+            twice = [piece for piece, n in Counter(pieces).items() if n > 1]
+            if twice and (side == SIDES[0] or pieces != (self.pieces or {})[SIDES[0]]):
+                yield (
+                    f"{self.place} has {some_of(map(repr, map(clean, twice)), 3)} more than once: "
+                    "a text is read as the last of them."
+                )
 
     def special_ids(self, names: Sequence[str]) -> dict[str, int]:
         """Find those of pad_id, bos_id and eos_id whose pieces go by such names."""
@@ -91,7 +111,7 @@ def find_vocabulary(folder: Path, weights: Weights, mapping: OtherCode) -> Vocab
         if all((folder / name).is_file() for name in names):
             return _bpe(folder, names)
     for name in SENTENCEPIECE:
-        if (folder / name).is_file():
+        if (folder / name).is_file() and not is_ranked(folder / name):
             return _sentencepiece(folder / name)
     for name in LISTS:
         paths = {side: folder / name.replace(".", f".{side}.") for side in SIDES}
@@ -107,7 +127,7 @@ def find_vocabulary(folder: Path, weights: Weights, mapping: OtherCode) -> Vocab
     if (folder / CHARACTERS).is_file():
         pieces = dict.fromkeys(SIDES, _characters(folder / CHARACTERS))
         return Vocabulary(place(folder / CHARACTERS), pieces=pieces, splits="characters")
-    return Vocabulary()
+    return Vocabulary(unread=unread(folder, INSTEAD))
 
 
 def make_tokenizer(
@@ -133,7 +153,7 @@ def make_tokenizer(
         if made[side].vocab_size != size:
             raise CheckpointError(
                 f"{vocabulary.place} has {made[side].vocab_size:,} pieces, the model's {side} has "
-                f"{size:,}."
+                f"{size:,}: it has to name every id once, special tokens and padding too."
             )
     is_one = sizes["source"] == sizes["target"] and all(
         each is None or each["source"] == each["target"]
@@ -156,11 +176,14 @@ def _tokenizer(
     if vocabulary.model is not None:
         return SentencePieceVocabulary(vocabulary.model, frame, further)
     if vocabulary.pieces is None:
-        return IdTokenizer(size, BPE_ADVICE if mapping.reads_bpe else "")
+        return IdTokenizer(size, vocabulary.unread or (BPE_ADVICE if mapping.reads_bpe else ""))
+    pieces = [*vocabulary.pieces[side]]
+    while len(pieces) + len(further) > size and not pieces[-1]:  # blank lines at its end
+        pieces.pop()
+    pieces += further
     if vocabulary.splitters is not None:
-        pieces = [*vocabulary.pieces[side], *further]
         return ReorderedPieces(pieces, vocabulary.splitters[side], frame)
-    return VocabularyTokenizer([*vocabulary.pieces[side], *further], vocabulary.splits, frame)
+    return VocabularyTokenizer(pieces, vocabulary.splits, frame)
 
 
 def _sentencepiece(file: Path) -> Vocabulary:
@@ -196,14 +219,23 @@ def _pieces(file: Path) -> tuple[str, ...]:
     if file.suffix == ".json":
         return _ordered(read_json(file, LARGEST), file)
     try:
-        text = read_file(file, LARGEST).decode("utf-8")
+        text = read_file(file, LARGEST).decode("utf-8-sig")
         if file.suffix == ".txt":
-            return tuple(text.removesuffix("\n").split("\n"))
+            return _lines(text)
         if text.lstrip().startswith("{"):  # older tools write JSON, which is YAML too
             return _ordered(json.loads(text), file)
         return _ordered(_yaml_ids(text), file)
     except (ValueError, RecursionError) as error:
         raise CheckpointError(f"{place(file)} cannot be read: {reason(error)}.") from error
+
+
+def _lines(text: str) -> tuple[str, ...]:
+    """A piece per line, without what ends each of them: Windows' return, or how often it occurs."""
+    lines = text.removesuffix("\n").split("\n")
+    if all(line.endswith("\r") for line in lines[:-1]):
+        lines = [line.removesuffix("\r") for line in lines]
+    counted = [_COUNTED.fullmatch(line) for line in lines if line]
+    return tuple(each[1] for each in counted if each) if all(counted) else tuple(lines)
 
 
 def _yaml_ids(text: str) -> dict[str, int]:

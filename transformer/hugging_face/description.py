@@ -5,7 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from transformer.checkpoint import CONFIG, About, Checkpoint, CheckpointError, Description
+from transformer.checkpoint import About, Checkpoint, Description
 from transformer.files.foreign_text import clean, some_of, whole_text
 from transformer.hugging_face.choice import said_classes
 from transformer.hugging_face.kinds import (
@@ -27,13 +27,14 @@ from transformer.hugging_face.model import (
 )
 from transformer.hugging_face.notes import own_name, reading_notes
 from transformer.hugging_face.pooling import most_tokens, pooling_of
-from transformer.hugging_face.sizes import longest
+from transformer.hugging_face.sizes import longest, vocab_size_of
 from transformer.hugging_face.tokenizer import HuggingFaceTokenizer
 from transformer.hugging_face.writing.settings import Writing, writing_of
 from transformer.hugging_face.writing.special_ids import special_ids
 from transformer.inputs import InputError
 from transformer.models.family import Family
 from transformer.tokenizer import IdTokenizer, Tokenizer
+from transformer.vocabulary import sides_of, source_side
 
 # The languages that a translator of many reads and writes (mBART, M2M100, NLLB).
 
@@ -153,13 +154,14 @@ def _about(
     examples = PROMPTS if family is DECODER else (SENTENCE,)
     if config.mask_id is not None and mask:
         examples = (MASKED.format(mask[1], mask[1]), *examples)
-    if isinstance(tokenizer, IdTokenizer):
-        ids = [id for id in range(5, 13) if id < config.vocab_size]
+    read = source_side(tokenizer)
+    if isinstance(read, IdTokenizer):
+        ids = [id for id in range(5, 13) if id < read.vocab_size]
         if family is ENCODER_DECODER_READER and config.eos_id is not None:
             ids.append(config.eos_id)  # it decides where a text ends
         examples = (" ".join(map(str, ids)),)
     kind = list(family.attentions)[-1]
-    vocabulary = getattr(tokenizer, "kind", "")
+    vocabulary = getattr(read, "kind", "")
     return About(title_of(path, config), "", vocabulary, examples, (kind, 0, 0), notes)
 
 
@@ -216,22 +218,14 @@ def _starts(theirs: Any, family: Family) -> bool:
     return family is ENCODER_DECODER
 
 
-def vocab_size_of(theirs: Any) -> int:
-    """Count the entries of its vocabulary. Raises CheckpointError where it has none."""
-    size = getattr(theirs.get_text_config(), "vocab_size", None)
-    if not isinstance(size, int):
-        raise CheckpointError(
-            f"{CONFIG} names no vocab_size: {theirs.model_type} reads something else than text, "
-            "and only models of text open here. It is recorded from Python, with record(module, "
-            "inputs): docs/models.md."
-        )
-    return size
-
-
 def _max_len(n_positions: int | None, tokenizer: Tokenizer) -> int:
     """The least of what the model, the tokenizer and this project allow."""
-    longest = tokenizer.longest if isinstance(tokenizer, HuggingFaceTokenizer) else LONGEST
+    longest = min(map(_longest, sides_of(tokenizer)))
     return max(1, min(n_positions or LONGEST, longest, LONGEST))
+
+
+def _longest(tokenizer: Tokenizer) -> int:
+    return tokenizer.longest if isinstance(tokenizer, HuggingFaceTokenizer) else LONGEST
 
 
 def described_by_config(path: Path, theirs: Any) -> Description:

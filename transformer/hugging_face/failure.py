@@ -16,6 +16,7 @@ from transformer.files.foreign_text import clean, reason, some_of
 from transformer.files.weights import Misfit
 from transformer.hugging_face.tokenizer import FOLLOW, SETTINGS, WHOLE, opens_by_itself
 from transformer.hugging_face.writing.settings import read_settings
+from transformer.vocabulary import can_read
 
 _OF_A_FIELD = "StrictDataclassFieldValidationError"
 """The library's error for a setting of another type, whose words name its own classes."""
@@ -131,7 +132,7 @@ def require_vocabulary(path: Path) -> None:
         )
     for file in sorted({*path.glob("*token*.json"), *path.glob("vocab*.json")}):
         read_json(file, LARGEST_READ)
-    settings, cls = read_settings(path / SETTINGS), _tokenizer_class(path)
+    settings, cls = read_settings(path / SETTINGS), tokenizer_class(path)
     is_read = settings is not None or not (path / SETTINGS).exists()
     if is_read and isinstance(cls, type) and opens_by_itself(path / WHOLE):
         raise CheckpointError(
@@ -139,20 +140,40 @@ def require_vocabulary(path: Path) -> None:
         )
 
 
+_ANY = ("tokenizer.json", "tokenizer.model")
+"""Files that the library makes a tokenizer of whatever its class."""
+_UNKNOWN = (*_ANY, "vocab.json", "vocab.txt")
+
+
+def has_vocabulary(folder: Path) -> bool:
+    """Tell whether a folder has files that its class of tokenizers reads, or needs none.
+
+    Of others the library makes one without pieces, and says nothing.
+    """
+    cls: Any = tokenizer_class(folder)
+    own = getattr(cls, "vocab_files_names", None)
+    names = _UNKNOWN if own is None else {*_ANY, *own.values()} - {SETTINGS, "merges.txt"}
+    is_named = (folder / SETTINGS).is_file() and own == {}
+    is_of_code = is_named and "models" in cls.__module__.split(".")  # ByT5: its pieces are bytes
+    return is_of_code or any(can_read(folder / name) for name in names)
+
+
 def _absent_files(path: Path) -> Iterator[str]:
-    cls: Any = _tokenizer_class(path)
+    cls: Any = tokenizer_class(path)
     if cls is None or (path / WHOLE).is_file():
         return
     parameters = inspect.signature(cls.__init__).parameters
     files = cls.vocab_files_names
     is_half = any((path / files.get(name, "")).is_file() for name in _PAIR)
+    is_two = bool((read_settings(path / SETTINGS) or {}).get("separate_vocabs"))  # Marian's
     for name, file in files.items():
         is_asked = name in parameters and parameters[name].default is inspect.Parameter.empty
+        is_asked = is_asked or (is_two and name == "target_vocab_file")
         if (is_asked or (is_half and name in _PAIR)) and not (path / file).is_file():
             yield file
 
 
-def _tokenizer_class(path: Path) -> object:
+def tokenizer_class(path: Path) -> object:
     """The class that the folder names, or that its type of model has; None: there is none."""
     from transformers.models.auto import tokenization_auto
 

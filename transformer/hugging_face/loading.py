@@ -181,7 +181,7 @@ OTHER_NAMES = (*FILES, ".pt", ".pth", ".ckpt")
 """The endings of files that are read where none of the usual names is there."""
 NO_MODEL = (
     *("training_args", "optimizer", "scheduler", "rng_state", "scaler", "random_states"),
-    "adapter_model",
+    *("adapter_model", "tokenizer"),
 )
 """Beginnings of the names of files that a training leaves beside the weights."""
 _PART = re.compile(r"(?P<stem>.+)-\d{5}-of-(?P<n>\d{5})(?P<ending>\.safetensors|\.bin)")

@@ -17,16 +17,18 @@ from transformer.files.regular_file import files_of
 from transformer.hugging_face.adapters.settings import ADAPTER, adapted_path
 from transformer.hugging_face.chat.chatting import SETTINGS, template_notes
 from transformer.hugging_face.choice import SCHEMES, scheme_of, unread_poolers
+from transformer.hugging_face.failure import has_vocabulary
 from transformer.hugging_face.kinds import DECODER, writes
 from transformer.hugging_face.loading import NO_MODEL, OTHER_NAMES, WHOLE, is_indexed, is_usual
-from transformer.hugging_face.model import reads_pairs, tells_segments
+from transformer.hugging_face.model import PROBE, reads_pairs, tells_segments
 from transformer.hugging_face.pooling import pipeline_of, pooling_notes
 from transformer.hugging_face.sizes import first_position
 from transformer.hugging_face.skeleton import Skeleton
-from transformer.hugging_face.tokenizer import has_vocabulary
+from transformer.hugging_face.tokenizer import HuggingFaceTokenizer
 from transformer.hugging_face.writing.settings import generation_settings
 from transformer.models.family import Family
-from transformer.tokenizer import Tokenizer
+from transformer.tokenizer import Tokenizer, TokenizerError
+from transformer.vocabulary import unread as unread_vocabulary
 
 # Sentences about what lies in a folder and takes no part in the model that is opened.
 
@@ -101,10 +103,23 @@ def _settings(path: Path, config: Any, model: Any) -> Iterator[str]:
         name = type(config).__name__
         yield f"{CONFIG} says {some_of(unknown, NAMED)}, not followed: {name} has no such setting."
     yield from _said_twice(settings, config)
+    if writes(model) and (prefixes := _prefixes(settings)):
+        yield (
+            f"{CONFIG} says {some_of(prefixes, 2)}, which the library's pipelines put before a "
+            "text: here it has to be typed."
+        )
     yield from _unread_rope(config)
     if getattr(config, "quantization_config", None):
         by = scheme_of(path, config)
         yield f"{CONFIG} says that it is quantised by {by}, and its weights are not: they are used."
+
+
+def _prefixes(settings: Mapping[str, Any]) -> list[str]:
+    """Words before a text, for all of them or for a task, as T5's translate English to German."""
+    tasks = settings.get("task_specific_params")
+    every = [settings, *(tasks.values() if isinstance(tasks, dict) else ())]
+    words = (each.get("prefix") for each in every if isinstance(each, dict))
+    return [repr(clean(each, 40)) for each in words if isinstance(each, str) and each.strip()]
 
 
 def _said_twice(settings: Mapping[str, Any], config: Any) -> Iterator[str]:
@@ -171,8 +186,11 @@ def _files(path: Path, config: Any, read_from: set[str]) -> Iterator[str]:
     if unread:
         weights = some_of(sorted(read_from), 1)
         yield f"{_these(unread)} not read: the weights are those of {weights}."
-    if (path / SETTINGS).is_file() and not has_vocabulary(path):
-        yield f"{SETTINGS} is there, and no vocabulary: texts are ids of tokens."
+    if not has_vocabulary(path):
+        if sentence := unread_vocabulary(path):
+            yield sentence
+        elif (path / SETTINGS).is_file():
+            yield f"{SETTINGS} is there, and no vocabulary: texts are ids of tokens."
     schemes = [name for name in SCHEMES if (path / name).is_file()]
     if schemes and not getattr(config, "quantization_config", None):
         yield f"{schemes[0]} lies beside weights that are not quantised: it is not followed."
@@ -202,6 +220,8 @@ def reading_notes(model: Any, family: Family, tokenizer: Tokenizer) -> Iterator[
             "Its tokenizer gives the second text of a pair no segment of its own (token_type_ids), "
             "and the model has several: both texts are read as one segment."
         )
+    if family is DECODER and isinstance(tokenizer, HuggingFaceTokenizer):
+        yield from _of_prompts(model, tokenizer)
     first = first_position(model)
     if family is DECODER and first:
         yield (
@@ -213,6 +233,29 @@ def reading_notes(model: Any, family: Family, tokenizer: Tokenizer) -> Iterator[
             "A row of its decoder depends on how many rows there are: what is recorded of a whole "
             "text differs from what its steps saw, as it does in the library."
         )
+
+
+def _of_prompts(model: Any, tokenizer: HuggingFaceTokenizer) -> Iterator[str]:
+    """A sentence where `generate` reads something else for the same prompt."""
+    try:
+        behind = tokenizer.behind_prompt(PROBE)
+    except TokenizerError:  # of a damaged one, which is said once it is to read a text
+        return
+    if behind:
+        yield (
+            f"Its tokenizer puts {' '.join(behind)} behind each text: a prompt is read without it, "
+            "so that the text goes on; the library's `generate` goes on behind it."
+        )
+    takes = "token_type_ids" in inspect.signature(type(model).forward).parameters
+    if takes and tokenizer.gives_segments and not _SEGMENTS.search(_names(model)):
+        yield (
+            "Its tokenizer gives segments (token_type_ids), which its class adds to what it reads: "
+            "here there are none, as in `generate` over nothing but ids."
+        )
+
+
+def _names(model: Any) -> str:
+    return " ".join(name for name, _ in model.named_parameters())
 
 
 def _has_segments(model: Any) -> bool:

@@ -16,7 +16,13 @@ from transformer.checkpoint import CONFIG, CheckpointError
 from transformer.files.foreign_file import read_json
 from transformer.files.foreign_text import some_of
 from transformer.files.tensor_files import RenamedTensors
-from transformer.files.tensors import TensorSource, Unread, unwrapped, without_common
+from transformer.files.tensors import (
+    TensorSource,
+    Unread,
+    unwrapped,
+    without_common,
+    without_second,
+)
 from transformer.hugging_face.adapters.lora import Adapter
 from transformer.hugging_face.chat.chatting import templates_of, without_damaged
 from transformer.hugging_face.choice import (
@@ -28,6 +34,7 @@ from transformer.hugging_face.choice import (
 )
 from transformer.hugging_face.failure import (
     building,
+    has_vocabulary,
     in_a_sentence,
     require_type,
     require_vocabulary,
@@ -45,10 +52,13 @@ from transformer.hugging_face.sizes import (
     check_largest,
     check_size,
     check_sizes,
+    source_size_of,
+    vocab_size_of,
 )
 from transformer.hugging_face.skeleton import Skeleton
-from transformer.hugging_face.tokenizer import HuggingFaceTokenizer, has_vocabulary
-from transformer.tokenizer import IdTokenizer
+from transformer.hugging_face.tokenizer import HuggingFaceTokenizer, in_two
+from transformer.tokenizer import IdTokenizer, Tokenizer
+from transformer.vocabulary import PairTokenizer, unread
 
 
 def open_config(path: Path) -> Any:
@@ -98,7 +108,11 @@ class Examined:
 
 def examine(path: Path, config: Any, source: TensorSource) -> Examined:
     """Choose the class that the tensors fit. source: as it was saved. Raises CheckpointError."""
-    names: dict[str, str] | None = unwrapped(source.stored)
+    files = [file.name for file in weights_files(path)]
+    every = unwrapped(source.stored)
+    shapes = {name: source.stored[was].shape for name, was in every.items()}
+    own, others = without_second(shapes, some_of(files, 1))
+    names: dict[str, str] = {name: every[name] for name in own}
     first: tuple[RenamedTensors, Skeleton, str] | None = None
     while names:
         inside = RenamedTensors(source, names)
@@ -110,8 +124,7 @@ def examine(path: Path, config: Any, source: TensorSource) -> Examined:
     else:  # nothing fits, whatever is left out
         assert first is not None
         inside, skeleton, why = first
-    files = [file.name for file in weights_files(path)]
-    notes = [*filter(None, [why]), *notes_on(path, config, skeleton, files)]
+    notes = [*filter(None, [why]), *source.notes, *others, *notes_on(path, config, skeleton, files)]
     return Examined(config, inside, skeleton, tuple(notes))
 
 
@@ -183,10 +196,16 @@ def _require_taken(path: Path, report: dict[str, Any], unread: Iterable[str]) ->
         raise CheckpointError(f"{path.name}: the library does not take {some_of(strange, 3)}.")
 
 
-def open_tokenizer(path: Path, vocab_size: int) -> HuggingFaceTokenizer | IdTokenizer:
-    """The folder's own tokenizer; token ids where it has none. Raises CheckpointError."""
+def open_tokenizer(path: Path, config: Any) -> Tokenizer:
+    """The folder's own tokenizer; token ids where it has none. Raises CheckpointError.
+
+    config: the library's, with the sizes of what is read and of what is written.
+    """
+    read, written = source_size_of(config), vocab_size_of(config)
     if not has_vocabulary(path):
-        return IdTokenizer(vocab_size)
+        advice = unread(path)
+        ids = IdTokenizer(written, advice)
+        return ids if read == written else PairTokenizer(IdTokenizer(read, advice), ids)
     with in_a_sentence(path, "its tokenizer"), without_damaged(path) as folder:
         from transformers import AutoTokenizer
 
@@ -196,7 +215,18 @@ def open_tokenizer(path: Path, vocab_size: int) -> HuggingFaceTokenizer | IdToke
         except Exception:
             require_vocabulary(path)
             raise
-        return HuggingFaceTokenizer(inner, vocab_size)
+        sides = in_two(inner, folder)
+    if sides is not None:
+        source, target = sides
+        return PairTokenizer(
+            HuggingFaceTokenizer(source, read), HuggingFaceTokenizer(target, written)
+        )
+    if read == written:
+        return HuggingFaceTokenizer(inner, written)
+    # One tokenizer beside two vocabularies is of the side that has as many pieces.
+    if abs(len(inner) - read) <= abs(len(inner) - written):
+        return PairTokenizer(HuggingFaceTokenizer(inner, read), IdTokenizer(written))
+    return PairTokenizer(IdTokenizer(read), HuggingFaceTokenizer(inner, written))
 
 
 _LOCAL: dict[str, Any] = {"trust_remote_code": False, "local_files_only": True}

@@ -1,4 +1,4 @@
-"""Sizes that a folder in Hugging Face's format may say, and the number of a model's positions."""
+"""Sizes that a folder in Hugging Face's format may say: limits, vocabularies, positions."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -133,6 +133,32 @@ def check_size(path: Path, model: Any) -> None:
             f"{path.name}: {CONFIG} describes a model of {n_parameters:,} parameters, "
             f"but its files hold {n_bytes:,} bytes."
         )
+
+
+# The sizes of the vocabularies that a configuration names: of what is read, and of what is written.
+
+
+def vocab_size_of(config: Any) -> int:
+    """Count the entries of the vocabulary that is written. Raises CheckpointError without one."""
+    text = config.get_text_config()
+    size = getattr(text, "vocab_size", None)
+    if not getattr(text, "share_encoder_decoder_embeddings", True):  # Marian's
+        size = getattr(text, "decoder_vocab_size", size)
+    if not isinstance(size, int):
+        raise CheckpointError(
+            f"{CONFIG} names no vocab_size: {config.model_type} reads something else than text, "
+            "and only models of text open here. It is recorded from Python, with record(module, "
+            "inputs): docs/models.md."
+        )
+    return size
+
+
+def source_size_of(config: Any) -> int:
+    """Count the entries of the vocabulary that is read: of most models, that which is written."""
+    encoder = getattr(config, "encoder", None)
+    inner = encoder.get_text_config() if encoder and hasattr(encoder, "vocab_size") else config
+    sizes = (getattr(inner, name, None) for name in ("src_vocab_size", "vocab_size"))
+    return next((size for size in sizes if isinstance(size, int)), vocab_size_of(config))
 
 
 # The number of a model's positions, read from its own tables, for each of its sides.

@@ -4,7 +4,7 @@ import copy
 import json
 import re
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby, pairwise, takewhile, zip_longest
 from pathlib import Path
@@ -170,6 +170,11 @@ class HuggingFaceTokenizer:
         return None if id is None else (int(id), str(self._inner.mask_token))
 
     @property
+    def gives_segments(self) -> bool:
+        """Tell whether it numbers the texts of a pair (token_type_ids) in what it hands a model."""
+        return "token_type_ids" in self._inner.model_input_names
+
+    @property
     def longest(self) -> int:
         """Return how many tokens its model reads, by its own word; a huge number without one."""
         limit = self._inner.model_max_length
@@ -253,10 +258,22 @@ class HuggingFaceTokenizer:
         ids, _ = self._once(text, side, self._tokenized(text, side))
         if side == "target":
             return [id for id in ids if id not in self.languages.values()]
+        return ids[: len(ids) - len(self._behind(text, ids))] if side == "prompt" else ids
+
+    def behind_prompt(self, text: str) -> tuple[str, ...]:
+        """Name the tokens that it puts behind a text, and that one which is to go on is without."""
+        ids, _ = self._once(text, "prompt", self._tokenized(text, "prompt"))
+        return tuple(self.token(id).piece for id in self._behind(text, ids))
+
+    def _behind(self, text: str, ids: list[int]) -> list[int]:
+        """Return the last ids that say that a text ends, beside those that are typed."""
         ends = (self._inner.eos_token_id, self._inner.sep_token_id)
-        if side == "prompt" and len(ids) > 1 and ids[-1] in ends:
-            return ids[:-1]  # a text that is to go on
-        return ids
+        if ids[-1:] == [] or ids[-1] not in ends:
+            return []
+        typed = self._tokenized(text, "prompt", adds=False)
+        both = [list(takewhile(ends.__contains__, each[::-1])) for each in (ids[1:], typed)]
+        n = max(0, len(both[0]) - len(both[1]))
+        return ids[len(ids) - n :]
 
     def _tokenized(self, text: str, side: Side, adds: bool = True) -> list[int]:
         adds = adds and side != "continuation"
@@ -331,12 +348,42 @@ class HuggingFaceTokenizer:
         return self._marks.token(id, raw or f"<{id}>", is_special, is_missing)
 
 
-VOCABULARIES = ("tokenizer.json", "vocab.json", "vocab.txt", "*.model", "*.spm", "vocab.bpe")
+# Two vocabularies: a model that reads one and writes another, in one tokenizer of the library's.
+#
+# Its `encoder` (piece -> id) is the source's then, and its `decoder` (id -> piece) the target's;
+# the special tokens of both have the ids of the source.
+
+_OF_TARGET: Mapping[str, Callable[[Path, Any], dict[str, Any]]] = {
+    "MarianTokenizer": lambda folder, inner: {
+        "vocab": str(folder / "target_vocab.json"),
+        "target_vocab_file": None,
+        "separate_vocabs": False,
+        **dict.fromkeys(("source_spm", "target_spm"), str(folder / "target.spm")),
+    },
+    "FSMTTokenizer": lambda folder, inner: {
+        "langs": [inner.tgt_lang] * 2,
+        "merges_file": str(folder / "merges.txt"),
+        **dict.fromkeys(("src_vocab_file", "tgt_vocab_file"), str(folder / "vocab-tgt.json")),
+    },
+}
+"""Class -> arguments with which it is a tokenizer of the target's alone."""
 
 
-def has_vocabulary(folder: Path) -> bool:
-    """Tell whether a folder has files of a vocabulary, by their names."""
-    return any(next(folder.glob(pattern), None) for pattern in VOCABULARIES)
+def in_two(inner: Any, folder: Path) -> tuple[Any, Any] | None:
+    """Take the library's tokenizer of two vocabularies apart: the source's and the target's.
+
+    None where both sides have one. folder: which it was opened from.
+    """
+    make = _OF_TARGET.get(type(inner).__name__)
+    of_source = {id: piece for piece, id in getattr(inner, "encoder", {}).items()}
+    if make is None or of_source == inner.decoder:
+        return None
+    target = type(inner)(**inner.init_kwargs | make(folder, inner))
+    source = copy.copy(inner)
+    source.decoder = of_source
+    if hasattr(source, "spm_source"):
+        source.spm_target = source.spm_source
+    return source, target
 
 
 def _languages(inner: Any, vocab_size: int) -> Mapping[str, int]:

@@ -1,5 +1,6 @@
 """Each codebase's checkpoint, opened, computes what its own code computes."""
 
+import json
 import os
 from collections.abc import Callable
 from dataclasses import replace
@@ -481,3 +482,17 @@ def test_what_a_file_holds_fits_what_it_is_taken_for(
     assert not [said for said in problems if said.startswith(("missing", "unexpected", "is "))]
     opened = load_checkpoint(folder, "cpu")
     assert found.n_parameters == sum(p.numel() for p in opened.model.parameters())
+
+
+def test_a_configuration_of_its_own_code_says_the_heads(tmp_path: Path) -> None:
+    """Beside weights that are not called as ours, where it names no model of the library's."""
+    case = codebases.nano_gpt(tmp_path)
+    saved = torch.load(case.file, weights_only=True)
+    torch.save(saved["model"], case.file)
+    with pytest.raises(CheckpointError, match="n_heads"):
+        load_checkpoint(tmp_path, "cpu")
+    (tmp_path / "config.json").write_text(json.dumps(saved["model_args"]))
+    assert load_checkpoint(tmp_path, "cpu").config.n_heads == saved["model_args"]["n_head"]
+    (tmp_path / "config.json").write_text('{"model": {}}')
+    with pytest.raises(CheckpointError, match=r"config\.json"):
+        load_checkpoint(tmp_path, "cpu")

@@ -284,7 +284,11 @@ def test_a_vocabulary_with_more_pieces_than_the_model(
 @pytest.mark.parametrize(
     ("name", "content", "sentence"),
     [
-        ("vocab.txt", "a\nb", r"vocab\.txt has 2 pieces, the model's source has 23\.$"),
+        (
+            "vocab.txt",
+            "a\nb",
+            r"vocab\.txt has 2 pieces, the model's source has 23: .*padding too\.$",
+        ),
         ("vocab.json", '{"a": 0, "b": 2}', r"vocab\.json must give each piece an id"),
         ("vocab.json", '{"a": "x"}', r"vocab\.json must give each piece an id"),
         ("vocab.json", "[" * 9000, r"vocab\.json cannot be read"),
@@ -340,3 +344,58 @@ def test_they_save_themselves(tmp_path: Path) -> None:
     PairTokenizer(words, pieces).save(tmp_path)
     assert json.loads((tmp_path / "source" / "vocab.json").read_text()) == {"a": 0, "b": 1}
     assert (tmp_path / "target" / "tokenizer.model").read_bytes() == sentencepiece_model()
+
+
+LINES = {
+    "Windows' ends": lambda pieces: "\r\n".join(pieces) + "\r\n",
+    "Windows' ends, none at the last": lambda pieces: "\r\n".join(pieces),
+    "a mark of order": lambda pieces: "\ufeff" + "\n".join(pieces),
+    "blank lines at the end": lambda pieces: "\n".join(pieces) + "\n\n\n",
+    "how often each occurs": lambda pieces: "".join(
+        f"{it}\t{9 - i}\n" for i, it in enumerate(pieces)
+    ),
+    "log-probabilities": lambda pieces: "".join(f"{it}\t-{i}.5\n" for i, it in enumerate(pieces)),
+    "counts behind a space": lambda pieces: "".join(f"{it} 12\n" for it in pieces),
+}
+
+
+@pytest.mark.parametrize("kind", LINES)
+def test_a_line_is_its_piece_whatever_ends_it(kind: str, tmp_path: Path) -> None:
+    codebases.torch_transformer(tmp_path)
+    for side, name, n in (("source", "in", SOURCES), ("target", "out", TARGETS)):
+        text = LINES[kind](words(name, n))
+        (tmp_path / f"vocab.{side}.txt").write_bytes(text.encode())
+    recording = record(load_checkpoint(tmp_path, "cpu"), "in1 in12", "out3")
+    assert [token.piece for token in recording.source] == ["<bos>", "in1", "in12", "<eos>"]
+    assert [token.piece for token in recording.target] == ["out3", "<eos>"]
+
+
+def test_pieces_that_end_in_a_return_or_a_number_stay(tmp_path: Path) -> None:
+    """As long as one of the lines does not: then it is no way of writing them."""
+    codebases.torch_transformer(tmp_path)
+    two_vocabularies(tmp_path)
+    pieces = ["a\r", "b 3", *words("in", SOURCES)[2:]]
+    (tmp_path / "vocab.source.txt").write_bytes("\n".join(pieces).encode())
+    tokenizer = source_side(load_checkpoint(tmp_path, "cpu").tokenizer)
+    assert [tokenizer.token(id).piece for id in range(SOURCES)] == pieces
+
+
+def test_a_piece_that_stands_twice_is_named(tmp_path: Path) -> None:
+    codebases.torch_transformer(tmp_path)
+    two_vocabularies(tmp_path)
+    assert not load_checkpoint(tmp_path, "cpu").about.notes
+    pieces = [*words("in", SOURCES)[:-1], "in3"]
+    (tmp_path / "vocab.source.txt").write_text("\n".join(pieces))
+    checkpoint = load_checkpoint(tmp_path, "cpu")
+    (note,) = checkpoint.about.notes
+    assert "'in3'" in note
+    assert checkpoint.tokenizer.encode("in3")[1] == SOURCES - 1
+
+
+@pytest.mark.parametrize("n", [SOURCES - 2, SOURCES + 1])
+def test_another_number_of_pieces_is_refused(n: int, tmp_path: Path) -> None:
+    codebases.torch_transformer(tmp_path)
+    two_vocabularies(tmp_path)
+    (tmp_path / "vocab.source.txt").write_text("\n".join(words("in", n)))
+    with pytest.raises(CheckpointError, match=f"has {n} pieces, the model's source has {SOURCES}"):
+        load_checkpoint(tmp_path, "cpu")

@@ -164,7 +164,7 @@ def test_a_text_may_become_as_long_as_any_that_is_read() -> None:
         ("<s> the cat", [1, 4, 5], 1),
         ("<s><s> the cat", [1, 1, 4, 5], 1),
         ("the <s> cat", [1, 4, 1, 5], 0),
-        ("the cat </s>", [1, 4, 5], 0),
+        ("the cat </s>", [1, 4, 5, 2], 0),
     ],
 )
 def test_a_token_that_is_typed_and_added_is_read_once(

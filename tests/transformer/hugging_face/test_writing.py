@@ -9,8 +9,8 @@ import pytest
 import torch
 
 from tests.representatives import cases
-from tests.transformer.hugging_face.saving import WRITERS, save, writer
-from transformer import Checkpoint, decode, load_checkpoint
+from tests.transformer.hugging_face.saving import WRITERS, generated, save, writer
+from transformer import Checkpoint, decode, load_checkpoint, record
 from transformer.decoding.greedy import distribution
 from transformer.formats.format import checked_defaults
 from transformer.hugging_face.writing.method_defaults import LENGTHS, OF_METHODS
@@ -179,3 +179,84 @@ def test_settings_that_the_file_for_writing_overrules_are_named(
     assert "min_length 9, num_beams 5, which" in notes
     assert "ngram" not in notes and "top_p" not in notes
     assert not checkpoint.about.decoding
+
+
+ADDED = {
+    "an end": ("$A </s>", "</s>"),
+    "both ends": ("<s> $A </s>", "</s>"),
+    "two of them": ("$A </s> </s>", "</s> </s>"),
+    "a word before it": ("$A dog </s>", "</s>"),
+}
+"""What a tokenizer adds to a text, and what a prompt is read without."""
+
+
+def save_adding(folder: Path, template: str, family: str = "Llama") -> Any:
+    from tokenizers import Tokenizer, processors
+
+    model = writer(family)
+    save(model, folder)
+    file = str(folder / "tokenizer.json")
+    inner = Tokenizer.from_file(file)
+    ids = [(piece, inner.token_to_id(piece)) for piece in ("<s>", "</s>", "dog")]
+    inner.post_processor = processors.TemplateProcessing(template, f"{template} $B", ids)
+    inner.save(file)
+    return model
+
+
+@pytest.mark.parametrize("kind", ADDED)
+def test_an_end_that_a_tokenizer_adds_behind_a_prompt_is_named(kind: str, tmp_path: Path) -> None:
+    template, behind = ADDED[kind]
+    model = save_adding(tmp_path, template)
+    checkpoint = load_checkpoint(tmp_path, "cpu")
+    (note,) = checkpoint.about.notes
+    assert f" {behind} " in note and "generate" in note
+    text = template.replace("$A", "the cat").removesuffix(behind).split()
+    ids = [checkpoint.tokenizer.token(id).piece for id in checkpoint.tokenizer.encode("the cat")]
+    assert ids == template.replace("$A", "the cat").split()
+    read = record(checkpoint, "the cat").attentions["decoder_self"].queries
+    assert [token.piece for token in read] == text
+    n = [token.id for token in read]
+    written = [token.id for token in decode(checkpoint, "the cat", max_len=5).target]
+    assert written == generated(model, n, 5)
+
+
+@pytest.mark.parametrize("template", ["$A", "$A </s>"])
+def test_an_end_that_is_typed_stays(template: str, tmp_path: Path) -> None:
+    model = save_adding(tmp_path, template)
+    checkpoint = load_checkpoint(tmp_path, "cpu")
+    written = [token.id for token in decode(checkpoint, "the cat </s>", max_len=5).target]
+    assert written == generated(model, [4, 5, 2], 5)
+
+
+@pytest.mark.parametrize(("family", "adds"), [("GPT-2", True), ("Llama", False)])
+def test_segments_that_a_decoder_would_add_are_named(
+    family: str, adds: bool, tmp_path: Path
+) -> None:
+    """`generate` over all that a tokenizer gives writes something else, then."""
+    model = save(writer(family), tmp_path) and writer(family)
+    file = tmp_path / "tokenizer_config.json"
+    names = ["input_ids", "token_type_ids", "attention_mask"]
+    file.write_text(json.dumps(json.loads(file.read_text()) | {"model_input_names": names}))
+    checkpoint = load_checkpoint(tmp_path, "cpu")
+    assert any("token_type_ids" in note for note in checkpoint.about.notes) == adds
+    written = [token.id for token in decode(checkpoint, "the cat", max_len=5).target]
+    assert written == generated(model, [4, 5], 5)
+
+
+@pytest.mark.parametrize(
+    ("family", "settings", "is_named"),
+    [
+        ("T5", {"task_specific_params": {"a": {"prefix": "translate: "}, "b": {"n": 1}}}, True),
+        ("T5", {"prefix": "translate: "}, True),
+        ("GPT-2", {"prefix": "translate: "}, True),
+        ("T5", {"prefix": " ", "task_specific_params": {"a": {"max_length": 5}}}, False),
+    ],
+)
+def test_words_that_a_pipeline_puts_before_a_text_are_named(
+    family: str, settings: dict[str, Any], is_named: bool, tmp_path: Path
+) -> None:
+    folder = save(writer(family), tmp_path)
+    values = json.loads((folder / "config.json").read_text())
+    (folder / "config.json").write_text(json.dumps(values | settings))
+    notes = load_checkpoint(folder, "cpu").about.notes
+    assert any("translate:" in note for note in notes) == is_named

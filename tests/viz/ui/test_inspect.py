@@ -238,3 +238,21 @@ def test_a_known_codebase_that_lacks_a_number_is_inspected(
     assert found.n_parameters == 11_175
     (finding,) = found.findings
     assert finding.problem.startswith("cannot run here: does not say how many heads")
+
+
+@pytest.mark.filterwarnings("ignore:enable_nested_tensor is True:UserWarning")
+def test_a_source_splits_into_its_own_vocabulary(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of a model that reads one and writes another: ids are the source's."""
+    (tmp_path / "own").mkdir()
+    codebases.torch_transformer(tmp_path / "own")
+    for side, n in (("source", codebases.SOURCES), ("target", codebases.TARGETS)):
+        pieces = ["<unk>", "<pad>", "<bos>", "<eos>", *(f"{side}{i}" for i in range(n - 4))]
+        (tmp_path / "own" / f"vocab.{side}.txt").write_text("\n".join(pieces))
+    use(tmp_path, monkeypatch)
+    app = inspect("vocabulary", checkpoint="own", split="source3 source1")
+    split = [it.proto.body for it in app.get("html")]
+    assert any("source3" in it and "source1" in it for it in split)
+    assert not any("target3" in it for it in split)
+    assert "that are written" in texts(app)

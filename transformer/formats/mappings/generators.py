@@ -1,11 +1,14 @@
-"""Generators and a classifier: pbloem's former, nanoGPT and llama2.c."""
+"""Generators and a classifier: pbloem's former, nanoGPT, llama2.c and Llama in Meta's names."""
 
+import re
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
 from torch import Tensor
 
 from transformer.config import ModelConfig
+from transformer.files.foreign_text import some_of
 from transformer.files.weights import Misfit, Weights
 from transformer.formats.mappings.mapping import (
     CodeMapping,
@@ -216,15 +219,14 @@ NANO_GPT_MAPPING = CodeMapping(
 )
 
 
-# karpathy/llama2.c, as its train.py saves it: {"model", "model_args", "optimizer", ...}.
-#
 # Llama's layers, whose rotation turns neighbouring dimensions of a head; the library's turns the
-# two halves, so that rows of queries and keys change places. A story begins and ends with `<s>`,
-# where its own run.c stops as well.
+# two halves, so that rows of queries and keys change places.
 
-LLAMA2_C_EMBEDDING, LLAMA2_C_OUTPUT = "tok_embeddings.weight", "output.weight"
-FIRST = "layers.0.attention.wq.weight"
-LLAMA2_C_NAMES = {
+NAMED = 4
+LLAMA_EMBEDDING, LLAMA_OUTPUT = "tok_embeddings.weight", "output.weight"
+QUERIES, KEYS = "layers.0.attention.wq.weight", "layers.0.attention.wk.weight"
+GATE = "layers.0.feed_forward.w3.weight"
+LLAMA_NAMES = {
     "tok_embeddings": "model.embed_tokens",
     "norm": "model.norm",
     "output": "lm_head",
@@ -245,7 +247,12 @@ LLAMA2_C_NAMES = {
 }
 
 
-def prepare_llama2_c(weights: Weights) -> Weights:
+def is_llama(weights: Weights) -> bool:
+    """Tell whether these are tensors of that code."""
+    return weights.has(QUERIES) or weights.has(GATE)
+
+
+def prepare_llama(weights: Weights) -> Weights:
     """Put first the even rows of each head's queries and keys, then the odd ones."""
     d_head = _d_head(weights)
     turned = (".attention.wq.weight", ".attention.wk.weight")
@@ -263,50 +270,160 @@ def _halved(weight: Tensor, d_head: int) -> Tensor:
 
 
 def _d_head(weights: Weights) -> int:
-    d_model, n_heads = weights.shape(LLAMA2_C_EMBEDDING)[1], weights.heads("n_heads")
-    if d_model % n_heads or d_model // n_heads % 2:
-        raise Misfit(f"has d_model {d_model}, which is not {n_heads} heads of an even size")
-    return d_model // n_heads
+    n_rows, n_heads = weights.shape(QUERIES)[0], weights.heads("n_heads")
+    if n_rows % n_heads or n_rows // n_heads % 2:
+        raise Misfit(f"has queries of {n_rows} rows, which is not {n_heads} heads of an even size")
+    return n_rows // n_heads
+
+
+# Positions: Llama 3.1 divides slow frequencies by 8 (`apply_scaling` in Meta's llama-models), Llama
+# 3.2 by 32 (the library's configurations); the settings say only that it is done.
+
+LONG, SCALED = 8192, {"low_freq_factor": 1.0, "high_freq_factor": 4.0}
+SCALES = ("use_scaled_rope", "rope_scaling_factor")
+READ = frozenset({*SCALES, "rope_theta", "rope_high_freq_factor", "sliding_window"})
+_ACTS = re.compile(r"rope|rotary|yarn|scal|window|moe|expert|lora|quant|vision|softcap|qk_norm")
+"""Names of settings that change what is computed."""
+
+
+def configure_llama(weights: Weights) -> dict[str, Any]:
+    """The sizes are in the shapes; what the settings say of them has to agree."""
+    vocab_size, d_model = weights.shape(LLAMA_EMBEDDING)
+    d_head, option = _d_head(weights), weights.options.get
+    sizes = {
+        "dim": d_model,
+        "head_dim": d_head,
+        "n_layers": weights.layers("layers.*."),
+        "n_kv_heads": weights.shape(KEYS)[0] // d_head,
+    }
+    for name, size in sizes.items():
+        if option(name) not in (None, size):
+            raise Misfit(f"has {name} {size}, and its settings say {option(name)}")
+    window = option("sliding_window")
+    kind = ("MistralForCausalLM", "mistral") if window else ("LlamaForCausalLM", "llama")
+    return {
+        "architectures": [kind[0]],
+        "model_type": kind[1],
+        "vocab_size": vocab_size,
+        "hidden_size": d_model,
+        "head_dim": d_head,
+        "intermediate_size": weights.shape("layers.0.feed_forward.w1.weight")[0],
+        "num_hidden_layers": sizes["n_layers"],
+        "num_attention_heads": weights.heads("n_heads"),
+        "num_key_value_heads": sizes["n_kv_heads"],
+        "max_position_embeddings": _longest(weights),
+        "rms_norm_eps": weights.number("norm_eps", 1e-5),
+        "rope_parameters": _rope(weights),
+        "tie_word_embeddings": weights.has(LLAMA_EMBEDDING, LLAMA_OUTPUT)
+        and same(weights.tensors[LLAMA_EMBEDDING], weights.tensors[LLAMA_OUTPUT]),
+        "pad_token_id": weights.choices.get("pad_id", 0),
+        **({"sliding_window": int(weights.number("sliding_window", 0))} if window else {}),
+    }
+
+
+def _longest(weights: Weights) -> int:
+    name = "max_position_embeddings" if "max_position_embeddings" in weights.options else ""
+    usual = LONG * _factor(weights) if _is_scaled(weights) else 2048
+    return int(weights.number(name or "max_seq_len", usual))
+
+
+def _rope(weights: Weights) -> dict[str, Any]:
+    theta = weights.number("rope_theta", 10000.0)
+    if not _is_scaled(weights):
+        return {"rope_type": "default", "rope_theta": theta}
+    high = weights.number("rope_high_freq_factor", SCALED["high_freq_factor"])
+    scaled = {"rope_type": "llama3", "rope_theta": theta, "factor": _factor(weights), **SCALED}
+    return {**scaled, "high_freq_factor": high, "original_max_position_embeddings": LONG}
+
+
+def _is_scaled(weights: Weights) -> bool:
+    return any(map(weights.options.get, SCALES))
+
+
+def _factor(weights: Weights) -> float:
+    return weights.number("rope_scaling_factor", 8.0)
+
+
+def notes_on_llama(weights: Weights) -> Iterator[str]:
+    """Yield a sentence for each thing that is taken for granted, or is not followed."""
+    if _is_scaled(weights) and "rope_scaling_factor" not in weights.options:
+        yield (
+            "Its settings say that slow rotary frequencies are divided, and not by what: 8 is "
+            'taken, as Llama 3.1 has it; for Llama 3.2 write "rope_scaling_factor": 32 among them.'
+        )
+    others = sorted(name for name in weights.options if _ACTS.search(name) and name not in READ)
+    if others := [name for name in others if weights.options[name]]:
+        yield f"Its settings say {some_of(others, NAMED)}, not followed."
+
+
+# karpathy/llama2.c, as its train.py saves it: {"model", "model_args", "optimizer", ...}.
+#
+# A story begins and ends with `<s>`, where its own run.c stops as well.
 
 
 def configure_llama2_c(weights: Weights) -> dict[str, Any]:
-    """Everything is in model_args and in the shapes."""
-    vocab_size, d_model = weights.shape(LLAMA2_C_EMBEDDING)
-    choice, n_layers = weights.choices.get, weights.layers("layers.*.")
-    n_groups = weights.shape("layers.0.attention.wk.weight")[0] // _d_head(weights)
-    for name, n in (("n_layers", n_layers), ("n_kv_heads", n_groups)):
-        if choice(name) not in (None, n):
-            raise Misfit(f"says {name} {choice(name)}, and has {n}")
-    bos_id = choice("bos_id", 1)
-    return {
-        "architectures": ["LlamaForCausalLM"],
-        "model_type": "llama",
-        "vocab_size": vocab_size,
-        "hidden_size": d_model,
-        "intermediate_size": weights.shape("layers.0.feed_forward.w1.weight")[0],
-        "num_hidden_layers": n_layers,
-        "num_attention_heads": weights.heads("n_heads"),
-        "num_key_value_heads": n_groups,
-        "max_position_embeddings": int(weights.number("max_seq_len", 2048)),
-        "rms_norm_eps": weights.number("norm_eps", 1e-5),
-        "rope_parameters": {"rope_type": "default", "rope_theta": 10000.0},
-        "tie_word_embeddings": weights.has(LLAMA2_C_EMBEDDING, LLAMA2_C_OUTPUT)
-        and same(weights.tensors[LLAMA2_C_EMBEDDING], weights.tensors[LLAMA2_C_OUTPUT]),
-        "bos_token_id": bos_id,
-        "eos_token_id": choice("eos_id", bos_id),
-        "pad_token_id": choice("pad_id", 0),
-    }
+    """The same, with its one special token."""
+    bos_id = weights.choices.get("bos_id", 1)
+    ends = {"bos_token_id": bos_id, "eos_token_id": weights.choices.get("eos_id", bos_id)}
+    return configure_llama(weights) | ends
 
 
 LLAMA2_C_MAPPING = LibraryMapping(
     name="llama2_c",
     title="karpathy/llama2.c",
-    tells=holds(FIRST, "layers.0.feed_forward.w3.weight"),
-    names=LLAMA2_C_NAMES,
+    tells=lambda weights: is_llama(weights) and "n_heads" in weights.options,
+    names=LLAMA_NAMES,
     configure=configure_llama2_c,
-    prepare=prepare_llama2_c,
+    notes=notes_on_llama,
+    prepare=prepare_llama,
     named_ids=("bos_id",),
     starts_prompts=True,
+)
+
+
+# Meta's and Mistral's own folders: consolidated.00.pth or consolidated.safetensors, params.json.
+
+PARAMS = "params.json"
+OF_LLAMA_3, ENDS_3, ENDS = 128_256, (128_000, 128_001), (1, 2)
+
+
+def configure_meta(weights: Weights) -> dict[str, Any]:
+    """The same, with the special tokens of its vocabulary."""
+    values = configure_llama(weights)
+    bos_id, eos_id = ENDS_3 if values["vocab_size"] == OF_LLAMA_3 else ENDS
+    choice = weights.choices.get
+    ends = {"bos_token_id": choice("bos_id", bos_id), "eos_token_id": choice("eos_id", eos_id)}
+    return values | ends
+
+
+def prepare_meta(weights: Weights) -> Weights:
+    """The same, with settings that stand under `model`, as Meta's Lingua has them."""
+    options = {name.removeprefix("model."): value for name, value in weights.options.items()}
+    return prepare_llama(replace(weights, options=options))
+
+
+def notes_on_meta(weights: Weights) -> Iterator[str]:
+    """Yield the same, and a sentence where nothing says how positions are turned."""
+    if weights.options.get("rope_theta") is None:
+        yield (
+            f"No {PARAMS} names a rope_theta: its rotary positions are taken to have the base "
+            "10,000, as Llama 2's have."
+        )
+    yield from notes_on_llama(weights)
+
+
+META_MAPPING = LibraryMapping(
+    name="llama",
+    title="Llama in Meta's names",
+    tells=lambda weights: is_llama(weights) and "n_heads" not in weights.options,
+    names=LLAMA_NAMES,
+    configure=configure_meta,
+    notes=notes_on_meta,
+    prepare=prepare_meta,
+    ignored=(r"(layers\.\d+\.attention\.inner_attention\.)?rope\.freqs",),
+    settings=PARAMS,
+    starts_prompts=True,
+    reads_bpe=True,
 )
 
 
@@ -315,4 +432,5 @@ MAPPING = (
     FORMER_CLASSIFIER_MAPPING,
     NANO_GPT_MAPPING,
     LLAMA2_C_MAPPING,
+    META_MAPPING,
 )

@@ -1,7 +1,7 @@
 """The mappings' form: how one codebase names its tensors, and where it keeps its sizes."""
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -65,7 +65,7 @@ class OtherCode:
     first_layer: int = 0
     """The number of the first layer in their names."""
     settings: str = ""
-    """A YAML file beside the weights that says their options; "": there is none."""
+    """A YAML or JSON file beside the weights that says their options; "": there is none."""
     frames_source: tuple[bool, bool] = (False, False)
     """A start token before a source, and an end token after it: True where it puts one."""
     starts_prompts: bool = False
@@ -97,6 +97,8 @@ class LibraryMapping(OtherCode):
 
     configure: Callable[[Weights], dict[str, Any]]
     """Make a config.json of the library: architectures, model_type, sizes. Raises Misfit."""
+    notes: Callable[[Weights], Iterable[str]] = lambda weights: ()
+    """Give a sentence for each thing that nothing says, or that is not followed."""
 
 
 def same(one: Tensor, other: Tensor) -> bool:

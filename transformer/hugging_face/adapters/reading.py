@@ -226,7 +226,8 @@ class AdaptedTensors:
     ) -> None:
         """names: name -> the base's. changed: name -> the model's, of those with other values."""
         self._source, self._adapter, self._model = source, adapter, model
-        self._names, self._changed, self.faults = names, changed, source.faults
+        self._names, self._changed = names, changed
+        self.faults, self.notes = source.faults, source.notes
         stored = {name: replace(source.stored[was], name=name) for name, was in names.items()}
         computed = {name: replace(stored[name], dtype="F32") for name in changed}
         self.stored: Mapping[str, Stored] = {**stored, **computed}

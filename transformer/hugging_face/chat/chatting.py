@@ -14,6 +14,7 @@ from transformer.hugging_face.tokenizer import HuggingFaceTokenizer
 from transformer.inputs import InputError
 from transformer.refusal import quoted
 from transformer.tokenizer import TokenizerError
+from transformer.vocabulary import source_side
 
 # The turns of a conversation before a text: who spoke, and what was said.
 
@@ -101,7 +102,7 @@ def text_read(checkpoint: Checkpoint, text: str) -> str:
 
 def remarks(checkpoint: Checkpoint, text: str) -> tuple[str, ...]:
     """Say which special tokens of a text that is read would be there twice."""
-    tokenizer = checkpoint.tokenizer
+    tokenizer = source_side(checkpoint.tokenizer)
     if not isinstance(tokenizer, HuggingFaceTokenizer):
         return ()
     return tokenizer.remarks(text, checkpoint.family.reads)

@@ -19,6 +19,7 @@ from transformer.inspection.tensor_statistics import (
 from transformer.inspection.undertrained import RULE
 from transformer.refusal import Refusal, visible
 from transformer.tokenizer import Tokenizer, TokenizerError
+from transformer.vocabulary import sides_of, source_side
 from viz.app_packages import pd, st
 from viz.export import rows_csv
 from viz.figures.decoding import split_text
@@ -204,7 +205,7 @@ LIKE = "Like untrained"
 def _vocabulary(pane: Pane) -> None:
     key, inspection = key_of(pane), inspected(key_of(pane))
     try:
-        tokenizer = tokenizer_of(key)
+        tokenizer = source_side(tokenizer_of(key))
     except Refusal as error:
         where = f"{inspection.path.name}: "
         fail(where + str(error).removeprefix(where))
@@ -240,7 +241,8 @@ def _pieces(key: Key, own: InspectFields) -> None:
             ids = [id for id in ids if trained.lacks(tokenizer_of(key).token(id))]
             ids = sorted(ids, key=lambda id: -float(trained.likeness[id]))
     first = f"; the first {MOST:,} of them below" if len(ids) > MOST else ""
-    st.caption(f"{len(ids):,} of {tokenizer_of(key).vocab_size:,} pieces{first}")
+    written = " that are written" if len(sides_of(tokenizer_of(key))) > 1 else ""
+    st.caption(f"{len(ids):,} of {tokenizer_of(key).vocab_size:,} pieces{written}{first}")
     small: dict[str, Any] = {"width": "small"}
     columns = {name: st.column_config.Column(**small) for name in ("Id", "Kind")}
     columns[LIKE] = st.column_config.NumberColumn(format="%.2f", help=RULE, **small)
