@@ -23,7 +23,8 @@ from transformer.watch.calls.marks import Addend, Origin, bias_of
 from transformer.watch.calls.seen import Seen
 from transformer.watch.calls.watcher import Watcher
 from transformer.watch.capture.operators import watching
-from transformer.watch.capture.tables import Where, frequencies_of_angles
+from transformer.watch.capture.tables import Where
+from transformer.watch.capture.turns import frequencies_of_angles
 from transformer.watch.kinds.kind import Kind
 from transformer.watch.kinds.schemes import has_two_sides, positions_added, token_inputs
 from transformer.watch.kinds.stacks import by_kind

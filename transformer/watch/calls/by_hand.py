@@ -29,6 +29,7 @@ from transformer.watch.capture.operators import ALWAYS, register, register_made_
 from transformer.watch.capture.place import Place, Places, Running
 from transformer.watch.capture.sources import READS, UNKNOWN, first_rows
 from transformer.watch.capture.tensors import Held, tensors_in
+from transformer.watch.capture.turns import Ends, ends_of
 
 # Attention that a model computes by hand: product, softmax over the keys, product with values.
 #
@@ -194,6 +195,7 @@ def _written_out(mark: Product, w: Tensor, v: Tensor, equation: str | None) -> S
         return None
     origin = mark.origin or Origin("", (w.size(-2), w.size(-1)), mark.is_picked)
     origin.is_written_out = True
+    origin.operands = mark.operands
     if mark.n_moves == 0:
         origin.source, origin.firsts = mark.source, mark.firsts
     elif mark.n_moves == 1:  # a product of keys with queries, turned round
@@ -272,6 +274,10 @@ def _letters(equation: str, w: Tensor, v: Tensor, result: Tensor, place: int) ->
 # Watching attention that a model computes by hand, and torch's flex attention, as they run.
 
 
+_PROJECTIONS = 8
+"""Matrices of a layer among which are those of queries and keys: latents and an indexer, too."""
+
+
 class Products(Sequences):
     """Follows products of activations until they are weights that meet values."""
 
@@ -312,6 +318,7 @@ class Products(Sequences):
         path = self._places.here(Running(), -1, sizes[0]).path
         origin = Origin(path, sizes, mark.is_picked, has_sink)
         origin.source, origin.firsts = mark.source, mark.firsts
+        origin.operands = mark.operands
         if axis not in (-1, scores.dim() - 1):
             self.turned_softmaxes.append(origin)
             self._marks.put(scores, replace(mark, origin=origin))
@@ -348,7 +355,10 @@ class Products(Sequences):
             source = self._layer.sources.made(q, k, None, Running().is_given)
             addends = added_by(args, kwargs)
             firsts = first_rows(args, result)
-            self._marks.put(result, Product(result.size(-1), addends, is_picked, source, firsts))
+            of = tuple(tensors_in(args))[-2:]
+            operands = (args[0], *of) if isinstance(args[0], str) else of
+            mark = Product(result.size(-1), addends, is_picked, source, firsts, operands)
+            self._marks.put(result, mark)
             self._watch_functions()
         else:
             self._layer.matrix(args, result)
@@ -397,6 +407,9 @@ class Products(Sequences):
             running.is_given,
             seen.softmax.firsts,
         )
+        if made.softmax.origin.is_of_products:
+            seen.ends = self._ends(seen, made.softmax.origin.operands)
+            made.softmax.origin.operands = ()
         self._edit(seen, made.result)
         self._note(seen, made.result.reshape(n_heads, n_queries, -1))
         if softmax is not None:
@@ -410,7 +423,7 @@ class Products(Sequences):
         origin = Origin("", (weights.size(-2), weights.size(-1)), is_written_out=True)
         q, k, v = args[:3]
         origin.source = self._layer.sources.made(q, k, v, Running().is_given)
-        origin.firsts = first_rows((q, k.mT), scores)
+        origin.firsts, origin.operands = first_rows((q, k.mT), scores), (q, k.mT)
         self._by_hand(HandMade(Softmax(weights, scores, origin=origin), weights, value, result[0]))
 
     def _is_of_windows(self, tensor: Tensor, place: Place) -> bool:
@@ -422,6 +435,11 @@ class Products(Sequences):
 
     def _lasting(self, tensor: Tensor) -> Tensor:
         return tensor.clone() if self._copies else self._held.lasting(tensor)
+
+    def _ends(self, seen: Seen, operands: Sequence[Any] = ()) -> Ends:
+        """Keep what its queries and keys were made of."""
+        reads = self._layer.sources.latest(_PROJECTIONS)
+        return ends_of(seen.sizes[1], reads, seen.place.norms, operands)
 
     def _note(self, seen: Seen, heads: Tensor | None) -> None:
         self.seen.append(seen)

@@ -150,6 +150,8 @@ class Origin:
     source: Made = UNKNOWN
     """The origin of queries and keys."""
     firsts: Firsts = NO_ROWS
+    operands: tuple[Any, ...] = ()
+    """What the product was of, until it has met its values."""
 
 
 @dataclass(frozen=True)
@@ -164,6 +166,8 @@ class Product:
     source: Made = UNKNOWN
     """Their origin."""
     firsts: Firsts = NO_ROWS
+    operands: tuple[Any, ...] = ()
+    """What it is of: (equation, q, k) of an einsum, or (q, k)."""
     origin: Origin | None = None
     """The one of a softmax over another axis than the last, if there was one."""
     is_masked: bool = False

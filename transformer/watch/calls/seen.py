@@ -10,6 +10,7 @@ from transformer.recording import AttentionCall, Sample
 from transformer.recording.calls import Trace
 from transformer.watch.capture.place import Place
 from transformer.watch.capture.sources import UNKNOWN, Made
+from transformer.watch.capture.turns import Ends
 
 
 @dataclass(eq=False)
@@ -59,6 +60,10 @@ class Seen:
     """The way the axes of that were put in order; None: they came so."""
     whole: "Seen | None" = None
     """The call of all heads, of which it was a part."""
+
+    ends: Ends | None = None
+    """What its queries and keys were made of, until somebody has asked how they were turned; None
+    where nothing can turn them: torch has made them itself, or they meet in no product."""
 
     @property
     def is_followed(self) -> bool:

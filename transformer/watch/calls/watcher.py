@@ -39,8 +39,8 @@ from transformer.watch.capture.operators import (
 )
 from transformer.watch.capture.place import Running, paths_of
 from transformer.watch.capture.sources import READS, Made
-from transformer.watch.capture.tables import TURNING
 from transformer.watch.capture.tensors import tensors_in
+from transformer.watch.capture.turns import TURNING
 
 
 class Watcher(Products):
@@ -156,6 +156,7 @@ class Watcher(Products):
         seen.trace = self._traces.trace(
             place, sizes[1:], self._layer.sources.latest(READS), running.is_given
         )
+        seen.ends = self._ends(seen)
         self._edit(seen, result)
         self._note(seen, heads)
 
