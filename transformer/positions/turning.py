@@ -46,6 +46,7 @@ def layouts(d_head: int) -> Iterator[Layout]:
     d_even = d_head - d_head % 2
     yield Layout(0, d_even, True, True)
     yield Layout(0, d_even)
+    yield Layout(0, d_even, True, False)
     likely = [d_head // 2, d_head // 4, 2 * d_head // 5, 3 * d_head // 4]
     sizes = [n for n in likely if n > 0 and n % 2 == 0]
     for n in dict.fromkeys((*sizes, *range(d_even - 2, 0, -2))):
@@ -363,40 +364,39 @@ def _times(
     return None
 
 
-_MOST_ROWS = 512
-"""Rows of which other positions are looked for."""
+_FARTHEST = 4096
+"""Positions up to which other ones are looked for."""
 
 
 def _at_other_positions(
     turn: Turn, places: Tensor, guesses: Sequence[Guess], close: Close
 ) -> Turned | None:
     """Find whole positions in any order: texts that begin again, padding, words that swap."""
-    n_rows = len(places)
-    if n_rows < 2 or n_rows > _MOST_ROWS or int(places[-1]) != n_rows - 1:
+    are_next, n_rows = places.diff() == 1, int(places[-1]) + 1
+    if n_rows > _FARTHEST or not bool(are_next.any()):
         return None
-    steps = (turn.ratio[1:] * turn.ratio[:-1].conj()).angle()
+    steps = (turn.ratio[1:] * turn.ratio[:-1].conj()).angle()[are_next]
     usual = steps.median(0).values
-    tried = [(usual, Guess(usual.abs().float()))]
-    tried += [
+    tried = [
         (sign * spread, guess)
         for guess in guesses
         for spread in _spread(guess.frequencies, usual)
         for sign in (1, -1)
     ]
-    numbers = torch.arange(-n_rows, 4 * n_rows, device=places.device).double()
+    tried.append((usual, Guess(usual.abs().float())))
+    numbers = torch.arange(-n_rows, 4 * n_rows).double()
     numbers = numbers[numbers.abs().argsort(stable=True)]
     weights = turn.sizes / turn.sizes.sum(-1, keepdim=True).clamp_min(1e-300)
     limit = 10 * _FINE if close.turned <= CLOSE[torch.float32].turned else close.turned
     for frequencies, guess in tried:
-        turns = torch.polar(torch.ones(len(numbers), 1).to(usual), numbers[:, None] * frequencies)
+        angles = numbers[:, None] * frequencies
+        turns = torch.polar(torch.ones_like(angles), angles)
         alike = ((weights * turn.ratio) @ turns.mH).real  # [N, numbers]
-        best = alike.amax(-1, keepdim=True)
-        at = (alike >= best - 1e-12).long().argmax(-1)
+        at = (alike >= alike.amax(-1, keepdim=True) - 1e-12).long().argmax(-1)
         off = (turn.ratio * turns[at].conj()).angle().abs() * turn.sizes.sqrt()
-        positions = tuple(int(it) for it in numbers[at].tolist())
+        positions = [int(it) for it in numbers[at].tolist()]
         if float(off.amax()) <= limit and len(set(positions)) > 1:
             least = min(0, *positions)
-            return Turned(
-                guess.frequencies, _factor_of(turn, guess), tuple(it - least for it in positions)
-            )
+            moved = tuple(it - least for it in positions)
+            return Turned(guess.frequencies, _factor_of(turn, guess), moved)
     return None

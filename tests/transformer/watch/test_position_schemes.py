@@ -138,12 +138,12 @@ def test_frequencies_are_those_of_their_pass_after_a_longer_one(scaling: str) ->
         rope_parameters=parameters | {"original_max_position_embeddings": 20},
     )
     model = transformers.LlamaForCausalLM(config).eval()
-    short, long = (record(model, {"input_ids": torch.ones(1, n).long()}) for n in (9, 40))
+    short, long = (record(model, {"input_ids": torch.full((1, n), 5)}) for n in (9, 40))
     (first,), (second,) = short.rotary.values(), long.rotary.values()
     assert torch.equal(second.frequencies, held(model, "model.rotary_emb.inv_freq"))
     assert torch.equal(
         first.frequencies,
-        record(model, {"input_ids": torch.ones(1, 9).long()}).rotary["decoder self"].frequencies,
+        record(model, {"input_ids": torch.full((1, 9), 5)}).rotary["decoder self"].frequencies,
     )
     assert not torch.equal(first.frequencies, second.frequencies)
 

@@ -195,7 +195,7 @@ def _written_out(mark: Product, w: Tensor, v: Tensor, equation: str | None) -> S
         return None
     origin = mark.origin or Origin("", (w.size(-2), w.size(-1)), mark.is_picked)
     origin.is_written_out = True
-    origin.operands = mark.operands
+    origin.operands, origin.has_others = mark.operands, mark.has_others
     if mark.n_moves == 0:
         origin.source, origin.firsts = mark.source, mark.firsts
     elif mark.n_moves == 1:  # a product of keys with queries, turned round
@@ -318,7 +318,7 @@ class Products(Sequences):
         path = self._places.here(Running(), -1, sizes[0]).path
         origin = Origin(path, sizes, mark.is_picked, has_sink)
         origin.source, origin.firsts = mark.source, mark.firsts
-        origin.operands = mark.operands
+        origin.operands, origin.has_others = mark.operands, mark.has_others
         if axis not in (-1, scores.dim() - 1):
             self.turned_softmaxes.append(origin)
             self._marks.put(scores, replace(mark, origin=origin))
@@ -408,8 +408,8 @@ class Products(Sequences):
             seen.softmax.firsts,
         )
         if made.softmax.origin.is_of_products:
-            seen.ends = self._ends(seen, made.softmax.origin.operands)
-            made.softmax.origin.operands = ()
+            operands, made.softmax.origin.operands = made.softmax.origin.operands, ()
+            seen.ends = self._ends(seen, [*tensors_in(operands), call.v], operands)
         self._edit(seen, made.result)
         self._note(seen, made.result.reshape(n_heads, n_queries, -1))
         if softmax is not None:
@@ -436,10 +436,15 @@ class Products(Sequences):
     def _lasting(self, tensor: Tensor) -> Tensor:
         return tensor.clone() if self._copies else self._held.lasting(tensor)
 
-    def _ends(self, seen: Seen, operands: Sequence[Any] = ()) -> Ends:
-        """Keep what its queries and keys were made of."""
+    def _ends(self, seen: Seen, made: Sequence[Tensor], operands: Sequence[Any] = ()) -> Ends:
+        """Keep what its queries and keys were made of. made: these, or those of a product by hand,
+        and values.
+        """
+        _, n_queries, n_keys = seen.sizes
+        q, *others = made
+        n_made = q.numel() // n_queries + sum(each.numel() for each in others) // n_keys
         reads = self._layer.sources.latest(_PROJECTIONS)
-        return ends_of(seen.sizes[1], reads, seen.place.norms, operands)
+        return ends_of(n_queries, reads, seen.place.norms, n_made, operands)
 
     def _note(self, seen: Seen, heads: Tensor | None) -> None:
         self.seen.append(seen)

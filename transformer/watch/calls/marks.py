@@ -152,6 +152,8 @@ class Origin:
     firsts: Firsts = NO_ROWS
     operands: tuple[Any, ...] = ()
     """What the product was of, until it has met its values."""
+    has_others: bool = False
+    """True: products with something else than the keys of the text were added to the scores."""
 
 
 @dataclass(frozen=True)
@@ -174,6 +176,8 @@ class Product:
     """True: cells were filled, or multiplied with 0."""
     n_moves: int = 0
     """The number of functions that may have put its axes into another order."""
+    has_others: bool = False
+    """True: one with something else than the keys of the text was added to it."""
 
 
 class Marks:
@@ -320,9 +324,12 @@ def _after(mark: Product, scores: Tensor, marks: Marks, func: Any, args: Sequenc
         others = [each for each in tensors_in(args) if each is not scores]
         other = marks.get(others[0]) if len(others) == 1 else None
         if len(others) != 1 or other is not None:  # an addend made of products
-            if isinstance(other, Product) and other.source.reads_another is False:
-                return replace(mark, source=other.source)  # mark: a product with positions
-            return mark
+            if not isinstance(other, Product):
+                return mark
+            of_text = [each.source.reads_another is False for each in (mark, other)]
+            if of_text[0] != of_text[1] or mark.n_keys != other.n_keys:  # embeddings of distances
+                mark = replace(mark, has_others=True)
+            return replace(mark, source=other.source) if of_text[1] else mark
         sign = ADDITIONS[func]
         before = mark.addends if sign > 0 else ()  # a row's largest may be subtracted, or a mask
         return replace(mark, addends=(*before, Addend(others[0], sign)))

@@ -156,7 +156,7 @@ class Watcher(Products):
         seen.trace = self._traces.trace(
             place, sizes[1:], self._layer.sources.latest(READS), running.is_given
         )
-        seen.ends = self._ends(seen)
+        seen.ends = self._ends(seen, (query, key, value))
         self._edit(seen, result)
         self._note(seen, heads)
 

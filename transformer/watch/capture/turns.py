@@ -113,25 +113,33 @@ def _spelled(term: str, tensor: Tensor) -> str:
 
 
 def ends_of(
-    n_rows: int, reads: Iterable[Reading], norms: tuple[Norm, ...], operands: Sequence[Any] = ()
+    n_rows: int,
+    reads: Sequence[Reading],
+    norms: tuple[Norm, ...],
+    n_made: int,
+    operands: Sequence[Any] = (),
 ) -> Ends:
     """Keep what may have made the queries [..., n_rows, d] and keys of a call, by reference where
     it is short.
 
-    operands: of a product by hand.
+    n_made: the numbers of a row's queries, keys and values: matrices before those that give as many
+    are of other layers. operands: of a product by hand.
     """
-    kept = rows_kept(n_rows)
-    linear = []
-    for each in reads:
+    kept, linear, tensors = rows_kept(n_rows), list[Linear](), list[Tensor]()
+    for each in reversed(reads):
         tensor = each.tensor
         width = tensor.size(-1)
-        if width and tensor.numel() == n_rows * width:
-            if kept is not None:
-                tensor = tensor.reshape(-1, width).index_select(0, kept.to(tensor.device))
-            linear.append(Linear(tensor, each.matrix, each.bias, each.is_turned))
+        is_known = any(tensor is other for other in tensors)
+        if not width or tensor.numel() != n_rows * width or (n_made <= 0 and not is_known):
+            continue  # a gate may have read what queries are made of, too
+        n_made -= each.matrix.numel() // width
+        tensors.append(tensor)
+        if kept is not None:
+            tensor = tensor.reshape(-1, width).index_select(0, kept.to(tensor.device))
+        linear.append(Linear(tensor, each.matrix, each.bias, each.is_turned))
     of = _operands(operands) if operands else None
     q, k = (None, None) if of is None else (last_rows(each, n_rows) for each in of)
-    return Ends(n_rows, tuple(linear[::-1]), norms, None if q is None or k is None else (q, k))
+    return Ends(n_rows, tuple(linear), norms, None if q is None or k is None else (q, k))
 
 
 def forms(rows: Tensor, width: int, norms: Iterable[Norm]) -> Iterator[Tensor]:

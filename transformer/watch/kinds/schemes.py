@@ -218,9 +218,11 @@ def _rotary(
         sorts = measuring.sorts(each.calls)
         for number, call in enumerate(each.calls):
             turned = measuring.of_layer(call)
-            if isinstance(turned, str):
-                missing.setdefault(turned, []).append(attentions[kind].number(number))
-            elif turned is not None:
+            own = [turned, OTHERS if getattr(call.softmax, "has_others", False) else None]
+            for reason in own:
+                if isinstance(reason, str):
+                    missing.setdefault(reason, []).append(attentions[kind].number(number))
+            if isinstance(turned, Turned):
                 d_head = _d_head(attentions[kind].calls[number])
                 layers.append(_Layer(number, turned, d_head, sorts[number]))
         title = kind.replace("_", " ")
@@ -319,7 +321,7 @@ class _Measuring:
             return None
         heads = _heads(call, ends)
         if heads is None or ends.n_rows < 2:
-            return UNTRACED if self._may_turn else None
+            return (ONE_TOKEN if ends.n_rows < 2 else UNTRACED) if self._may_turn else None
         close = CLOSE.get(heads[0].dtype, CLOSE[torch.float32])
         rows = [each.result().cpu() for each in ends.reads]
         turns = [self._turn(each.cpu(), rows, ends.norms, close) for each in heads]
@@ -366,6 +368,11 @@ class _Measuring:
 
 
 UNTRACED = "it could not be measured whether queries and keys turn with the position"
+OTHERS = (
+    "products with other vectors than the text's queries and keys are added to the scores, as "
+    "DeBERTa and Transformer-XL add those with embeddings of distances"
+)
+ONE_TOKEN = "a single token does not show whether queries and keys turn with the position"
 ONE_TURNS = "{} turn with the position and {} do not, so that scores are of no distance"
 SCALED = "queries and keys turn with the position and are scaled by it as well (as by xPos)"
 DIFFERENT = "queries and keys turn by different angles, so that scores are of no distance"
