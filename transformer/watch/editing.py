@@ -140,7 +140,11 @@ class Plan:
     def __init__(self, watcher: Watcher, kinds: Mapping[str, Kind], inputs: Any) -> None:
         """inputs: what the pass was given, a tensor, a tuple or a dict."""
         added = positions_added(watcher, by_kind(watcher.seen), token_inputs(inputs))
-        self.additions = {it.where: (side, it) for side, (it, _) in added.items()}
+        self.additions = {
+            it.where: (side, it)
+            for side, (first, _) in added.items()
+            for it in (first, *first.further)
+        }
         self.sides = {side: it.n_positions for side, (it, _) in added.items()}
         if not has_two_sides(kinds) and watcher.turns.turned:
             self.sides["text"] = max(kind.sizes[1] for kind in kinds.values())

@@ -147,21 +147,41 @@ def positions_added(
         for call in kind.calls
         for part in call.parts or (call,)
     }
+    first = {
+        id(part) for kind in kinds.values() for part in kind.calls[0].parts or (kind.calls[0],)
+    }
     has_two = has_two_sides(kinds)
     result: dict[str, tuple[Added, str]] = {}
     for added in watcher.tables.encodings(token_inputs):
-        for call in watcher.seen[added.n_seen :]:
-            kind = of.get(id(call))
-            side = _side(kinds[kind].role, has_two) if kind else ""
-            if (
-                not kind
-                or call.sizes[1] != added.n_positions
-                or not _is_better(added, result.get(side))
-            ):
-                continue
-            result[side] = added, kind
-            break
+        fitting = [
+            (call, kind)
+            for call in watcher.seen[added.n_seen :]
+            for kind in [of.get(id(call))]
+            if kind and call.sizes[1] == added.n_positions
+        ]
+        sides = [_side(kinds[kind].role, has_two) for _, kind in fitting]
+        if len(set(sides)) > 1:  # both are as long: which of them reads the sum?
+            readers = [at for at, (call, _) in enumerate(fitting) if _reads(call, added.total)]
+            start = readers[0] if readers else 0
+            sides, fitting = sides[start:], fitting[start:]
+        for side, (call, kind) in zip(sides, fitting, strict=True):
+            if side not in result and id(call) not in first:  # it is added between layers
+                break
+            if _is_better(added, result.get(side)):
+                result[side] = added, kind
+                break
     return result
+
+
+def _reads(call: Seen, states: Tensor) -> bool:
+    """Tell whether matrices before a call read the first row of states [T, D], or a norm of it."""
+    row = states[:1].float()
+    read = [] if call.trace is None else [each.states.first for each in call.trace.reads]
+    return any(
+        each.shape == form.shape and torch.allclose(each.float(), form, rtol=1e-3, atol=1e-5)
+        for form in (made[0] for made in forms(row, row.size(-1), call.place.norms))
+        for each in read
+    )
 
 
 def has_two_sides(kinds: Mapping[str, Kind]) -> bool:
