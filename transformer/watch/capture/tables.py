@@ -293,7 +293,8 @@ def _compared(added: Tensor, tables: Iterable[Tensor]) -> Rows | None:
         if place is not None:
             first, factor = place
             return Rows(table * factor, torch.arange(first, first + n_rows))
-    if n_rows >= _FEW and is_sinusoidal(added):
+    is_moving = not bool((added == added[:1]).all())  # a segment's rows are all one
+    if n_rows >= _FEW and is_moving and is_sinusoidal(added):
         return Rows(added, torch.arange(n_rows))
     return None
 
