@@ -49,12 +49,12 @@ ROOMS = {
     "transformer/layers": (717, 5),
     "transformer/models": (431, 6),
     "transformer/own_module": (494, 4),
-    "transformer/positions": (348, 3),
-    "transformer/recording": (2_531, 10),
+    "transformer/positions": (753, 4),
+    "transformer/recording": (2_534, 10),
     "transformer/training": (4_635, 25),
     "transformer/two_models": (684, 3),
-    "transformer/watch": (6_106, 23),
-    "viz": (2_969, 18),
+    "transformer/watch": (6_551, 24),
+    "viz": (2_994, 18),
     "viz/causes": (2_265, 10),
     "viz/commands": (365, 3),
     "viz/components": (16_987, 183),
@@ -77,7 +77,7 @@ ROOMS = {
 """Lines and files of each room, of Python and JavaScript: the brake. Lines are a cost, and a house
 is ground fine as easily as it grows. Who raises a number changes this table in the same commit, by
 `python -m tests.house --write`, and says why in its body."""
-FILES, MEDIAN = 489, 150
+FILES, MEDIAN = 491, 150
 """The most files of Python of the product, and the least lines of the median one: one function a
 file made 1,028 files of 73 lines, of which nobody could see how they hang together."""
 SLACK = 0.02

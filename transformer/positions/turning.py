@@ -42,7 +42,7 @@ STILL = Layout(0, 0)
 
 
 def layouts(d_head: int) -> Iterator[Layout]:
-    """Those in use first: all dimensions, then the first or the last of them."""
+    """Yield all dimensions first, then the first or the last of them, as many as are usual."""
     d_even = d_head - d_head % 2
     yield Layout(0, d_even, True, True)
     yield Layout(0, d_even)
@@ -60,7 +60,7 @@ def layouts(d_head: int) -> Iterator[Layout]:
 
 @dataclass(frozen=True, eq=False)
 class Turn:
-    """How the rows of all heads were turned, pair by pair."""
+    """The turn of the rows of all heads, pair by pair."""
 
     layout: Layout
     ratio: Tensor
@@ -79,14 +79,14 @@ class Turn:
 
 @dataclass(frozen=True)
 class Close:
-    """How close numbers are that are the same, by the type that they were computed in."""
+    """The distance of numbers that are the same, by the type that they were computed in."""
 
     same: float
-    """Of what was not turned: the root of the share of its squares that is missed."""
+    """The share of what was not turned that may be missed, as the root of its squares."""
     turned: float
     """The same of what was; and of angles, in radians."""
     alike: float
-    """Of squared lengths: 1 less their cosine."""
+    """The most that the cosine of squared lengths is below 1."""
 
 
 CLOSE = {
@@ -112,7 +112,7 @@ def turn_of(
     for layout in dict.fromkeys((STILL, *first, *layouts(heads.size(-1)))):
         for rows in forms:
             for is_free in (False, True):
-                plain = _found(heads, rows, layout, close, is_free=is_free)
+                plain = _part_of(heads, rows, layout, close, is_free=is_free)
                 turn = None if plain is None else _measured(plain, heads, layout, close, is_free)
                 if turn is not None and turn.is_even:
                     return turn
@@ -127,11 +127,11 @@ def _by_parts(heads: Tensor, forms: Sequence[Tensor], close: Close) -> Turn | No
         for first in (0, d_head - n):
             part = heads[..., first : first + n]
             rest = torch.cat([heads[..., :first], heads[..., first + n :]], -1)
-            if not any(_found(rest, rows, STILL, close) is not None for rows in forms):
+            if not any(_part_of(rest, rows, STILL, close) is not None for rows in forms):
                 continue
             for whole in (STILL, Layout(0, n, True, True), Layout(0, n), Layout(0, n, True, False)):
                 for rows in forms:
-                    plain = _found(part, rows, whole, close)
+                    plain = _part_of(part, rows, whole, close)
                     turn = None if plain is None else _measured(plain, part, whole, close, False)
                     if turn is not None:
                         return _of_whole(turn, first, d_head)
@@ -154,7 +154,7 @@ def _of_whole(turn: Turn, first: int, d_head: int) -> Turn:
     return Turn(whole, ratio, sizes, torch.nan, turn.is_even)
 
 
-def _found(
+def _part_of(
     heads: Tensor, rows: Tensor, layout: Layout, close: Close, is_free: bool = False
 ) -> Tensor | None:
     """Find the part [H, N, d] of rows [N, n] that each head is, by the lengths of its pairs.
@@ -235,7 +235,7 @@ def _measured(
 
 
 def _factor(before: Tensor, after: Tensor, axes: tuple[int, ...]) -> Tensor:
-    """How many times as long it has become: [H, N, n] twice -> [H, 1 or N, 1]."""
+    """Compute how many times as long it has become: [H, N, n] twice -> [H, 1 or N, 1]."""
     lengths = [each.abs().square().sum(axes, keepdim=True).sqrt() for each in (after, before)]
     return lengths[0] / lengths[1].clamp_min(1e-300)
 
@@ -295,17 +295,18 @@ def turned_by(turn: Turn, places: Tensor, guesses: Sequence[Guess], close: Close
     enough = _FINE if close.turned <= CLOSE[torch.float32].turned else close.same
     limit = enough + 4 * missed
     for guess in guesses:
-        for frequencies in _spread(guess.frequencies, steps):
-            times = _times(turn, places, frequencies, steps, limit)
+        for spread in _spread(guess.frequencies, steps):
+            times = _times(turn, places, spread, steps, limit)
             if times is not None:
                 own = guess.frequencies
                 return Turned(own if times == 1 else own * times, _factor_of(turn, guess))
-    found = steps.abs()
-    found[found * float(places[-1] - places[0]) < enough] = 0
+    frequencies = steps.abs()
+    frequencies[frequencies * float(places[-1] - places[0]) < enough] = 0
     if turn.layout.become_neighbours:  # those at an end that stand still are no part of it
-        moving = found.nonzero().flatten()
-        found = found[int(moving[0]) : int(moving[-1]) + 1] if len(moving) else found
-    return Turned(found.float(), _factor_of(turn, None))
+        moving = frequencies.nonzero().flatten()
+        ends = slice(int(moving[0]), int(moving[-1]) + 1) if len(moving) else slice(None)
+        frequencies = frequencies[ends]
+    return Turned(frequencies.float(), _factor_of(turn, None))
 
 
 def _factor_of(turn: Turn, guess: Guess | None) -> float:
@@ -354,7 +355,7 @@ def _spread(frequencies: Tensor, steps: Tensor) -> Iterator[Tensor]:
 def _times(
     turn: Turn, places: Tensor, frequencies: Tensor, steps: Tensor, limit: float
 ) -> float | None:
-    """How many times as large frequencies are what was measured, 1 where they are; None: not so."""
+    """Find by how much frequencies are multiplied to be what was measured; None: no number does."""
     shares = (steps.abs() / frequencies)[(frequencies > 0) & (steps.abs() < 2.5)]
     best = steps.abs()[(frequencies > 0) & (steps.abs() < 2.5)].argsort(descending=True)
     for times in (1.0, *shares[best[:4]].tolist()):

@@ -19,7 +19,6 @@ from transformer.watch.calls.marks import (
     Origin,
     Product,
     Softmax,
-    added_by,
     bias_of,
     covered_by,
     mixed,
@@ -87,6 +86,12 @@ class HandMade:
         if self.order is not None and weights.dim() == len(self.order):
             weights = weights.permute(self.order)
         return weights.flatten(0, -3) if weights.dim() > 2 else weights[None]
+
+
+def _added_by(operands: Sequence[Any], kwargs: Mapping[str, Any]) -> tuple[Addend, ...]:
+    """List what baddbmm adds to the product that it makes."""
+    tensors, beta = list(tensors_in(operands)), float(kwargs.get("beta", 1.0))
+    return (Addend(tensors[0], beta),) if len(tensors) == 3 and beta else ()
 
 
 def closed_cells(uncovered: Tensor, weights: Tensor) -> Tensor:
@@ -195,7 +200,7 @@ def _written_out(mark: Product, w: Tensor, v: Tensor, equation: str | None) -> S
         return None
     origin = mark.origin or Origin("", (w.size(-2), w.size(-1)), mark.is_picked)
     origin.is_written_out = True
-    origin.operands, origin.has_others = mark.operands, mark.has_others
+    origin.product = mark
     if mark.n_moves == 0:
         origin.source, origin.firsts = mark.source, mark.firsts
     elif mark.n_moves == 1:  # a product of keys with queries, turned round
@@ -318,7 +323,7 @@ class Products(Sequences):
         path = self._places.here(Running(), -1, sizes[0]).path
         origin = Origin(path, sizes, mark.is_picked, has_sink)
         origin.source, origin.firsts = mark.source, mark.firsts
-        origin.operands, origin.has_others = mark.operands, mark.has_others
+        origin.product = mark
         if axis not in (-1, scores.dim() - 1):
             self.turned_softmaxes.append(origin)
             self._marks.put(scores, replace(mark, origin=origin))
@@ -353,7 +358,7 @@ class Products(Sequences):
             is_picked = self._are_picked(args, result.shape[-2:])
             q, k = [*tensors_in(args)][-2:]
             source = self._layer.sources.made(q, k, None, Running().is_given)
-            addends = added_by(args, kwargs)
+            addends = _added_by(args, kwargs)
             firsts = first_rows(args, result)
             of = tuple(tensors_in(args))[-2:]
             operands = (args[0], *of) if isinstance(args[0], str) else of
@@ -408,7 +413,10 @@ class Products(Sequences):
             seen.softmax.firsts,
         )
         if made.softmax.origin.is_of_products:
-            operands, made.softmax.origin.operands = made.softmax.origin.operands, ()
+            product = made.softmax.origin.product
+            operands = () if product is None else product.operands
+            seen.has_others = product is not None and product.has_others
+            made.softmax.origin.product = None  # it holds whole queries and keys
             seen.ends = self._ends(seen, [*tensors_in(operands), call.v], operands)
         self._edit(seen, made.result)
         self._note(seen, made.result.reshape(n_heads, n_queries, -1))
@@ -423,7 +431,8 @@ class Products(Sequences):
         origin = Origin("", (weights.size(-2), weights.size(-1)), is_written_out=True)
         q, k, v = args[:3]
         origin.source = self._layer.sources.made(q, k, v, Running().is_given)
-        origin.firsts, origin.operands = first_rows((q, k.mT), scores), (q, k.mT)
+        origin.firsts = first_rows((q, k.mT), scores)
+        origin.product = Product(scores.size(-1), operands=(q, k.mT))
         self._by_hand(HandMade(Softmax(weights, scores, origin=origin), weights, value, result[0]))
 
     def _is_of_windows(self, tensor: Tensor, place: Place) -> bool:

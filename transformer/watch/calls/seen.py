@@ -62,8 +62,11 @@ class Seen:
     """The call of all heads, of which it was a part."""
 
     ends: Ends | None = None
-    """What its queries and keys were made of, until somebody has asked how they were turned; None
+    """The rows that its queries and keys were made of, until somebody has asked how they turn; None
     where nothing can turn them: torch has made them itself, or they meet in no product."""
+
+    has_others: bool = False
+    """True: products with something else than the keys of the text are in its scores."""
 
     @property
     def is_followed(self) -> bool:

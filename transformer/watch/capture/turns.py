@@ -56,7 +56,7 @@ class Linear(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Ends:
-    """What the queries and keys of a call were made of, beside what attention was given."""
+    """The rows that queries and keys of a call were made of, and of a product these themselves."""
 
     n_rows: int
     """The positions that were read."""
@@ -70,16 +70,16 @@ class Ends:
     @property
     def places(self) -> Tensor:
         """The numbers of the rows that are kept [N]."""
-        kept = rows_kept(self.n_rows)
-        return torch.arange(self.n_rows) if kept is None else kept
+        places = rows_kept(self.n_rows)
+        return torch.arange(self.n_rows) if places is None else places
 
 
 def last_rows(heads: Tensor, n_rows: int) -> Tensor | None:
     """Choose the rows to keep of n_rows that were read: they are the last of [..., T, d]."""
     if heads.size(-2) < n_rows or not heads.size(-1):
         return None
-    rows, kept = heads.detach()[..., heads.size(-2) - n_rows :, :], rows_kept(n_rows)
-    return rows if kept is None else rows.index_select(-2, kept.to(rows.device))
+    rows, places = heads.detach()[..., heads.size(-2) - n_rows :, :], rows_kept(n_rows)
+    return rows if places is None else rows.index_select(-2, places.to(rows.device))
 
 
 def _operands(operands: Sequence[Any]) -> tuple[Tensor, Tensor] | None:
@@ -125,7 +125,7 @@ def ends_of(
     n_made: the numbers of a row's queries, keys and values: matrices before those that give as many
     are of other layers. operands: of a product by hand.
     """
-    kept, linear, tensors = rows_kept(n_rows), list[Linear](), list[Tensor]()
+    places, linear, tensors = rows_kept(n_rows), list[Linear](), list[Tensor]()
     for each in reversed(reads):
         tensor = each.tensor
         width = tensor.size(-1)
@@ -134,8 +134,8 @@ def ends_of(
             continue  # a gate may have read what queries are made of, too
         n_made -= each.matrix.numel() // width
         tensors.append(tensor)
-        if kept is not None:
-            tensor = tensor.reshape(-1, width).index_select(0, kept.to(tensor.device))
+        if places is not None:
+            tensor = tensor.reshape(-1, width).index_select(0, places.to(tensor.device))
         linear.append(Linear(tensor, each.matrix, each.bias, each.is_turned))
     of = _operands(operands) if operands else None
     q, k = (None, None) if of is None else (last_rows(each, n_rows) for each in of)

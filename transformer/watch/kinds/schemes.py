@@ -238,7 +238,7 @@ def _rotary(
         sorts = measuring.sorts(each.calls)
         for number, call in enumerate(each.calls):
             turned = measuring.of_layer(call)
-            own = [turned, OTHERS if getattr(call.softmax, "has_others", False) else None]
+            own = [turned, OTHERS if call.has_others else None]
             for reason in own:
                 if isinstance(reason, str):
                     missing.setdefault(reason, []).append(attentions[kind].number(number))
