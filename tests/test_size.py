@@ -63,7 +63,7 @@ ROOMS = {
     "viz/lessons": (3_032, 15),
     "viz/live": (5_663, 43),
     "viz/notebook": (980, 10),
-    "viz/pages": (9_000, 37),
+    "viz/pages": (9_001, 37),
     "viz/painters": (2_513, 10),
     "viz/paper": (2_867, 15),
     "viz/run": (2_987, 12),

@@ -58,7 +58,7 @@ class Added:
 
     rows: Rows
     sequence: Tensor
-    """What they were added to, without positions [T, D], a copy."""
+    """The sequence that they were added to, without other positions [T, D], a copy."""
     n_seen: int
     """The number of attentions called before."""
     where: Where | None = None

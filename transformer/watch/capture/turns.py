@@ -34,7 +34,7 @@ def rows_kept(n: int) -> Tensor | None:
 
 
 class Linear(NamedTuple):
-    """What a learned matrix has read, by reference where it is short."""
+    """A learned matrix and the rows that it has read, by reference where they are few."""
 
     rows: Tensor
     """[N, D], with axes of size 1 anywhere."""

@@ -309,7 +309,7 @@ class _Measuring:
         self.held_sorts = [*dict.fromkeys([*(each.sort for each in self._held), ""])]
         """The sorts of layers that frequencies are held for, and none."""
         self._layouts: list[Layout] = []
-        """Those that were found, the latest first: layers are alike."""
+        """The layouts of earlier layers, the latest first: layers are alike."""
         self._d_head = 0
 
     @cached_property
@@ -323,8 +323,8 @@ class _Measuring:
             if _may_turn(each, self._used)
         ]
         tables = (frequencies_of(each, other) for each in held for other in (None, *held))
-        found = (it for each in (angles, tables) for it in each if it is not None)
-        return [*self._held, *(Guess(it.abs()) for it in found)]
+        others = (it for each in (angles, tables) for it in each if it is not None)
+        return [*self._held, *(Guess(it.abs()) for it in others)]
 
     def of_layer(self, call: Seen) -> Turned | str | None:
         """Measure a layer; None: nothing turns in it; a clause where that is not known."""
@@ -363,7 +363,7 @@ class _Measuring:
     def _turn(
         self, heads: Tensor, rows: Sequence[Tensor], norms: Sequence[Norm], close: Close
     ) -> Turn | None:
-        """As the matrix gave it, or else after one of the norms that stand there."""
+        """Measure heads as a matrix gave them, or else after one of the norms that stand there."""
         d_head = heads.size(-1)
         turn = turn_of(heads, rows, self._layouts, close)
         if norms and (turn is None or not turn.is_even):

@@ -39,14 +39,15 @@ def _parts(pane: Pane) -> Parts:
 
 def draw(pane: Pane) -> None:
     """The schemes in sentences, and one of the parts."""
-    found, others, parts = schemes(pane.recording), undrawn(pane.recording), _parts(pane)
-    if not found and pane.screen.view != "lab":
+    drawn, others, parts = schemes(pane.recording), undrawn(pane.recording), _parts(pane)
+    if not drawn and pane.screen.view != "lab":
         note(" ".join(others) or NONE)
         if len(parts.parts) == 1:
             return
+        others = []
     with st.container():
         with st.container(key="under schemes"):
-            st.markdown("  \n".join(literal(each) for each in (*found, *(others if found else ()))))
+            st.markdown("  \n".join(literal(each) for each in (*drawn, *others)))
         parts.draw(pane)
 
 
