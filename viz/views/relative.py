@@ -173,7 +173,8 @@ def chart_rotary_waves(recording: Recording) -> Chart:
 def describe_rotary_waves(recording: Recording) -> str:
     parts = [
         f"{name_with_layers(recording, name)}: {rotary.frequencies.numel()} pairs, "
-        f"from {wave_text(float(waves.min()))} to {wave_text(float(waves.max()))} positions in a full turn"
+        f"from {wave_text(float(waves.min()))} to {wave_text(float(waves.max()))} "
+        "positions in a full turn"
         for name, rotary in recording.rotary.items()
         for waves in [rotary.wavelengths]
     ]
