@@ -47,12 +47,22 @@ def layouts(d_head: int) -> Iterator[Layout]:
     yield Layout(0, d_even, True, True)
     yield Layout(0, d_even)
     yield Layout(0, d_even, True, False)
-    likely = [d_head // 2, d_head // 4, 2 * d_head // 5, 3 * d_head // 4]
-    sizes = [n for n in likely if n > 0 and n % 2 == 0]
-    for n in dict.fromkeys((*sizes, *range(d_even - 2, 0, -2))):
+    for n in _sizes(d_head):
         for first in (0, d_head - n):
             yield Layout(first, n)
             yield Layout(first, n, True, False)
+
+
+def _sizes(d_head: int) -> list[int]:
+    """List how many of the dimensions may turn: the usual numbers, and others between them."""
+    step = 2 if d_head <= _SMALL else max(2, d_head // 8)
+    usual = [d_head // 2, d_head // 4, 2 * d_head // 5, 3 * d_head // 4, d_head // 3]
+    every = dict.fromkeys((*usual, *range(d_head - d_head % 2 - step, 0, -step)))
+    return [n for n in every if 0 < n < d_head - d_head % 2 and n % 2 == 0]
+
+
+_SMALL = 32
+"""Dimensions of heads of which any number may turn: of more, too many would be tried."""
 
 
 # Turns: the angles by which the rows of heads were turned.
@@ -100,30 +110,42 @@ _FINE = 5e-6
 
 
 def turn_of(
-    heads: Tensor, forms: Iterable[Tensor], first: Sequence[Layout], close: Close
+    heads: Tensor,
+    forms: Iterable[Tensor],
+    first: Sequence[Layout],
+    close: Close,
+    *,
+    is_brief: bool = False,
 ) -> Turn | None:
     """Measure how heads [H, N, d] were turned; None where they are no turn of any row.
 
     forms: rows [N, n] of which they may have been made, each by itself. first: layouts to try
-    before all others.
+    before all others. is_brief: whether to try no more than the commonest ones.
     """
-    forms, heads = list(forms), heads.double()
-    uneven = None
-    for layout in dict.fromkeys((STILL, *first, *layouts(heads.size(-1)))):
+    forms, heads = [each.double() for each in forms], heads.double()
+    uneven, tried = None, [STILL, *first, *layouts(heads.size(-1))]
+    for layout in dict.fromkeys(tried[: len(first) + 4] if is_brief else tried):
         for rows in forms:
             for is_free in (False, True):
+                few = heads[:1, :_FEW], rows[:_FEW]  # most are told by a few rows of one head
+                if _part_of(*few, layout, close, is_free, len(heads)) is None:
+                    continue
                 plain = _part_of(heads, rows, layout, close, is_free=is_free)
                 turn = None if plain is None else _measured(plain, heads, layout, close, is_free)
                 if turn is not None and turn.is_even:
                     return turn
                 uneven = uneven or turn
-    return _by_parts(heads, forms, close) or uneven
+    return (None if is_brief else _by_parts(heads, forms, close)) or uneven
+
+
+_FEW = 8
+"""Rows by which most forms are ruled out."""
 
 
 def _by_parts(heads: Tensor, forms: Sequence[Tensor], close: Close) -> Turn | None:
     """Measure heads of which another matrix has made what turns (multi-head latent attention)."""
     d_head = heads.size(-1)
-    for n in range(d_head - 2 + d_head % 2, 1, -2):
+    for n in _sizes(d_head):
         for first in (0, d_head - n):
             part = heads[..., first : first + n]
             rest = torch.cat([heads[..., :first], heads[..., first + n :]], -1)
@@ -155,13 +177,19 @@ def _of_whole(turn: Turn, first: int, d_head: int) -> Turn:
 
 
 def _part_of(
-    heads: Tensor, rows: Tensor, layout: Layout, close: Close, is_free: bool = False
+    heads: Tensor,
+    rows: Tensor,
+    layout: Layout,
+    close: Close,
+    is_free: bool = False,
+    n_heads: int = 0,
 ) -> Tensor | None:
     """Find the part [H, N, d] of rows [N, n] that each head is, by the lengths of its pairs.
 
-    is_free: whether each row may have a length of its own, as a norm gives it.
+    is_free: whether each row may have a length of its own, as a norm gives it. n_heads: of which
+    these are some; 0: they are all.
     """
-    parts = _parts(rows.double(), heads.size(-1), len(heads))  # [C, N, d]
+    parts = _parts(rows, heads.size(-1), n_heads or len(heads))  # [C, N, d]
     if parts is None:
         return None
     alike = []
@@ -186,6 +214,8 @@ def _parts(rows: Tensor, width: int, n_heads: int) -> Tensor | None:
     if n < width:
         return None
     step = gcd(n, width) if n % n_heads else gcd(n, width, n // n_heads)
+    if step * 4 < width:  # too many
+        return None
     parts = rows.unfold(-1, width, step).transpose(0, 1)
     if n % width or n == width:
         return parts

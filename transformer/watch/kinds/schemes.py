@@ -310,7 +310,7 @@ class _Measuring:
         """The sorts of layers that frequencies are held for, and none."""
         self._layouts: list[Layout] = []
         """The layouts of earlier layers, the latest first: layers are alike."""
-        self._d_head = 0
+        self._is_brief = False
 
     @cached_property
     def _guesses(self) -> list[Guess]:
@@ -365,10 +365,12 @@ class _Measuring:
     ) -> Turn | None:
         """Measure heads as a matrix gave them, or else after one of the norms that stand there."""
         d_head = heads.size(-1)
-        turn = turn_of(heads, rows, self._layouts, close)
+        is_brief = self._is_brief
+        turn = turn_of(heads, rows, self._layouts, close, is_brief=is_brief)
         if norms and (turn is None or not turn.is_even):
             normed = (it for each in rows for it in forms(each, d_head, norms))
-            turn = turn_of(heads, normed, self._layouts, close) or turn
+            turn = turn_of(heads, normed, self._layouts, close, is_brief=is_brief) or turn
+        self._is_brief = turn is None  # what one layer does not show others hardly do
         if turn is not None and not turn.is_still:
             self._layouts = [turn.layout, *self._layouts]
         return turn
