@@ -230,7 +230,8 @@ def _rotary(
     """used: tables that were added to a sequence, which turn nothing."""
     result: dict[str, Rotary] = {}
     unknown: dict[str, str] = {}
-    measuring = _Measuring(watcher, held, used)
+    d_head = max((_d_head(each.calls[0]) for each in attentions.values()), default=0)
+    measuring = _Measuring(watcher, held, used, d_head)
     for kind, each in kinds.items():
         if each.role == "cross":
             continue
@@ -303,8 +304,10 @@ def _in_words(missing: Mapping[str, Sequence[int]], n_layers: int) -> str:
 class _Measuring:
     """Measures how the queries and keys of calls were turned."""
 
-    def __init__(self, watcher: Watcher, held: Sequence[Guess], used: set[int]) -> None:
-        self._watcher, self._used = watcher, used
+    def __init__(
+        self, watcher: Watcher, held: Sequence[Guess], used: set[int], d_head: int
+    ) -> None:
+        self._watcher, self._used, self._d_head = watcher, used, d_head
         self._held = [each for each in held if _may_be_frequencies(each.frequencies)]
         self.held_sorts = [*dict.fromkeys([*(each.sort for each in self._held), ""])]
         """The sorts of layers that frequencies are held for, and none."""
@@ -314,17 +317,19 @@ class _Measuring:
 
     @cached_property
     def _guesses(self) -> list[Guess]:
-        """Frequencies that modules hold, those of angles of the pass, and those of tables."""
+        """Frequencies that modules hold and those of angles of the pass, else those of tables."""
         angles = (frequencies_of_angles(each) for each in self._watcher.turns.angles)
+        first = [*self._held, *(Guess(it.abs()) for it in angles if it is not None)]
+        if first:
+            return first
         held = [
             each
             for module in self._watcher.modules
             for each in held_by(module)
-            if _may_turn(each, self._used)
+            if _may_turn(each, self._used, self._d_head)
         ]
         tables = (frequencies_of(each, other) for each in held for other in (None, *held))
-        others = (it for each in (angles, tables) for it in each if it is not None)
-        return [*self._held, *(Guess(it.abs()) for it in others)]
+        return [Guess(it.abs()) for it in tables if it is not None]
 
     def of_layer(self, call: Seen) -> Turned | str | None:
         """Measure a layer; None: nothing turns in it; a clause where that is not known."""
@@ -444,11 +449,12 @@ def _may_be_frequencies(values: Tensor) -> bool:
     return bool((values >= 0).all() and (values.diff() <= 0).all() and values[-1] < values[0])
 
 
-def _may_turn(table: Tensor, used: set[int]) -> bool:
+def _may_turn(table: Tensor, used: set[int], d_head: int) -> bool:
+    """Tell whether it may be a table of turns [..., P, n], which nothing was added of."""
     width = table.size(-1)
     is_table = table.numel() == max(table.shape[:-1]) * width and table.size(-2) >= _FEW
     is_number = table.is_floating_point() or table.is_complex()
-    return is_table and is_number and storage(table) not in used
+    return is_table and is_number and width <= d_head and storage(table) not in used
 
 
 def _type_of(path: str, types: Any) -> str | None:
