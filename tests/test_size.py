@@ -72,7 +72,7 @@ ROOMS = {
     "viz/stories": (737, 4),
     "viz/talks": (1_871, 8),
     "viz/ui": (4_800, 20),
-    "viz/views": (1_492, 7),
+    "viz/views": (1_502, 7),
 }
 """Lines and files of each room, of Python and JavaScript: the brake. Lines are a cost, and a house
 is ground fine as easily as it grows. Who raises a number changes this table in the same commit, by

@@ -188,6 +188,14 @@ def schemes(recording: Recording) -> list[str]:
     return [sentence.format(" and ".join(names)) for sentence, names in by_scheme.items()]
 
 
+def undrawn(recording: Recording) -> list[str]:
+    """One sentence for what tells places apart, or may do so, and is in no picture."""
+    by_reason: dict[str, list[str]] = {}
+    for name, reason in recording.unmeasured.items():
+        by_reason.setdefault(reason, []).append(name)
+    return [f"Not drawn ({' and '.join(names)}): {why}." for why, names in by_reason.items()]
+
+
 def _added(positions: PositionalEncoding) -> str:
     n_positions, width = positions.table.shape
     how = {
@@ -202,8 +210,25 @@ def _turning(rotary: Rotary, recording: Recording) -> str:
     return (
         f"Rotary ({{}}): {rotary.n_turning} of {rotary.d_head} dimensions of every query and key "
         f"turn with the position, once in {wave_text(float(waves.min()))} to "
-        f"{wave_text(float(waves.max()))} positions, {layers_text(rotary, recording)}."
+        f"{wave_text(float(waves.max()))} positions, {layers_text(rotary, recording)}"
+        f"{_places_text(rotary.positions, len(recording.attentions[rotary.kind].queries))}."
     )
+
+
+_MOST_RUNS = 4
+"""Runs of positions that a sentence names."""
+
+
+def _places_text(positions: Sequence[int], n_tokens: int) -> str:
+    """Name positions that do not follow each other, of all n_tokens where they are known."""
+    if not positions:
+        return ""
+    starts = [i for i, it in enumerate(positions) if i == 0 or positions[i - 1] != it - 1]
+    ends = [*starts[1:], len(positions)]
+    runs = [positions[first:end] for first, end in zip(starts, ends, strict=True)]
+    names = [str(it[0]) if len(it) == 1 else f"{it[0]}–{it[-1]}" for it in runs[:_MOST_RUNS]]
+    more = ", …" if len(runs) > _MOST_RUNS or len(positions) < n_tokens else ""
+    return f"; the positions of this text do not follow each other: {', '.join(names)}{more}"
 
 
 def _biased(bias: RelativeBias, recording: Recording) -> str:

@@ -88,10 +88,17 @@ FAULTS = (
     Fault(
         "rotary-of-last-layer",
         "transformer/watch/kinds/schemes.py",
-        "layers=tuple(sorted({*table.layers, *layers}))",
-        "layers=layers",
-        "Where each layer holds its frequencies, rotation is said of the last one only.",
+        "tuple(layer.number for layer in group)",
+        "(group[-1].number,)",
+        "Where several layers turn alike, that is said of the last one only.",
         narrow=True,
+    ),
+    Fault(
+        "rotary-by-name",
+        "transformer/positions/turning.py",
+        "own if times == 1 else own * times",
+        "own",
+        "Frequencies that a model holds are shown though positions are scaled.",
     ),
     Fault(
         "banks-from-behind",

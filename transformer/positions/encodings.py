@@ -148,6 +148,8 @@ class Rotary:
     """Dimensions of a query, of which R turn."""
     factor: float = 1.0
     """The factor on rotated queries and keys; 1 except for some long contexts (YaRN)."""
+    positions: tuple[int, ...] = ()
+    """The positions by which the rows turn; empty where each is one more than that before."""
 
     @property
     def n_turning(self) -> int:

@@ -415,6 +415,8 @@ class Recording:
     """Only for models that write nothing, name no class, give no number and fill no mask."""
     rotary: Mapping[str, Rotary] = field(default_factory=dict)
     """Kind in words -> how its queries and keys turn; empty where they are not known to."""
+    unmeasured: Mapping[str, str] = field(default_factory=dict)
+    """Kind in words -> the reason why that is not known of it, or not drawn, in clauses."""
     unseen: tuple[Unseen, ...] = ()
     """The calls that ran and were not understood: they are missing from `attentions`."""
     notes: tuple[str, ...] = ()

@@ -87,6 +87,7 @@ def record_watched(
         attentions=MappingProxyType(attentions),
         positions=schemes.positions,
         rotary=schemes.rotary,
+        unmeasured=schemes.unmeasured,
         unseen=missing,
         logits=logits[-len(targets) :] if targets else logits,
         classification=_classification(checkpoint, logits),

@@ -23,7 +23,8 @@ from transformer.watch.calls.marks import Addend, Origin, bias_of
 from transformer.watch.calls.seen import Seen
 from transformer.watch.calls.watcher import Watcher
 from transformer.watch.capture.operators import watching
-from transformer.watch.capture.tables import Where, frequencies_of_angles
+from transformer.watch.capture.tables import Where
+from transformer.watch.capture.turns import frequencies_of_angles
 from transformer.watch.kinds.kind import Kind
 from transformer.watch.kinds.schemes import has_two_sides, positions_added, token_inputs
 from transformer.watch.kinds.stacks import by_kind
@@ -139,7 +140,11 @@ class Plan:
     def __init__(self, watcher: Watcher, kinds: Mapping[str, Kind], inputs: Any) -> None:
         """inputs: what the pass was given, a tensor, a tuple or a dict."""
         added = positions_added(watcher, by_kind(watcher.seen), token_inputs(inputs))
-        self.additions = {it.where: (side, it) for side, (it, _) in added.items()}
+        self.additions = {
+            it.where: (side, it)
+            for side, (first, _) in added.items()
+            for it in (first, *first.further)
+        }
         self.sides = {side: it.n_positions for side, (it, _) in added.items()}
         if not has_two_sides(kinds) and watcher.turns.turned:
             self.sides["text"] = max(kind.sizes[1] for kind in kinds.values())

@@ -256,6 +256,7 @@ def record_module(
         positions=schemes.positions,
         logits=logits_of(output),
         rotary=schemes.rotary,
+        unmeasured=schemes.unmeasured,
         unseen=missing,
         notes=(
             *notes_on_mode(watcher.modules),

@@ -13,7 +13,7 @@ from transformer.recording import Recording
 from viz.exhibits.chart import Axis, Chart, Curve, differences
 from viz.figures.tables import heat_map
 from viz.labels import counted, number
-from viz.map_words import slopes_text, wave_text
+from viz.map_words import layers_text, slopes_text, wave_text
 from viz.theme import SERIES
 from viz.views.view import Choice, HeadChoice, PartChoice, View
 
@@ -21,6 +21,14 @@ from viz.views.view import Choice, HeadChoice, PartChoice, View
 
 ROTARY_DECAY_HEIGHT = 330
 REACHES = ("256", "1024", "4096")
+
+
+def name_with_layers(recording: Recording, where: str) -> str:
+    """The name of what turns, and the layers that do where others do not, or otherwise."""
+    rotary = recording.rotary[where]
+    if len(rotary.layers) == recording.attentions[rotary.kind].n_layers:
+        return where
+    return f"{where.partition(', from L')[0]}, {layers_text(rotary, recording)}"
 
 
 def chart_rotary_decay(recording: Recording, where: str, reach: str) -> Chart:
@@ -33,7 +41,8 @@ def chart_rotary_decay(recording: Recording, where: str, reach: str) -> Chart:
     )
     x = Axis("distance, positions", hover="distance {x}")
     y, title = Axis("share of the value at distance 0", has_grid=True), "q·k by distance"
-    return Chart(f"rotary_decay {where}", title, f", {where}", x, y, curves, ROTARY_DECAY_HEIGHT)
+    of = f", {name_with_layers(recording, where)}"
+    return Chart(f"rotary_decay {where}", title, of, x, y, curves, ROTARY_DECAY_HEIGHT)
 
 
 def describe_rotary_decay(recording: Recording, where: str, reach: str) -> str:
@@ -139,7 +148,7 @@ def chart_rotary_waves(recording: Recording) -> Chart:
     """One dot per pair, one colour for layers with the same rotation."""
     curves = [
         Curve(
-            name,
+            name_with_layers(recording, name),
             range(rotary.wavelengths.numel()),
             rotary.wavelengths.numpy(),
             i % len(SERIES),
@@ -163,8 +172,9 @@ def chart_rotary_waves(recording: Recording) -> Chart:
 
 def describe_rotary_waves(recording: Recording) -> str:
     parts = [
-        f"{name}: {rotary.frequencies.numel()} pairs, from {wave_text(float(waves.min()))} to "
-        f"{wave_text(float(waves.max()))} positions in a full turn"
+        f"{name_with_layers(recording, name)}: {rotary.frequencies.numel()} pairs, "
+        f"from {wave_text(float(waves.min()))} to {wave_text(float(waves.max()))} "
+        "positions in a full turn"
         for name, rotary in recording.rotary.items()
         for waves in [rotary.wavelengths]
     ]

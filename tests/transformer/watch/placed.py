@@ -213,3 +213,69 @@ class TwoTables(OtherName):
         a, b = x.chunk(2, -1)
         n = x.size(-2)
         return x * self.cosines[:, :, :n] + torch.cat([-b, a], -1) * self.sines[:, :, :n]
+
+
+class Several(Stack):
+    """Rows of positions, and others, added in ways of their own."""
+
+    def __init__(self, how: str) -> None:
+        super().__init__(Layer(), Layer())
+        self.how = how
+        self.places, self.segments = nn.Embedding(MAX_LEN, D), nn.Embedding(2, D)
+        self.register_buffer("pe", sinusoids(MAX_LEN, D))
+
+    def embedded(self, ids: Tensor) -> Tensor:
+        x, n = super().embedded(ids), ids.size(1)
+        p, segment = self.places(torch.arange(n)), self.segments(torch.zeros_like(ids))
+        sums = {
+            "never": lambda: x,
+            "once": lambda: x + p,
+            "twice": lambda: x + p + p,
+            "learned and fixed": lambda: x + p + self.pe[:n],
+            "both first": lambda: x + (self.pe[:n] + p),
+            "words last": lambda: p + segment + x,
+            "segments last": lambda: x + p + segment,
+            "half as large": lambda: x + 0.5 * p,
+        }
+        return sums[self.how]()
+
+    def encodings(self, n: int) -> Tensor:
+        """The encodings that these sums hold [n, D]."""
+        p, fixed = self.places.weight[:n], self.pe[:n]
+        fixed = fixed if self.how in ("learned and fixed", "both first") else 0 * fixed
+        return {"never": 0, "twice": 2, "half as large": 0.5}.get(self.how, 1) * p + fixed
+
+
+class BetweenLayers(Several):
+    """Positions that the second layer alone is given."""
+
+    def forward(self, ids: Tensor) -> Tensor:
+        x = self.layers[0](Stack.embedded(self, ids))
+        result: Tensor = self.layers[1](x + self.places(torch.arange(ids.size(1))))
+        return result
+
+
+class OfOneSide(nn.Module):
+    """Torch's own layers, with positions for some sides."""
+
+    def __init__(self, sides: str, *, norm_first: bool) -> None:
+        super().__init__()
+        self.sides = sides.split()
+        self.words = nn.ModuleDict({it: nn.Embedding(50, D) for it in ("source", "target")})
+        self.places = nn.ModuleDict({it: nn.Embedding(MAX_LEN, D) for it in ("source", "target")})
+        made = {"dropout": 0.0, "batch_first": True, "norm_first": norm_first}
+        self.encoder = nn.TransformerEncoder(
+            nn.TransformerEncoderLayer(D, HEADS, 20, **made), 2, enable_nested_tensor=False
+        )
+        self.decoder = nn.TransformerDecoder(nn.TransformerDecoderLayer(D, HEADS, 20, **made), 2)
+
+    def embedded(self, side: str, ids: Tensor) -> Tensor:
+        x: Tensor = self.words[side](ids)
+        return x + self.places[side](torch.arange(ids.size(1))) if side in self.sides else x
+
+    def forward(self, source: Tensor, target: Tensor) -> Tensor:
+        x, y = self.embedded("source", source), self.embedded("target", target)
+        n = target.size(1)
+        later = torch.ones(n, n).triu(1).bool()
+        result: Tensor = self.decoder(y, self.encoder(x), tgt_mask=later)
+        return result

@@ -6,13 +6,14 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from tests.transformer.watch.hugging_face import GROUPED, SOURCE, TARGET, build, inputs_of
+from tests.transformer.watch.hugging_face import GROUPED, SMALL, SOURCE, TARGET, build, inputs_of
 from tests.transformer.watch.placed import (
     FREQUENCIES,
     HEADS,
     MAX_LEN,
     Alibi,
     Beside,
+    BetweenLayers,
     Complex,
     Computed,
     D,
@@ -21,9 +22,11 @@ from tests.transformer.watch.placed import (
     Layer,
     Learned,
     Noise,
+    OfOneSide,
     OtherName,
     Plain,
     Scaled,
+    Several,
     Sliced,
     Stack,
     Turning,
@@ -32,7 +35,7 @@ from tests.transformer.watch.placed import (
 )
 from transformer import Recording, record
 from transformer.positions.relative_bias import paper_slopes
-from viz.map_words import schemes
+from viz.map_words import schemes, undrawn
 
 TABLES = {
     "BERT": ("bert.embeddings.position_embeddings.weight", 0, "learned", "text"),
@@ -138,12 +141,12 @@ def test_frequencies_are_those_of_their_pass_after_a_longer_one(scaling: str) ->
         rope_parameters=parameters | {"original_max_position_embeddings": 20},
     )
     model = transformers.LlamaForCausalLM(config).eval()
-    short, long = (record(model, {"input_ids": torch.ones(1, n).long()}) for n in (9, 40))
+    short, long = (record(model, {"input_ids": torch.full((1, n), 5)}) for n in (9, 40))
     (first,), (second,) = short.rotary.values(), long.rotary.values()
     assert torch.equal(second.frequencies, held(model, "model.rotary_emb.inv_freq"))
     assert torch.equal(
         first.frequencies,
-        record(model, {"input_ids": torch.ones(1, 9).long()}).rotary["decoder self"].frequencies,
+        record(model, {"input_ids": torch.full((1, 9), 5)}).rotary["decoder self"].frequencies,
     )
     assert not torch.equal(first.frequencies, second.frequencies)
 
@@ -355,3 +358,71 @@ def test_frequencies_are_found_by_what_turned(layer: type[Layer]) -> None:
     (rotary,) = recording.rotary.values()
     assert rotary.layers == (0, 1)
     torch.testing.assert_close(rotary.frequencies, FREQUENCIES)
+
+
+SUMS = [
+    *("once", "twice", "learned and fixed", "both first", "words last", "segments last"),
+    "half as large",
+]
+
+
+@pytest.mark.parametrize("how", SUMS)
+def test_all_that_was_added_is_shown(how: str) -> None:
+    torch.manual_seed(1)
+    model = Several(how).eval()
+    ids = torch.tensor([[7, 3, 9, 9, 20, 11]])
+    positions = record(model, ids).positions["text"]
+    with torch.no_grad():
+        torch.testing.assert_close(positions.sum, model.embedded(ids)[0])
+        torch.testing.assert_close(positions.encodings, model.encodings(6))
+        torch.testing.assert_close(positions.table[:6], model.encodings(6))
+
+
+def test_positions_that_are_added_nowhere_or_between_layers_are_not_the_words_own() -> None:
+    for model in (Several("never"), BetweenLayers("never")):
+        assert not record(model.eval(), torch.tensor([[7, 3, 9, 9, 20, 11]])).positions
+
+
+@pytest.mark.parametrize("norm_first", [False, True])
+@pytest.mark.parametrize("sides", ["source target", "source", "target", ""])
+@pytest.mark.parametrize("n", [6, 4])
+def test_positions_are_of_the_side_that_read_them(sides: str, norm_first: bool, n: int) -> None:
+    model = OfOneSide(sides, norm_first=norm_first).eval()
+    positions = record(model, (torch.arange(6)[None], torch.arange(3, 3 + n)[None])).positions
+    assert sorted(positions) == sides.split()
+    for side, each in positions.items():
+        assert torch.equal(each.table, held(model, f"places.{side}.weight"))
+
+
+def test_zeroed_positions_are_none_however_often_they_were_added() -> None:
+    ids = torch.tensor([[7, 3, 9, 9, 20, 11]])
+    torch.manual_seed(1)
+    model = Several("twice").eval()
+    weights = (
+        record(model, ids, edits=["positions-zero:text"]).attentions["encoder_self"].weights(0)
+    )
+    model.how = "never"
+    wanted = record(model, ids).attentions["encoder_self"].weights(0)
+    torch.testing.assert_close(weights, wanted)
+
+
+def test_a_bias_that_is_held_and_not_added_is_not_shown() -> None:
+    """ALiBi's slopes, T5's numbers by bucket: scores tell, and no name."""
+    idle = Learned()
+    idle.register_buffer("slopes", paper_slopes(HEADS))
+    idle.bias = lambda n: None  # type: ignore
+    assert not invented(Stack(idle)).biases
+
+
+@pytest.mark.parametrize(
+    ("of", "values"),
+    [
+        ("Deberta", {"relative_attention": True, "pos_att_type": ["c2p", "p2c"]}),
+        ("DebertaV2", {"relative_attention": True, "pos_att_type": ["p2c"]}),
+    ],
+)
+def test_scores_of_deberta_that_hold_positions_are_said_to(of: str, values: Any) -> None:
+    sizes = {**SMALL, "position_biased_input": False, **values}
+    recording = record(small(f"{of}Model", f"{of}Config", **sizes), IDS)
+    assert not schemes(recording)
+    assert "added to the scores" in undrawn(recording)[0]

@@ -8,10 +8,12 @@ import numpy as np
 import pytest
 import torch
 
+from tests.transformer.watch.turning import THETA, Reader, Turning, by
 from tests.viz.conftest import placed_recording
 from transformer.analysis.reading import Selection
 from transformer.positions.relative_bias import paper_slopes
 from transformer.recording import Recording
+from transformer.watch import record_module
 from viz.painters.chart_plotly import figure as paint
 from viz.theme import DARK, LIGHT
 from viz.views import relative
@@ -101,6 +103,16 @@ def test_scores_need_queries_and_keys_that_turn() -> None:
     assert relative.applies_rotary_scores(recording)
     assert not relative.applies_rotary_scores(placed_recording("alibi", 5))
     assert torch.equal(recording.rotary[WHERE].frequencies, torch.ones(1))
+
+
+def test_pictures_of_what_turns_name_its_layers() -> None:
+    turned = [by(), by(theta=THETA / 10), by()]
+    recording = record_module(Reader(*map(Turning, turned)).eval(), torch.arange(6)[None])
+    first, *_ = recording.rotary
+    chart = relative.chart_rotary_decay(recording, first, "256")
+    assert chart.more.endswith("in L0, L2")
+    names = [mark.name for mark in relative.chart_rotary_waves(recording).marks]
+    assert [name.rpartition(", in ")[2] for name in names[:2]] == ["L0, L2", "L1"]
 
 
 def with_closed_cells(recording: Recording) -> Recording:

@@ -19,7 +19,6 @@ from transformer.watch.calls.marks import (
     Origin,
     Product,
     Softmax,
-    added_by,
     bias_of,
     covered_by,
     mixed,
@@ -30,6 +29,7 @@ from transformer.watch.capture.operators import ALWAYS, register, register_made_
 from transformer.watch.capture.place import Place, Places, Running
 from transformer.watch.capture.sources import READS, UNKNOWN, first_rows
 from transformer.watch.capture.tensors import Held, tensors_in
+from transformer.watch.capture.turns import Ends, ends_of
 
 # Attention that a model computes by hand: product, softmax over the keys, product with values.
 #
@@ -87,6 +87,12 @@ class HandMade:
         if self.order is not None and weights.dim() == len(self.order):
             weights = weights.permute(self.order)
         return weights.flatten(0, -3) if weights.dim() > 2 else weights[None]
+
+
+def _added_by(operands: Sequence[Any], kwargs: Mapping[str, Any]) -> tuple[Addend, ...]:
+    """List what baddbmm adds to the product that it makes."""
+    tensors, beta = list(tensors_in(operands)), float(kwargs.get("beta", 1.0))
+    return (Addend(tensors[0], beta),) if len(tensors) == 3 and beta else ()
 
 
 def closed_cells(uncovered: Tensor, weights: Tensor) -> Tensor:
@@ -195,6 +201,7 @@ def _written_out(mark: Product, w: Tensor, v: Tensor, equation: str | None) -> S
         return None
     origin = mark.origin or Origin("", (w.size(-2), w.size(-1)), mark.is_picked)
     origin.is_written_out = True
+    origin.product = mark
     if mark.n_moves == 0:
         origin.source, origin.firsts, origin.homes = mark.source, mark.firsts, mark.homes
     elif mark.n_moves == 1:  # a product of keys with queries, turned round
@@ -274,6 +281,10 @@ def _letters(equation: str, w: Tensor, v: Tensor, result: Tensor, place: int) ->
 # Watching attention that a model computes by hand, and torch's flex attention, as they run.
 
 
+_PROJECTIONS = 8
+"""Matrices of a layer among which are those of queries and keys: latents and an indexer, too."""
+
+
 class Products(Sequences):
     """Follows products of activations until they are weights that meet values."""
 
@@ -314,6 +325,7 @@ class Products(Sequences):
         path = self._places.here(Running(), -1, sizes[0]).path
         origin = Origin(path, sizes, mark.is_picked, has_sink)
         origin.source, origin.firsts, origin.homes = mark.source, mark.firsts, mark.homes
+        origin.product = mark
         if axis not in (-1, scores.dim() - 1):
             self.turned_softmaxes.append(origin)
             self._marks.put(scores, replace(mark, origin=origin))
@@ -348,14 +360,16 @@ class Products(Sequences):
             is_picked = self._are_picked(args, result.shape[-2:])
             q, k = [*tensors_in(args)][-2:]
             source = self._layer.sources.made(q, k, None, Running().is_given)
-            addends = added_by(args, kwargs)
+            addends = _added_by(args, kwargs)
             firsts = first_rows(args, result)
-            before = [self._marks.get(each) for each in tensors_in(args)]
-            mixed_heads = [it.homes for it in before if isinstance(it, Product)]
-            homes = mixed_heads[0] if mixed_heads else None
-            if self.homes is not None and not mixed_heads:
-                homes = self.homes.of_product(args, result)
-            mark = Product(result.size(-1), addends, is_picked, source, firsts, homes)
+            of = tuple(tensors_in(args))[-2:]
+            operands = (args[0], *of) if isinstance(args[0], str) else of
+            mark = Product(result.size(-1), addends, is_picked, source, firsts, operands)
+            if self.homes is not None:
+                before = [self._marks.get(each) for each in of]
+                mixed_heads = [it.homes for it in before if isinstance(it, Product)]
+                homes = mixed_heads[0] if mixed_heads else self.homes.of_product(args, result)
+                mark = replace(mark, homes=homes)
             self._marks.put(result, mark)
             self._watch_functions()
         else:
@@ -408,6 +422,12 @@ class Products(Sequences):
         seen.homes = self._homes_of(made, sizes)
         if seen.homes is not None and self.homes is not None:
             self.homes.give_rows(made.result, seen.homes.queries)
+        if made.softmax.origin.is_of_products:
+            product = made.softmax.origin.product
+            operands = () if product is None else product.operands
+            seen.has_others = product is not None and product.has_others
+            made.softmax.origin.product = None  # it holds whole queries and keys
+            seen.ends = self._ends(seen, [*tensors_in(operands), call.v], operands)
         self._edit(seen, made.result)
         self._note(seen, made.result.reshape(n_heads, n_queries, -1))
         if softmax is not None:
@@ -439,6 +459,7 @@ class Products(Sequences):
         origin.firsts = first_rows((q, k.mT), scores)
         if self.homes is not None:
             origin.homes = Homes(self.homes.rows(q), self.homes.rows(k))
+        origin.product = Product(scores.size(-1), operands=(q, k.mT))
         self._by_hand(HandMade(Softmax(weights, scores, origin=origin), weights, value, result[0]))
 
     def _is_of_windows(self, tensor: Tensor, place: Place) -> bool:
@@ -450,6 +471,16 @@ class Products(Sequences):
 
     def _lasting(self, tensor: Tensor) -> Tensor:
         return tensor.clone() if self._copies else self._held.lasting(tensor)
+
+    def _ends(self, seen: Seen, made: Sequence[Tensor], operands: Sequence[Any] = ()) -> Ends:
+        """Keep what its queries and keys were made of. made: these, or those of a product by hand,
+        and values.
+        """
+        _, n_queries, n_keys = seen.sizes
+        q, *others = made
+        n_made = q.numel() // n_queries + sum(each.numel() for each in others) // n_keys
+        reads = self._layer.sources.latest(_PROJECTIONS)
+        return ends_of(n_queries, reads, seen.place.norms, n_made, operands)
 
     def _note(self, seen: Seen, heads: Tensor | None) -> None:
         self.seen.append(seen)

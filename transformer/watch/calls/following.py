@@ -23,8 +23,9 @@ from transformer.watch.capture.followed import Followed
 from transformer.watch.capture.operators import ALWAYS, AT_TIMES, register
 from transformer.watch.capture.place import Places, Running
 from transformer.watch.capture.sources import Picked, Traces
-from transformer.watch.capture.tables import Tables, Turns, Where
+from transformer.watch.capture.tables import Tables, Where
 from transformer.watch.capture.tensors import storage, tensors_in
+from transformer.watch.capture.turns import Turns
 
 # Points of a watched pass where it may be changed on its way; by itself it is not.
 #
@@ -256,7 +257,8 @@ class Sequences(Following):
 
     def _cosines(self, args: Any, kwargs: Any, result: Tensor) -> None:
         self.turns.called(torch.cos, result, args, len(self.seen))
-        self._watch_functions()
+        if self._adding_at is not None:  # edits ask what the pass turns by them
+            self._watch_functions()
 
 
 register(aten.embedding.default, ALWAYS, Sequences._lookup)

@@ -153,6 +153,7 @@ class Origin:
     firsts: Firsts = NO_ROWS
     homes: Homes | None = None
     """The positions that both are of."""
+    product: "Product | None" = None
 
 
 @dataclass(frozen=True)
@@ -169,12 +170,16 @@ class Product:
     firsts: Firsts = NO_ROWS
     homes: Homes | None = None
     """The positions that both are of; None: nobody asked, or their axes are not clear."""
+    operands: tuple[Any, ...] = ()
+    """The two, (q, k), or of an einsum (equation, q, k)."""
     origin: Origin | None = None
     """The one of a softmax over another axis than the last, if there was one."""
     is_masked: bool = False
     """True: cells were filled, or multiplied with 0."""
     n_moves: int = 0
     """The number of functions that may have put its axes into another order."""
+    has_others: bool = False
+    """True: one with something else than the keys of the text was added to it."""
 
 
 class Marks:
@@ -251,11 +256,8 @@ def _together(marks: Marks, arguments: Sequence[Any], result: Tensor) -> Product
     """Products with keys of several sorts that were put side by side; None where they were not."""
     marks_there = [marks.get(tensor) for tensor in tensors_in(arguments)]
     widths = [each.n_keys for each in marks_there if isinstance(each, Product)]
-    return (
-        Product(sum(widths))
-        if len(widths) == len(marks_there) and sum(widths) == result.size(-1)
-        else None
-    )
+    is_whole = len(widths) == len(marks_there) and sum(widths) == result.size(-1)
+    return Product(sum(widths)) if is_whole else None
 
 
 _MOVING = frozenset(
@@ -321,19 +323,18 @@ def _after(mark: Product, scores: Tensor, marks: Marks, func: Any, args: Sequenc
         others = [each for each in tensors_in(args) if each is not scores]
         other = marks.get(others[0]) if len(others) == 1 else None
         if len(others) != 1 or other is not None:  # an addend made of products
-            if isinstance(other, Product) and other.source.reads_another is False:
-                return replace(mark, source=other.source)  # mark: a product with positions
-            return mark
+            return _beside(mark, other) if isinstance(other, Product) else mark
         sign = ADDITIONS[func]
         before = mark.addends if sign > 0 else ()  # a row's largest may be subtracted, or a mask
         return replace(mark, addends=(*before, Addend(others[0], sign)))
     return replace(mark, addends=carried(mark.addends, func, args)) if mark.addends else mark
 
 
-def added_by(operands: Sequence[Any], kwargs: Mapping[str, Any]) -> tuple[Addend, ...]:
-    """List what baddbmm adds to the product that it makes."""
-    tensors, beta = list(tensors_in(operands)), float(kwargs.get("beta", 1.0))
-    return (Addend(tensors[0], beta),) if len(tensors) == 3 and beta else ()
+def _beside(mark: Product, other: Product) -> Product:
+    """One product of two that were added; one of them may be with embeddings of distances."""
+    of_text = [each.source.reads_another is False for each in (mark, other)]
+    has_others = of_text[0] != of_text[1] or mark.n_keys != other.n_keys or mark.has_others
+    return replace(mark, source=(mark, other)[of_text[1]].source, has_others=has_others)
 
 
 # The heads that a call gave, on their way to W_O: as they are, or times factors.
@@ -351,13 +352,10 @@ class Given:
     """[H, Q, d_value], times the factor."""
     factor: Tensor | None = None
     """[H, 1, d_value], the same for all queries; None: they are as the call gave them."""
-
     summed: Tensor | None = None
     """The same with what was added to it."""
-
     earlier: list[tuple[Tensor, Tensor | None]] = field(default_factory=list)
     """Heads and factors before others were made of them: the pass may go on with either."""
-
     is_passed: bool = False
     """True: within the module that attended, a learned matrix has met something else since."""
 

@@ -11,6 +11,7 @@ from transformer.recording.calls import Trace
 from transformer.watch.capture.homes import Homes
 from transformer.watch.capture.place import Place
 from transformer.watch.capture.sources import UNKNOWN, Made
+from transformer.watch.capture.turns import Ends
 
 
 @dataclass(eq=False)
@@ -64,6 +65,13 @@ class Seen:
     """True: its model is a library's own, whose rows are known to be positions."""
     whole: "Seen | None" = None
     """The call of all heads, of which it was a part."""
+
+    ends: Ends | None = None
+    """The rows that its queries and keys were made of, until somebody has asked how they turn; None
+    where nothing can turn them: torch has made them itself, or they meet in no product."""
+
+    has_others: bool = False
+    """True: products with something else than the keys of the text are in its scores."""
 
     @property
     def is_followed(self) -> bool:

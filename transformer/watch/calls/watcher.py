@@ -41,8 +41,8 @@ from transformer.watch.capture.operators import (
 )
 from transformer.watch.capture.place import Running, paths_of
 from transformer.watch.capture.sources import READS, Made
-from transformer.watch.capture.tables import TURNING
 from transformer.watch.capture.tensors import tensors_in
+from transformer.watch.capture.turns import TURNING
 
 
 class Watcher(Products):
@@ -175,6 +175,7 @@ class Watcher(Products):
         if self.homes is not None:
             keys = both(self.homes.rows(key), self.homes.rows(value))
             seen.homes = fitting(self.homes.rows(query), keys, *sizes[1:])
+        seen.ends = self._ends(seen, (query, key, value))
         self._edit(seen, result)
         self._note(seen, heads)
 

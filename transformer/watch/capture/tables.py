@@ -1,8 +1,8 @@
-"""Positions in a pass: tables whose rows meet a sequence, turns, and another order."""
+"""Positions in a pass: tables whose rows meet a sequence, and another order."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -54,27 +54,43 @@ class Where(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Added:
-    """Rows as they were added to a sequence."""
+    """Rows as they were added to a sequence, and what else was added to the two."""
 
     rows: Rows
     sequence: Tensor
-    """The sequence that they were added to [T, D], a copy."""
+    """The sequence that they were added to, without other positions [T, D], a copy."""
     n_seen: int
     """The number of attentions called before."""
     where: Where | None = None
     """None: nobody asked."""
     operand: int = 0
     """The place of the rows among the two that were added."""
+    further: "tuple[Added, ...]" = ()
+    """Other rows that were added to the same sequence."""
 
     @property
     def n_positions(self) -> int:
         return self.sequence.size(0)
 
+    @property
+    def taken(self) -> Tensor:
+        """The rows themselves [T, D]."""
+        return self.rows.table.detach()[self.rows.ids.flatten()]
+
+    @property
+    def total(self) -> Tensor:
+        """The sum of all [T, D]."""
+        return self.sequence + sum(each.taken for each in (self, *self.further))
+
 
 @dataclass(frozen=True, eq=False)
 class Addition:
-    """An addition to a sequence, both copies [T, D], before it is known what it was."""
+    """An addition to a sequence, both copies [T, D]."""
 
+    number: int
+    """It is there twice, each of the two as what was added."""
+    rows: Rows | None
+    """None: it is not known yet what was added."""
     added: Tensor
     sequence: Tensor
     n_seen: int
@@ -86,8 +102,8 @@ class Tables:
     """Notes down rows that are added to sequences during a pass."""
 
     def __init__(self, modules: Iterable[nn.Module]) -> None:
-        self._added: list[Added] = []
-        self._unknown: list[Addition] = []
+        self._additions: list[Addition] = []
+        self._n_additions = self._n_unknown = 0
         self._looked_up: list[Rows] = []
         self._modules = modules
         self._counted: Counter[str] = Counter()
@@ -122,14 +138,17 @@ class Tables:
     ) -> None:
         """Called before an addition, since some overwrite what they add to."""
         operands = self.operands(args, named)
+        self._n_additions += 1
         for place, (added, sequence) in enumerate((operands, operands[::-1]) if operands else ()):
             if not _fits(added, sequence):
                 continue
-            rows, copy = self._rows_of(added), _copy(sequence)
-            if rows is not None:
-                self._added.append(Added(rows, copy, n_seen, where, place))
-            elif len(self._unknown) < _MOST:
-                self._unknown.append(Addition(_copy(added), copy, n_seen, where, place))
+            rows = self._rows_of(added)
+            self._n_unknown += rows is None
+            if rows is not None or self._n_unknown <= _MOST:
+                both = _copy(added), _copy(sequence)
+                self._additions.append(
+                    Addition(self._n_additions, rows, *both, n_seen, where, place)
+                )
 
     def operands(self, args: Sequence[Any], named: Mapping[str, Any]) -> list[Tensor]:
         """The two that an addition adds, where one may be rows of positions; else none."""
@@ -152,13 +171,48 @@ class Tables:
         read = [it for it in self._looked_up if _is_of_tokens(it, token_inputs)]
         words = {storage(rows.table) for rows in read}
         tables = [it for place, it in self._held.items() if place not in words]
-        encodings = [it for it in self._added if not _is_of_tokens(it.rows, token_inputs)]
-        compared = ((it, _compared(it.added, tables)) for it in self._unknown)
-        return encodings + [
-            Added(rows, it.sequence, it.n_seen, it.where, it.operand)
-            for it, rows in compared
-            if rows
-        ]
+        positions = {
+            (it.number, it.operand): Added(rows, it.sequence, it.n_seen, it.where, it.operand)
+            for it in self._additions
+            for rows in [_compared(it.added, tables) if it.rows is None else it.rows]
+            if rows and (it.rows is None or not _is_of_tokens(rows, token_inputs))
+        }
+        result: list[Added] = []
+        met: set[tuple[int, int]] = set()
+        for key, added in positions.items():
+            if added.n_positions == 1:  # any row of a table may be one of positions
+                result.append(added)
+            elif key not in met:
+                whole, others = self._followed(key, added, positions)
+                met |= others
+                result.append(whole)
+        return result
+
+    def _followed(
+        self, first: tuple[int, int], added: Added, positions: Mapping[tuple[int, int], Added]
+    ) -> tuple[Added, set[tuple[int, int]]]:
+        """Follow a sum through the additions after it, which may be of positions as well.
+
+        Gives what all of them are together, and which of the positions are in it.
+        """
+        number, operand = first
+        words, total, further = added.sequence, added.sequence + added.taken, list[Added]()
+        met, twin = {first}, (number, 1 - operand)
+        if twin in positions:  # the sequence is one of positions itself: the words come later
+            words, further = torch.zeros_like(words), [positions[twin]]
+            met.add(twin)
+        for each in self._additions:
+            is_next = each.number > number and each.n_seen == added.n_seen
+            if not is_next or not _is_same(each.sequence, total):
+                continue
+            number, key = each.number, (each.number, each.operand)
+            total = total + each.added
+            if key in positions:
+                further.append(positions[key])
+                met.add(key)
+            else:
+                words = words + each.added
+        return replace(added, sequence=words, further=tuple(further)), met
 
     def _rows_of(self, tensor: Tensor) -> Rows | None:
         place = storage(tensor)
@@ -167,6 +221,10 @@ class Tables:
                 return rows
         held = self._held.get(place)
         return None if held is None else _slice_of(held, tensor)
+
+
+def _is_same(one: Tensor, other: Tensor) -> bool:
+    return one.shape == other.shape and torch.equal(one, other.to(one.dtype))
 
 
 def _slice_of(held: Tensor, part: Tensor) -> Rows | None:
@@ -235,7 +293,8 @@ def _compared(added: Tensor, tables: Iterable[Tensor]) -> Rows | None:
         if place is not None:
             first, factor = place
             return Rows(table * factor, torch.arange(first, first + n_rows))
-    if n_rows >= _FEW and is_sinusoidal(added):
+    is_moving = not bool((added == added[:1]).all())  # a segment's rows are all one
+    if n_rows >= _FEW and is_moving and is_sinusoidal(added):
         return Rows(added, torch.arange(n_rows))
     return None
 
@@ -264,10 +323,16 @@ def is_sinusoidal(table: Tensor) -> bool:
 
 def encoding_of(added: Added, tokens: tuple[Token, ...], n_before: int) -> PositionalEncoding:
     """Make what a recording keeps of it. n_before: tokens that came before these, from a cache."""
-    rows = added.rows
-    first = max(0, int(rows.ids.flatten()[0]) - n_before)  # some tables keep rows for other uses
-    table = rows.table.detach()[first:]
-    taken = rows.table.detach()[rows.ids.flatten()]
+    every = (added, *added.further)
+    tables = [
+        # Some tables keep rows for other uses before those of positions.
+        each.rows.table.detach()[max(0, int(each.rows.ids.flatten()[0]) - n_before) :]
+        for each in every
+    ]
+    table, taken = tables[0], added.taken
+    for each, other in zip(added.further, tables[1:], strict=True):
+        n = min(len(table), len(other))
+        table, taken = table[:n] + other[:n], taken + each.taken
     return PositionalEncoding(
         tokens=tokens,
         embeddings=added.sequence,
@@ -276,116 +341,3 @@ def encoding_of(added: Added, tokens: tuple[Token, ...], n_before: int) -> Posit
         sum=added.sequence + taken,
         scheme="sinusoidal" if is_sinusoidal(table) else "learned",
     )
-
-
-# Turns of queries and keys: they are multiplied with cosines that are made in the pass.
-#
-# That a model holds frequencies does not say so: Falcon keeps them beside ALiBi, and some models
-# leave every fourth layer unturned.
-
-_COSINES = frozenset({Tensor.cos, torch.cos, torch.polar})
-_TIMES = frozenset({Tensor.mul, Tensor.mul_, torch.mul})
-_CHANGING = frozenset(
-    {
-        *(Tensor.to, Tensor.type_as, Tensor.float, Tensor.repeat, Tensor.__getitem__),
-        *(Tensor.repeat_interleave, torch.repeat_interleave, torch.cat, torch.stack),
-    }
-)
-"""Functions that make cosines of cosines; views of them begin at the same place in memory."""
-TURNING = _COSINES | _TIMES | _CHANGING
-_TURNING_MOST = 8
-_TURNING_FEW = 16
-"""Rows by which turns are measured."""
-_TURNING_CLOSE = 1e-3
-
-
-def frequencies_of_angles(angles: Tensor) -> Tensor | None:
-    """Find what turns by as much from each position to the next: [..., T, n] -> [n] or [n / 2].
-
-    None where that is not so. An angle may be there twice, for both dimensions of its pair.
-    """
-    rows = angles.reshape(-1, angles.size(-1)).float() if angles.dim() > 1 else angles[:0]
-    if len(rows) < 2:
-        return None
-    steps = rows[1] - rows[0]
-    places = torch.arange(len(rows), device=rows.device)[:, None]
-    if not torch.allclose(rows, rows[0] + places * steps, rtol=_TURNING_CLOSE, atol=_TURNING_CLOSE):
-        return None
-    return _of_pairs(steps)
-
-
-def frequencies_of(table: Tensor, sines: Tensor | None = None) -> Tensor | None:
-    """Measure how far a table [..., P, n] turns from a position to the next; None: it does not.
-
-    It holds complex numbers, sines and cosines side by side, or the cosines, with a table of sines.
-    """
-    if table.is_complex():
-        return _of_turns(table) if sines is None else None
-    if sines is None:
-        first = table.detach().reshape(-1, table.size(-1))[:_TURNING_FEW]
-        pairs = find_pairs(first) if bool(first[-1].any()) else None
-        return None if pairs is None else pairs.steps.abs()
-    if sines is table or sines.is_complex() or sines.shape != table.shape:
-        return None
-    return _of_turns(torch.complex(table.float(), sines.float()))
-
-
-def _of_turns(turns: Tensor) -> Tensor | None:
-    """[..., P, n] complex -> [n] or [n / 2]; None unless each row turns as the one before it."""
-    rows = turns.detach().reshape(-1, turns.size(-1))[:_TURNING_FEW]
-    steps = rows[1] * rows[0].conj()
-    is_still = torch.allclose(rows[0], torch.ones_like(rows[0]), atol=_TURNING_CLOSE)
-    if not is_still or not torch.allclose(rows[1:], rows[:-1] * steps, atol=_TURNING_CLOSE):
-        return None
-    return _of_pairs(steps.angle().abs())
-
-
-def _of_pairs(steps: Tensor) -> Tensor:
-    """[n], or [n / 2] where each angle is there twice: in two halves, or as neighbours."""
-    if steps.numel() % 2 == 0:
-        for first, second in (steps.chunk(2), (steps[0::2], steps[1::2])):
-            if torch.allclose(first, second):
-                return first
-    return steps
-
-
-class Turns:
-    """Notes down products with cosines during a pass."""
-
-    def __init__(self) -> None:
-        self.turned: set[int] = set()
-        """Calls of attention, by their number, before which something was turned."""
-        self.angles: list[Tensor] = []
-        """The angles of the cosines [..., T, n], or of complex turns."""
-        self._cosines: dict[int, Tensor] = {}
-        """Place in memory -> the tensor, so that the place stays its own."""
-
-    def __bool__(self) -> bool:
-        """Tell whether the pass made any cosines."""
-        return bool(self._cosines)
-
-    def called(self, func: Any, result: Any, args: Sequence[Any], n_seen: int) -> None:
-        """A function of TURNING was called, before attention number n_seen."""
-        if func in _COSINES:
-            self._cosines[result.data_ptr()] = result
-            if len(self.angles) < _TURNING_MOST:
-                self.angles.append(args[-1].detach())
-        elif self._cosines:
-            self._after(func, result, args, n_seen)
-
-    def _after(self, func: Any, result: Any, args: Sequence[Any], n_seen: int) -> None:
-        first, second = args[0], args[1] if len(args) > 1 else None
-        if isinstance(first, list | tuple):  # cat and stack
-            first, second = first[0], None
-        is_first, is_second = self._is_made_of(first), self._is_made_of(second)
-        if not is_first and not is_second:
-            return
-        if func in _TIMES and isinstance(second, Tensor) and not (is_first and is_second):
-            cosines, other = (first, second) if is_first else (second, first)
-            if isinstance(other, Tensor) and other.numel() >= cosines.numel() > 1:
-                self.turned.add(n_seen)
-                return
-        self._cosines[result.data_ptr()] = result
-
-    def _is_made_of(self, value: Any) -> bool:
-        return isinstance(value, Tensor) and value.data_ptr() in self._cosines

@@ -5,7 +5,7 @@ from functools import partial
 
 from viz.app_packages import st
 from viz.labels import literal
-from viz.map_words import schemes
+from viz.map_words import schemes, undrawn
 from viz.pages.positions.lab import LAB
 from viz.state.page import Exhibits, Page, Pane
 from viz.state.state import note
@@ -39,14 +39,15 @@ def _parts(pane: Pane) -> Parts:
 
 def draw(pane: Pane) -> None:
     """The schemes in sentences, and one of the parts."""
-    sentences, parts = schemes(pane.recording), _parts(pane)
-    if not sentences and pane.screen.view != "lab":
-        note(NONE)
+    drawn, others, parts = schemes(pane.recording), undrawn(pane.recording), _parts(pane)
+    if not drawn and pane.screen.view != "lab":
+        note(" ".join(others) or NONE)
         if len(parts.parts) == 1:
             return
+        others = []
     with st.container():
         with st.container(key="under schemes"):
-            st.markdown("  \n".join(literal(each) for each in sentences))
+            st.markdown("  \n".join(literal(each) for each in (*drawn, *others)))
         parts.draw(pane)
 
 
