@@ -196,7 +196,7 @@ def _attention(title: str, kind: Kind, forced: ForcedPass, name: Name) -> Attent
     rows, first = forced.rows.get(kind.role or ""), kind.calls[0]
     n_added = len(first.added)
     if rows is None or (len(rows.queries), len(rows.keys)) != (n_queries, n_keys - n_added):
-        rows = _alike(forced, n_queries, n_keys)
+        rows = None if kind.is_other else _alike(forced, n_queries, n_keys)
     is_beside = (kind.role or title) == "cross" and "cross" not in forced.rows
     if is_beside:  # a model that reads one text looks at something else: its keys are no tokens
         rows = next((each for each in forced.rows.values() if len(each.queries) == n_queries), None)

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from torch import Tensor
 
@@ -10,6 +11,17 @@ from transformer.recording import AttentionCall, Sample
 from transformer.recording.calls import Trace
 from transformer.watch.capture.place import Place
 from transformer.watch.capture.sources import UNKNOWN, Made
+
+
+class Lineage(NamedTuple):
+    """Origins of a call in its pass: numbers of earlier calls; of the model's inputs below 0."""
+
+    number: int
+    """Its place among the calls of the pass."""
+    made: frozenset[int]
+    """The origins of its queries, keys and values."""
+    values: frozenset[int]
+    """Those of its values alone."""
 
 
 @dataclass(eq=False)
@@ -59,6 +71,8 @@ class Seen:
     """The way the axes of that were put in order; None: they came so."""
     whole: "Seen | None" = None
     """The call of all heads, of which it was a part."""
+    lineage: Lineage | None = None
+    """Its origins, where paths leave open what it was made of; None: it is not known."""
 
     @property
     def is_followed(self) -> bool:

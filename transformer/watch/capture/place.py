@@ -2,6 +2,7 @@
 
 import re
 import sys
+import weakref
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
@@ -36,7 +37,12 @@ class Call(NamedTuple):
 class Readings:
     """Counts the runs of modules that hold an attention."""
 
-    def __init__(self) -> None:
+    def __init__(self, paths: Mapping[nn.Module, str]) -> None:
+        self._paths = paths
+        self._by_list: dict[str, dict[str, weakref.ref[Tensor] | None]] = {}
+        """Path of a list -> of each module in it that ran: what it was given; None: a text."""
+        self.are_beside = False
+        """True: two modules of one list were given the same, or a text of their own each."""
         self._frames: dict[FrameType, bool] = {}
         """Runs that held the latest attention, and whether each reads a text of its own."""
         self._n_runs: dict[nn.Module, int] = {}
@@ -47,11 +53,24 @@ class Readings:
         for module, forward, frame, values in running:
             reads = self._frames.get(frame)
             if reads is None:
-                reads = _reads_itself(_first(values, forward), n_queries)
+                given = _first(values, forward)
+                reads = _reads_itself(given, n_queries)
                 self._n_runs[module] = self._n_runs.get(module, 0) + 1
+                self._compare(self._paths[module], given, reads)
             frames[frame] = reads
         self._frames = frames
         return tuple(self._n_runs[module] for module, _, frame, _ in running if frames[frame])
+
+    def _compare(self, path: str, given: Tensor | None, reads: bool) -> None:
+        """Compare what a module of a list was given with what others of the list were."""
+        name, _, number = path.rpartition(".")
+        if given is None or not number.isdecimal():
+            return
+        others = self._by_list.setdefault(name, {})
+        others[path] = None if reads else weakref.ref(given)
+        for other, it in others.items():
+            is_same = (it is None and reads) or (it is not None and it() is given)
+            self.are_beside = self.are_beside or (other != path and is_same)
 
     def forget(self) -> None:
         """Let go of what the latest runs held."""
@@ -116,6 +135,8 @@ class Place:
     reading: tuple[int, ...] = ()
     """The runs of those modules around it that were given ids or a picture: where they
     run again, they read something else."""
+    is_beside: bool = False
+    """True: by then two modules of one list had been given the same."""
 
     def windows(self, tensor: Tensor) -> tuple[int, int] | None:
         """Count the sequences that a call read here, and the queries of each; None: one sequence.
@@ -138,7 +159,7 @@ class Places:
         self._frame: FrameType | None = None
         """The frame of the latest run, so that another one is told from it."""
         self._n_runs = 0
-        self._readings = Readings()
+        self._readings = Readings(paths)
 
     def here(self, running: "Running", d_head: int, n_queries: int = 0) -> Place:
         """Modules that the model does not hold are passed over.
@@ -169,6 +190,7 @@ class Places:
             batch=first if len(first) == 2 and 1 not in first else (),
             run=self._n_runs,
             reading=self._readings.here(held, n_queries),
+            is_beside=self._readings.are_beside,
             norms=tuple(it for each in (module, outer) for it in _norms(each)),
         )
 
