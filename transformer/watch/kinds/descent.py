@@ -17,6 +17,7 @@ from torch import Tensor, nn
 
 from transformer.watch.calls.seen import Lineage, Seen
 from transformer.watch.calls.watcher import Watcher
+from transformer.watch.capture.sources import Made
 
 NOTHING: frozenset[int] = frozenset()
 _Made = frozenset[int]
@@ -119,7 +120,7 @@ def _ids(values: Any) -> list[Tensor]:
 
 
 def descend(seen: Sequence[Seen], descent: Descent) -> None:
-    """Note in the calls of a pass what each was made of, as another pass has shown, and its text."""
+    """Note in the calls of a pass what each was made of, as another one has shown, and its text."""
     pairs = zip(seen, descent.seen, strict=False)
     is_same = len(seen) == len(descent.seen) == len(descent.lineages) and all(
         (one.place.path, one.sizes) == (other.place.path, other.sizes) for one, other in pairs
@@ -132,7 +133,30 @@ def descend(seen: Sequence[Seen], descent: Descent) -> None:
             parts = [it.lineage for it in whole.parts if it.lineage is not None]
             made, values = ((getattr(it, name) for it in parts) for name in ("made", "values"))
             whole.lineage = Lineage(parts[-1].number, NOTHING.union(*made), NOTHING.union(*values))
+        _tell_sequences_apart(seen)
         _tell_texts_apart(seen)
+
+
+def _tell_sequences_apart(seen: Sequence[Seen]) -> None:
+    """Note which calls read another sequence, where what their matrices read did not say so.
+
+    Their queries are made of inputs that their values are not made of, or of a call that ran beside
+    one that these are made of.
+    """
+    lineages = {it.lineage.number: it.lineage for it in seen if it.lineage is not None}
+    texts = NOTHING.union(*(each.values for each in lineages.values()))
+    for call in (*seen, *{id(it.whole): it.whole for it in seen if it.whole is not None}.values()):
+        if call.lineage is None or call.is_followed:
+            continue
+        others = call.lineage.made - call.lineage.values
+        calls = [lineages[it] for it in others if it >= 0]
+        of_values = [lineages[it] for it in call.lineage.values if it >= 0]
+        if any(it < 0 and it in texts for it in others) or any(
+            one.number not in other.made and other.number not in one.made
+            for one in calls
+            for other in of_values
+        ):
+            call.source = Made(True, call.source.matrix)
 
 
 def _tell_texts_apart(seen: Sequence[Seen]) -> None:

@@ -44,7 +44,7 @@ class Kind:
         modules are counted in the order of their paths; one module in all layers counts its runs.
         """
         paths = [numbers_of(call) for call in self.calls]
-        if len(set(paths)) == 1 < len(paths):
+        if len(set(paths)) == 1 < len(paths) or not all(paths):
             return tuple(range(len(paths)))
         columns = [it for it in zip(*paths, strict=False) if len(set(it)) > 1 or len(paths) == 1]
         telling = (it for it in columns if len(set(it)) == len(set(paths)))

@@ -36,7 +36,7 @@ def by_kind(seen: Sequence[Seen]) -> dict[str, Kind]:
     Calls of other sizes are kinds of their own: a model may have two towers, or shorten what it
     reads. So are several calls of a layer, unless they are its heads.
     """
-    kinds = [each for kind in _stacked(_kinds(seen)) for each in _apart(kind)]
+    kinds = _stacked(each for kind in _kinds(seen) for each in _apart(kind))
     stems = [stem(kind) for kind in kinds]
     named: dict[str, Kind] = {}
     for kind in kinds:
@@ -71,7 +71,8 @@ def _kinds(seen: Sequence[Seen]) -> Iterable[Kind]:
     for layer in layers:
         parts: dict[tuple[object, ...], list[Seen]] = defaultdict(list)
         for call in layer:
-            parts[pattern_of(call.place.path), call.sizes, call.is_softmax].append(call)
+            pattern, is_another = pattern_of(call.place.path), bool(call.reads_another)
+            parts[pattern, call.sizes, call.is_softmax, is_another].append(call)
         for (path, *_), calls in parts.items():
             joined = _heads_joined(calls)
             reading = readings[id(calls[0])]
@@ -103,8 +104,8 @@ def notes_on_readings(kinds: Mapping[str, Kind]) -> tuple[str, ...]:
     notes = []
     if n > 1:
         notes.append(
-            f"Some of its modules ran {n} times in this pass, each over a text of its own: tokens "
-            "are those of the first, and the others are numbered."
+            f"Some of its modules ran {n} times in this pass, not over what they gave before: "
+            "tokens are those of the first time, and the others are numbered."
         )
     if others:
         notes.append(
@@ -167,8 +168,9 @@ def _is_block(call: Seen, layer: Sequence[Seen]) -> bool:
 
 
 def _heads_joined(calls: list[Seen]) -> list[Seen]:
-    """Calls of one layer, each of which has a W_O of its own, are its heads."""
-    if len(calls) > 1 and all(call.projection is not None for call in calls) and _ask_alike(calls):
+    """Calls of one layer, each of one head and with a W_O of its own, are its heads."""
+    are_heads = all(call.projection is not None and call.sizes[0] == 1 for call in calls)
+    if len(calls) > 1 and are_heads and _ask_alike(calls):
         whole = side_by_side(calls)
         return calls if whole is None else [whole]
     return calls
@@ -190,9 +192,10 @@ def _stacked(kinds: Iterable[Kind]) -> list[Kind]:
             same = (stack.role, stack.sizes, stack.is_softmax, stack.part)
             if kind.role is None or same != (kind.role, kind.sizes, kind.is_softmax, kind.part):
                 continue
-            if not set(map(numbers_of, kind.calls)) & set(map(numbers_of, stack.calls)):
-                stack.calls.extend(kind.calls)
-                stack.calls.sort(key=lambda it: it.place.run)
+            calls = sorted((*stack.calls, *kind.calls), key=lambda it: it.place.run)
+            is_one = not stack.stack and not kind.stack and len(chains(calls)) == 1
+            if is_one and not set(map(numbers_of, kind.calls)) & set(map(numbers_of, stack.calls)):
+                stack.calls[:] = calls
                 break
         else:
             stacks.append(kind)
