@@ -13,6 +13,7 @@ from dataclasses import replace
 from typing import Any
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor, nn
 
 from transformer.watch.calls.seen import Lineage, Seen
@@ -30,6 +31,13 @@ _SHAPES = frozenset(
     if hasattr(space, name)
 )
 """Functions whose result has nothing but the shape of what they are given."""
+_LOOKUPS = frozenset(
+    {
+        *(F.embedding, F.embedding_bag, torch.embedding, Tensor.__getitem__, torch.gather),
+        *(Tensor.gather, torch.index_select, Tensor.index_select, Tensor.take, torch.take),
+    }
+)
+"""Functions that make numbers of ids."""
 
 
 class Descent(Watcher):
@@ -54,7 +62,7 @@ class Descent(Watcher):
         if threading.get_ident() == self._thread and not self._made_of:
             for i, each in enumerate(_tensors([args, kwargs])):
                 if each.dtype != torch.bool:
-                    number = -1 - 2 * i - int(each.is_floating_point())
+                    number = -1 - 2 * i - int(_is_number(each))
                     self._made_of[id(each)] = weakref.ref(each), frozenset({number})
 
     def function(self, func: Callable[..., Any], args: Sequence[Any], kwargs: Any) -> Any:
@@ -63,10 +71,11 @@ class Descent(Watcher):
         if len(self.seen) > n:
             self._called(range(n, len(self.seen)), list(_tensors([args, kwargs])), result)
         elif func not in _SHAPES:
-            values = [args[0] if result is None else result]  # what was written to
-            made = {True: self._of([args, kwargs])}
-            if made[True]:
-                self._put(values, made[True], self._of(_ids([args, kwargs])))
+            numbers, ids = _parted([args, kwargs])
+            of_ids = self._of(ids)
+            # Ids that are counted with are a mask: it is a text's, and no text.
+            made = self._of(numbers) | (of_ids if func in _LOOKUPS else NOTHING)
+            self._put([args[0] if result is None else result], made, of_ids)  # what was written to
         return result
 
     def _called(self, numbers: Iterable[int], operands: Sequence[Tensor], result: Any) -> None:
@@ -93,7 +102,7 @@ class Descent(Watcher):
         """Numbers descend, and ids from ids: ids that were chosen are a text of their own."""
         made_of = self._made_of
         for tensor in _tensors(values):
-            own = made if tensor.is_floating_point() else of_ids
+            own = made if _is_number(tensor) else of_ids
             if own and tensor.dtype != torch.bool:
                 for each in (tensor, tensor._base):
                     if each is not None:
@@ -115,8 +124,15 @@ def _tensors(value: Any) -> Iterator[Tensor]:
             yield from _tensors(each)
 
 
-def _ids(values: Any) -> list[Tensor]:
-    return [each for each in _tensors(values) if not each.is_floating_point()]
+def _parted(values: Any) -> tuple[list[Tensor], list[Tensor]]:
+    """Tensors of numbers, and those of ids."""
+    tensors = list(_tensors(values))
+    numbers = [each for each in tensors if _is_number(each)]
+    return numbers, [each for each in tensors if not _is_number(each)]
+
+
+def _is_number(tensor: Tensor) -> bool:
+    return tensor.is_floating_point() or tensor.is_complex()
 
 
 def descend(seen: Sequence[Seen], descent: Descent) -> None:
