@@ -3,7 +3,7 @@
 import re
 import sys
 import weakref
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 from itertools import pairwise
@@ -37,12 +37,13 @@ class Call(NamedTuple):
 class Readings:
     """Counts the runs of modules that hold an attention."""
 
-    def __init__(self, paths: Mapping[nn.Module, str]) -> None:
-        self._paths = paths
+    def __init__(self, paths: Mapping[nn.Module, str], inputs: Iterable[object]) -> None:
+        """inputs: what the model is given."""
+        self._paths, self._inputs = paths, {id(each) for each in inputs}
         self._by_list: dict[str, dict[str, weakref.ref[Tensor] | None]] = {}
-        """Path of a list -> of each module in it that ran: what it was given; None: a text."""
+        """Path of a list -> of each module in it that ran: what it was given; None: an input."""
         self.are_beside = False
-        """True: two modules of one list were given the same, or a text of their own each."""
+        """True: two modules of one list were given the same, or inputs of the model."""
         self._frames: dict[FrameType, bool] = {}
         """Runs that held the latest attention, and whether each reads a text of its own."""
         self._n_runs: dict[nn.Module, int] = {}
@@ -66,6 +67,7 @@ class Readings:
         name, _, number = path.rpartition(".")
         if given is None or not number.isdecimal():
             return
+        reads = reads or id(given) in self._inputs
         others = self._by_list.setdefault(name, {})
         others[path] = None if reads else weakref.ref(given)
         for other, it in others.items():
@@ -154,12 +156,13 @@ class Place:
 class Places:
     """Tells where in a model the call under way is."""
 
-    def __init__(self, paths: Mapping[nn.Module, str]) -> None:
+    def __init__(self, paths: Mapping[nn.Module, str], inputs: Iterable[object] = ()) -> None:
+        """inputs: what the model is given."""
         self._paths = paths
         self._frame: FrameType | None = None
         """The frame of the latest run, so that another one is told from it."""
         self._n_runs = 0
-        self._readings = Readings(paths)
+        self._readings = Readings(paths, inputs)
 
     def here(self, running: "Running", d_head: int, n_queries: int = 0) -> Place:
         """Modules that the model does not hold are passed over.

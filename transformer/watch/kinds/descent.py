@@ -201,8 +201,8 @@ def _tell_texts_apart(seen: Sequence[Seen]) -> None:
 def chains(calls: Sequence[Seen]) -> list[list[Seen]]:
     """Part calls into stacks: each is made of what the one before it in its stack gave.
 
-    Where several fit, the nearest module; of these the latest call. One stack where it is not
-    known what calls were made of.
+    Where several fit, it is the one with the nearest module; of these the shortest, as pairs of
+    layers run side by side. One stack where it is not known what calls were made of.
     """
     if any(call.lineage is None for call in calls):
         return [list(calls)]
@@ -210,7 +210,7 @@ def chains(calls: Sequence[Seen]) -> list[list[Seen]]:
     for call in calls:
         fitting = [it for it in result if is_made_of(call, it[-1])]
         if fitting:
-            max(fitting, key=lambda it: (_n_shared(it[-1], call), _number(it[-1]))).append(call)
+            max(fitting, key=lambda it: (_n_shared(it[-1], call), -len(it))).append(call)
         else:
             result.append([call])
     return result

@@ -203,6 +203,8 @@ def name_of(kind: Kind, stems: Sequence[Sequence[str]], taken: Mapping[str, Kind
     name, (n_heads, n_queries, n_keys) = kind.stack or _told_apart(kind, stems), kind.sizes
     if kind.is_softmax:
         name = f"{(kind.role or name).removesuffix('_self')} softmax"
+    if kind.stack and kind.role and name in taken:
+        name += f" {kind.role.removesuffix('_self')}"
     if kind.reading:
         name += f" pass {kind.reading + 1}"
     if kind.part[1] > 1:

@@ -101,6 +101,11 @@ def notes_on_readings(kinds: Mapping[str, Kind]) -> tuple[str, ...]:
     """Say in sentences that the model read several texts in one pass; nothing where it did not."""
     n = max((kind.reading for kind in kinds.values()), default=0) + 1
     others = [name for name, kind in kinds.items() if kind.is_other]
+    unsettled = [
+        name
+        for name, kind in kinds.items()
+        if any(call.lineage is None for call in kind.calls) and _are_open(kind.calls)
+    ]
     notes = []
     if n > 1:
         notes.append(
@@ -111,6 +116,11 @@ def notes_on_readings(kinds: Mapping[str, Kind]) -> tuple[str, ...]:
         notes.append(
             f"{' and '.join(others)} read{'s' * (len(others) == 1)} other inputs than what is "
             "named: the positions there are numbered."
+        )
+    if unsettled:
+        notes.append(
+            "The pass was not followed from layer to layer, so it is not known whether the layers "
+            f"of {' and '.join(unsettled)} ran one after the other, over one text."
         )
     return tuple(notes)
 
@@ -230,17 +240,19 @@ def _prefixes(call: Seen) -> list[str]:
 def _of_own_texts(named: Mapping[str, Kind]) -> dict[str, Kind]:
     """Leave without a role what reads other inputs than one that looks like it.
 
-    Tokens are of the one that reads ids, or else of the first.
+    Tokens are of the one that reads ids, or else of the first. A source is what an encoder reads
+    itself, and cross-attention reads that.
     """
     owners: dict[object, frozenset[int]] = {}
-    selves = {name: it for name, it in named.items() if it.role not in (None, "cross")}
-    for kind in sorted(selves.values(), key=lambda it: not any(map(are_ids, _texts(it)))):
-        owners.setdefault((kind.role, kind.sizes), _texts(kind))
-    result = dict(named)
-    for name, kind in selves.items():
-        texts, owner = _texts(kind), owners[kind.role, kind.sizes]
-        if not (texts <= owner or owner <= texts):
-            result[name] = replace(kind, role=None, is_other=True)
+    for kind in sorted(named.values(), key=lambda it: not any(map(are_ids, _texts(it)))):
+        owners.setdefault((kind.role, kind.sizes[2]), _texts(kind))
+    result = {}
+    for name, kind in named.items():
+        role = "encoder_self" if kind.role == "cross" else kind.role
+        texts = _texts(kind)
+        owner = owners.get((role, kind.sizes[2]), texts)
+        is_other = role is not None and not (texts <= owner or owner <= texts)
+        result[name] = replace(kind, role=None, is_other=True) if is_other else kind
     return result
 
 
