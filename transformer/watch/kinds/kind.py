@@ -111,10 +111,10 @@ def _is_beside_cross(call: Seen, seen: Sequence[Seen]) -> bool:
         return False
     if call.lineage is not None and all(it.lineage is not None for it in crosses):
         own = [it.lineage for it in crosses if it.lineage is not None]
-        numbers = {it.number for it in own}
-        if not any(it.values & numbers for it in own):  # no two sequences that read each other
-            is_asked = any(call.lineage.number in it.made - it.values for it in own)
-            return is_asked or bool(call.lineage.made & numbers)
+        read = set[int]().union(*(it.values for it in own))
+        asking = {it.number for it in own}.union(*(it.made - it.values for it in own))
+        if not read & asking:  # else two sequences read each other, and neither is a decoder's
+            return bool(asking & {call.lineage.number, *call.lineage.made})
     return call.is_followed and any(it.place.path == call.place.path for it in crosses)
 
 
