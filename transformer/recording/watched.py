@@ -30,9 +30,10 @@ from transformer.watch.editing import (
     states_of,
 )
 from transformer.watch.kinds.attention import Calls, maker, numbered
+from transformer.watch.kinds.descent import Descent
 from transformer.watch.kinds.kind import Kind, keys_of
 from transformer.watch.kinds.schemes import position_schemes
-from transformer.watch.kinds.stacks import Descent, by_kind, notes_on_readings, settle, unseen
+from transformer.watch.kinds.stacks import by_kind, notes_on_readings, settle, unseen
 
 Name = Callable[[Ids], tuple[Token, ...]]
 

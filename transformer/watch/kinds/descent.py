@@ -43,8 +43,8 @@ _LOOKUPS = frozenset(
 class Descent(Watcher):
     """Follows what calls and tensors are made of, while entered."""
 
-    def __init__(self, model: nn.Module, is_one: bool = True) -> None:
-        super().__init__(model, is_one=is_one, is_kept=False)
+    def __init__(self, model: nn.Module) -> None:
+        super().__init__(model, is_kept=False)
         self.lineages: dict[int, Lineage] = {}
         """Number of a call -> what it was made of; some lack where torch does not tell."""
         self._made_of: dict[int, tuple[weakref.ref[Tensor], _Made]] = {}
@@ -187,11 +187,11 @@ def _tell_texts_apart(seen: Sequence[Seen]) -> None:
             if not each.reads_another:
                 place = each.place
                 runs[place.path, place.reading, call.is_causal][place.run].append(each)
-    for each in runs.values():
-        if len(each) > 1:
-            firsts = [calls[0] for calls in each.values()]
+    for of_runs in runs.values():
+        if len(of_runs) > 1:
+            firsts = [calls[0] for calls in of_runs.values()]
             for text, chain in enumerate(chains(firsts)):
-                for call in (call for first in chain for call in each[first.place.run]):
+                for call in (call for first in chain for call in of_runs[first.place.run]):
                     place = call.place
                     call.place = replace(place, reading=(*place.reading, text))
                     if call.trace is not None:
@@ -204,28 +204,23 @@ def chains(calls: Sequence[Seen]) -> list[list[Seen]]:
     Where several fit, it is the one with the nearest module; of these the shortest, as pairs of
     layers run side by side. One stack where it is not known what calls were made of.
     """
-    if any(call.lineage is None for call in calls):
-        return [list(calls)]
     result: list[list[Seen]] = []
+    ends: list[int] = []
     for call in calls:
-        fitting = [it for it in result if is_made_of(call, it[-1])]
-        if fitting:
-            max(fitting, key=lambda it: (_n_shared(it[-1], call), -len(it))).append(call)
-        else:
-            result.append([call])
+        if call.lineage is None:
+            return [list(calls)]
+        fitting = [i for i, end in enumerate(ends) if end in call.lineage.made]
+        if not fitting:
+            fitting = [len(result)]
+            result.append([])
+            ends.append(-1)
+        near = max(fitting, key=lambda i: (_n_shared(result[i], call), -len(result[i])))
+        result[near].append(call)
+        ends[near] = call.lineage.number
     return result
 
 
-def is_made_of(call: Seen, other: Seen) -> bool:
-    """Tell whether what a call gave is among what another one's queries or keys are made of."""
-    return call.lineage is not None and _number(other) in call.lineage.made
-
-
-def _number(call: Seen) -> int:
-    return -1 if call.lineage is None else call.lineage.number
-
-
-def _n_shared(one: Seen, other: Seen) -> int:
-    """Count the parts of two paths that are the same."""
-    paths = (one.place.path.split("."), other.place.path.split("."))
-    return sum(a == b for a, b in zip(*paths, strict=False))
+def _n_shared(stack: Sequence[Seen], call: Seen) -> int:
+    """Count the parts of a path that are the same as in that of a stack's last call."""
+    last = stack[-1].place.path if stack else ""
+    return sum(a == b for a, b in zip(last.split("."), call.place.path.split("."), strict=False))

@@ -1,7 +1,7 @@
 """Stacks of layers: the calls of a pass put in order, and what a module reads of what it gave."""
 
 import re
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
@@ -276,34 +276,33 @@ def settle(model: nn.Module, seen: Sequence[Seen], run: Callable[[Descent], obje
 def _are_open(seen: Sequence[Seen]) -> bool:
     """Tell whether paths leave open which calls are layers of one stack over one text.
 
-    They do where one module has several calls, where several numbers in paths vary, where several
-    sorts of modules look alike, where numbered modules were given the same, and where a second text
-    was read that no mask tells from the first.
+    They do where numbered modules were given the same, where several sorts of modules look alike,
+    and where a second text was read that no mask tells from the first; else lists tell.
     """
-    whole = {id(it.whole or it): it.whole or it for it in seen if not it.is_softmax}.values()
-    others = [bool(call.reads_another) for call in whole]
-    n_calls = Counter((call.place.path, it) for call, it in zip(whole, others, strict=True))
     sorts: dict[object, set[str]] = defaultdict(set)
-    for call, is_another in zip(whole, others, strict=True):
-        sorts[call.sizes, call.is_causal, is_another].add(pattern_of(call.place.path))
-    columns: dict[str, list[tuple[int, ...]]] = defaultdict(list)
-    for call in whole:
-        columns[pattern_of(call.place.path)].append(numbers_of(call))
-    n_varied = (
-        sum(len(set(column)) > 1 for column in zip(*of, strict=True)) for of in columns.values()
-    )
-    is_late = any(
-        maybe_encoder(call)
-        and (any(others[:i]) or (call.trace is not None and call.trace.text > 1))
-        for i, call in enumerate(whole)
-    )
-    return (
-        is_late
-        or max(n_calls.values(), default=0) > 1
-        or max(map(len, sorts.values()), default=0) > 1
-        or max(n_varied, default=0) > 1
-        or any(call.place.is_beside for call in whole)
-    )
+    lists: dict[object, list[Seen]] = defaultdict(list)
+    has_read_another = False
+    for call in {id(it.whole or it): it.whole or it for it in seen if not it.is_softmax}.values():
+        is_another, pattern = bool(call.reads_another), pattern_of(call.place.path)
+        is_second = has_read_another or (call.trace is not None and call.trace.text > 1)
+        if call.place.is_beside or (is_second and maybe_encoder(call)):
+            return True
+        sorts[call.sizes, call.is_causal, is_another].add(pattern)
+        lists[pattern, is_another].append(call)
+        has_read_another = has_read_another or is_another
+    return any(len(each) > 1 for each in sorts.values()) or any(map(_is_open_list, lists.values()))
+
+
+def _is_open_list(calls: Sequence[Seen]) -> bool:
+    """Tell whether one module has several calls, or several numbers in their paths vary.
+
+    So does a list of nothing but attentions: what leads from one to the next is outside of it.
+    """
+    paths = {call.place.path for call in calls}
+    columns = zip(*map(numbers_of, calls), strict=True)
+    n_varied = sum(len(set(column)) > 1 for column in columns)
+    is_bare = len(paths) > 1 and calls[0].place.path.rpartition(".")[2].isdecimal()
+    return len(paths) < len(calls) or n_varied > 1 or is_bare
 
 
 # Modules that ran, look like attention and were not understood: they are named, not left out.
