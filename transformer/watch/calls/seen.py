@@ -21,7 +21,7 @@ class Lineage(NamedTuple):
     made: frozenset[int]
     """The origins of its queries, keys and values."""
     values: frozenset[int]
-    """Those of its values alone."""
+    """The origins of its values alone."""
 
 
 @dataclass(eq=False)

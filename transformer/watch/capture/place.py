@@ -54,24 +54,24 @@ class Readings:
         for module, forward, frame, values in running:
             reads = self._frames.get(frame)
             if reads is None:
-                given = _first(values, forward)
-                reads = _reads_itself(given, n_queries)
+                tensor = _first(values, forward)
+                reads = _reads_itself(tensor, n_queries)
                 self._n_runs[module] = self._n_runs.get(module, 0) + 1
-                self._compare(self._paths[module], given, reads)
+                self._compare(self._paths[module], tensor, reads)
             frames[frame] = reads
         self._frames = frames
         return tuple(self._n_runs[module] for module, _, frame, _ in running if frames[frame])
 
-    def _compare(self, path: str, given: Tensor | None, reads: bool) -> None:
+    def _compare(self, path: str, tensor: Tensor | None, reads: bool) -> None:
         """Compare what a module of a list was given with what others of the list were."""
         name, _, number = path.rpartition(".")
-        if given is None or not number.isdecimal():
+        if tensor is None or not number.isdecimal():
             return
-        reads = reads or id(given) in self._inputs
+        reads = reads or id(tensor) in self._inputs
         others = self._by_list.setdefault(name, {})
-        others[path] = None if reads else weakref.ref(given)
+        others[path] = None if reads else weakref.ref(tensor)
         for other, it in others.items():
-            is_same = (it is None and reads) or (it is not None and it() is given)
+            is_same = (it is None and reads) or (it is not None and it() is tensor)
             self.are_beside = self.are_beside or (other != path and is_same)
 
     def forget(self) -> None:
