@@ -53,12 +53,12 @@ class Descent(Watcher):
     def __enter__(self) -> "Descent":
         super().__enter__()
         self._watch_functions()
-        hook = self._model.register_forward_pre_hook(self._given, with_kwargs=True)
+        hook = self._model.register_forward_pre_hook(self._number_inputs, with_kwargs=True)
         self._entered.callback(hook.remove)
         return self
 
-    def _given(self, module: nn.Module, args: Any, kwargs: Any) -> None:
-        """Number the inputs, but for masks of bools."""
+    def _number_inputs(self, module: nn.Module, args: Any, kwargs: Any) -> None:
+        """All but masks of bools."""
         if threading.get_ident() == self._thread and not self._made_of:
             for i, each in enumerate(_tensors([args, kwargs])):
                 if each.dtype != torch.bool:
