@@ -3,6 +3,7 @@
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from itertools import chain, count
 
 from transformer.recording.origin import Origin
@@ -54,7 +55,12 @@ class Kind:
 
 def numbers_of(call: Seen) -> tuple[int, ...]:
     """List the numbers in the path of its module."""
-    return tuple(int(part) for part in call.place.path.split(".") if part.isdecimal())
+    return _numbers_in(call.place.path)
+
+
+@lru_cache(maxsize=4096)
+def _numbers_in(path: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in path.split(".") if part.isdecimal())
 
 
 def stem(kind: Kind) -> list[str]:

@@ -4,7 +4,7 @@ import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import cache
+from functools import cache, lru_cache
 
 from torch import nn
 
@@ -57,6 +57,7 @@ def blocks(seen: Sequence[Seen]) -> list[Seen]:
     return [call for layer in _layers(seen) for call in layer if _is_block(call, layer)]
 
 
+@lru_cache(maxsize=4096)
 def pattern_of(path: str) -> str:
     """A path with a star for every number."""
     return re.sub(r"(?<![^.])\d+(?![^.])", "*", path)
