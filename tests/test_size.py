@@ -53,7 +53,7 @@ ROOMS = {
     "transformer/recording": (2_532, 10),
     "transformer/training": (4_635, 25),
     "transformer/two_models": (684, 3),
-    "transformer/watch": (6_392, 24),
+    "transformer/watch": (6_388, 24),
     "viz": (2_969, 18),
     "viz/causes": (2_265, 10),
     "viz/commands": (365, 3),

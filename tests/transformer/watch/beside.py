@@ -73,7 +73,7 @@ def pairs() -> Model:
     def run(m: Any, ids: Tensor) -> Tensor:
         x = m.words(ids)
         for a, b in zip(m.layers[::2], m.layers[1::2], strict=True):
-            x = a(x).tanh() + b(x.tanh())
+            x = a(x).tanh() + b(x)
         return x
 
     return Model(run, layers=stack(4))

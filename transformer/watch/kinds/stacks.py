@@ -295,15 +295,11 @@ def _are_open(seen: Sequence[Seen]) -> bool:
 
 
 def _is_open_list(calls: Sequence[Seen]) -> bool:
-    """Tell whether one module has several calls, or several numbers in their paths vary.
-
-    So does a list of nothing but attentions: what leads from one to the next is outside of it.
-    """
+    """Tell whether one module has several calls, or several numbers in their paths vary."""
     paths = {call.place.path for call in calls}
     columns = zip(*map(numbers_of, calls), strict=True)
     n_varied = sum(len(set(column)) > 1 for column in columns)
-    is_bare = len(paths) > 1 and calls[0].place.path.rpartition(".")[2].isdecimal()
-    return len(paths) < len(calls) or n_varied > 1 or is_bare
+    return len(paths) < len(calls) or n_varied > 1
 
 
 # Modules that ran, look like attention and were not understood: they are named, not left out.
