@@ -48,7 +48,7 @@ class Checked:
     unproven: tuple[str, ...] = ()
     """The layers that may not be what they are called: the pass shows neither."""
     names: tuple[str, ...] = ()
-    """The ways in which rows and columns got their names, in clauses: first of how, then of what."""
+    """The ways in which rows and columns got their names, in clauses, one a kind."""
 
     def __str__(self) -> str:
         if self.error is None:

@@ -31,10 +31,11 @@ from transformer.watch.editing import (
     states_of,
 )
 from transformer.watch.kinds.attention import NO_TEXTS, Calls, maker, numbered, with_names
+from transformer.watch.kinds.descent import Descent
 from transformer.watch.kinds.kind import Kind, keys_of
 from transformer.watch.kinds.naming import Named, named, notes_on_names
 from transformer.watch.kinds.schemes import position_schemes
-from transformer.watch.kinds.stacks import Descent, by_kind, notes_on_readings, settle, unseen
+from transformer.watch.kinds.stacks import by_kind, notes_on_readings, settle, unseen
 
 Name = Callable[[Ids], tuple[Token, ...]]
 
@@ -217,7 +218,7 @@ def _attention(
     rows, first = forced.rows.get(kind.role or ""), kind.calls[0]
     n_added = len(first.added)
     if rows is None or (len(rows.queries), len(rows.keys)) != (n_queries, n_keys - n_added):
-        rows = _alike(forced, n_queries, n_keys)
+        rows = None if kind.is_other else _alike(forced, n_queries, n_keys)
     is_beside = (kind.role or title) == "cross" and "cross" not in forced.rows
     if is_beside:  # a model that reads one text looks at something else: its keys are no tokens
         rows = next((each for each in forced.rows.values() if len(each.queries) == n_queries), None)

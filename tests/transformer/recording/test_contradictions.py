@@ -113,7 +113,7 @@ def test_attentions_that_read_the_same_are_no_two_layers(monkeypatch: pytest.Mon
 
 
 def as_one(call: Seen) -> Seen:
-    call.place = replace(call.place, reading=())
+    call.place, call.lineage = replace(call.place, reading=()), None
     return call
 
 
@@ -192,6 +192,7 @@ def test_branches_are_no_layers(monkeypatch: pytest.MonkeyPatch) -> None:
     assert {each.n_layers for each in recording.attentions.values()} == {1}
     assert recording.checked.is_right
     monkeypatch.setattr(stacks, "_are_beside", lambda call, layer: False)
+    monkeypatch.setattr(stacks, "chains", lambda calls: [calls])
     assert record(Branches().eval(), (x,)).checked.is_right is False
 
 

@@ -303,7 +303,7 @@ class Products(Sequences):
         self._held = Held(paths, inputs)
         self._marks = Marks()
         self._layer = Layer(self._held, paths)
-        self._places = Places(paths)
+        self._places = Places(paths, inputs)
         self.windows: dict[str, tuple[int, int]] = {}
         """Path of a module that reads one sequence as several -> how many, of how many queries."""
         self.softmaxes: list[Origin] = []

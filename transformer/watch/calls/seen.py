@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from torch import Tensor
 
@@ -12,6 +13,17 @@ from transformer.watch.capture.homes import Homes
 from transformer.watch.capture.place import Place
 from transformer.watch.capture.sources import UNKNOWN, Made
 from transformer.watch.capture.turns import Ends
+
+
+class Lineage(NamedTuple):
+    """Origins of a call in its pass: numbers of earlier calls; of the model's inputs below 0."""
+
+    number: int
+    """Its place among the calls of the pass."""
+    made: frozenset[int]
+    """The origins of its queries, keys and values."""
+    values: frozenset[int]
+    """The origins of its values alone."""
 
 
 @dataclass(eq=False)
@@ -65,6 +77,8 @@ class Seen:
     """True: its model is a library's own, whose rows are known to be positions."""
     whole: "Seen | None" = None
     """The call of all heads, of which it was a part."""
+    lineage: Lineage | None = None
+    """Its origins, where paths leave open what it was made of; None: it is not known."""
 
     ends: Ends | None = None
     """The rows that its queries and keys were made of, until somebody has asked how they turn; None

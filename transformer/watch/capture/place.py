@@ -2,7 +2,8 @@
 
 import re
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+import weakref
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 from itertools import pairwise
@@ -36,7 +37,13 @@ class Call(NamedTuple):
 class Readings:
     """Counts the runs of modules that hold an attention."""
 
-    def __init__(self) -> None:
+    def __init__(self, paths: Mapping[nn.Module, str], inputs: Iterable[object]) -> None:
+        """inputs: what the model is given."""
+        self._paths, self._inputs = paths, {id(each) for each in inputs}
+        self._by_list: dict[str, dict[str, weakref.ref[Tensor] | None]] = {}
+        """Path of a list -> of each module in it that ran: what it was given; None: an input."""
+        self.are_beside = False
+        """True: two modules of one list were given the same, or inputs of the model."""
         self._frames: dict[FrameType, bool] = {}
         """Runs that held the latest attention, and whether each reads a text of its own."""
         self._n_runs: dict[nn.Module, int] = {}
@@ -47,11 +54,25 @@ class Readings:
         for module, forward, frame, values in running:
             reads = self._frames.get(frame)
             if reads is None:
-                reads = _reads_itself(_first(values, forward), n_queries)
+                tensor = _first(values, forward)
+                reads = _reads_itself(tensor, n_queries)
                 self._n_runs[module] = self._n_runs.get(module, 0) + 1
+                self._compare(self._paths[module], tensor, reads)
             frames[frame] = reads
         self._frames = frames
         return tuple(self._n_runs[module] for module, _, frame, _ in running if frames[frame])
+
+    def _compare(self, path: str, tensor: Tensor | None, reads: bool) -> None:
+        """Compare what a module of a list was given with what others of the list were."""
+        name, _, number = path.rpartition(".")
+        if tensor is None or not number.isdecimal():
+            return
+        reads = reads or id(tensor) in self._inputs
+        others = self._by_list.setdefault(name, {})
+        others[path] = None if reads else weakref.ref(tensor)
+        for other, it in others.items():
+            is_same = (it is None and reads) or (it is not None and it() is tensor)
+            self.are_beside = self.are_beside or (other != path and is_same)
 
     def forget(self) -> None:
         """Let go of what the latest runs held."""
@@ -116,6 +137,8 @@ class Place:
     reading: tuple[int, ...] = ()
     """The runs of those modules around it that were given ids or a picture: where they
     run again, they read something else."""
+    is_beside: bool = False
+    """True: by then two modules of one list had been given the same."""
 
     def windows(self, tensor: Tensor) -> tuple[int, int] | None:
         """Count the sequences that a call read here, and the queries of each; None: one sequence.
@@ -133,12 +156,13 @@ class Place:
 class Places:
     """Tells where in a model the call under way is."""
 
-    def __init__(self, paths: Mapping[nn.Module, str]) -> None:
+    def __init__(self, paths: Mapping[nn.Module, str], inputs: Iterable[object] = ()) -> None:
+        """inputs: what the model is given."""
         self._paths = paths
         self._frame: FrameType | None = None
         """The frame of the latest run, so that another one is told from it."""
         self._n_runs = 0
-        self._readings = Readings()
+        self._readings = Readings(paths, inputs)
 
     def here(self, running: "Running", d_head: int, n_queries: int = 0) -> Place:
         """Modules that the model does not hold are passed over.
@@ -169,6 +193,7 @@ class Places:
             batch=first if len(first) == 2 and 1 not in first else (),
             run=self._n_runs,
             reading=self._readings.here(held, n_queries),
+            is_beside=self._readings.are_beside,
             norms=tuple(it for each in (module, outer) for it in _norms(each)),
         )
 

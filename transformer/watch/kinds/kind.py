@@ -3,7 +3,8 @@
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import chain, count, pairwise
+from functools import lru_cache
+from itertools import chain, count
 
 from transformer.recording.origin import Origin
 from transformer.token import Token
@@ -32,20 +33,35 @@ class Kind:
     calls: list[Seen] = field(default_factory=list)
     """One per layer, in the order of calling."""
 
+    stack: str = ""
+    """The module that it is in, "models.0", where others ran beside it; empty where none did."""
+    is_other: bool = False
+    """True: it reads other inputs than another kind that looks like it."""
+
     @property
     def numbers(self) -> tuple[int, ...]:
-        """The model's own numbers of these layers: the first ones in their paths that differ."""
-        columns = list(zip(*(numbers_of(call) for call in self.calls), strict=False))
-        if len(self.calls) > 1:
-            columns = [column for column in columns if len(set(column)) > 1]
-        numbers = columns[0] if columns else ()
-        is_going_up = numbers and all(a < b for a, b in pairwise(numbers))
-        return numbers if is_going_up else tuple(range(len(self.calls)))
+        """The model's own numbers of these layers, in the order of running.
+
+        They are the first ones in their paths that tell modules apart. Where it takes several,
+        modules are counted in the order of their paths; one module in all layers counts its runs.
+        """
+        paths = [numbers_of(call) for call in self.calls]
+        if len(set(paths)) == 1 < len(paths) or not all(paths):
+            return tuple(range(len(paths)))
+        columns = [it for it in zip(*paths, strict=False) if len(set(it)) > 1 or len(paths) == 1]
+        telling = (it for it in columns if len(set(it)) == len(set(paths)))
+        places = sorted(set(paths))
+        return next(telling, tuple(places.index(each) for each in paths))
 
 
 def numbers_of(call: Seen) -> tuple[int, ...]:
     """List the numbers in the path of its module."""
-    return tuple(int(part) for part in call.place.path.split(".") if part.isdecimal())
+    return _numbers_in(call.place.path)
+
+
+@lru_cache(maxsize=4096)
+def _numbers_in(path: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in path.split(".") if part.isdecimal())
 
 
 def stem(kind: Kind) -> list[str]:
@@ -97,16 +113,29 @@ def _is_cross(call: Seen, seen: Sequence[Seen]) -> bool:
 
 
 def _is_beside_cross(call: Seen, seen: Sequence[Seen]) -> bool:
-    """Tell whether its module reads another sequence as well, which only a decoder's layer does."""
-    beside = [
-        it
-        for it in seen
-        if it.place.path == call.place.path and it.is_followed and it.reads_another
-    ]
+    """Tell whether it is of the layers that read another sequence as well, those of a decoder.
+
+    Where it is known what calls were made of: these ask or gave it, or it reads what they gave.
+    Else its module does so.
+    """
+    crosses = [it for it in seen if it.is_followed and it.reads_another]
+    if not call.is_followed and not _same_length(call):
+        return False
     text, _ = texts_of(call)
-    if text is not None and any(None not in texts_of(it) for it in beside):
-        return any(texts_of(it)[0] == text for it in beside)
-    return call.is_followed and bool(beside)
+    texts = [texts_of(it) for it in crosses]
+    if text is not None and texts and all(None not in each for each in texts):
+        asking_of, read_of = map(set, zip(*texts, strict=True))
+        if (
+            not asking_of & read_of
+        ):  # else they read each other: no decoder
+            return text in asking_of
+    if call.lineage is not None and all(it.lineage is not None for it in crosses):
+        own = [it.lineage for it in crosses if it.lineage is not None]
+        read = set[int]().union(*(it.values for it in own))
+        asking = {it.number for it in own}.union(*(it.made - it.values for it in own))
+        if not read & asking:
+            return bool(asking & {call.lineage.number, *call.lineage.made})
+    return call.is_followed and any(it.place.path == call.place.path for it in crosses)
 
 
 def texts_of(call: Seen) -> tuple[int | None, int | None]:
@@ -137,6 +166,12 @@ def _pools(call: Seen, seen: Sequence[Seen]) -> bool:
         return False
     is_named = _DECODER.search(call.place.path) or _CROSS.search(call.place.path)
     return not is_named and not any(it.sizes[1] == 1 and not it.reads_another for it in seen)
+
+
+def maybe_encoder(call: Seen) -> bool:
+    """Tell whether neither a mask nor a name keeps self-attention from being an encoder's."""
+    is_decoder = call.is_causal or call.place.is_causal or _DECODER.search(call.place.path)
+    return not (is_decoder or call.reads_another)
 
 
 def _is_beside_another(call: Seen, seen: Sequence[Seen]) -> bool:
@@ -190,9 +225,11 @@ def _same_length(call: Seen) -> bool:
 
 def name_of(kind: Kind, stems: Sequence[Sequence[str]], taken: Mapping[str, Kind]) -> str:
     """A short name: the first part of its path that tells it from the others, or its own."""
-    name, (n_heads, n_queries, n_keys) = _told_apart(kind, stems), kind.sizes
+    name, (n_heads, n_queries, n_keys) = kind.stack or _told_apart(kind, stems), kind.sizes
     if kind.is_softmax:
         name = f"{(kind.role or name).removesuffix('_self')} softmax"
+    if kind.stack and kind.role and name in taken:
+        name += f" {kind.role.removesuffix('_self')}"
     if kind.reading:
         name += f" pass {kind.reading + 1}"
     if kind.part[1] > 1:

@@ -1,24 +1,29 @@
 """Stacks of layers: the calls of a pass put in order, and what a module reads of what it gave."""
 
 import re
-import threading
-import weakref
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack
 from dataclasses import replace
-from functools import cache
-from typing import Any
+from functools import cache, lru_cache
 
-from torch import Tensor, nn
+from torch import nn
 
 from transformer.recording import Unseen
 from transformer.recording.origin import Origin
 from transformer.watch.calls.layer import side_by_side
 from transformer.watch.calls.seen import Seen
 from transformer.watch.calls.watcher import Watcher
-from transformer.watch.capture.operators import Functions, as_written
-from transformer.watch.kinds.kind import ROLES, Kind, is_partial, kind_of, name_of, numbers_of, stem
+from transformer.watch.kinds.descent import Descent, are_ids, chains, descend
+from transformer.watch.kinds.kind import (
+    ROLES,
+    Kind,
+    is_partial,
+    kind_of,
+    maybe_encoder,
+    name_of,
+    numbers_of,
+    stem,
+)
 
 # Stacks of layers: the calls of a pass put in order, as kinds with one call per layer.
 #
@@ -31,7 +36,7 @@ def by_kind(seen: Sequence[Seen]) -> dict[str, Kind]:
     Calls of other sizes are kinds of their own: a model may have two towers, or shorten what it
     reads. So are several calls of a layer, unless they are its heads.
     """
-    kinds = _stacked(_kinds(seen))
+    kinds = _stacked(each for kind in _kinds(seen) for each in _apart(kind))
     stems = [stem(kind) for kind in kinds]
     named: dict[str, Kind] = {}
     for kind in kinds:
@@ -44,7 +49,7 @@ def by_kind(seen: Sequence[Seen]) -> dict[str, Kind]:
         else:
             named[kind.role] = kind
     ours = [kind for kind in ROLES if kind in named]
-    return {kind: named[kind] for kind in (*ours, *named)}
+    return _of_own_texts({kind: named[kind] for kind in (*ours, *named)})
 
 
 def blocks(seen: Sequence[Seen]) -> list[Seen]:
@@ -52,6 +57,7 @@ def blocks(seen: Sequence[Seen]) -> list[Seen]:
     return [call for layer in _layers(seen) for call in layer if _is_block(call, layer)]
 
 
+@lru_cache(maxsize=4096)
 def pattern_of(path: str) -> str:
     """A path with a star for every number."""
     return re.sub(r"(?<![^.])\d+(?![^.])", "*", path)
@@ -66,7 +72,8 @@ def _kinds(seen: Sequence[Seen]) -> Iterable[Kind]:
     for layer in layers:
         parts: dict[tuple[object, ...], list[Seen]] = defaultdict(list)
         for call in layer:
-            parts[pattern_of(call.place.path), call.sizes, call.is_softmax].append(call)
+            pattern, is_another = pattern_of(call.place.path), bool(call.reads_another)
+            parts[pattern, call.sizes, call.is_softmax, is_another].append(call)
         for (path, *_), calls in parts.items():
             joined = _heads_joined(calls)
             reading = readings[id(calls[0])]
@@ -92,14 +99,31 @@ def _readings(calls: Sequence[Seen]) -> dict[int, int]:
 
 
 def notes_on_readings(kinds: Mapping[str, Kind]) -> tuple[str, ...]:
-    """Say in a sentence that the model read several texts in one pass; nothing where it did not."""
+    """Say in sentences that the model read several texts in one pass; nothing where it did not."""
     n = max((kind.reading for kind in kinds.values()), default=0) + 1
-    if n == 1:
-        return ()
-    return (
-        f"Some of its modules ran {n} times in this pass, each over a text of its own: tokens are "
-        "those of the first, and what is not made of it is numbered.",
-    )
+    others = [name for name, kind in kinds.items() if kind.is_other]
+    unsettled = [
+        name
+        for name, kind in kinds.items()
+        if any(call.lineage is None for call in kind.calls) and _are_open(kind.calls)
+    ]
+    notes = []
+    if n > 1:
+        notes.append(
+            f"Some of its modules ran {n} times in this pass, not over what they gave before: "
+            "tokens are those of the first time, and what is of another text is numbered."
+        )
+    if others:
+        notes.append(
+            f"{' and '.join(others)} read{'s' * (len(others) == 1)} other inputs than what is "
+            "named: the positions there are numbered."
+        )
+    if unsettled:
+        notes.append(
+            "The pass was not followed from layer to layer, so it is not known whether the layers "
+            f"of {' and '.join(unsettled)} ran one after the other, over one text."
+        )
+    return tuple(notes)
 
 
 def _which(calls: Sequence[Seen]) -> dict[int, int]:
@@ -155,8 +179,9 @@ def _is_block(call: Seen, layer: Sequence[Seen]) -> bool:
 
 
 def _heads_joined(calls: list[Seen]) -> list[Seen]:
-    """Calls of one layer, each of which has a W_O of its own, are its heads."""
-    if len(calls) > 1 and all(call.projection is not None for call in calls) and _ask_alike(calls):
+    """Calls of one layer, each of one head and with a W_O of its own, are its heads."""
+    are_heads = all(call.projection is not None and call.sizes[0] == 1 for call in calls)
+    if len(calls) > 1 and are_heads and _ask_alike(calls):
         whole = side_by_side(calls)
         return calls if whole is None else [whole]
     return calls
@@ -178,146 +203,103 @@ def _stacked(kinds: Iterable[Kind]) -> list[Kind]:
             same = (stack.role, stack.sizes, stack.is_softmax, stack.part)
             if kind.role is None or same != (kind.role, kind.sizes, kind.is_softmax, kind.part):
                 continue
-            if not set(map(numbers_of, kind.calls)) & set(map(numbers_of, stack.calls)):
-                stack.calls.extend(kind.calls)
+            calls = sorted((*stack.calls, *kind.calls), key=lambda it: it.place.run)
+            is_one = not stack.stack and not kind.stack and len(chains(calls)) == 1
+            if is_one and not set(map(numbers_of, kind.calls)) & set(map(numbers_of, stack.calls)):
+                stack.calls[:] = calls
                 break
         else:
             stacks.append(kind)
     return stacks
 
 
-# Descent of what a module reads from what it gave before, where one runs several times in a pass.
-#
-# A block that runs over what it gave is several layers; one that runs over something else has
-# read another text. The model runs once more for it, with every function of torch followed, and
-# only where it read none or several texts: with one, all runs are layers.
-
-Run = tuple[str, int]
-"""A module's path, and the number of its run."""
-
-
-class Descent:
-    """Follows what modules give, while entered."""
-
-    def __init__(self, model: nn.Module, paths: Iterable[str]) -> None:
-        self.runs: dict[str, list[int]] = {path: [] for path in paths}
-        """Path -> for each run, the latest run that gave what it read; -1: none did."""
-        self._made_of: dict[int, tuple[weakref.ref[Tensor], frozenset[Run]]] = {}
-        self._hooks = ExitStack()
-        self._model, self._thread = model, threading.get_ident()  # others may run it, too
-
-    def __enter__(self) -> "Descent":
-        self._hooks.enter_context(as_written())
-        for path in self.runs:
-            module = self._model.get_submodule(path)
-            before = module.register_forward_pre_hook(self._reads(path), with_kwargs=True)
-            after = module.register_forward_hook(self._gives(path))
-            self._hooks.callback(before.remove)
-            self._hooks.callback(after.remove)
-        self._hooks.enter_context(Functions(self._follow))
-        return self
-
-    def __exit__(self, *error: Any) -> None:
-        self._hooks.close()
-
-    def _follow(self, func: Callable[..., Any], args: Sequence[Any], kwargs: Any) -> Any:
-        result = func(*args, **kwargs)
-        runs = self._runs_of([args, kwargs])
-        if runs:
-            self._put([args[0] if result is None else result], runs)  # what was written to
-        return result
-
-    def _runs_of(self, values: Any) -> frozenset[Run]:
-        result: frozenset[Run] = frozenset()
-        for tensor in _tensors(values):
-            reference, runs = self._made_of.get(id(tensor), (None, frozenset()))
-            if reference is not None and reference() is tensor:
-                result |= runs
-        return result
-
-    def _put(self, values: Any, runs: frozenset[Run]) -> None:
-        """Only numbers descend: ids that were chosen are a text of their own."""
-        made_of = self._made_of
-        for tensor in _tensors(values):
-            if tensor.is_floating_point():
-                for each in (tensor, tensor._base):
-                    if each is not None:
-                        made_of[id(each)] = (weakref.ref(each), self._runs_of([each]) | runs)
-
-    def _reads(self, path: str) -> Callable[..., None]:
-        def before(module: nn.Module, args: Any, kwargs: Mapping[str, Any]) -> None:
-            if threading.get_ident() != self._thread:
-                return
-            direct = [it for it in (*args, *kwargs.values()) if isinstance(it, Tensor)]
-            numbers = [number for own, number in self._runs_of(direct) if own == path]
-            self.runs[path].append(max(numbers, default=-1))
-
-        return before
-
-    def _gives(self, path: str) -> Callable[..., None]:
-        def after(module: nn.Module, args: Any, output: Any) -> None:
-            if threading.get_ident() == self._thread:
-                self._put([output], frozenset({(path, len(self.runs[path]) - 1)}))
-
-        return after
+def _apart(kind: Kind) -> list[Kind]:
+    """Stacks of a kind that ran side by side, as the models of an ensemble do."""
+    stacks = chains(kind.calls)
+    if len(stacks) == 1:
+        return [kind]
+    columns = zip(*(zip(*map(_prefixes, calls), strict=False) for calls in stacks), strict=False)
+    own = (of for of in columns if all(len(set(each)) == 1 for each in of))
+    names = next(([each[0] for each in of] for of in own if len(set(of)) == len(of)), None)
+    return [
+        replace(
+            kind,
+            calls=calls,
+            stack="" if names is None else names[i],
+            part=kind.part if names else (i, len(stacks)),
+        )
+        for i, calls in enumerate(stacks)
+    ]
 
 
-def _tensors(value: Any) -> Iterator[Tensor]:
-    if isinstance(value, Tensor):
-        yield value
-    elif isinstance(value, Mapping):
-        yield from _tensors(list(value.values()))
-    elif isinstance(value, list | tuple):
-        for each in value:
-            yield from _tensors(each)
+def _prefixes(call: Seen) -> list[str]:
+    """Names of the modules around it that are numbered, the outermost first, as "models.0"."""
+    parts = call.place.path.split(".")
+    return [".".join(parts[max(i - 1, 0) : i + 1]) for i, it in enumerate(parts) if it.isdecimal()]
+
+
+def _of_own_texts(named: Mapping[str, Kind]) -> dict[str, Kind]:
+    """Leave without a role what reads other inputs than one that looks like it.
+
+    Tokens are of the one that reads ids, or else of the first. A source is what an encoder reads
+    itself, and cross-attention reads that.
+    """
+    owners: dict[object, frozenset[int]] = {}
+    for kind in sorted(named.values(), key=lambda it: not any(map(are_ids, _texts(it)))):
+        owners.setdefault((kind.role, kind.sizes[2]), _texts(kind))
+    result = {}
+    for name, kind in named.items():
+        role = "encoder_self" if kind.role == "cross" else kind.role
+        texts = _texts(kind)
+        owner = owners.get((role, kind.sizes[2]), texts)
+        is_other = role is not None and not (texts <= owner or owner <= texts)
+        result[name] = replace(kind, role=None, is_other=True) if is_other else kind
+    return result
+
+
+def _texts(kind: Kind) -> frozenset[int]:
+    """Numbers of the inputs that values of its first layer are made of."""
+    lineage = kind.calls[0].lineage
+    return frozenset(it for it in (() if lineage is None else lineage.values) if it < 0)
 
 
 def settle(model: nn.Module, seen: Sequence[Seen], run: Callable[[Descent], object]) -> None:
-    """Note in the calls of a pass which text each has read, where that takes another pass.
+    """Note in the calls of a pass what each was made of, where paths leave that open.
 
-    run: runs the model over the same once more while that is entered.
+    run: runs the model over the same once more while what it is given is entered.
     """
-    paths = repeated(seen)
-    if paths:
-        descent = Descent(model, paths)
+    if _are_open(seen):
+        descent = Descent(model)
         run(descent)
-        tell_apart(seen, descent.runs)
+        descend(seen, descent)
 
 
-def repeated(seen: Sequence[Seen]) -> list[str]:
-    """List modules that ran several times in one reading, with no or several texts read by then.
+def _are_open(seen: Sequence[Seen]) -> bool:
+    """Tell whether paths leave open which calls are layers of one stack over one text.
 
-    A decoder may have the matrices of its encoder: that it is causal tells them apart. Two
-    sequences that read each other by one module are told apart by their roles.
+    They do where numbered modules were given the same, where several sorts of modules look alike,
+    and where a second text was read that no mask tells from the first; else lists tell.
     """
-    runs: dict[tuple[str, tuple[int, ...], bool], set[int]] = defaultdict(set)
-    doubtful = set()
-    for call in seen:
-        if call.reads_another:
-            continue
-        runs[call.place.path, call.place.reading, call.is_causal].add(call.place.run)
-        if call.trace is not None and call.trace.text != 1:
-            doubtful.add(call.place.path)
-    paths = (path for (path, *_), each in runs.items() if path in doubtful and len(each) > 1)
-    return list(dict.fromkeys(paths))
+    sorts: dict[object, set[str]] = defaultdict(set)
+    lists: dict[object, list[Seen]] = defaultdict(list)
+    has_read_another = False
+    for call in {id(it.whole or it): it.whole or it for it in seen if not it.is_softmax}.values():
+        is_another, pattern = bool(call.reads_another), pattern_of(call.place.path)
+        is_second = has_read_another or (call.trace is not None and call.trace.text > 1)
+        if call.place.is_beside or (is_second and maybe_encoder(call)):
+            return True
+        sorts[call.sizes, call.is_causal, is_another].add(pattern)
+        lists[pattern, is_another].append(call)
+        has_read_another = has_read_another or is_another
+    return any(len(each) > 1 for each in sorts.values()) or any(map(_is_open_list, lists.values()))
 
 
-def tell_apart(seen: Sequence[Seen], runs: Mapping[str, Sequence[int]]) -> None:
-    """Note in calls which text their modules had read, by what their runs descend from."""
-    for path, parents in runs.items():
-        calls = [call for call in seen if call.place.path == path]
-        numbers = sorted({call.place.run for call in calls})
-        if len(numbers) != len(parents):  # it also runs without attention
-            continue
-        texts: list[int] = []
-        for parent in parents:
-            texts.append(max(texts, default=-1) + 1 if parent < 0 else texts[parent])
-        wholes = {id(it.whole): it.whole for it in calls if it.whole is not None}
-        for call in (*calls, *wholes.values()):
-            text = texts[numbers.index(call.place.run)]
-            call.place = replace(call.place, reading=(*call.place.reading, text))
-            if call.trace is not None:
-                call.trace = call.trace._replace(text=text)
+def _is_open_list(calls: Sequence[Seen]) -> bool:
+    """Tell whether one module has several calls, or several numbers in their paths vary."""
+    paths = {call.place.path for call in calls}
+    columns = zip(*map(numbers_of, calls), strict=True)
+    n_varied = sum(len(set(column)) > 1 for column in columns)
+    return len(paths) < len(calls) or n_varied > 1
 
 
 # Modules that ran, look like attention and were not understood: they are named, not left out.
