@@ -205,6 +205,8 @@ def _recorded(checkpoint: Checkpoint, output: Output, group: Group) -> Scored:
         n = len(output.classes or output.numbers or output.words) or 1
         nothing = torch.full((1, n), torch.nan)
         return Scored(nothing, torch.zeros(1, n).long(), refused=(str(error),))
+    if recording.varies:
+        raise InputError(recording.varies)
     log_probs, best = scores_in(recording, output)
     if second is not None:
         log_probs = torch.tensor([_cosine(recording, second)])

@@ -168,7 +168,10 @@ class Surveyor:
         (text,) = batch
         target = None if text.target is None else self._names(text.target, is_source=False)
         source = source_of(lines[text.sentence])
-        return of_recording(record(self._checkpoint, source, target))
+        recording = record(self._checkpoint, source, target)
+        if recording.varies:
+            raise InputError(recording.varies)
+        return of_recording(recording)
 
     def _texts(self, lines: Lines, portion: Portion) -> list[Text]:
         """Read and decode; what is refused is left out."""

@@ -15,11 +15,13 @@ from transformer.hugging_face.model import of_two_texts
 from transformer.inputs import InputError
 from transformer.models.family import ForcedPass, Ids, Rows
 from transformer.models.token_model import notes_on_mode
+from transformer.own_module.model import OwnModel
 from transformer.recording import Attention, AttentionCall, Recording
 from transformer.recording.data import MEAN, Classification, Masked, Pooling, TextVector
 from transformer.token import Token
 from transformer.vocabulary import source_side
 from transformer.watch.calls.watcher import Watcher
+from transformer.watch.capture.operators import name_of
 from transformer.watch.editing import (
     EditingWatcher,
     Plan,
@@ -33,6 +35,7 @@ from transformer.watch.kinds.attention import Calls, maker, numbered
 from transformer.watch.kinds.kind import Kind, keys_of
 from transformer.watch.kinds.schemes import position_schemes
 from transformer.watch.kinds.stacks import Descent, by_kind, notes_on_readings, settle, unseen
+from transformer.watch.results import DRAWS
 
 Name = Callable[[Ids], tuple[Token, ...]]
 
@@ -55,6 +58,7 @@ def record_watched(
     watcher = _editing(checkpoint, forced, editor)
     with torch.inference_mode(), watcher:
         logits = checkpoint.model(*inputs)[0]
+    varies = _varies(checkpoint, watcher, inputs, None if editor.edits else logits)
     _settle(checkpoint, watcher, inputs)
     check_met(editor)
     missing = unseen(watcher)
@@ -71,6 +75,7 @@ def record_watched(
 
     kinds = _kinds(watcher, forced)
     modules = [each for each in watcher.modules if each is not checkpoint.model]  # that is ours
+    of_mode = notes_on_mode(modules)
     attentions = {each: _attention(each, kind, forced, name) for each, kind in kinds.items()}
     # The same under the names that the watcher gives its kinds.
     as_seen = dict(zip(by_kind(watcher.seen), attentions.values(), strict=True))
@@ -87,8 +92,30 @@ def record_watched(
         numbers=numbers(checkpoint, logits),
         masked=_masked(checkpoint, sources, logits),
         vector=text_vector(checkpoint, logits, editor.hidden(len(sources))),
-        notes=(*notes_on_mode(modules), *notes_on_readings(kinds)),
+        varies=varies,
+        notes=(
+            *(of_mode or filter(None, (varies,))),
+            *notes_on_readings(kinds),
+            *getattr(checkpoint.model, "notes", ()),
+        ),
     )
+
+
+def _varies(
+    checkpoint: Checkpoint,
+    watcher: Watcher,
+    inputs: Sequence[torch.Tensor],
+    logits: torch.Tensor | None,
+) -> str:
+    """Make `Recording.varies`: of random numbers that were drawn, and of two passes of a module of
+    one's own, which may keep anything. logits: of the pass; None: it was edited.
+    """
+    if watcher.draws:
+        return DRAWS.format(name_of(checkpoint.model))
+    if not isinstance(checkpoint.model, OwnModel):
+        return ""
+    with torch.inference_mode():
+        return checkpoint.model.difference(*inputs, logits=logits)
 
 
 def plan_of(checkpoint: Checkpoint, forced: ForcedPass) -> Plan:

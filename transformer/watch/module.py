@@ -4,7 +4,7 @@ import copy
 import inspect
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from types import MappingProxyType
 from typing import Any
 
@@ -27,6 +27,7 @@ from transformer.watch.kinds.attention import Tokens, attention_of, sides_of
 from transformer.watch.kinds.kind import Kind
 from transformer.watch.kinds.schemes import position_schemes
 from transformer.watch.kinds.stacks import by_kind, notes_on_readings, settle, unseen
+from transformer.watch.results import DRAWS, difference, logits_of, notes_on_values
 
 # Inputs of a module; where it cannot run over them, a sentence that says why.
 
@@ -211,12 +212,16 @@ def record_module(
     )
     if made:
         passed = copy.deepcopy((args, named)) if copies else (args, named)
-        _run(module, *passed, watcher)
+        plain = _run(module, *passed, watcher)
         plan = Plan(settled(watcher), by_kind(watcher.seen), passed[1] or passed[0])
         check_edits(made, plan.sizes, plan.sides)
         editor = Editor(made, dict(_references(referring, by_kind(watcher.seen))))
         watcher = EditingWatcher(module, plan, editor, copies=copies, is_one=is_one, inputs=values)
     output = _run(module, args, named, watcher)
+    varies = DRAWS.format(name_of(module)) if watcher.draws else ""
+    if made and not varies and not copies and not module.training:  # two plain passes beside it
+        again = _run(module, args, named, nullcontext())
+        varies = difference(name_of(module), plain, again)
     settled(watcher)
     check_met(editor)
     for call in watcher.seen:
@@ -229,16 +234,19 @@ def record_module(
     attentions = {name: attention_of(name, kinds, sides) for name in kinds}
     schemes = position_schemes(watcher, attentions, inputs)
     is_one_text = all(kind.reading == 0 for kind in kinds.values())
+    of_mode, logits = notes_on_mode(watcher.modules), logits_of(output)
     return Recording(
         source=sides.get("source", ()),
         target=sides.get("target", ()),
         attentions=MappingProxyType(attentions),
         positions=schemes.positions,
-        logits=logits_of(output),
+        logits=logits,
         rotary=schemes.rotary,
         unseen=missing,
+        varies=varies,
         notes=(
-            *notes_on_mode(watcher.modules),
+            *(of_mode or filter(None, (varies,))),
+            *notes_on_values(name_of(module), logits),
             *notes_on_readings(kinds),
             *watcher.reordered.notes(len(watcher.seen) if is_one_text else 1),
         ),
@@ -306,14 +314,3 @@ def _check_batch(call: Seen, inputs: Sequence[Any]) -> None:
                 f"The inputs seem to hold {n_sequences} sequences: record one sequence at a time, "
                 "as a batch of one."
             )
-
-
-def logits_of(output: Any) -> Tensor:
-    """[T, V] or [C], where a module's output has some; else empty."""
-    logits = output.get("logits") if isinstance(output, Mapping) else None
-    logits = getattr(output, "logits", output) if logits is None else logits
-    if not isinstance(logits, Tensor) or not logits.is_floating_point():
-        return torch.zeros(0)
-    if logits.dim() > 1 and logits.size(0) == 1:
-        logits = logits[0]
-    return logits.detach() if logits.dim() in (1, 2) else torch.zeros(0)

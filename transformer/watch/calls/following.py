@@ -161,7 +161,7 @@ for _each in (aten.masked_fill, aten.masked_fill_):
     register(_each.Tensor, AT_TIMES, Following._covered)
 register(aten.where.self, AT_TIMES, Following._covered)
 register(aten.glu.default, AT_TIMES, Following._gated)
-register(aten.dropout.default, AT_TIMES, Following._dropped)
+register(aten.dropout.default, AT_TIMES, lambda watcher, *call: watcher._dropped(*call))
 for _each in (aten.layer_norm, aten.rms_norm, aten.group_norm):
     register(_each.default, AT_TIMES, Following._normed)
 
