@@ -35,6 +35,7 @@ from transformer.watch.kinds.attention import Calls, maker, numbered
 from transformer.watch.kinds.kind import Kind, keys_of
 from transformer.watch.kinds.schemes import position_schemes
 from transformer.watch.kinds.stacks import Descent, by_kind, notes_on_readings, settle, unseen
+from transformer.watch.outside import Outside
 from transformer.watch.results import DRAWS
 
 Name = Callable[[Ids], tuple[Token, ...]]
@@ -63,10 +64,11 @@ def record_watched(
     check_met(editor)
     missing = unseen(watcher)
     if not by_kind(watcher.seen):
-        raise InputError(
-            f"No attention was seen in {checkpoint.name}: "
-            f"{'; '.join(map(str, missing)) or _NOTHING}."
-        )
+        outside = Outside()
+        with torch.inference_mode(), outside.looking():
+            checkpoint.model(*inputs)
+        why = "; ".join([*outside.reasons, *map(str, missing)]) or _NOTHING
+        raise InputError(f"No attention was seen in {checkpoint.name}: {why}.")
 
     def name(ids: Ids) -> tuple[Token, ...]:
         tokenizer = checkpoint.tokenizer

@@ -27,6 +27,7 @@ from transformer.watch.kinds.attention import Tokens, attention_of, sides_of
 from transformer.watch.kinds.kind import Kind
 from transformer.watch.kinds.schemes import position_schemes
 from transformer.watch.kinds.stacks import by_kind, notes_on_readings, settle, unseen
+from transformer.watch.outside import Outside
 from transformer.watch.results import DRAWS, difference, logits_of, notes_on_values
 
 # Inputs of a module; where it cannot run over them, a sentence that says why.
@@ -228,8 +229,11 @@ def record_module(
         _check_batch(call, values)
     kinds, missing = by_kind(watcher.seen), unseen(watcher)
     if not kinds:
-        why = "; ".join(map(str, missing)) or _NOTHING
-        raise InputError(f"No attention was seen in {type(module).__name__}: {why}.")
+        outside = Outside()
+        if not copies:
+            _run(module, args, named, outside.looking())
+        why = "; ".join([*outside.reasons, *map(str, missing)]) or _NOTHING
+        raise InputError(f"No attention was seen in {name_of(module)}: {why}.")
     sides = sides_of(kinds, tokens)
     attentions = {name: attention_of(name, kinds, sides) for name in kinds}
     schemes = position_schemes(watcher, attentions, inputs)
@@ -300,17 +304,23 @@ def _is_features(tensor: Tensor) -> bool:
 
 
 def _check_batch(call: Seen, inputs: Sequence[Any]) -> None:
-    """Heads folded into the batch look like a batch: then the inputs tell. Raises InputError."""
-    if not call.is_folded or call.sizes[0] == 1:
+    """Heads folded into the batch look like a batch: then the inputs tell. Raises InputError.
+
+    One input that holds one sequence is enough, and of several each has as many heads.
+    """
+    n_heads, n_queries, n_keys = call.sizes
+    if not call.is_folded or n_heads == 1:
         return
-    n_queries = call.sizes[1]
+    n_sequences = []
     for tensor in inputs:
         if not isinstance(tensor, Tensor) or tensor.dim() != 2 + tensor.is_floating_point():
             continue
         sizes = tensor.shape[:2]
-        n_sequences = sizes[0] if sizes[1] == n_queries else sizes[1]
-        if n_queries in sizes and n_sequences > 1:
-            raise InputError(
-                f"The inputs seem to hold {n_sequences} sequences: record one sequence at a time, "
-                "as a batch of one."
-            )
+        n_tokens = n_keys if n_keys in sizes else n_queries  # of one query keys say more
+        if n_tokens in sizes and tuple(tensor.shape) != call.sizes:  # which is a mask
+            n_sequences.append(sizes[0] if sizes[1] == n_tokens else sizes[1])
+    if n_sequences and min(n_sequences) > 1 and n_heads % min(n_sequences) == 0:
+        raise InputError(
+            f"The inputs seem to hold {min(n_sequences)} sequences: record one sequence at a time, "
+            "as a batch of one."
+        )

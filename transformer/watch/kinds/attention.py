@@ -69,6 +69,17 @@ def sides_of(kinds: Mapping[str, Kind], tokens: Tokens | None) -> Sides:
     sides = tokens if isinstance(tokens, Mapping) else {} if tokens is None else {"source": tokens}
     lengths = dict(_lengths(kinds, len(sides.get("source", ()))))
     unknown = sorted(set(sides) - set(lengths))
+    if unknown and not lengths:  # as where a module adds tokens of its own, fixed ones
+        n, read = (
+            len(sides[unknown[0]]),
+            {size for kind in kinds.values() for size in kind.sizes[1:]},
+        )
+        more = f", {max(read) - n} more" if max(read) > n else ""
+        raise InputError(
+            f"There are {n} tokens for the {unknown[0]}, and attention runs over "
+            f"{' or '.join(map(str, sorted(read)))} positions{more}: which of them are the text's "
+            "is not known, so leave tokens out, or give one for each position."
+        )
     if unknown:
         raise InputError(
             f"There are tokens for {', '.join(map(repr, unknown))}, but what this model reads is "
