@@ -359,7 +359,10 @@ def unseen(watcher: Watcher) -> tuple[Unseen, ...]:
 def _unseen(watcher: Watcher) -> Iterator[tuple[str, str]]:
     partial = blocks(watcher.seen)
     named = {*(call.place.path for call in partial), *watcher.windows}
-    yield from ((call.place.path, _why_partial(call)) for call in partial)
+    cut = {call.place.path for call in partial if not _is_chunk(call)}
+    for call in partial:
+        path = call.place.path
+        yield path, PICKED if call.is_picked else BLOCKS if path in cut else CHUNKS
     modules = {path: module for module, path in watcher.modules.items()}
     for path, (n, n_queries) in watcher.windows.items():
         is_second = getattr(modules.get(path), "batch_first", None)
@@ -388,11 +391,10 @@ def _unseen(watcher: Watcher) -> Iterator[tuple[str, str]]:
             yield path, NAMES
 
 
-def _why_partial(call: Seen) -> str:
-    if call.is_picked:
-        return PICKED
+def _is_chunk(call: Seen) -> bool:
+    """Tell whether it is of some queries over all keys that its module read."""
     _, n_queries, n_keys = call.sizes
-    return CHUNKS if n_queries < n_keys and n_keys in call.place.lengths else BLOCKS
+    return n_queries < n_keys and n_keys in call.place.lengths
 
 
 def _are_near(path: str, other: str) -> bool:
