@@ -6,11 +6,13 @@ import re
 import traceback
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
+from threading import local
 
 import torch
 from torch import Tensor, nn
+from torch.utils._python_dispatch import _get_current_dispatch_mode_stack
 
 from transformer.refusal import Refusal, quoted
 
@@ -157,6 +159,92 @@ def _chain(error: BaseException) -> Iterator[BaseException]:
         seen.add(id(here))
         yield here
         here = here.__cause__ or here.__context__
+
+
+# torch's state as it begins, where a caller has set another for code of their own.
+#
+# With another default device half of what is made here would lie beside the other half, autocast
+# would round what is computed of a recording, another default type the weights that are read. A
+# module of somebody's own goes on running as they have set it.
+
+
+class _Asked(local):
+    """The state that the outermost caller has set, in this thread."""
+
+    device: torch.device | None = None
+    casts: tuple[tuple[str, torch.dtype], ...] = ()
+
+
+_ASKED = _Asked()
+_CASTING = ("cpu", "cuda", "mps", "xpu")
+
+
+@contextmanager
+def usual_state() -> Iterator[None]:
+    """Make tensors on the CPU unless they are asked for elsewhere, and without autocast.
+
+    Raises DeviceError where tensors hold no numbers.
+    """
+    if (state := _without_numbers()) is not None:
+        raise DeviceError(f"Within {state} tensors hold no numbers: leave it first.")
+    device = torch.get_default_device()
+    is_casting = torch._C._is_any_autocast_enabled()
+    if device.type == "cpu" and not is_casting:
+        yield
+        return
+    casts = tuple(
+        (each, torch.get_autocast_dtype(each))
+        for each in _CASTING
+        if torch.is_autocast_enabled(each)
+    )
+    outer = _ASKED.device, _ASKED.casts
+    with ExitStack() as stack:
+        if device.type != "cpu":
+            _ASKED.device = device
+            stack.enter_context(torch.device("cpu"))
+        for kind, _ in casts:
+            _ASKED.casts = casts
+            stack.enter_context(torch.autocast(kind, enabled=False))
+        try:
+            yield
+        finally:
+            _ASKED.device, _ASKED.casts = outer
+
+
+@contextmanager
+def callers_state() -> Iterator[None]:
+    """The state in which `usual_state` was entered, for code of that caller."""
+    with ExitStack() as stack:
+        if _ASKED.device is not None:
+            stack.enter_context(_ASKED.device)
+        for kind, dtype in _ASKED.casts:
+            stack.enter_context(torch.autocast(kind, dtype=dtype))
+        yield
+
+
+@contextmanager
+def usual_types() -> Iterator[None]:
+    """Make numbers in float32 while entered, unless they are asked for in another type."""
+    default = torch.get_default_dtype()
+    if default == torch.float32:
+        yield
+        return
+    torch.set_default_dtype(torch.float32)  # of the whole process, so for as short as may be
+    try:
+        yield
+    finally:
+        torch.set_default_dtype(default)
+
+
+def _without_numbers() -> str | None:
+    """Name what is entered here that computes without numbers, or with more axes than are seen."""
+    if any(type(each).__name__ == "FakeTensorMode" for each in _get_current_dispatch_mode_stack()):
+        return "a FakeTensorMode"
+    if torch._C._functorch.maybe_current_level() is not None:
+        return "a transform of torch.func, such as vmap or grad"
+    if torch.jit.is_tracing() or torch.compiler.is_compiling():
+        return "what torch.jit or torch.compile traces"
+    return None
 
 
 # The memory that is free on a device, and what the weights of a model take of it.

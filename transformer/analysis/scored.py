@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import logsigmoid
 
-from transformer.checkpoint import Checkpoint
+from transformer.checkpoint import Checkpoint, check_open
 from transformer.decoding.greedy import greedy
 from transformer.decoding.shared_batch import alone
 from transformer.device import at_least_single
@@ -85,6 +85,7 @@ class Output:
 
 def output_of(checkpoint: Checkpoint, source: str, target: str | Sequence[Token] | None) -> Output:
     """Find what can be judged of this source and target. Raises InputError where nothing can."""
+    check_open(checkpoint)
     token, family = checkpoint.tokenizer.token, checkpoint.family
     sources = source_ids(checkpoint, source)
     ids = target_ids(checkpoint, target, len(sources))

@@ -28,9 +28,17 @@ from transformer.corpus.summary import summary
 from transformer.corpus.surveyed import Survey
 from transformer.corpus.trees import Tree
 from transformer.decoding.decode import decode
-from transformer.device import PRECISION, DeviceError, NotFinite, device_trouble, precision_of
+from transformer.device import (
+    PRECISION,
+    DeviceError,
+    NotFinite,
+    device_trouble,
+    precision_of,
+    usual_state,
+)
 from transformer.engines.engine import Done, Work
 from transformer.formats.opening import load_checkpoint
+from transformer.given import COUNT, given
 from transformer.inputs import InputError, source_ids, target_ids
 from transformer.models.family import Ids
 from transformer.models.token_model import check_mode
@@ -216,6 +224,8 @@ class Surveyor:
 # survey(): what each head of a model does over many sentences.
 
 
+@usual_state()
+@given(batch=COUNT)
 def survey(
     checkpoint: Checkpoint,
     sentences: Iterable[str],

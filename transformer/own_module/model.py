@@ -12,6 +12,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from transformer.device import callers_state
 from transformer.inputs import InputError
 from transformer.models import decoder_only, encoder_decoder
 from transformer.models.family import Family, ForcedPass, Ids, Rows
@@ -158,6 +159,7 @@ class OwnModel(nn.Module):
             in_a_sentence(self._name, hint=hint if 0 < self._longest < n else ""),
             torch.inference_mode(False),  # else what it keeps could never be trained again
             torch.no_grad(),
+            callers_state(),
         ):
             output = (self._run or self.inner)(*(ids.clone() for ids in inputs))
             self._longest = max(n, self._longest)

@@ -9,6 +9,7 @@ from typing import Literal
 import torch
 from torch import Tensor, nn
 
+from transformer.device import usual_state
 from transformer.positions.encodings import Rotary
 from transformer.positions.relative_bias import RelativeBias, shared
 from transformer.recording.calls import AttentionCall
@@ -302,6 +303,7 @@ class Attention:
         """Give the model's own number of a layer."""
         return self.numbers[layer] if self.numbers else layer
 
+    @usual_state()
     def weights(self, layer: int, head: int | None = None) -> Tensor:
         """Attention weights of a layer [H, Q, K], or of one head [Q, K]; float32, on the CPU.
 
@@ -315,6 +317,7 @@ class Attention:
         number = place_of("head", head, self.n_heads, self.kind)
         return replace(self, calls=tuple(call.only(number) for call in self.calls))
 
+    @usual_state()
     def allowed(self, layer: int, head: int | None = None) -> Tensor:
         """Find cells that masks leave open: bool [H, Q, K], or of one head [Q, K]; on the CPU.
 
@@ -433,6 +436,7 @@ class Recording:
         return f"Recording({n_tokens}; layers x heads: {heads or 'none'})"
 
     @cached_property
+    @usual_state()
     def checked(self) -> Checked:
         """The check: recorded weights and values beside what the model gave.
 
@@ -459,6 +463,7 @@ class Recording:
         return len(self.source) if is_generator else 0
 
     @cached_property
+    @usual_state()
     def biases(self) -> Mapping[str, RelativeBias]:
         """Kind in words -> what is added to its scores for their places; layers where they differ.
 

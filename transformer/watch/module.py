@@ -11,10 +11,12 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from transformer.device import callers_state, usual_state
 from transformer.editing.checking import check_edits
 from transformer.editing.editor import Editor
 from transformer.edits.edit import Edit, EditError
 from transformer.edits.spelling import edit_kinds, edits_of
+from transformer.given import MODULE, TOKENS, given
 from transformer.inputs import InputError
 from transformer.models.token_model import notes_on_mode
 from transformer.recording import Recording
@@ -174,6 +176,8 @@ _NOTHING = (
 )
 
 
+@usual_state()
+@given(module=MODULE, tokens=TOKENS.or_none)
 def record_module(
     module: nn.Module,
     inputs: Any,
@@ -263,7 +267,7 @@ def _run(
     named: Mapping[str, Any],
     watcher: AbstractContextManager[object],
 ) -> Any:
-    with said_why(module, args, named), torch.no_grad(), watcher:
+    with said_why(module, args, named), torch.no_grad(), watcher, callers_state():
         output = module(*args, **named)
     check_numbers(module, [*args, *named.values()], output)
     return output

@@ -13,6 +13,8 @@ from typing import Any, Literal
 from transformer.discover import discover
 from transformer.extras import NotInstalled
 from transformer.files.foreign_text import write_whole
+from transformer.given import PATH, given
+from transformer.inputs import InputError
 from transformer.refusal import quoted
 from viz.components.kit.browser import Component, bundle, palette
 from viz.components.question.question import QUESTION, question_data
@@ -105,6 +107,7 @@ class Picture:
             f"{self.title}: a picture, not shown as text. Its .save() writes it to a file."
         )
 
+    @given(path=PATH)
     def save(self, path: str | Path, width: float | None = None) -> Path:
         """Write the page to a file, which any browser opens; or a figure: .svg, .pdf or .png.
 
@@ -143,11 +146,11 @@ def picture(
     is_titled: whether the title stands above; some components say themselves what they are.
     answers: (what the component asks, with which value) -> the payload that it then shows; what is
     not among them stays a matter of the page. theme: "auto" is as light or dark as the notebook
-    around it, else as the system. Raises ValueError.
+    around it, else as the system. Raises InputError.
     """
     themes = themes_of(theme)
     if height is not None and height < 1:
-        raise ValueError(f"A height of {height} pixels shows nothing: leave it out, or say more.")
+        raise InputError(f"A height of {height} pixels shows nothing: leave it out, or say more.")
     content = {
         "html": component.html,
         "css": component.css,
@@ -170,10 +173,10 @@ def picture(
 
 
 def themes_of(name: str) -> tuple[Theme, ...]:
-    """The themes that a page has: two, of which it chooses one, or one. Raises ValueError."""
+    """The themes that a page has: two, of which it chooses one, or one. Raises InputError."""
     themes = {"auto": (LIGHT, DARK), "light": (LIGHT,), "dark": (DARK,)}
     if name not in themes:
-        raise ValueError(f"There is no theme {name!r}: there are {', '.join(themes)}.")
+        raise InputError(f"There is no theme {name!r}: there are {', '.join(themes)}.")
     return themes[name]
 
 

@@ -133,7 +133,9 @@ class Following(Unedited):
         output = self._layer.output
         if output is None or len(args) < 2:
             return
-        a, b = (torch.tensor(it) if isinstance(it, int | float) else it for it in args[:2])
+        a, b = (
+            torch.tensor(it, device="cpu") if isinstance(it, int | float) else it for it in args[:2]
+        )
         if isinstance(a, Tensor) and isinstance(b, Tensor):
             yield output, (a, b)
 

@@ -32,6 +32,7 @@ from transformer.watch.capture.operators import (
     as_indices,
     as_written,
     call_function,
+    has_mode,
     needs_functions,
     register,
     require_written,
@@ -84,7 +85,12 @@ class Watcher(Products):
         self._entered.enter_context(as_written())
         self._entered.enter_context(watching(self))
         types = set(map(type, self._paths))
-        if needs_functions() or any(issubclass(it, nn.MultiheadAttention) for it in types):
+        # A mode of somebody else's would be out of order with one that is entered within its calls.
+        if (
+            needs_functions()
+            or has_mode()
+            or any(issubclass(it, nn.MultiheadAttention) for it in types)
+        ):
             self._watch_functions()
         return self
 
