@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 
 from transformer.analysis.scored import Output, Scored, compared, output_of, scored
+from transformer.arguments import TEXT, checks
 from transformer.checkpoint import Checkpoint
 from transformer.decoding.decode import decode
 from transformer.decoding.method import length_limit
@@ -17,7 +18,6 @@ from transformer.editing.ours import Editing, check, editing, places
 from transformer.editing.references import references
 from transformer.edits.edit import Edit, EditError
 from transformer.edits.spelling import edits_of
-from transformer.given import TEXT, given
 from transformer.inputs import InputError, source_ids
 from transformer.recording.ours import record
 from transformer.token import Token
@@ -102,7 +102,7 @@ def heads_off(checkpoint: Checkpoint, judged: Output | None = None) -> tuple[Edi
 
 
 @usual_state()
-@given(second=TEXT)
+@checks(second=TEXT)
 def sweep(
     checkpoint: Checkpoint,
     source: str,

@@ -17,6 +17,7 @@ from transformer.analysis.scored import (
     output_read,
     scored,
 )
+from transformer.arguments import FUNCTION, checks
 from transformer.causes.prefix import replaced, stand_in
 from transformer.causes.verdict import Verdict, verdict
 from transformer.checkpoint import Checkpoint, check_open
@@ -27,7 +28,6 @@ from transformer.editing.checking import side_read
 from transformer.edits.edit import Edit, EditError
 from transformer.edits.spelling import edit_kinds, edits_of
 from transformer.files.foreign_text import csv_bytes
-from transformer.given import FUNCTION, given
 from transformer.inputs import InputError
 from transformer.recording import Recording
 from transformer.recording.ours import record
@@ -188,7 +188,7 @@ class Evidence:
 
 
 @usual_state()
-@given(on_step=FUNCTION.or_none)
+@checks(on_step=FUNCTION.or_none)
 def evidence(
     checkpoint: Checkpoint,
     text: str,

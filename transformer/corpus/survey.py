@@ -9,6 +9,7 @@ from pathlib import Path
 
 import torch
 
+from transformer.arguments import COUNT, checks
 from transformer.checkpoint import Checkpoint, check_open
 from transformer.corpus.batches import (
     BatchAttention,
@@ -38,7 +39,6 @@ from transformer.device import (
 )
 from transformer.engines.engine import Done, Work
 from transformer.formats.opening import load_checkpoint
-from transformer.given import COUNT, given
 from transformer.inputs import InputError, source_ids, target_ids
 from transformer.models.family import Ids
 from transformer.models.token_model import check_mode
@@ -225,7 +225,7 @@ class Surveyor:
 
 
 @usual_state()
-@given(batch=COUNT)
+@checks(batch=COUNT)
 def survey(
     checkpoint: Checkpoint,
     sentences: Iterable[str],

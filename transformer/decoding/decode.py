@@ -8,6 +8,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from transformer.arguments import FUNCTION, TEXT, checks
 from transformer.checkpoint import About, Checkpoint, check_open
 from transformer.decoding.constraints import Bars, Constraints, Phrase, Phrases, constraints_of
 from transformer.decoding.course import Course, Trail
@@ -22,7 +23,6 @@ from transformer.editing.running import edited
 from transformer.edits.edit import Edit
 from transformer.edits.spelling import edits_of
 from transformer.finite import not_finite
-from transformer.given import FUNCTION, TEXT, given
 from transformer.inputs import InputError, target_ids
 from transformer.models.token_model import TokenWriter, check_mode
 from transformer.refusal import quoted
@@ -52,7 +52,7 @@ def default_method(reads: Side) -> str:
 
 
 @usual_state()
-@given(method=TEXT, on_token=FUNCTION.or_none, on_step=FUNCTION.or_none, run=FUNCTION.or_none)
+@checks(method=TEXT, on_token=FUNCTION.or_none, on_step=FUNCTION.or_none, run=FUNCTION.or_none)
 def decode(
     checkpoint: Checkpoint,
     source: str,

@@ -11,6 +11,7 @@ from typing import Concatenate, ParamSpec, TypeVar
 
 import torch
 
+from transformer.arguments import PATH, checks
 from transformer.checkpoint import LEFT_OUT, Checkpoint, CheckpointError, Description, shipped_path
 from transformer.device import choose_device, device_trouble, usual_state, usual_types
 from transformer.discover import discover
@@ -19,7 +20,6 @@ from transformer.files.regular_file import natural
 from transformer.files.tensor_files import spread
 from transformer.files.weights_file import way_of
 from transformer.formats.format import Format
-from transformer.given import PATH, given
 from transformer.hugging_face.adapters.settings import adapted_path, parts_of
 from transformer.hugging_face.hub import from_hub, is_hub_name
 from transformer.refusal import Refusal, quoted
@@ -129,7 +129,7 @@ class Unforeseen(CheckpointError):
 
 @usual_state()
 @usual_types()
-@given(weights=PATH.or_none, adapter=PATH.or_none)
+@checks(weights=PATH.or_none, adapter=PATH.or_none)
 def load_checkpoint(
     path: str | Path,
     device: str | torch.device | None = None,

@@ -8,9 +8,9 @@ from typing import Any, Literal
 import torch
 from torch import nn
 
+from transformer.arguments import COUNT, FUNCTION, MODULE, TEXT, checks, is_whole, thing
 from transformer.checkpoint import About, Checkpoint
 from transformer.device import usual_state
-from transformer.given import COUNT, FUNCTION, MODULE, TEXT, given, is_whole, thing
 from transformer.inputs import InputError
 from transformer.own_module.model import FAMILIES, OwnConfig, OwnModel
 from transformer.own_module.tokenizer import OwnTokenizer, Pieces, names_of
@@ -23,7 +23,7 @@ Writes = Literal["nothing", "continuation", "target"]
 
 
 @usual_state()
-@given(
+@checks(
     module=MODULE,
     tokenize=FUNCTION,
     writes=TEXT,
@@ -66,7 +66,7 @@ def from_module(
     """
     if writes not in FAMILIES:
         raise InputError(f"writes must be one of {', '.join(map(repr, FAMILIES))}, not {writes!r}.")
-    shown = (examples,) if isinstance(examples, str) else _texts("examples", examples)
+    texts = (examples,) if isinstance(examples, str) else _texts("examples", examples)
     if (start is not None) is not (writes == "target"):
         raise InputError(
             "A module that writes a target needs start, the token that a target begins with; no "
@@ -98,7 +98,7 @@ def from_module(
     tensors = chain(module.parameters(), module.buffers())
     return Checkpoint(
         path=_file_of(tokenize) / (title or name),
-        about=About("a module of your own", "", kind, shown, opens_at),
+        about=About("a module of your own", "", kind, texts, opens_at),
         config=config,
         family=family,
         model=model,

@@ -11,12 +11,12 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from transformer.arguments import MODULE, TOKENS, checks
 from transformer.device import callers_state, usual_state
 from transformer.editing.checking import check_edits
 from transformer.editing.editor import Editor
 from transformer.edits.edit import Edit, EditError
 from transformer.edits.spelling import edit_kinds, edits_of
-from transformer.given import MODULE, TOKENS, given
 from transformer.inputs import InputError
 from transformer.models.token_model import notes_on_mode
 from transformer.recording import Recording
@@ -177,7 +177,7 @@ _NOTHING = (
 
 
 @usual_state()
-@given(module=MODULE, tokens=TOKENS.or_none)
+@checks(module=MODULE, tokens=TOKENS.or_none)
 def record_module(
     module: nn.Module,
     inputs: Any,

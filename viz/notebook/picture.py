@@ -10,10 +10,10 @@ from operator import index
 from pathlib import Path
 from typing import Any, Literal
 
+from transformer.arguments import PATH, checks
 from transformer.discover import discover
 from transformer.extras import NotInstalled
 from transformer.files.foreign_text import write_whole
-from transformer.given import PATH, given
 from transformer.inputs import InputError
 from transformer.refusal import quoted
 from viz.components.kit.browser import Component, bundle, palette
@@ -107,7 +107,7 @@ class Picture:
             f"{self.title}: a picture, not shown as text. Its .save() writes it to a file."
         )
 
-    @given(path=PATH)
+    @checks(path=PATH)
     def save(self, path: str | Path, width: float | None = None) -> Path:
         """Write the page to a file, which any browser opens; or a figure: .svg, .pdf or .png.
 

@@ -22,7 +22,7 @@ from viz.components.head_view.head_view import HeadView
 from viz.components.kit.picture import Picture as Shown
 from viz.components.kit.picture import check_kind, check_name, place_in, shown_map
 from viz.components.search_tree.search_tree import DecodeTree, pack_tree
-from viz.notebook.given import pictured
+from viz.notebook.arguments import pictured
 from viz.notebook.picture import Picture, ThemeName, picture
 
 EXACT = 1024

@@ -4,12 +4,12 @@ from collections.abc import Callable
 from typing import ParamSpec, TypeVar
 
 from transformer.analysis.reading import Reading
+from transformer.arguments import NUMBER, TEXT, YES_OR_NO, Wanted, all_whole, checks, of_class
 from transformer.causes import Evidence
 from transformer.corpus.shipped import ShippedSurvey
 from transformer.corpus.surveyed import Survey
 from transformer.decoding import Decoding
 from transformer.device import usual_state
-from transformer.given import NUMBER, TEXT, YES_OR_NO, Wanted, all_whole, given, of_class
 from transformer.recording import Recording
 
 P = ParamSpec("P")
@@ -41,4 +41,4 @@ WANTED = {
 
 def pictured(function: Callable[P, T]) -> Callable[P, T]:
     """A function that draws what it is given, wherever a caller has tensors made."""
-    return usual_state()(given(**WANTED)(function))
+    return usual_state()(checks(**WANTED)(function))

@@ -57,7 +57,7 @@ PATH = of_class((str, Path), "a path")
 YES_OR_NO = of_class(int, "True or False")
 
 
-def given(**wanted: Wanted) -> Callable[[Callable[P, T]], Callable[P, T]]:
+def checks(**wanted: Wanted) -> Callable[[Callable[P, T]], Callable[P, T]]:
     """Check the arguments of these names before a function runs: each raises InputError.
 
     One that is left out is right.
