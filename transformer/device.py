@@ -7,6 +7,7 @@ import traceback
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
 from threading import local
 
@@ -163,88 +164,95 @@ def _chain(error: BaseException) -> Iterator[BaseException]:
 
 # torch's state as it begins, where a caller has set another for code of their own.
 #
-# With another default device half of what is made here would lie beside the other half, autocast
-# would round what is computed of a recording, another default type the weights that are read. A
+# With another default device half of what is made here would lie beside the other half; another
+# default type would round weights that are read, and autocast what is computed of a recording. A
 # module of somebody's own goes on running as they have set it.
 
 
-class _Asked(local):
-    """The state that the outermost caller has set, in this thread."""
+@dataclass(frozen=True)
+class _State:
+    device: torch.device
+    dtype: torch.dtype
+    casts: tuple[tuple[str, torch.dtype], ...]
+    """Kinds of devices where autocast is on, and to which type."""
 
-    device: torch.device | None = None
-    casts: tuple[tuple[str, torch.dtype], ...] = ()
+    @classmethod
+    def here(cls) -> "_State":
+        casts = _CASTING if torch._C._is_any_autocast_enabled() else ()
+        return cls(
+            torch.get_default_device(),
+            torch.get_default_dtype(),
+            tuple(
+                (it, torch.get_autocast_dtype(it)) for it in casts if torch.is_autocast_enabled(it)
+            ),
+        )
+
+    @contextmanager
+    def entered(self, before: "_State") -> Iterator[None]:
+        """Have this state in the place of another until it is left."""
+        with ExitStack() as stack:
+            if self.device != before.device:
+                stack.enter_context(self.device)
+            for kind, dtype in dict(before.casts + self.casts).items():
+                is_on = kind in dict(self.casts)
+                stack.enter_context(torch.autocast(kind, dtype=dtype, enabled=is_on))
+            if self.dtype != before.dtype:  # of the whole process
+                torch.set_default_dtype(self.dtype)
+                stack.callback(torch.set_default_dtype, before.dtype)
+            yield
+
+
+_CASTING = ("cpu", "cuda", "mps", "xpu")
+_USUAL = _State(torch.device("cpu"), torch.float32, ())
+
+
+class _Asked(local):
+    """The state that a caller has set, while this thread is in the usual one."""
+
+    state: _State | None = None
 
 
 _ASKED = _Asked()
-_CASTING = ("cpu", "cuda", "mps", "xpu")
 
 
 @contextmanager
 def usual_state() -> Iterator[None]:
-    """Make tensors on the CPU unless they are asked for elsewhere, and without autocast.
+    """Have tensors made on the CPU in float32 unless they are asked for otherwise, and no autocast.
 
     Raises DeviceError where tensors hold no numbers.
     """
-    if (state := _without_numbers()) is not None:
-        raise DeviceError(f"Within {state} tensors hold no numbers: leave it first.")
-    device = torch.get_default_device()
-    is_casting = torch._C._is_any_autocast_enabled()
-    if device.type == "cpu" and not is_casting:
+    if (what := _without_numbers()) is not None:
+        raise DeviceError(f"Nothing can be recorded or computed within {what}: leave it first.")
+    state = _State.here()
+    if state == _USUAL:
         yield
         return
-    casts = tuple(
-        (each, torch.get_autocast_dtype(each))
-        for each in _CASTING
-        if torch.is_autocast_enabled(each)
-    )
-    outer = _ASKED.device, _ASKED.casts
-    with ExitStack() as stack:
-        if device.type != "cpu":
-            _ASKED.device = device
-            stack.enter_context(torch.device("cpu"))
-        for kind, _ in casts:
-            _ASKED.casts = casts
-            stack.enter_context(torch.autocast(kind, enabled=False))
-        try:
+    outer, _ASKED.state = _ASKED.state, state
+    try:
+        with _USUAL.entered(state):
             yield
-        finally:
-            _ASKED.device, _ASKED.casts = outer
+    finally:
+        _ASKED.state = outer
 
 
 @contextmanager
 def callers_state() -> Iterator[None]:
     """The state in which `usual_state` was entered, for code of that caller."""
-    with ExitStack() as stack:
-        if _ASKED.device is not None:
-            stack.enter_context(_ASKED.device)
-        for kind, dtype in _ASKED.casts:
-            stack.enter_context(torch.autocast(kind, dtype=dtype))
-        yield
-
-
-@contextmanager
-def usual_types() -> Iterator[None]:
-    """Make numbers in float32 while entered, unless they are asked for in another type."""
-    default = torch.get_default_dtype()
-    if default == torch.float32:
+    if _ASKED.state is None:
         yield
         return
-    torch.set_default_dtype(torch.float32)  # of the whole process, so for as short as may be
-    try:
+    with _ASKED.state.entered(_USUAL):
         yield
-    finally:
-        torch.set_default_dtype(default)
 
 
 def _without_numbers() -> str | None:
-    """Name what is entered here that computes without numbers, or with more axes than are seen."""
+    """Name what is entered here that computes without numbers, or asks for their derivatives."""
     if any(type(each).__name__ == "FakeTensorMode" for each in _get_current_dispatch_mode_stack()):
         return "a FakeTensorMode"
-    if torch._C._functorch.maybe_current_level() is not None:
-        return "a transform of torch.func, such as vmap or grad"
-    if torch.jit.is_tracing() or torch.compiler.is_compiling():
-        return "what torch.jit or torch.compile traces"
-    return None
+    transform = torch._C._functorch.peek_interpreter_stack()
+    if transform is not None and transform.key() != torch._C._functorch.TransformType.Vmap:
+        return "a transform of torch.func that takes derivatives"
+    return "what torch.jit traces" if torch.jit.is_tracing() else None
 
 
 # The memory that is free on a device, and what the weights of a model take of it.

@@ -13,7 +13,7 @@ import torch
 
 from transformer.arguments import PATH, checks
 from transformer.checkpoint import LEFT_OUT, Checkpoint, CheckpointError, Description, shipped_path
-from transformer.device import choose_device, device_trouble, usual_state, usual_types
+from transformer.device import choose_device, device_trouble, usual_state
 from transformer.discover import discover
 from transformer.files.foreign_text import reason, some_of
 from transformer.files.regular_file import natural
@@ -128,7 +128,6 @@ class Unforeseen(CheckpointError):
 
 
 @usual_state()
-@usual_types()
 @checks(weights=PATH.or_none, adapter=PATH.or_none)
 def load_checkpoint(
     path: str | Path,
