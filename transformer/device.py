@@ -221,6 +221,9 @@ def usual_state() -> Iterator[None]:
 
     Raises DeviceError where tensors hold no numbers.
     """
+    if _is_untouched():  # at nearly no cost
+        yield
+        return
     if (what := _without_numbers()) is not None:
         raise DeviceError(f"Nothing can be recorded or computed within {what}: leave it first.")
     state = _State.here()
@@ -245,6 +248,18 @@ def callers_state() -> Iterator[None]:
         yield
 
 
+def _is_untouched() -> bool:
+    """Tell whether nothing is entered here, and the type is the usual one."""
+    return (
+        torch.get_default_dtype() == torch.float32
+        and torch._C._len_torch_function_stack() == 0  # a default device is a mode of it
+        and torch._C._len_torch_dispatch_stack() == 0
+        and not torch._C._is_any_autocast_enabled()
+        and torch._C._functorch.peek_interpreter_stack() is None
+        and torch._C._get_tracing_state() is None
+    )
+
+
 def _without_numbers() -> str | None:
     """Name what is entered here that computes without numbers, or asks for their derivatives."""
     if any(type(each).__name__ == "FakeTensorMode" for each in _get_current_dispatch_mode_stack()):
@@ -252,7 +267,7 @@ def _without_numbers() -> str | None:
     transform = torch._C._functorch.peek_interpreter_stack()
     if transform is not None and transform.key() != torch._C._functorch.TransformType.Vmap:
         return "a transform of torch.func that takes derivatives"
-    return "what torch.jit traces" if torch.jit.is_tracing() else None
+    return None if torch._C._get_tracing_state() is None else "what torch.jit traces"
 
 
 # The memory that is free on a device, and what the weights of a model take of it.

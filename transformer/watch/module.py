@@ -217,7 +217,7 @@ def record_module(
     )
     if made:
         passed = copy.deepcopy((args, named)) if copies else (args, named)
-        plain = _run(module, *passed, watcher)
+        unedited = _run(module, *passed, watcher)
         plan = Plan(settled(watcher), by_kind(watcher.seen), passed[1] or passed[0])
         check_edits(made, plan.sizes, plan.sides)
         editor = Editor(made, dict(_references(referring, by_kind(watcher.seen))))
@@ -226,7 +226,7 @@ def record_module(
     varies = DRAWS.format(name_of(module)) if watcher.draws else ""
     if made and not varies and not copies and not module.training:  # two plain passes beside it
         again = _run(module, args, named, nullcontext())
-        varies = difference(name_of(module), plain, again)
+        varies = difference(name_of(module), unedited, again)
     settled(watcher)
     check_met(editor)
     for call in watcher.seen:

@@ -331,7 +331,7 @@ FIRST = (
 )
 SOFTMAX = "a softmax over products of activations met no values that are understood"
 AXIS = "its softmax does not run over the keys that values are given for"
-SUMS = "the weights of a query do not sum to 1, as those of a sigmoid or of chunks of keys"
+SUMS = "the weights of a query do not sum to 1"
 NAMES = "it has queries, keys and values by name, and no attention of it was seen"
 _WORDS = re.compile(r"proj(ection)?|lin(ear)?|layer|dense|fc|to|w(?=_?(q|k|v))|_|\d")
 _ROLES = {"q": 0, "query": 0, "queries": 0, "k": 1, "key": 1, "keys": 1, "v": 2}
