@@ -33,36 +33,36 @@ NAMED = 8
 
 ROOMS = {
     "app.py": (54, 1),
-    "transformer": (2_601, 20),
-    "transformer/analysis": (5_040, 19),
-    "transformer/causes": (3_553, 12),
+    "transformer": (2_816, 20),
+    "transformer/analysis": (5_046, 19),
+    "transformer/causes": (3_557, 12),
     "transformer/commands": (1_764, 10),
-    "transformer/corpus": (4_313, 19),
-    "transformer/decoding": (3_125, 16),
+    "transformer/corpus": (4_325, 19),
+    "transformer/decoding": (3_127, 16),
     "transformer/editing": (1_047, 6),
     "transformer/edits": (819, 6),
     "transformer/engines": (716, 4),
     "transformer/files": (1_752, 10),
-    "transformer/formats": (3_955, 20),
+    "transformer/formats": (3_958, 20),
     "transformer/hugging_face": (5_081, 27),
     "transformer/inspection": (1_217, 5),
     "transformer/layers": (717, 5),
     "transformer/models": (431, 6),
-    "transformer/own_module": (494, 4),
+    "transformer/own_module": (552, 4),
     "transformer/positions": (348, 3),
-    "transformer/recording": (2_531, 10),
+    "transformer/recording": (2_577, 10),
     "transformer/training": (4_635, 25),
     "transformer/two_models": (684, 3),
-    "transformer/watch": (6_106, 23),
+    "transformer/watch": (6_378, 24),
     "viz": (2_969, 18),
     "viz/causes": (2_265, 10),
     "viz/commands": (365, 3),
-    "viz/components": (16_987, 183),
+    "viz/components": (16_993, 183),
     "viz/exhibits": (812, 4),
     "viz/figures": (2_381, 12),
     "viz/lessons": (3_032, 15),
     "viz/live": (5_663, 43),
-    "viz/notebook": (980, 10),
+    "viz/notebook": (1_042, 10),
     "viz/pages": (9_000, 37),
     "viz/painters": (2_513, 10),
     "viz/paper": (2_867, 15),
@@ -77,7 +77,7 @@ ROOMS = {
 """Lines and files of each room, of Python and JavaScript: the brake. Lines are a cost, and a house
 is ground fine as easily as it grows. Who raises a number changes this table in the same commit, by
 `python -m tests.house --write`, and says why in its body."""
-FILES, MEDIAN = 489, 150
+FILES, MEDIAN = 490, 150
 """The most files of Python of the product, and the least lines of the median one: one function a
 file made 1,028 files of 73 lines, of which nobody could see how they hang together."""
 SLACK = 0.02

@@ -9,7 +9,6 @@ import torch
 from torch import Tensor
 
 from transformer.analysis.scored import Output, Scored, compared, output_of, scored
-from transformer.arguments import TEXT, checks
 from transformer.checkpoint import Checkpoint
 from transformer.decoding.decode import decode
 from transformer.decoding.method import length_limit
@@ -18,7 +17,7 @@ from transformer.editing.ours import Editing, check, editing, places
 from transformer.editing.references import references
 from transformer.edits.edit import Edit, EditError
 from transformer.edits.spelling import edits_of
-from transformer.inputs import InputError, source_ids
+from transformer.inputs import TEXT, InputError, checks, source_ids
 from transformer.recording.ours import record
 from transformer.token import Token
 from transformer.words import words_of

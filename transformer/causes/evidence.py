@@ -17,7 +17,6 @@ from transformer.analysis.scored import (
     output_read,
     scored,
 )
-from transformer.arguments import FUNCTION, checks
 from transformer.causes.prefix import replaced, stand_in
 from transformer.causes.verdict import Verdict, verdict
 from transformer.checkpoint import Checkpoint, check_open
@@ -28,7 +27,7 @@ from transformer.editing.checking import side_read
 from transformer.edits.edit import Edit, EditError
 from transformer.edits.spelling import edit_kinds, edits_of
 from transformer.files.foreign_text import csv_bytes
-from transformer.inputs import InputError
+from transformer.inputs import FUNCTION, InputError, checks
 from transformer.recording import Recording
 from transformer.recording.ours import record
 from transformer.token import Token

@@ -9,7 +9,6 @@ from pathlib import Path
 
 import torch
 
-from transformer.arguments import COUNT, checks
 from transformer.checkpoint import Checkpoint, check_open
 from transformer.corpus.batches import (
     BatchAttention,
@@ -39,7 +38,7 @@ from transformer.device import (
 )
 from transformer.engines.engine import Done, Work
 from transformer.formats.opening import load_checkpoint
-from transformer.inputs import InputError, source_ids, target_ids
+from transformer.inputs import COUNT, InputError, checks, source_ids, target_ids
 from transformer.models.family import Ids
 from transformer.models.token_model import check_mode
 from transformer.recording.ours import record

@@ -8,7 +8,6 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from transformer.arguments import FUNCTION, TEXT, checks
 from transformer.checkpoint import About, Checkpoint, check_open
 from transformer.decoding.constraints import Bars, Constraints, Phrase, Phrases, constraints_of
 from transformer.decoding.course import Course, Trail
@@ -23,7 +22,7 @@ from transformer.editing.running import edited
 from transformer.edits.edit import Edit
 from transformer.edits.spelling import edits_of
 from transformer.finite import not_finite
-from transformer.inputs import InputError, target_ids
+from transformer.inputs import FUNCTION, TEXT, InputError, checks, target_ids
 from transformer.models.token_model import TokenWriter, check_mode
 from transformer.refusal import quoted
 from transformer.tokenizer import Side, Tokenizer

@@ -11,7 +11,6 @@ from typing import Concatenate, ParamSpec, TypeVar
 
 import torch
 
-from transformer.arguments import PATH, checks
 from transformer.checkpoint import LEFT_OUT, Checkpoint, CheckpointError, Description, shipped_path
 from transformer.device import choose_device, device_trouble, usual_state
 from transformer.discover import discover
@@ -22,6 +21,7 @@ from transformer.files.weights_file import way_of
 from transformer.formats.format import Format
 from transformer.hugging_face.adapters.settings import adapted_path, parts_of
 from transformer.hugging_face.hub import from_hub, is_hub_name
+from transformer.inputs import PATH, checks
 from transformer.refusal import Refusal, quoted
 
 # Finding a checkpoint: by a path, a shipped name, or a name on Hugging Face's hub.

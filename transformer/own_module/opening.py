@@ -8,10 +8,9 @@ from typing import Any, Literal
 import torch
 from torch import nn
 
-from transformer.arguments import COUNT, FUNCTION, MODULE, TEXT, checks, is_whole, thing
 from transformer.checkpoint import About, Checkpoint
 from transformer.device import usual_state
-from transformer.inputs import InputError
+from transformer.inputs import COUNT, FUNCTION, MODULE, TEXT, InputError, checks, is_whole, thing
 from transformer.own_module.model import FAMILIES, OwnConfig, OwnModel
 from transformer.own_module.tokenizer import OwnTokenizer, Pieces, names_of
 from transformer.refusal import items_of

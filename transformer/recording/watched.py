@@ -35,8 +35,7 @@ from transformer.watch.kinds.attention import Calls, maker, numbered
 from transformer.watch.kinds.kind import Kind, keys_of
 from transformer.watch.kinds.schemes import position_schemes
 from transformer.watch.kinds.stacks import Descent, by_kind, notes_on_readings, settle, unseen
-from transformer.watch.outside import Outside
-from transformer.watch.results import DRAWS
+from transformer.watch.results import DRAWS, Outside
 
 Name = Callable[[Ids], tuple[Token, ...]]
 

@@ -11,13 +11,12 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from transformer.arguments import MODULE, TOKENS, checks
 from transformer.device import callers_state, usual_state
 from transformer.editing.checking import check_edits
 from transformer.editing.editor import Editor
 from transformer.edits.edit import Edit, EditError
 from transformer.edits.spelling import edit_kinds, edits_of
-from transformer.inputs import InputError
+from transformer.inputs import MODULE, TOKENS, InputError, checks
 from transformer.models.token_model import notes_on_mode
 from transformer.recording import Recording
 from transformer.refusal import Refusal
@@ -29,8 +28,7 @@ from transformer.watch.kinds.attention import Tokens, attention_of, sides_of
 from transformer.watch.kinds.kind import Kind
 from transformer.watch.kinds.schemes import position_schemes
 from transformer.watch.kinds.stacks import by_kind, notes_on_readings, settle, unseen
-from transformer.watch.outside import Outside
-from transformer.watch.results import DRAWS, difference, logits_of, notes_on_values
+from transformer.watch.results import DRAWS, Outside, difference, logits_of, notes_on_values
 
 # Inputs of a module; where it cannot run over them, a sentence that says why.
 

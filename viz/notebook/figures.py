@@ -20,8 +20,7 @@ from viz.exhibits.chart import Chart
 from viz.exhibits.table import Table, Tables
 from viz.export import page_html
 from viz.figures.heads import all_heads
-from viz.notebook.arguments import pictured
-from viz.notebook.picture import Picture, ThemeName, image, inline, themes_of
+from viz.notebook.picture import Picture, ThemeName, image, inline, pictured, themes_of
 from viz.painters.chart_plotly import figure as chart_figure
 from viz.painters.chart_sheet import sheet
 from viz.painters.table_html import table_body, table_html

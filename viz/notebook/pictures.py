@@ -22,8 +22,7 @@ from viz.components.head_view.head_view import HeadView
 from viz.components.kit.picture import Picture as Shown
 from viz.components.kit.picture import check_kind, check_name, place_in, shown_map
 from viz.components.search_tree.search_tree import DecodeTree, pack_tree
-from viz.notebook.arguments import pictured
-from viz.notebook.picture import Picture, ThemeName, picture
+from viz.notebook.picture import Picture, ThemeName, picture, pictured
 
 EXACT = 1024
 """A heat map of up to 1024 x 1024 cells holds every value: a page of 6 MB."""
