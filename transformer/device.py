@@ -6,11 +6,14 @@ import re
 import traceback
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
+from threading import local
 
 import torch
 from torch import Tensor, nn
+from torch.utils._python_dispatch import _get_current_dispatch_mode_stack
 
 from transformer.refusal import Refusal, quoted
 
@@ -157,6 +160,114 @@ def _chain(error: BaseException) -> Iterator[BaseException]:
         seen.add(id(here))
         yield here
         here = here.__cause__ or here.__context__
+
+
+# torch's state as it begins, where a caller has set another for code of their own.
+#
+# With another default device half of what is made here would lie beside the other half; another
+# default type would round weights that are read, and autocast what is computed of a recording. A
+# module of somebody's own goes on running as they have set it.
+
+
+@dataclass(frozen=True)
+class _State:
+    device: torch.device
+    dtype: torch.dtype
+    casts: tuple[tuple[str, torch.dtype], ...]
+    """Kinds of devices where autocast is on, and to which type."""
+
+    @classmethod
+    def here(cls) -> "_State":
+        casts = _CASTING if torch._C._is_any_autocast_enabled() else ()
+        return cls(
+            torch.get_default_device(),
+            torch.get_default_dtype(),
+            tuple(
+                (it, torch.get_autocast_dtype(it)) for it in casts if torch.is_autocast_enabled(it)
+            ),
+        )
+
+    @contextmanager
+    def entered(self, before: "_State") -> Iterator[None]:
+        """Have this state in the place of another until it is left."""
+        with ExitStack() as stack:
+            if self.device != before.device:
+                stack.enter_context(self.device)
+            for kind, dtype in dict(before.casts + self.casts).items():
+                is_on = kind in dict(self.casts)
+                stack.enter_context(torch.autocast(kind, dtype=dtype, enabled=is_on))
+            if self.dtype != before.dtype:  # of the whole process
+                torch.set_default_dtype(self.dtype)
+                stack.callback(torch.set_default_dtype, before.dtype)
+            yield
+
+
+_CASTING = ("cpu", "cuda", "mps", "xpu")
+_USUAL = _State(torch.device("cpu"), torch.float32, ())
+
+
+class _Asked(local):
+    """The state that a caller has set, while this thread is in the usual one."""
+
+    state: _State | None = None
+
+
+_ASKED = _Asked()
+
+
+@contextmanager
+def usual_state() -> Iterator[None]:
+    """Have tensors made on the CPU in float32 unless they are asked for otherwise, and no autocast.
+
+    Raises DeviceError where tensors hold no numbers.
+    """
+    if _is_untouched():  # at nearly no cost
+        yield
+        return
+    if (what := _without_numbers()) is not None:
+        raise DeviceError(f"Nothing can be recorded or computed within {what}: leave it first.")
+    state = _State.here()
+    if state == _USUAL:
+        yield
+        return
+    outer, _ASKED.state = _ASKED.state, state
+    try:
+        with _USUAL.entered(state):
+            yield
+    finally:
+        _ASKED.state = outer
+
+
+@contextmanager
+def callers_state() -> Iterator[None]:
+    """The state in which `usual_state` was entered, for code of that caller."""
+    if _ASKED.state is None:
+        yield
+        return
+    with _ASKED.state.entered(_USUAL):
+        yield
+
+
+def _is_untouched() -> bool:
+    """Tell whether nothing is entered here, and the type is the usual one."""
+    return (
+        torch.get_default_dtype() == torch.float32
+        and torch._C._len_torch_function_stack() == 0  # a default device is a mode of it
+        and torch._C._len_torch_dispatch_stack() == 0
+        and not torch._C._is_any_autocast_enabled()
+        and torch._C._functorch.peek_interpreter_stack() is None
+        and torch._C._get_tracing_state() is None
+    )
+
+
+def _without_numbers() -> str | None:
+    """Name what is entered here that computes without numbers, or asks for their derivatives."""
+    if any(type(each).__name__ == "FakeTensorMode" for each in _get_current_dispatch_mode_stack()):
+        return "a FakeTensorMode"
+    transform = torch._C._functorch.peek_interpreter_stack()
+    if transform is not None and transform.key() != torch._C._functorch.TransformType.Vmap:
+        return "a transform of torch.func that takes derivatives"
+    return None if torch._C._get_tracing_state() is None else "what torch.jit traces"
 
 
 # The memory that is free on a device, and what the weights of a model take of it.

@@ -12,11 +12,12 @@ from transformer.analysis.scored import Output, Scored, compared, output_of, sco
 from transformer.checkpoint import Checkpoint
 from transformer.decoding.decode import decode
 from transformer.decoding.method import length_limit
+from transformer.device import usual_state
 from transformer.editing.ours import Editing, check, editing, places
 from transformer.editing.references import references
 from transformer.edits.edit import Edit, EditError
 from transformer.edits.spelling import edits_of
-from transformer.inputs import InputError, source_ids
+from transformer.inputs import TEXT, InputError, checks, source_ids
 from transformer.recording.ours import record
 from transformer.token import Token
 from transformer.words import words_of
@@ -99,6 +100,8 @@ def heads_off(checkpoint: Checkpoint, judged: Output | None = None) -> tuple[Edi
     )
 
 
+@usual_state()
+@checks(second=TEXT)
 def sweep(
     checkpoint: Checkpoint,
     source: str,

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import logsigmoid
 
-from transformer.checkpoint import Checkpoint
+from transformer.checkpoint import Checkpoint, check_open
 from transformer.decoding.greedy import greedy
 from transformer.decoding.shared_batch import alone
 from transformer.device import at_least_single
@@ -85,6 +85,7 @@ class Output:
 
 def output_of(checkpoint: Checkpoint, source: str, target: str | Sequence[Token] | None) -> Output:
     """Find what can be judged of this source and target. Raises InputError where nothing can."""
+    check_open(checkpoint)
     token, family = checkpoint.tokenizer.token, checkpoint.family
     sources = source_ids(checkpoint, source)
     ids = target_ids(checkpoint, target, len(sources))
@@ -205,6 +206,8 @@ def _recorded(checkpoint: Checkpoint, output: Output, group: Group) -> Scored:
         n = len(output.classes or output.numbers or output.words) or 1
         nothing = torch.full((1, n), torch.nan)
         return Scored(nothing, torch.zeros(1, n).long(), refused=(str(error),))
+    if recording.varies:
+        raise InputError(recording.varies)
     log_probs, best = scores_in(recording, output)
     if second is not None:
         log_probs = torch.tensor([_cosine(recording, second)])

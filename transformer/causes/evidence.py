@@ -22,11 +22,12 @@ from transformer.causes.verdict import Verdict, verdict
 from transformer.checkpoint import Checkpoint, check_open
 from transformer.decoding.decode import decode
 from transformer.decoding.shared_batch import OnStep
+from transformer.device import usual_state
 from transformer.editing.checking import side_read
 from transformer.edits.edit import Edit, EditError
 from transformer.edits.spelling import edit_kinds, edits_of
 from transformer.files.foreign_text import csv_bytes
-from transformer.inputs import InputError
+from transformer.inputs import FUNCTION, InputError, checks
 from transformer.recording import Recording
 from transformer.recording.ours import record
 from transformer.token import Token
@@ -185,6 +186,8 @@ class Evidence:
         )
 
 
+@usual_state()
+@checks(on_step=FUNCTION.or_none)
 def evidence(
     checkpoint: Checkpoint,
     text: str,
@@ -205,6 +208,7 @@ def evidence(
     return evidence_beside(checkpoint, text, record(checkpoint, text, target, made), made, on_step)
 
 
+@usual_state()
 def evidence_beside(
     checkpoint: Checkpoint,
     text: str,

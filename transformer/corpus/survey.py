@@ -28,10 +28,17 @@ from transformer.corpus.summary import summary
 from transformer.corpus.surveyed import Survey
 from transformer.corpus.trees import Tree
 from transformer.decoding.decode import decode
-from transformer.device import PRECISION, DeviceError, NotFinite, device_trouble, precision_of
+from transformer.device import (
+    PRECISION,
+    DeviceError,
+    NotFinite,
+    device_trouble,
+    precision_of,
+    usual_state,
+)
 from transformer.engines.engine import Done, Work
 from transformer.formats.opening import load_checkpoint
-from transformer.inputs import InputError, source_ids, target_ids
+from transformer.inputs import COUNT, InputError, checks, source_ids, target_ids
 from transformer.models.family import Ids
 from transformer.models.token_model import check_mode
 from transformer.recording.ours import record
@@ -168,7 +175,10 @@ class Surveyor:
         (text,) = batch
         target = None if text.target is None else self._names(text.target, is_source=False)
         source = source_of(lines[text.sentence])
-        return of_recording(record(self._checkpoint, source, target))
+        recording = record(self._checkpoint, source, target)
+        if recording.varies:
+            raise InputError(recording.varies)
+        return of_recording(recording)
 
     def _texts(self, lines: Lines, portion: Portion) -> list[Text]:
         """Read and decode; what is refused is left out."""
@@ -213,6 +223,8 @@ class Surveyor:
 # survey(): what each head of a model does over many sentences.
 
 
+@usual_state()
+@checks(batch=COUNT)
 def survey(
     checkpoint: Checkpoint,
     sentences: Iterable[str],

@@ -16,14 +16,14 @@ from transformer.decoding.method import Hypothesis, Method, OptionError, Search,
 from transformer.decoding.phrases import phrases_of
 from transformer.decoding.shared_batch import OnStep, Run, alone
 from transformer.decoding.steps import Decoding, OnToken, steps_of
-from transformer.device import NotFinite, device_trouble
+from transformer.device import NotFinite, device_trouble, usual_state
 from transformer.discover import discover
 from transformer.editing.checking import read_words
 from transformer.editing.running import edited
 from transformer.edits.edit import Edit
 from transformer.edits.spelling import edits_of
 from transformer.finite import not_finite
-from transformer.inputs import InputError, target_ids
+from transformer.inputs import FUNCTION, TEXT, InputError, checks, target_ids
 from transformer.models.token_model import TokenWriter, check_mode
 from transformer.refusal import quoted
 from transformer.tokenizer import Side
@@ -50,6 +50,8 @@ def default_method(reads: Side) -> str:
     return next((name for name, each in methods.items() if reads in each.first_for), "greedy")
 
 
+@usual_state()
+@checks(method=TEXT, on_token=FUNCTION.or_none, on_step=FUNCTION.or_none, run=FUNCTION.or_none)
 def decode(
     checkpoint: Checkpoint,
     source: str,

@@ -12,7 +12,7 @@ from typing import Concatenate, ParamSpec, TypeVar
 import torch
 
 from transformer.checkpoint import LEFT_OUT, Checkpoint, CheckpointError, Description, shipped_path
-from transformer.device import choose_device, device_trouble
+from transformer.device import choose_device, device_trouble, usual_state
 from transformer.discover import discover
 from transformer.files.foreign_text import reason, some_of
 from transformer.files.regular_file import natural
@@ -21,6 +21,7 @@ from transformer.files.weights_file import way_of
 from transformer.formats.format import Format
 from transformer.hugging_face.adapters.settings import adapted_path, parts_of
 from transformer.hugging_face.hub import from_hub, is_hub_name
+from transformer.inputs import PATH, checks
 from transformer.refusal import Refusal, quoted
 
 # Finding a checkpoint: by a path, a shipped name, or a name on Hugging Face's hub.
@@ -126,6 +127,8 @@ class Unforeseen(CheckpointError):
     """Damage that no format has a sentence for: the fuzzer counts it as a fault."""
 
 
+@usual_state()
+@checks(weights=PATH.or_none, adapter=PATH.or_none)
 def load_checkpoint(
     path: str | Path,
     device: str | torch.device | None = None,

@@ -12,11 +12,19 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from transformer.device import callers_state
 from transformer.inputs import InputError
 from transformer.models import decoder_only, encoder_decoder
 from transformer.models.family import Family, ForcedPass, Ids, Rows
 from transformer.own_module.tokenizer import in_a_sentence
-from transformer.watch.module import logits_of
+from transformer.watch.results import (
+    are_shares,
+    described,
+    difference,
+    log_of_shares,
+    logits_of,
+    notes_on_values,
+)
 
 MOST_WRITTEN = 64
 """Tokens that a text is continued by at most: each costs a pass over all of it."""
@@ -74,6 +82,10 @@ class OwnModel(nn.Module):
         self._name = config.module if run is None else "run"
         self._longest = 0
         """The most tokens of a sequence that it took."""
+        self._difference: str | None = None
+        """`difference` of its first two passes over one text; None: it has run over none twice."""
+        self.notes: tuple[str, ...] = ()
+        """Sentences about the numbers that it gave last."""
 
     def forward(self, *inputs: Tensor, mask: Tensor | None = None) -> Tensor:
         """The forced pass. inputs: the text, or source and target, [1, T] -> logits [1, T, V].
@@ -123,8 +135,23 @@ class OwnModel(nn.Module):
         earlier = [self._logits(*source, read[:, :end])[-1:] for end in ends]
         return torch.cat([*earlier, logits[-1:]])
 
-    def _logits(self, *inputs: Tensor) -> Tensor:
-        """One pass -> [T, V]; of a module that writes nothing, what is like that."""
+    def difference(self, *inputs: Tensor, logits: Tensor | None = None) -> str:
+        """Say in a sentence that passes over one text differ; empty: they give the same.
+
+        Tried once, over the first text, and not while it is trained. logits: of a pass over it.
+        """
+        if self._difference is None and not any(it.training for it in self.inner.modules()):
+            is_there = logits is not None and logits.numel() > 0
+            run = self._logits if is_there else self._output
+            first = logits if is_there else run(*inputs)
+            try:
+                self._difference = difference(self._name, first, run(*inputs))
+            except InputError as error:
+                self._difference = f"A second pass over the same text fails: {error}"
+        return self._difference or ""
+
+    def _output(self, *inputs: Tensor) -> Any:
+        """One pass -> whatever it gives."""
         n = max(ids.size(-1) for ids in inputs)
         hint = f" It was given {n} tokens: if it takes fewer, say so by max_len."
         with (
@@ -132,26 +159,34 @@ class OwnModel(nn.Module):
             in_a_sentence(self._name, hint=hint if 0 < self._longest < n else ""),
             torch.inference_mode(False),  # else what it keeps could never be trained again
             torch.no_grad(),
+            callers_state(),
         ):
             output = (self._run or self.inner)(*(ids.clone() for ids in inputs))
             self._longest = max(n, self._longest)
+        return output
+
+    def _logits(self, *inputs: Tensor) -> Tensor:
+        """One pass -> [T, V]; of a module that writes nothing, what is like that."""
+        output = self._output(*inputs)
         first = output[0] if isinstance(output, tuple | list) and output else output
-        logits = logits_of(first)
+        logits, n_classes = logits_of(first), len(self.config.classes)
+        if self.writes or n_classes:
+            self.notes = notes_on_values(self._name, logits, ", and their logarithms are taken")
+            logits = log_of_shares(logits) if are_shares(logits) else logits
         if not self.writes:
+            if n_classes and logits.shape != (n_classes,):
+                raise InputError(
+                    f"{self._name} must give logits [1, {n_classes}], one for each class; it gave "
+                    f"{described(output)}."
+                )
             return logits
         logits = logits[None] if logits.dim() == 1 and logits.numel() else logits
         if logits.dim() != 2 or logits.size(1) != self.config.vocab_size:
             raise InputError(
                 f"{self._name} must give logits [1, T, {self.config.vocab_size}], a column for "
-                f"each piece; it gave {_described(first)}."
+                f"each piece; it gave {described(output)}."
             )
         return logits
-
-
-def _described(output: Any) -> str:
-    if isinstance(output, Tensor):
-        return f"a tensor {list(output.shape)} of {str(output.dtype).removeprefix('torch.')}"
-    return type(output).__name__
 
 
 def _reads(config: Any, source: Ids, target: Ids | None) -> ForcedPass:

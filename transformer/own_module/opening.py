@@ -9,9 +9,11 @@ import torch
 from torch import nn
 
 from transformer.checkpoint import About, Checkpoint
-from transformer.inputs import InputError
+from transformer.device import usual_state
+from transformer.inputs import COUNT, FUNCTION, MODULE, TEXT, InputError, checks, is_whole, thing
 from transformer.own_module.model import FAMILIES, OwnConfig, OwnModel
 from transformer.own_module.tokenizer import OwnTokenizer, Pieces, names_of
+from transformer.refusal import items_of
 from transformer.tokenizer import Tokenizer
 from transformer.vocabulary import PairTokenizer
 from transformer.watch.capture.operators import name_of
@@ -19,6 +21,16 @@ from transformer.watch.capture.operators import name_of
 Writes = Literal["nothing", "continuation", "target"]
 
 
+@usual_state()
+@checks(
+    module=MODULE,
+    tokenize=FUNCTION,
+    writes=TEXT,
+    run=FUNCTION.or_none,
+    detokenize=FUNCTION.or_none,
+    max_len=COUNT,
+    title=TEXT,
+)
 def from_module(
     module: nn.Module,
     tokenize: Callable[[str], Any],
@@ -53,6 +65,7 @@ def from_module(
     """
     if writes not in FAMILIES:
         raise InputError(f"writes must be one of {', '.join(map(repr, FAMILIES))}, not {writes!r}.")
+    texts = (examples,) if isinstance(examples, str) else _texts("examples", examples)
     if (start is not None) is not (writes == "target"):
         raise InputError(
             "A module that writes a target needs start, the token that a target begins with; no "
@@ -76,10 +89,9 @@ def from_module(
         pad_id=-1 if pad_id is None else pad_id,
         bos_id=bos,
         eos_id=eos,
-        classes=tuple(classes),
+        classes=_texts("classes", classes),
     )
     family = FAMILIES[writes]
-    texts = (examples,) if isinstance(examples, str) else tuple(examples)
     opens_at = (list(family.attentions)[-1], 0, 0)
     model = OwnModel(module.eval(), config, family.decodes, run)
     tensors = chain(module.parameters(), module.buffers())
@@ -94,12 +106,23 @@ def from_module(
     )
 
 
+def _texts(name: str, values: Any) -> tuple[str, ...]:
+    """The texts of a list. Raises InputError."""
+    every = items_of(values)
+    other = values if every is None else next((it for it in every if not isinstance(it, str)), "")
+    if every is None or not isinstance(other, str):
+        raise InputError(f"{name} of from_module are texts, in a list: {thing(other)} is none.")
+    return tuple(every)
+
+
 def _id(token: int | str | None, names: Sequence[str]) -> int | None:
     """The id of a token that is given by its id or its piece. Raises InputError."""
     if isinstance(token, str):
         if token not in names:
             raise InputError(f"There is no piece {token!r} among the {len(names)} pieces.")
         return names.index(token)
+    if token is not None and not is_whole(token):
+        raise InputError(f"A token is an id or a piece, which {thing(token)} is not.")
     if token is not None and not 0 <= token < len(names):
         raise InputError(f"There is no token {token}: the pieces have names from 0 on.")
     return token

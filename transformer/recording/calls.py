@@ -111,8 +111,10 @@ MOST = 512
 @lru_cache(maxsize=64)
 def sampled(n_queries: int) -> Tensor:
     """Choose the queries to keep: evenly spread, first and last among them."""
+    n = min(n_queries, MOST)
     with torch.inference_mode(False):  # it is kept for later passes, which may have gradients
-        return torch.linspace(0, n_queries - 1, min(n_queries, MOST)).round().long()
+        places = torch.linspace(0, n_queries - 1, n, dtype=torch.float32, device="cpu")
+        return places.round().long()
 
 
 @dataclass(frozen=True, eq=False)

@@ -29,7 +29,7 @@ class Checked:
     could be compared."""
     is_right: bool | None
     """True: all that could be compared is close enough, and the pass proves what names say; None:
-    nothing could be compared, or a name is neither proved nor contradicted."""
+    nothing could be compared, a name is neither proved nor contradicted, or passes differ."""
     n_layers: int
     """The number of layers of all kinds."""
     n_checked: int

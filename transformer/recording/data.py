@@ -9,6 +9,7 @@ from typing import Literal
 import torch
 from torch import Tensor, nn
 
+from transformer.device import usual_state
 from transformer.positions.encodings import Rotary
 from transformer.positions.relative_bias import RelativeBias, shared
 from transformer.recording.calls import AttentionCall
@@ -312,6 +313,7 @@ class Attention:
         """Give the model's own number of a layer."""
         return self.numbers[layer] if self.numbers else layer
 
+    @usual_state()
     def weights(self, layer: int, head: int | None = None) -> Tensor:
         """Attention weights of a layer [H, Q, K], or of one head [Q, K]; float32, on the CPU.
 
@@ -325,6 +327,7 @@ class Attention:
         number = place_of("head", head, self.n_heads, self.kind)
         return replace(self, calls=tuple(call.only(number) for call in self.calls))
 
+    @usual_state()
     def allowed(self, layer: int, head: int | None = None) -> Tensor:
         """Find cells that masks leave open: bool [H, Q, K], or of one head [Q, K]; on the CPU.
 
@@ -421,6 +424,9 @@ class Recording:
     """The calls that ran and were not understood: they are missing from `attentions`."""
     notes: tuple[str, ...] = ()
     """The facts to be known of the pass, in sentences: that dropout took part in it."""
+    varies: str = ""
+    """The reason why another pass gives other numbers, in a sentence that is one of the notes, too;
+    empty: none was noticed."""
     last_states: Tensor | None = None
     """[rows, D]: outputs of the last layer, of which logits are made, a row for each token that it
     read, in a model of ours that writes. None: they are not kept."""
@@ -442,6 +448,7 @@ class Recording:
         return f"Recording({n_tokens}; layers x heads: {heads or 'none'})"
 
     @cached_property
+    @usual_state()
     def checked(self) -> Checked:
         """The check: recorded weights and values beside what the model gave.
 
@@ -449,7 +456,9 @@ class Recording:
         """
         attentions = {it: each for it, each in self.attentions.items() if not each.is_softmax}
         kinds = {kind: each.calls for kind, each in attentions.items()}
-        return check(kinds, *against_pass(attentions.values()), how_named(attentions.values()))
+        result = check(kinds, *against_pass(attentions.values()), how_named(attentions.values()))
+        # Right of this pass alone: what is said of the model is not, where another differs.
+        return replace(result, is_right=None) if self.varies and result.is_right else result
 
     @cached_property
     def source_words(self) -> TextWords:
@@ -466,6 +475,7 @@ class Recording:
         return len(self.source) if is_generator else 0
 
     @cached_property
+    @usual_state()
     def biases(self) -> Mapping[str, RelativeBias]:
         """Kind in words -> what is added to its scores for their places; layers where they differ.
 

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from transformer.checkpoint import Checkpoint, check_open
-from transformer.device import device_trouble
+from transformer.device import device_trouble, usual_state
 from transformer.editing.checking import read_words
 from transformer.editing.editor import Editor
 from transformer.editing.ours import Editing, check, editing
@@ -36,6 +36,7 @@ from transformer.token import Token
 from transformer.vocabulary import source_side
 
 
+@usual_state()
 def record(
     checkpoint: Checkpoint,
     source: str,

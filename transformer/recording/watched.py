@@ -15,12 +15,14 @@ from transformer.hugging_face.model import of_two_texts
 from transformer.inputs import InputError
 from transformer.models.family import ForcedPass, Ids, Rows
 from transformer.models.token_model import notes_on_mode
+from transformer.own_module.model import OwnModel
 from transformer.recording import Attention, AttentionCall, Recording
 from transformer.recording.data import MEAN, Classification, Masked, Pooling, TextVector
 from transformer.token import Token
 from transformer.vocabulary import source_side
 from transformer.watch.calls.watcher import Watcher
 from transformer.watch.capture.homes import text_in
+from transformer.watch.capture.operators import name_of
 from transformer.watch.editing import (
     EditingWatcher,
     Plan,
@@ -36,6 +38,7 @@ from transformer.watch.kinds.kind import Kind, keys_of
 from transformer.watch.kinds.naming import Named, named, notes_on_names
 from transformer.watch.kinds.schemes import position_schemes
 from transformer.watch.kinds.stacks import by_kind, notes_on_readings, settle, unseen
+from transformer.watch.results import DRAWS, Outside
 
 Name = Callable[[Ids], tuple[Token, ...]]
 
@@ -58,14 +61,16 @@ def record_watched(
     watcher = _editing(checkpoint, forced, editor, inputs)
     with torch.inference_mode(), watcher:
         logits = checkpoint.model(*inputs)[0]
+    varies = _varies(checkpoint, watcher, inputs, None if editor.edits else logits)
     _settle(checkpoint, watcher, inputs)
     check_met(editor)
     missing = unseen(watcher)
     if not by_kind(watcher.seen):
-        raise InputError(
-            f"No attention was seen in {checkpoint.name}: "
-            f"{'; '.join(map(str, missing)) or _NOTHING}."
-        )
+        outside = Outside()
+        with torch.inference_mode(), outside.looking():
+            checkpoint.model(*inputs)
+        why = "; ".join([*outside.reasons, *map(str, missing)]) or _NOTHING
+        raise InputError(f"No attention was seen in {checkpoint.name}: {why}.")
 
     def name(ids: Ids) -> tuple[Token, ...]:
         tokenizer = checkpoint.tokenizer
@@ -74,6 +79,7 @@ def record_watched(
 
     kinds = _kinds(watcher, forced)
     modules = [each for each in watcher.modules if each is not checkpoint.model]  # that is ours
+    of_mode = notes_on_mode(modules)
     n_positions = NO_TEXTS if watcher.homes is None else watcher.homes.lengths
     made_of = {
         each: _attention(each, kind, forced, name, n_positions) for each, kind in kinds.items()
@@ -95,12 +101,31 @@ def record_watched(
         numbers=numbers(checkpoint, logits),
         masked=_masked(checkpoint, sources, logits),
         vector=text_vector(checkpoint, logits, editor.hidden(len(sources))),
+        varies=varies,
         notes=(
-            *notes_on_mode(modules),
+            *(of_mode or filter(None, (varies,))),
             *notes_on_readings(kinds),
             *notes_on_names({each: names for each, (_, names) in made_of.items()}),
+            *getattr(checkpoint.model, "notes", ()),
         ),
     )
+
+
+def _varies(
+    checkpoint: Checkpoint,
+    watcher: Watcher,
+    inputs: Sequence[torch.Tensor],
+    logits: torch.Tensor | None,
+) -> str:
+    """Make `Recording.varies`: of random numbers that were drawn, and of two passes of a module of
+    one's own, which may keep anything. logits: of the pass; None: it was edited.
+    """
+    if watcher.draws:
+        return DRAWS.format(name_of(checkpoint.model))
+    if not isinstance(checkpoint.model, OwnModel):
+        return ""
+    with torch.inference_mode():
+        return checkpoint.model.difference(*inputs, logits=logits)
 
 
 def plan_of(checkpoint: Checkpoint, forced: ForcedPass) -> Plan:

@@ -7,12 +7,15 @@ import torch
 
 from transformer.checkpoint import Checkpoint
 from transformer.hugging_face.model import HuggingFaceModel
+from transformer.inputs import InputError
 from transformer.models.family import ForcedPass
 from transformer.recording import AttentionCall
 from transformer.recording.ours import padded_batch
 from transformer.watch.calls.watcher import Watcher
+from transformer.watch.capture.operators import name_of
 from transformer.watch.kinds.attention import maker
 from transformer.watch.kinds.stacks import by_kind
+from transformer.watch.results import DRAWS
 
 
 def reads_masks(checkpoint: Checkpoint) -> bool:
@@ -40,6 +43,8 @@ def watched_calls_of_batch(
     watcher.n_texts = len(passes)
     with torch.inference_mode(), watcher:
         checkpoint.model(*inputs, mask=mask)
+    if watcher.draws:
+        raise InputError(DRAWS.format(name_of(checkpoint.model)))
     kinds = by_kind(watcher.seen)
     if len(kinds) == len(passes[0].rows) == 1:
         kinds = dict(zip(passes[0].rows, kinds.values(), strict=True))

@@ -4,7 +4,7 @@ import copy
 import inspect
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
@@ -12,11 +12,12 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from transformer.device import callers_state, usual_state
 from transformer.editing.checking import check_edits
 from transformer.editing.editor import Editor
 from transformer.edits.edit import Edit, EditError
 from transformer.edits.spelling import edit_kinds, edits_of
-from transformer.inputs import InputError
+from transformer.inputs import MODULE, TOKENS, InputError, checks
 from transformer.models.token_model import notes_on_mode
 from transformer.recording import Recording
 from transformer.refusal import Refusal
@@ -29,6 +30,7 @@ from transformer.watch.kinds.kind import Kind
 from transformer.watch.kinds.naming import notes_on_names, why_none
 from transformer.watch.kinds.schemes import position_schemes
 from transformer.watch.kinds.stacks import by_kind, notes_on_readings, settle, unseen
+from transformer.watch.results import DRAWS, Outside, difference, logits_of, notes_on_values
 
 # Inputs of a module; where it cannot run over them, a sentence that says why.
 
@@ -174,6 +176,8 @@ _NOTHING = (
 )
 
 
+@usual_state()
+@checks(module=MODULE, tokens=TOKENS.or_none)
 def record_module(
     module: nn.Module,
     inputs: Any,
@@ -214,7 +218,7 @@ def record_module(
     )
     if made:
         passed = copy.deepcopy((args, named)) if copies else (args, named)
-        _run(module, *passed, watcher)
+        unedited = _run(module, *passed, watcher)
         plan = Plan(settled(watcher), by_kind(watcher.seen), passed[1] or passed[0])
         check_edits(made, plan.sizes, plan.sides)
         editor = Editor(made, dict(_references(referring, by_kind(watcher.seen))))
@@ -222,14 +226,21 @@ def record_module(
             module, plan, editor, copies=copies, is_one=is_one, inputs=values, is_followed=True
         )
     output = _run(module, args, named, watcher)
+    varies = DRAWS.format(name_of(module)) if watcher.draws else ""
+    if made and not varies and not copies and not module.training:  # two plain passes beside it
+        again = _run(module, args, named, nullcontext())
+        varies = difference(name_of(module), unedited, again)
     settled(watcher)
     check_met(editor)
     for call in watcher.seen:
         _check_batch(call, values)
     kinds, missing = by_kind(watcher.seen), unseen(watcher)
     if not kinds:
-        why = "; ".join(map(str, missing)) or _NOTHING
-        raise InputError(f"No attention was seen in {type(module).__name__}: {why}.")
+        outside = Outside()
+        if not copies:
+            _run(module, args, named, outside.looking())
+        why = "; ".join([*outside.reasons, *map(str, missing)]) or _NOTHING
+        raise InputError(f"No attention was seen in {name_of(module)}: {why}.")
     n_positions = NO_TEXTS if watcher.homes is None else watcher.homes.lengths
     sides = sides_of(kinds, tokens, n_positions)
     made_of = {
@@ -249,17 +260,20 @@ def record_module(
         unproven = (f"no row or column of it is named after a token: {lost}",)
         attentions = {kind: replace(it, unproven=unproven) for kind, it in attentions.items()}
     schemes = position_schemes(watcher, attentions, inputs)
+    of_mode, logits = notes_on_mode(watcher.modules), logits_of(output)
     return Recording(
         source=sides.get("source", ()),
         target=sides.get("target", ()),
         attentions=MappingProxyType(attentions),
         positions=schemes.positions,
-        logits=logits_of(output),
+        logits=logits,
         rotary=schemes.rotary,
         unmeasured=schemes.unmeasured,
         unseen=missing,
+        varies=varies,
         notes=(
-            *notes_on_mode(watcher.modules),
+            *(of_mode or filter(None, (varies,))),
+            *notes_on_values(name_of(module), logits),
             *notes_on_readings(kinds),
             *notes_on_names(names, has_tokens=bool(tokens)),
         ),
@@ -272,7 +286,7 @@ def _run(
     named: Mapping[str, Any],
     watcher: AbstractContextManager[object],
 ) -> Any:
-    with said_why(module, args, named), torch.no_grad(), watcher:
+    with said_why(module, args, named), torch.no_grad(), watcher, callers_state():
         output = module(*args, **named)
     check_numbers(module, [*args, *named.values()], output)
     return output
@@ -313,28 +327,23 @@ def _is_features(tensor: Tensor) -> bool:
 
 
 def _check_batch(call: Seen, inputs: Sequence[Any]) -> None:
-    """Heads folded into the batch look like a batch: then the inputs tell. Raises InputError."""
-    if not call.is_folded or call.sizes[0] == 1:
+    """Heads folded into the batch look like a batch: then the inputs tell. Raises InputError.
+
+    One input that holds one sequence is enough, and of several each has as many heads.
+    """
+    n_heads, n_queries, n_keys = call.sizes
+    if not call.is_folded or n_heads == 1:
         return
-    n_queries = call.sizes[1]
+    n_sequences = []
     for tensor in inputs:
         if not isinstance(tensor, Tensor) or tensor.dim() != 2 + tensor.is_floating_point():
             continue
         sizes = tensor.shape[:2]
-        n_sequences = sizes[0] if sizes[1] == n_queries else sizes[1]
-        if n_queries in sizes and n_sequences > 1:
-            raise InputError(
-                f"The inputs seem to hold {n_sequences} sequences: record one sequence at a time, "
-                "as a batch of one."
-            )
-
-
-def logits_of(output: Any) -> Tensor:
-    """[T, V] or [C], where a module's output has some; else empty."""
-    logits = output.get("logits") if isinstance(output, Mapping) else None
-    logits = getattr(output, "logits", output) if logits is None else logits
-    if not isinstance(logits, Tensor) or not logits.is_floating_point():
-        return torch.zeros(0)
-    if logits.dim() > 1 and logits.size(0) == 1:
-        logits = logits[0]
-    return logits.detach() if logits.dim() in (1, 2) else torch.zeros(0)
+        n_tokens = n_keys if n_keys in sizes else n_queries  # of one query keys say more
+        if n_tokens in sizes and tuple(tensor.shape) != call.sizes:  # which is a mask
+            n_sequences.append(sizes[0] if sizes[1] == n_tokens else sizes[1])
+    if n_sequences and min(n_sequences) > 1 and n_heads % min(n_sequences) == 0:
+        raise InputError(
+            f"The inputs seem to hold {min(n_sequences)} sequences: record one sequence at a time, "
+            "as a batch of one."
+        )

@@ -20,7 +20,7 @@ from viz.exhibits.chart import Chart
 from viz.exhibits.table import Table, Tables
 from viz.export import page_html
 from viz.figures.heads import all_heads
-from viz.notebook.picture import Picture, ThemeName, image, inline, themes_of
+from viz.notebook.picture import Picture, ThemeName, image, inline, pictured, themes_of
 from viz.painters.chart_plotly import figure as chart_figure
 from viz.painters.chart_sheet import sheet
 from viz.painters.table_html import table_body, table_html
@@ -36,20 +36,21 @@ from viz.views.view import Dimensions
 # page that nbconvert made, an image of it stands.
 
 
+@pictured
 def figure(recording: Recording, name: str, *, theme: str = "light", **choices: Any) -> "go.Figure":
     """Draw the view of that name; a choice that is left out is the view's first.
 
-    choices: by the names of the view's controls; a head as (kind, layer, head). Raises ValueError.
+    choices: by the names of the view's controls; a head as (kind, layer, head). Raises InputError.
     """
     views = discover("viz.views", "VIEW")
     fitting = [each for each, view in views.items() if view.applies_to(recording)]
     if name not in fitting:
-        raise ValueError(f"This recording has no view {name!r}: it has {', '.join(fitting)}.")
+        raise InputError(f"This recording has no view {name!r}: it has {', '.join(fitting)}.")
     view = views[name]
     unknown = sorted(set(choices) - {control.name for control in view.controls})
     if unknown:
         names = ", ".join(control.name for control in view.controls) or "no choice"
-        raise ValueError(f"{name} has no choice {unknown[0]!r}: it has {names}.")
+        raise InputError(f"{name} has no choice {unknown[0]!r}: it has {names}.")
     chosen = {
         control.name: _chosen(control, recording, choices[control.name])
         if control.name in choices
@@ -75,7 +76,7 @@ def _with_image(chart: Chart, theme: Theme, says: str) -> "go.Figure":
 
 
 def _chosen(control: Any, recording: Recording, value: Any) -> Any:
-    """A choice that the control offers. Raises ValueError."""
+    """A choice that the control offers. Raises InputError."""
     options = list(control.options(recording))
     if isinstance(options[0], Selection) and isinstance(value, tuple | list):
         value = Selection(*value) if len(value) == 3 else value
@@ -83,7 +84,7 @@ def _chosen(control: Any, recording: Recording, value: Any) -> Any:
     if all((each,) in options for each in value) if several else value in options:
         return tuple(value) if several else value
     first = ", ".join(repr(option) for option in options[:4])
-    raise ValueError(
+    raise InputError(
         f"{control.name} may not be {value!r}: there is {first}{', ...' * (len(options) > 4)}."
     )
 
@@ -93,6 +94,7 @@ def _chosen(control: Any, recording: Recording, value: Any) -> Any:
 _SCRIPT = Path(__file__).with_name("table_page.js")
 
 
+@pictured
 def word_card(evidence: Evidence, word: int | str = 0, *, theme: ThemeName = "auto") -> Picture:
     """Show what a written word looks at and needs, with the verdict: the card of its pin.
 
@@ -106,6 +108,7 @@ def word_card(evidence: Evidence, word: int | str = 0, *, theme: ThemeName = "au
     return _page(worth_tables(evidence, number), f"Why {words[number]}?", theme)
 
 
+@pictured
 def heads_table(survey: Survey | ShippedSurvey, *, theme: ThemeName = "auto") -> Picture:
     """A row for each head of a survey: labels, footprint, and every number.
 

@@ -8,11 +8,29 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from operator import index
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, ParamSpec, TypeVar
 
+from transformer.analysis.reading import Reading
+from transformer.causes import Evidence
+from transformer.corpus.shipped import ShippedSurvey
+from transformer.corpus.surveyed import Survey
+from transformer.decoding import Decoding
+from transformer.device import usual_state
 from transformer.discover import discover
 from transformer.extras import NotInstalled
 from transformer.files.foreign_text import write_whole
+from transformer.inputs import (
+    NUMBER,
+    PATH,
+    TEXT,
+    YES_OR_NO,
+    InputError,
+    Wanted,
+    all_whole,
+    checks,
+    of_class,
+)
+from transformer.recording import Recording
 from transformer.refusal import quoted
 from viz.components.kit.browser import Component, bundle, palette
 from viz.components.question.question import QUESTION, question_data
@@ -47,6 +65,40 @@ def image(figure: Figure | None, title: str) -> str:
     except (FigureError, NotInstalled):
         return ""
     return f'<img alt="{html.escape(title)}" src="data:image/svg+xml;base64,{source}">'
+
+
+# Arguments of pictures: a wrong one ends in a sentence that says what to give.
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+WANTED = {
+    "recording": of_class(
+        Recording,
+        "a recording, which record(checkpoint, text, target) and record(module, inputs) make",
+    ),
+    "decoding": of_class(Decoding, "a decoding, as decode(checkpoint, text) makes it"),
+    "evidence": of_class(Evidence, "evidence, as evidence(checkpoint, text) finds it"),
+    "survey": of_class(
+        (Survey, ShippedSurvey), "a survey, as survey(checkpoint, sentences) makes it"
+    ),
+    "heads": Wanted(all_whole, "a list of heads, counted from 0").or_none,
+    "lens": of_class((str, Reading), "the name of a lens, or a Reading"),
+    "word": Wanted(lambda it: TEXT.fits(it) or NUMBER.fits(it), "a written word, or its number"),
+    "height": NUMBER.or_none,
+    "path": YES_OR_NO,
+    "words": YES_OR_NO,
+    "query": NUMBER,
+    "key": NUMBER,
+    "kind": TEXT.or_none,
+    **dict.fromkeys(("show", "sort", "theme", "name"), TEXT),
+}
+"""The arguments by their names, which are the same in every picture."""
+
+
+def pictured(function: Callable[P, T]) -> Callable[P, T]:
+    """A function that draws what it is given, wherever a caller has tensors made."""
+    return usual_state()(checks(**WANTED)(function))
 
 
 # A browser component in a page of its own: in a notebook, in a browser, as a file.
@@ -105,6 +157,7 @@ class Picture:
             f"{self.title}: a picture, not shown as text. Its .save() writes it to a file."
         )
 
+    @checks(path=PATH)
     def save(self, path: str | Path, width: float | None = None) -> Path:
         """Write the page to a file, which any browser opens; or a figure: .svg, .pdf or .png.
 
@@ -143,11 +196,11 @@ def picture(
     is_titled: whether the title stands above; some components say themselves what they are.
     answers: (what the component asks, with which value) -> the payload that it then shows; what is
     not among them stays a matter of the page. theme: "auto" is as light or dark as the notebook
-    around it, else as the system. Raises ValueError.
+    around it, else as the system. Raises InputError.
     """
     themes = themes_of(theme)
     if height is not None and height < 1:
-        raise ValueError(f"A height of {height} pixels shows nothing: leave it out, or say more.")
+        raise InputError(f"A height of {height} pixels shows nothing: leave it out, or say more.")
     content = {
         "html": component.html,
         "css": component.css,
@@ -170,10 +223,10 @@ def picture(
 
 
 def themes_of(name: str) -> tuple[Theme, ...]:
-    """The themes that a page has: two, of which it chooses one, or one. Raises ValueError."""
+    """The themes that a page has: two, of which it chooses one, or one. Raises InputError."""
     themes = {"auto": (LIGHT, DARK), "light": (LIGHT,), "dark": (DARK,)}
     if name not in themes:
-        raise ValueError(f"There is no theme {name!r}: there are {', '.join(themes)}.")
+        raise InputError(f"There is no theme {name!r}: there are {', '.join(themes)}.")
     return themes[name]
 
 

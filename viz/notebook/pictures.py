@@ -1,9 +1,9 @@
 """The app's pictures of a recording, one function each: Jupyter shows them, files keep them.
 
 Layers and heads are counted from 0, or from the end, -1 the last; NoSuchHead says which there are.
-Whatever else cannot be found is named in a ValueError of one sentence. lens: the name of a lens, or
-a whole Reading, which also merges words and hides special tokens. theme, height: as `picture` takes
-them.
+Whatever else cannot be found, or is another thing, is named in an InputError of one sentence. lens:
+the name of a lens, or a whole Reading, which also merges words and hides special tokens. theme,
+height: as `picture` takes them.
 """
 
 from collections.abc import Iterable
@@ -22,12 +22,13 @@ from viz.components.head_view.head_view import HeadView
 from viz.components.kit.picture import Picture as Shown
 from viz.components.kit.picture import check_kind, check_name, place_in, shown_map
 from viz.components.search_tree.search_tree import DecodeTree, pack_tree
-from viz.notebook.picture import Picture, ThemeName, picture
+from viz.notebook.picture import Picture, ThemeName, picture, pictured
 
 EXACT = 1024
 """A heat map of up to 1024 x 1024 cells holds every value: a page of 6 MB."""
 
 
+@pictured
 def head_view(
     recording: Recording,
     kind: str | None = None,
@@ -54,6 +55,7 @@ def head_view(
     )
 
 
+@pictured
 def head_grid(
     recording: Recording,
     kind: str | None = None,
@@ -74,6 +76,7 @@ def head_grid(
     return _page(grid, recording, grid.payload(recording), state, theme=theme, height=height)
 
 
+@pictured
 def head_map(
     recording: Recording,
     kind: str | None = None,
@@ -96,6 +99,7 @@ def head_map(
     )
 
 
+@pictured
 def cell_steps(
     recording: Recording,
     kind: str | None,
@@ -119,6 +123,7 @@ def cell_steps(
     )
 
 
+@pictured
 def decode_player(
     decoding: Decoding,
     recording: Recording,
@@ -133,7 +138,7 @@ def decode_player(
     recording: of the same source and the decoding's target.
     """
     if "decoder_self" in recording.attentions:  # else it is not of the decoding
-        layer, place = place_in(recording, "decoder_self", layer, head or 0)
+        layer, place = place_in(recording, "decoder_self", layer, 0 if head is None else head)
         head = None if head is None else place
     player = DecodePlayer(layer, head)
     return _page(
@@ -141,6 +146,7 @@ def decode_player(
     )
 
 
+@pictured
 def search_tree(
     decoding: Decoding,
     words: bool = True,
@@ -171,7 +177,7 @@ def _selection(recording: Recording, kind: str | None, layer: int, head: int) ->
 
 
 def _kind(recording: Recording, kind: str | None) -> str:
-    """The kind that is asked for, or the first that there is. Raises ValueError."""
+    """The kind that is asked for, or the first that there is. Raises InputError."""
     kind = next(iter(recording.attentions), "") if kind is None else kind
     check_kind(recording, kind)
     return kind

@@ -133,7 +133,9 @@ FEW = {
 def test_it_is_named(between: Callable[..., Tensor], why: str) -> None:
     recording = record(Layer(between).eval(), x)
     assert [each.why for each in recording.unseen] == [why]
-    assert recording.checked.is_right and recording.checked.n_projected == 0
+    is_right = None if recording.varies else True  # dropout that is not switched off
+    assert recording.checked.is_right is is_right and recording.checked.n_projected == 0
+    assert bool(recording.varies) == (why == BETWEEN["dropout"][1])
 
 
 @pytest.mark.parametrize(("factor", "dtype"), cases(product(FACTORS, TYPES), FEW))

@@ -151,7 +151,7 @@ def _values(v: Tensor | None, n_heads: int, n_keys: int) -> Tensor:
         v = v.reshape(-1, *v.shape[-2:])
         if n_heads % v.size(0) == 0:
             return v
-    return torch.empty(n_heads, n_keys, 0)
+    return torch.empty(n_heads, n_keys, 0, device="cpu")
 
 
 def met_values(marks: Marks, operands: list[Any], result: Tensor) -> HandMade | None:

@@ -135,7 +135,9 @@ class Following(Unedited):
         output = self._layer.output
         if output is None or len(args) < 2:
             return
-        a, b = (torch.tensor(it) if isinstance(it, int | float) else it for it in args[:2])
+        a, b = (
+            torch.tensor(it, device="cpu") if isinstance(it, int | float) else it for it in args[:2]
+        )
         if isinstance(a, Tensor) and isinstance(b, Tensor):
             yield output, (a, b)
 
@@ -163,7 +165,7 @@ for _each in (aten.masked_fill, aten.masked_fill_):
     register(_each.Tensor, AT_TIMES, Following._covered)
 register(aten.where.self, AT_TIMES, Following._covered)
 register(aten.glu.default, AT_TIMES, Following._gated)
-register(aten.dropout.default, AT_TIMES, Following._dropped)
+register(aten.dropout.default, AT_TIMES, lambda watcher, *call: watcher._dropped(*call))
 for _each in (aten.layer_norm, aten.rms_norm, aten.group_norm):
     register(_each.default, AT_TIMES, Following._normed)
 

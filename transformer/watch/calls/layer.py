@@ -482,4 +482,4 @@ def _sample(samples: Sequence[Sample | None]) -> Sample | None:
     if len(there) < len(samples):
         return None
     values: list[Tensor] = [each.values for each in there]
-    return Sample(torch.arange(len(there)), torch.cat(values, -2), there[0].bias)
+    return Sample(torch.arange(len(there), device="cpu"), torch.cat(values, -2), there[0].bias)

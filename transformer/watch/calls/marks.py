@@ -458,7 +458,7 @@ def put_together(whole: Seen, outputs: Sequence[Given], axis: int) -> Given:
 def _factor_given(by: object, tensor: Tensor, layout: Layout) -> Tensor | None:
     """Find the factor of all heads [], or of each number of them [H, 1, d_value]; None: neither."""
     if not isinstance(by, Tensor):
-        return torch.tensor(by, dtype=torch.float64)
+        return torch.tensor(by, dtype=torch.float64, device="cpu")
     if by.numel() == 1:
         return by.detach().reshape(())
     is_of_rows = by.numel() == tensor.numel()

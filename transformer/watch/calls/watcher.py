@@ -1,6 +1,6 @@
 """The watcher: what one thread computes in one pass goes past it, unchanged."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from functools import partial
 from typing import Any
@@ -34,6 +34,7 @@ from transformer.watch.capture.operators import (
     as_indices,
     as_written,
     call_function,
+    has_mode,
     needs_functions,
     register,
     require_written,
@@ -41,7 +42,7 @@ from transformer.watch.capture.operators import (
 )
 from transformer.watch.capture.place import Running, paths_of
 from transformer.watch.capture.sources import READS, Made
-from transformer.watch.capture.tensors import tensors_in
+from transformer.watch.capture.tensors import storage, tensors_in
 from transformer.watch.capture.turns import TURNING
 
 
@@ -83,6 +84,8 @@ class Watcher(Products):
         self._lengths = {size for each in tensors_in(inputs) for size in each.shape[:2]}
         self._entered = ExitStack()
         self._functions: Functions | None = None
+        self.draws = False
+        """True: the pass has drawn random numbers."""
 
     def __enter__(self) -> "Watcher":
         require_written(self._paths)
@@ -91,7 +94,12 @@ class Watcher(Products):
         if self.homes is not None:
             self._entered.enter_context(self.homes)
         types = set(map(type, self._paths))
-        if needs_functions() or any(issubclass(it, nn.MultiheadAttention) for it in types):
+        # A mode of somebody else's would be out of order with one that is entered within its calls.
+        if (
+            needs_functions()
+            or has_mode()
+            or any(issubclass(it, nn.MultiheadAttention) for it in types)
+        ):
             self._watch_functions()
         return self
 
@@ -167,6 +175,7 @@ class Watcher(Products):
         is_causal = others[1:2] == [True] or later_keys_are_closed(split.uncovered, *sizes[1:])
         seen = Seen(place, sizes, make, is_causal, place.reads_another, is_folded=query.dim() == 3)
         seen.is_random = bool(kwargs.get("dropout_p", (*others, 0.0)[0]))
+        self.draws |= seen.is_random
         seen.is_picked = self._are_picked(args[:2], sizes[1:])
         seen.source = source
         seen.trace = self._traces.trace(
@@ -204,6 +213,7 @@ class Watcher(Products):
             self.homes.give_rows(result, seen.homes.queries, 0)
         self._edit_projected(seen, result)
         seen.sample = multi_head_sample(result, query, key, *args, **kwargs)
+        self.draws |= seen.sample is None
         self._note(seen, None)
 
     def _linear(self, args: Any, kwargs: Any, result: Tensor) -> None:
@@ -220,6 +230,13 @@ class Watcher(Products):
     def _stack(self, args: Any, kwargs: Any, result: Tensor) -> None:
         self._layer.put_together(args[0], None, result)
 
+    def _drawn(self, args: Any, kwargs: Any, result: Any) -> None:
+        self.draws = True
+
+    def _dropped(self, args: Any, kwargs: Any, result: Tensor) -> None:
+        self.draws |= storage(result) != storage(args[0])  # else it rests
+        super()._dropped(args, kwargs, result)
+
 
 aten = torch.ops.aten
 register(aten.scaled_dot_product_attention.default, ALWAYS, Watcher._fused)
@@ -227,3 +244,27 @@ register(aten.addmm.default, ALWAYS, Watcher._matrix)
 register(aten.linear.default, ALWAYS, Watcher._linear)
 register(aten.cat.default, AT_TIMES, Watcher._cat)
 register(aten.stack.default, AT_TIMES, Watcher._stack)
+
+
+def _random() -> Iterator[Any]:
+    """List torch's operators that draw random numbers whenever they are called.
+
+    Others are made of these, as dropout is, or draw some only if an argument says so.
+    """
+    for name in dir(aten):
+        packet = getattr(aten, name)
+        overloads = packet.overloads() if isinstance(packet, torch._ops.OpOverloadPacket) else ()
+        for each in (getattr(packet, overload) for overload in overloads):
+            is_random = torch.Tag.nondeterministic_seeded in each.tags
+            is_asked = any(part in name for part in ("attention", "rnn", "rrelu"))
+            if is_random and not is_asked and not _is_made_of_others(each):
+                yield each
+
+
+def _is_made_of_others(operator: Any) -> bool:
+    key = "CompositeImplicitAutograd"
+    return torch._C._dispatch_has_kernel_for_dispatch_key(operator.name(), key)
+
+
+for _each in _random():
+    register(_each, ALWAYS, Watcher._drawn)

@@ -119,6 +119,11 @@ def needs_functions() -> bool:
     return not HAS_KEYS
 
 
+def has_mode() -> bool:
+    """Tell whether functions of this thread go through somebody's TorchFunctionMode."""
+    return torch._C._len_torch_function_stack() > 0
+
+
 def call_function(
     watcher: Watching, func: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]
 ) -> Any:

@@ -241,7 +241,7 @@ def _slice_of(held: Tensor, part: Tensor) -> Rows | None:
         return None
     if not torch.equal(table[first : first + len(rows)], rows):
         return None
-    return Rows(table, torch.arange(first, first + len(rows)))
+    return Rows(table, torch.arange(first, first + len(rows), device="cpu"))
 
 
 def _fits(rows: Tensor, sequence: Tensor) -> bool:
@@ -292,10 +292,10 @@ def _compared(added: Tensor, tables: Iterable[Tensor]) -> Rows | None:
         place = _place_in(table.float(), added.float())
         if place is not None:
             first, factor = place
-            return Rows(table * factor, torch.arange(first, first + n_rows))
+            return Rows(table * factor, torch.arange(first, first + n_rows, device="cpu"))
     is_moving = not bool((added == added[:1]).all())  # a segment's rows are all one
     if n_rows >= _FEW and is_moving and is_sinusoidal(added):
-        return Rows(added, torch.arange(n_rows))
+        return Rows(added, torch.arange(n_rows, device="cpu"))
     return None
 
 

@@ -86,6 +86,17 @@ def sides_of(
     if not lengths and n_positions:  # nothing that attends is a text's: said in a note
         return {side: _named(each) for side, each in sides.items()}
     unknown = sorted(set(sides) - set(lengths))
+    if unknown and not lengths:  # as where a module adds tokens of its own, fixed ones
+        n, read = (
+            len(sides[unknown[0]]),
+            {size for kind in kinds.values() for size in kind.sizes[1:]},
+        )
+        more = f", {max(read) - n} more" if max(read) > n else ""
+        raise InputError(
+            f"There are {n} tokens for the {unknown[0]}, and attention runs over "
+            f"{' or '.join(map(str, sorted(read)))} positions{more}: which of them are the text's "
+            "is not known, so leave tokens out, or give one for each position."
+        )
     if unknown:
         raise InputError(
             f"There are tokens for {', '.join(map(repr, unknown))}, but what this model reads is "

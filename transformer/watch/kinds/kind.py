@@ -125,9 +125,7 @@ def _is_beside_cross(call: Seen, seen: Sequence[Seen]) -> bool:
     texts = [texts_of(it) for it in crosses]
     if text is not None and texts and all(None not in each for each in texts):
         asking_of, read_of = map(set, zip(*texts, strict=True))
-        if (
-            not asking_of & read_of
-        ):  # else they read each other: no decoder
+        if not asking_of & read_of:  # else they read each other: no decoder
             return text in asking_of
     if call.lineage is not None and all(it.lineage is not None for it in crosses):
         own = [it.lineage for it in crosses if it.lineage is not None]

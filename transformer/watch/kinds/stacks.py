@@ -306,6 +306,11 @@ def _is_open_list(calls: Sequence[Seen]) -> bool:
 
 PICKED = "it picks queries or keys, so which positions they stand for is not known"
 BLOCKS = "its attention runs over blocks of the sequence"
+CHUNKS = "its attention is computed in chunks of its queries, which are not put together"
+FIRST = (
+    "with batch_first={} it read {} sequences of 1 position: if they are one sequence, make it "
+    "with batch_first={}, or give it both axes the other way round"
+)
 SOFTMAX = "a softmax over products of activations met no values that are understood"
 AXIS = "its softmax does not run over the keys that values are given for"
 SUMS = "the weights of a query do not sum to 1"
@@ -334,11 +339,19 @@ def unseen(watcher: Watcher) -> tuple[Unseen, ...]:
 
 
 def _unseen(watcher: Watcher) -> Iterator[tuple[str, str]]:
-    partial = [(call.place.path, call.is_picked) for call in blocks(watcher.seen)]
-    named = {*(path for path, _ in partial), *watcher.windows}
-    yield from ((path, PICKED if is_picked else BLOCKS) for path, is_picked in partial)
+    partial = blocks(watcher.seen)
+    named = {*(call.place.path for call in partial), *watcher.windows}
+    cut = {call.place.path for call in partial if not _is_chunk(call)}
+    for call in partial:
+        path = call.place.path
+        yield path, PICKED if call.is_picked else BLOCKS if path in cut else CHUNKS
+    modules = {path: module for module, path in watcher.modules.items()}
     for path, (n, n_queries) in watcher.windows.items():
-        yield path, f"{BLOCKS}: it reads one input as {n} of {n_queries} positions"
+        is_second = getattr(modules.get(path), "batch_first", None)
+        if n_queries == 1 and isinstance(is_second, bool):
+            yield path, FIRST.format(is_second, n, not is_second)
+        else:
+            yield path, f"{BLOCKS}: it reads one input as {n} of {n_queries} positions"
     yield from ((call.place.path, call.several) for call in watcher.seen if call.several)
     called = {call.place.path for call in watcher.seen}
     maps = {(call.place.path, *call.sizes[1:]) for call in watcher.seen}
@@ -358,6 +371,12 @@ def _unseen(watcher: Watcher) -> Iterator[tuple[str, str]]:
     for module, path in watcher.modules.items():
         if _asks(module, watcher) and not any(_are_near(path, each) for each in names):
             yield path, NAMES
+
+
+def _is_chunk(call: Seen) -> bool:
+    """Tell whether it is of some queries over all keys that its module read."""
+    _, n_queries, n_keys = call.sizes
+    return n_queries < n_keys and n_keys in call.place.lengths
 
 
 def _are_near(path: str, other: str) -> bool:

@@ -12,6 +12,7 @@ from torch import Tensor
 from transformer.analysis.cell import Cell, inside
 from transformer.analysis.reading import AttentionMap, Reading, Selection, strongest_weight
 from transformer.decoding import Decoding
+from transformer.inputs import InputError
 from transformer.recording import Recording
 from transformer.token import Token
 from viz.components.kit.browser import Component, envelope, pack, pieces
@@ -103,10 +104,10 @@ class CellSteps:
 
 
 def _check_position(what: str, number: int, n: int, kind: str) -> None:
-    """Raises ValueError where a number is not one of 0 .. n-1."""
+    """Raises InputError where a number is not one of 0 .. n-1."""
     if number not in range(n):
         there = "only 0" if n == 1 else f"0 to {n - 1}"
-        raise ValueError(f"There is no {what} {number!r}: {kind} has {there}.")
+        raise InputError(f"There is no {what} {number!r}: {kind} has {there}.")
 
 
 def _itself(token: Token) -> Token:

@@ -13,6 +13,7 @@ from torch import Tensor
 from transformer.analysis.reading import AttentionMap, Group, Reading, merge, read
 from transformer.decoding import Candidate, Decoding, Step
 from transformer.decoding.coverage import received
+from transformer.inputs import InputError
 from transformer.recording import Recording
 from transformer.token import Token
 from transformer.words import CONTINUES, word_groups
@@ -133,12 +134,12 @@ class DecodePlayer:
         return recording.attentions["decoder_self"].number(self.layer)
 
     def _decoding(self, recording: Recording, decoding: Decoding | None) -> Decoding:
-        """Raises ValueError where the recording is not of this decoding, and NoSuchHead."""
+        """Raises InputError where the recording is not of this decoding, and NoSuchHead."""
         kinds = [kind for kind in ("cross", "decoder_self") if kind in recording.attentions]
         if not looks_at_source(recording):
             kinds = kinds[-1:]
         if decoding is None or "decoder_self" not in kinds or recording.target != decoding.target:
-            raise ValueError(
+            raise InputError(
                 "This recording is not of that decoding: record the same source with "
                 "decoding.target."
             )
@@ -175,7 +176,7 @@ def pack_player(
     read: the R tokens that the decoder read: what it starts with (a token, or one more that names a
     language), or the source, and what was written. layer, head: whose weights they are, by
     the model's own numbers; head None: the mean of a layer's. words: columns are words.
-    so_far: [T, S], what each source token has received after each step. Raises ValueError when
+    so_far: [T, S], what each source token has received after each step. Raises InputError when
     sizes differ.
     """
     own = np.asarray(own, "<f4")
@@ -184,7 +185,7 @@ def pack_player(
     n_before = n_source if cross is None else max(1, n_read - n_target + 1)
     shapes = [(n_target, n_read)] if cross is None else [(n_target, n_source), (n_target, n_read)]
     if [array.shape for array in arrays] != shapes or n_read != n_before + n_target - 1:
-        raise ValueError(
+        raise InputError(
             f"weights {[array.shape for array in arrays]} do not fit "
             f"{n_source} source, {n_target} target and {n_read} read tokens."
         )

@@ -28,8 +28,10 @@ from transformer.analysis.reading import (
     strongest_cells,
 )
 from transformer.decoding import Decoding
+from transformer.inputs import InputError
 from transformer.recording import Recording
 from transformer.recording.data import place_of
+from transformer.refusal import quoted
 from transformer.token import second_at
 from transformer.two_models.head_changes import counterparts
 from viz.components.kit.browser import Component, digest, pieces
@@ -94,7 +96,7 @@ def shown_map(
 def known_map(
     recording: Recording, kind: str, reading: Reading, layer: int = 0, head: int = 0
 ) -> AttentionMap:
-    """Raises ValueError where a recording has no such kind or lens, and NoSuchHead."""
+    """Raises InputError where a recording has no such kind or lens, and NoSuchHead."""
     check_kind(recording, kind)
     check_name("lens", reading.lens, list(lenses()))
     place_in(recording, kind, layer, head)
@@ -102,9 +104,9 @@ def known_map(
 
 
 def check_kind(recording: Recording, kind: str) -> None:
-    """Raises ValueError where a recording has no such kind of attention, or none at all."""
+    """Raises InputError where a recording has no such kind of attention, or none at all."""
     if not recording.attentions:
-        raise ValueError("This recording holds no attention: there is nothing to draw.")
+        raise InputError("This recording holds no attention: there is nothing to draw.")
     check_name("kind of attention", kind, list(recording.attentions))
 
 
@@ -115,9 +117,9 @@ def place_in(recording: Recording, kind: str, layer: int, head: int) -> tuple[in
 
 
 def check_name(what: str, name: str, names: Sequence[str]) -> None:
-    """Raises ValueError where a name is not known."""
+    """Raises InputError where a name is not known."""
     if name not in names:
-        raise ValueError(f"There is no {what} {name!r} here: there is {', '.join(names)}.")
+        raise InputError(f"There is no {what} {quoted(name)} here: there is {', '.join(names)}.")
 
 
 def strongest(values: Tensor, allowed: Tensor) -> dict[str, Any] | None:
@@ -243,9 +245,10 @@ def pictures(map: AttentionMap, metrics: Mapping[str, Metric]) -> Pictures:
     size = -(-len(map.rows) // block[0]), -(-len(map.columns) // block[1])
     signed = map.lens.scale == "signed"
     # Made first: small tensors made between large ones would keep the memory of these in pieces.
-    levels, masked = torch.empty(n, *size), None
-    cells, peaks = torch.empty(n, 2, dtype=torch.int32), torch.empty(n)
-    numbers = torch.empty(len(metrics), n)
+    single = torch.float32
+    levels, masked = torch.empty(n, *size, dtype=single), None
+    cells, peaks = torch.empty(n, 2, dtype=torch.int32), torch.empty(n, dtype=single)
+    numbers = torch.empty(len(metrics), n, dtype=single)
     first, mask, closed, rows = 0, None, None, None
     for part in parts(map, bool(metrics)):
         some = slice(first, first + len(part.values))

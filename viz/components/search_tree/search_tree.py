@@ -13,6 +13,7 @@ import numpy as np
 
 from transformer.decoding import Decoding
 from transformer.decoding.search_tree import Dropped, Node, SearchTree
+from transformer.inputs import InputError
 from transformer.recording import Recording
 from transformer.token import Token
 from transformer.words import word_groups, word_piece
@@ -410,7 +411,7 @@ def _text(search: SearchTree, id: int) -> str:
 
 
 def _searched(decoding: Decoding | None) -> SearchTree:
-    """Raises ValueError where nothing was decoded."""
+    """Raises InputError where nothing was decoded."""
     if decoding is None:
-        raise ValueError("This model wrote nothing here: there is no search to draw.")
+        raise InputError("This model wrote nothing here: there is no search to draw.")
     return decoding.search

@@ -1,0 +1,145 @@
+"""Public functions that are given wrong things: each ends in one sentence, never in Python's."""
+
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from torch import nn
+
+import viz
+from transformer import decode, evidence, from_module, load_checkpoint, record, survey
+from transformer.analysis.ablation import sweep
+from transformer.refusal import Refusal
+from viz.server.exploring import explore
+
+LETTERS = "abcdef"
+
+
+class Own(nn.Module):
+    """Attention by hand, and logits."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        torch.manual_seed(0)
+        self.embed, self.out = nn.Embedding(6, 8), nn.Linear(8, 6)
+
+    def forward(self, ids: Any) -> Any:
+        x = self.embed(ids)
+        return self.out((x @ x.mT).softmax(-1) @ x)
+
+
+weights = torch.rand(1, 2, 3, 3).softmax(-1)
+WRONG: dict[str, Any] = {
+    "a class": Own,
+    "a function": len,
+    "attentions": (weights, weights),
+    "a tensor": weights,
+    "an output": SimpleNamespace(attentions=(weights,), logits=weights),
+    "weights of a module": Own().state_dict(),
+    "an array": np.zeros((2, 2)),
+    "a path": Path("nowhere"),
+    "a name": "nowhere",
+    "bytes": b"abc",
+    "None": None,
+    "a dict": {},
+    "a list": [1, 2],
+    "nothing": [],
+    "a number": 3,
+    "not whole": 0.5,
+    "less than 0": -1,
+    "too large": 10**9,
+    "not a number": float("nan"),
+    "anything": object(),
+}
+
+
+@cache
+def things() -> SimpleNamespace:
+    """Right things of each sort."""
+    checkpoint = load_checkpoint("en-de-small", device="cpu")
+    decoding = decode(checkpoint, "It rains.")
+    return SimpleNamespace(
+        checkpoint=checkpoint,
+        decoding=decoding,
+        recording=record(checkpoint, "It rains.", decoding.target),
+        evidence=evidence(checkpoint, "It rains."),
+        survey=survey(checkpoint, ["It rains."]),
+    )
+
+
+def own(**named: Any) -> Any:
+    given = {"module": Own(), "tokenize": lambda text: [*map(LETTERS.index, text)]}
+    return {**given, "pieces": [*LETTERS], "examples": ["abc"], **named}
+
+
+PICTURED = {"kind": None, "layer": 0, "theme": "light", "height": 300}
+FUNCTIONS: dict[str, tuple[Callable[..., Any], Callable[[Any], dict[str, Any]]]] = {
+    "load_checkpoint": (load_checkpoint, lambda it: {"path": "en-de-small", "device": "cpu"}),
+    "decode": (
+        decode,
+        lambda it: {"checkpoint": it.checkpoint, "source": "It rains.", "method": "greedy"},
+    ),
+    "record": (
+        record,
+        lambda it: {"checkpoint": it.checkpoint, "source": "It rains.", "target": "Es"},
+    ),
+    "record a module": (
+        record,
+        lambda it: {"module": Own(), "inputs": torch.tensor([[1, 2]]), "tokens": ["a", "b"]},
+    ),
+    "evidence": (evidence, lambda it: {"checkpoint": it.checkpoint, "text": "It rains."}),
+    "survey": (
+        survey,
+        lambda it: {"checkpoint": it.checkpoint, "sentences": ["It rains."], "batch": 4},
+    ),
+    "sweep": (
+        sweep,
+        lambda it: {"checkpoint": it.checkpoint, "source": "It rains.", "target": "Es"},
+    ),
+    "from_module": (from_module, lambda it: own(writes="nothing", max_len=8)),
+    "head_view": (viz.head_view, lambda it: {"recording": it.recording, "heads": [0], **PICTURED}),
+    "head_grid": (
+        viz.head_grid,
+        lambda it: {"recording": it.recording, "show": "maps", "sort": "layer", "lens": "weight"},
+    ),
+    "head_map": (viz.head_map, lambda it: {"recording": it.recording, "head": 0, **PICTURED}),
+    "cell_steps": (
+        viz.cell_steps,
+        lambda it: {"recording": it.recording, "head": 0, "query": 0, "key": 0, **PICTURED},
+    ),
+    "decode_player": (
+        viz.decode_player,
+        lambda it: {"decoding": it.decoding, "recording": it.recording, "layer": 0, "head": 0},
+    ),
+    "search_tree": (viz.search_tree, lambda it: {"decoding": it.decoding, "words": True}),
+    "figure": (
+        viz.figure,
+        lambda it: {"recording": it.recording, "name": "encoding_curves", "theme": "light"},
+    ),
+    "word_card": (viz.word_card, lambda it: {"evidence": it.evidence, "word": 0}),
+    "heads_table": (viz.heads_table, lambda it: {"survey": it.survey, "theme": "light"}),
+    "explore": (explore, lambda it: own(address="", block=False)),
+}
+FIRST = ("path", "checkpoint", "module", "recording", "decoding", "evidence", "survey")
+FIRST_OF_EXPLORE = "module"
+"""The others are those of from_module, and what is right is served."""
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_a_wrong_thing_ends_in_one_sentence(name: str) -> None:
+    function, made = FUNCTIONS[name]
+    right = made(things())
+    for argument in [FIRST_OF_EXPLORE] if function is explore else right:
+        for what, value in WRONG.items():
+            try:
+                function(**{**right, argument: value})
+            except Refusal:
+                continue
+            except Exception as error:
+                pytest.fail(f"{argument}, {what}: {type(error).__name__}: {error}")
+            assert argument not in FIRST, what
