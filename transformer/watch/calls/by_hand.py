@@ -364,7 +364,7 @@ class Products(Sequences):
             firsts = first_rows(args, result)
             of = tuple(tensors_in(args))[-2:]
             operands = (args[0], *of) if isinstance(args[0], str) else of
-            mark = Product(result.size(-1), addends, is_picked, source, firsts, operands)
+            mark = Product(result.size(-1), addends, is_picked, source, firsts, operands=operands)
             if self.homes is not None:
                 before = [self._marks.get(each) for each in of]
                 mixed_heads = [it.homes for it in before if isinstance(it, Product)]
