@@ -10,6 +10,7 @@ from math import prod
 from typing import Any
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor, nn
 
 from transformer.editing.editor import Change, Editor, Given, Sizes, kinds_of, softmax
@@ -338,22 +339,25 @@ class EditingWatcher(Watcher):
             scores, weights = scores.permute(spot.order), weights.permute(spot.order)
         n_heads, (n_queries, n_keys) = prod(weights.shape[:-2]), weights.shape[-2:]
         with watching(None):
-            biases = None if spot.order else bias_of(addends, (n_heads, n_queries, n_keys))
+            n_words, n_first = n_keys - origin.has_sink, int(bool(origin.is_sink_first))
+            biases = None if spot.order else bias_of(addends, (n_heads, n_queries, n_words))
+            biases = None if biases is None else F.pad(biases, (0, n_keys - n_words))
             for head in range(n_heads):
                 number = spot.first_head + head
                 if self._editor.rescores(spot.kind, spot.layer, number):
-                    if origin.has_sink:
+                    if origin.has_sink and origin.is_sink_first is None:
                         raise EditError(
-                            f"{spot.kind} of this model adds a key of its own to its scores: they "
-                            "cannot be changed here, what the heads give can."
+                            f"{spot.kind} of this model adds a key of its own to its scores, it is "
+                            "not known where: they cannot be changed here, what the heads give can."
                         )
-                    seen = _of_head(scores, head).float()  # [Q, K]
+                    seen = _of_head(scores, head).float().roll(-n_first, -1)  # [Q, K]
                     covered = covered_by_scores(seen)
                     before = seen if covered is None else _closed(seen, covered)
                     bias = None if biases is None else biases[head if len(biases) > 1 else 0][None]
                     after = self._editor.rescored(spot.kind, spot.layer, number, before, bias)
                     rows = (after != before).any(-1)
-                    _of_head(weights, head)[rows] = softmax(after[rows]).to(weights.dtype)
+                    changed = softmax(after[rows]).roll(n_first, -1)
+                    _of_head(weights, head)[rows] = changed.to(weights.dtype)
 
     def _spot(self, seen: Seen) -> Spot | None:
         """Find the spot of a call that edits are of."""

@@ -3,7 +3,7 @@
 import weakref
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Literal
 
 import torch
 import torch.nn.functional as F
@@ -125,6 +125,8 @@ class Softmax:
     origin: "Origin" = field(default_factory=lambda: Origin())
     is_masked: bool = False
     """True: cells were filled or multiplied with 0 on the way to it, or after it."""
+    sink: Tensor | None = None
+    """The share of a sink that took part in it, spread over the same shape."""
 
 
 @dataclass(eq=False)
@@ -139,6 +141,8 @@ class Origin:
     """True: queries or keys were picked out of a sequence."""
     has_sink: bool = False
     """True: one more key takes part in it, which is dropped after it."""
+    is_sink_first: bool | None = None
+    """True: its column stands before those of the keys; None: that is not known."""
     is_used: bool = False
     """True: it has met its values."""
     is_of_blocks: bool = False
@@ -150,6 +154,11 @@ class Origin:
     source: Made = UNKNOWN
     """The origin of queries and keys."""
     firsts: Firsts = NO_ROWS
+
+
+Form = Literal["scores", "shifted", "exponentials", "shifted exponentials", "shares", "other"]
+"""The part of a softmax, written out, that a product has become: scores less a number a row, their
+exponentials, and these over a number a row."""
 
 
 @dataclass(frozen=True)
@@ -170,6 +179,9 @@ class Product:
     """True: cells were filled, or multiplied with 0."""
     n_moves: int = 0
     """The number of functions that may have put its axes into another order."""
+    n_before: int | None = None
+    """The columns that were put before those of its keys; None: no column is known to be put."""
+    form: Form = "scores"
 
 
 class Marks:
@@ -208,9 +220,10 @@ def inherited(
             marks.put(result, together or _after(mark, tensor, marks, func, arguments))
             return
         if func in _ARRANGING and tensor is args[0] and tensor.shape == mark.weights.shape:
-            rest = args[1:]
+            rest, sink = args[1:], mark.sink
             weights, scores = (func(x, *rest, **kwargs) for x in (mark.weights, mark.scores))
-            marks.put(result, replace(mark, weights=weights, scores=scores))
+            sink = None if sink is None else func(sink.contiguous(), *rest, **kwargs)
+            marks.put(result, replace(mark, weights=weights, scores=scores, sink=sink))
             return
         sinkless = _without_sink(mark, tensor, result)
         if sinkless is not None:
@@ -304,14 +317,18 @@ def _without_sink(mark: Softmax, weights: Tensor, result: Tensor) -> Softmax | N
     n_keys = weights.size(-1) - 1
     if result.size(-1) != n_keys or result.shape[:-1] != weights.shape[:-1]:
         return None
-    for rest in (slice(1, None), slice(n_keys)):
+    for rest, own in ((slice(1, None), slice(1)), (slice(n_keys), slice(n_keys, None))):
         if torch.equal(weights[..., rest], result):
-            return replace(mark, weights=result, scores=mark.scores[..., rest])
+            sink = mark.weights[..., own].expand_as(result)
+            return replace(mark, weights=result, scores=mark.scores[..., rest], sink=sink)
     return None
 
 
 def _after(mark: Product, scores: Tensor, marks: Marks, func: Any, args: Sequence[Any]) -> Product:
     """The same product with what is known to have been added after one more function."""
+    mark = replace(mark, form=_formed(mark.form, scores, func, args))
+    if func in _JOINING or func is F.pad:
+        return replace(mark, n_before=_n_before(scores, func, args))
     if func in ADDITIONS:
         others = [each for each in tensors_in(args) if each is not scores]
         other = marks.get(others[0]) if len(others) == 1 else None
@@ -323,6 +340,35 @@ def _after(mark: Product, scores: Tensor, marks: Marks, func: Any, args: Sequenc
         before = mark.addends if sign > 0 else ()  # a row's largest may be subtracted, or a mask
         return replace(mark, addends=(*before, Addend(others[0], sign)))
     return replace(mark, addends=carried(mark.addends, func, args)) if mark.addends else mark
+
+
+def _n_before(scores: Tensor, func: Any, args: Sequence[Any]) -> int:
+    """Count the columns that a function puts before those of scores."""
+    if func is F.pad:
+        return int(args[1][0])
+    parts = list(tensors_in(args))
+    at = next(i for i, each in enumerate(parts) if each is scores)
+    return sum(each.size(-1) for each in parts[:at])
+
+
+def _formed(form: Form, scores: Tensor, func: Any, args: Sequence[Any]) -> Form:
+    """The form of scores after one more function; keys are their last axis."""
+    others = [each for each in tensors_in(args) if each is not scores]
+    is_by_rows = (
+        len(others) == 1 and args[0] is scores and others[0].dim() > 1 and others[0].size(-1) == 1
+    )
+    if form in ("scores", "shifted"):
+        if func in _EXPONENTIALS:
+            return "exponentials" if form == "scores" else "shifted exponentials"
+        is_less = is_by_rows and ADDITIONS.get(func, 1.0) < 0
+        return "shifted" if is_less or (form == "shifted" and func in _KEEPING) else "scores"
+    if is_by_rows and form != "shares" and func in TIMES | _OVER:
+        return "shares"
+    is_kept = func in _KEEPING and not (form == "shares" and func in _FILLING)
+    return form if is_kept else "other"
+
+
+_EXPONENTIALS = frozenset({torch.exp, Tensor.exp, Tensor.exp_, torch.exp_})
 
 
 def added_by(operands: Sequence[Any], kwargs: Mapping[str, Any]) -> tuple[Addend, ...]:

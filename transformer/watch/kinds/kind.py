@@ -1,13 +1,13 @@
 """One kind of attention in all layers: its role, its name, and the keys that are no words."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, count, pairwise
 
 from transformer.recording.origin import Origin
 from transformer.token import Token
-from transformer.watch.calls.seen import Seen
+from transformer.watch.calls.seen import SINK, Seen
 
 # One kind of attention in all layers, with one call per layer.
 
@@ -216,11 +216,24 @@ def keys_of(
     if n <= 0:
         return tokens[-n:] if is_cached or n == 0 else None
     if n == len(seen.added):
-        return (*tokens, *(Token(-1, name, special=True) for name in seen.added))
+        return (*tokens, *added_to(seen))
     first = _first_word(seen) if n_queries == len(tokens) else None
     if first is None or first > n:
         return None
-    return (*(UNNAMED,) * first, *tokens, *(UNNAMED,) * (n - first))
+    return (*(UNNAMED,) * first, *tokens, *_beside(seen, n - first))
+
+
+def _beside(seen: Seen, n: int) -> Iterator[Token]:
+    """Name the last n keys, which are no words: one whose values are all 0 is a sink."""
+    v = seen.make().v  # [G, K, d]
+    for key in range(v.size(1) - n, v.size(1)):
+        is_sink = v.size(-1) > 0 and not bool(v[:, key].any())
+        yield Token(-1, SINK, special=True) if is_sink else UNNAMED
+
+
+def added_to(seen: Seen) -> tuple[Token, ...]:
+    """Make tokens of the keys that its module is known to add behind those of the text."""
+    return tuple(Token(-1, name, special=True) for name in seen.added)
 
 
 def n_after(seen: Seen) -> int:
