@@ -30,7 +30,7 @@ from transformer.watch.editing import (
     states_of,
 )
 from transformer.watch.kinds.attention import Calls, maker, numbered
-from transformer.watch.kinds.kind import Kind, keys_of
+from transformer.watch.kinds.kind import Kind, keys_of, notes_on_sums
 from transformer.watch.kinds.schemes import position_schemes
 from transformer.watch.kinds.stacks import Descent, by_kind, notes_on_readings, settle, unseen
 
@@ -87,7 +87,7 @@ def record_watched(
         numbers=numbers(checkpoint, logits),
         masked=_masked(checkpoint, sources, logits),
         vector=text_vector(checkpoint, logits, editor.hidden(len(sources))),
-        notes=(*notes_on_mode(modules), *notes_on_readings(kinds)),
+        notes=(*notes_on_mode(modules), *notes_on_readings(kinds), *notes_on_sums(kinds)),
     )
 
 

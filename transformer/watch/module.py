@@ -24,7 +24,7 @@ from transformer.watch.calls.watcher import Watcher
 from transformer.watch.capture.operators import name_of
 from transformer.watch.editing import EditingWatcher, Plan, check_met, given_by
 from transformer.watch.kinds.attention import Tokens, attention_of, sides_of
-from transformer.watch.kinds.kind import Kind
+from transformer.watch.kinds.kind import Kind, notes_on_sums
 from transformer.watch.kinds.schemes import position_schemes
 from transformer.watch.kinds.stacks import by_kind, notes_on_readings, settle, unseen
 
@@ -240,6 +240,7 @@ def record_module(
         notes=(
             *notes_on_mode(watcher.modules),
             *notes_on_readings(kinds),
+            *notes_on_sums(kinds),
             *watcher.reordered.notes(len(watcher.seen) if is_one_text else 1),
         ),
     )

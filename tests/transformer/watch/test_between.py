@@ -45,6 +45,18 @@ def test_without_a_change_there_is_one_attention() -> None:
     assert list(recorded(Causal)[1].attentions) == ["decoder_self"]
 
 
+@pytest.mark.parametrize("style", [*CHANGES, Causal], ids=lambda style: style.__name__)
+def test_rows_that_do_not_sum_to_one_are_said(style: type[Causal]) -> None:
+    model, recording, _ = recorded(style)
+    sums = torch.stack([layer.wanted.sum(-1) for layer in model.children()])
+    ends = [f"{end:.2f}" for end in (float(sums.min()), float(sums.max()))]
+    if ends == ["1.00", "1.00"]:
+        assert not recording.notes
+    else:
+        (note,) = recording.notes
+        assert all(end in note for end in ("decoder_self", *ends))
+
+
 @pytest.mark.parametrize("style", EXTRA_KEYS, ids=lambda style: style.__name__)
 def test_a_key_that_is_not_a_token_has_a_column_of_its_own(style: type[KeyFirst]) -> None:
     model, recording, _ = recorded(style)

@@ -5,6 +5,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, count, pairwise
 
+import torch
+
 from transformer.recording.origin import Origin
 from transformer.token import Token
 from transformer.watch.calls.seen import SINK, Seen
@@ -256,3 +258,28 @@ def _first_word(seen: Seen) -> int | None:
     first = call.allowed().any(0)[0]  # keys of the first query
     is_before = bool(first[: n + 1].all()) and not bool(first[-n:].all())
     return n if is_before else 0
+
+
+# Rows that do not sum to 1, because weights were changed between their softmax and the values.
+
+_ROUGH = 0.02
+"""A sum that is this near to 1 is 1: some models keep their weights in few bits."""
+
+
+def notes_on_sums(kinds: Mapping[str, Kind]) -> tuple[str, ...]:
+    """Say in a sentence of each kind what its rows sum to, where a model has changed them."""
+    softmaxes = {id(it.softmax) for kind in kinds.values() for it in kind.calls if it.is_softmax}
+    notes = []
+    for name, kind in kinds.items():
+        if kind.is_softmax or not any(id(call.softmax) in softmaxes for call in kind.calls):
+            continue
+        calls = [call.make() for call in kind.calls]
+        sums = torch.cat([call.weights().sum(-1)[call.allowed().any(-1)].cpu() for call in calls])
+        least, largest = sums.aminmax() if len(sums) else (torch.ones(()), torch.ones(()))
+        if max(1 - float(least), float(largest) - 1) > _ROUGH:
+            notes.append(
+                f"Rows of {name} sum to {float(least):.2f} up to {float(largest):.2f}, as weights "
+                "are changed between softmax and values: entropy and other numbers of heads are "
+                "of such rows."
+            )
+    return tuple(notes)
