@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from types import MappingProxyType
+from typing import Any
 
 import torch
 
@@ -82,13 +83,22 @@ def record_watched(
         positions=schemes.positions,
         rotary=schemes.rotary,
         unseen=missing,
-        logits=logits[-len(targets) :] if targets else logits,
-        classification=_classification(checkpoint, logits),
-        numbers=numbers(checkpoint, logits),
         masked=_masked(checkpoint, sources, logits),
-        vector=text_vector(checkpoint, logits, editor.hidden(len(sources))),
+        **given_for(checkpoint, targets, logits, editor.hidden(len(sources))),
         notes=(*notes_on_mode(modules), *notes_on_readings(kinds), *notes_on_sums(kinds)),
     )
+
+
+def given_for(
+    checkpoint: Checkpoint, targets: Ids, logits: torch.Tensor, hidden: tuple[int, ...] = ()
+) -> dict[str, Any]:
+    """The fields of a recording that are read off what the model gives [T, V], [C] or [T, D]."""
+    return {
+        "logits": logits[-len(targets) :] if targets else logits,
+        "classification": _classification(checkpoint, logits),
+        "numbers": numbers(checkpoint, logits),
+        "vector": text_vector(checkpoint, logits, hidden),
+    }
 
 
 def plan_of(checkpoint: Checkpoint, forced: ForcedPass) -> Plan:

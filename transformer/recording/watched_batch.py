@@ -9,12 +9,14 @@ import torch
 from torch import Tensor
 
 from transformer.checkpoint import Checkpoint
+from transformer.editing.editor import Editor
 from transformer.hugging_face.model import HuggingFaceModel
 from transformer.models.family import ForcedPass
 from transformer.recording import AttentionCall
 from transformer.recording.ours import padded_batch
 from transformer.token import Token
 from transformer.watch.calls.watcher import Watcher
+from transformer.watch.editing import Plan, RowsWatcher, check_met
 from transformer.watch.kinds.attention import maker
 from transformer.watch.kinds.kind import added_to
 from transformer.watch.kinds.stacks import by_kind
@@ -56,6 +58,26 @@ def watched_calls_of_batch(
             lengths = [len(each.rows[name].keys) for each in passes]
             calls[name] = [_behind_words(call, lengths, len(keys)) for call in calls[name]]
     return calls, added
+
+
+def logits_of_rows(
+    checkpoint: Checkpoint, forced: ForcedPass, plan: Plan, editors: Sequence[Editor]
+) -> torch.Tensor:
+    """Compute logits of one text in a pass of a row per editor, [N, T, V] or [N, C].
+
+    Edits are of what heads give. A batch may not be what the model gives row by row: whoever asks
+    compares. Raises EditError for an edit that finds nothing to change.
+    """
+    watcher = RowsWatcher(checkpoint.model, plan, editors)
+    rows = [
+        torch.tensor([ids], device=checkpoint.device).expand(len(editors), -1)
+        for ids in forced.inputs
+    ]
+    with torch.inference_mode(), watcher:
+        logits: torch.Tensor = checkpoint.model(*rows)
+    for editor in editors:
+        check_met(editor)
+    return logits
 
 
 def _behind_words(call: AttentionCall, lengths: Sequence[int], n_added: int) -> AttentionCall:
