@@ -33,11 +33,11 @@ NAMED = 8
 
 ROOMS = {
     "app.py": (54, 1),
-    "transformer": (2_601, 20),
-    "transformer/analysis": (5_040, 19),
+    "transformer": (2_613, 20),
+    "transformer/analysis": (5_284, 20),
     "transformer/causes": (3_553, 12),
     "transformer/commands": (1_764, 10),
-    "transformer/corpus": (4_313, 19),
+    "transformer/corpus": (4_332, 19),
     "transformer/decoding": (3_125, 16),
     "transformer/editing": (1_047, 6),
     "transformer/edits": (819, 6),
@@ -50,10 +50,10 @@ ROOMS = {
     "transformer/models": (431, 6),
     "transformer/own_module": (494, 4),
     "transformer/positions": (348, 3),
-    "transformer/recording": (2_531, 10),
+    "transformer/recording": (2_612, 10),
     "transformer/training": (4_635, 25),
     "transformer/two_models": (684, 3),
-    "transformer/watch": (6_106, 23),
+    "transformer/watch": (6_299, 24),
     "viz": (2_969, 18),
     "viz/causes": (2_265, 10),
     "viz/commands": (365, 3),
@@ -77,7 +77,7 @@ ROOMS = {
 """Lines and files of each room, of Python and JavaScript: the brake. Lines are a cost, and a house
 is ground fine as easily as it grows. Who raises a number changes this table in the same commit, by
 `python -m tests.house --write`, and says why in its body."""
-FILES, MEDIAN = 489, 150
+FILES, MEDIAN = 491, 150
 """The most files of Python of the product, and the least lines of the median one: one function a
 file made 1,028 files of 73 lines, of which nobody could see how they hang together."""
 SLACK = 0.02

@@ -27,8 +27,8 @@ ROWS, TOKENS, NUMBERS = 128, 2048, 1 << 26
 FEW = 6
 """Groups up to which a pass each is as fast."""
 CLOSE, CLOSE_CHANGE = 1e-4, 0.02
-"""What a row may differ from the pass by itself: as a share of the largest number, and of its own
-change; the second beside a tenth of the first, which rounding takes."""
+"""The most that a row differs from the pass by itself: as a share of the largest number, and of its
+own change; the second beside a tenth of the first, which rounding takes."""
 
 Group = Sequence[Edit]
 
@@ -60,11 +60,11 @@ class WatchedText:
         return is_batch and all(map(_is_of_heads, edits))
 
     def alone(self, group: Group) -> Recording:
-        """What the model gives under a group, without its attention. Raises EditError."""
+        """Run the model under a group, for what it gives but attention. Raises EditError."""
         if not all(map(kinds_of, group)):  # of words or positions: another text
             return record(self._checkpoint, self._source, self._target, group)
         editor = self._editor(group)
-        return self._given(self._logits(editor), editor.hidden(len(self._sources)))
+        return self._recording(self._logits(editor), editor.hidden(len(self._sources)))
 
     def rows(self, groups: Sequence[Group]) -> list[Recording] | None:
         """The same of each group, as a row of one batch; None: that is not what each is alone."""
@@ -78,7 +78,7 @@ class WatchedText:
                 return None
         except Exception:  # of a stranger's model, which may not know batches, or of an edit
             return None
-        return [self._given(logits) for logits in together]
+        return [self._recording(logits) for logits in together]
 
     @cached_property
     def _plan(self) -> Plan:
@@ -98,10 +98,10 @@ class WatchedText:
         with device_trouble():
             return edited_logits(self._checkpoint, self._forced, self._plan, editor)
 
-    def _given(self, logits: Tensor, hidden: tuple[int, ...] = ()) -> Recording:
+    def _recording(self, logits: Tensor, hidden: tuple[int, ...] = ()) -> Recording:
         check_finite(self._checkpoint, self._forced.inputs, logits)
-        given = given_for(self._checkpoint, self._targets, logits, hidden)
-        return Recording(source=(), target=(), attentions={}, positions={}, **given)
+        fields = given_for(self._checkpoint, self._targets, logits, hidden)
+        return Recording(source=(), target=(), attentions={}, positions={}, **fields)
 
     def _are_right(self, groups: Sequence[Group], together: Tensor) -> bool:
         """Tell whether rows are what their groups give alone: the last, and the most changed ones.

@@ -279,7 +279,7 @@ def _why_not_rollout(recording: Recording, kind: str) -> str | None:
         return why_not_mixed(recording, kind)
     encoder = recording.attentions.get("encoder_self")
     if recording.attentions[kind].n_added or (encoder is not None and encoder.n_added):
-        return "Rollout of cross-attention is of tokens alone; here the model adds a key to them."
+        return "Rollout of cross-attention is of tokens only; here the model adds a key to them."
     if encoder is None or len(encoder.queries) != len(recording.attentions[kind].keys):
         return "Rollout of cross-attention needs the encoder's attention, which is not recorded."
     return why_not_mixed(recording, "encoder_self")

@@ -25,7 +25,8 @@ from transformer.watch.calls.marks import (
     covered_by,
     mixed,
 )
-from transformer.watch.calls.seen import SINK, Seen, later_keys_are_closed, one_of_batch
+from transformer.watch.calls.seen import Seen, later_keys_are_closed, one_of_batch
+from transformer.watch.calls.sinks import SINK, rest_of
 from transformer.watch.capture.operators import ALWAYS, register, register_made_of_python, watching
 from transformer.watch.capture.place import Place, Places, Running
 from transformer.watch.capture.sources import READS, UNKNOWN, first_rows
@@ -201,7 +202,7 @@ def _written_out(mark: Product, w: Tensor, v: Tensor, equation: str | None) -> S
     is_of_keys = w.dim() > 1 < v.dim() and (equation or w.size(-1) == v.size(-2))
     if not is_of_keys or not w.is_floating_point():
         return None
-    sink = _rest(mark, w)
+    sink = rest_of(mark.form, w) if w.size(-1) == mark.n_keys else None
     if sink is None and not are_shares(w):
         return None
     origin = mark.origin or Origin("", (w.size(-2), w.size(-1)), mark.is_picked)
@@ -213,21 +214,6 @@ def _written_out(mark: Product, w: Tensor, v: Tensor, equation: str | None) -> S
         origin.source = mark.source if is_of_both else UNKNOWN
         origin.firsts = Firsts(mark.firsts.key, mark.firsts.query)
     return Softmax(w, w, sink=sink, origin=origin, is_masked=mark.is_masked)
-
-
-def _rest(mark: Product, weights: Tensor) -> Tensor | None:
-    """The share of what stands in the denominator beside the exponentials, as one more does.
-
-    Of the shape of weights; None where nothing does, or where these are no exponentials of scores
-    over one number a row.
-    """
-    if mark.form not in ("shares", "shifted exponentials") or weights.size(-1) != mark.n_keys:
-        return None
-    rest = 1 - weights.detach().float().sum(-1, keepdim=True)
-    rough = 2e-5 if weights.dtype in (torch.float32, torch.float64) else 2e-2
-    if not -rough <= float(rest.amin()) or not float(rest.amax()) > rough:
-        return None
-    return rest.clamp_min(0).to(weights.dtype).expand_as(weights)
 
 
 def have_other_sums(marks: Marks, operands: Sequence[Any]) -> bool:

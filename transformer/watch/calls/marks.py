@@ -3,7 +3,7 @@
 import weakref
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from typing import Any
 
 import torch
 import torch.nn.functional as F
@@ -13,6 +13,8 @@ from transformer.recording import Sample
 from transformer.recording.calls import NO_ROWS, Firsts
 from transformer.watch.calls.fused import FAR, split
 from transformer.watch.calls.seen import Seen
+from transformer.watch.calls.sinks import Form, dropped, formed, n_before
+from transformer.watch.capture.operators import ADDITIONS, FILLING, JOINING, KEEPING, OVER, TIMES
 from transformer.watch.capture.sources import UNKNOWN, Made
 from transformer.watch.capture.tensors import storage, tensors_in
 
@@ -34,7 +36,7 @@ class Addend:
 
 def carried(addends: tuple[Addend, ...], func: Any, args: Sequence[Any]) -> tuple[Addend, ...]:
     """Carry them over a function: all as they are or scaled; nothing where unclear."""
-    if func in _KEEPING:
+    if func in KEEPING:
         return addends
     factor = _factor_addends(func, args)
     if factor is None:
@@ -49,25 +51,7 @@ def _factor_addends(func: Any, args: Sequence[Any]) -> float | None:
         by = by.item()
     if isinstance(by, bool) or not isinstance(by, int | float):
         return None
-    return float(by) if func in TIMES else 1 / by if func in _OVER and by else None
-
-
-ADDITIONS = {
-    **dict.fromkeys((Tensor.add, Tensor.add_, torch.add), 1.0),
-    **dict.fromkeys((Tensor.sub, Tensor.sub_, torch.sub), -1.0),
-}
-"""Functions that add, and the factor of what they add."""
-TIMES = frozenset({Tensor.mul, Tensor.mul_, torch.mul})
-_OVER = frozenset({Tensor.div, Tensor.div_, torch.div})
-_KEEPING = frozenset(
-    {
-        *(Tensor.view, Tensor.reshape, torch.reshape, Tensor.flatten, Tensor.unflatten),
-        *(Tensor.unsqueeze, Tensor.squeeze, Tensor.contiguous, Tensor.expand, Tensor.clone),
-        *(Tensor.to, Tensor.float, Tensor.type, Tensor.type_as, F.dropout, torch.dropout),
-        *(Tensor.masked_fill, Tensor.masked_fill_, torch.masked_fill, torch.where, Tensor.where),
-    }
-)
-"""Functions after which the same was added to the same cells, but for those that a mask closed."""
+    return float(by) if func in TIMES else 1 / by if func in OVER and by else None
 
 
 def bias_of(addends: Iterable[Addend], sizes: Sequence[int]) -> Tensor | None:
@@ -156,11 +140,6 @@ class Origin:
     firsts: Firsts = NO_ROWS
 
 
-Form = Literal["scores", "shifted", "exponentials", "shifted exponentials", "shares", "other"]
-"""The part of a softmax, written out, that a product has become: scores less a number a row, their
-exponentials, and these over a number a row."""
-
-
 @dataclass(frozen=True)
 class Product:
     """A product of two activations, which may become scores."""
@@ -214,7 +193,7 @@ def inherited(
             mark = replace(mark, is_masked=True)
         if isinstance(mark, Product):
             arguments = (*args, *kwargs.values())
-            together = func in _JOINING and _together(marks, arguments, result)
+            together = func in JOINING and _together(marks, arguments, result)
             if func in _MOVING:
                 mark = replace(mark, n_moves=mark.n_moves + 1)
             marks.put(result, together or _after(mark, tensor, marks, func, arguments))
@@ -225,9 +204,11 @@ def inherited(
             sink = None if sink is None else func(sink.contiguous(), *rest, **kwargs)
             marks.put(result, replace(mark, weights=weights, scores=scores, sink=sink))
             return
-        sinkless = _without_sink(mark, tensor, result)
-        if sinkless is not None:
-            marks.put(result, sinkless)
+        left = dropped(tensor, result) if tensor.shape == mark.weights.shape else None
+        if left is not None:
+            scores, sink = mark.scores[..., left[0]], mark.weights[..., left[1]]
+            sink = sink.expand_as(result)
+            marks.put(result, replace(mark, weights=result, scores=scores, sink=sink))
             return
         if result.numel() == tensor.numel() or result.shape[-2:] == mark.weights.shape[-2:]:
             marks.put(result, mark)
@@ -236,7 +217,7 @@ def inherited(
 
 def _masks(func: Any, tensor: Tensor, arguments: Sequence[Any]) -> bool:
     """Tell whether a function closes cells: it fills some, or multiplies them with 0."""
-    if func in _FILLING:
+    if func in FILLING:
         return True
     others = [each for each in tensors_in(arguments) if each is not tensor]
     if len(others) != 1 or others[0].dim() < 2 or not others[0].numel():
@@ -244,15 +225,6 @@ def _masks(func: Any, tensor: Tensor, arguments: Sequence[Any]) -> bool:
     if func in ADDITIONS:
         return float(others[0].amin()) <= -FAR or float(others[0].amax()) >= FAR
     return func in TIMES and bool(((others[0] == 0) | (others[0] == 1)).all())
-
-
-_FILLING = frozenset(
-    {
-        *(Tensor.masked_fill, Tensor.masked_fill_, torch.masked_fill, torch.where, Tensor.where),
-        *(Tensor.tril, Tensor.tril_, torch.tril),
-    }
-)
-_JOINING = frozenset({torch.cat, torch.concat, torch.concatenate})
 
 
 def _together(marks: Marks, arguments: Sequence[Any], result: Tensor) -> Product | None:
@@ -307,28 +279,11 @@ def mixed(marks: Marks, result: Tensor, operands: Sequence[Any]) -> bool:
     return False
 
 
-def _without_sink(mark: Softmax, weights: Tensor, result: Tensor) -> Softmax | None:
-    """An attention sink takes part in the softmax as one more key, and is dropped after it.
-
-    None where the result is not a softmax without its first or its last column.
-    """
-    if weights.shape != mark.weights.shape or result.dim() != weights.dim():
-        return None
-    n_keys = weights.size(-1) - 1
-    if result.size(-1) != n_keys or result.shape[:-1] != weights.shape[:-1]:
-        return None
-    for rest, own in ((slice(1, None), slice(1)), (slice(n_keys), slice(n_keys, None))):
-        if torch.equal(weights[..., rest], result):
-            sink = mark.weights[..., own].expand_as(result)
-            return replace(mark, weights=result, scores=mark.scores[..., rest], sink=sink)
-    return None
-
-
 def _after(mark: Product, scores: Tensor, marks: Marks, func: Any, args: Sequence[Any]) -> Product:
     """The same product with what is known to have been added after one more function."""
-    mark = replace(mark, form=_formed(mark.form, scores, func, args))
-    if func in _JOINING or func is F.pad:
-        return replace(mark, n_before=_n_before(scores, func, args))
+    mark = replace(mark, form=formed(mark.form, scores, func, args))
+    if func in JOINING or func is F.pad:
+        return replace(mark, n_before=n_before(scores, func, args))
     if func in ADDITIONS:
         others = [each for each in tensors_in(args) if each is not scores]
         other = marks.get(others[0]) if len(others) == 1 else None
@@ -340,35 +295,6 @@ def _after(mark: Product, scores: Tensor, marks: Marks, func: Any, args: Sequenc
         before = mark.addends if sign > 0 else ()  # a row's largest may be subtracted, or a mask
         return replace(mark, addends=(*before, Addend(others[0], sign)))
     return replace(mark, addends=carried(mark.addends, func, args)) if mark.addends else mark
-
-
-def _n_before(scores: Tensor, func: Any, args: Sequence[Any]) -> int:
-    """Count the columns that a function puts before those of scores."""
-    if func is F.pad:
-        return int(args[1][0])
-    parts = list(tensors_in(args))
-    at = next(i for i, each in enumerate(parts) if each is scores)
-    return sum(each.size(-1) for each in parts[:at])
-
-
-def _formed(form: Form, scores: Tensor, func: Any, args: Sequence[Any]) -> Form:
-    """The form of scores after one more function; keys are their last axis."""
-    others = [each for each in tensors_in(args) if each is not scores]
-    is_by_rows = (
-        len(others) == 1 and args[0] is scores and others[0].dim() > 1 and others[0].size(-1) == 1
-    )
-    if form in ("scores", "shifted"):
-        if func in _EXPONENTIALS:
-            return "exponentials" if form == "scores" else "shifted exponentials"
-        is_less = is_by_rows and ADDITIONS.get(func, 1.0) < 0
-        return "shifted" if is_less or (form == "shifted" and func in _KEEPING) else "scores"
-    if is_by_rows and form != "shares" and func in TIMES | _OVER:
-        return "shares"
-    is_kept = func in _KEEPING and not (form == "shares" and func in _FILLING)
-    return form if is_kept else "other"
-
-
-_EXPONENTIALS = frozenset({torch.exp, Tensor.exp, Tensor.exp_, torch.exp_})
 
 
 def added_by(operands: Sequence[Any], kwargs: Mapping[str, Any]) -> tuple[Addend, ...]:

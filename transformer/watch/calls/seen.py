@@ -11,9 +11,6 @@ from transformer.recording.calls import Trace
 from transformer.watch.capture.place import Place
 from transformer.watch.capture.sources import UNKNOWN, Made
 
-SINK = "sink"
-"""A key without a value, of which only the softmax knows: its logit is learned, or 0."""
-
 
 @dataclass(eq=False)
 class Seen:

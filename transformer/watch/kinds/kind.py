@@ -9,7 +9,8 @@ import torch
 
 from transformer.recording.origin import Origin
 from transformer.token import Token
-from transformer.watch.calls.seen import SINK, Seen
+from transformer.watch.calls.seen import Seen
+from transformer.watch.calls.sinks import SINK
 
 # One kind of attention in all layers, with one call per layer.
 
