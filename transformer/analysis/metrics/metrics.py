@@ -250,9 +250,10 @@ SINK_METRIC = Metric(
     unit="share",
     compute=sink,
     explain=(
-        "Weight on keys that the model itself adds behind the tokens, mean over queries: a sink, "
-        "which takes part in the softmax and has no value (a learned logit, or one more in the "
-        "denominator), or the bias key and the zero key of nn.MultiheadAttention."
+        "Weight on keys that the model itself adds behind the tokens, mean over queries: what no "
+        "token gets. A sink takes part in the softmax and has no value (a learned logit, or one "
+        "more in the denominator); others are the bias key and the zero key of "
+        "nn.MultiheadAttention."
     ),
     formula=r"\frac{1}{Q} \sum_i \sum_{j > n} A_{ij}",
     source="Miller 2023; OpenAI 2025",
