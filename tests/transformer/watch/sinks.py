@@ -54,6 +54,22 @@ class Copied(Sink):
         return weights.index_select(-1, torch.arange(1, scores.size(-1) + 1))
 
 
+class Split(Sink):
+    """The column is split off."""
+
+    def to_weights(self, scores: Tensor) -> Tensor:
+        both = torch.cat([scores, self.column(scores)], -1).softmax(-1)
+        return both.split([scores.size(-1), 1], -1)[0]
+
+
+class Cast(Sink):
+    """The softmax is of other numbers than the scores, and what is left of it is copied."""
+
+    def to_weights(self, scores: Tensor) -> Tensor:
+        both = torch.softmax(torch.cat([scores, self.column(scores)], -1).double(), -1)
+        return both.to(scores.dtype)[..., : scores.shape[-1]].contiguous()
+
+
 class Shifted(Sink):
     """transformers/models/gpt_oss: the largest is subtracted, and dropout follows."""
 
@@ -145,9 +161,28 @@ class Fused(Sink):
 
 
 SINKS = (
-    *(Sink, First, Copied, Shifted, Grouped, WrittenOut, ByLogarithms, WithValues, Fused),
+    *(
+        Sink,
+        First,
+        Copied,
+        Split,
+        Cast,
+        Shifted,
+        Grouped,
+        WrittenOut,
+        ByLogarithms,
+        WithValues,
+        Fused,
+    ),
     *(OffByOne, OffByOneStable, OffByOnePadded, OffByOnePaddedFirst),
 )
+
+
+FEW = {
+    **{"a last column": Sink, "a first column": First, "an einsum": Grouped, "fused": Fused},
+    **{"a value of zeros": WithValues, "written out": WrittenOut, "logarithms": ByLogarithms},
+    **{"one more": OffByOneStable, "padded": OffByOnePadded},
+}
 
 
 class Sigmoid(Sink):

@@ -5,7 +5,8 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from tests.transformer.watch.sinks import HEADS, NO_SINKS, SINKS, TOKENS, D, Sink
+from tests.representatives import cases
+from tests.transformer.watch.sinks import FEW, HEADS, NO_SINKS, SINKS, TOKENS, D, Sink
 from transformer import Recording, record
 from transformer.analysis.lenses.lenses import FLOW_LENS, ROLLOUT_LENS
 from transformer.analysis.metrics.metrics import measure
@@ -22,7 +23,7 @@ def recorded(style: type[Sink], **options: object) -> tuple[list[Sink], Recordin
     return [*model], record(model, x, WORDS, **options)
 
 
-@pytest.mark.parametrize("style", SINKS, ids=lambda style: style.__name__)
+@pytest.mark.parametrize("style", cases(SINKS, FEW), ids=lambda style: style.__name__)
 def test_a_sink_is_the_last_key_with_its_share(style: type[Sink]) -> None:
     layers, recording = recorded(style)
     (attention,) = recording.attentions.values()
@@ -47,7 +48,7 @@ def heads_given(module: Sink, x: torch.Tensor, scores: torch.Tensor) -> torch.Te
 
 
 @pytest.mark.parametrize("key", [2, TOKENS], ids=["word", "sink"])
-@pytest.mark.parametrize("style", SINKS, ids=lambda style: style.__name__)
+@pytest.mark.parametrize("style", cases(SINKS, FEW), ids=lambda style: style.__name__)
 def test_an_arrow_cut_leaves_the_rest_to_the_softmax_with_its_sink(
     style: type[Sink], key: int
 ) -> None:
