@@ -34,7 +34,7 @@ NAMED = 8
 ROOMS = {
     "app.py": (54, 1),
     "transformer": (2_613, 20),
-    "transformer/analysis": (5_285, 20),
+    "transformer/analysis": (5_291, 20),
     "transformer/causes": (3_553, 12),
     "transformer/commands": (1_764, 10),
     "transformer/corpus": (4_332, 19),

@@ -24,6 +24,9 @@ from transformer.watch.editing import Plan
 
 ROWS, TOKENS, NUMBERS = 128, 2048, 1 << 26
 """Rows of a batch, their tokens, and the numbers that they give, at most: 256 MiB."""
+PRODUCTS = 1 << 36
+"""The multiplications of a batch, at most: seconds of a processor, after which a page is told how
+far a sweep is, and others have the device."""
 FEW = 6
 """Groups up to which a pass each is as fast."""
 CLOSE, CLOSE_CHANGE = 1e-4, 0.02
@@ -50,7 +53,10 @@ class WatchedText:
         n = 1
         if self._may_be_rows(groups):
             n_tokens = sum(map(len, self._forced.inputs))
-            n = max(1, min(ROWS, TOKENS // n_tokens, NUMBERS // self._plain.numel()))
+            parameters = self._checkpoint.model.parameters()
+            n_products = n_tokens * max(1, sum(each.numel() for each in parameters))
+            most = TOKENS // n_tokens, NUMBERS // self._plain.numel(), PRODUCTS // n_products
+            n = max(1, min(ROWS, *most))
         for first in range(0, len(groups), n):
             yield groups[first : first + n]
 
