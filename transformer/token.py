@@ -70,6 +70,18 @@ class Token:
         return chr(self.byte) if self.byte is not None and self.byte < 128 else ""
 
 
+def n_words(keys: Sequence[Token]) -> int:
+    """Count the keys before those that a model adds behind them, which no vocabulary has.
+
+    >>> n_words([Token(5, "It"), Token(2, "</s>", special=True), Token(-1, "sink", special=True)])
+    2
+    """
+    n = len(keys)
+    while n and keys[n - 1].id < 0:
+        n -= 1
+    return n
+
+
 @dataclass(frozen=True)
 class Candidate:
     """One token that could have been written in a place."""

@@ -4,6 +4,7 @@ Of the shipped one, and of one as large as GPT-2.
 """
 
 from functools import partial
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import torch
@@ -11,7 +12,7 @@ from torch import Tensor, nn
 
 from tests.bench.bench import Bench, Row, paired_ratio
 from tests.bench.model import bench_checkpoint, random_checkpoint, sentence, unwatched
-from transformer import decode, record
+from transformer import decode, load_checkpoint, record
 from transformer.analysis.ablation import heads_off, sweep
 from transformer.config import ModelConfig
 from transformer.editing.ours import Editing, editing, places
@@ -58,7 +59,7 @@ def run(is_quick: bool) -> list[Row]:
     rows.append(Row(name, paired_ratio(swept, passed, pairs), "a bare pass per head"))
     ratio = paired_ratio(edited, recorded, 1 if is_quick else 40)
     rows.append(Row(f"recording with a head off, {n} tokens", ratio, "recording without"))
-    return [*rows, _gpt2(is_quick)]
+    return [*rows, _gpt2(is_quick), _encoder(is_quick)]
 
 
 def _gpt2(is_quick: bool) -> Row:
@@ -94,6 +95,34 @@ def _gpt2(is_quick: bool) -> Row:
     ratio = paired_ratio(swept, looped, 1) * TIMED / config.n_heads
     name = f"sweep of {config.n_decoder_layers} x {config.n_heads} heads, {N_GPT2} tokens"
     return Row(name, ratio, "a pass per head with a hook", goal=0.2)
+
+
+def _encoder(is_quick: bool) -> Row:
+    """An encoder of the library's as large as all-MiniLM-L6-v2: it is watched, a row a head."""
+    import transformers
+
+    sizes = {"hidden_size": 384, "num_hidden_layers": 6, "num_attention_heads": 12}
+    if is_quick:
+        sizes = {"hidden_size": 16, "num_hidden_layers": 1, "num_attention_heads": 8}
+    torch.manual_seed(0)
+    config = transformers.BertConfig(**sizes, intermediate_size=4 * sizes["hidden_size"])
+    with TemporaryDirectory() as folder:
+        transformers.BertModel(config).eval().save_pretrained(folder)
+        checkpoint = load_checkpoint(folder, "cpu")
+    ids = range(5, 5 + N_TOKENS)
+    n_heads = sizes["num_hidden_layers"] * sizes["num_attention_heads"]
+    batch = torch.tensor([list(ids)]).expand(n_heads, -1)
+
+    def swept() -> None:
+        sweep(checkpoint, " ".join(map(str, ids)))
+
+    @torch.inference_mode()
+    def passed() -> None:
+        checkpoint.model(batch)
+
+    ratio = paired_ratio(swept, passed, 1 if is_quick else 5)
+    name = f"sweep of {n_heads} heads of an encoder that is watched, {N_TOKENS} tokens"
+    return Row(name, ratio, "one pass of as many rows", goal=3)
 
 
 def _zero(head: int, module: nn.Module, inputs: Any, heads: Tensor) -> None:

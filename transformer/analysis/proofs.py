@@ -113,7 +113,7 @@ def _rows(before: Recording, after: Recording) -> Proof:
     if not len(edited):
         return Proof("rows", None, why="no row may read anything")
     if float(plain.max()) > ROW_SUMS:
-        why = "rows do not sum to 1 without edits either, as where a model has an attention sink"
+        why = "rows do not sum to 1 without edits either"
         return Proof("rows", None, why=why)
     return Proof("rows", float(edited.max()), ROW_SUMS, len(edited))
 

@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import logsigmoid
 
+from transformer.analysis.watched_rows import WatchedText
 from transformer.checkpoint import Checkpoint, check_open
 from transformer.decoding.greedy import greedy
 from transformer.decoding.shared_batch import alone
@@ -132,7 +133,8 @@ def compared(output: Output, second: str) -> Output:
 #
 # Models of ours run all groups in one batch, a row each, and what edits leave alone is computed
 # once: rows share the layers below the first that is edited (transformer/editing/ours.py). Any
-# other model runs once for each group.
+# other model runs once for each group; in the rows of a batch where edits are of what heads give
+# and rows show what the same edits show alone (transformer/analysis/watched_rows.py).
 
 ROWS = 128
 """Rows of a batch, at most."""
@@ -166,8 +168,11 @@ def scored(
     model in training mode and, in batches, for an edit of positions: they are of a whole run.
     """
     check_mode(checkpoint)
-    if checkpoint.family.is_watched or not in_batches:
+    if not in_batches:
         yield from (_recorded(checkpoint, output, group) for group in groups)
+        return
+    if checkpoint.family.is_watched:
+        yield from _watched(checkpoint, output, groups)
         return
     sources = source_ids(checkpoint, output.source)
     targets = None if output.target is None else [token.id for token in output.target]
@@ -203,9 +208,45 @@ def _recorded(checkpoint: Checkpoint, output: Output, group: Group) -> Scored:
         recording = record(checkpoint, output.source, output.target, group)
         second = record(checkpoint, output.second, None, group) if output.second else None
     except EditError as error:
-        n = len(output.classes or output.numbers or output.words) or 1
-        nothing = torch.full((1, n), torch.nan)
-        return Scored(nothing, torch.zeros(1, n).long(), refused=(str(error),))
+        return _refused(output, error)
+    return _scored_in(output, recording, second)
+
+
+def _watched(checkpoint: Checkpoint, output: Output, groups: Sequence[Group]) -> Iterator[Scored]:
+    """The same of a model that is watched: some groups at a time where that is right."""
+    if varies := record(checkpoint, output.source, output.target).varies:
+        raise InputError(varies)
+    texts = [WatchedText(checkpoint, output.source, output.target)]
+    if output.second:
+        texts.append(WatchedText(checkpoint, output.second, None))
+    is_right = True
+    for some in texts[0].batches(groups):
+        rows = [text.rows(some) if is_right else None for text in texts]
+        is_right = None not in rows
+        if is_right:
+            together = [_scored_in(output, *each) for each in zip(*filter(None, rows), strict=True)]
+            foils = [each.foils for each in together if each.foils is not None]
+            yield Scored(
+                torch.cat([each.log_probs for each in together]),
+                torch.cat([each.best for each in together]),
+                torch.cat(foils) if foils else None,
+            )
+            continue
+        for group in some:
+            try:
+                yield _scored_in(output, *(text.alone(group) for text in texts))
+            except EditError as error:
+                yield _refused(output, error)
+
+
+def _refused(output: Output, error: EditError) -> Scored:
+    n = len(output.classes or output.numbers or output.words) or 1
+    nothing = torch.full((1, n), torch.nan)
+    return Scored(nothing, torch.zeros(1, n).long(), refused=(str(error),))
+
+
+def _scored_in(output: Output, recording: Recording, second: Recording | None = None) -> Scored:
+    """The scores of one group. second: of a second text, with whose vector is compared."""
     if recording.varies:
         raise InputError(recording.varies)
     log_probs, best = scores_in(recording, output)

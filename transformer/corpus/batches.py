@@ -27,7 +27,7 @@ from transformer.recording.ours import calls_of_batch, padded_batch
 from transformer.recording.watched import watched_calls
 from transformer.recording.watched_batch import reads_masks, watched_calls_of_batch
 from transformer.refusal import Refusal
-from transformer.token import Token
+from transformer.token import Token, n_words
 from transformer.tokenizer import TokenizerError
 from transformer.vocabulary import source_side
 
@@ -102,8 +102,9 @@ class BatchAttention:
 
     @cached_property
     def is_same(self) -> bool:
-        """Tell whether queries and keys are the same tokens, in every text."""
-        return self.queries == self.keys
+        """Tell whether queries and keys are the same tokens, but for added ones, in every text."""
+        words = zip(self.keys, self.n_words.tolist(), strict=True)
+        return self.queries == tuple(keys[:n] for keys, n in words)
 
     @cached_property
     def n_queries(self) -> Tensor:
@@ -114,6 +115,16 @@ class BatchAttention:
     def n_keys(self) -> Tensor:
         """The keys of each text: [B]."""
         return torch.tensor([len(each) for each in self.keys])
+
+    @cached_property
+    def n_words(self) -> Tensor:
+        """The keys of each text, without those that a model adds behind them: [B]."""
+        return torch.tensor([n_words(each) for each in self.keys])
+
+    @property
+    def n_added(self) -> int:
+        """Count these: the same in every text."""
+        return int((self.n_keys - self.n_words)[0])
 
     @cached_property
     def is_query(self) -> Tensor:
@@ -246,9 +257,10 @@ def observed(checkpoint: Checkpoint, texts: Sequence[Text], names: Names) -> lis
     """The attention of these texts in one padded pass. Raises InputError."""
     passes = [each.forced for each in texts]
     if checkpoint.family.is_watched:
-        kinds = watched_calls_of_batch(checkpoint, passes)
+        kinds, added = watched_calls_of_batch(checkpoint, passes)
     else:
         kinds = calls_of_batch(checkpoint, [*zip(*(each.inputs for each in passes), strict=True)])
+        added = {}
     result = []
     for kind, calls in kinds.items():
         rows = [text.forced.rows[kind] for text in texts]
@@ -270,7 +282,7 @@ def observed(checkpoint: Checkpoint, texts: Sequence[Text], names: Names) -> lis
                 is_cross=kind == "cross",
                 has_source_keys=rows[0].keys is inputs[0],
                 queries=tuple(queries),
-                keys=tuple(keys),
+                keys=tuple((*each, *added.get(kind, ())) for each in keys),
                 names=tuple(named),
                 calls=calls,
             )
@@ -303,8 +315,8 @@ and a layer that reads the best few keys reads them all."""
 def _compared(checkpoint: Checkpoint) -> str:
     family = checkpoint.family
     texts: list[Text] = []
-    for n, n_words in enumerate(PROBES):
-        ids = _ids(checkpoint, n_words)
+    for n, length in enumerate(PROBES):
+        ids = _ids(checkpoint, length)
         target = ids if family.target == "needed" else None
         forced = family.forced_pass(checkpoint.config, ids, target)
         texts.append(Text(n, None, forced))

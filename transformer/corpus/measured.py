@@ -170,7 +170,7 @@ def _arcs(attention: BatchAttention, trees: Sequence[Tree | None]) -> Iterator[t
     """Each text's arcs, and which heads look along them; none where that is not told."""
     weights: Tensor | None = None
     for text, tree in enumerate(trees):
-        tokens = attention.keys[text]
+        tokens = attention.keys[text][: int(attention.n_words[text])]
         is_told = attention.is_same and attention.has_source_keys
         places = places_of(tree, tokens) if tree is not None and is_told else None
         if tree is None or places is None:
@@ -207,14 +207,15 @@ def _heads(
     """
     weights = _weights(attention, heads)
     n_texts, n_heads = weights.shape[:2]
-    flat, n_keys = weights.flatten(0, 1), attention.n_keys.repeat_interleave(n_heads)
+    flat, n_words = weights.flatten(0, 1), attention.n_words.repeat_interleave(n_heads)
     alike = allowed / allowed.sum(-1, keepdim=True).clamp_min(1)  # [B, Q, K]
     values = weights.new_full((n_texts, n_heads, len(columns())), torch.nan)
     at = {name: m for m, name in enumerate(columns())}
-    for name, metric in metrics_for(attention.is_same, attention.is_cross).items():
-        values[..., at[name]] = metric.padded(flat, n_keys).view(n_texts, n_heads)
+    metrics_there = metrics_for(attention.is_same, attention.is_cross, attention.n_added)
+    for name, metric in metrics_there.items():
+        values[..., at[name]] = metric.padded(flat, n_words).view(n_texts, n_heads)
         if metric.is_role:
-            values[..., at[name + CHANCE]] = metric.padded(alike, attention.n_keys)[:, None]
+            values[..., at[name + CHANCE]] = metric.padded(alike, attention.n_words)[:, None]
     for name, of in cells.items():
         values[..., at[name]] = roles()[name].score(weights, of)
         values[..., at[name + CHANCE]] = roles()[name].chance(allowed, of)[:, None]
@@ -222,7 +223,11 @@ def _heads(
         chance = values[..., at[name + CHANCE]]
         gain = (values[..., at[name]] - chance) / (1 - chance)
         values[..., at[name + ABOVE]] = gain.where(chance < NO_CHOICE, torch.nan)
-    shares = _shares(weights, bins) / attention.n_queries[:, None, None]
+    placed = weights
+    if attention.n_added:  # a key that is no word has no place
+        keys = torch.arange(weights.size(-1))
+        placed = weights.masked_fill(keys >= attention.n_words[:, None, None, None], 0.0)
+    shares = _shares(placed, bins) / attention.n_queries[:, None, None]
     peaks, keys = weights.max(-1)
     has_choice = allowed.sum(-1) > 1
     return values, shares, peaks.masked_fill(~has_choice[:, None], torch.nan), keys
@@ -247,7 +252,7 @@ def _cells(attention: BatchAttention, counts: Mapping[int, int] | None) -> dict[
         words=_padded([_are_words(each) for each in attention.keys], 0) > 0,
         is_cross=attention.is_cross,
         special=_padded([[int(token.special) for token in each] for each in attention.keys], 0) > 0,
-        n_keys=attention.n_keys,
+        n_keys=attention.n_words,
         counts=None
         if counts is None or not attention.has_source_keys
         else _padded([[counts.get(id, 0) for id in ids] for ids in of_keys], 0),
@@ -290,7 +295,7 @@ def _bins(attention: BatchAttention) -> Tensor:
         offsets = torch.arange(keys)[None] - torch.arange(queries)[:, None]
         return offsets.clamp(-SPAN, SPAN) + SPAN
     rows = (torch.arange(queries) + 0.5)[None] / attention.n_queries[:, None]  # [B, Q]
-    columns = (torch.arange(keys) + 0.5)[None] / attention.n_keys[:, None]  # [B, K]
+    columns = (torch.arange(keys) + 0.5)[None] / attention.n_words[:, None]  # [B, K]
     apart = (columns[:, None] - rows[:, :, None]).clamp(-1, 1)
     return ((apart + 1) / 2 * (N_PLACES - 1)).round().long()
 

@@ -8,13 +8,14 @@ from dataclasses import dataclass
 from unicodedata import normalize
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor
 
 from transformer.analysis.reading import AttentionMap, Reading, read
 from transformer.inputs import InputError
 from transformer.recording import Recording
 from transformer.refusal import quoted
-from transformer.token import Token
+from transformer.token import Token, n_words
 
 # The small fixed grammar of questions about heads: “who links it to phone?”.
 #
@@ -321,14 +322,15 @@ def countable(pattern: Pattern, recording: Recording) -> Pattern | None:
         return Pattern(place=place_at(min(offsets)), kind=kind)
     if columns == {0}:
         return Pattern(place="first", kind=kind)
-    if columns == {len(map.columns) - 1} and map.columns[-1].special:
+    last = n_words(map.columns) - 1
+    if columns == {last} and map.columns[last].special:
         return Pattern(place="end", kind=kind)
     return Pattern(key=min(keys), kind=kind) if len(keys) == 1 else None
 
 
 def _is_same(map: AttentionMap) -> bool:
     """Rows and columns are of one text."""
-    return map.attention.queries == map.attention.keys
+    return map.attention.is_same
 
 
 def _open(map: AttentionMap, are: Tensor) -> tuple[Tensor, ...]:
@@ -353,12 +355,12 @@ def bare(word: str) -> str:
 
 def _placed(place: str, map: AttentionMap) -> Tensor:
     """The cells of a place: bool [R, C]."""
-    n_rows, n_columns = len(map.rows), len(map.columns)
+    n_rows, n_columns = len(map.rows), n_words(map.columns)
     result = torch.zeros(n_rows, n_columns, dtype=torch.bool)
     if place == "first":
         result[:, 0] = True
     elif place == "end":
-        result[:, -1] = map.columns[-1].special
+        result[:, -1] = map.columns[n_columns - 1].special
     elif _is_same(map) and abs(offset := offset_of(place) or 0) < len(result):
         result.diagonal(offset).fill_(True)
-    return result
+    return F.pad(result, (0, len(map.columns) - n_columns))

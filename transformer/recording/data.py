@@ -15,7 +15,7 @@ from transformer.positions.relative_bias import RelativeBias, shared
 from transformer.recording.calls import AttentionCall
 from transformer.recording.check import IDS, Checked, against_pass, check, how_named
 from transformer.refusal import Refusal, quoted
-from transformer.token import Candidate, Token
+from transformer.token import Candidate, Token, n_words
 from transformer.words import TextWords, words_in
 
 # Decisions of a model that writes nothing: a text's class, and tokens for its masks: data.
@@ -295,6 +295,16 @@ class Attention:
     def is_decoder(self) -> bool:
         """Tell whether it is a decoder's own."""
         return (self.role or self.kind) == "decoder_self"
+
+    @cached_property
+    def n_added(self) -> int:
+        """Count the last keys that are none of the text's: a sink, or a key that a model adds."""
+        return len(self.keys) - n_words(self.keys)
+
+    @cached_property
+    def is_same(self) -> bool:
+        """Tell whether its keys are its queries, beside those that the model adds behind them."""
+        return self.queries == self.keys[: len(self.keys) - self.n_added]
 
     @property
     def n_layers(self) -> int:

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
+from typing import Any
 
 import torch
 
@@ -34,7 +35,7 @@ from transformer.watch.editing import (
 )
 from transformer.watch.kinds.attention import NO_TEXTS, Calls, maker, numbered, with_names
 from transformer.watch.kinds.descent import Descent
-from transformer.watch.kinds.kind import Kind, keys_of
+from transformer.watch.kinds.kind import Kind, keys_of, notes_on_sums
 from transformer.watch.kinds.naming import Named, named, notes_on_names
 from transformer.watch.kinds.schemes import position_schemes
 from transformer.watch.kinds.stacks import by_kind, notes_on_readings, settle, unseen
@@ -96,16 +97,14 @@ def record_watched(
         rotary=schemes.rotary,
         unmeasured=schemes.unmeasured,
         unseen=missing,
-        logits=logits[-len(targets) :] if targets else logits,
-        classification=_classification(checkpoint, logits),
-        numbers=numbers(checkpoint, logits),
         masked=_masked(checkpoint, sources, logits),
-        vector=text_vector(checkpoint, logits, editor.hidden(len(sources))),
+        **given_for(checkpoint, targets, logits, editor.hidden(len(sources))),
         varies=varies,
         notes=(
             *(of_mode or filter(None, (varies,))),
             *notes_on_readings(kinds),
             *notes_on_names({each: names for each, (_, names) in made_of.items()}),
+            *notes_on_sums(kinds),
             *getattr(checkpoint.model, "notes", ()),
         ),
     )
@@ -126,6 +125,18 @@ def _varies(
         return ""
     with torch.inference_mode():
         return checkpoint.model.difference(*inputs, logits=logits)
+
+
+def given_for(
+    checkpoint: Checkpoint, targets: Ids, logits: torch.Tensor, hidden: tuple[int, ...] = ()
+) -> dict[str, Any]:
+    """The fields of a recording that are read off what the model gives [T, V], [C] or [T, D]."""
+    return {
+        "logits": logits[-len(targets) :] if targets else logits,
+        "classification": _classification(checkpoint, logits),
+        "numbers": numbers(checkpoint, logits),
+        "vector": text_vector(checkpoint, logits, hidden),
+    }
 
 
 def plan_of(checkpoint: Checkpoint, forced: ForcedPass) -> Plan:

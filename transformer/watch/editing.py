@@ -10,6 +10,7 @@ from math import prod
 from typing import Any
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor, nn
 
 from transformer.editing.editor import Change, Editor, Given, Sizes, kinds_of, softmax
@@ -197,6 +198,13 @@ class Plan:
                         "so it is not known which of them are the word's."
                     )
 
+    def spot(self, seen: Seen, n_calls: Counter[str]) -> Spot | None:
+        """Find the spot of a module's next call. n_calls: path -> its calls before, counted on."""
+        path = seen.place.path
+        n = n_calls[path] % self.n_calls.get(path, 1)
+        n_calls[path] += 1
+        return self.calls.get((path, n))
+
     def spots(self, watcher: Watcher) -> Iterator[tuple[Seen, Spot]]:
         """Yield what another pass of the same module has shown, and which attention each of it is.
 
@@ -224,6 +232,32 @@ def _sizes(kind: Kind) -> Sizes:
 
 
 # Edits in modules that are watched: the attentions that they are of are changed as they run.
+
+
+class RowsWatcher(Watcher):
+    """Watches a pass of one text in several rows, and changes what heads give, an editor a row."""
+
+    def __init__(self, model: nn.Module, plan: Plan, editors: Sequence[Editor]) -> None:
+        super().__init__(model, is_one=False, is_kept=False)
+        self.n_texts = len(editors)
+        self._plan, self._editors = plan, editors
+        self._n_calls: Counter[str] = Counter()
+
+    def _edit(self, seen: Seen, heads: Tensor) -> None:
+        spot = self._plan.spot(seen, self._n_calls)
+        if spot is None:
+            return
+        n_heads = seen.sizes[0] // self.n_texts
+        if heads.dim() < 3 or prod(heads.shape[:-2]) != n_heads * self.n_texts:
+            raise EditError(f"What the heads of {spot.kind} give is not told apart here.")
+        for row, editor in enumerate(self._editors):
+            if editor.touches(spot.kind, spot.layer):
+                first = row * n_heads
+
+                def of_head(head: int, first: int = first) -> Tensor:
+                    return _of_head(heads, first + head)
+
+                editor.reheads(spot.kind, spot.layer, n_heads, of_head, spot.first_head)
 
 
 class EditingWatcher(Watcher):
@@ -343,29 +377,29 @@ class EditingWatcher(Watcher):
             scores, weights = scores.permute(spot.order), weights.permute(spot.order)
         n_heads, (n_queries, n_keys) = prod(weights.shape[:-2]), weights.shape[-2:]
         with watching(None):
-            biases = None if spot.order else bias_of(addends, (n_heads, n_queries, n_keys))
+            n_words, n_first = n_keys - origin.has_sink, int(bool(origin.is_sink_first))
+            biases = None if spot.order else bias_of(addends, (n_heads, n_queries, n_words))
+            biases = None if biases is None else F.pad(biases, (0, n_keys - n_words))
             for head in range(n_heads):
                 number = spot.first_head + head
                 if self._editor.rescores(spot.kind, spot.layer, number):
-                    if origin.has_sink:
+                    if origin.has_sink and origin.is_sink_first is None:
                         raise EditError(
-                            f"{spot.kind} of this model adds a key of its own to its scores: they "
-                            "cannot be changed here, what the heads give can."
+                            f"{spot.kind} of this model adds a key of its own to its scores, it is "
+                            "not known where: they cannot be changed here, what the heads give can."
                         )
-                    seen = _of_head(scores, head).float()  # [Q, K]
+                    seen = _of_head(scores, head).float().roll(-n_first, -1)  # [Q, K]
                     covered = covered_by_scores(seen)
                     before = seen if covered is None else _closed(seen, covered)
                     bias = None if biases is None else biases[head if len(biases) > 1 else 0][None]
                     after = self._editor.rescored(spot.kind, spot.layer, number, before, bias)
                     rows = (after != before).any(-1)
-                    _of_head(weights, head)[rows] = softmax(after[rows]).to(weights.dtype)
+                    changed = softmax(after[rows]).roll(n_first, -1)
+                    _of_head(weights, head)[rows] = changed.to(weights.dtype)
 
     def _spot(self, seen: Seen) -> Spot | None:
         """Find the spot of a call that edits are of."""
-        path = seen.place.path
-        n = self._n_calls[path] % self._plan.n_calls.get(path, 1)
-        self._n_calls[path] += 1
-        spot = self._plan.calls.get((path, n))
+        spot = self._plan.spot(seen, self._n_calls)
         return spot if spot is not None and self._is_edited(spot) else None
 
     def _is_edited(self, spot: Spot) -> bool:

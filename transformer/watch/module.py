@@ -26,7 +26,7 @@ from transformer.watch.calls.watcher import Watcher
 from transformer.watch.capture.operators import name_of
 from transformer.watch.editing import EditingWatcher, Plan, check_met, given_by
 from transformer.watch.kinds.attention import NO_TEXTS, Tokens, attention_of, sides_of
-from transformer.watch.kinds.kind import Kind
+from transformer.watch.kinds.kind import Kind, notes_on_sums
 from transformer.watch.kinds.naming import notes_on_names, why_none
 from transformer.watch.kinds.schemes import position_schemes
 from transformer.watch.kinds.stacks import by_kind, notes_on_readings, settle, unseen
@@ -276,6 +276,7 @@ def record_module(
             *notes_on_values(name_of(module), logits),
             *notes_on_readings(kinds),
             *notes_on_names(names, has_tokens=bool(tokens)),
+            *notes_on_sums(kinds),
         ),
     )
 

@@ -116,7 +116,7 @@ def _places(kind: EditKind, pane: Pane) -> dict[str, str]:
         of_bias = {bias.kind for bias in pane.recording.biases.values()}
         names = [name for name in names if name in of_bias]
     if kind.same_sequence or kind.of == "word":
-        names = [name for name in names if attentions[name].queries == attentions[name].keys]
+        names = [name for name in names if attentions[name].is_same]
     return {name: kind_title(name) for name in names}
 
 

@@ -7,7 +7,10 @@ import torch
 from torch import Tensor, nn
 
 from tests.transformer.own_module.test_from_module import PIECES, BothWays, Copier, tokenize
+from tests.transformer.watch.sinks import D as SINKING
+from tests.transformer.watch.sinks import Sink
 from transformer import EditError, decode, evidence, from_module, record
+from transformer.analysis.scored import log_probabilities
 from transformer.words import word_groups
 
 WORDS = ("<s>", "</s>", "▁a", "▁b", "▁c", "▁d")
@@ -78,3 +81,34 @@ def test_keys_that_are_not_the_words_keep_one_from_being_hidden() -> None:
         record(checkpoint, "abc", edits=["hide:text.0"])
     with pytest.raises(EditError, match=r"^hide:text\.0: .*\.$"):
         decode(checkpoint, "abc", edits=["hide:text.0"], max_len=2)
+
+
+class Sinking(nn.Module):
+    """One layer with a sink that takes most of every row."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        torch.manual_seed(0)
+        self.embedding = nn.Embedding(len(PIECES), SINKING)
+        self.layer = Sink()
+        self.layer.logit.data.fill_(5.0)
+
+    def forward(self, ids: Tensor) -> Tensor:
+        x = self.embedding(ids)
+        return (x + self.layer(x)) @ self.embedding.weight.mT
+
+
+def test_a_sink_stays_where_a_word_is_hidden_and_is_beside_all_words() -> None:
+    checkpoint = from_module(Sinking().eval(), tokenize, PIECES, "abc", writes="continuation")
+    target = [checkpoint.tokenizer.token(id) for id in tokenize("cab")]
+    result = evidence(checkpoint, "abca", target)
+    assert set(result.beside) == {"sink"}
+    plain = record(checkpoint, "abca", target)
+    for word in range(len(result.source_words)):
+        hidden = record(checkpoint, "abca", target, [f"hide:text.{word}"])
+        weights = hidden.attentions["decoder_self"].weights(0)
+        rest = plain.attentions["decoder_self"].weights(0).clone()
+        rest[..., list(word_groups(plain.source)[word])] = 0
+        torch.testing.assert_close(weights, rest / rest.sum(-1, keepdim=True))
+        costs = log_probabilities(plain) - log_probabilities(hidden)
+        torch.testing.assert_close(result.hidden[:, word].sum(), costs.sum(), rtol=0, atol=1e-5)

@@ -62,7 +62,9 @@ def test_greedy_targets_are_those_of_decode() -> None:
     assert greedy_batch(checkpoint, sources[1:2]) == targets[1:2]
 
 
-@pytest.mark.parametrize("family", ["BERT", "GPT-2", "Llama", "Gemma-2", "T5", "Marian", "BLOOM"])
+@pytest.mark.parametrize(
+    "family", ["BERT", "GPT-2", "Llama", "Gemma-2", "gpt-oss", "T5", "Marian", "BLOOM"]
+)
 def test_models_that_are_watched(family: str) -> None:
     model = build(family)
     writes = bool(model.config.is_encoder_decoder)
@@ -75,8 +77,9 @@ def test_models_that_are_watched(family: str) -> None:
         start: Any = SimpleNamespace(bos_id=2)
         both = encoder_decoder.forced_pass(start, source, target)
         passes.append(both if writes else decoder_only.forced_pass(start, source, None))
-    batch = watched_calls_of_batch(watched, passes)
-    assert batch
+    batch, added = watched_calls_of_batch(watched, passes)
+    pieces = [key.piece for key in added["decoder_self" if writes else next(iter(batch))]]
+    assert batch and pieces == (["sink"] if family == "gpt-oss" else [])
     for text, forced in enumerate(passes):
         alone = watched_calls(watched, forced, forced.inputs, len(forced.inputs[0]))
         assert furthest(batch, alone, text) < 1e-5

@@ -10,7 +10,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from tests.conftest import random_checkpoint
-from tests.transformer.watch import between, cached, invented, layers
+from tests.transformer.watch import between, cached, invented, layers, sinks
 from tests.transformer.watch.hugging_face import build
 from transformer import Recording, decode, load_checkpoint, record
 from transformer.config import ModelConfig
@@ -18,7 +18,7 @@ from transformer.recording.check import check
 from transformer.recording.hooks import plain_difference
 
 STYLES = (
-    *(*invented.STYLES, *between.CHANGES, *between.SINKS, *between.EXTRA_KEYS, *cached.STYLES),
+    *(*invented.STYLES, *between.CHANGES, *sinks.SINKS, *between.EXTRA_KEYS, *cached.STYLES),
     *(*layers.WHOLE, layers.Functional, layers.SharedLayer, layers.TwoModules, layers.TwoCalls),
 )
 CONFIG = ModelConfig(vocab_size=31, d_model=24, d_ff=40, n_heads=3, eos_id=None)

@@ -1,4 +1,4 @@
-"""Modules that change their weights between softmax and values, or let a sink take part in it."""
+"""Modules that change their weights between softmax and values, or add keys to those of a text."""
 
 import math
 
@@ -113,33 +113,6 @@ CHANGES = (
 )
 
 
-class SinkFirst(Causal):
-    """A learned score takes part in the softmax as one more key, before the others."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.sink = nn.Parameter(torch.randn(HEADS))
-
-    def to_weights(self, scores: Tensor) -> Tensor:
-        column = self.sink[:, None, None].expand(1, -1, scores.size(2), 1)
-        return torch.cat([column, scores], -1).softmax(-1)[..., 1:]
-
-
-class SinkLast(SinkFirst):
-    def to_weights(self, scores: Tensor) -> Tensor:
-        column = self.sink[:, None, None].expand(1, -1, scores.size(2), 1)
-        return torch.cat([scores, column], -1).softmax(-1)[..., :-1]
-
-
-class SinkCopied(SinkFirst):
-    """The column is left out by a copy, not by a view."""
-
-    def to_weights(self, scores: Tensor) -> Tensor:
-        column = self.sink[:, None, None].expand(1, -1, scores.size(2), 1)
-        weights = torch.cat([column, scores], -1).softmax(-1)
-        return weights.index_select(-1, torch.arange(1, scores.size(-1) + 1))
-
-
 class KeyFirst(nn.Module):
     """A learned key and value stand before those of the tokens, open to every query."""
 
@@ -188,5 +161,4 @@ class OpenKeyFirst(KeyFirst):
     is_causal = False
 
 
-SINKS = (SinkFirst, SinkLast, SinkCopied)
 EXTRA_KEYS = (KeyFirst, KeyLast, FusedKeyFirst, FusedKeyLast, OpenKeyFirst)

@@ -273,7 +273,7 @@ EXPERT_DECODERS = {
     "DeepSeek-V4": decoder(
         "DeepseekV4",
         DEEPSEEK,
-        "rows sum to less than 1: a sink; W_O: of groups of heads, one after the other",
+        "its last key is a sink; W_O: of groups of heads, one after the other",
     ),
     "GLM-DSA": decoder("GlmMoeDsa", INDEXED),
     "Mistral-4": decoder("Mistral4", DEEPSEEK),

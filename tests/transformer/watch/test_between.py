@@ -1,4 +1,4 @@
-"""What met the values is the attention: sinks, and what happens between softmax and values."""
+"""What met the values is the attention, whatever happens between softmax and values."""
 
 import pytest
 import torch
@@ -8,7 +8,6 @@ from tests.transformer.watch.between import (
     CHANGES,
     EXTRA_KEYS,
     HEADS,
-    SINKS,
     TOKENS,
     Causal,
     D,
@@ -46,15 +45,16 @@ def test_without_a_change_there_is_one_attention() -> None:
     assert list(recorded(Causal)[1].attentions) == ["decoder_self"]
 
 
-@pytest.mark.parametrize("style", SINKS, ids=lambda style: style.__name__)
-def test_a_sink_that_is_left_out_moves_no_mask(style: type[Causal]) -> None:
+@pytest.mark.parametrize("style", [*CHANGES, Causal], ids=lambda style: style.__name__)
+def test_rows_that_do_not_sum_to_one_are_said(style: type[Causal]) -> None:
     model, recording, _ = recorded(style)
-    (attention,) = recording.attentions.values()
-    assert attention.kind == "decoder_self"
-    for layer, module in enumerate(model.children()):
-        torch.testing.assert_close(attention.weights(layer), module.wanted)
-        assert torch.equal(attention.allowed(layer)[0], torch.ones(TOKENS, TOKENS).tril().bool())
-    assert float(attention.weights(0)[:, 0].sum(-1).max()) < 1
+    sums = torch.stack([layer.wanted.sum(-1) for layer in model.children()])
+    ends = [f"{end:.2f}" for end in (float(sums.min()), float(sums.max()))]
+    if ends == ["1.00", "1.00"]:
+        assert not recording.notes
+    else:
+        (note,) = recording.notes
+        assert all(end in note for end in ("decoder_self", *ends))
 
 
 @pytest.mark.parametrize("style", EXTRA_KEYS, ids=lambda style: style.__name__)

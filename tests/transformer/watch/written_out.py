@@ -192,14 +192,7 @@ class Squares(Written):
         return scores.relu().square()
 
 
-class WithNull(Written):
-    """One more in the denominator, so that a query may read nothing ("off by one")."""
-
-    def weights(self, scores: Tensor) -> Tensor:
-        return scores.exp() / (1 + scores.exp().sum(-1, keepdim=True))
-
-
-UNUSUAL_SUMS = (Sigmoid, Squares, WithNull)
+UNUSUAL_SUMS = (Sigmoid, Squares)
 
 
 class Additive(nn.Module):

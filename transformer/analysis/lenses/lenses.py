@@ -3,6 +3,7 @@
 from weakref import WeakKeyDictionary
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor
 
 from transformer.analysis.lenses.lens import Lens
@@ -225,8 +226,10 @@ def mixing(attention: Attention, layer: int) -> Tensor:
     """rownorm(mean_h A + I): [T, T] in float32; every row sums to 1.
 
     A token that may attend to nothing keeps itself whole: the residual goes on without attention.
+    So does a key that the model adds behind the tokens, which has a row of its own, the last.
     """
     shares = attention.weights(layer).mean(0)
+    shares = F.pad(shares, (0, 0, 0, attention.n_added))
     residual = shares + torch.eye(len(shares))
     return residual / residual.sum(-1, keepdim=True)
 
@@ -234,7 +237,7 @@ def mixing(attention: Attention, layer: int) -> Tensor:
 def why_not_mixed(recording: Recording, kind: str) -> str | None:
     """The `why_not` of lenses that multiply layers: each must map a sequence to itself."""
     attention = recording.attentions[kind]
-    if len(attention.queries) == len(attention.keys):
+    if len(attention.queries) == len(attention.keys) - attention.n_added:
         return None
     return (
         "Rollout and flow need self-attention over one sequence; here "
@@ -256,15 +259,15 @@ def rollout(recording: Recording, kind: str, layer: int) -> Tensor:
         read = attention.weights(layer).mean(0)  # [T, S]
         rolled = read @ _product(encoder, encoder.n_layers - 1)
     else:
-        rolled = _product(attention, layer)
+        rolled = _product(attention, layer)[: len(attention.queries)]
     return (rolled * attention.allowed(layer).any(0))[None]
 
 
 def _product(attention: Attention, layer: int) -> Tensor:
     """B_layer ... B_1 B_0: [T, T]. Whoever gets it changes nothing in it."""
-    done, product = _LATEST.get(attention, (-1, torch.eye(len(attention.queries))))
+    done, product = _LATEST.get(attention, (-1, torch.eye(len(attention.keys))))
     if done > layer:
-        done, product = -1, torch.eye(len(attention.queries))
+        done, product = -1, torch.eye(len(attention.keys))
     for each in range(done + 1, layer + 1):
         product = mixing(attention, each) @ product
     _LATEST[attention] = (layer, product)
@@ -275,6 +278,8 @@ def _why_not_rollout(recording: Recording, kind: str) -> str | None:
     if kind != "cross":
         return why_not_mixed(recording, kind)
     encoder = recording.attentions.get("encoder_self")
+    if recording.attentions[kind].n_added or (encoder is not None and encoder.n_added):
+        return "Rollout of cross-attention is of tokens only; here the model adds a key to them."
     if encoder is None or len(encoder.queries) != len(recording.attentions[kind].keys):
         return "Rollout of cross-attention needs the encoder's attention, which is not recorded."
     return why_not_mixed(recording, "encoder_self")
@@ -421,7 +426,9 @@ def flow(recording: Recording, kind: str, layer: int) -> Tensor:
     attention = recording.attentions[kind]
     cache = _FLOWS.setdefault(attention, {})
     if layer not in cache:
-        flows = raw_flow(attention, layer) * attention.allowed(layer).any(0)
+        flows = raw_flow(attention, layer)[: len(attention.queries)] * attention.allowed(layer).any(
+            0
+        )
         sums = flows.sum(-1, keepdim=True)
         cache[layer] = torch.where(sums > 0, flows / sums, flows).float()
     return cache[layer][None].clone()

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor
@@ -47,6 +47,11 @@ class Metric:
     needs_lengths: bool = False
     """True: `compute` is told how many keys each head has, too [H]: it would take padding at their
     end, of weight 0, for keys. Rows of padded queries are 0, and no metric counts such rows."""
+    of_words: bool = False
+    """True: `compute` is told how many keys are words, in the same way, where a model adds others
+    behind them."""
+    of_added: bool = False
+    """True: it says something only there."""
 
     is_role: bool = False
     """True: a head that has much of it plays a role; what chance gives is that of a head that looks
@@ -57,9 +62,21 @@ class Metric:
     def padded(self, weights: Tensor, n_keys: Tensor) -> Tensor:
         """The same numbers of texts of a padded batch.
 
-        weights: [H, Q, K], 0 in rows and columns of padding; n_keys: [H], those that are none.
+        weights: [H, Q, K], 0 in rows and columns of padding; n_keys: [H], the words among them.
         """
         return self.compute(weights, n_keys) if self.needs_lengths else self.compute(weights)
+
+    def beside(self, n_added: int) -> "Metric":
+        """The metric where a model adds n keys behind the words."""
+
+        def compute(weights: Tensor, n_keys: Tensor | None = None) -> Tensor:
+            if n_keys is None:
+                n = weights.size(-1) - n_added
+                n_keys = torch.full((len(weights),), n, device=weights.device)
+            return self.compute(weights, n_keys)
+
+        is_told = self.of_words and n_added
+        return replace(self, compute=compute, needs_lengths=True) if is_told else self
 
     def text(self, value: float) -> str:
         """A value with its unit, as people read it.
@@ -93,7 +110,7 @@ def mean_over_queries(values: Tensor, weights: Tensor) -> Tensor:
 def mass_at_offset(weights: Tensor, n_keys_of: Tensor | None = None, *, offset: int) -> Tensor:
     """Mean weight on the key `offset` positions after the query's own: [H, Q, K] -> [H].
 
-    n_keys_of: [H], the keys of each head that are no padding; None: all are.
+    n_keys_of: [H], the keys of each head that are words, and no padding; None: all are.
 
     The mean runs over the queries that have such a key, seen or masked: a causal head gives the
     next token 0, not "undefined". Clark et al. (2019) divide by all queries instead, which makes
@@ -106,6 +123,13 @@ def mass_at_offset(weights: Tensor, n_keys_of: Tensor | None = None, *, offset: 
         keys = torch.arange(first, max(first, last), device=weights.device) + offset
         rows = rows.where((keys < n_keys_of[:, None])[..., None], 0.0)
     return mean_over_queries(rows.diagonal(max(0, offset), 1, 2), rows)
+
+
+def on_added(weights: Tensor, n_words: Tensor) -> Tensor:
+    """The weight of each row on the keys behind the n words of each head [H]: [H, Q]."""
+    keys = torch.arange(weights.size(-1), device=weights.device)
+    is_word = keys < n_words.to(weights.device)[:, None, None]
+    return weights.masked_fill(is_word, 0.0).sum(-1)
 
 
 # Numbers that set two heads side by side: weights [Q, K] and [Q, K] -> one number.

@@ -13,6 +13,7 @@ from transformer.analysis.metrics.metric import (
     Metric,
     mass_at_offset,
     mean_over_queries,
+    on_added,
 )
 from transformer.discover import discover
 from transformer.recording import Attention
@@ -27,10 +28,15 @@ from transformer.recording import Attention
 # by the rows of the words that it writes or has read, whichever aligns better).
 
 
-def agreement(weights: Tensor) -> Tensor:
-    """[H, Q, K] -> [H], from 1 / Q, where all queries share one key, to 1: each has its own."""
+def agreement(weights: Tensor, n_words: Tensor | None = None) -> Tensor:
+    """[H, Q, K] -> [H], from 1 / Q, where all queries share one key, to 1: each has its own.
+
+    n_words: [H], the keys that a query may be paired with; None: all.
+    """
     received = weights.sum(1, keepdim=True).clamp_min(torch.finfo(weights.dtype).tiny)
-    return mean_over_queries((weights * (weights / received)).sum(-1), weights)
+    agreed = weights * (weights / received)
+    values = agreed.sum(-1) - (0 if n_words is None else on_added(agreed, n_words))
+    return mean_over_queries(values, weights)
 
 
 ALIGNMENT_METRIC = Metric(
@@ -50,6 +56,7 @@ ALIGNMENT_METRIC = Metric(
     formula=r"\frac{1}{Q} \sum_i \sum_j A_{ij} \frac{A_{ij}}{\sum_{i'} A_{i'j}}",
     source="both directions agree: Liang et al. 2006",
     cross=True,
+    of_words=True,
     is_role=True,
 )
 
@@ -86,15 +93,20 @@ CONFIDENCE_METRIC = Metric(
 # Mean distance: how far a head looks (Vig & Belinkov 2019).
 
 
-def distance(weights: Tensor) -> Tensor:
+def distance(weights: Tensor, n_words: Tensor | None = None) -> Tensor:
     """sum_ij A_ij |i - j| / sum_ij A_ij, in positions: [H, Q, K] -> [H].
 
     Rows sum to 1, so this is the mean over queries of sum_j A_ij |i - j|. In cross-attention i
     counts target tokens and j source tokens: 0 then means "keeps the order", not "stays put".
+    n_words: [H], the keys that have a place; None: all. What is on others counts on neither side.
     """
     queries, keys = (torch.arange(n).to(weights) for n in weights.shape[1:])
     apart = (queries[:, None] - keys).abs_()  # [Q, K]; in whole numbers it takes 5 times as long
-    return mean_over_queries((weights * apart).sum(-1), weights)
+    products = weights * apart
+    if n_words is None:
+        return mean_over_queries(products.sum(-1), weights)
+    placed, total = (each.sum(-1) - on_added(each, n_words) for each in (weights, products))
+    return total.sum(-1) / placed.sum(-1)  # 0 / 0 is NaN: all of it is on others
 
 
 DISTANCE_METRIC = Metric(
@@ -108,6 +120,7 @@ DISTANCE_METRIC = Metric(
     ),
     formula=r"\frac{1}{Q} \sum_i \sum_j A_{ij} \vert i - j \vert",
     source="Vig & Belinkov 2019",
+    of_words=True,
     least_change=0.5,
 )
 
@@ -181,6 +194,7 @@ NEXT_METRIC = Metric(
     source="Clark et al. 2019, section 3",
     same_sequence=True,
     needs_lengths=True,
+    of_words=True,
     is_role=True,
 )
 
@@ -221,22 +235,51 @@ SAME_METRIC = Metric(
 )
 
 
+# Weight on keys that are none of the text's: a learned sink, one more in the denominator.
+
+
+def sink(weights: Tensor, n_words: Tensor | None = None) -> Tensor:
+    """mean_i( sum_j A_ij ), over the keys j behind the n words of each head: [H, Q, K] -> [H]."""
+    shares = weights[..., 0] * 0 if n_words is None else on_added(weights, n_words)
+    return mean_over_queries(shares, weights)
+
+
+SINK_METRIC = Metric(
+    name="sink",
+    title="Sink share",
+    unit="share",
+    compute=sink,
+    explain=(
+        "Weight on keys that the model itself adds behind the tokens, mean over queries: what no "
+        "token gets. A sink takes part in the softmax and has no value (a learned logit, or one "
+        "more in the denominator); others are the bias key and the zero key of "
+        "nn.MultiheadAttention."
+    ),
+    formula=r"\frac{1}{Q} \sum_i \sum_{j > n} A_{ij}",
+    source="Miller 2023; OpenAI 2025",
+    of_words=True,
+    of_added=True,
+)
+
+
 # measure(): every metric that says something about an attention.
 
 
 def metrics_of(attention: Attention) -> dict[str, Metric]:
     """name -> metric: those that say something about attention of this kind over these tokens."""
-    return metrics_for(attention.queries == attention.keys, attention.is_cross)
+    return metrics_for(attention.is_same, attention.is_cross, attention.n_added)
 
 
-def metrics_for(is_same: bool, is_cross: bool) -> dict[str, Metric]:
-    """The same, by what is to be known: whether queries and keys are the same tokens, and
-    whether the keys are of another sequence."""
+def metrics_for(is_same: bool, is_cross: bool, n_added: int = 0) -> dict[str, Metric]:
+    """The same, by what is to be known: whether queries and keys are the same tokens, whether
+    the keys are of another sequence, and how many keys a model adds behind those."""
     result: dict[str, Metric] = discover("transformer.analysis.metrics", "METRIC")
     return {
-        name: metric
+        name: metric.beside(n_added)
         for name, metric in result.items()
-        if (is_same or not metric.same_sequence) and (is_cross or not metric.cross)
+        if (is_same or not metric.same_sequence)
+        and (is_cross or not metric.cross)
+        and (n_added or not metric.of_added)
     }
 
 
@@ -263,4 +306,5 @@ METRIC = (
     NEXT_METRIC,
     PREVIOUS_METRIC,
     SAME_METRIC,
+    SINK_METRIC,
 )

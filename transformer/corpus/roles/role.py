@@ -26,7 +26,7 @@ class Sides:
     words: Tensor
     """bool [B, K], True at keys of the vocabulary with a letter or a digit."""
     n_keys: Tensor
-    """[B], the keys that are no padding."""
+    """[B], the keys that are no padding, but for those that a model adds behind them."""
     counts: Tensor | None
     """[B, K], how often the sources of the corpus have each key; None where nothing counts them."""
     is_same: bool

@@ -59,7 +59,7 @@ def same_token(sides: Sides) -> Tensor | None:
     if not sides.is_same:
         return None
     same = sides.queries[:, :, None] == sides.keys[:, None]
-    elsewhere = ~torch.eye(same.size(1), dtype=torch.bool, device=same.device)
+    elsewhere = ~torch.eye(*same.shape[1:], dtype=torch.bool, device=same.device)
     return same & elsewhere & ~sides.special[:, None]
 
 
@@ -101,7 +101,7 @@ def after_same_token(sides: Sides) -> Tensor | None:
     if same is None:
         return None
     following = F.pad(same[..., :-1], (1, 0)) & (sides.keys != -1)[:, None]
-    return following & ~torch.eye(same.size(1), dtype=torch.bool, device=same.device)
+    return following & ~torch.eye(*same.shape[1:], dtype=torch.bool, device=same.device)
 
 
 INDUCTION_ROLE = Role(

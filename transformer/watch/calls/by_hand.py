@@ -6,6 +6,7 @@ from functools import cache, cached_property
 from typing import Any
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor, nn
 
 from transformer.recording import WeightsCall
@@ -24,6 +25,7 @@ from transformer.watch.calls.marks import (
     mixed,
 )
 from transformer.watch.calls.seen import Seen, later_keys_are_closed, one_of_batch
+from transformer.watch.calls.sinks import SINK, rest_of
 from transformer.watch.capture.homes import Homes, both, fitting, no_homes
 from transformer.watch.capture.operators import ALWAYS, register, register_made_of_python, watching
 from transformer.watch.capture.place import Place, Places, Running
@@ -65,10 +67,11 @@ class HandMade:
         if before.shape[1:] != weights.shape[1:]:  # moved in a way that is not followed
             return _call(weights, None, self.v), None
         closed = None if self.uncovered is None else closed_cells(self.uncovered, before)
-        call = _call(weights, _mask(closed, len(weights)), self.v)
+        sink = None if self.softmax.sink is None else self._maps(self.softmax.sink)[..., :1]
         if _same(weights, before, closed):
-            return call, None
-        return call, _call(before, _mask(closed, len(before)), None)
+            return _call(weights, _mask(closed, len(weights)), self.v, sink), None
+        call = _call(weights, _mask(closed, len(weights)), self.v)
+        return call, _call(before, _mask(closed, len(before)), None, sink)
 
     @cached_property
     def uncovered(self) -> Tensor | None:
@@ -112,12 +115,19 @@ def open_by_zeros(weights: Tensor) -> Tensor | None:
     return causal if is_causal else None
 
 
-def _call(weights: Tensor, mask: Tensor | None, v: Tensor | None) -> WeightsCall:
+def _call(
+    weights: Tensor, mask: Tensor | None, v: Tensor | None, sink: Tensor | None = None
+) -> WeightsCall:
+    """sink: the share of one [H, Q, 1], which becomes the last key: open, and of value 0."""
+    v = _values(v, *weights.shape[::2])
+    if sink is not None:
+        weights, v = torch.cat([weights, sink], -1), F.pad(v, (0, 0, 0, 1))
+        mask = None if mask is None else F.pad(mask, (0, 1), value=True)
     n_heads, n_queries, n_keys = weights.shape
     return WeightsCall(
         q=weights.new_empty(n_heads, n_queries, 0),
         k=weights.new_empty(n_heads, n_keys, 0),
-        v=_values(v, n_heads, n_keys),
+        v=v,
         mask=mask,
         scale=1.0,
         is_causal=False,
@@ -197,7 +207,10 @@ def _written_out(mark: Product, w: Tensor, v: Tensor, equation: str | None) -> S
     None where they are none, or have not a value [..., K, d_value] each.
     """
     is_of_keys = w.dim() > 1 < v.dim() and (equation or w.size(-1) == v.size(-2))
-    if not is_of_keys or not w.is_floating_point() or not are_shares(w):
+    if not is_of_keys or not w.is_floating_point():
+        return None
+    sink = rest_of(mark.form, w) if w.size(-1) == mark.n_keys else None
+    if sink is None and not are_shares(w):
         return None
     origin = mark.origin or Origin("", (w.size(-2), w.size(-1)), mark.is_picked)
     origin.is_written_out = True
@@ -209,7 +222,7 @@ def _written_out(mark: Product, w: Tensor, v: Tensor, equation: str | None) -> S
         origin.source = mark.source if is_of_both else UNKNOWN
         origin.firsts = Firsts(mark.firsts.key, mark.firsts.query)
         origin.homes = None if mark.homes is None else Homes(mark.homes.keys, mark.homes.queries)
-    return Softmax(w, w, origin=origin, is_masked=mark.is_masked)
+    return Softmax(w, w, sink=sink, origin=origin, is_masked=mark.is_masked)
 
 
 def have_other_sums(marks: Marks, operands: Sequence[Any]) -> bool:
@@ -323,7 +336,8 @@ class Products(Sequences):
         sizes = scores.size(-2), scores.size(-1)
         has_sink = scores.size(-1) > mark.n_keys
         path = self._places.here(Running(), -1, sizes[0]).path
-        origin = Origin(path, sizes, mark.is_picked, has_sink)
+        is_first = None if mark.n_before is None else mark.n_before > 0
+        origin = Origin(path, sizes, mark.is_picked, has_sink, is_first)
         origin.source, origin.firsts, origin.homes = mark.source, mark.firsts, mark.homes
         origin.product = mark
         if axis not in (-1, scores.dim() - 1):
@@ -395,16 +409,25 @@ class Products(Sequences):
         place = self._places.here(running, width, made.weights.size(-2))
         if self._is_of_windows(made.weights, place):
             return
-        one_of_batch(self.folded(made.weights), place.path)  # raises for a batch
+        if not place.is_of_one(made.weights):
+            one_of_batch(self.folded(made.weights), place.path)  # raises for a batch
         call, softmax = made.calls()
         call = replace(call, v=self._lasting(call.v))
         n_heads, n_queries, n_keys = call.given.shape
-        sizes = n_heads, n_queries, n_keys
-        is_causal = later_keys_are_closed(made.uncovered, n_queries, n_keys)
+        n_words = made.weights.size(-1) if made.softmax.sink is not None else n_keys
+        added = (SINK,) * (n_keys - n_words)
+        is_causal = later_keys_are_closed(made.uncovered, n_queries, n_words)
         folded = made.weights.dim() == 3
         addends = made.addends  # not made itself, which holds the scores too
-        make = cache(lambda: replace(call, bias=bias_of(addends, sizes)))
+
+        @cache
+        def make() -> WeightsCall:
+            bias = bias_of(addends, (n_heads, n_queries, n_words))
+            return replace(call, bias=bias if bias is None else F.pad(bias, (0, len(added))))
+
+        sizes = n_heads, n_queries, n_keys
         seen = Seen(place, sizes, make, is_causal, place.reads_another, is_folded=folded)
+        seen.added = added
         seen.is_picked = made.softmax.origin.is_picked
         seen.softmax, seen.order = made.softmax.origin, made.order
         seen.is_of_products = made.softmax.origin.is_of_products
@@ -414,7 +437,7 @@ class Products(Sequences):
         seen.source = source
         seen.trace = self._traces.trace(
             place,
-            sizes[1:],
+            (n_queries, n_words),
             self._layer.sources.latest(READS),
             running.is_given,
             seen.softmax.firsts,
@@ -431,8 +454,10 @@ class Products(Sequences):
         self._edit(seen, made.result)
         self._note(seen, made.result.reshape(n_heads, n_queries, -1))
         if softmax is not None:
-            before = len(softmax.given), n_queries, n_keys
-            self.seen.append(replace(seen, sizes=before, make=lambda: softmax, is_softmax=True))
+            before = len(softmax.given), n_queries, softmax.given.size(-1)
+            added = (SINK,) * (before[-1] - n_words)
+            beside = replace(seen, sizes=before, make=lambda: softmax, is_softmax=True, added=added)
+            self.seen.append(beside)
 
     def _homes_of(self, made: HandMade, sizes: Sequence[int]) -> Homes | None:
         """The homes of queries by the scores; of keys by the values, too."""

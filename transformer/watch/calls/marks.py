@@ -13,7 +13,9 @@ from transformer.recording import Sample
 from transformer.recording.calls import NO_ROWS, Firsts
 from transformer.watch.calls.fused import FAR, split
 from transformer.watch.calls.seen import Seen
+from transformer.watch.calls.sinks import Form, dropped, formed, n_before
 from transformer.watch.capture.homes import Homes
+from transformer.watch.capture.operators import ADDITIONS, FILLING, JOINING, KEEPING, OVER, TIMES
 from transformer.watch.capture.sources import UNKNOWN, Made
 from transformer.watch.capture.tensors import storage, tensors_in
 
@@ -35,7 +37,7 @@ class Addend:
 
 def carried(addends: tuple[Addend, ...], func: Any, args: Sequence[Any]) -> tuple[Addend, ...]:
     """Carry them over a function: all as they are or scaled; nothing where unclear."""
-    if func in _KEEPING:
+    if func in KEEPING:
         return addends
     factor = _factor_addends(func, args)
     if factor is None:
@@ -50,25 +52,7 @@ def _factor_addends(func: Any, args: Sequence[Any]) -> float | None:
         by = by.item()
     if isinstance(by, bool) or not isinstance(by, int | float):
         return None
-    return float(by) if func in TIMES else 1 / by if func in _OVER and by else None
-
-
-ADDITIONS = {
-    **dict.fromkeys((Tensor.add, Tensor.add_, torch.add), 1.0),
-    **dict.fromkeys((Tensor.sub, Tensor.sub_, torch.sub), -1.0),
-}
-"""Functions that add, and the factor of what they add."""
-TIMES = frozenset({Tensor.mul, Tensor.mul_, torch.mul})
-_OVER = frozenset({Tensor.div, Tensor.div_, torch.div})
-_KEEPING = frozenset(
-    {
-        *(Tensor.view, Tensor.reshape, torch.reshape, Tensor.flatten, Tensor.unflatten),
-        *(Tensor.unsqueeze, Tensor.squeeze, Tensor.contiguous, Tensor.expand, Tensor.clone),
-        *(Tensor.to, Tensor.float, Tensor.type, Tensor.type_as, F.dropout, torch.dropout),
-        *(Tensor.masked_fill, Tensor.masked_fill_, torch.masked_fill, torch.where, Tensor.where),
-    }
-)
-"""Functions after which the same was added to the same cells, but for those that a mask closed."""
+    return float(by) if func in TIMES else 1 / by if func in OVER and by else None
 
 
 def bias_of(addends: Iterable[Addend], sizes: Sequence[int]) -> Tensor | None:
@@ -126,6 +110,8 @@ class Softmax:
     origin: "Origin" = field(default_factory=lambda: Origin())
     is_masked: bool = False
     """True: cells were filled or multiplied with 0 on the way to it, or after it."""
+    sink: Tensor | None = None
+    """The share of a sink that took part in it, spread over the same shape."""
 
 
 @dataclass(eq=False)
@@ -140,6 +126,8 @@ class Origin:
     """True: queries or keys were picked out of a sequence."""
     has_sink: bool = False
     """True: one more key takes part in it, which is dropped after it."""
+    is_sink_first: bool | None = None
+    """True: its column stands before those of the keys; None: that is not known."""
     is_used: bool = False
     """True: it has met its values."""
     is_of_blocks: bool = False
@@ -180,6 +168,9 @@ class Product:
     """The number of functions that may have put its axes into another order."""
     has_others: bool = False
     """True: one with something else than the keys of the text was added to it."""
+    n_before: int | None = None
+    """The columns that were put before those of its keys; None: no column is known to be put."""
+    form: Form = "scores"
 
 
 class Marks:
@@ -212,19 +203,22 @@ def inherited(
             mark = replace(mark, is_masked=True)
         if isinstance(mark, Product):
             arguments = (*args, *kwargs.values())
-            together = func in _JOINING and _together(marks, arguments, result)
+            together = func in JOINING and _together(marks, arguments, result)
             if func in _MOVING:
                 mark = replace(mark, n_moves=mark.n_moves + 1)
             marks.put(result, together or _after(mark, tensor, marks, func, arguments))
             return
         if func in _ARRANGING and tensor is args[0] and tensor.shape == mark.weights.shape:
-            rest = args[1:]
+            rest, sink = args[1:], mark.sink
             weights, scores = (func(x, *rest, **kwargs) for x in (mark.weights, mark.scores))
-            marks.put(result, replace(mark, weights=weights, scores=scores))
+            sink = None if sink is None else func(sink.contiguous(), *rest, **kwargs)
+            marks.put(result, replace(mark, weights=weights, scores=scores, sink=sink))
             return
-        sinkless = _without_sink(mark, tensor, result)
-        if sinkless is not None:
-            marks.put(result, sinkless)
+        left = dropped(tensor, result) if tensor.shape == mark.weights.shape else None
+        if left is not None:
+            scores, sink = mark.scores[..., left[0]], mark.weights[..., left[1]]
+            sink = sink.expand_as(result)
+            marks.put(result, replace(mark, weights=result, scores=scores, sink=sink))
             return
         if result.numel() == tensor.numel() or result.shape[-2:] == mark.weights.shape[-2:]:
             marks.put(result, mark)
@@ -233,7 +227,7 @@ def inherited(
 
 def _masks(func: Any, tensor: Tensor, arguments: Sequence[Any]) -> bool:
     """Tell whether a function closes cells: it fills some, or multiplies them with 0."""
-    if func in _FILLING:
+    if func in FILLING:
         return True
     others = [each for each in tensors_in(arguments) if each is not tensor]
     if len(others) != 1 or others[0].dim() < 2 or not others[0].numel():
@@ -241,15 +235,6 @@ def _masks(func: Any, tensor: Tensor, arguments: Sequence[Any]) -> bool:
     if func in ADDITIONS:
         return float(others[0].amin()) <= -FAR or float(others[0].amax()) >= FAR
     return func in TIMES and bool(((others[0] == 0) | (others[0] == 1)).all())
-
-
-_FILLING = frozenset(
-    {
-        *(Tensor.masked_fill, Tensor.masked_fill_, torch.masked_fill, torch.where, Tensor.where),
-        *(Tensor.tril, Tensor.tril_, torch.tril),
-    }
-)
-_JOINING = frozenset({torch.cat, torch.concat, torch.concatenate})
 
 
 def _together(marks: Marks, arguments: Sequence[Any], result: Tensor) -> Product | None:
@@ -301,24 +286,11 @@ def mixed(marks: Marks, result: Tensor, operands: Sequence[Any]) -> bool:
     return False
 
 
-def _without_sink(mark: Softmax, weights: Tensor, result: Tensor) -> Softmax | None:
-    """An attention sink takes part in the softmax as one more key, and is dropped after it.
-
-    None where the result is not a softmax without its first or its last column.
-    """
-    if weights.shape != mark.weights.shape or result.dim() != weights.dim():
-        return None
-    n_keys = weights.size(-1) - 1
-    if result.size(-1) != n_keys or result.shape[:-1] != weights.shape[:-1]:
-        return None
-    for rest in (slice(1, None), slice(n_keys)):
-        if torch.equal(weights[..., rest], result):
-            return replace(mark, weights=result, scores=mark.scores[..., rest])
-    return None
-
-
 def _after(mark: Product, scores: Tensor, marks: Marks, func: Any, args: Sequence[Any]) -> Product:
     """The same product with what is known to have been added after one more function."""
+    mark = replace(mark, form=formed(mark.form, scores, func, args))
+    if func in JOINING or func is F.pad:
+        return replace(mark, n_before=n_before(scores, func, args))
     if func in ADDITIONS:
         others = [each for each in tensors_in(args) if each is not scores]
         other = marks.get(others[0]) if len(others) == 1 else None

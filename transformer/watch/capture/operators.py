@@ -194,6 +194,32 @@ ENDING = frozenset(
 )
 """Functions after which what was known of their arguments is so no longer."""
 
+ADDITIONS = {
+    **dict.fromkeys((Tensor.add, Tensor.add_, torch.add), 1.0),
+    **dict.fromkeys((Tensor.sub, Tensor.sub_, torch.sub), -1.0),
+}
+"""Functions that add, and the factor of what they add."""
+TIMES = frozenset({Tensor.mul, Tensor.mul_, torch.mul})
+OVER = frozenset({Tensor.div, Tensor.div_, torch.div})
+KEEPING = frozenset(
+    {
+        *(Tensor.view, Tensor.reshape, torch.reshape, Tensor.flatten, Tensor.unflatten),
+        *(Tensor.unsqueeze, Tensor.squeeze, Tensor.contiguous, Tensor.expand, Tensor.clone),
+        *(Tensor.to, Tensor.float, Tensor.type, Tensor.type_as, F.dropout, torch.dropout),
+        *(Tensor.masked_fill, Tensor.masked_fill_, torch.masked_fill, torch.where, Tensor.where),
+    }
+)
+"""Functions after which the same was added to the same cells, but for those that a mask closed."""
+
+
+FILLING = frozenset(
+    {
+        *(Tensor.masked_fill, Tensor.masked_fill_, torch.masked_fill, torch.where, Tensor.where),
+        *(Tensor.tril, Tensor.tril_, torch.tril),
+    }
+)
+JOINING = frozenset({torch.cat, torch.concat, torch.concatenate})
+
 
 class Functions(TorchFunctionMode):
     """Has every torch function of this thread go through a watcher's.

@@ -1,14 +1,17 @@
 """One kind of attention in all layers: its role, its name, and the keys that are no words."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import chain, count
 
+import torch
+
 from transformer.recording.origin import Origin
 from transformer.token import Token
 from transformer.watch.calls.seen import Seen
+from transformer.watch.calls.sinks import SINK
 from transformer.watch.capture.homes import MIXED, PATCHES, text_in
 
 # One kind of attention in all layers, with one call per layer.
@@ -268,11 +271,24 @@ def keys_of(
     if n <= 0:
         return tokens[-n:] if is_cached or n == 0 else None
     if n == len(seen.added):
-        return (*tokens, *(Token(-1, name, special=True) for name in seen.added))
+        return (*tokens, *added_to(seen))
     first = _first_word(seen) if n_queries == len(tokens) else None
     if first is None or first > n:
         return None
-    return (*(UNNAMED,) * first, *tokens, *(UNNAMED,) * (n - first))
+    return (*(UNNAMED,) * first, *tokens, *_beside(seen, n - first))
+
+
+def _beside(seen: Seen, n: int) -> Iterator[Token]:
+    """Name the last n keys, which are no words: one whose values are all 0 is a sink."""
+    v = seen.make().v  # [G, K, d]
+    for key in range(v.size(1) - n, v.size(1)):
+        is_sink = v.size(-1) > 0 and not bool(v[:, key].any())
+        yield Token(-1, SINK, special=True) if is_sink else UNNAMED
+
+
+def added_to(seen: Seen) -> tuple[Token, ...]:
+    """Make tokens of the keys that its module is known to add behind those of the text."""
+    return tuple(Token(-1, name, special=True) for name in seen.added)
 
 
 def n_after(seen: Seen) -> int:
@@ -295,3 +311,28 @@ def _first_word(seen: Seen) -> int | None:
     first = call.allowed().any(0)[0]  # keys of the first query
     is_before = bool(first[: n + 1].all()) and not bool(first[-n:].all())
     return n if is_before else 0
+
+
+# Rows that do not sum to 1, because weights were changed between their softmax and the values.
+
+_ROUGH = 0.02
+"""A sum that is this near to 1 is 1: some models keep their weights in few bits."""
+
+
+def notes_on_sums(kinds: Mapping[str, Kind]) -> tuple[str, ...]:
+    """Say in a sentence of each kind what its rows sum to, where a model has changed them."""
+    softmaxes = {id(it.softmax) for kind in kinds.values() for it in kind.calls if it.is_softmax}
+    notes = []
+    for name, kind in kinds.items():
+        if kind.is_softmax or not any(id(call.softmax) in softmaxes for call in kind.calls):
+            continue
+        calls = [call.make() for call in kind.calls]
+        sums = torch.cat([call.weights().sum(-1)[call.allowed().any(-1)].cpu() for call in calls])
+        least, largest = sums.aminmax() if len(sums) else (torch.ones(()), torch.ones(()))
+        if max(1 - float(least), float(largest) - 1) > _ROUGH:
+            notes.append(
+                f"Rows of {name} sum to {float(least):.2f} up to {float(largest):.2f}, as weights "
+                "are changed between softmax and values: entropy and other numbers of heads are "
+                "of such rows."
+            )
+    return tuple(notes)
