@@ -79,7 +79,6 @@ OUTSIDE = {
     "another pool": (in_other_pool, "thread"),
     "asyncio": (lambda *of: asyncio.run(asyncio.to_thread(attend, *of)), "thread"),
     "vmap": (torch.vmap(attend), "vmap"),
-    "vmap of heads": (torch.func.vmap(fused, in_dims=1, out_dims=1), "vmap"),
     "an operator": (by_operator, "headscope_tests::attend"),
     "numpy": (in_numpy, "numpy"),
     "chunks": (in_chunks(attend, 3), "chunks"),
@@ -111,6 +110,17 @@ async def _later(*of: Tensor) -> Tensor:
     return attend(*of)
 
 
+def test_heads_under_vmap_are_heads() -> None:
+    plain, mapped = (
+        Attending(heads).eval() for heads in (fused, torch.func.vmap(fused, in_dims=1, out_dims=1))
+    )
+    x = torch.randn(1, TOKENS, D)
+    one, other = (
+        record(it, x, list("abcdef")).attentions["encoder_self"] for it in (plain, mapped)
+    )
+    torch.testing.assert_close(one.weights(0), other.weights(0))
+
+
 @pytest.mark.parametrize(
     ("module", "is_first"),
     [
@@ -131,10 +141,11 @@ def test_a_batch_in_the_place_of_positions_is_named(module: nn.Module, is_first:
 @pytest.mark.parametrize("n_added", [1, 4])
 def test_positions_that_a_module_adds_are_counted(n_added: int) -> None:
     module = Attending(attend, n_added).eval()
-    with pytest.raises(InputError, match=f"{TOKENS + n_added}"):
-        record(module, torch.randn(1, TOKENS, D), list("abcdef"))
-    (attention,) = record(module, torch.randn(1, TOKENS, D)).attentions.values()
-    assert len(attention.keys) == TOKENS + n_added
+    (attention,) = record(module, torch.randn(1, TOKENS, D), list("abcdef")).attentions.values()
+    pieces = ["unnamed"] * n_added + list("abcdef")
+    assert [each.piece for each in attention.keys] == pieces
+    with pytest.raises(InputError, match=f"{TOKENS}"):
+        record(module, torch.randn(1, TOKENS, D), list("abc"))
 
 
 class Folded(nn.Module):

@@ -509,6 +509,8 @@ class Products(Sequences):
 
     def _note(self, seen: Seen, heads: Tensor | None) -> None:
         self.seen.append(seen)
+        if self.homes is not None:
+            self.homes.is_open = False
         self._layer.note(seen, heads)
         self.tables.forget()
 

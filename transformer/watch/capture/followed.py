@@ -80,7 +80,10 @@ class Followed(TorchDispatchMode):
         self.lengths: dict[int, int] = {}
         """Text -> the number of its positions; those of patches and frames are from PATCHES on."""
         self._same: dict[int, int] = {}
-        """A text -> another whose positions were met by its own, one by one: they are one."""
+        """A text -> another whose positions its own have met before any attention, one by one, as
+        ids and their types do: they are one."""
+        self.is_open = True
+        """True: no attention was called yet."""
         given = list(tensors_in(inputs))
         self._pictures = given
         """What is given: what a convolution makes of it is a text of patches, or of frames."""
@@ -169,7 +172,7 @@ class Followed(TorchDispatchMode):
         both = (a >= 0) & (b >= 0)
         is_same = a % TEXT == b % TEXT
         differs = both & (a != b)
-        if bool(differs.any()) and not bool((both & ~is_same).any()):
+        if self.is_open and bool(differs.any()) and not bool((both & ~is_same).any()):
             places = (a.expand(both.shape)[differs] % TEXT).unique()
             if len(places) < 2:  # one row may meet another anywhere
                 return together(a, b)
@@ -305,7 +308,24 @@ class Followed(TorchDispatchMode):
             changed[2:] = [NONE]
         operator = getattr(getattr(aten, plain), func._overloadname)
         result: Tensor = operator(*changed)
-        return result
+        of_ids = self._of_indices(plain, args, result)
+        return result if of_ids is None else torch.where(result >= 0, result, of_ids)
+
+    def _of_indices(self, name: str, args: Sequence[Any], result: Tensor) -> Tensor | None:
+        """Labels that rows of a plain table have by the ids that took them; None: none have."""
+        if name in ("gather", "take"):
+            return self._of(args[-1])
+        if name == "index_select":
+            axis, labels = args[1] % result.dim(), self._of(args[2])
+        elif name == "index":
+            there = [(i, each) for i, each in enumerate(args[1]) if each is not None]
+            axis, labels = there[0][0], self._of(there[0][1]) if len(there) == 1 else None
+        else:
+            return None
+        if labels is None:
+            return None
+        n_after = result.dim() - axis - labels.dim()
+        return labels[(...,) + (None,) * n_after].expand_as(result)
 
     def _product(self, args: Sequence[Any]) -> Tensor:
         """Join along the axis that is summed; rows of the first operand are rows of the result.

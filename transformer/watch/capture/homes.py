@@ -43,11 +43,14 @@ def no_homes(n: int) -> Tensor:
 
 
 def both(a: Tensor, b: Tensor) -> Tensor:
-    """Labels of rows that two tensors have; what one of them does not show is not known."""
+    """Labels of columns by keys a and values b: what a column gives is its value.
+
+    So it is of that's position, also where the key was mixed with others; and of none, where keys
+    and values are of two.
+    """
     if len(a) != len(b):
         return no_homes(len(a))
-    doubt = torch.minimum(a, b)
-    return torch.where(doubt <= MIXED, doubt, together(a, b))
+    return torch.where(b <= MIXED, b, torch.where(a <= MIXED, b, together(a, b)))
 
 
 def fitting(queries: Tensor, keys: Tensor, n_queries: int, n_keys: int) -> Homes:
