@@ -168,10 +168,13 @@ def scored(
     model in training mode and, in batches, for an edit of positions: they are of a whole run.
     """
     check_mode(checkpoint)
+    is_watched = checkpoint.family.is_watched
+    if is_watched and (varies := record(checkpoint, output.source, output.target).varies):
+        raise InputError(varies)
     if not in_batches:
         yield from (_recorded(checkpoint, output, group) for group in groups)
         return
-    if checkpoint.family.is_watched:
+    if is_watched:
         yield from _watched(checkpoint, output, groups)
         return
     sources = source_ids(checkpoint, output.source)
@@ -214,8 +217,6 @@ def _recorded(checkpoint: Checkpoint, output: Output, group: Group) -> Scored:
 
 def _watched(checkpoint: Checkpoint, output: Output, groups: Sequence[Group]) -> Iterator[Scored]:
     """The same of a model that is watched: some groups at a time where that is right."""
-    if varies := record(checkpoint, output.source, output.target).varies:
-        raise InputError(varies)
     texts = [WatchedText(checkpoint, output.source, output.target)]
     if output.second:
         texts.append(WatchedText(checkpoint, output.second, None))
@@ -225,12 +226,10 @@ def _watched(checkpoint: Checkpoint, output: Output, groups: Sequence[Group]) ->
         is_right = None not in rows
         if is_right:
             together = [_scored_in(output, *each) for each in zip(*filter(None, rows), strict=True)]
-            foils = [each.foils for each in together if each.foils is not None]
-            yield Scored(
-                torch.cat([each.log_probs for each in together]),
-                torch.cat([each.best for each in together]),
-                torch.cat(foils) if foils else None,
-            )
+            fields = ((each.log_probs, each.best, each.foils) for each in together)
+            log_probs, best, foils = zip(*fields, strict=True)
+            of_foils = None if foils[0] is None else torch.cat(foils)
+            yield Scored(torch.cat(log_probs), torch.cat(best), of_foils)
             continue
         for group in some:
             try:
@@ -241,14 +240,11 @@ def _watched(checkpoint: Checkpoint, output: Output, groups: Sequence[Group]) ->
 
 def _refused(output: Output, error: EditError) -> Scored:
     n = len(output.classes or output.numbers or output.words) or 1
-    nothing = torch.full((1, n), torch.nan)
-    return Scored(nothing, torch.zeros(1, n).long(), refused=(str(error),))
+    return Scored(torch.full((1, n), torch.nan), torch.zeros(1, n).long(), refused=(str(error),))
 
 
 def _scored_in(output: Output, recording: Recording, second: Recording | None = None) -> Scored:
     """The scores of one group. second: of a second text, with whose vector is compared."""
-    if recording.varies:
-        raise InputError(recording.varies)
     log_probs, best = scores_in(recording, output)
     if second is not None:
         log_probs = torch.tensor([_cosine(recording, second)])

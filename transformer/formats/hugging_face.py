@@ -150,6 +150,11 @@ def _described(
     return replace(plain, about=replace(plain.about, title=title))
 
 
+PADDING = 64
+"""Rows of an embedding that no piece has, at most, beside a twentieth: many are made a round number
+long, and that is no news."""
+
+
 def _on_vocabulary(path: Path, tokenizer: Tokenizer) -> Iterator[str]:
     """A sentence for each way in which a tokenizer is another than the model's."""
     sides = sides_of(tokenizer)
@@ -166,7 +171,7 @@ def _on_vocabulary(path: Path, tokenizer: Tokenizer) -> Iterator[str]:
                 f"Its tokenizer has {each.n_pieces:,} pieces, and the model knows the first "
                 f"{each.vocab_size:,}."
             )
-        if each.n_pieces < each.vocab_size:
+        if each.vocab_size > 1.05 * each.n_pieces + PADDING:
             yield (
                 f"Its tokenizer has {each.n_pieces:,} pieces, and the model {each.vocab_size:,} "
                 "rows for them: a token of a row without a piece is its number."

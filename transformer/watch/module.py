@@ -249,7 +249,7 @@ def record_module(
             kinds,
             sides,
             n_positions,
-            given=tokens if isinstance(tokens, Mapping) else ("source",) if tokens else (),
+            named_sides=tokens if isinstance(tokens, Mapping) else ("source",) if tokens else (),
             is_known=watcher.seen[0].is_known,
         )
         for name in kinds

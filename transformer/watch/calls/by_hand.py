@@ -26,7 +26,7 @@ from transformer.watch.calls.marks import (
 )
 from transformer.watch.calls.seen import Seen, later_keys_are_closed, one_of_batch
 from transformer.watch.calls.sinks import SINK, rest_of
-from transformer.watch.capture.homes import Homes, both, fitting, no_homes
+from transformer.watch.capture.homes import Homes, both, fitting, no_homes, with_sinks
 from transformer.watch.capture.operators import ALWAYS, register, register_made_of_python, watching
 from transformer.watch.capture.place import Place, Places, Running
 from transformer.watch.capture.sources import READS, UNKNOWN, first_rows
@@ -360,6 +360,8 @@ class Products(Sequences):
             self._watch_functions()
 
     def _product(self, args: Any, kwargs: Any, result: Tensor) -> None:
+        if not result.numel():  # of half a batch, where that is one text
+            return
         made = None
         if self._marks:
             is_learned = any(map(self._held.is_learned, tensors_in(args)))
@@ -467,9 +469,10 @@ class Products(Sequences):
         of_values = None if made.v is None else self.homes.rows(made.v)
         homes = made.softmax.origin.homes
         if homes is not None:
-            keys = homes.keys if of_values is None else both(homes.keys, of_values)
-            return fitting(homes.queries, keys, n_queries, n_keys)
-        keys = no_homes(n_keys) if of_values is None else of_values
+            keys = homes.keys if of_values is None else of_values
+            keys = both(homes.keys, keys) if len(keys) == len(homes.keys) else keys
+            return fitting(homes.queries, with_sinks(keys, n_keys), n_queries, n_keys)
+        keys = no_homes(n_keys) if of_values is None else with_sinks(of_values, n_keys)
         read = (each.tensor for each in self._layer.sources.latest(READS))
         queries = self.homes.of_readings(read, n_queries, keys)
         return fitting(no_homes(n_queries) if queries is None else queries, keys, n_queries, n_keys)

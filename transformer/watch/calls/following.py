@@ -192,7 +192,7 @@ class Sequences(Following):
         self._picked = Picked()
         inputs = tuple(inputs)
         self.homes: Followed | None = None
-        """Where rows are followed to the positions that they are of, what follows them."""
+        """A follower of rows to the positions that they are of; None: nobody asked."""
         self._traces = Traces(inputs)
         self._adding_at = Places(paths) if is_for_edits else None
 

@@ -44,7 +44,7 @@ _MOVING: dict[str, tuple[int, ...]] = {
 """Operators that put numbers elsewhere -> the arguments whose numbers these are: the same is done
 with their labels."""
 _KEEPING = {"tril", "triu", "tril_", "triu_", "_to_copy", "copy", "copy_", "_copy_from"}
-"""Those of them after which a number stands where it stood."""
+"""Operators of these after which a number stands where it stood."""
 _NORMS = ("native_layer_norm", "_fused_rms_norm", "native_group_norm")
 _ALONG = ("_softmax", "_log_softmax", "_safe_softmax", "cumsum", "cumprod", "logcumsumexp")
 """Operators after which each number has read all others along an axis."""
@@ -84,14 +84,13 @@ class Followed(TorchDispatchMode):
         ids and their types do: they are one."""
         self.is_open = True
         """True: no attention was called yet."""
-        given = list(tensors_in(inputs))
-        self._pictures = given
-        """What is given: what a convolution makes of it is a text of patches, or of frames."""
-        for tensor in given:
+        self._pictures = list(tensors_in(inputs))
+        """Inputs: what a convolution makes of one is a text of patches, or of frames."""
+        for tensor in self._pictures:
             is_picture = tensor.is_floating_point() and (tensor.dim() > 3 or is_sound(tensor))
             if is_picture and tensor.numel() and tensor.layout == torch.strided:
                 self._put(tensor, self._new_text(tensor.numel(), PATCHES))
-        texts = ((it, it.dim() - 1) for it in given) if are_texts else texts_in(inputs)
+        texts = ((it, it.dim() - 1) for it in self._pictures) if are_texts else texts_in(inputs)
         for tensor, axis in texts:
             shape = [-1 if i == axis else 1 for i in range(tensor.dim())]
             places = torch.arange(tensor.size(axis), dtype=LABELS, device=tensor.device)
@@ -221,10 +220,10 @@ class Followed(TorchDispatchMode):
         """Label what an operator has made."""
         results = _results(result)
         name = func.overloadpacket.__name__
-        given = [it for it in tensors_in((*args, *named.values())) if it.layout == torch.strided]
-        has_text = any(_storage(each) in self._labels for each in given)
+        operands = [it for it in tensors_in((*args, *named.values())) if it.layout == torch.strided]
+        has_text = any(_storage(each) in self._labels for each in operands)
         if not func._schema.is_mutable:
-            held = {_storage(each) for each in given}
+            held = {_storage(each) for each in operands}
             is_new = func is aten.lift_fresh.default
             results = [it for it in results if is_new or _storage(it) not in held]  # else a view
             for each in results:  # it may lie in the place of one that is no more

@@ -61,6 +61,12 @@ def fitting(queries: Tensor, keys: Tensor, n_queries: int, n_keys: int) -> Homes
     )
 
 
+def with_sinks(keys: Tensor, n_keys: int) -> Tensor:
+    """Labels of words and of what stands behind them, which is of no position."""
+    n_more = max(0, n_keys - len(keys))
+    return torch.cat([keys, torch.full((n_more,), NONE, dtype=LABELS)])
+
+
 def text_of(label: int) -> int:
     """Give the number of a label's text among the inputs of a pass; -1: it has none."""
     return label // TEXT if label >= 0 else -1

@@ -146,13 +146,13 @@ def attention_of(
     sides: Sides,
     n_positions: Mapping[int, int] = NO_TEXTS,
     *,
-    given: Collection[str] = (),
+    named_sides: Collection[str] = (),
     is_known: bool = False,
 ) -> tuple[Attention, tuple[Named, Named]]:
     """Name rows and columns after the tokens of their side; and how that was done.
 
-    n_positions: as `sides_of` takes them. given: sides whose tokens somebody gave. is_known: as
-    `named` takes it.
+    n_positions: as `sides_of` takes them. named_sides: those whose tokens somebody gave. is_known:
+    as `named` takes it.
     """
     kind = kinds[name]
     _, n_queries, n_keys = kind.sizes
@@ -171,7 +171,7 @@ def attention_of(
             slots,
             sides.get(side, ()),
             texts.get(side),
-            is_given=side in given,
+            is_given=side in named_sides,
             is_known=is_known,
         )
         for labels, slots, side in ((of_rows, queries, own), (of_columns, keys, of))
