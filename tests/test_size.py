@@ -53,7 +53,7 @@ ROOMS = {
     "transformer/recording": (2_744, 10),
     "transformer/training": (4_635, 25),
     "transformer/two_models": (684, 3),
-    "transformer/watch": (8_257, 30),
+    "transformer/watch": (8_283, 31),
     "viz": (2_999, 18),
     "viz/causes": (2_265, 10),
     "viz/commands": (365, 3),
@@ -77,7 +77,7 @@ ROOMS = {
 """Lines and files of each room, of Python and JavaScript: the brake. Lines are a cost, and a house
 is ground fine as easily as it grows. Who raises a number changes this table in the same commit, by
 `python -m tests.house --write`, and says why in its body."""
-FILES, MEDIAN = 500, 150
+FILES, MEDIAN = 501, 150
 """The most files of Python of the product, and the least lines of the median one: one function a
 file made 1,028 files of 73 lines, of which nobody could see how they hang together."""
 SLACK = 0.02

@@ -9,7 +9,6 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from transformer.watch.calls.by_hand import Products
 from transformer.watch.calls.fused import (
     Splits,
     added_keys,
@@ -22,6 +21,7 @@ from transformer.watch.calls.fused import (
 )
 from transformer.watch.calls.layer import joined_steps
 from transformer.watch.calls.marks import inherited, mixed
+from transformer.watch.calls.products import Products
 from transformer.watch.calls.seen import Seen, later_keys_are_closed, one_of_batch
 from transformer.watch.capture.followed import Followed
 from transformer.watch.capture.homes import NONE, both, fitting
