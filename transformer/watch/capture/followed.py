@@ -72,6 +72,11 @@ class Followed(TorchDispatchMode):
 
     supports_higher_order_operators = True
 
+    @classmethod
+    def _should_skip_dynamo(cls) -> bool:
+        """Nothing compiles while a pass is watched; torch would import its compiler, for a second."""
+        return False
+
     def __init__(self, inputs: Iterable[object], *, are_texts: bool = False) -> None:
         """inputs: of the model. are_texts: whether each of them is known to be one."""
         super().__init__()  # type: ignore[no-untyped-call]
