@@ -367,7 +367,11 @@ class Products(Sequences):
             mark = Product(result.size(-1), addends, is_picked, source, firsts, operands=operands)
             if self.homes is not None:
                 before = [self._marks.get(each) for each in of]
-                mixed_heads = [it.homes for it in before if isinstance(it, Product)]
+                mixed_heads = [
+                    it.homes
+                    for it, other in zip(before, of[::-1], strict=True)
+                    if isinstance(it, Product) and not self.homes.has_text(other)
+                ]
                 homes = mixed_heads[0] if mixed_heads else self.homes.of_product(args, result)
                 mark = replace(mark, homes=homes)
             self._marks.put(result, mark)
@@ -442,6 +446,8 @@ class Products(Sequences):
         of_values = None if made.v is None else self.homes.rows(made.v)
         homes = made.softmax.origin.homes
         if homes is not None:
+            if (len(homes.keys), len(homes.queries)) == (n_queries, n_keys) and n_queries == 1:
+                homes = Homes(homes.keys, homes.queries)  # a product of keys with one query
             keys = homes.keys if of_values is None else both(homes.keys, of_values)
             return fitting(homes.queries, keys, n_queries, n_keys)
         keys = no_homes(n_keys) if of_values is None else of_values

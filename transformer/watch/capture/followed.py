@@ -132,8 +132,15 @@ class Followed(TorchDispatchMode):
         if (q.size(of_q), k.size(of_k)) != (scores.size(rows), scores.size(-1)):
             return None
         homes = Homes(self.rows(q, of_q), self.rows(k, of_k))
-        self.give_rows(scores, homes.queries, rows)
+        if q is not [*tensors_in(operands)][-2]:  # else they are those of the first already
+            self.give_rows(scores, homes.queries, rows)
         return homes
+
+    def has_text(self, tensor: Tensor) -> bool:
+        """Tell whether some number of it is of a text."""
+        labels = self._of(tensor)
+        with torch._C._DisableTorchDispatch():
+            return labels is not None and bool((labels >= 0).any())
 
     def of_readings(self, tensors: Iterable[Tensor], n: int, keys: Tensor) -> Tensor | None:
         """Find the homes of n queries among what learned matrices have read; None: unclear.
@@ -263,6 +270,8 @@ class Followed(TorchDispatchMode):
             return [self._looked_up(*args[:2])]
         if name == "convolution":
             return [self._convolved(args, first)]
+        if name == "im2col":  # of floats alone; what it pads with is 0
+            return [(aten.im2col(self._all(args[0]).double() - NONE, *args[1:]) + NONE).to(LABELS)]
         if name in ("sort", "topk"):
             axis = named.get(
                 "dim", args[-1] if name == "sort" and len(args) > 1 else (*args, -1, -1)[2]
@@ -316,8 +325,9 @@ class Followed(TorchDispatchMode):
         of_a, of_b = self._of(a), self._of(b)
         is_vector = b.dim() == 1
         rows = None if of_a is None else along(of_a, [a.dim() - 1], keep=True)  # [..., n, 1]
-        is_cut = rows is not None and bool((rows == MIXED).all())
-        if rows is not None and of_a is not None and is_cut and self._is_of_patches(of_a):
+        if rows is not None and of_b is not None and _is_soft_order(a):
+            rows = torch.full_like(rows, MIXED)
+        if rows is not None and of_a is not None and self._is_cut(of_a, rows):
             rows = self._patches(rows.numel(), rows.shape[:-1]).view(rows.shape)  # cut out of it
         columns = None
         if of_b is not None:
@@ -350,9 +360,24 @@ class Followed(TorchDispatchMode):
         labels = self._all(tensor)
         if is_given or self._is_of_patches(labels):
             return self._patches(result[0, 0].numel(), result.shape[2:]).unsqueeze(0)
-        if tensor.shape[2:] != result.shape[2:] or kernel.dim() != 3:
+        if kernel.dim() != 3:
             return MIXED
-        return along(labels, [1], keep=True)
+        labels = along(labels, [1], keep=True)  # [..., 1, n]
+        n_fewer = labels.size(2) - result.size(2)
+        if n_fewer > 0 and not args[4][0] and args[3][0] == 1:  # padded before, by hand
+            is_padding = (labels == NONE).all(0)[0]
+            n_first = int(is_padding.long().cumprod(0).sum())
+            end = n_first + result.size(2)
+            if int(is_padding.sum()) == n_fewer and bool(is_padding[end:].all()):
+                return labels[..., n_first:end]
+        return labels if n_fewer == 0 else MIXED
+
+    def _is_cut(self, labels: Tensor, rows: Tensor) -> bool:
+        """Tell whether rows [..., 1] are pieces of a picture, which a matrix makes states of."""
+        if not self._is_of_patches(labels):
+            return False
+        is_whole = rows.numel() > 1 and bool((rows == rows.flatten()[0]).all())
+        return is_whole or bool((rows == MIXED).all())
 
     def _is_of_patches(self, labels: Tensor) -> bool:
         """Tell whether numbers are of a picture, or of what was made of it piece by piece."""
@@ -447,6 +472,26 @@ def _axes(equation: str, *, is_turned: bool = False) -> tuple[int, int, int] | N
 
 def _storage(tensor: Tensor) -> int:
     return tensor.untyped_storage().data_ptr() if tensor.layout == torch.strided else 0
+
+
+def _is_soft_order(matrix: Tensor) -> bool:
+    """Tell whether rows and columns sum to 1, as Sinkhorn's steps make them: it puts rows in order.
+
+    Equal shares are what attention gives that has learned nothing yet.
+    """
+    if (
+        matrix.dim() < 2
+        or not matrix.is_floating_point()
+        or not 1 < matrix.size(-1) == matrix.size(-2)
+    ):
+        return False
+    columns, rows = (bool(((matrix.sum(axis) - 1).abs() < e).all()) for axis, e in _EVEN)
+    is_even = columns and rows and bool((matrix >= 0).all())
+    return is_even and float(matrix.amax() - matrix.amin()) > 1e-3
+
+
+_EVEN = ((-2, 1e-3), (-1, 0.3))
+"""Axis -> how far from 1 its sums may be, where Sinkhorn's steps end with columns."""
 
 
 def _chosen(matrix: Tensor, labels: Tensor, columns: Tensor) -> Tensor:
