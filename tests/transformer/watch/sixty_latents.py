@@ -325,7 +325,7 @@ class ConformerConvolution(Embedded):
 
 @case(TEXT, moves=False)
 class CausalConvolution(Embedded):
-    """Padded at the left and without a path beside it: row t is what a window that ends there gave."""
+    """Padded at the left, without a path beside it: row t is of the window that ends there."""
 
     def __init__(self) -> None:
         super().__init__()
