@@ -129,10 +129,11 @@ def test_a_batch_in_the_place_of_positions_is_named(module: nn.Module, is_first:
 
 
 @pytest.mark.parametrize("n_added", [1, 4])
-def test_positions_that_a_module_adds_are_counted(n_added: int) -> None:
+def test_positions_that_a_module_adds_have_no_name(n_added: int) -> None:
     module = Attending(attend, n_added).eval()
-    with pytest.raises(InputError, match=f"{TOKENS + n_added}"):
-        record(module, torch.randn(1, TOKENS, D), list("abcdef"))
+    recording = record(module, torch.randn(1, TOKENS, D), list("abcdef"))
+    (named,) = recording.attentions.values()
+    assert sorted(each.piece for each in named.keys if each.id >= 0) == list("abcdef")
     (attention,) = record(module, torch.randn(1, TOKENS, D)).attentions.values()
     assert len(attention.keys) == TOKENS + n_added
 

@@ -446,7 +446,7 @@ class Products(Sequences):
         of_values = None if made.v is None else self.homes.rows(made.v)
         homes = made.softmax.origin.homes
         if homes is not None:
-            if (len(homes.keys), len(homes.queries)) == (n_queries, n_keys) and n_queries == 1:
+            if len(homes.keys) == n_queries == 1 < n_keys == len(homes.queries):
                 homes = Homes(homes.keys, homes.queries)  # a product of keys with one query
             keys = homes.keys if of_values is None else both(homes.keys, of_values)
             return fitting(homes.queries, keys, n_queries, n_keys)

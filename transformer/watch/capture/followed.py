@@ -81,6 +81,8 @@ class Followed(TorchDispatchMode):
         """Text -> the number of its positions; those of patches and frames are from PATCHES on."""
         self._same: dict[int, int] = {}
         """A text -> another whose positions were met by its own, one by one: they are one."""
+        self._is_read = False
+        """Whether something has attended: towers that are added afterwards have read two texts."""
         given = list(tensors_in(inputs))
         self._pictures = given
         """What is given: what a convolution makes of it is a text of patches, or of frames."""
@@ -88,6 +90,8 @@ class Followed(TorchDispatchMode):
             is_picture = tensor.is_floating_point() and (tensor.dim() > 3 or is_sound(tensor))
             if is_picture and tensor.numel() and tensor.layout == torch.strided:
                 self._put(tensor, self._new_text(tensor.numel(), PATCHES))
+        self._raw = frozenset(self.lengths)
+        """The texts of pictures and sounds as they are given: all numbers of one have one label."""
         texts = ((it, it.dim() - 1) for it in given) if are_texts else texts_in(inputs)
         for tensor, axis in texts:
             shape = [-1 if i == axis else 1 for i in range(tensor.dim())]
@@ -108,6 +112,7 @@ class Followed(TorchDispatchMode):
     def rows(self, tensor: Tensor, axis: int = -2) -> Tensor:
         """Give the homes of a tensor's rows along an axis, a label each [T], on the CPU."""
         labels = self._of(tensor)
+        self._is_read = True
         axis %= tensor.dim()
         with torch._C._DisableTorchDispatch():  # what is asked here is no part of the pass
             if labels is None:
@@ -176,7 +181,7 @@ class Followed(TorchDispatchMode):
         both = (a >= 0) & (b >= 0)
         is_same = a % TEXT == b % TEXT
         differs = both & (a != b)
-        if bool(differs.any()) and not bool((both & ~is_same).any()):
+        if not self._is_read and bool(differs.any()) and not bool((both & ~is_same).any()):
             places = (a.expand(both.shape)[differs] % TEXT).unique()
             if len(places) < 2:  # one row may meet another anywhere
                 return together(a, b)
@@ -359,7 +364,8 @@ class Followed(TorchDispatchMode):
         is_given = any(tensor.data_ptr() == each.data_ptr() for each in self._pictures)
         labels = self._all(tensor)
         if is_given or self._is_of_patches(labels):
-            return self._patches(result[0, 0].numel(), result.shape[2:]).unsqueeze(0)
+            each = result.select(1, 0)  # of a batch, too: patches may be cut before
+            return self._patches(each.numel(), each.shape)[0].unsqueeze(1)
         if kernel.dim() != 3:
             return MIXED
         labels = along(labels, [1], keep=True)  # [..., 1, n]
@@ -376,8 +382,9 @@ class Followed(TorchDispatchMode):
         """Tell whether rows [..., 1] are pieces of a picture, which a matrix makes states of."""
         if not self._is_of_patches(labels):
             return False
-        is_whole = rows.numel() > 1 and bool((rows == rows.flatten()[0]).all())
-        return is_whole or bool((rows == MIXED).all())
+        first = int(rows.flatten()[0])
+        is_raw = text_of(first) in self._raw and rows.numel() > 1
+        return (is_raw and bool((rows == first).all())) or bool((rows == MIXED).all())
 
     def _is_of_patches(self, labels: Tensor) -> bool:
         """Tell whether numbers are of a picture, or of what was made of it piece by piece."""
