@@ -34,7 +34,7 @@ class Case:
     inputs: tuple[Tensor, ...]
     tokens: Any
     moves: bool
-    """Whether rows of the first of them change with their own token alone, so that changes tell."""
+    """Whether rows of the first of them change with their own token alone."""
 
     def module(self) -> nn.Module:
         torch.manual_seed(0)

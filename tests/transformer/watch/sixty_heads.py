@@ -72,7 +72,7 @@ class AnnotatedTransformer(Embedded):
     def attend(self, x: Tensor) -> Tensor:
         query, key, value = (
             lin(it).view(1, -1, HEADS, SIZE).transpose(1, 2)
-            for lin, it in zip(self.linears, (x, x, x))
+            for lin, it in zip(self.linears, (x, x, x), strict=False)
         )
         scores = torch.matmul(query, key.transpose(-2, -1)) / math.sqrt(SIZE)
         x = torch.matmul(scores.softmax(dim=-1), value)

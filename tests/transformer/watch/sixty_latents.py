@@ -239,7 +239,7 @@ class Nystromformer(Embedded):
 
 @case("......|......", "refused", inputs=STATES)
 class RoutingTransformer(Embedded):
-    """A head reads the three positions nearest to its mean, so heads differ in whose rows they are."""
+    """A head reads the three positions nearest to each of its means, so heads differ."""
 
     def forward(self, x: Tensor) -> Tensor:
         q, k, v = (heads(f(x)) for f in (self.to_q, self.to_k, self.to_v))

@@ -103,7 +103,7 @@ def test_states_that_are_turned_round_keep_their_words() -> None:
 def test_texts_that_read_each_other_take_the_words_of_one() -> None:
     named = kinds(recorded(beside.read_each_other(), TEXT, OTHER))
     assert sorted(pieces for _, _, pieces in named) == ["00", "0a", "a0", "aa"]
-    assert {role for role, _, pieces in named if pieces[0] == "a"} == {"encoder_self", "cross"}
+    assert {role for role, _, pieces in named if pieces[1] == "a"} == {"encoder_self", "cross"}
 
 
 TRANSLATORS: Mapping[str, Callable[[], nn.Module]] = {

@@ -111,14 +111,13 @@ def sides_of(
             raise InputError(
                 f"There are {len(each)} tokens for the {side}, but the model read {sizes} there."
             )
-    by_text = {texts.get(side): each for side, each in sides.items()}
-    by_text.pop(None, None)
+    by_text = {texts[side]: each for side, each in sides.items() if side in texts}
     result = {}
-    for side, sizes in lengths.items():
-        own = sides.get(side, by_text.get(texts.get(side), ()))  # both sides may read one text
-        result[side] = (
-            _named(own) if side in sides or len(own) in sizes[-1:] else numbered(sizes[-1])
-        )
+    for side, (_, n_keys) in lengths.items():
+        given = sides.get(side)
+        same = by_text.get(texts.get(side, -1), ())  # both sides may read one text
+        given = same if given is None and len(same) == n_keys else given
+        result[side] = numbered(n_keys) if given is None else _named(given)
     return result
 
 
