@@ -213,7 +213,8 @@ def _compared(call: AttentionCall, rows: _Rows) -> _Compared:
             total = total.transpose(0, 1).flatten(1) @ call.projection.detach().float().mT
             total = total if sample.bias is None else total + sample.bias.float()
             is_read, is_scored = is_read.any(0), is_scored.all(0)
-        result.limit = CLOSE.get(sample.values.dtype, 1e-4)
+        rough = (CLOSE.get(each.dtype, 1e-4) for each in (sample.values, part.v))
+        result.limit = max(rough)  # heads in half precision may be joined in another one
         values = sample.values[..., at.to(sample.values.device), :]
         result.add(values, total, is_read, is_scored)
     if not (why or result.n_compared) and result.apart <= result.limit:  # of nothing, no share
@@ -313,7 +314,12 @@ def _contradictions(named: Named, origins: Sequence[Origin]) -> Iterator[str]:
     wrong = Counter((*_roles(named, origins), *_stacks(origins), *_passes(origins)))
     for why, n in wrong.items():
         yield f"{_layers(n)} of {named.kind}, {why}"
-    if _role(named) in _SELF and any(_is_moved(named, origin.words) for origin in origins[:1]):
+    is_named = NUMBERS not in (named.rows_by, named.columns_by)
+    if (
+        is_named
+        and _role(named) in _SELF
+        and any(_is_moved(named, origin.words) for origin in origins[:1])
+    ):
         yield f"{_layers(len(named.calls))} of {named.kind}, {COLUMNS}"
 
 

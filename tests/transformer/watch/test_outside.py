@@ -139,7 +139,7 @@ def test_a_batch_in_the_place_of_positions_is_named(module: nn.Module, is_first:
 
 
 @pytest.mark.parametrize("n_added", [1, 4])
-def test_positions_that_a_module_adds_are_counted(n_added: int) -> None:
+def test_positions_that_a_module_adds_have_no_name(n_added: int) -> None:
     module = Attending(attend, n_added).eval()
     (attention,) = record(module, torch.randn(1, TOKENS, D), list("abcdef")).attentions.values()
     pieces = ["unnamed"] * n_added + list("abcdef")

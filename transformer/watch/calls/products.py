@@ -126,7 +126,11 @@ class Products(Sequences):
             mark = Product(result.size(-1), addends, is_picked, source, firsts, operands=operands)
             if self.homes is not None:
                 before = [self._marks.get(each) for each in of]
-                mixed_heads = [it.homes for it in before if isinstance(it, Product)]
+                mixed_heads = [
+                    it.homes
+                    for it, other in zip(before, of[::-1], strict=True)
+                    if isinstance(it, Product) and not self.homes.has_text(other)
+                ]
                 homes = mixed_heads[0] if mixed_heads else self.homes.of_product(args, result)
                 mark = replace(mark, homes=homes)
             self._marks.put(result, mark)
@@ -212,6 +216,8 @@ class Products(Sequences):
         of_values = None if made.v is None else self.homes.rows(made.v)
         homes = made.softmax.origin.homes
         if homes is not None:
+            if len(homes.keys) == n_queries == 1 < n_keys == len(homes.queries):
+                homes = Homes(homes.keys, homes.queries)  # a product of keys with one query
             keys = homes.keys if of_values is None else of_values
             keys = both(homes.keys, keys) if len(keys) == len(homes.keys) else keys
             return fitting(homes.queries, with_sinks(keys, n_keys), n_queries, n_keys)

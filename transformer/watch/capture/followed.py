@@ -16,6 +16,8 @@ from transformer.watch.capture.homes import (
     UNKNOWN,
     Homes,
     along,
+    chosen,
+    is_soft_order,
     is_sound,
     text_of,
     texts_in,
@@ -74,7 +76,7 @@ class Followed(TorchDispatchMode):
 
     @classmethod
     def _should_skip_dynamo(cls) -> bool:
-        """Nothing compiles while a pass is watched; torch would import its compiler, for a second."""
+        """Nothing compiles in a watched pass; torch would import its compiler, for a second."""
         return False
 
     def __init__(self, inputs: Iterable[object], *, are_texts: bool = False) -> None:
@@ -95,6 +97,8 @@ class Followed(TorchDispatchMode):
             is_picture = tensor.is_floating_point() and (tensor.dim() > 3 or is_sound(tensor))
             if is_picture and tensor.numel() and tensor.layout == torch.strided:
                 self._put(tensor, self._new_text(tensor.numel(), PATCHES))
+        self._raw = frozenset(self.lengths)
+        """The texts of pictures and sounds as they are given: all numbers of one have one label."""
         texts = ((it, it.dim() - 1) for it in self._pictures) if are_texts else texts_in(inputs)
         for tensor, axis in texts:
             shape = [-1 if i == axis else 1 for i in range(tensor.dim())]
@@ -139,8 +143,15 @@ class Followed(TorchDispatchMode):
         if (q.size(of_q), k.size(of_k)) != (scores.size(rows), scores.size(-1)):
             return None
         homes = Homes(self.rows(q, of_q), self.rows(k, of_k))
-        self.give_rows(scores, homes.queries, rows)
+        if q is not [*tensors_in(operands)][-2]:  # else they are those of the first already
+            self.give_rows(scores, homes.queries, rows)
         return homes
+
+    def has_text(self, tensor: Tensor) -> bool:
+        """Tell whether some number of it is of a text."""
+        labels = self._of(tensor)
+        with torch._C._DisableTorchDispatch():
+            return labels is not None and bool((labels >= 0).any())
 
     def of_readings(self, tensors: Iterable[Tensor], n: int, keys: Tensor) -> Tensor | None:
         """Find the homes of n queries among what learned matrices have read; None: unclear.
@@ -270,6 +281,8 @@ class Followed(TorchDispatchMode):
             return [self._looked_up(*args[:2])]
         if name == "convolution":
             return [self._convolved(args, first)]
+        if name == "im2col":  # of floats alone; what it pads with is 0
+            return [(aten.im2col(self._all(args[0]).double() - NONE, *args[1:]) + NONE).to(LABELS)]
         if name in ("sort", "topk"):
             axis = named.get(
                 "dim", args[-1] if name == "sort" and len(args) > 1 else (*args, -1, -1)[2]
@@ -340,14 +353,15 @@ class Followed(TorchDispatchMode):
         of_a, of_b = self._of(a), self._of(b)
         is_vector = b.dim() == 1
         rows = None if of_a is None else along(of_a, [a.dim() - 1], keep=True)  # [..., n, 1]
-        is_cut = rows is not None and bool((rows == MIXED).all())
-        if rows is not None and of_a is not None and is_cut and self._is_of_patches(of_a):
+        if rows is not None and of_b is not None and is_soft_order(a):
+            rows = torch.full_like(rows, MIXED)
+        if rows is not None and of_a is not None and self._is_cut(of_a, rows):
             rows = self._patches(rows.numel(), rows.shape[:-1]).view(rows.shape)  # cut out of it
         columns = None
         if of_b is not None:
             columns = along(of_b, [b.dim() - (1 if is_vector else 2)], keep=not is_vector)
             if of_a is None and bool((columns < NONE).any()) and not is_vector:
-                columns = _chosen(a, of_b, columns)
+                columns = chosen(a, of_b, columns)
         if rows is None:
             assert columns is not None  # else there is nothing to follow
             labels = columns
@@ -373,10 +387,27 @@ class Followed(TorchDispatchMode):
         is_given = any(tensor.data_ptr() == each.data_ptr() for each in self._pictures)
         labels = self._all(tensor)
         if is_given or self._is_of_patches(labels):
-            return self._patches(result[0, 0].numel(), result.shape[2:]).unsqueeze(0)
-        if tensor.shape[2:] != result.shape[2:] or kernel.dim() != 3:
+            each = result.select(1, 0)  # of a batch, too: patches may be cut before
+            return self._patches(each.numel(), each.shape)[0].unsqueeze(1)
+        if kernel.dim() != 3:
             return MIXED
-        return along(labels, [1], keep=True)
+        labels = along(labels, [1], keep=True)  # [..., 1, n]
+        n_fewer = labels.size(2) - result.size(2)
+        if n_fewer > 0 and not args[4][0] and args[3][0] == 1:  # padded before, by hand
+            is_padding = (labels == NONE).all(0)[0]
+            n_first = int(is_padding.long().cumprod(0).sum())
+            end = n_first + result.size(2)
+            if int(is_padding.sum()) == n_fewer and bool(is_padding[end:].all()):
+                return labels[..., n_first:end]
+        return labels if n_fewer == 0 else MIXED
+
+    def _is_cut(self, labels: Tensor, rows: Tensor) -> bool:
+        """Tell whether rows [..., 1] are pieces of a picture, which a matrix makes states of."""
+        if not self._is_of_patches(labels):
+            return False
+        first = int(rows.flatten()[0])
+        is_raw = text_of(first) in self._raw and rows.numel() > 1
+        return (is_raw and bool((rows == first).all())) or bool((rows == MIXED).all())
 
     def _is_of_patches(self, labels: Tensor) -> bool:
         """Tell whether numbers are of a picture, or of what was made of it piece by piece."""
@@ -471,15 +502,3 @@ def _axes(equation: str, *, is_turned: bool = False) -> tuple[int, int, int] | N
 
 def _storage(tensor: Tensor) -> int:
     return tensor.untyped_storage().data_ptr() if tensor.layout == torch.strided else 0
-
-
-def _chosen(matrix: Tensor, labels: Tensor, columns: Tensor) -> Tensor:
-    """Rows that a matrix of noughts and ones picks out of others keep their homes.
-
-    matrix: [..., n, m]; labels: of what it met [..., m, p]; columns: joined [..., 1, p].
-    """
-    if matrix.numel() > 1 << 22 or bool(((matrix != 0).sum(-1) > 1).any()):
-        return columns
-    shape = torch.broadcast_shapes(matrix.shape[:-2], labels.shape[:-2])
-    order = matrix.abs().argmax(-1)[..., None].expand(*shape, matrix.size(-2), labels.size(-1))
-    return labels.expand(*shape, *labels.shape[-2:]).gather(-2, order)

@@ -153,3 +153,38 @@ def _says_yes_or_no(tensor: Tensor) -> bool:
     if not tensor.is_floating_point():
         return tensor.dim() < 3 and bool(((tensor == 0) | (tensor == 1)).all())
     return tensor.size(-1) == tensor.shape[-2] and bool((tensor <= 0).all())
+
+
+# Matrices that put rows in another order.
+
+
+def is_soft_order(matrix: Tensor) -> bool:
+    """Tell whether rows and columns sum to 1, as Sinkhorn's steps make them: it puts rows in order.
+
+    Equal shares are what attention gives that has learned nothing yet.
+    """
+    if (
+        matrix.dim() < 2
+        or not matrix.is_floating_point()
+        or not 1 < matrix.size(-1) == matrix.size(-2)
+    ):
+        return False
+    columns, rows = (bool(((matrix.sum(axis) - 1).abs() < e).all()) for axis, e in _EVEN)
+    is_even = columns and rows and bool((matrix >= 0).all())
+    return is_even and float(matrix.amax() - matrix.amin()) > 1e-3
+
+
+_EVEN = ((-2, 1e-3), (-1, 0.3))
+"""Axis -> how far from 1 its sums may be, where Sinkhorn's steps end with columns."""
+
+
+def chosen(matrix: Tensor, labels: Tensor, columns: Tensor) -> Tensor:
+    """Rows that a matrix of noughts and ones picks out of others keep their homes.
+
+    matrix: [..., n, m]; labels: of what it met [..., m, p]; columns: joined [..., 1, p].
+    """
+    if matrix.numel() > 1 << 22 or bool(((matrix != 0).sum(-1) > 1).any()):
+        return columns
+    shape = torch.broadcast_shapes(matrix.shape[:-2], labels.shape[:-2])
+    order = matrix.abs().argmax(-1)[..., None].expand(*shape, matrix.size(-2), labels.size(-1))
+    return labels.expand(*shape, *labels.shape[-2:]).gather(-2, order)

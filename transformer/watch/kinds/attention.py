@@ -79,7 +79,8 @@ def sides_of(
     """
     sides = tokens if isinstance(tokens, Mapping) else {} if tokens is None else {"source": tokens}
     lengths = dict(_lengths(kinds, len(sides.get("source", ()))))
-    for side, text in texts_of(kinds.values()).items():
+    texts = texts_of(kinds.values())
+    for side, text in texts.items():
         n, own = n_positions[text], len(sides.get(side, ()))
         if side not in lengths or (own == n and own not in lengths[side]):
             lengths[side] = n, n
@@ -110,10 +111,14 @@ def sides_of(
             raise InputError(
                 f"There are {len(each)} tokens for the {side}, but the model read {sizes} there."
             )
-    return {
-        side: _named(sides[side]) if side in sides else numbered(sizes[-1])
-        for side, sizes in lengths.items()
-    }
+    by_text = {texts[side]: each for side, each in sides.items() if side in texts}
+    result = {}
+    for side, (_, n_keys) in lengths.items():
+        given = sides.get(side)
+        same = by_text.get(texts.get(side, -1), ())  # both sides may read one text
+        given = same if given is None and len(same) == n_keys else given
+        result[side] = numbered(n_keys) if given is None else _named(given)
+    return result
 
 
 def _lengths(kinds: Mapping[str, Kind], n_given: int = 0) -> Iterator[tuple[str, tuple[int, int]]]:
@@ -226,6 +231,9 @@ def _sides_by_text(kind: Kind, kinds: Iterable[Kind], sides: Sides) -> tuple[str
         return "", ""
     of_texts = {text: side for side, text in texts_of(kinds).items() if side in sides}
     of_rows, of_columns = map(text_in, homes)
+    n_given = len(sides.get("source", ()))
+    if of_rows is None and kind.sizes[1:] == (n_given, n_given) and bool((homes[0] >= 0).all()):
+        return "source", "source"  # several texts, one after the other
     return (
         "" if of_rows is None else of_texts.get(of_rows, ""),
         "" if of_columns is None else of_texts.get(of_columns, ""),

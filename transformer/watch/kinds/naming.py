@@ -58,6 +58,10 @@ def texts_of(kinds: Iterable[Kind]) -> dict[str, int]:
         alike = [kind.calls[0].homes for kind in kinds if kind.role == role]
         labels = [homes[axis] for homes in alike if homes is not None]
         texts = [text for text in map(text_in, labels) if text is not None]
+        if role is None and side in sides and has_two and texts and texts[0] not in sides.values():
+            side = (
+                "target"  # latents that read the source ask for a text that reads itself with them
+            )
         if texts and side not in sides:
             sides[side] = next((text for text in texts if text < PATCHES), texts[0])
     return sides
@@ -101,17 +105,18 @@ def named(
         is_whole = has_others and len(ids) == len(tokens)
         if is_in_order and (is_whole or (text is not None and shifts == {(text[0], n_more)})):
             return Named(_filled(slots, tokens), FOLLOWED)
-    if text is None or n_more is None or any(it not in (-1, text[0]) for it in texts):
+    if text is None or n_more is None or text[0] not in texts:
         return Named(None, NUMBERS, ANOTHER if is_given and slots is not None else "")
     # 2. Words in another order, or beside what is none.
     if n_more < 0 or (n_more > 0 and has_others):
         return Named(None, NUMBERS, HIDDEN if is_given else "")
     others = slots or (UNNAMED,) * len(places)
+    own = [place if it == text[0] else NONE for it, place in zip(texts, places, strict=True)]
     moved = [
         tokens[place + n_more] if place >= 0 else slot if slot.id < 0 else UNNAMED
-        for place, slot in zip(places, others, strict=True)
+        for place, slot in zip(own, others, strict=True)
     ]
-    words = [place for place in places if place >= 0]
+    words = [place for place in own if place >= 0]
     return Named(tuple(moved), FOLLOWED, is_moved=any(a >= b for a, b in pairwise(words)))
 
 
