@@ -16,6 +16,7 @@ from transformer.watch.capture.homes import (
     UNKNOWN,
     Homes,
     along,
+    axes_of,
     chosen,
     is_soft_order,
     is_sound,
@@ -133,9 +134,9 @@ class Followed(TorchDispatchMode):
         q, k = [*tensors_in(operands)][-2:]
         axes: tuple[int, int, int] | None = (-2, -1, -2)
         if isinstance(operands[0], str):
-            axes = _axes(operands[0])
+            axes = axes_of(operands[0])
             if axes is None:
-                turned = _axes(operands[0], is_turned=True)
+                turned = axes_of(operands[0], is_turned=True)
                 q, k, axes = k, q, turned
         if axes is None or min(q.dim(), k.dim()) < 2:
             return None
@@ -483,21 +484,6 @@ class Followed(TorchDispatchMode):
 
 def _results(result: Any) -> list[Tensor]:
     return [it for it in tensors_in([result]) if it.layout == torch.strided]
-
-
-def _axes(equation: str, *, is_turned: bool = False) -> tuple[int, int, int] | None:
-    """The axes of queries and keys in the operands of an einsum, and of queries in scores [..., K].
-
-    None where they are not one each. is_turned: whether the second operand is the queries.
-    """
-    terms, _, out = equation.replace(" ", "").replace("...", ".").partition("->")
-    first, _, second = terms.partition(",")
-    q, k = (second, first) if is_turned else (first, second)
-    asking = [letter for letter in q if letter in out and letter not in k]
-    if len(asking) != 1 or out[-1] not in k or out[-1] in q:
-        return None
-    of_q, of_k = q.index(asking[0]) - len(q), k.index(out[-1]) - len(k)
-    return of_q, of_k, out.index(asking[0]) - len(out)
 
 
 def _storage(tensor: Tensor) -> int:

@@ -155,7 +155,22 @@ def _says_yes_or_no(tensor: Tensor) -> bool:
     return tensor.size(-1) == tensor.shape[-2] and bool((tensor <= 0).all())
 
 
-# Matrices that put rows in another order.
+# Axes of products, and matrices that put rows in another order.
+
+
+def axes_of(equation: str, *, is_turned: bool = False) -> tuple[int, int, int] | None:
+    """The axes of queries and keys in the operands of an einsum, and of queries in scores [..., K].
+
+    None where they are not one each. is_turned: whether the second operand is the queries.
+    """
+    terms, _, out = equation.replace(" ", "").replace("...", ".").partition("->")
+    first, _, second = terms.partition(",")
+    q, k = (second, first) if is_turned else (first, second)
+    asking = [letter for letter in q if letter in out and letter not in k]
+    if len(asking) != 1 or out[-1] not in k or out[-1] in q:
+        return None
+    of_q, of_k = q.index(asking[0]) - len(q), k.index(out[-1]) - len(k)
+    return of_q, of_k, out.index(asking[0]) - len(out)
 
 
 def is_soft_order(matrix: Tensor) -> bool:

@@ -114,10 +114,10 @@ def sides_of(
     by_text = {texts[side]: each for side, each in sides.items() if side in texts}
     result = {}
     for side, (_, n_keys) in lengths.items():
-        given = sides.get(side)
+        own = sides.get(side)
         same = by_text.get(texts.get(side, -1), ())  # both sides may read one text
-        given = same if given is None and len(same) == n_keys else given
-        result[side] = numbered(n_keys) if given is None else _named(given)
+        own = same if own is None and len(same) == n_keys else own
+        result[side] = numbered(n_keys) if own is None else _named(own)
     return result
 
 
