@@ -73,8 +73,6 @@ class Seen:
     """The way the axes of that were put in order; None: they came so."""
     homes: Homes | None = None
     """The positions that its rows and columns are of; None: nobody asked."""
-    is_known: bool = False
-    """True: its model is a library's own, whose rows are known to be positions."""
     whole: "Seen | None" = None
     """The call of all heads, of which it was a part."""
     lineage: Lineage | None = None

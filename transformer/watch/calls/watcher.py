@@ -107,10 +107,7 @@ class Watcher(Products):
         self._entered.close()
         if self.homes is not None:
             self.homes.forget()
-            root = next(iter(self._paths))
-            is_known = type(root).__module__.startswith("transformers.")
             for seen in self.seen:
-                seen.is_known = is_known
                 seen.homes = None if seen.homes is None else self.homes.united(seen.homes)
         self._layer.settle()
         self._layer.forget()

@@ -185,10 +185,12 @@ class Followed(TorchDispatchMode):
 
     def _joined(self, a: Tensor, b: Tensor) -> Tensor:
         """Join labels of numbers that meet each other, and note which texts are one."""
+        if not self.is_open:
+            return together(a, b)
         both = (a >= 0) & (b >= 0)
         is_same = a % TEXT == b % TEXT
         differs = both & (a != b)
-        if self.is_open and bool(differs.any()) and not bool((both & ~is_same).any()):
+        if bool(differs.any()) and not bool((both & ~is_same).any()):
             places = (a.expand(both.shape)[differs] % TEXT).unique()
             if len(places) < 2:  # one row may meet another anywhere
                 return together(a, b)

@@ -88,6 +88,8 @@ def together(a: Tensor, b: Tensor) -> Tensor:
 
     Two texts of one position, as ids and their types are, are the first of them.
     """
+    if a.shape == b.shape and torch.equal(a, b):
+        return a
     has_a, has_b = a >= 0, b >= 0
     is_same = a % TEXT == b % TEXT
     both = torch.where(is_same, torch.minimum(a, b), MIXED)
@@ -101,15 +103,18 @@ def along(labels: Tensor, axes: Sequence[int], *, keep: bool = False) -> Tensor:
         return labels
     if not labels.numel():
         return labels.sum(tuple(axes), keepdim=keep, dtype=labels.dtype) + NONE
-    has = labels >= 0
     axes = tuple(axes)
+    low, high = labels.amin(axes, keepdim=keep), labels.amax(axes, keepdim=keep)
+    if torch.equal(low, high):  # as of most: a row's numbers are of one position
+        return high
+    has = labels >= 0
     largest = torch.where(has, labels, NONE).amax(axes, keepdim=keep)
     least = torch.where(has, labels, torch.iinfo(LABELS).max).amin(axes, keepdim=keep)
     places = labels % TEXT
     first = torch.where(has, places, TEXT).amin(axes, keepdim=keep)
     last = torch.where(has, places, NONE).amax(axes, keepdim=keep)
     home = torch.where(first == last, least, MIXED)
-    return torch.where(largest >= 0, home, labels.amin(axes, keepdim=keep))
+    return torch.where(largest >= 0, home, low)
 
 
 # What is a text among the inputs, and the axis of its positions.

@@ -152,12 +152,10 @@ def attention_of(
     n_positions: Mapping[int, int] = NO_TEXTS,
     *,
     named_sides: Collection[str] = (),
-    is_known: bool = False,
 ) -> tuple[Attention, tuple[Named, Named]]:
     """Name rows and columns after the tokens of their side; and how that was done.
 
-    n_positions: as `sides_of` takes them. named_sides: those whose tokens somebody gave. is_known:
-    as `named` takes it.
+    n_positions: as `sides_of` takes them. named_sides: those whose tokens somebody gave.
     """
     kind = kinds[name]
     _, n_queries, n_keys = kind.sizes
@@ -177,7 +175,6 @@ def attention_of(
             sides.get(side, ()),
             texts.get(side),
             is_given=side in named_sides,
-            is_known=is_known,
         )
         for labels, slots, side in ((of_rows, queries, own), (of_columns, keys, of))
     )
@@ -191,17 +188,13 @@ def attention_of(
         numbers=kind.numbers,
     )
     named_axes = named_rows, named_columns
-    return with_names(attention, kind, *named_axes, is_known=is_known), named_axes
+    return with_names(attention, kind, *named_axes), named_axes
 
 
-def with_names(
-    attention: Attention, kind: Kind, rows: Named, columns: Named, *, is_known: bool = False
-) -> Attention:
+def with_names(attention: Attention, kind: Kind, rows: Named, columns: Named) -> Attention:
     """The same with how its names were got, and what the layers of its kind say against them."""
     is_same = columns.by == FOLLOWED and columns.tokens == rows.tokens
     wrong, unproven = doubts(kind)
-    if is_known and (rows.by, columns.by) != (FOLLOWED, FOLLOWED):
-        wrong, unproven = (), ()
     whys = (("rows", rows.why), ("columns", columns.why))
     return replace(
         attention,

@@ -92,7 +92,7 @@ def kind_of(call: Seen, seen: Sequence[Seen]) -> str | None:
     is_decoder = call.is_causal or call.place.is_causal or _DECODER.search(call.place.path)
     if is_decoder or _is_cached(call) or _is_beside_cross(call, seen):
         return "decoder_self"
-    if not call.is_known and any(bool((it == MIXED).any()) for it in call.homes or ()):
+    if any(bool((it == MIXED).any()) for it in call.homes or ()):
         return None  # rows or columns that are no positions are no sequence that reads itself
     if call.is_followed:
         return "encoder_self"

@@ -74,18 +74,14 @@ def named(
     text: tuple[int, int] | None,
     *,
     is_given: bool = True,
-    is_known: bool = False,
 ) -> Named:
     """Name one axis.
 
     labels: of its rows; None: not followed. slots: for each row the number of a token, or one that
     is no word; None: sizes do not tell. tokens: of its side. text: the number and the length of
     the input that the side's tokens are of; None: not known. is_given: whether somebody gave these
-    tokens, so that there is something to be wrong about. is_known: whether it is a library's
-    own model, whose rows are known to be in order: then what the pass does not show is no doubt.
+    tokens, so that there is something to be wrong about.
     """
-    if is_known and slots is not None and (labels is None or min(labels.tolist()) < 0):
-        return Named(_filled(slots, tokens), IDS)
     if labels is None:
         return Named(None, NUMBERS) if slots is None else Named(_filled(slots, tokens), IDS)
     places, texts = zip(*((place_of(it), text_of(it)) for it in labels.tolist()), strict=True)
