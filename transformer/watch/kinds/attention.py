@@ -114,10 +114,10 @@ def sides_of(
     by_text = {texts[side]: each for side, each in sides.items() if side in texts}
     result = {}
     for side, (_, n_keys) in lengths.items():
-        own = sides.get(side)
+        of_side = sides.get(side)
         same = by_text.get(texts.get(side, -1), ())  # both sides may read one text
-        own = same if own is None and len(same) == n_keys else own
-        result[side] = numbered(n_keys) if own is None else _named(own)
+        of_side = same if of_side is None and len(same) == n_keys else of_side
+        result[side] = numbered(n_keys) if of_side is None else _named(of_side)
     return result
 
 
