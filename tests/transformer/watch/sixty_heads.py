@@ -365,7 +365,7 @@ class HeadsInTheBatchByCat(Embedded):
         return O + F.relu(self.to_out(O))
 
 
-@case(TEXT, "refused")
+@case(TEXT)
 class TalkingHeads(Embedded):
     def __init__(self) -> None:
         super().__init__()

@@ -6,7 +6,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor, nn
 
-from tests.transformer.watch.sixty import HEADS, SIZE, STATES, D, case
+from tests.transformer.watch.sixty import HEADS, IDS, SIZE, STATES, D, case
 from tests.transformer.watch.sixty_heads import TEXT, Embedded, heads, joined
 
 PAIR = (torch.tensor([[3, 1, 4, 7, 5, 9]]), torch.tensor([[2, 8, 6, 11, 13]]))
@@ -384,3 +384,49 @@ class BeamReorder(Sorted):
         q, k, v = (heads(f(x)) for f in (self.to_q, self.to_k, self.to_v))
         k, v = (z.index_select(0, torch.tensor([0])) for z in (k, v))
         return self.to_out(joined(F.scaled_dot_product_attention(q, k, v)))
+
+
+SQUARE = (IDS[0], torch.tensor([[2, 8, 6, 11, 13, 14]]))
+SQUARE_SIDES = {"source": list("abcdef"), "target": list("uvwxyz")}
+
+
+@case("uvwxyz|abcdef", inputs=SQUARE, tokens=SQUARE_SIDES)
+class KeysFirstCross(Embedded):
+    """Scores are made of keys times queries and turned, with as many of both."""
+
+    def forward(self, source: Tensor, target: Tensor) -> Tensor:
+        k, v = heads(self.to_k(self.wte(source))), heads(self.to_v(self.wte(source)))
+        q = heads(self.to_q(self.wte(target)))
+        scores = torch.matmul(k, q.transpose(-2, -1)).transpose(-2, -1)
+        return self.to_out(joined(scores.softmax(-1) @ v))
+
+
+@case("uvwxyz|abcdef", inputs=SQUARE, tokens=SQUARE_SIDES)
+class SoftmaxOverFirstAxis(Embedded):
+    """The same, with a softmax over the keys before the turn."""
+
+    def forward(self, source: Tensor, target: Tensor) -> Tensor:
+        memory, x = self.wte(source), self.wte(target)
+        scores = torch.bmm(self.to_k(memory), self.to_q(x).transpose(1, 2))
+        align = F.softmax(scores, dim=1).transpose(1, 2)
+        return torch.tanh(self.to_out(torch.bmm(align, memory)) + x)
+
+
+@case("uvwxyz|abcdef", inputs=SQUARE, tokens=SQUARE_SIDES)
+class KeysFirstEinsumCross(Embedded):
+    def forward(self, source: Tensor, target: Tensor) -> Tensor:
+        memory, x = self.wte(source), self.wte(target)
+        energy = torch.einsum("bkd,bqd->bkq", self.to_k(memory), self.to_q(x))
+        context = torch.einsum("bkq,bkd->bqd", energy.softmax(1), memory)
+        return torch.tanh(self.to_out(context) + x)
+
+
+@case("uvwxyz|abcdef", "refused", inputs=SQUARE, tokens=SQUARE_SIDES)
+class ValuesFirstCross(Embedded):
+    """Columns are sequences, as in code that was ported from MATLAB: values times weights."""
+
+    def forward(self, source: Tensor, target: Tensor) -> Tensor:
+        memory, x = self.wte(source).mT, self.wte(target).mT
+        k, q = self.to_k.weight @ memory, self.to_q.weight @ x
+        align = torch.softmax(k.mT @ q, dim=1)
+        return memory @ align

@@ -10,6 +10,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 
 from transformer.recording import WeightsCall
+from transformer.recording.calls import Firsts
 from transformer.watch.calls.by_hand import (
     HandMade,
     added_by,
@@ -33,7 +34,7 @@ from transformer.watch.calls.sinks import SINK
 from transformer.watch.capture.homes import Homes, both, fitting, no_homes, with_sinks
 from transformer.watch.capture.operators import ALWAYS, register, register_made_of_python, watching
 from transformer.watch.capture.place import Place, Places, Running
-from transformer.watch.capture.sources import READS, first_rows
+from transformer.watch.capture.sources import READS, UNKNOWN, first_rows
 from transformer.watch.capture.tensors import Held, tensors_in
 from transformer.watch.capture.turns import Ends, ends_of
 
@@ -167,6 +168,7 @@ class Products(Sequences):
         added = (SINK,) * (n_keys - n_words)
         is_causal = later_keys_are_closed(made.uncovered, n_queries, n_words)
         folded = made.weights.dim() == 3
+        self._turn_back(made)
         addends = made.addends  # not made itself, which holds the scores too
 
         @cache
@@ -208,6 +210,17 @@ class Products(Sequences):
             beside = replace(seen, sizes=before, make=lambda: softmax, is_softmax=True, added=added)
             self.seen.append(beside)
 
+    def _turn_back(self, made: HandMade) -> None:
+        """Take the first of a product for its keys where values are of those: it was turned."""
+        origin = made.softmax.origin
+        if self.homes is None or origin.homes is None or made.v is None:
+            return
+        queries, keys = origin.homes
+        if keys.tolist() != self.homes.rows(made.v).tolist() == queries.tolist():
+            origin.homes = Homes(keys, queries)
+            origin.firsts = Firsts(origin.firsts.key, origin.firsts.query)
+            origin.source = UNKNOWN
+
     def _homes_of(self, made: HandMade, sizes: Sequence[int]) -> Homes | None:
         """The homes of queries by the scores; of keys by the values, too."""
         if self.homes is None:
@@ -216,8 +229,6 @@ class Products(Sequences):
         of_values = None if made.v is None else self.homes.rows(made.v)
         homes = made.softmax.origin.homes
         if homes is not None:
-            if len(homes.keys) == n_queries == 1 < n_keys == len(homes.queries):
-                homes = Homes(homes.keys, homes.queries)  # a product of keys with one query
             keys = homes.keys if of_values is None else of_values
             keys = both(homes.keys, keys) if len(keys) == len(homes.keys) else keys
             return fitting(homes.queries, with_sinks(keys, n_keys), n_queries, n_keys)

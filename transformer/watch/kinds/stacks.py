@@ -312,7 +312,7 @@ FIRST = (
     "with batch_first={}, or give it both axes the other way round"
 )
 SOFTMAX = "a softmax over products of activations met no values that are understood"
-AXIS = "its softmax does not run over the keys that values are given for"
+AXIS = "its softmax runs over another axis than the last, and meets values in another way"
 SUMS = "the weights of a query do not sum to 1"
 NAMES = "it has queries, keys and values by name, and no attention of it was seen"
 _WORDS = re.compile(r"proj(ection)?|lin(ear)?|layer|dense|fc|to|w(?=_?(q|k|v))|_|\d")
