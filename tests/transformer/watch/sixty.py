@@ -146,8 +146,9 @@ def _letters(of: Case) -> list[str]:
     """The tokens of each input, a letter each, and dots where nobody names them."""
     lengths = [tensor.size(_axis(tensor)) for tensor in of.inputs]
     if isinstance(of.tokens, dict):
-        sides = {len(side): "".join(side) for side in of.tokens.values()}
-        return [sides[n] for n in lengths]
+        sides = ["".join(side) for side in of.tokens.values()]
+        in_order = [len(side) for side in sides] == lengths
+        return sides if in_order else [next(it for it in sides if len(it) == n) for n in lengths]
     text, starts = "".join(of.tokens or ()), [sum(lengths[:i]) for i in range(len(lengths))]
     return [text[at : at + n].ljust(n, ".") for at, n in zip(starts, lengths, strict=True)]
 

@@ -1,4 +1,4 @@
-"""docs/own_model.md's table of modules: `python -m tests.transformer.watch.sixty_table`."""
+"""docs/models.md's table of modules: `python -m tests.transformer.watch.sixty_table`."""
 
 import re
 from pathlib import Path

@@ -272,10 +272,11 @@ def mixed(marks: Marks, result: Tensor, operands: Sequence[Any]) -> bool:
     equation = operands[0] if isinstance(operands[0], str) else None
     for place, tensor in enumerate(tensors_in(operands)):
         mark = marks.get(tensor)
-        if isinstance(mark, Product) and equation is None and tensor.dim() == 4:
-            if mark.n_moves % 2 and tensor.shape == result.shape and tensor.stride(-1) != 1:
-                marks.put(result, replace(mark, addends=(), operands=()))  # scores, heads last
-                return True
+        is_of_scores = isinstance(mark, Product) and equation is None and tensor.dim() == 4
+        is_turned = tensor.shape == result.shape and tensor.stride(-1) != 1
+        if is_of_scores and is_turned and mark.n_moves % 2:
+            marks.put(result, replace(mark, addends=(), operands=()))  # scores, heads last
+            return True
         if not isinstance(mark, Softmax) or mark.weights.shape != tensor.shape:
             continue
         has_keys_last = mark.weights.stride(-1) == 1
