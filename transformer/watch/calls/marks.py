@@ -272,9 +272,9 @@ def mixed(marks: Marks, result: Tensor, operands: Sequence[Any]) -> bool:
     equation = operands[0] if isinstance(operands[0], str) else None
     for place, tensor in enumerate(tensors_in(operands)):
         mark = marks.get(tensor)
-        is_of_scores = isinstance(mark, Product) and equation is None and tensor.dim() == 4
-        is_turned = tensor.shape == result.shape and tensor.stride(-1) != 1
-        if is_of_scores and is_turned and mark.n_moves % 2:
+        is_of_heads = equation is None and tensor.dim() == 4 and tensor.stride(-1) != 1
+        is_turned = isinstance(mark, Product) and mark.n_moves % 2 and is_of_heads
+        if isinstance(mark, Product) and is_turned and tensor.shape == result.shape:
             marks.put(result, replace(mark, addends=(), operands=()))  # scores, heads last
             return True
         if not isinstance(mark, Softmax) or mark.weights.shape != tensor.shape:
