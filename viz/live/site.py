@@ -17,6 +17,7 @@ from typing import Any
 
 from transformer import Checkpoint, Decoding, Recording, decode, record
 from transformer.analysis.reading import Reading
+from transformer.config import ModelConfig
 from transformer.corpus.usual_certainty import usual_certainty
 from transformer.decoding import decoding_methods, default_method
 from transformer.edits import Edit, edit_kinds
@@ -46,7 +47,33 @@ DONE = (
     *("tint", "alignment", "show", "sort", "top", "step", "page"),
 )
 """Choices of an address that the page reads; of the others it says where they can be seen."""
-FILES = {"model": "model.safetensors", "tokenizer": "tokenizer.model"}
+FILES = {"model": "model.safetensors"}
+TOKENIZERS = {"sentencepiece": "tokenizer.model", "characters": "characters.txt", "numbers": ""}
+"""Kind of a tokenizer that the engine reads -> its file; numbers need none."""
+READ: dict[str, tuple[Any, ...]] = {
+    "family": ("encoder_decoder", "decoder_only", "encoder_classifier"),
+    "source_vocab_size": (None,),
+    "norm_order": ("post", "pre"),
+    "norm": ("layer",),
+    "embedding_norm": (False,),
+    "encoder_norm": (None,),
+    "decoder_norm": (None,),
+    "decoder_feed_norm": (True,),
+    "activation": ("relu", "gelu"),
+    "d_key": (None,),
+    "d_value": (None,),
+    "projections": (True,),
+    "attention_scale": ("sqrt",),
+    "attention_bias": ("all",),
+    "positions": ("sinusoidal", "learned"),
+    "source_positions": (False,),
+    "sinusoids": ("interleaved",),
+    "tied": ("all",),
+    "output_bias": (False,),
+    "scaled_embeddings": (True, False),
+    "pooling": ("mean", "max"),
+}
+"""The choices of a model that the engine makes: `READ` of engine/config.js."""
 
 POLICY = (
     "default-src 'none'; script-src 'unsafe-inline' 'wasm-unsafe-eval'; worker-src blob:; "
@@ -104,28 +131,22 @@ def build(
 def not_read(checkpoint: Checkpoint) -> str:
     """Say why the engine cannot run a checkpoint, to end a sentence; empty: it can."""
     config = checkpoint.config
-    is_ours = (Path(checkpoint.path) / "model.safetensors").is_file()
-    if not is_ours or checkpoint.family.name != "encoder_decoder":
-        return "the page's engine runs encoder-decoders that were trained here"
-    usual = {
-        "norm_order": "post",
-        "norm": "layer",
-        "activation": "relu",
-        "positions": "sinusoidal",
-        "sinusoids": "interleaved",
-        "tied": "all",
-        "attention_scale": "sqrt",
-        "projections": True,
-        "scaled_embeddings": True,
-        "output_bias": False,
-        "embedding_norm": False,
-    }
-    others = [name for name, value in usual.items() if getattr(config, name) != value]
-    if others:
-        name = others[0]
-        return f"its {name} is {getattr(config, name)}, and the engine has {usual[name]} only"
-    if not (Path(checkpoint.path) / "tokenizer.model").is_file():
-        return "the engine reads tokenizers of sentencepiece only"
+    if not (Path(checkpoint.path) / FILES["model"]).is_file() or not isinstance(
+        config, ModelConfig
+    ):
+        return "the page's engine runs models that were trained here"
+    for name, values in READ.items():
+        if getattr(config, name) not in values:
+            own = " and ".join(map(str, values))
+            return f"its {name} is {getattr(config, name)}, and the engine has {own} only"
+    if config.d_model % (16 * config.n_heads):
+        n = config.n_heads
+        return f"its d_model is {config.d_model}, and {n} heads need a multiple of {16 * n}"
+    if config.d_ff % 4:
+        return f"its d_ff is {config.d_ff}, and the engine needs a multiple of 4"
+    if checkpoint.about.tokenizer not in TOKENIZERS:
+        those = ", ".join(TOKENIZERS)
+        return f"its tokenizer is {checkpoint.about.tokenizer}, and the engine reads {those}"
     return ""
 
 
