@@ -1,6 +1,7 @@
 """The browser's engine in Node, and what it says other than Python does."""
 
 import json
+import random
 import subprocess
 from base64 import b64decode
 from collections.abc import Mapping, Sequence
@@ -27,12 +28,14 @@ from transformer.editing.editor import within
 from transformer.edits import edits_of
 from transformer.recording import Recording
 from transformer.token import Token
+from transformer.training.evaluation.stage import stage_pairs
 from transformer.words import word_groups, word_piece, words_in
 
 ROOT = Path(__file__).parents[3]
 ENGINE = ROOT / "viz" / "live" / "engine"
 LOG_PROB, WEIGHT = 1e-4, 2e-5
 """The largest differences that are no fault: both count in 32 bits, in another order."""
+MANY = 50
 KERNELS = (False, True)
 """Whether JavaScript multiplies by itself."""
 
@@ -40,6 +43,22 @@ KERNELS = (False, True)
 @cache
 def checkpoint_of(name: str) -> Checkpoint:
     return load_checkpoint(ROOT / "checkpoints" / name)
+
+
+SENTENCES = [source for source, _ in stage_pairs()]
+
+
+def texts(name: str) -> list[str]:
+    """Fifty texts that this checkpoint reads, of many lengths."""
+    drawn = random.Random(name)
+    if name == "copy":
+        numbers = (drawn.choices(range(2, 12), k=drawn.randint(1, 7)) for _ in range(MANY))
+        return [" ".join(map(str, each)) for each in numbers]
+    if name.startswith("sentiment"):
+        return SENTENCES[:MANY]
+    beginnings = (" ".join(text.split()[: drawn.randint(1, 6)]) for text in SENTENCES)
+    known = "".join(getattr(checkpoint_of(name).tokenizer, "characters", ()))
+    return [each for each in beginnings if not known or set(each) <= set(known)][:MANY]
 
 
 def ask(

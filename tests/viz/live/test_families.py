@@ -1,7 +1,6 @@
 """Every checkpoint that is shipped, and every choice of a model that one makes, in both engines."""
 
 import json
-import random
 import re
 import subprocess
 from dataclasses import replace
@@ -14,36 +13,30 @@ import pytest
 from tests.conftest import random_checkpoint
 from tests.node import node
 from tests.representatives import cases
-from tests.viz.live.engine import ENGINE, ROOT, ask, checkpoint_of, differences, groups_of
+from tests.viz.live.engine import (
+    ENGINE,
+    MANY,
+    ROOT,
+    ask,
+    checkpoint_of,
+    differences,
+    groups_of,
+    texts,
+)
 from transformer import load_checkpoint, record
 from transformer.checkpoint import Checkpoint
 from transformer.config import ModelConfig
 from transformer.formats.headscope import save_checkpoint
 from transformer.inputs import InputError, source_ids
 from transformer.refusal import Refusal
-from transformer.training.evaluation.stage import stage_pairs
 from viz.live.site import READ, not_read
 
-SENTENCES = [source for source, _ in stage_pairs()]
 OTHERS = ("copy", "everyday", "shakespeare", "sentiment", "sentiment-mean")
 """Those that `test_engine.py` does not ask: it asks the translators."""
 SHIPPED = sorted(each.name for each in (ROOT / "checkpoints").iterdir() if each.is_dir())
-SOME, MANY = 3, 50
+SOME = 3
 LONGEST = 40
 """Tokens that a text goes on for: one that a model without an end writes fills all of its room."""
-
-
-def texts(name: str) -> list[str]:
-    """Fifty texts that this checkpoint reads, of many lengths."""
-    drawn = random.Random(name)
-    if name == "copy":
-        numbers = (drawn.choices(range(2, 12), k=drawn.randint(1, 7)) for _ in range(MANY))
-        return [" ".join(map(str, each)) for each in numbers]
-    if name.startswith("sentiment"):
-        return SENTENCES[:MANY]
-    beginnings = (" ".join(text.split()[: drawn.randint(1, 6)]) for text in SENTENCES)
-    known = "".join(getattr(checkpoint_of(name).tokenizer, "characters", ()))
-    return [each for each in beginnings if not known or set(each) <= set(known)][:MANY]
 
 
 def asked(name: str, every: list[str], **more: Any) -> list[dict[str, Any]]:
