@@ -6,6 +6,7 @@
 import re
 import unicodedata
 from collections.abc import Callable, Iterator
+from functools import cache
 from itertools import groupby
 from typing import Any, Literal
 
@@ -271,6 +272,7 @@ def _theme(theme: Theme, recording: Recording) -> dict[str, Any]:
 N_CODES = 0x110000
 
 
+@cache
 def characters() -> dict[str, Any]:
     """Return what the rule of words and labels know of every code point, by Python's Unicode."""
     classes = [*_runs(class_of)]
