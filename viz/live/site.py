@@ -141,8 +141,8 @@ def not_read(checkpoint: Checkpoint) -> str:
             own = " and ".join(map(str, values))
             return f"its {name} is {getattr(config, name)}, and the engine has {own} only"
     if config.d_model % (16 * config.n_heads):
-        n = config.n_heads
-        return f"its d_model is {config.d_model}, and {n} heads need a multiple of {16 * n}"
+        most = f"its d_model is {config.d_model}, its n_heads {config.n_heads}"
+        return f"{most}, and the engine needs heads of a multiple of 16 dimensions"
     if config.d_ff % 4:
         return f"its d_ff is {config.d_ff}, and the engine needs a multiple of 4"
     if checkpoint.about.tokenizer not in TOKENIZERS:
@@ -341,7 +341,7 @@ Example = tuple[str, Recording, Decoding | None]
 def _example(checkpoint: Checkpoint, text: str) -> Example:
     methods = _methods(checkpoint)
     decoding = decode(checkpoint, text, methods[0]) if methods else None
-    return text, record(checkpoint, text, decoding and decoding.target), decoding
+    return text, record(checkpoint, text, decoding.target if decoding else None), decoding
 
 
 def _recorded(

@@ -77,9 +77,9 @@ def tables(checkpoint: Checkpoint) -> dict[str, Any]:
     """Return it as JSON values. The checkpoint is one that `engine/` can run."""
     text, is_writer = checkpoint.about.examples[0], checkpoint.family.decodes
     decoding = decode(checkpoint, text, "greedy", max_len=5) if is_writer else None
-    recording = record(checkpoint, text, decoding and decoding.target)
+    recording = record(checkpoint, text, decoding.target if decoding else None)
     attentions = recording.attentions
-    is_translator = "cross" in attentions  # what needs a source that stands apart is of it alone
+    has_cross = "cross" in attentions  # what needs a source that stands apart is of such alone
     return {
         "vocab_size": checkpoint.config.vocab_size,
         "layers": {
@@ -107,7 +107,7 @@ def tables(checkpoint: Checkpoint) -> dict[str, Any]:
             "most": cell_steps.N_COMPETITORS,
             "readable": cell_steps.READABLE,
         },
-        "change_offer": _change_offer(checkpoint, recording) if is_translator else None,
+        "change_offer": _change_offer(checkpoint, recording) if has_cross else None,
         "verdict": {
             "kinds": KINDS,
             "sentences": SENTENCES,
@@ -116,7 +116,7 @@ def tables(checkpoint: Checkpoint) -> dict[str, Any]:
             "parted": PARTED,
         },
         "trace": TRACE,
-        "lost": _lost(checkpoint) if is_translator else None,
+        "lost": _lost(checkpoint) if has_cross else None,
         "card": CARD,
         "plain": {**PLAIN, "most": MANY},
         "sentences": {
