@@ -66,6 +66,15 @@ def test_it_does_so_of_fifty_texts(name: str) -> None:
     assert differences(name, asked(name, texts(name)[SOME:])) == []
 
 
+def test_a_beam_may_be_wider_than_the_longest_text_is_long() -> None:
+    every = [
+        {"text": text, "method": "beam", "options": {"beam_size": size}}
+        for text in ("3 7 2 9 4 11 5", "2 2 5")
+        for size in (8, 16)
+    ]
+    assert differences("copy", every) == []
+
+
 @pytest.mark.parametrize("name", ["everyday", "shakespeare"])
 def test_a_generator_fills_its_room_and_goes_on_from_a_prefix(name: str) -> None:
     """Greedy as long as a text may be; a beginning that is given stands behind the prompt."""
