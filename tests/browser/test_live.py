@@ -10,9 +10,10 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, Locator, Page, Route, expect
 
 from tests.browser.hosted import hosted
-from transformer import Checkpoint, decode, load_checkpoint
+from transformer import Checkpoint, decode, load_checkpoint, record
 from transformer.inputs import InputError
 from viz.commands.site import page_words
+from viz.labels import percent
 from viz.live.site import POLICY, build
 
 pytestmark = pytest.mark.browser
@@ -316,6 +317,81 @@ def test_a_guess_is_called_one_and_an_empty_field_says_what_is_shown(
     expect(page.locator("#model")).to_have_attribute("data-fault", "")
     field(page).fill(OWN)
     expect(page.locator("#model")).not_to_have_attribute("data-fault", "")
+
+
+OTHERS = ("sentiment", "copy", "everyday")
+"""One of each family, and a model that reads no words."""
+
+
+@pytest.fixture(scope="module")
+def host_of_others(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    out = tmp_path_factory.mktemp("others")
+    build([load_checkpoint(name) for name in OTHERS], out, page_words())
+    with hosted(out) as address:
+        yield address
+
+
+def test_a_classifier_says_its_classes_and_shows_nothing_that_is_written(
+    visitor: BrowserContext, host_of_others: str
+) -> None:
+    page = opened(visitor, f"{host_of_others}?page=decode")
+    answers(page)
+    for text in ("A gorgeous, witty and moving film.", "It is dull."):
+        result = record(load_checkpoint("sentiment"), text).classification
+        assert result is not None
+        field(page).fill(text)
+        best = int(result.logits.argmax())
+        shows(page, result.classes[best])
+        expect(page.locator("#classes [data-best] .name")).to_have_text(result.classes[best])
+        expect(page.locator("#classes .share")).to_have_text([*map(percent, result.probs.tolist())])
+        said = page.evaluate("(text) => headscope.answer(text)", text)
+        assert [it["prob"] for it in said["classes"]] == pytest.approx(result.probs.tolist(), 1e-4)
+    expect(page.get_by_role("button", name="Decode", exact=True)).to_be_hidden()
+    expect(page.get_by_label("Decoding", exact=True)).to_be_hidden()
+    expect(page.locator(".decode-player, .search-tree")).to_have_count(0)
+    expect(page.get_by_role("gridcell", name=re.compile("^Cross"))).to_have_count(0)
+
+
+def test_a_generator_goes_on_with_its_prompt_and_says_what_it_lacks(
+    visitor: BrowserContext, host_of_others: str
+) -> None:
+    text, checkpoint = "She told me that she", load_checkpoint("everyday")
+    page = opened(visitor, f"{host_of_others}?checkpoint=everyday&text={text}&decoding=sample")
+    greedy = decode(checkpoint, text)
+    shows(page, greedy.text)
+    expect(page.locator("#notes")).to_contain_text("Sampling")
+    expect(page.locator("#elsewhere")).to_contain_text("decoding=sample")
+    expect(page.locator("#classes")).to_be_hidden()
+    expect(page.locator(".tokens.target")).to_contain_text(greedy.target[0].piece.strip("▁"))
+    edits = ["head-off:decoder_self.1.5", "hide:text.2"]
+    page.goto(f"{host_of_others}?checkpoint=everyday&text={text}&edits={'/'.join(edits)}")
+    shows(page, decode(checkpoint, text, edits=edits).text)
+    expect(page.locator("#edits button")).to_have_count(len(edits))
+    page.get_by_role("button", name="Decode", exact=True).click()
+    expect(page.locator(".decode-player[data-nonce]")).to_be_visible()
+
+
+def test_another_family_is_chosen_with_a_text_that_it_reads(
+    visitor: BrowserContext, host_of_others: str
+) -> None:
+    """No model answers in the place of one of another kind, and nothing of it stays."""
+    page = opened(visitor, host_of_others)
+    answers(page)
+    for name in ("copy", "everyday", "sentiment", "copy"):
+        choice = page.get_by_label("Checkpoint", exact=True)
+        choice.evaluate("(it, name) => { it.value = name; it.onchange({ target: it }); }", name)
+        checkpoint = load_checkpoint(name)
+        first = checkpoint.about.examples[0]
+        expect(field(page)).to_have_value(first)
+        expect(page.locator("#model")).to_have_attribute("data-open", name, timeout=SLOW)
+        if checkpoint.family.decodes:
+            method = "beam" if checkpoint.family.reads == "source" else "greedy"
+            shows(page, decode(checkpoint, first, method).text)
+        else:
+            shows(page, "positive")
+        field(page).fill(checkpoint.about.examples[1])  # the next one does not read it
+    field(page).fill("3 x")
+    expect(page.locator("#model")).to_contain_text("“x”")
 
 
 def test_what_is_typed_before_the_page_is_ready_is_answered(

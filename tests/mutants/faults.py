@@ -323,7 +323,7 @@ FAULTS = (
     Fault(
         "engine-query-of-row",
         "viz/live/engine/model.js",
-        "const queryOf = (row) => seen[row].n - 1;",
+        "const queryOf = (row) => seen[row].n_all - 1;",
         "const queryOf = (row) => pasts[0].length + row;",
         "In the browser all beams but the first read their words at later positions.",
         narrow=True,
@@ -359,8 +359,8 @@ FAULTS = (
     Fault(
         "engine-hidden-but-read",
         "viz/live/engine/changes.js",
-        'hide: { of: ["word"], closes: { source: ["encoder_self", "cross"] } },',
-        'hide: { of: ["word"], closes: { source: ["encoder_self"] } },',
+        'source: ["encoder_self", "cross"], text',
+        'source: ["encoder_self"], text',
         "In the browser the decoder reads a word that is hidden.",
     ),
     Fault(

@@ -16,11 +16,16 @@ USUAL = {False: ("en-de", "en-de-small"), True: ("en-de-small",)}
 WORDS = {
     "title": "Headscope: see what every attention head looks at",
     "description": (
-        "Type a sentence: a trained Transformer translates it in your browser, and every attention "
+        "Type a sentence: a trained Transformer answers it in your browser, and every attention "
         "head of every layer can be seen, switched off and asked why."
     ),
     "pages": "Pages",
-    "here": "A model translates as you type. Each square is a head: which word looks at which.",
+    "here": "{title}, as you type. Each square is a head: which word looks at which.",
+    "predicted": "Predicted: {name}, with a logit of {logit}.",
+    "unoffered": (
+        "In the app this model's texts are drawn at random ({method}); this page has {methods} "
+        "only."
+    ),
     "copy": "Copy link",
     "copied": "Copied",
     "not_copied": "Copy the address above",

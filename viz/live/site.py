@@ -17,8 +17,10 @@ from typing import Any
 
 from transformer import Checkpoint, Decoding, Recording, decode, record
 from transformer.analysis.reading import Reading
+from transformer.config import ModelConfig
 from transformer.corpus.usual_certainty import usual_certainty
 from transformer.decoding import decoding_methods, default_method
+from transformer.editing.checking import side_read
 from transformer.edits import Edit, edit_kinds
 from transformer.files.foreign_text import write_whole
 from transformer.fingerprint import is_marked
@@ -46,7 +48,33 @@ DONE = (
     *("tint", "alignment", "show", "sort", "top", "step", "page"),
 )
 """Choices of an address that the page reads; of the others it says where they can be seen."""
-FILES = {"model": "model.safetensors", "tokenizer": "tokenizer.model"}
+FILES = {"model": "model.safetensors"}
+TOKENIZERS = {"sentencepiece": "tokenizer.model", "characters": "characters.txt", "numbers": ""}
+"""Kind of a tokenizer that the engine reads -> its file; numbers need none."""
+READ: dict[str, tuple[Any, ...]] = {
+    "family": ("encoder_decoder", "decoder_only", "encoder_classifier"),
+    "source_vocab_size": (None,),
+    "norm_order": ("post", "pre"),
+    "norm": ("layer",),
+    "embedding_norm": (False,),
+    "encoder_norm": (None,),
+    "decoder_norm": (None,),
+    "decoder_feed_norm": (True,),
+    "activation": ("relu", "gelu"),
+    "d_key": (None,),
+    "d_value": (None,),
+    "projections": (True,),
+    "attention_scale": ("sqrt",),
+    "attention_bias": ("all",),
+    "positions": ("sinusoidal", "learned"),
+    "source_positions": (False,),
+    "sinusoids": ("interleaved",),
+    "tied": ("all",),
+    "output_bias": (False,),
+    "scaled_embeddings": (True, False),
+    "pooling": ("mean", "max"),
+}
+"""The choices of a model that the engine makes: `READ` of engine/config.js."""
 
 POLICY = (
     "default-src 'none'; script-src 'unsafe-inline' 'wasm-unsafe-eval'; worker-src blob:; "
@@ -104,28 +132,22 @@ def build(
 def not_read(checkpoint: Checkpoint) -> str:
     """Say why the engine cannot run a checkpoint, to end a sentence; empty: it can."""
     config = checkpoint.config
-    is_ours = (Path(checkpoint.path) / "model.safetensors").is_file()
-    if not is_ours or checkpoint.family.name != "encoder_decoder":
-        return "the page's engine runs encoder-decoders that were trained here"
-    usual = {
-        "norm_order": "post",
-        "norm": "layer",
-        "activation": "relu",
-        "positions": "sinusoidal",
-        "sinusoids": "interleaved",
-        "tied": "all",
-        "attention_scale": "sqrt",
-        "projections": True,
-        "scaled_embeddings": True,
-        "output_bias": False,
-        "embedding_norm": False,
-    }
-    others = [name for name, value in usual.items() if getattr(config, name) != value]
-    if others:
-        name = others[0]
-        return f"its {name} is {getattr(config, name)}, and the engine has {usual[name]} only"
-    if not (Path(checkpoint.path) / "tokenizer.model").is_file():
-        return "the engine reads tokenizers of sentencepiece only"
+    if not (Path(checkpoint.path) / FILES["model"]).is_file() or not isinstance(
+        config, ModelConfig
+    ):
+        return "the page's engine runs models that were trained here"
+    for name, values in READ.items():
+        if getattr(config, name) not in values:
+            own = " and ".join(map(str, values))
+            return f"its {name} is {getattr(config, name)}, and the engine has {own} only"
+    if config.d_model % (16 * config.n_heads):
+        most = f"its d_model is {config.d_model}, its n_heads {config.n_heads}"
+        return f"{most}, and the engine needs heads of a multiple of 16 dimensions"
+    if config.d_ff % 4:
+        return f"its d_ff is {config.d_ff}, and the engine needs a multiple of 4"
+    if checkpoint.about.tokenizer not in TOKENIZERS:
+        those = ", ".join(TOKENIZERS)
+        return f"its tokenizer is {checkpoint.about.tokenizer}, and the engine reads {those}"
     return ""
 
 
@@ -136,7 +158,10 @@ def _model(
     about, name = checkpoint.about, checkpoint.name
     parts: dict[str, Any] = {}
     n_bytes = 0
-    for what, file in FILES.items():
+    named = {**FILES, "tokenizer": TOKENIZERS[about.tokenizer]}
+    for what, file in named.items():
+        if not file:
+            continue
         content = (Path(checkpoint.path) / file).read_bytes()
         n_bytes += len(content)
         if one_file:
@@ -144,15 +169,13 @@ def _model(
             parts[what] = {"element": f"file-{name}-{what}"}
         else:
             parts[what] = _parts(name, file, content, files)
-    first = about.examples[0]
-    recording = record(checkpoint, first, decode(checkpoint, first, METHODS[0]).target)
-    first_method = default_method(checkpoint.family.reads)
-    methods = sorted(METHODS, key=lambda each: each != first_method)
+    _, recording, _ = _example(checkpoint, about.examples[0])
     usual = usual_certainty(checkpoint.path)
     if usual is not None and not is_marked(checkpoint.path, usual.fingerprint):
         usual = None  # it was trained anew
     return {
         "name": name,
+        "title": about.title,
         "label": f"{name} · {about.title}",
         "bytes": n_bytes,
         "files": parts,
@@ -160,14 +183,39 @@ def _model(
         "usual": None if usual is None else {"n": usual.n_sentences, "least": dict(usual.least)},
         "tables": tables(checkpoint),
         "examples": list(about.examples),
-        "opens_at": list(about.opens_at or ("cross", 0, 0)),
+        "opens_at": list(_opens_at(checkpoint)),
+        "reads": checkpoint.family.reads,
+        "side": side_read(checkpoint),
+        "hasCards": "cross" in recording.attentions,
+        "edits": _edit_texts(recording, side_read(checkpoint)),
         "special": about.special or "shown",
-        "methods": [[it, decoding_methods()[it].title] for it in methods],
+        "methods": [[it, decoding_methods()[it].title] for it in _methods(checkpoint)],
+        "unoffered": _unoffered(checkpoint),
         "kinds": {
             kind: {"title": kind_title(kind), "n_layers": it.n_layers, "n_heads": it.n_heads}
             for kind, it in recording.attentions.items()
         },
     }
+
+
+def _methods(checkpoint: Checkpoint) -> list[str]:
+    """The methods of the page for it, the first one chosen first: its own, if the engine has it."""
+    if not checkpoint.family.decodes:
+        return []
+    own = default_method(checkpoint.family.reads)
+    first = own if own in METHODS else "greedy"
+    return sorted(METHODS, key=lambda each: each != first)
+
+
+def _unoffered(checkpoint: Checkpoint) -> str:
+    """The title of the method that the app begins with, where the engine has it not."""
+    own = default_method(checkpoint.family.reads)
+    is_here = own in METHODS or not checkpoint.family.decodes
+    return "" if is_here else decoding_methods()[own].title
+
+
+def _opens_at(checkpoint: Checkpoint) -> tuple[str, int, int]:
+    return checkpoint.about.opens_at or ([*checkpoint.family.attentions][-1], 0, 0)
 
 
 def _parts(
@@ -201,7 +249,6 @@ def _page(
         "fields": fields(),
         "ofText": of_text(),
         "opening": sorted(PICTURE),
-        "edits": _edit_texts(examples[0][1]),
         "components": {name: {"html": it.html, "css": it.css} for name, it in components.items()},
         "variables": {theme.name: theme.variables for theme in (LIGHT, DARK)},
         "recorded": [_recorded(first, *each) for each in examples],
@@ -288,16 +335,17 @@ def of_text() -> list[str]:
 # The examples' first pictures, which Python makes: they are painted before any weight is there.
 
 
-Example = tuple[str, Recording, Decoding]
+Example = tuple[str, Recording, Decoding | None]
 
 
 def _example(checkpoint: Checkpoint, text: str) -> Example:
-    decoding = decode(checkpoint, text, METHODS[0])
-    return text, record(checkpoint, text, decoding.target), decoding
+    methods = _methods(checkpoint)
+    decoding = decode(checkpoint, text, methods[0]) if methods else None
+    return text, record(checkpoint, text, decoding.target if decoding else None), decoding
 
 
 def _recorded(
-    checkpoint: Checkpoint, text: str, recording: Recording, decoding: Decoding
+    checkpoint: Checkpoint, text: str, recording: Recording, decoding: Decoding | None
 ) -> dict[str, Any]:
     pictures = {}
     for each in _first_pictures(checkpoint):
@@ -308,23 +356,28 @@ def _recorded(
         "checkpoint": checkpoint.name,
         "text": text,
         "pictures": pictures,
-        "output": checkpoint.tokenizer.decode([it.id for it in decoding.target]),
+        "output": decoding.text if decoding else _predicted(recording),
     }
+
+
+def _predicted(recording: Recording) -> str:
+    result = recording.classification
+    return "" if result is None else result.classes[int(result.logits.argmax())]
 
 
 def _first_pictures(checkpoint: Checkpoint) -> list[Any]:
     """The pictures of a first visit."""
     about = checkpoint.about
-    kind, layer, _ = about.opens_at or ("cross", 0, 0)
+    kind, layer, _ = _opens_at(checkpoint)
     reading = Reading(words=True, special=about.special or "shown")
     return [
         TokenRows(TITLES[checkpoint.family.reads]),
-        HeadGrid(("encoder_self", "decoder_self", "cross"), reading),
+        HeadGrid(tuple(checkpoint.family.attentions), reading),
         HeadView(kind, layer, reading),
     ]
 
 
-def _edit_texts(recording: Recording) -> dict[str, Any]:
+def _edit_texts(recording: Recording, side: str) -> dict[str, Any]:
     """Return how `edit_text` says edits, with names in braces for what differs."""
     heads, off = {}, " off"
     for kind, attention in recording.attentions.items():
@@ -333,7 +386,7 @@ def _edit_texts(recording: Recording) -> dict[str, Any]:
                 text = edit_text(Edit("head-off", kind, (layer, head)), recording)
                 heads[f"{kind}.{layer}.{head}"] = text.removesuffix(off)
     word = recording.source_words[0].text
-    hide = edit_text(Edit("hide", "source", (0,)), recording)
+    hide = edit_text(Edit("hide", side, (0,)), recording)
     return {
         "heads": heads,
         "off": f"{{where}}{off}",

@@ -6,6 +6,7 @@
 import re
 import unicodedata
 from collections.abc import Callable, Iterator
+from functools import cache
 from itertools import groupby
 from typing import Any, Literal
 
@@ -74,10 +75,11 @@ Headers = dict[str, dict[str, Any]]
 
 def tables(checkpoint: Checkpoint) -> dict[str, Any]:
     """Return it as JSON values. The checkpoint is one that `engine/` can run."""
-    text = checkpoint.about.examples[0]
-    decoding = decode(checkpoint, text, "greedy")
-    recording = record(checkpoint, text, decoding.target)
+    text, is_writer = checkpoint.about.examples[0], checkpoint.family.decodes
+    decoding = decode(checkpoint, text, "greedy", max_len=5) if is_writer else None
+    recording = record(checkpoint, text, decoding.target if decoding else None)
     attentions = recording.attentions
+    has_cross = "cross" in attentions  # what needs a source that stands apart is of such alone
     return {
         "vocab_size": checkpoint.config.vocab_size,
         "layers": {
@@ -87,7 +89,8 @@ def tables(checkpoint: Checkpoint) -> dict[str, Any]:
         "kinds": {kind: _kind(recording, kind) for kind in attentions},
         "notes": _notes(),
         "token_rows": _token_rows(checkpoint),
-        "decode_player": {
+        "decode_player": decoding
+        and {
             name: unpack(DecodePlayer(0, head).payload(recording, decoding))[0]["sentences"]
             for name, head in (("mean", None), ("head", 0))
         },
@@ -104,7 +107,7 @@ def tables(checkpoint: Checkpoint) -> dict[str, Any]:
             "most": cell_steps.N_COMPETITORS,
             "readable": cell_steps.READABLE,
         },
-        "change_offer": _change_offer(checkpoint, recording),
+        "change_offer": _change_offer(checkpoint, recording) if has_cross else None,
         "verdict": {
             "kinds": KINDS,
             "sentences": SENTENCES,
@@ -113,7 +116,7 @@ def tables(checkpoint: Checkpoint) -> dict[str, Any]:
             "parted": PARTED,
         },
         "trace": TRACE,
-        "lost": _lost(checkpoint),
+        "lost": _lost(checkpoint) if has_cross else None,
         "card": CARD,
         "plain": {**PLAIN, "most": MANY},
         "sentences": {
@@ -269,6 +272,7 @@ def _theme(theme: Theme, recording: Recording) -> dict[str, Any]:
 N_CODES = 0x110000
 
 
+@cache
 def characters() -> dict[str, Any]:
     """Return what the rule of words and labels know of every code point, by Python's Unicode."""
     classes = [*_runs(class_of)]

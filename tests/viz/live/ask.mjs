@@ -14,6 +14,7 @@ const { engine, checkpoint, isPlain, cases } = JSON.parse(await text(process.std
 const module = (name) => import(pathToFileURL(`${engine}/${name}.js`));
 const { answer, openCheckpoint, sourceOf, textOf } = await module("answer");
 const { searchingChange } = await module("change");
+const { layersOf } = await module("config");
 const { evidenceOf } = await module("evidence");
 const { callOf } = await module("inside");
 
@@ -32,11 +33,14 @@ let open = null;
 
 function opened() {
   const kernel = isPlain ? null : new WebAssembly.Module(readFileSync(`${engine}/kernel.wasm`));
+  const config = JSON.parse(readFileSync(`${checkpoint}/config.json`, "utf-8"));
+  const vocabulary = { sentencepiece: "tokenizer.model", characters: "characters.txt" };
+  const file = vocabulary[config.tokenizer];
   return openCheckpoint({
-    config: JSON.parse(readFileSync(`${checkpoint}/config.json`, "utf-8")),
+    config,
     files: {
       model: buffer(`${checkpoint}/model.safetensors`),
-      tokenizer: buffer(`${checkpoint}/tokenizer.model`),
+      tokenizer: file && buffer(`${checkpoint}/${file}`),
       kernel,
     },
     groups: (tokens) => groups[idsOf(tokens)] ?? tokens.map((_, i) => [i]),
@@ -53,19 +57,16 @@ function last(steps) {
 const CALLS = {
   answer: (asked) => {
     const { weights, allowed, ...result } = answer(open, asked);
-    const { n_encoder_layers, n_decoder_layers } = open.config.model;
     const of = (values) => {
       const layers = (kind, n) => Array.from({ length: n }, (_, i) => base64(values(kind, i)));
-      return {
-        encoder_self: layers("encoder_self", n_encoder_layers),
-        decoder_self: layers("decoder_self", n_decoder_layers),
-        cross: layers("cross", n_decoder_layers),
-      };
+      const kinds = Object.entries(layersOf(open.model.config));
+      return Object.fromEntries(kinds.map(([kind, n]) => [kind, layers(kind, n)]));
     };
     return { ...result, weights: of(weights), allowed: of(allowed) };
   },
   ids: (asked) => sourceOf(open, asked.text),
   text: ({ ids }) => textOf(open, ids),
+  tokens: ({ ids }) => ids.map(open.token),
   call: ({ kind, layer, ...asked }) => {
     const { scale, ...parts } = callOf(open, answer(open, asked), kind, layer);
     const packed = Object.entries(parts).map(([name, part]) => [name, base64(part)]);

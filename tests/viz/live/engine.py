@@ -1,6 +1,7 @@
 """The browser's engine in Node, and what it says other than Python does."""
 
 import json
+import random
 import subprocess
 from base64 import b64decode
 from collections.abc import Mapping, Sequence
@@ -25,13 +26,16 @@ from transformer.checkpoint import Checkpoint
 from transformer.decoding import Decoding
 from transformer.editing.editor import within
 from transformer.edits import edits_of
+from transformer.recording import Recording
 from transformer.token import Token
+from transformer.training.evaluation.stage import stage_pairs
 from transformer.words import word_groups, word_piece, words_in
 
 ROOT = Path(__file__).parents[3]
 ENGINE = ROOT / "viz" / "live" / "engine"
 LOG_PROB, WEIGHT = 1e-4, 2e-5
 """The largest differences that are no fault: both count in 32 bits, in another order."""
+MANY = 50
 KERNELS = (False, True)
 """Whether JavaScript multiplies by itself."""
 
@@ -39,6 +43,22 @@ KERNELS = (False, True)
 @cache
 def checkpoint_of(name: str) -> Checkpoint:
     return load_checkpoint(ROOT / "checkpoints" / name)
+
+
+SENTENCES = [source for source, _ in stage_pairs()]
+
+
+def texts(name: str) -> list[str]:
+    """Fifty texts that this checkpoint reads, of many lengths."""
+    drawn = random.Random(name)
+    if name == "copy":
+        numbers = (drawn.choices(range(2, 12), k=drawn.randint(1, 7)) for _ in range(MANY))
+        return [" ".join(map(str, each)) for each in numbers]
+    if name.startswith("sentiment"):
+        return SENTENCES[:MANY]
+    beginnings = (" ".join(text.split()[: drawn.randint(1, 6)]) for text in SENTENCES)
+    known = "".join(getattr(checkpoint_of(name).tokenizer, "characters", ()))
+    return [each for each in beginnings if not known or set(each) <= set(known)][:MANY]
 
 
 def ask(
@@ -64,20 +84,30 @@ def groups_of(*sides: Sequence[Token]) -> dict[str, Any]:
 def differences(name: str, cases: Sequence[Mapping[str, Any]], **where: Any) -> list[str]:
     """Answer each case in both, and return what differs, a line each.
 
-    A case has the arguments of `answer`: text, method, options, changes and prefix.
+    A case has the arguments of `answer`: text, method, options, changes and prefix. What only
+    reads is asked for no method.
     """
     checkpoint, expected, asked = checkpoint_of(name), [], []
     for case in cases:
-        made = {"edits": case.get("changes", ()), "prefix": case.get("prefix", ())}
-        options = case.get("options", {})
-        decoding = decode(checkpoint, case["text"], case["method"], **made, **options)
-        expected.append(decoding)
-        asked.append({"call": "answer", **case, "groups": groups_of(decoding.source)})
+        edits = case.get("changes", ())
+        if not checkpoint.family.decodes:
+            recording, decoding = record(checkpoint, case["text"], None, edits), None
+        else:
+            options = {"prefix": case.get("prefix", ()), **case.get("options", {})}
+            decoding = decode(checkpoint, case["text"], case["method"], edits=edits, **options)
+            made = within(checkpoint, case["text"], decoding.target, edits_of(edits))
+            recording = record(checkpoint, case["text"], decoding.target, made)
+        expected.append((recording, decoding))
+        asked.append({"call": "answer", **case, "groups": groups_of(recording.source)})
     found: list[str] = []
-    for case, decoding, given in zip(cases, expected, ask(name, asked, **where), strict=True):
-        lines = (
-            [given["error"]] if "error" in given else _differing(checkpoint, case, decoding, given)
-        )
+    for case, (recording, decoding), given in zip(
+        cases, expected, ask(name, asked, **where), strict=True
+    ):
+        if "error" in given:
+            lines = [given["error"]]
+        else:
+            lines = _classified(recording, given) if decoding is None else _written(decoding, given)
+            lines = lines or _looking(recording, given)
         found += [f"{case}: {line}" for line in lines]
     return found
 
@@ -174,9 +204,21 @@ def _of_evidence(checkpoint: Checkpoint, own: Evidence, given: Any) -> list[str]
     return bad + [f"runners-up: {foils} for {names}"] * (foils != names)
 
 
-def _differing(
-    checkpoint: Checkpoint, case: Mapping[str, Any], decoding: Decoding, given: Any
-) -> list[str]:
+def _classified(recording: Recording, given: Any) -> list[str]:
+    result = recording.classification
+    assert result is not None
+    own, other = [each["name"] for each in given["classes"]], list(result.classes)
+    best = result.classes[int(result.logits.argmax())]
+    bad = [f"classes: {own} for {other}"] * (own != other)
+    bad += [f"text: {given['text']} for {best}"] * (given["text"] != best)
+    bad += ["something is written"] * bool(given["targetIds"] or given["steps"])
+    for name, numbers in (("logit", result.logits), ("prob", result.probs)):
+        pairs = zip((each[name] for each in given["classes"]), numbers.tolist(), strict=True)
+        bad += [f"{name}: {own} for {other}" for own, other in pairs if _far(own, other)]
+    return bad
+
+
+def _written(decoding: Decoding, given: Any) -> list[str]:
     pairs = {
         "source": (given["sourceIds"], [token.id for token in decoding.source]),
         "target": (given["targetIds"], [token.id for token in decoding.target]),
@@ -189,20 +231,31 @@ def _differing(
     bad = [f"{what}: {own} for {other}" for what, (own, other) in pairs.items() if own != other]
     if bad:
         return bad
-    edits = within(checkpoint, case["text"], decoding.target, edits_of(case.get("changes", ())))
-    recording = record(checkpoint, case["text"], decoding.target, edits)
     numbers = _numbers(given, decoding)
     bad = [f"{what}: {own} for {other}" for what, own, other in numbers if _far(own, other)]
-    for kind, layers in given["weights"].items():
-        for layer, packed in enumerate(layers):
-            own = recording.attentions[kind].weights(layer).numpy()
-            weights = np.frombuffer(b64decode(packed), np.float32).reshape(own.shape)
-            far = float(np.abs(weights - own).max())
-            bad += [f"weights of {kind} L{layer}: {far:.2g} apart"] * (not far <= WEIGHT)
-            cells = _cells(given["allowed"][kind][layer], own.shape)
-            is_same = (cells == recording.attentions[kind].allowed(layer).numpy()).all()
-            bad += [f"mask of {kind} L{layer}"] * (not is_same)
     return bad + _tree(given["tree"]["nodes"], decoding)
+
+
+def _looking(recording: Recording, given: Any) -> list[str]:
+    """What differs in tokens, weights and masks."""
+    own = {kind: (of.queries, of.produced) for kind, of in recording.attentions.items()}
+    bad = [f"kinds: {[*given['weights']]}"] * ([*given["weights"]] != [*own])
+    bad += ["source"] * (_pieces(given["source"]) != _pieces(map(vars, recording.source)))
+    if "decoder_self" in own:
+        for name, tokens in zip(("read", "produced"), own["decoder_self"], strict=True):
+            bad += [name] * (_pieces(given[name]) != _pieces(map(vars, tokens or ())))
+    for kind, layers in given["weights"].items():
+        attention = recording.attentions[kind]
+        bad += [f"layers of {kind}"] * (len(layers) != attention.n_layers)
+        for layer, packed in enumerate(layers):
+            right = attention.weights(layer).numpy()
+            weights = np.frombuffer(b64decode(packed), np.float32).reshape(right.shape)
+            far = float(np.abs(weights - right).max())
+            bad += [f"weights of {kind} L{layer}: {far:.2g} apart"] * (not far <= WEIGHT)
+            cells = _cells(given["allowed"][kind][layer], right.shape)
+            is_same = (cells == attention.allowed(layer).numpy()).all()
+            bad += [f"mask of {kind} L{layer}"] * (not is_same)
+    return bad
 
 
 def _cells(packed: str | None, shape: tuple[int, ...]) -> Any:

@@ -34,11 +34,14 @@ const engine = cases.some(({ asked }) => asked) ? opened() : null;
 
 function opened() {
   const buffer = (name) => new Uint8Array(readFileSync(`${checkpoint}/${name}`)).buffer;
+  const config = JSON.parse(readFileSync(`${checkpoint}/config.json`, "utf-8"));
+  const vocabulary = { sentencepiece: "tokenizer.model", characters: "characters.txt" };
+  const file = vocabulary[config.tokenizer];
   return openCheckpoint({
-    config: JSON.parse(readFileSync(`${checkpoint}/config.json`, "utf-8")),
+    config,
     files: {
       model: buffer("model.safetensors"),
-      tokenizer: buffer("tokenizer.model"),
+      tokenizer: file && buffer(file),
       kernel: new WebAssembly.Module(readFileSync(`${live}/engine/kernel.wasm`)),
     },
     groups: (tokens) => site.words.groups(tokens),

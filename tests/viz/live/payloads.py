@@ -37,7 +37,7 @@ from viz.components.head_view.head_view import HeadView
 from viz.components.kit.browser import unpack
 from viz.components.kit.picture import known_map, metrics_of_map, sides
 from viz.components.search_tree.search_tree import DecodeTree
-from viz.components.token_rows.token_rows import TokenRows
+from viz.components.token_rows.token_rows import TITLES, TokenRows
 from viz.components.word_card.word_card import all_cards
 from viz.live.tables import tables
 from viz.painters.bars_html import elements
@@ -60,6 +60,8 @@ SHADES = 1e-3
 NUMBER = re.compile(r"−?\d+(?:\.(\d+))?")
 
 
+LONGEST = 30
+"""Tokens that a text is gone on for."""
 OF = "the token rows"
 """What cards say that they belong to."""
 
@@ -107,7 +109,7 @@ def differences(name: str, cases: Sequence[Case], *, by_engine: bool, live: Path
     asked = [
         {
             "pictures": {what: of for what, (_, of) in each.items()},
-            **({"asked": _asked(case)} if by_engine else {"given": _given(name, case)}),
+            **({"asked": _asked(name, case)} if by_engine else {"given": _given(name, case)}),
         }
         for case, answer, each in zip(cases, answers, pictures, strict=True)
     ]
@@ -127,10 +129,13 @@ def differences(name: str, cases: Sequence[Case], *, by_engine: bool, live: Path
 
 
 @lru_cache(maxsize=64)
-def answered(name: str, case: Case) -> tuple[Recording, Decoding]:
-    """What Python writes, and its recording."""
+def answered(name: str, case: Case) -> tuple[Recording, Decoding | None]:
+    """What Python writes, where it does, and its recording."""
     checkpoint = checkpoint_of(name)
-    decoding = decode(checkpoint, case.text, case.method, edits=case.changes)
+    if not checkpoint.family.decodes:
+        return record(checkpoint, case.text, None, case.changes), None
+    limit = None if checkpoint.family.reads == "source" else LONGEST
+    decoding = decode(checkpoint, case.text, case.method, edits=case.changes, max_len=limit)
     edits = within(checkpoint, case.text, decoding.target, edits_of(case.changes))
     return record(checkpoint, case.text, decoding.target, edits), decoding
 
@@ -149,7 +154,7 @@ class Cards:
     kind: str
     reading: Reading
 
-    def payload(self, recording: Recording, decoding: Decoding) -> bytes:
+    def payload(self, recording: Recording, decoding: Decoding | None) -> bytes:
         evidence = evidence_of(self.name, self.case)
         rows = sides(known_map(recording, self.kind, self.reading))["rows"].get("target", [])
         word_of = recording.target_words.at
@@ -177,21 +182,24 @@ def _pictures(name: str, case: Case) -> dict[str, tuple[Any, dict[str, Any]]]:
             {"of": OF, "theme": LIGHT.name, "kind": kind, **of},
         ),
     }
-    return {
-        "token_rows": (TokenRows(words=case.words), words),
-        "head_grid": (HeadGrid(tuple(recording.attentions), reading), of),
-        "head_view": (HeadView(kind, layer, reading), place | of),
-        "head_map": (HeadMap(Selection(kind, layer, head), reading), place | of),
+    steps = {
         "decode_player": (
             DecodePlayer(layer, own, case.words),
             {"layer": layer, "head": own, **words},
         ),
         "search_tree": (DecodeTree(case.words), words),
+    }
+    return {
+        "token_rows": (TokenRows(TITLES[checkpoint.family.reads], case.words), words),
+        "head_grid": (HeadGrid(tuple(recording.attentions), reading), of),
+        "head_view": (HeadView(kind, layer, reading), place | of),
+        "head_map": (HeadMap(Selection(kind, layer, head), reading), place | of),
+        **(steps if checkpoint.family.decodes else {}),
         "cell_steps": (
             CellSteps(Selection(kind, layer, head), None, words=case.words),
             place | words,
         ),
-        **(cards if case.words else {}),
+        **(cards if case.words and "cross" in recording.attentions else {}),
     }
 
 
@@ -212,8 +220,9 @@ def packed(name: str, cases: Sequence[Mapping[str, Any]], live: Path = LIVE) -> 
     return results
 
 
-def _asked(case: Case) -> dict[str, Any]:
-    return {"text": case.text, "method": case.method, "changes": case.changes}
+def _asked(name: str, case: Case) -> dict[str, Any]:
+    options = {} if checkpoint_of(name).family.reads == "source" else {"max_len": LONGEST}
+    return {"text": case.text, "method": case.method, "changes": case.changes, "options": options}
 
 
 # Python's numbers, as the engine would give them.
@@ -221,9 +230,10 @@ def _asked(case: Case) -> dict[str, Any]:
 
 def _given(name: str, case: Case) -> dict[str, Any]:
     recording, decoding = answered(name, case)
-    attentions, search = recording.attentions, decoding.search
-    steps = []
-    for step, piece in zip(decoding.steps, certainties_of_pieces(recording), strict=True):
+    attentions, search = recording.attentions, decoding and decoding.search
+    written, steps = decoding.steps if decoding else (), list[Any]()
+    pieces = certainties_of_pieces(recording) if decoding else ()
+    for step, piece in zip(written, pieces, strict=True):
         candidates = [{"id": it.token.id, "prob": it.prob} for it in step.candidates]
         steps.append(
             {
@@ -235,7 +245,7 @@ def _given(name: str, case: Case) -> dict[str, Any]:
     return {
         "source": [_token(token) for token in recording.source],
         "target": [_token(token) for token in recording.target],
-        "read": [_token(token) for token in attentions["decoder_self"].queries],
+        "read": [*map(_token, attentions["decoder_self"].queries)] if decoding else [],
         "steps": steps,
         "weights": {
             kind: [_base64(of.weights(layer).numpy()) for layer in range(of.n_layers)]
@@ -246,8 +256,9 @@ def _given(name: str, case: Case) -> dict[str, Any]:
             for kind, of in attentions.items()
         },
         "call": _call(name, case),
-        "evidence": _numbers(name, case) if case.words else None,
-        "tree": {"nodes": [_node(node) for node in search.nodes], "leaves": search.leaves},
+        "evidence": _numbers(name, case) if case.words and "cross" in attentions else None,
+        "tree": search
+        and {"nodes": [_node(node) for node in search.nodes], "leaves": search.leaves},
         "tokens": {token.id: _token(token) for token in _named(name, case)},
     }
 
@@ -289,8 +300,11 @@ def _token(token: Token) -> dict[str, Any]:
 
 def _named(name: str, case: Case) -> Iterator[Token]:
     """Every token that a step or the search looked at, and the runners-up."""
-    decoding = answered(name, case)[1]
-    yield from _foils(name, case)
+    recording, decoding = answered(name, case)
+    if decoding is None:
+        return
+    if "cross" in recording.attentions:
+        yield from _foils(name, case)
     for step in decoding.steps:
         yield from (candidate.token for candidate in (*step.candidates, step.chosen))
     yield from (node.token for node in decoding.search.nodes if node.token)
@@ -419,6 +433,8 @@ class Comparison:
         self.found.n_compared += own.size
         if own.dtype == np.float32:
             near = NEAR if self.is_exact else near_of(where)
+            if where.startswith("cell_steps"):  # a sum that grows is as exact as its largest value
+                near *= max(1.0, float(np.nanmax(np.abs(own[np.isfinite(own)]), initial=0.0)))
             is_far = ~np.isclose(own, other, NEAR, near, equal_nan=True)
         elif own.dtype == np.uint8 and (own != other).sum() <= 1 + SHADES * own.size:
             # Weights that are computed again may differ in the last bit, and a shade by 1 of 254.

@@ -284,8 +284,8 @@ def test_what_a_person_can_mend_is_one_sentence(asked: dict[str, Any], named: st
 
 
 BROKEN: dict[str, Callable[[Path], object]] = {
-    "norm_order": lambda folder: rewritten(folder / "config.json", '"post"', '"pre"'),
-    "tokenizer": lambda folder: rewritten(folder / "config.json", '"sentencepiece"', '"numbers"'),
+    "norm_order": lambda folder: rewritten(folder / "config.json", '"post"', '"sublayer"'),
+    "tokenizer": lambda folder: rewritten(folder / "config.json", '"sentencepiece"', '"ids"'),
     "weights": lambda folder: cut_short(folder / "model.safetensors"),
     "sentencepiece": lambda folder: cut_short(folder / "tokenizer.model"),
 }

@@ -3,7 +3,6 @@
 
 import { decode } from "./decoding.js";
 import { best, distributions, read, start } from "./model.js";
-import { decodeText } from "./tokenizer.js";
 
 const N_STRONGEST = 5; // heads of each written word that are tried: its absence costs most of them
 const MOST_DECODED = 4; // groups that are decoded, at most, beside those that are known
@@ -46,7 +45,7 @@ function written({ config, model, tokenizer }, { sourceIds, words, asked }, head
   start(model, sourceIds, heads, words);
   const options = { ...config.decoding?.[asked.method], ...asked.options };
   const { hypotheses } = decode(model, sourceIds, asked.method, options, asked.prefix);
-  return decodeText(tokenizer, hypotheses[0].ids);
+  return tokenizer.decode(hypotheses[0].ids);
 }
 
 // Forced passes, { group, own, likeliest }, the first of which is of no heads: of each head of

@@ -1,6 +1,8 @@
 // Changes of a model for one run, as data: spelled as everywhere ("head-off:cross.2.3"), a kind
 // each.
 
+import { layersOf, sideRead } from "./config.js";
+
 // name -> of: the numbers of its place; what it does, one of: heads(change, z), z being what a head
 // gives for a query [d_head]; scores(change, scores) of a query [K]; closes: place -> the kinds of
 // attention in which nobody sees the word. All as transformer/edits has them.
@@ -12,7 +14,10 @@ export const KINDS = {
       if (key < scores.length) scores[key] = -Infinity;
     },
   },
-  hide: { of: ["word"], closes: { source: ["encoder_self", "cross"] } },
+  hide: {
+    of: ["word"],
+    closes: { source: ["encoder_self", "cross"], text: ["encoder_self", "decoder_self"] },
+  },
   "cut-word": { of: ["word"], closes: { cross: ["cross"] } },
 };
 
@@ -40,7 +45,7 @@ export function changeOf(text) {
 // runs under, spelled }.
 export function changesOf(spelled, config, words) {
   const changes = spelled.map(changeOf);
-  const closed = { encoder_self: new Set(), cross: new Set() };
+  const closed = { encoder_self: new Set(), decoder_self: new Set(), cross: new Set() };
   const heads = new Map();
   for (const change of changes) {
     check(change, config, words);
@@ -64,7 +69,7 @@ export function changesOf(spelled, config, words) {
 // not: null.
 export function openCells({ closed, heads }, kind, layer, n_heads, n_queries, n_keys) {
   const isCausal = kind === "decoder_self";
-  const hidden = closed[kind] ?? new Set();
+  const hidden = closed[kind];
   const changed = heads.get(`${kind}.${layer}`) ?? new Map();
   const cut = [...changed].filter(([, changes]) => changes.some((each) => each.kind.scores));
   if (!isCausal && !hidden.size && !cut.length) return null;
@@ -94,14 +99,13 @@ export function actsOn(changes, query) {
 
 // Of what is not there, as `check_edits` of transformer/editing has it.
 function check(change, config, words) {
-  const layers = {
-    encoder_self: config.n_encoder_layers,
-    decoder_self: config.n_decoder_layers,
-    cross: config.n_decoder_layers,
-  };
-  const places = Object.keys(change.kind.closes ?? layers);
+  const layers = layersOf(config);
+  const { closes } = change.kind;
+  const isThere = (side) => side === sideRead(config) || side in layers;
+  const places = Object.keys(closes ?? layers).filter(isThere);
   if (!places.includes(change.place)) {
-    throw new Error(`${change.text}: there is no ${change.place} here, but ${places.join(", ")}.`);
+    const those = places.length ? `but ${places.join(", ")}` : "and nothing else to change so";
+    throw new Error(`${change.text}: there is no ${change.place} here, ${those}.`);
   }
   const n_source = words.flat().length;
   const limits = { layer: layers[change.place], head: config.n_heads, word: words.length };

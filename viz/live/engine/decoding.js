@@ -40,14 +40,16 @@ export function decode(model, source, method, options = {}, prefix = []) {
   checkPrefix(config, prefix, limit);
   const trail = openTrail();
   const first = begun(model, trail, prefix);
-  const isWhole = prefix.at(-1) === config.eos_id; // the prefix is all
+  const isWhole = prefix.length > 0 && prefix.at(-1) === config.eos_id; // the prefix is all
   const search = { model, source, trail, limit, ...given };
   const hypotheses = METHODS[method].run(search, first, isWhole);
   return { hypotheses, tree: treeOf(trail, hypotheses.map(({ leaf }) => leaf)) };
 }
 
-// Tokens that may be written after a source of n tokens.
-function room({ eos_id, max_len }, n) {
+// Tokens that may be written after a source of n tokens; after a prompt, of which the last one is
+// never read.
+function room({ family, eos_id, max_len }, n) {
+  if (family === "decoder_only") return max_len - n + 1;
   return eos_id === null ? n : Math.min(max_len, 2 * n + 10);
 }
 
@@ -82,8 +84,9 @@ function checkPrefix({ eos_id, vocab_size }, prefix, limit) {
 // The hypothesis that a search goes on from: the prefix, or nothing yet. `next` is the distribution
 // [V] of what follows it; `past` has the slots of all that was read.
 function begun(model, trail, prefix) {
-  const ids = [model.config.bos_id, ...prefix];
-  const past = read(model, ids, [[]], true);
+  const { id: firstId, past: before } = model.first;
+  const ids = [firstId, ...prefix];
+  const past = [...before, ...read(model, ids, [before], true)];
   const all = logProbabilities(model, ids.length);
   let [node, total] = [0, 0];
   prefix.forEach((id, i) => {

@@ -58,6 +58,19 @@ function linear(floats, x, w, b, y, { rows, n, m, least }) {
   }
 }
 
+// x becomes x Φ(x), the GELU, from a place on (Hendrycks and Gimpel 2016).
+export function gelu(floats, from, n) {
+  for (let i = from; i < from + n; i++) floats[i] *= (1 + erf(floats[i] * Math.SQRT1_2)) / 2;
+}
+
+// erf(x) = 2/√π e^(-x²) Σ 2^k x^(2k+1) / (2k+1)!!; from 4 on it is 1 to eight digits.
+function erf(x) {
+  if (Math.abs(x) >= 4) return Math.sign(x);
+  let [term, sum] = [x, x];
+  for (let k = 3; Math.abs(term) > 1e-9 * Math.abs(sum); k += 2) sum += term *= (2 * x * x) / k;
+  return (2 / Math.sqrt(Math.PI)) * Math.exp(-x * x) * sum;
+}
+
 // One row of one head: its query, keys, values and result, and where its weights are put; see
 // `attend` of the kernel. alter: changes its scores [n] in place, before the softmax.
 export function attendHead(floats, places, row, alter = () => {}) {

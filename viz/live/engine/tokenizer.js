@@ -11,7 +11,7 @@ const VARIANTS = new Map([
 ]);
 
 // Composed characters, plain quotes and dashes: what training text has. Half a pair is "?".
-function plain(text) {
+export function plain(text) {
   return text
     .toWellFormed()
     .replaceAll("\ufffd", (sign, at) => (text[at] === sign ? sign : "?"))

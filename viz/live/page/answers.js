@@ -86,7 +86,7 @@ export function createAnswers(worker, recorded, changed, failed) {
 
   // An example's first picture: nobody waits for it, and no smaller model takes its place.
   function recordedOf({ model, text, edits, prefix, method }) {
-    if (edits || prefix.length || method !== model.methods[0][0]) return null;
+    if (edits || prefix.length || method !== model.methods[0]?.[0]) return null;
     return recorded.find((each) => each.checkpoint === model.name && each.text === text) ?? null;
   }
 
@@ -98,6 +98,12 @@ export function createAnswers(worker, recorded, changed, failed) {
       own.shown.set(name, { of: "", payload: bytesOf(payload), nonce });
     }
     settle(output, null);
+  }
+
+  // What is shown is of a model that does not answer what is asked now.
+  function forget() {
+    own.shown.clear();
+    Object.assign(own, { request: "", facts: null, sides: null });
   }
 
   function settle(output, facts) {
@@ -166,6 +172,7 @@ export function createAnswers(worker, recorded, changed, failed) {
     outcome,
     recordedOf,
     showRecorded,
+    forget,
     hear,
     send,
     studyOf,

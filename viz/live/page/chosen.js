@@ -14,22 +14,23 @@ export function readChosen(screen, screens, models, opening) {
   const value = (name) => screens.valueOf(screen, name);
   const isOn = (name) => value(name) === "yes";
   const model = models.find(({ name }) => name === value("checkpoint")) ?? models[0];
-  const usual = value("kind") ? [value("kind"), 0, 0] : model.opens_at;
-  const kind = model.kinds[value("kind")] ? value("kind") : usual[0];
-  const { n_layers: nLayers, n_heads: nHeads } = model.kinds[kind] ?? model.kinds.cross;
+  const kind = model.kinds[value("kind")] ? value("kind") : model.opens_at[0];
+  const usual = value("kind") === kind ? [kind, 0, 0] : model.opens_at;
+  const { n_layers: nLayers, n_heads: nHeads } = model.kinds[kind];
+  const isWriter = model.methods.length > 0;
   const isOpening = opening.every((name) => !(name in screen));
   const place = (name, most, otherwise) =>
     value(name) === "" ? otherwise : Math.min(Number(value(name)), most - 1);
   return {
-    page: PAGES[value("page")] ? value("page") : "explore",
+    page: PAGES[value("page")] && isWriter ? value("page") : "explore",
     model,
     text: screen.text ?? model.examples[0],
     method: model.methods.some(([name]) => name === value("decoding"))
       ? value("decoding")
-      : model.methods[0][0],
-    prefix: numbers(value("prefix"), "."),
+      : model.methods[0]?.[0],
+    prefix: isWriter ? numbers(value("prefix"), ".") : [],
     edits: joined(listed(value("edits")).filter((each) => isDone(each, model))),
-    kind: model.kinds[kind] ? kind : "cross",
+    kind,
     layer: place("layer", nLayers, usual[1]),
     head: place("head", nHeads, usual[2]),
     heads: value("heads") ? numbers(value("heads"), ",") : null,
@@ -68,10 +69,10 @@ export function pictures(it, components) {
 }
 
 // Whether the engine makes an edit: it names a head that there is, or a word.
-function isDone(edit, { kinds }) {
+function isDone(edit, { kinds, side }) {
   const [, name, place] = /^([\w-]+):(.*)$/s.exec(edit) ?? [];
   const [kind, ...at] = place?.split(".") ?? [];
-  if (name === "hide") return kind === "source" && at.length === 1;
+  if (name === "hide") return kind === side && at.length === 1;
   if (name !== "head-off" && name !== "cut") return false;
   const isThere = at[0] < kinds[kind]?.n_layers && at[1] < kinds[kind].n_heads;
   return isThere && at.length === (name === "cut" ? 4 : 2);

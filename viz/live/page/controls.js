@@ -3,7 +3,7 @@
 import { element } from "../../components/kit/page.js";
 import { readAddress } from "./address.js";
 import { LARGE } from "./chosen.js";
-import { filled } from "./models.js";
+import { filled, standsIn } from "./models.js";
 
 const MORE = "headscope-more"; // what the app remembers it by
 
@@ -17,7 +17,9 @@ export function createControls(page, acts) {
   function draw(it, isOther) {
     const field = at("text");
     if (document.activeElement !== field || isOther) field.value = it.text;
+    document.querySelector(".here").textContent = filled(words.here, it.model);
     for (const button of document.querySelectorAll("nav button")) {
+      button.hidden = button.dataset.page === "decode" && !it.model.methods.length;
       button.ariaCurrent = button.dataset.page === it.page ? "page" : null;
     }
     for (const section of document.querySelectorAll("section")) {
@@ -28,6 +30,7 @@ export function createControls(page, acts) {
     fill("example", [["", words.try_], ...examples.map((each) => [each, each])], "");
     fill("checkpoint", models.map(({ name, label }) => [name, label]), it.model.name);
     fill("decoding", methods, it.method);
+    at("decoding").hidden = !methods.length;
     fill("kind", Object.entries(kinds).map(([kind, { title }]) => [kind, title]), it.kind);
     fill("layer", counted(nLayers, "L"), String(it.layer));
     fill("head", counted(nHeads, "H"), String(it.head));
@@ -67,7 +70,13 @@ export function createControls(page, acts) {
     at("text").oncompositionend = type;
     document.querySelector("form").onsubmit = (event) => event.preventDefault();
     at("example").onchange = ({ target }) => page.choose({ text: target.value }, true, true);
-    for (const id of ["checkpoint", "decoding", "tokens", "special"]) {
+    at("checkpoint").onchange = ({ target }) => {
+      const model = models.find(({ name }) => name === target.value);
+      const isAlike = standsIn(model, page.chosen().model); // else it does not read this text
+      const text = isAlike ? {} : { text: model.examples[0] };
+      page.choose({ ...text, checkpoint: target.value }, true, true);
+    };
+    for (const id of ["decoding", "tokens", "special"]) {
       at(id).onchange = ({ target }) => page.choose({ [id]: target.value }, true);
     }
     const headAt = () => acts.open(["kind", "layer", "head"].map((id) => at(id).value));

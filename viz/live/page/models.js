@@ -8,7 +8,11 @@ const SLOW = 4; // Mbit/s below which likewise: 30 MB take a minute
 export function createModels(models, worker, base, node, words, changed) {
   const [text, bar, button] = ["span", "progress", "button"].map((tag) => node.querySelector(tag));
   const by = new Map(models.map((model) => [model.name, model]));
-  const smallest = models.reduce((a, b) => (b.bytes < a.bytes ? b : a)).name;
+  // The smallest that answers the same texts.
+  const smallestFor = (name) => {
+    const alike = models.filter((model) => standsIn(model, by.get(name)));
+    return alike.reduce((a, b) => (b.bytes < a.bytes ? b : a)).name;
+  };
   const own = { open: null, coming: null, next: null, chosen: null, have: 0, fault: "", asked: "" };
   Object.assign(own, { refused: "", shows: "" });
   let settle;
@@ -31,10 +35,16 @@ export function createModels(models, worker, base, node, words, changed) {
     const isNew = own.chosen !== name;
     own.chosen = name;
     if (isNew && own.open !== name) {
-      const isBehind = !own.open && name !== smallest;
+      const smallest = smallestFor(name);
+      const isBehind = !openOne() && name !== smallest;
       if (isBehind) own.next = isSparing() ? null : name;
       open(isBehind ? smallest : name);
     } else say();
+  }
+
+  // The model that is open, where it answers what the chosen one is asked.
+  function openOne() {
+    return own.open && (!own.chosen || standsIn(by.get(own.open), by.get(own.chosen))) ? own.open : null;
   }
 
   const hears = ({ what, of }) => ["progress", "opened"].includes(what) || of === "open";
@@ -67,7 +77,8 @@ export function createModels(models, worker, base, node, words, changed) {
   }
 
   function say() {
-    const { open: now, coming, chosen, fault, have, refused } = own;
+    const { coming, chosen, fault, have, refused } = own;
+    const now = openOne();
     const wanted = by.get(coming ?? chosen);
     const values = { model: now ?? coming ?? chosen, chosen, coming, fault };
     Object.assign(values, { have: mb(have), of: mb(wanted.bytes) });
@@ -82,7 +93,8 @@ export function createModels(models, worker, base, node, words, changed) {
   }
 
   function statement() {
-    const { open: now, coming, chosen, fault, shows } = own;
+    const { coming, chosen, fault, shows } = own;
+    const now = openOne();
     if (fault) return now ? words.behind : words.failed;
     if (shows === "waits" && coming) return words.waits;
     if (shows === "recorded" && now && !coming) return words.recorded;
@@ -97,7 +109,13 @@ export function createModels(models, worker, base, node, words, changed) {
     return new Promise((go) => waiting.push([name, () => go(name)]));
   }
 
-  return { choose, hears, hear, refuse, show, whenOpen, ready, openOne: () => own.open };
+  return { choose, hears, hear, refuse, show, whenOpen, ready, openOne };
+}
+
+// Whether a model reads what another one does, and has the same kinds of attention.
+export function standsIn(model, { reads, config, kinds }) {
+  const isAlike = model.reads === reads && model.config.tokenizer === config.tokenizer;
+  return isAlike && Object.keys(model.kinds).join() === Object.keys(kinds).join();
 }
 
 function isSparing() {

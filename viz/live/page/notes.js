@@ -2,17 +2,19 @@
 
 import { filled } from "./models.js";
 
-// facts: { logProb, nWritten, nRead, isEnded }. usual: { n, least: method -> nats } of held-out
-// sentences, or null. words: templates, and `long`: tokens of a long source, and the least share.
-export function notesOf({ logProb, nWritten, nRead, isEnded }, usual, method, words) {
+// facts: { logProb, nWritten, nRead, isEnded }. model: { reads, usual }: what it reads, and { n, least:
+// method -> nats } of held-out sentences, or null. words: templates, and `long`: tokens of a long
+// source, and the least share. What writes nothing has no notes.
+export function notesOf({ logProb, nWritten, nRead, isEnded }, { reads, usual }, method, words) {
   const notes = [];
+  if (!nWritten) return notes;
   const [mean, least] = [logProb / nWritten, usual?.least[method]];
   if (mean < least) {
     const [share, usually] = [mean, least].map((nats) => `${(100 * Math.exp(nats)).toFixed(0)} %`);
     notes.push(filled(words.guess, { share, usually, n: usual.n }));
   }
   const [long, part] = words.long;
-  if (isEnded && nRead >= long && nWritten < part * nRead) {
+  if (reads === "source" && isEnded && nRead >= long && nWritten < part * nRead) {
     notes.push(filled(words.short, { written: nWritten, read: nRead }));
   }
   if (!isEnded) {

@@ -7,7 +7,8 @@ import { createAnswers } from "./answers.js";
 import { createScreen, listed, readAddress, writeAddress } from "./address.js";
 import { pictures, readChosen } from "./chosen.js";
 import { createControls } from "./controls.js";
-import { createModels } from "./models.js";
+import { drawClasses } from "./classes.js";
+import { createModels, filled } from "./models.js";
 import { notesOf } from "./notes.js";
 import { mountAll } from "./pictures.js";
 import { pinnedTokens } from "./pins.js";
@@ -36,7 +37,7 @@ export default function live(draws, code, content) {
   const put = (edits) => choose({ edits }, true);
   const decide = (prefix) => choose({ prefix }, true);
   const foot = document.getElementById("strip");
-  const strip = createStrip(foot, words, content.edits, put, decide);
+  const strip = createStrip(foot, words, put, decide);
   const acts = createActs(page, strip);
   const controls = createControls(page, acts);
   const heads = () => {
@@ -70,12 +71,13 @@ export default function live(draws, code, content) {
     if (found) answers.showRecorded(found);
     else if (!it.text.trim()) loads.refuse(words.empty);
     else if (now) answers.ask(it, [...pictures(it, components), ...cards(it, now)], now);
+    else answers.forget();
     paint(it);
   }
 
   // What each written word needs is computed once nobody types; then its cards are asked for.
   function cards(it, now) {
-    const isKnown = answers.studyOf("evidence", it, now);
+    const isKnown = it.model.hasCards && answers.studyOf("evidence", it, now);
     const of = answers.shown("token_rows")?.nonce;
     const reading = { words: it.asWords, special: it.special };
     return isKnown && of ? [["word_card", { of, theme: own.theme, kind: it.kind, reading }]] : [];
@@ -114,12 +116,16 @@ export default function live(draws, code, content) {
     own.later = setTimeout(() => list.slice(FIRST).forEach(draw));
     offer(it);
     noteOn(it);
+    drawClasses(document.getElementById("classes"), facts()?.classes, words.predicted);
     strip.draw({ ...state, outcome: answers.outcome(it, loads.openOne()) });
   }
 
   // What the app says of an answer that is a guess, too short, or without an end.
   function noteOn({ model, method, edits, prefix }) {
-    const says = facts() && !edits && !prefix.length ? notesOf(facts(), model.usual, method, words.notes) : [];
+    const isPlain = facts() && !edits && !prefix.length;
+    const says = isPlain ? notesOf(facts(), model, method, words.notes) : [];
+    const methods = model.methods.map(([, title]) => title).join(", ");
+    if (model.unoffered) says.push(filled(words.unoffered, { method: model.unoffered, methods }));
     const node = document.getElementById("notes");
     node.hidden = !says.length;
     node.textContent = says.join(" ");
@@ -127,7 +133,7 @@ export default function live(draws, code, content) {
 
   // The button that changes what is written: of a text that nothing changes yet.
   function offer(it) {
-    const isPlain = it.page === "explore" && !it.edits && !it.prefix.length;
+    const isPlain = it.page === "explore" && !it.edits && !it.prefix.length && it.model.tables.change_offer;
     const found = isPlain && answers.studyOf("change", it, loads.openOne());
     const payload = found || pack({ offer: null });
     const state = { of: digest(payload), isSought: false };
@@ -138,7 +144,8 @@ export default function live(draws, code, content) {
   function unknown() {
     const others = Object.entries(own.unknown);
     const it = chosen();
-    const { page: named, checkpoint, edits } = own.screen;
+    const { page: named, checkpoint, edits, decoding } = own.screen;
+    if (decoding && decoding !== it.method) others.unshift(["decoding", decoding]);
     if (named && named !== it.page) others.unshift(["page", named]);
     if (checkpoint && checkpoint !== it.model.name) others.unshift(["checkpoint", checkpoint]);
     const done = listed(it.edits);
@@ -178,7 +185,7 @@ export default function live(draws, code, content) {
     async answer(text, { method, checkpoint, edits = [], prefix = [] } = {}) {
       const name = checkpoint ?? loads.openOne() ?? chosen().model.name;
       await loads.whenOpen(name);
-      const usual = models.find((model) => model.name === name).methods[0][0];
+      const usual = models.find((model) => model.name === name).methods[0]?.[0];
       const request = { text, method: method ?? usual, edits, prefix };
       const { maps, shapes, words: _, ...answer } = await answers.send(request);
       const weights = (kind, layer) => ({ values: maps[kind][layer], shape: shapes[kind] });

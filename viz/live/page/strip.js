@@ -4,9 +4,9 @@ import { element } from "../../components/kit/page.js";
 import { joined, listed } from "./address.js";
 import { filled } from "./models.js";
 
-// templates: how edits are said, from Python. choose(edits): they are in force, as an address has them; decide(prefix) likewise.
-export function createStrip(node, words, templates, choose, decide) {
-  const own = { before: [], undone: [] };
+// choose(edits): they are in force, as an address has them; decide(prefix) likewise.
+export function createStrip(node, words, choose, decide) {
+  const own = { before: [], undone: [], templates: {} }; // how edits of a model are said, from Python
   const at = (id) => node.querySelector(`#${id}`);
 
   // These edits, and no others, instead of those that are in force now; it can be taken back.
@@ -25,10 +25,11 @@ export function createStrip(node, words, templates, choose, decide) {
 
   // it: what is chosen, with `facts` of the answer, the tokens that are pinned, and its outcome: the
   // words before and after.
-  function draw({ edits, prefix, tool, facts, pinned, outcome }) {
+  function draw({ edits, prefix, tool, facts, pinned, outcome, model }) {
     const all = listed(edits);
+    own.templates = model.edits;
     node.hidden = tool === "look" && !all.length && !own.undone.length && !prefix.length;
-    offerHiding(edits, tool, facts, pinned);
+    offerHiding(edits, tool, facts, pinned, model.side);
     at("undo").disabled = !own.before.length;
     at("redo").disabled = !own.undone.length;
     at("undo").onclick = () => goTo(edits, own.before, own.undone);
@@ -37,8 +38,7 @@ export function createStrip(node, words, templates, choose, decide) {
     at("all-off").onclick = () => edit(edits, []);
     const without = (each) => edit(edits, all.filter((other) => other !== each));
     const chips = all.map((each) => chip(textOf(each, facts), () => without(each)));
-    const begins = facts?.target.slice(0, prefix.length).join("").replaceAll("▁", " ") ?? "";
-    if (prefix.length) chips.unshift(chip(`${words.begins} “${begins.trim()}”`, () => decide(null)));
+    if (prefix.length) chips.unshift(chip(`${words.begins} “${facts?.begins ?? ""}”`, () => decide(null)));
     at("edits").replaceChildren(...chips);
     at("help").textContent = own.before.length ? words.unchanged : words.help[tool];
     at("help").hidden = Boolean(all.length);
@@ -54,16 +54,17 @@ export function createStrip(node, words, templates, choose, decide) {
   }
 
   // A word of the source that is pinned can be hidden from every head.
-  function offerHiding(edits, tool, facts, pinned) {
-    const places = pinned.filter(([side]) => side === "source");
+  function offerHiding(edits, tool, facts, pinned, side) {
+    const places = pinned.filter(([of]) => of === "source");
     const word = facts?.wordAt[places.at(-1)?.[1]];
-    const spelled = `hide:source.${word}`;
+    const spelled = `hide:${side}.${word}`;
     at("hide").hidden = tool === "look" || word === undefined || listed(edits).includes(spelled);
     at("hide").textContent = filled(words.hide, { word: facts?.read[word] });
     at("hide").onclick = () => edit(edits, [...listed(edits), spelled]);
   }
 
   function textOf(spelled, facts) {
+    const { templates } = own;
     const [name, place] = spelled.split(/:(.*)/s);
     const [kind, layer, head, query, key] = place.split(".");
     const token = (side, position) => facts?.[side][kind]?.[position] ?? position;

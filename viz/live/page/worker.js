@@ -1,13 +1,15 @@
 // The worker: it fetches a checkpoint, opens it, and answers texts with the bytes that components draw.
 
-import { answer, openCheckpoint } from "../engine/answer.js";
+import { answer, openCheckpoint, textOf } from "../engine/answer.js";
 import { searchingChange } from "../engine/change.js";
 import { evidenceOf } from "../engine/evidence.js";
 import { callOf } from "../engine/inside.js";
+import { layersOf } from "../engine/config.js";
 import { cellSteps } from "../payloads/cell_steps.js";
 import { changeOffer } from "../payloads/change_offer.js";
 import { openMap } from "../payloads/maps.js";
 import { openTables, PAYLOADS } from "../payloads/open.js";
+import { number, percent } from "../payloads/numbers.js";
 import { digest } from "../payloads/pack.js";
 import { wordCards } from "../payloads/word_card.js";
 import { decodedText, fetched, NoFile } from "./source.js";
@@ -52,11 +54,11 @@ async function openModel(models, { name, files, base, config, tables }, self) {
   };
   const read = async (file) =>
     typeof file === "string" ? decodedText(file) : fetched(file, base, tell);
-  const names = [files.model, files.tokenizer, files.kernel];
-  const [model, tokenizer, kernel] = await Promise.all(names.map(read));
+  const names = [files.model, files.kernel, ...(files.tokenizer ? [files.tokenizer] : [])];
+  const [model, kernel, tokenizer] = await Promise.all(names.map(read));
   models.open = null; // two models at once would be twice the memory
   const site = openTables(tables);
-  const given = { model: model.buffer, tokenizer: tokenizer.buffer, kernel: compiled(kernel) };
+  const given = { model: model.buffer, tokenizer: tokenizer?.buffer, kernel: compiled(kernel) };
   const groups = (tokens) => site.words.groups(tokens);
   const open = openCheckpoint({ config, files: given, groups });
   model.buffer.transfer?.(0); // it has been read: its memory is free at once
@@ -102,8 +104,8 @@ async function studied(open, { n, study, request }, isLatest) {
 
 // What each written word needs: it stays here, for `word_card` to be made of it.
 function* evidenceOfAnswer({ site, known, ...open }, result) {
-  const textOf = (tokens) => site.words.bare(tokens);
-  known.set(result, yield* evidenceOf(open, result, site.lost, textOf));
+  const bare = (tokens) => site.words.bare(tokens);
+  known.set(result, yield* evidenceOf(open, result, site.lost, bare));
   return true;
 }
 
@@ -117,11 +119,10 @@ function* changeOf({ site, ...open }, result) {
 }
 
 // What a script is told: `window.headscope.answer` of page.js.
-function numbersOf({ config, site }, result) {
-  const { n_heads: h, n_encoder_layers: nEncoder, n_decoder_layers: nDecoder } = config.model;
-  const [s, t] = [result.sourceIds.length, result.targetIds.length];
-  const layers = { encoder_self: nEncoder, decoder_self: nDecoder, cross: nDecoder };
-  const maps = Object.entries(layers).map(([kind, n]) => {
+function numbersOf({ model, site }, result) {
+  const { n_heads: h } = model.config;
+  const [s, t] = [result.sourceIds.length, result.readIds.length];
+  const maps = Object.entries(layersOf(model.config)).map(([kind, n]) => {
     return [kind, Array.from({ length: n }, (_, layer) => result.weights(kind, layer))];
   });
   const piecesOf = (tokens) => tokens.map(({ piece }) => piece);
@@ -130,6 +131,7 @@ function numbersOf({ config, site }, result) {
     target_ids: result.targetIds,
     pieces: { source: piecesOf(result.source), target: piecesOf(result.target) },
     text: result.text,
+    classes: result.classes,
     log_probs: result.logProbs,
     words: written(site, result),
     maps: Object.fromEntries(maps),
@@ -137,14 +139,15 @@ function numbersOf({ config, site }, result) {
   };
 }
 
-function written({ words }, { target, targetWords }) {
+function written({ words }, { target, targetWords, classes, text }) {
+  if (classes) return [text];
   const shown = targetWords.filter(([first]) => !target[first].special);
   return shown.map((group) => words.text(group.map((i) => target[i])));
 }
 
 // What the page itself needs of an answer: words, the groups of each map, and the search.
-function factsOf({ site }, result) {
-  const { source, target, read, words, tree, hypotheses } = result;
+function factsOf({ site, ...open }, result) {
+  const { source, target, read, words, tree, hypotheses, classes } = result;
   const labels = (tokens) => tokens.map((token) => site.words.bareLabel(token));
   const kinds = Object.keys(site.kinds);
   const groups = kinds.map((kind) => {
@@ -158,14 +161,21 @@ function factsOf({ site }, result) {
     nRead: source.length,
     isEnded: result.isEnded,
     words: written(site, result),
-    target: target.map(({ piece, special }) => (special ? "" : piece)),
+    begins: textOf(open, result.asked.prefix, result.sourceIds).trim(),
+    classes: classes?.map((each) => ({
+      name: each.name,
+      prob: each.prob,
+      share: percent(site.numbers, each.prob),
+      logit: number(each.logit),
+      isBest: each.name === result.text,
+    })),
     wordAt,
     read: words.map((group) => site.words.text(group.map((i) => source[i]))),
     groups: Object.fromEntries(groups),
     queries: { encoder_self: labels(source), decoder_self: labels(read), cross: labels(target) },
     keys: { encoder_self: labels(source), decoder_self: labels(read), cross: labels(source) },
     nodes: tree.nodes.map(({ parent, token }) => [parent, token]),
-    best: pathTo(tree, hypotheses[0].leaf),
+    best: tree.nodes.length ? pathTo(tree, hypotheses[0].leaf) : [],
   };
 }
 

@@ -5,42 +5,49 @@ import { percent, rounded } from "./numbers.js";
 import { digest, pack } from "./pack.js";
 import { single } from "./words.js";
 
-// answer: of viz/live/engine/answer.js. head: null for the mean of a layer's heads.
+// answer: of viz/live/engine/answer.js. head: null for the mean of a layer's heads. What goes on with
+// a prompt reads one text, and has no cross-attention.
 export function decodePlayer(site, answer, { layer, head = null, asWords }) {
   const { words } = site;
-  const { source, target, read, token, steps } = answer;
+  const { target, read, token, steps } = answer;
+  const isOneText = !site.kinds.cross;
+  const [source, prompt] = isOneText ? [[], answer.source] : [answer.source, []];
   const groups = asWords ? (tokens) => words.groups(tokens) : single;
   const [ofSource, ofRead] = [groups(source), groups(read)];
+  const before = [...prompt, ...target];
   const played = steps.map((step, i) => {
-    return stepOf(site, answer, step, asWords ? target.slice(0, i) : null);
+    return stepOf(site, answer, step, asWords ? before.slice(0, prompt.length + i) : null);
   });
   const isInPieces = ({ candidates }) => candidates.some(({ id }) => words.isPart(token(id)));
   const numbers = played.map(({ ids, candidates: all }) => [ids, all.map((each) => each.slice(2))]);
+  const written = words.piecesOfWords(before, asWords);
   const header = {
-    decoding: digest(JSON.stringify([[...source, ...target].map(({ id }) => id), numbers])),
-    coverage: true,
+    decoding: digest(JSON.stringify([[...answer.source, ...target].map(({ id }) => id), numbers])),
+    coverage: !isOneText,
     layer: site.layers.decoder_self[layer],
     head,
     sentences: site.decode_player[head === null ? "mean" : "head"],
-    before: 1,
+    before: Math.max(1, prompt.length),
     columns: { source: ofSource, read: ofRead },
     source: names(words, source, ofSource, asWords),
-    prompt: [],
-    target: words.piecesOfWords(target, asWords),
+    prompt: written.slice(0, prompt.length),
+    target: written.slice(prompt.length),
     read: names(words, read, ofRead, asWords),
     ids: target.map(({ id }) => id),
     steps: played,
     in_pieces: asWords && steps.some(isInPieces),
     word_of: asWords ? words.groups(target).flatMap((group, i) => group.map(() => i)) : [],
   };
-  const [cross, own] = ["cross", "decoder_self"].map((kind) => answer.weights(kind, layer));
-  const [area, ofOwn] = [source, read].map(({ length }) => target.length * length);
-  const soFar = received(meanOfHeads(cross, area), source.length);
-  const arrays = [
-    [rowsOf(cross, area, head), source.length, ofSource],
-    [rowsOf(own, ofOwn, head), read.length, ofRead],
-    [soFar, source.length, ofSource],
-  ];
+  const own = rowsOf(answer.weights("decoder_self", layer), read.length ** 2, head);
+  const last = own.subarray((read.length - target.length) * read.length); // those that wrote
+  const arrays = [[last, read.length, ofRead]];
+  if (!isOneText) {
+    const cross = answer.weights("cross", layer);
+    const area = target.length * source.length;
+    const soFar = received(meanOfHeads(cross, area), source.length);
+    arrays.unshift([rowsOf(cross, area, head), source.length, ofSource]);
+    arrays.push([soFar, source.length, ofSource]);
+  }
   const merged = arrays.map(([weights, nKeys, all]) => {
     return [mergeColumns(weights, nKeys, all), target.length, all.length];
   });

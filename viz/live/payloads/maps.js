@@ -14,7 +14,8 @@ const SIDES = {
 // pieces are merged to words, and special tokens "shown" or "hidden".
 export function openMap(site, answer, kind, reading) {
   const { words, kinds, layers } = site;
-  const { starts, is_produced: isProduced } = kinds[kind];
+  const { is_produced: isProduced } = kinds[kind];
+  const starts = startsOf(kinds[kind].starts, answer);
   const [queries, keys] = SIDES[kind].map((side) => answer[side]);
   const names = isProduced ? answer.target : queries;
   const [rowGroups, columnGroups] = [names, keys].map((tokens) => groupsOf(words, tokens, reading));
@@ -30,6 +31,13 @@ export function openMap(site, answer, kind, reading) {
     notes: notesOf(site.notes, reading, [rowGroups, n[0]], [columnGroups, n[1]]),
     masks: new Map(), // as `allowedOf` keeps them
   });
+}
+
+// Where each side begins among rows and columns: of one text for both, the target behind the prompt.
+function startsOf({ rows, columns }, { source }) {
+  const placed = (sides) =>
+    "source" in sides && "target" in sides ? { source: 0, target: source.length } : sides;
+  return { rows: placed(rows), columns: placed(columns) };
 }
 
 function groupsOf(words, tokens, reading) {
@@ -184,9 +192,13 @@ export function sidesOf({ starts, isProduced, rowGroups, columnGroups }) {
 }
 
 function placesOf(starts, groups) {
-  const all = Array.from(numbersOf(groups), (number) => number ?? -1);
+  const all = numbersOf(groups);
   const sides = Object.entries(starts);
-  return Object.fromEntries(sides.map(([side, start]) => [side, all.slice(start)]));
+  const placesFrom = ([side, start], i) => {
+    const n = Math.max(0, (sides[i + 1]?.[1] ?? all.length) - start);
+    return [side, Array.from({ length: n }, (_, at) => all[start + at] ?? -1)];
+  };
+  return Object.fromEntries(sides.map(placesFrom));
 }
 
 // The number of the group of each position; undefined: it is in none.

@@ -50,8 +50,9 @@ function certainties({ words, numbers, token_rows: rows }, { target, steps }) {
 }
 
 // From each written word to the source word that the last layer looks at most, in the mean of its
-// heads: the first positions of both, and the weight.
+// heads: the first positions of both, and the weight; null where nothing looks from one to the other.
 function alignment({ words, layers, token_rows: { least } }, { source, target, weights }) {
+  if (!layers.cross) return null;
   const last = weights("cross", layers.cross.length - 1);
   const mean = meanOfHeads(last, target.length * source.length);
   const ofSource = words.groups(source);
