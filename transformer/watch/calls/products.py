@@ -157,9 +157,10 @@ class Products(Sequences):
         width = -1 if made.v is None else made.v.size(-1)
         running = Running()
         place = self._places.here(running, width, made.weights.size(-2))
-        if self._is_of_windows(made.weights, place):
+        is_of_one = self._is_of_one(made.weights, place)
+        if not is_of_one and self._is_of_windows(made.weights, place):
             return
-        if not place.is_of_one(made.weights):
+        if not is_of_one:
             one_of_batch(self.folded(made.weights), place.path)  # raises for a batch
         call, softmax = made.calls()
         call = replace(call, v=self._lasting(call.v))
@@ -215,9 +216,9 @@ class Products(Sequences):
         origin = made.softmax.origin
         if self.homes is None or origin.homes is None or made.v is None:
             return
-        queries, keys = origin.homes
-        if keys.tolist() != self.homes.rows(made.v).tolist() == queries.tolist():
-            origin.homes = Homes(keys, queries)
+        queries, keys = (each.tolist() for each in origin.homes)
+        if queries != keys and queries == self.homes.rows(made.v).tolist():
+            origin.homes = Homes(*origin.homes[::-1])
             origin.firsts = Firsts(origin.firsts.key, origin.firsts.query)
             origin.source = UNKNOWN
 
@@ -249,6 +250,18 @@ class Products(Sequences):
             origin.homes = Homes(self.homes.rows(q), self.homes.rows(k))
         origin.product = Product(scores.size(-1), operands=(q, k.mT))
         self._by_hand(HandMade(Softmax(weights, scores, origin=origin), weights, value, result[0]))
+
+    def _is_of_one(self, weights: Tensor, place: Place) -> bool:
+        """Tell whether all axes before [Q, K] are of heads: of groups, and of those in a group.
+
+        The module was given one sequence as long, and matrices have read no more rows than that.
+        """
+        n_queries = weights.size(-2)
+        read = (each.tensor for each in self._layer.sources.latest(READS))
+        rows = {each.numel() // each.size(-1) for each in read if each.numel()}
+        n_sequences = weights.size(0)
+        is_one = weights.dim() > 3 and n_queries in place.lengths
+        return is_one and n_sequences * n_queries not in rows
 
     def _is_of_windows(self, tensor: Tensor, place: Place) -> bool:
         """Tell whether a call reads several sequences where the model was given one."""

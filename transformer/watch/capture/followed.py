@@ -389,7 +389,9 @@ class Followed(TorchDispatchMode):
         tensor, kernel = args[:2]
         is_given = any(tensor.data_ptr() == each.data_ptr() for each in self._pictures)
         labels = self._all(tensor)
-        if is_given or self._is_of_patches(labels):
+        is_text = kernel.dim() == 3 and bool((along(labels, [1]) >= 0).all())
+        is_text = is_text and len(along(labels, [0, 1]).unique()) == labels.size(2) > 1
+        if (is_given and not is_text) or self._is_of_patches(labels):
             each = result.select(1, 0)  # of a batch, too: patches may be cut before
             return self._patches(each.numel(), each.shape)[0].unsqueeze(1)
         if kernel.dim() != 3:

@@ -189,6 +189,7 @@ def is_soft_order(matrix: Tensor) -> bool:
         or not 1 < matrix.size(-1) == matrix.size(-2)
     ):
         return False
+    matrix = matrix.flatten(0, -3)[0] if matrix.dim() > 2 else matrix  # one of them tells
     columns, rows = (bool(((matrix.sum(axis) - 1).abs() < e).all()) for axis, e in _EVEN)
     is_even = columns and rows and bool((matrix >= 0).all())
     return is_even and float(matrix.amax() - matrix.amin()) > 1e-3

@@ -145,21 +145,12 @@ class Place:
 
         tensor [n, H, Q, ...], or [n * H, Q, ...] where the module was given several.
         """
-        if tensor.dim() > 3 and self.is_of_one(tensor):
-            return None
         if tensor.size(0) == 1 or (tensor.dim() <= 3 and not self.batch):
             return None
         n, n_queries = tensor.size(0), tensor.size(-2)
         if tensor.dim() == 3:  # times heads
             n = self.batch[1] if self.batch[0] == n_queries else self.batch[0]
         return n, n_queries
-
-    def is_of_one(self, tensor: Tensor) -> bool:
-        """Tell whether the module was given one sequence as long as the queries of [..., Q, d].
-
-        All axes before them are then of heads: of groups that share keys, and of those in a group.
-        """
-        return tensor.size(-2) in self.lengths
 
 
 class Places:
