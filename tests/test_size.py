@@ -61,7 +61,7 @@ ROOMS = {
     "viz/exhibits": (812, 4),
     "viz/figures": (2_381, 12),
     "viz/lessons": (3_032, 15),
-    "viz/live": (6_065, 46),
+    "viz/live": (6_068, 46),
     "viz/notebook": (1_042, 10),
     "viz/pages": (8_997, 37),
     "viz/painters": (2_513, 10),

@@ -346,6 +346,12 @@ def test_a_classifier_says_its_classes_and_shows_nothing_that_is_written(
         expect(page.locator("#classes .share")).to_have_text([*map(percent, result.probs.tolist())])
         said = page.evaluate("(text) => headscope.answer(text)", text)
         assert [it["prob"] for it in said["classes"]] == pytest.approx(result.probs.tolist(), 1e-4)
+    page.goto(f"{host_of_others}?text=It is dull.&edits=head-off:encoder_self.0.0")
+    for lines, edits in (("first", ()), ("last", ("head-off:encoder_self.0.0",))):
+        it = record(load_checkpoint("sentiment"), "It is dull.", None, edits).classification
+        assert it is not None
+        line = getattr(page.locator("#outcome dd"), lines)
+        expect(line).to_contain_text(percent(float(it.probs.max())), timeout=SLOW)
     expect(page.get_by_role("button", name="Decode", exact=True)).to_be_hidden()
     expect(page.get_by_label("Decoding", exact=True)).to_be_hidden()
     expect(page.locator(".decode-player, .search-tree")).to_have_count(0)

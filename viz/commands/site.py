@@ -23,8 +23,8 @@ WORDS = {
     "here": "{title}, as you type. Each square is a head: which word looks at which.",
     "predicted": "Predicted: {name}, with a logit of {logit}.",
     "unoffered": (
-        "In the app this model's texts are drawn at random ({method}); this page has {methods} "
-        "only."
+        "In the app this model's texts are drawn at random ({method}); this page has only "
+        "{methods}."
     ),
     "copy": "Copy link",
     "copied": "Copied",

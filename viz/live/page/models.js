@@ -8,10 +8,12 @@ const SLOW = 4; // Mbit/s below which likewise: 30 MB take a minute
 export function createModels(models, worker, base, node, words, changed) {
   const [text, bar, button] = ["span", "progress", "button"].map((tag) => node.querySelector(tag));
   const by = new Map(models.map((model) => [model.name, model]));
-  // The smallest that answers the same texts.
+  // The smallest that answers the same texts, where it is soon here and the model itself is not.
   const smallestFor = (name) => {
-    const alike = models.filter((model) => standsIn(model, by.get(name)));
-    return alike.reduce((a, b) => (b.bytes < a.bytes ? b : a)).name;
+    const own = by.get(name);
+    const alike = models.filter((model) => standsIn(model, own));
+    const least = alike.reduce((a, b) => (b.bytes < a.bytes ? b : a));
+    return least.bytes < own.bytes / 2 ? least.name : name;
   };
   const own = { open: null, coming: null, next: null, chosen: null, have: 0, fault: "", asked: "" };
   Object.assign(own, { refused: "", shows: "" });

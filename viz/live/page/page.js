@@ -124,7 +124,7 @@ export default function live(draws, code, content) {
   function noteOn({ model, method, edits, prefix }) {
     const isPlain = facts() && !edits && !prefix.length;
     const says = isPlain ? notesOf(facts(), model, method, words.notes) : [];
-    const methods = model.methods.map(([, title]) => title).join(", ");
+    const methods = model.methods.map(([, title]) => title).join(" and ");
     if (model.unoffered) says.push(filled(words.unoffered, { method: model.unoffered, methods }));
     const node = document.getElementById("notes");
     node.hidden = !says.length;

@@ -42,7 +42,7 @@ export function createStrip(node, words, choose, decide) {
     at("edits").replaceChildren(...chips);
     at("help").textContent = own.before.length ? words.unchanged : words.help[tool];
     at("help").hidden = Boolean(all.length);
-    at("outcome").replaceChildren(...(all.length && outcome ? [outputs(outcome)] : []));
+    at("outcome").replaceChildren(...(all.length && outcome ? [outputs(outcome, model)] : []));
   }
 
   function chip(text, remove) {
@@ -76,13 +76,13 @@ export function createStrip(node, words, choose, decide) {
     return filled(templates.cut, { where, query: token("queries", query), key: token("keys", key) });
   }
 
-  function outputs({ before, after }) {
+  function outputs({ before, after }, { methods }) {
     const list = element("dl");
     const [gone, came] = marked(before, after);
     list.append(element("dt", "", words.without), line(gone, "del"));
     list.append(element("dt", "", words.with), line(came, "ins"));
     const isSame = before.join(" ") === after.join(" ");
-    if (isSame) list.append(element("dt"), element("dd", "dim", words.same));
+    if (isSame && methods.length) list.append(element("dt"), element("dd", "dim", words.same));
     return list;
   }
 

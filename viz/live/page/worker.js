@@ -139,8 +139,9 @@ function numbersOf({ model, site }, result) {
   };
 }
 
-function written({ words }, { target, targetWords, classes, text }) {
-  if (classes) return [text];
+// The words that are written; of a classifier the class and its probability.
+function written({ words, numbers }, { target, targetWords, classes, text }) {
+  if (classes) return [text, percent(numbers, classes.find(({ name }) => name === text).prob)];
   const shown = targetWords.filter(([first]) => !target[first].special);
   return shown.map((group) => words.text(group.map((i) => target[i])));
 }
