@@ -53,7 +53,7 @@ ROOMS = {
     "transformer/recording": (2_750, 10),
     "transformer/training": (4_635, 25),
     "transformer/two_models": (684, 3),
-    "transformer/watch": (8_375, 31),
+    "transformer/watch": (8_382, 31),
     "viz": (2_999, 18),
     "viz/causes": (2_265, 10),
     "viz/commands": (370, 3),
