@@ -158,7 +158,8 @@ def test_every_row_of_every_family_is_the_library_s_own(family: str, side: str) 
     except InputError:
         return  # not understood: test_hugging_face says which
     wanted = expected(model, inputs)
-    assert recording.checked.is_right
+    is_blank = side == "left" and family in ("DeBERTa-v2", "XLM")  # whose first row is all 0
+    assert recording.checked.is_right is (None if is_blank else True)
     assert recording.checked.masked == 0
     for kind, attention in recording.attentions.items():
         for layer, weights in enumerate(wanted[kind]):
