@@ -301,13 +301,15 @@ _HOW = {
 
 
 def how_named(attentions: Iterable[Named]) -> tuple[str, ...]:
-    """List how rows and columns got their names, in clauses without a full stop, a kind in each."""
-    clauses = []
+    """List how rows and columns got their names, in clauses: of all kinds together, or of each."""
+    kinds: dict[str, list[str]] = defaultdict(list)
     for each in attentions:
         rows, columns = _HOW[each.rows_by], _HOW[each.columns_by]
         both = f"rows and columns {rows}" if rows == columns else f"rows {rows}; columns {columns}"
-        clauses.append(f"names of {each.kind}, {both}")
-    return tuple(clauses)
+        kinds[both].append(each.kind)
+    if len(kinds) == 1 and len(next(iter(kinds.values()))) > 1:
+        return tuple(f"names of every kind, {how}" for how in kinds)
+    return tuple(f"names of {kind}, {how}" for how, of in kinds.items() for kind in of)
 
 
 def _contradictions(named: Named, origins: Sequence[Origin]) -> Iterator[str]:

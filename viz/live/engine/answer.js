@@ -6,12 +6,18 @@
 // tokenizer.js, each of which takes what these two give. One thing after the other is asked of what
 // was opened: it has one state. What a person can mend is thrown as an Error of one sentence.
 
-import { openCharacters, openNumbers } from "./alphabets.js";
 import { openCells } from "./changes.js";
 import { sideRead } from "./config.js";
 import { decode, stepsOf } from "./decoding.js";
 import { classify, openModel, record, start } from "./model.js";
-import { decodeText, encode, openTokenizer, tokenOf } from "./tokenizer.js";
+import {
+  decodeText,
+  encode,
+  openCharacters,
+  openNumbers,
+  openTokenizer,
+  tokenOf,
+} from "./tokenizer.js";
 
 const MOST_CHARACTERS = 20_000; // of a text; longer ones are refused before they are split
 const CACHE = 24e6; // bytes of the last answers
