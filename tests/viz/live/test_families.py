@@ -29,7 +29,7 @@ from transformer.config import ModelConfig
 from transformer.formats.headscope import save_checkpoint
 from transformer.inputs import InputError, source_ids
 from transformer.refusal import Refusal
-from viz.live.site import READ, not_read
+from viz.live.models import READ, not_read
 
 OTHERS = ("copy", "everyday", "shakespeare", "sentiment", "sentiment-mean")
 """Those that `test_engine.py` does not ask: it asks the translators."""

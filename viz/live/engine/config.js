@@ -1,7 +1,7 @@
 // The choices of a model that are made here: of config.json, "model".
 
 // Field -> its values, the usual one first: what transformer/config.py has where nothing is said.
-// `READ` of viz/live/site.py is the same.
+// `READ` of viz/live/models.py is the same.
 export const READ = {
   family: ["encoder_decoder", "decoder_only", "encoder_classifier"],
   source_vocab_size: [null],

@@ -8,7 +8,7 @@ const PAGES = {
   decode: ["token_rows", "search_tree", "decode_player"],
 };
 
-// screens: how an address is read. models: as viz/live/site.py writes them, the first one the page's.
+// screens: how an address is read. models: as viz/live/models.py writes them, the first one the page's.
 // opening: choices of which the picture that a checkpoint opens with has none.
 export function readChosen(screen, screens, models, opening) {
   const value = (name) => screens.valueOf(screen, name);
