@@ -1,4 +1,4 @@
-"""The checkpoints that answer in a page without a server: what it knows of them, and their files."""
+"""Checkpoints that answer in a page without a server: what it knows of them, and their files."""
 
 import json
 from base64 import b64encode
