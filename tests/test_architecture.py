@@ -36,7 +36,7 @@ RANKS = (
     ("viz.ui", "viz.causes"),
     ("viz.server",),
     ("viz.pages",),
-    ("app", "viz.figure_at", "viz.commands", "viz.__main__", "viz.headscope"),
+    ("app", "viz.figure_at", "viz.site_shelf", "viz.commands", "viz.__main__", "viz.headscope"),
 )
 """Lowest first; a module may import its own rank and those below."""
 ABOVE = ("plotly", "streamlit", "pandas")

@@ -164,7 +164,7 @@ def test_one_file_answers_from_disk_with_the_network_off(
 def test_a_policy_lets_one_worker_and_no_other_host_in(folder: Path) -> None:
     page = (folder / "index.html").read_text("utf-8")
     found = re.search(r'Content-Security-Policy" content="([^"]*)"', page)
-    assert found is not None and found[1] == f"{POLICY}; connect-src 'self'"
+    assert found is not None and found[1] == f"{POLICY} 'self'; connect-src 'self'"
     assert "unsafe-eval'" not in found[1].replace("'wasm-unsafe-eval'", "")
 
 
@@ -288,6 +288,7 @@ def test_on_a_phone_the_small_model_answers_whatever_is_touched(
         answers(page)
         assert page.evaluate("headscope.ready") == NAME
         shows(page, written(large, first))  # the recorded one
+        page.locator("#others summary").click()
         page.get_by_role("button", name="Decode", exact=True).click()
         shows(page, written(checkpoint, first))
         expect(page.locator(".decode-player[data-nonce]")).to_be_visible()

@@ -2,17 +2,23 @@
 checkpoint answers what a reader types.
 """
 
-from argparse import ArgumentParser, Namespace
+from argparse import ArgumentParser, ArgumentTypeError, Namespace
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
 from transformer import load_checkpoint
 from transformer.commands.command import Command, Result
+from transformer.discover import discover
 from transformer.extras import require
 from transformer.files.foreign_text import Unwritten
+from transformer.training.evaluation.translations import say
+from viz.live.shelf import LISTS
 
 USUAL = {False: ("en-de", "en-de-small"), True: ("en-de-small",)}
 """The checkpoints of a folder, whose large one comes behind the small one; and of one file."""
+PICTURES = "gallery/"
+"""The folder of small pictures, which the result sums up."""
 WORDS = {
     "title": "Headscope: see what every attention head looks at",
     "description": (
@@ -20,6 +26,7 @@ WORDS = {
         "head of every layer can be seen, switched off and asked why."
     ),
     "pages": "Pages",
+    "others": "More pages",
     "predicted": "Predicted: {name}, with a logit of {logit}.",
     "unoffered": (
         "In the app this model's texts are drawn at random ({method}); this page has only "
@@ -65,13 +72,15 @@ WORDS = {
     "again": "Try again",
     "fetch": "Let {chosen} answer ({of} MB)",
     "no_worker": "This browser runs no worker, and so no model; the examples are recorded",
+    "lacks": "The link says more than this page can do ({what}).",
+    "not_here": "{checkpoint} is not among the models of this page: {model} answers.",
     "elsewhere": (
-        "The link says more than this page can do ({what}). The app has it: run “make run” in the "
-        "repository, and open the same link there with “?{address}”."
+        "The app has it: run “make run” in the repository, and open the same link there with "
+        "“?{address}”. What is shown is {here}."
     ),
     "about": (
-        "Made by Headscope from its own components and checkpoints. The app, with surveys, "
-        "lessons, stories and checkpoints of your own: <code>make run</code> in its repository."
+        "Made by Headscope from its own components and checkpoints. The app, with more pages and "
+        "checkpoints of your own: <code>make run</code> in its repository."
     ),
 }
 """Sentences that only this page says; the others are the app's."""
@@ -79,7 +88,7 @@ HERE = {
     "explore": "{title}, as you type. Each square is a head: which word looks at which.",
     "decode": "{title}, as you type: step by step, with all that the search looked at.",
 }
-"""What is seen, in the first line of each page."""
+"""The first line of each page, which says what is seen."""
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -92,12 +101,20 @@ def add_arguments(parser: ArgumentParser) -> None:
         help="the one that answers; a second one is offered beside it",
     )
     parser.add_argument("--one-file", action="store_true", help="write one file, not a folder")
+    parser.add_argument(
+        "--without",
+        type=_lists,
+        default=(),
+        metavar="LISTS",
+        help=f"leave some of {', '.join(LISTS)} out of a folder, with their pages",
+    )
 
 
 def run(options: Namespace) -> Result:
     """Write the page; its files with their sizes are the result. Raises Refusal."""
     require("app")
-    from viz.live.site import build  # takes seconds: --help needs none of it
+    from viz.live.site import NO_SHELF, build  # takes seconds: --help needs none of it
+    from viz.site_shelf import shelf_of
 
     one_file = options.one_file or options.out.suffix.lower() in (".html", ".htm")
     out = options.out
@@ -106,11 +123,23 @@ def run(options: Namespace) -> Result:
     checkpoints = [load_checkpoint(it) for it in options.checkpoint or USUAL[one_file]]
     try:
         out.parent.mkdir(parents=True, exist_ok=True)
-        site = build(checkpoints, out, page_words(), one_file)
+        shelf = NO_SHELF if one_file else shelf_of(checkpoints, say, options.without)
+        site = build(checkpoints, out, page_words(), one_file, shelf)
     except OSError as error:
         why = f"{out} cannot be written ({error.strerror or error}): name another place."
         raise Unwritten(why) from error
-    return {name: f"{size:,} bytes" for name, size in sorted(site.files.items())}
+    sizes = Counter({f"{PICTURES}*": 0})
+    for name, size in site.files.items():
+        sizes[f"{PICTURES}*" if name.startswith(PICTURES) else name] += size
+    return {name: f"{size:,} bytes" for name, size in sorted(sizes.items()) if size}
+
+
+def _lists(text: str) -> list[str]:
+    """Names of lists, separated by commas. Raises ArgumentTypeError."""
+    names = [name.strip() for name in text.split(",")]
+    if others := [name for name in names if name not in LISTS]:
+        raise ArgumentTypeError(f"there is no {', '.join(others)}, only {', '.join(LISTS)}")
+    return names
 
 
 def page_words() -> dict[str, Any]:
@@ -137,6 +166,7 @@ def page_words() -> dict[str, Any]:
     }
     tables = {
         "here": HERE,
+        "absent": {name: _absent(each) for name, each in discover("viz.pages", "PAGE").items()},
         "tools": list(TOOLS.items()),
         "help": HELP,
         "tokens": list(TOKENS.items()),
@@ -145,6 +175,13 @@ def page_words() -> dict[str, Any]:
         "pictures": [[name, text] for name, text in TITLES.items() if name != "why"],
     }
     return WORDS | controls | tables
+
+
+def _absent(page: Any) -> str:
+    """Say of a page of the app that it is not here, and what it shows."""
+    subject = page.subject[:1].lower() + page.subject[1:]
+    of = ": it is made without it" if page.name in LISTS else ""
+    return f"“{page.title}” ({subject}) is not in this page{of}."
 
 
 COMMAND = Command("site", "write a page that needs no server", add_arguments, run)

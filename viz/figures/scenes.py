@@ -187,6 +187,12 @@ class Picture:
     svg: str
     alt: str
 
+    @property
+    def html(self) -> str:
+        """An image: Streamlit takes no SVG elements."""
+        source = base64.b64encode(self.svg.encode()).decode()
+        return f'<img src="data:image/svg+xml;base64,{source}" alt="{html.escape(self.alt)}">'
+
 
 def cards(story: Story, pictures: Sequence[Picture | None]) -> str:
     """One card per scene; a picture that is None keeps its place."""
@@ -199,20 +205,13 @@ def _card(story: Story, number: int, picture: Picture | None) -> str:
     title, screen = escaped(scene.heading), scene.screen
     address = html.escape(link(story.screen_of(number)))
     about = html.escape(" · ".join(filter(None, (screen.checkpoint, screen.page))))
+    drawn = "" if picture is None else picture.html
     words = as_html(spelled_formulas(scene.text))  # the page drops what draws a formula
     opened = f'<a data-state href="{address}" aria-label="Open: {title}">Open</a>'
     return (
         f"<li><strong>{title}</strong>"
-        f'<div class="picture">{_image(picture)}</div>'
+        f'<div class="picture">{drawn}</div>'
         f'<div class="words">{words}</div>'
         f'<div class="foot">{opened}<span>{about}</span></div>'
         "</li>"
     )
-
-
-def _image(picture: Picture | None) -> str:
-    """Streamlit takes no SVG elements, but images of them."""
-    if picture is None:
-        return ""
-    source = base64.b64encode(picture.svg.encode()).decode()
-    return f'<img src="data:image/svg+xml;base64,{source}" alt="{html.escape(picture.alt)}">'

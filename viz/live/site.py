@@ -6,10 +6,12 @@ opens from disk. Neither asks another host for anything: the page's policy forbi
 
 import html
 import json
+import re
 import shutil
 from base64 import b64encode
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from string import Template
 from typing import Any
@@ -24,11 +26,15 @@ from viz.components.head_view.head_view import HeadView
 from viz.components.kit.browser import Component, bundle, digest
 from viz.components.token_rows.token_rows import TITLES, TokenRows
 from viz.live.models import SiteError, example, models_of, opens_at, worker_script
+from viz.live.shelf.lists import Listing, Shelf
 from viz.notebook.picture import inline
 from viz.screen import all_choices
+from viz.spelling import FORMER
 from viz.theme import DARK, LIGHT
 
 HERE = Path(__file__).parent
+STYLES = HERE / "page" / "page.css", HERE / "shelf" / "lists.css"
+NO_SHELF = Shelf()
 DONE = (
     *("checkpoint", "text", "decoding", "edits", "prefix", "tool", "tokens", "special", "kind"),
     *("layer", "head", "mean", "picture", "path", "own_scale", "heads", "lines", "pins", "cell"),
@@ -37,7 +43,7 @@ DONE = (
 """Choices of an address that the page reads; of the others it says where they can be seen."""
 POLICY = (
     "default-src 'none'; script-src 'unsafe-inline' 'wasm-unsafe-eval'; worker-src blob:; "
-    "style-src 'unsafe-inline'; img-src data: blob:; font-src data:"
+    "style-src 'unsafe-inline'; font-src data:; img-src data: blob:"
 )
 """The engine is WebAssembly in a worker of the page's own, which has the page's policy: a worker
 from a file would have none, as plain hosts send none. A folder asks its own host for weights."""
@@ -53,21 +59,26 @@ class Site:
 
 
 def build(
-    checkpoints: Sequence[Checkpoint], out: Path, words: Mapping[str, Any], one_file: bool = False
+    checkpoints: Sequence[Checkpoint],
+    out: Path,
+    words: Mapping[str, Any],
+    one_file: bool = False,
+    shelf: Shelf = NO_SHELF,
 ) -> Site:
     """Write a page in which these checkpoints answer, the first one unless another is chosen.
 
-    out: a folder, or with `one_file` a file that ends in .html. words: the sentences of the page.
-    Raises SiteError, CheckpointError, and OSError.
+    out: a folder, or with `one_file` a file that ends in .html, which has no shelf. words: the
+    sentences of the page. shelf: all that stands beside it. Raises SiteError, CheckpointError, and
+    OSError.
     """
     if not checkpoints:
         raise SiteError("There is no checkpoint to answer: name one with --checkpoint.")
     models, files, elements = models_of(checkpoints, one_file)
-    page = _page(checkpoints, models, words, elements, one_file)
+    page = _page(checkpoints, models, words, elements, NO_SHELF if one_file else shelf, one_file)
     if one_file:
         write_whole(out, page)
         return Site(out.parent, {out.name: len(page)})
-    for name, content in (files | {"index.html": page}).items():
+    for name, content in chain((files | {"index.html": page}).items(), shelf.pages):
         (out / name).parent.mkdir(parents=True, exist_ok=True)
         write_whole(out / name, content)
     for each in checkpoints:
@@ -81,6 +92,7 @@ def _page(
     models: Sequence[Mapping[str, Any]],
     words: Mapping[str, Any],
     elements: Mapping[str, str],
+    shelf: Shelf,
     one_file: bool,
 ) -> bytes:
     first = checkpoints[0]
@@ -89,9 +101,11 @@ def _page(
     components = {name: Component(name) for name in drawn}
     content = {
         "models": models,
-        "words": words,
+        "words": _with_lists(words, shelf.lists),
         "fields": fields(),
         "ofText": of_text(),
+        "former": FORMER,
+        "places": shelf.places,
         "opening": sorted(PICTURE),
         "components": {name: {"html": it.html, "css": it.css} for name, it in components.items()},
         "variables": {theme.name: theme.variables for theme in (LIGHT, DARK)},
@@ -109,7 +123,9 @@ def _page(
         {name: html.escape(text) for name, text in plain.items()}
         | {
             "about": words["about"],  # it has links
-            "style": _typeface() + (HERE / "page" / "page.css").read_text("utf-8"),
+            "style": typeface() + "\n".join(it.read_text("utf-8") for it in STYLES),
+            "menu": "\n".join(map(_entry, shelf.lists)),
+            "lists": "\n".join(map(_list, shelf.lists)),
             "content": json.dumps(content, ensure_ascii=False).replace("<", "\\u003c"),
             "code": inline(code),
             "files": "\n".join(
@@ -119,7 +135,7 @@ def _page(
             "cards": "".join(map(_card, checkpoints)),
         }
     )
-    policy = POLICY if one_file else f"{POLICY}; connect-src 'self'"
+    policy = POLICY if one_file else f"{POLICY} 'self'; connect-src 'self'"
     return page_of(words["title"], words["description"], policy, body).encode()
 
 
@@ -138,6 +154,18 @@ def page_of(title: str, description: str, policy: str, body: str) -> str:
     )
 
 
+def _with_lists(words: Mapping[str, Any], lists: Sequence[Listing]) -> dict[str, Any]:
+    return {**words, "here": words["here"] | {it.name: it.subject for it in lists}}
+
+
+def _entry(it: Listing) -> str:
+    return f'<button type="button" data-page="{it.name}">{html.escape(it.title)}</button>'
+
+
+def _list(it: Listing) -> str:
+    return f'<section data-of="{it.name}" class="list" hidden>{it.body}</section>'
+
+
 def _icon() -> str:
     return b64encode((HERE.parent / "ui" / "icon.svg").read_bytes()).decode()
 
@@ -147,13 +175,20 @@ def _card(checkpoint: Checkpoint) -> str:
     return f"<h3>{html.escape(checkpoint.name)}</h3><pre>{html.escape(text)}</pre>"
 
 
-def _typeface() -> str:
+def typeface() -> str:
+    """CSS of the one of the app, with its file in it."""
     file = HERE.parent / "server" / "typefaces" / "SourceSansVF-Upright.woff2"
     content = b64encode(file.read_bytes()).decode()
     return (
         '@font-face { font-family: "Source Sans"; font-weight: 200 900; '
         f'src: url(data:font/woff2;base64,{content}) format("woff2"); }}\n'
     )
+
+
+def page_names() -> list[str]:
+    """The names of the pages in which something is computed."""
+    page = (HERE / "page" / "page.html").read_text("utf-8")
+    return [*dict.fromkeys(re.findall(r'data-page="(\w+)"', page))]
 
 
 def fields() -> list[list[Any]]:

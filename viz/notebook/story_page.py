@@ -27,11 +27,13 @@ _HERE = re.compile(r'<a data-state href="[^"]*">(.*?)</a>')
 """A link to a screen of the app, which is not there."""
 
 
-def story_page(story: Story, saved: Sequence[SavedScene | None], typeface: str = "") -> str:
+def story_page(
+    story: Story, saved: Sequence[SavedScene | None], typeface: str = "", back: str = ""
+) -> str:
     """The page: keys as on stage; the speaker's notes are left out.
 
     saved: one a scene, None where the model could not answer it. typeface: CSS rules for the one
-    that the app has.
+    that the app has. back: HTML, a link to where it is listed.
     """
     pictures = [() if each is None else each.pictures for each in saved]
     components = {each.component.name: each.component for scene in pictures for each in scene}
@@ -47,7 +49,7 @@ def story_page(story: Story, saved: Sequence[SavedScene | None], typeface: str =
     scenes = "".join(
         _section(scene, each or SavedScene(scene.screen.text)) for scene, each in sections
     )
-    body = f'<main data-testid="stMain">{scenes}</main>{_around(story)}'
+    body = f'<main data-testid="stMain">{scenes}</main>{_around(story, back)}'
     return page_html(story.title, body + _code(components, content, typeface), "transparent")
 
 
@@ -93,7 +95,7 @@ def _sentence(saved: SavedScene) -> str:
     return f'<p class="sentence" dir="auto">{escaped(saved.text)}{arrow}</p>'
 
 
-def _around(story: Story) -> str:
+def _around(story: Story, back: str) -> str:
     """The overview, what is shown while nothing is to be seen, and the place."""
     names = enumerate(scene.heading for scene in story.scenes)
     items = "".join(
@@ -101,7 +103,7 @@ def _around(story: Story) -> str:
     )
     return (
         f'<div class="overview" hidden>{items}</div><div class="blank" hidden></div>'
-        '<footer class="around"><span>recorded</span><button title="Overview (o)">'
+        f'<footer class="around">{back}<span>recorded</span><button title="Overview (o)">'
         '<output aria-label="Scene"></output></button></footer>'
     )
 

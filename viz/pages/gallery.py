@@ -19,14 +19,16 @@ from viz.stories.story import Scene, Story, reading_of
 from viz.talks.stage import list_talks
 from viz.theme import theme
 
+WORDS = (
+    "Found by searching the shipped models; the first ones are composed like Figures 3, 4 and "
+    "5 of *Attention Is All You Need*. Numbers are for the sentence opened, unless they say "
+    "that they are averages."
+)
+
 
 def draw(pane: Pane) -> None:
     """The cards of all scenes of the gallery's stories."""
-    st.markdown(
-        "Found by searching the shipped models; the first ones are composed like Figures 3, 4 and "
-        "5 of *Attention Is All You Need*. Numbers are for the sentence opened, unless they say "
-        "that they are averages."
-    )
+    st.markdown(WORDS)
     list_talks()
     stories = stories_of("gallery")
     places = []

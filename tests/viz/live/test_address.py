@@ -12,6 +12,7 @@ from tests.node import node
 from viz.__main__ import main
 from viz.live.site import DONE, fields, of_text
 from viz.screen import Screen, all_choices, choose, parse, query, spell
+from viz.spelling import FORMER
 
 ROOT = Path(__file__).parents[3]
 N = 300
@@ -47,9 +48,11 @@ VALUES: dict[str, tuple[str, ...]] = {
 def test_addresses_are_read_changed_and_spelled_as_the_app_does_it() -> None:
     draw = random.Random(0)
     cases = [[_some(draw, 6), _some(draw, 2)] for _ in range(N)]
+    cases += [[{"page": name}, {}] for name in FORMER]
     given = {
         "fields": fields(),
         "ofText": of_text(),
+        "former": FORMER,
         "cases": [(urlencode(a), b) for a, b in cases],
     }
     script = f"""

@@ -2,16 +2,18 @@
 
 // fields: [name, default, what it belongs to], in the order of an address, as viz/screen.py has them;
 // those of which the page knows nothing have `null` as default, and are kept for the app.
-// ofText: the kinds of edits that name words of a text.
-export function createScreen({ fields, ofText }) {
+// ofText: the kinds of edits that name words of a text. former: the name of a page by one that it had.
+export function createScreen({ fields, ofText, former }) {
   const known = new Map(fields.map(([name, usual, about]) => [name, { usual, about: new Set(about) }]));
 
   // Entries of an address -> { screen, unknown }; screen: name -> text, without defaults.
   function parse(query) {
     const entries = [...new URLSearchParams(query)];
     const isKnown = ([name]) => known.has(name) && known.get(name).usual !== null;
+    const screen = Object.fromEntries(entries.filter(isKnown));
+    if (Object.hasOwn(former, screen.page)) screen.page = former[screen.page];
     return {
-      screen: Object.fromEntries(entries.filter(isKnown)),
+      screen,
       unknown: Object.fromEntries(entries.filter((entry) => !isKnown(entry))),
     };
   }

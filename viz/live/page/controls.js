@@ -4,6 +4,7 @@ import { element } from "../../components/kit/page.js";
 import { readAddress } from "./address.js";
 import { filled, standsIn } from "./models.js";
 import { LARGE, PAGES } from "./pages.js";
+import { createMenu } from "../shelf/shelf.js";
 
 const MORE = "headscope-more"; // what the app remembers it by
 
@@ -13,6 +14,7 @@ const at = (id) => document.getElementById(id);
 // of whoever types.
 export function createControls(page, acts) {
   const { words, models, components } = page;
+  const drawMenu = createMenu();
 
   function draw(it, isOther) {
     const field = at("text");
@@ -22,6 +24,7 @@ export function createControls(page, acts) {
       button.hidden = !PAGES[button.dataset.page].isOffered(it.model);
       button.ariaCurrent = button.dataset.page === it.page ? "page" : null;
     }
+    drawMenu(it.page);
     const { isOfText } = PAGES[it.page];
     for (const part of document.querySelectorAll("[data-of]")) {
       part.hidden = part.dataset.of !== it.page && !(part.dataset.of === "text" && isOfText);
@@ -41,16 +44,27 @@ export function createControls(page, acts) {
     const large = words.pictures.filter(([name]) => LARGE[name] in components);
     radios(at("picture"), large, it.picture, (picture) => page.choose({ picture }));
     radios(at("tool"), words.tools, it.tool, (tool) => page.choose({ tool }));
-    sayElsewhere();
+    sayElsewhere(it);
   }
 
   // What the page does not do it says, with the command that opens the app there.
-  function sayElsewhere() {
-    const what = page.unknown();
-    at("elsewhere").hidden = !what.length;
-    const values = { what: what.join(", "), address: readAddress() };
-    at("elsewhere").textContent = what.length ? filled(words.elsewhere, values) : "";
+  function sayElsewhere({ page: here, model }) {
+    const unknown = page.unknown();
+    const { page: place, checkpoint } = Object.fromEntries(unknown);
+    const isPage = Object.hasOwn(words.absent, place);
+    const isOther = ([name]) => name !== "checkpoint" && !(name === "page" && isPage);
+    const others = unknown.filter(isOther).map((each) => each.join("="));
+    const says = [
+      isPage && words.absent[place],
+      checkpoint && filled(words.not_here, { checkpoint, model: model.name }),
+      others.length && filled(words.lacks, { what: others.join(", ") }),
+      filled(words.elsewhere, { address: readAddress(), here: titleOf(here) }),
+    ];
+    at("elsewhere").hidden = !unknown.length;
+    at("elsewhere").textContent = unknown.length ? says.filter(Boolean).join(" ") : "";
   }
+
+  const titleOf = (name) => document.querySelector(`nav [data-page="${name}"]`).textContent;
 
   function fill(id, options, value) {
     const select = at(id);

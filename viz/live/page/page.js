@@ -15,6 +15,7 @@ import { pinnedTokens } from "./pins.js";
 import { digest, pack } from "../payloads/pack.js";
 import { stateOf } from "./states.js";
 import { createStrip } from "./strip.js";
+import { followLinks, pageOf } from "../shelf/shelf.js";
 
 const ALWAYS = ["change_offer", "word_card"]; // their places are kept until they are known
 const FIRST = 3; // pictures that are seen at once; the others are drawn a frame later
@@ -141,7 +142,7 @@ export default function live(draws, code, content) {
     shown.show("change_offer", payload, digest(payload), state, own.opened);
   }
 
-  // What an address says that this page does not do: "name=value" of each.
+  // What an address says that this page does not do: [name, value] of each.
   function unknown() {
     const others = Object.entries(own.unknown);
     const it = chosen();
@@ -151,10 +152,12 @@ export default function live(draws, code, content) {
     if (checkpoint && checkpoint !== it.model.name) others.unshift(["checkpoint", checkpoint]);
     const done = listed(it.edits);
     for (const each of listed(edits)) if (!done.includes(each)) others.push(["edits", each]);
-    return others.map((each) => each.join("="));
+    return others;
   }
 
   function open() {
+    const place = pageOf(readAddress(), content.places);
+    if (place) return location.replace(new URL(place, document.baseURI));
     const typed = own.opened ? "" : document.getElementById("text").value; // before this script came
     Object.assign(own, screens.parse(readAddress()), { opened: own.opened + 1, isOther: !typed });
     if (typed) own.screen = screens.choose(own.screen, { text: typed });
@@ -170,6 +173,11 @@ export default function live(draws, code, content) {
   worker.onmessage = ({ data }) => (loads.hears(data) ? loads.hear(data) : answers.hear(data));
   worker.onerror = ({ message }) => loads.refuse(message || words.no_worker);
   window.addEventListener("popstate", open);
+  followLinks((query) => {
+    writeAddress(query, true);
+    document.querySelector("[data-scroller]").scrollTop = 0;
+    open();
+  });
   // Escape releases what is pinned, unless somebody types.
   window.addEventListener("keydown", ({ key, defaultPrevented }) => {
     const isFree = !defaultPrevented && document.activeElement?.tagName !== "INPUT";

@@ -16,7 +16,16 @@ export const PAGES = {
     isOffered: isWriter,
     pictures: () => ["token_rows", "search_tree", "decode_player"],
   },
+  gallery: listOf("gallery"),
+  stories: listOf("stories"),
+  lessons: listOf("lessons"),
 };
+
+// A list of other pages, in a folder that has it.
+function listOf(name) {
+  const isOffered = () => document.querySelector(`section[data-of="${name}"]`) !== null;
+  return { isOfText: false, isOffered, pictures: () => [] };
+}
 
 function isWriter({ methods }) {
   return methods.length > 0;

@@ -1,7 +1,7 @@
 """The cards of all lessons, and the checkpoint that a scene is shown on."""
 
 import html
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from textwrap import shorten
 
 from transformer.checkpoint import checkpoints_folder
@@ -54,6 +54,7 @@ ORDER = (
     "one-for-another",
 )
 """In which they build on each other; others follow by name."""
+DONE = "<b>✓ Done</b> · "
 
 
 def list_lessons() -> None:
@@ -63,7 +64,9 @@ def list_lessons() -> None:
         "question and every answer changes with it. **Where does it go wrong?** has real mistakes "
         "of the translator, with sentences of their own. Each ends with a sentence that you type."
     )
-    st.html(_cards(in_order(), session().screen))
+    lessons = in_order()
+    done = {each.name: DONE for each in lessons if is_finished(each.name)}
+    st.html(cards(lessons, session().screen, done))
     st.markdown("Without questions:")
     for page in PAGES.values():
         if page.lesson:
@@ -80,8 +83,11 @@ def _place(name: str) -> int:
     return ORDER.index(name) if name in ORDER else len(ORDER)
 
 
-def _cards(lessons: list[Story], screen: Screen) -> str:
-    items = "".join(_card(each, address_of(each, screen)) for each in lessons)
+def cards(lessons: list[Story], screen: Screen, done: Mapping[str, str]) -> str:
+    """Return the cards of lessons over a screen. done: what is said of those that are done."""
+    items = "".join(
+        _card(each, address_of(each, screen), done.get(each.name, "")) for each in lessons
+    )
     return f'{_STYLE}<ol class="lessons">{items}</ol>'
 
 
@@ -90,8 +96,7 @@ def address_of(lesson: Story | None, screen: Screen) -> str:
     return elsewhere(screen, "lessons", story=lesson.name if lesson else None)
 
 
-def _card(lesson: Story, address: str) -> str:
-    done = "<b>✓ Done</b> · " if is_finished(lesson.name) else ""
+def _card(lesson: Story, address: str, done: str) -> str:
     return (
         f'<li><a data-state href="{html.escape(address)}">{html.escape(lesson.title)}</a>'
         f"<p>{html.escape(lesson.introduction)}</p>"

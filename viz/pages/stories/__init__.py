@@ -89,10 +89,10 @@ def draw_talks() -> None:
             with st.container(horizontal=True, vertical_alignment="center"):
                 draw_links(story)
                 save_page(story)
-            st.html(_contents(story))
+            st.html(contents(story))
 
 
-def _contents(story: Story) -> str:
+def contents(story: Story) -> str:
     """All headings, each a link that reads it."""
     links = (
         anchor(story.screen_of(number), scene.heading)

@@ -1,0 +1,149 @@
+"""The gallery, the stories and the lessons of a folder of pages, of what the app's pages show."""
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from itertools import chain
+
+from transformer import Checkpoint
+from transformer.discover import discover
+from viz.figures.scenes import Picture, cards
+from viz.labels import escaped
+from viz.live.models import methods_of
+from viz.live.shelf import LISTS
+from viz.live.shelf.lists import (
+    Listing,
+    Shelf,
+    TwoPictures,
+    address_of,
+    lacking,
+    leading,
+    scene_of,
+)
+from viz.live.site import DONE, page_names, typeface
+from viz.notebook.story_page import story_page
+from viz.pages import gallery, lessons, stories
+from viz.pages.gallery import pictures
+from viz.pages.lessons.listing import DONE as DONE_WORDS
+from viz.pages.lessons.listing import cards as lesson_cards
+from viz.pages.lessons.listing import in_order
+from viz.pages.stories import contents
+from viz.pages.stories.editor import anchor
+from viz.screen import Screen
+from viz.server.recording_scenes import saved_scene
+from viz.state.page import PAGES, Page
+from viz.stories.markdown import as_html
+from viz.stories.reading import shipped_stories
+from viz.stories.story import Story
+from viz.theme import DARK, LIGHT
+
+IN_APP = "in the app"
+APP = (
+    f"<p>What is marked “{IN_APP}” needs it: run <code>make run</code> in the repository of "
+    "Headscope.</p>"
+)
+RECORDED = "Talks about attention, each recorded in a page of its own"
+WORDS = {
+    "stories": (
+        "They need no server, and have the keys of a talk: → or PageDown leads on, ← or PageUp "
+        "back, o shows all scenes, b is black, d dark, f full screen."
+    ),
+    "lessons": (
+        "Each takes a few minutes, and asks before it shows. The weights of a model are fetched "
+        "only where a lesson comes to a sentence of your own."
+    ),
+}
+Say = Callable[[str], None]
+LESSONS: Sequence[str] = ()
+"""The lessons that are pages of their own."""
+
+
+def shelf_of(checkpoints: Sequence[Checkpoint], say: Say, without: Collection[str] = ()) -> Shelf:
+    """Return what stands beside the page in which these checkpoints answer.
+
+    say: is recorded what is being made. without: names in LISTS that are left out.
+    """
+    PAGES.update(discover("viz.pages", "PAGE"))
+    names = [name for name in LISTS if name not in without]
+    every = shipped_stories()
+    recorded = {
+        name: it for name, it in every.items() if it.kind != "lesson" and "stories" in names
+    }
+    places = {name: f"stories/{name}.html" for name in recorded}
+    if "lessons" in names:
+        places |= {name: f"lessons/{name}.html" for name in LESSONS}
+    place, drawn = partial(scene_of, places=places), dict[str, list[TwoPictures | None]]()
+    if "gallery" in names:
+        say("Pictures of the gallery …")
+        of_gallery = [name for name, it in every.items() if it.kind == "gallery"]
+        drawn = {name: two_pictures(every[name]) for name in of_gallery}
+    methods = {it.name: methods_of(it) for it in checkpoints}
+    here = partial(lacking, choices=DONE, pages=page_names(), methods=methods)
+    lists = {
+        "gallery": lambda: _gallery(drawn, lambda it: place(it) if here(it) else address_of(it)),
+        "stories": lambda: _stories(recorded.values(), place),
+        "lessons": lambda: _lessons(place),
+    }
+    pages = chain(_files(drawn), _story_pages(recorded, say), _lesson_pages(LESSONS, say))
+    return Shelf([lists[name]() for name in names], pages, places)
+
+
+# The lists: the app's cards, whose links lead to what the folder has.
+
+
+def _gallery(drawn: Mapping[str, Sequence[Picture | None]], to: Callable[[Screen], str]) -> Listing:
+    parts = [as_html(gallery.WORDS)]
+    for name, its in drawn.items():
+        story = shipped_stories()[name]
+        parts.append(f"<h2>{escaped(story.title)}</h2>{cards(story, its)}")
+    return _listing(gallery.PAGE, parts, to)
+
+
+def _stories(recorded: Iterable[Story], to: Callable[[Screen], str]) -> Listing:
+    parts = [f"<p>{WORDS['stories']}</p>"]
+    for each in sorted(recorded, key=lambda it: it.kind != "talk"):
+        head = f"<h2>{anchor(each.screen_of(1), each.title)}</h2>"
+        words = f"{head}{as_html(each.introduction)}{contents(each)}"
+        parts.append(f'<article class="talk">{words}</article>')
+    return _listing(replace(stories.PAGE, subject=RECORDED), parts, to)
+
+
+def _lessons(to: Callable[[Screen], str]) -> Listing:
+    every = in_order()
+    done = {
+        each.name: f'<span data-done="{each.name}" hidden>{DONE_WORDS}</span>' for each in every
+    }
+    parts = [f"<p>{WORDS['lessons']}</p>", lesson_cards(every, Screen("lessons"), done)]
+    return _listing(lessons.PAGE, parts, to)
+
+
+def _listing(page: Page, parts: Iterable[str], to: Callable[[Screen], str]) -> Listing:
+    body = leading("".join(parts), to, IN_APP)
+    return Listing(page.name, page.title, f"{page.subject}.", body + APP * (f"({IN_APP})" in body))
+
+
+# The pages and files of the folder.
+
+
+def two_pictures(story: Story) -> list[TwoPictures | None]:
+    """Draw each scene in light and dark; None where the app draws none."""
+    both = zip(*(pictures(story, theme.name) for theme in (LIGHT, DARK)), strict=True)
+    return [light and dark and TwoPictures(light.svg, light.alt, dark.svg) for light, dark in both]
+
+
+def _files(drawn: Mapping[str, Sequence[TwoPictures | None]]) -> Iterator[tuple[str, bytes]]:
+    for its in drawn.values():
+        for picture in filter(None, its):
+            yield from picture.files.items()
+
+
+def _story_pages(recorded: Mapping[str, Story], say: Say) -> Iterator[tuple[str, bytes]]:
+    back = '<a href="../index.html?page=stories">All stories</a>'
+    for number, (name, story) in enumerate(recorded.items(), 1):
+        say(f"Story {number} of {len(recorded)}: {story.title} …")
+        saved = [saved_scene(scene) for scene in story.scenes]
+        yield f"stories/{name}.html", story_page(story, saved, typeface(), back).encode()
+
+
+def _lesson_pages(names: Sequence[str], say: Say) -> Iterator[tuple[str, bytes]]:
+    yield from ()
