@@ -11,6 +11,7 @@ from viz.figures.scenes import Picture, cards
 from viz.labels import escaped
 from viz.live.models import methods_of
 from viz.live.shelf import LISTS
+from viz.live.shelf.assets import typeface
 from viz.live.shelf.lists import (
     Listing,
     Shelf,
@@ -20,7 +21,7 @@ from viz.live.shelf.lists import (
     leading,
     scene_of,
 )
-from viz.live.site import DONE, page_names, typeface
+from viz.live.site import DONE, page_names
 from viz.notebook.story_page import story_page
 from viz.pages import gallery, lessons, stories
 from viz.pages.gallery import pictures

@@ -26,6 +26,7 @@ from viz.components.head_view.head_view import HeadView
 from viz.components.kit.browser import Component, bundle, digest
 from viz.components.token_rows.token_rows import TITLES, TokenRows
 from viz.live.models import SiteError, example, models_of, opens_at, worker_script
+from viz.live.shelf.assets import divided, typeface
 from viz.live.shelf.lists import Listing, Shelf
 from viz.notebook.picture import inline
 from viz.screen import all_choices
@@ -78,7 +79,8 @@ def build(
     if one_file:
         write_whole(out, page)
         return Site(out.parent, {out.name: len(page)})
-    for name, content in chain((files | {"index.html": page}).items(), shelf.pages):
+    pages = chain([("index.html", page)], shelf.pages)
+    for name, content in chain(files.items(), divided(pages)):
         (out / name).parent.mkdir(parents=True, exist_ok=True)
         write_whole(out / name, content)
     for each in checkpoints:
@@ -135,7 +137,7 @@ def _page(
             "cards": "".join(map(_card, checkpoints)),
         }
     )
-    policy = POLICY if one_file else f"{POLICY} 'self'; connect-src 'self'"
+    policy = POLICY if one_file else f"{POLICY}; connect-src 'self'"
     return page_of(words["title"], words["description"], policy, body).encode()
 
 
@@ -173,16 +175,6 @@ def _icon() -> str:
 def _card(checkpoint: Checkpoint) -> str:
     text = (Path(checkpoint.path) / "card.md").read_text("utf-8")
     return f"<h3>{html.escape(checkpoint.name)}</h3><pre>{html.escape(text)}</pre>"
-
-
-def typeface() -> str:
-    """CSS of the one of the app, with its file in it."""
-    file = HERE.parent / "server" / "typefaces" / "SourceSansVF-Upright.woff2"
-    content = b64encode(file.read_bytes()).decode()
-    return (
-        '@font-face { font-family: "Source Sans"; font-weight: 200 900; '
-        f'src: url(data:font/woff2;base64,{content}) format("woff2"); }}\n'
-    )
 
 
 def page_names() -> list[str]:
