@@ -20,7 +20,6 @@ WORDS = {
         "head of every layer can be seen, switched off and asked why."
     ),
     "pages": "Pages",
-    "here": "{title}, as you type. Each square is a head: which word looks at which.",
     "predicted": "Predicted: {name}, with a logit of {logit}.",
     "unoffered": (
         "In the app this model's texts are drawn at random ({method}); this page has only "
@@ -76,6 +75,11 @@ WORDS = {
     ),
 }
 """Sentences that only this page says; the others are the app's."""
+HERE = {
+    "explore": "{title}, as you type. Each square is a head: which word looks at which.",
+    "decode": "{title}, as you type: step by step, with all that the search looked at.",
+}
+"""What is seen, in the first line of each page."""
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -132,6 +136,7 @@ def page_words() -> dict[str, Any]:
         "same": SAME_WORDS,
     }
     tables = {
+        "here": HERE,
         "tools": list(TOOLS.items()),
         "help": HELP,
         "tokens": list(TOKENS.items()),

@@ -1,12 +1,7 @@
 // What is chosen, with what the model or the page says where nothing is; and which pictures show it.
 
 import { joined, listed } from "./address.js";
-
-export const LARGE = { arrows: "head_view", map: "head_map", inside: "cell_steps" };
-const PAGES = {
-  explore: ["token_rows", "head_grid"],
-  decode: ["token_rows", "search_tree", "decode_player"],
-};
+import { LARGE, PAGES } from "./pages.js";
 
 // screens: how an address is read. models: as viz/live/models.py writes them, the first one the page's.
 // opening: choices of which the picture that a checkpoint opens with has none.
@@ -22,7 +17,7 @@ export function readChosen(screen, screens, models, opening) {
   const place = (name, most, otherwise) =>
     value(name) === "" ? otherwise : Math.min(Number(value(name)), most - 1);
   return {
-    page: PAGES[value("page")] && isWriter ? value("page") : "explore",
+    page: PAGES[value("page")]?.isOffered(model) ? value("page") : "explore",
     model,
     text: screen.text ?? model.examples[0],
     method: model.methods.some(([name]) => name === value("decoding"))
@@ -64,8 +59,7 @@ export function pictures(it, components) {
     search_tree: { asWords },
     decode_player: { layer, head: mean ? null : head, asWords },
   };
-  const list = it.page === "explore" ? [...PAGES.explore, LARGE[it.picture]] : PAGES.decode;
-  return list.filter((name) => name in components).map((name) => [name, of[name]]);
+  return PAGES[it.page].pictures(it).filter((name) => name in components).map((name) => [name, of[name]]);
 }
 
 // Whether the engine makes an edit: it names a head that there is, or a word.

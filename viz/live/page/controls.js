@@ -2,8 +2,8 @@
 
 import { element } from "../../components/kit/page.js";
 import { readAddress } from "./address.js";
-import { LARGE } from "./chosen.js";
 import { filled, standsIn } from "./models.js";
+import { LARGE, PAGES } from "./pages.js";
 
 const MORE = "headscope-more"; // what the app remembers it by
 
@@ -17,13 +17,14 @@ export function createControls(page, acts) {
   function draw(it, isOther) {
     const field = at("text");
     if (document.activeElement !== field || isOther) field.value = it.text;
-    document.querySelector(".here").textContent = filled(words.here, it.model);
+    document.querySelector(".here").textContent = filled(words.here[it.page], it.model);
     for (const button of document.querySelectorAll("nav button")) {
-      button.hidden = button.dataset.page === "decode" && !it.model.methods.length;
+      button.hidden = !PAGES[button.dataset.page].isOffered(it.model);
       button.ariaCurrent = button.dataset.page === it.page ? "page" : null;
     }
-    for (const section of document.querySelectorAll("section")) {
-      section.hidden = section.dataset.of !== it.page;
+    const { isOfText } = PAGES[it.page];
+    for (const part of document.querySelectorAll("[data-of]")) {
+      part.hidden = part.dataset.of !== it.page && !(part.dataset.of === "text" && isOfText);
     }
     const { kinds, examples, methods } = it.model;
     const { n_layers: nLayers, n_heads: nHeads } = kinds[it.kind];

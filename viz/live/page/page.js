@@ -9,6 +9,7 @@ import { pictures, readChosen } from "./chosen.js";
 import { createControls } from "./controls.js";
 import { createModels, filled } from "./models.js";
 import { notesOf } from "./notes.js";
+import { PAGES } from "./pages.js";
 import { drawClasses, mountAll } from "./pictures.js";
 import { pinnedTokens } from "./pins.js";
 import { digest, pack } from "../payloads/pack.js";
@@ -60,6 +61,7 @@ export default function live(draws, code, content) {
     const it = chosen();
     controls.draw(it, own.isOther);
     own.isOther = false;
+    if (!PAGES[it.page].isOfText) return paint(it); // no weights are sent for it
     loads.choose(it.model.name);
     const now = loads.openOne();
     // An example that nobody has touched is the better model's, until that one answers.
