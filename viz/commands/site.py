@@ -78,6 +78,15 @@ WORDS = {
         "The app has it: run “make run” in the repository, and open the same link there with "
         "“?{address}”. What is shown is {here}."
     ),
+    "survey_coming": "The survey is on its way.",
+    "survey_failed": "The survey did not come: open this page again.",
+    "listed": "{n} of {all} heads",
+    "sorted": "Sorted",
+    "sentences": "The sentences, and when they were read",
+    "heads_more": (
+        "A map of all heads, each head by itself with its sentences, and a question of your own "
+        "are in the app, on its page Heads (make run)."
+    ),
     "about": (
         "Made by Headscope from its own components and checkpoints. The app, with more pages and "
         "checkpoints of your own: <code>make run</code> in its repository."
@@ -88,7 +97,7 @@ HERE = {
     "explore": "{title}, as you type. Each square is a head: which word looks at which.",
     "decode": "{title}, as you type: step by step, with all that the search looked at.",
 }
-"""The first line of each page, which says what is seen."""
+"""The sentence of each page that says what is seen there."""
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -147,6 +156,10 @@ def page_words() -> dict[str, Any]:
     from viz.live.tables import SPECIAL as READ_SPECIAL
     from viz.pages.decode import PAGE as DECODE
     from viz.pages.explore import PAGE as EXPLORE
+    from viz.pages.heads import HERE as HEADS_HERE
+    from viz.pages.heads import NONE
+    from viz.pages.heads import PAGE as HEADS
+    from viz.pages.heads.every import ALL_KINDS, FIND
     from viz.state.branching import TITLES as DECIDED
     from viz.ui.changed_output import SAME_WORDS, WITH, WITHOUT
     from viz.ui.controls import SPECIAL, TOKENS
@@ -158,6 +171,10 @@ def page_words() -> dict[str, Any]:
     controls = {
         "explore": EXPLORE.title,
         "decode": DECODE.title,
+        "heads": HEADS.title,
+        "all_kinds": ALL_KINDS,
+        "find": FIND,
+        "no_survey": NONE,
         "begins": DECIDED["prefix"],
         "unchanged": UNCHANGED,
         "without": WITHOUT,
@@ -165,7 +182,7 @@ def page_words() -> dict[str, Any]:
         "same": SAME_WORDS,
     }
     tables = {
-        "here": HERE,
+        "here": HERE | {"heads": HEADS_HERE},
         "absent": {name: _absent(each) for name, each in discover("viz.pages", "PAGE").items()},
         "tools": list(TOOLS.items()),
         "help": HELP,

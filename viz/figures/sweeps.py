@@ -6,15 +6,23 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from transformer.analysis.ablation import Ablation
+from transformer.analysis.scored import Output, exchanged
+from transformer.edits import Edit
+from transformer.recording import Recording
 from viz.exhibits.chart import Scale, even, rooted
 from viz.exhibits.table import WIDE, Cell, Change, Column, Legend, Row, Table, Tables
-from viz.figures.heads.all_heads import INTERVAL
+from viz.figures.heads.all_heads import INTERVAL, head_name
 from viz.labels import decimals_of, percent, signed
 
 # The worth of each head to each word: a row a head that is off, a column a word.
 
 SWEEP_TABLE_LEAST = 0.05
 """Nats below which a cell has a shade, and no number."""
+HINT = "A click on a head opens Explore with it off."
+NAME, OFF, TOTAL = "Sweep", "off", "total"
+LINE_BREAK = "⏎"
+"""Stands for a word that is nothing but a line break."""
 TITLED = 5000
 """Cells up to which each says its number to a pointer."""
 
@@ -74,6 +82,11 @@ MEASURES = {"degrees": TURNED, "cosine": COSINE, "units": NUMBERS}
 """Unit of a change of a text's vector, or of its number -> its words."""
 
 
+def measure_of(output: Output) -> Measure:
+    """Return the words for what is judged of an output."""
+    return MEASURES.get(output.unit) or (CLASSES if output.classes else WORDS)
+
+
 @dataclass(frozen=True)
 class Order:
     """The column by which the rows are sorted, and links that lead to the other orders."""
@@ -107,12 +120,56 @@ class HeadOff:
     """The words when the text was written again; None: not known."""
 
 
+def rows_of_heads(
+    ablation: Ablation,
+    recording: Recording,
+    kinds: Sequence[str],
+    sort: str,
+    address: Callable[[Edit], str],
+) -> list[HeadOff]:
+    """A row for each head of these kinds: layer by layer, or the one that loses most first.
+
+    sort: "layer", "change" or a word, as "word 3"; a word's change is the sum over its pieces.
+    address: a link to a head that is off.
+    """
+    sweep, plain = ablation.sweep, ablation.plain
+    by_word = [
+        [sum(changes[i] for i in group) for group in sweep.output.groups]
+        for changes in sweep.changes.tolist()
+    ]
+    every = zip(sweep.edits, by_word, sweep.totals.tolist(), strict=True)
+    rows = [row for row in every if row[0].place in kinds]
+    if sort == "change":
+        rows.sort(key=lambda row: row[2])
+    elif sort != "layer":
+        word = int(sort.removeprefix("word "))
+        rows.sort(key=lambda row: row[1][word])
+    before = [None, *((edit.place, edit.layer) for edit, _, _ in rows)]
+
+    def written(edit: Edit) -> tuple[Change, ...] | None:
+        if (words := ablation.written.get(edit)) is None:
+            return None
+        return tuple(Change(" ".join(old), " ".join(new)) for old, new in exchanged(plain, words))
+
+    return [
+        HeadOff(
+            head_name(edit.at_head, recording),
+            address(edit),
+            changes,
+            total,
+            is_first=sort == "layer" and last is not None and last != (edit.place, edit.layer),
+            written=written(edit),
+        )
+        for (edit, changes, total), last in zip(rows, before, strict=False)
+    ]
+
+
 def sweep_table(
     rows: Sequence[HeadOff],
     words: Sequence[str],
     measure: Measure = WORDS,
     origins: Sequence[Mapping[str, str]] = (),
-    total: str = "total",
+    total: str = TOTAL,
     order: Order | None = None,
 ) -> Table:
     """words: of the output, or the classes; origins: the tokens that each is made of.
@@ -139,9 +196,9 @@ def sweep_table(
         return Row(Cell(row.title, link=row.address), cells, row.is_first)
 
     return Table(
-        "Sweep",
+        NAME,
         [
-            Column("off", **by(0)),
+            Column(OFF, **by(0)),
             Column(total, **by(1)),
             *(
                 Column(word, is_word=True, origin=origin, **by(i))
@@ -165,7 +222,7 @@ def _cell(change: float, word: str, largest: float, is_wide: bool, scale: Scale)
 
 
 def _legend(largest: float, measure: Measure) -> Legend:
-    n, hint = decimals_of(largest), "A click on a head opens Explore with it off."
+    n, hint = decimals_of(largest), HINT
     if measure.scale == "share":
         ends = ("0", f"{signed(-largest, n)} {measure.unit} (square-root scale).")
         return Legend(measure.scale, *ends, measure.legend, hint)

@@ -25,6 +25,7 @@ from viz.components.head_grid.head_grid import HeadGrid
 from viz.components.head_view.head_view import HeadView
 from viz.components.kit.browser import Component, bundle, digest
 from viz.components.token_rows.token_rows import TITLES, TokenRows
+from viz.live.heads import surveys_of
 from viz.live.models import SiteError, example, models_of, opens_at, worker_script
 from viz.live.shelf.assets import divided, typeface
 from viz.live.shelf.lists import Listing, Shelf
@@ -40,6 +41,7 @@ DONE = (
     *("checkpoint", "text", "decoding", "edits", "prefix", "tool", "tokens", "special", "kind"),
     *("layer", "head", "mean", "picture", "path", "own_scale", "heads", "lines", "pins", "cell"),
     *("tint", "alignment", "show", "sort", "top", "step", "page"),
+    *("heads_kind", "heads_find", "heads_order"),
 )
 """Choices of an address that the page reads; of the others it says where they can be seen."""
 POLICY = (
@@ -75,7 +77,10 @@ def build(
     if not checkpoints:
         raise SiteError("There is no checkpoint to answer: name one with --checkpoint.")
     models, files, elements = models_of(checkpoints, one_file)
-    page = _page(checkpoints, models, words, elements, NO_SHELF if one_file else shelf, one_file)
+    surveys, files_of_heads, elements_of_heads = surveys_of(checkpoints, one_file)
+    files, elements = files | files_of_heads, elements | elements_of_heads
+    given_shelf = NO_SHELF if one_file else shelf
+    page = _page(checkpoints, models, surveys, words, elements, given_shelf, one_file)
     if one_file:
         write_whole(out, page)
         return Site(out.parent, {out.name: len(page)})
@@ -92,6 +97,7 @@ def build(
 def _page(
     checkpoints: Sequence[Checkpoint],
     models: Sequence[Mapping[str, Any]],
+    surveys: Mapping[str, Any],
     words: Mapping[str, Any],
     elements: Mapping[str, str],
     shelf: Shelf,
@@ -103,6 +109,7 @@ def _page(
     components = {name: Component(name) for name in drawn}
     content = {
         "models": models,
+        "surveys": surveys,
         "words": _with_lists(words, shelf.lists),
         "fields": fields(),
         "ofText": of_text(),

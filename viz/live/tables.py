@@ -6,6 +6,7 @@
 import re
 import unicodedata
 from collections.abc import Callable, Iterator
+from dataclasses import asdict, replace
 from functools import cache
 from itertools import groupby
 from typing import Any, Literal
@@ -22,6 +23,8 @@ from transformer.analysis.reading import (
     notes_on_hiding,
     notes_on_merging,
 )
+from transformer.analysis.scored import Output
+from transformer.analysis.tables import judged_at
 from transformer.causes import verdict
 from transformer.causes.change import FUNCTION_WORDS, NEGATING
 from transformer.causes.verdict import KINDS, SENTENCES
@@ -50,9 +53,11 @@ from viz.components.token_rows import token_rows
 from viz.components.token_rows.token_rows import TITLES, TokenRows
 from viz.edit_words import edit_text
 from viz.exhibits.table import WIDE
+from viz.figures import sweeps
+from viz.figures.heads.all_heads import head_name
 from viz.labels import kind_name, label, percent
 from viz.painters.bars_html import elements
-from viz.painters.table_html import ramp_style, style_of
+from viz.painters.table_html import SHORT, SORT_BY, TALL, ramp_style, style_of
 from viz.sentence import amount
 from viz.theme import DARK, LIGHT, N_STOPS, Theme
 
@@ -115,6 +120,7 @@ def tables(checkpoint: Checkpoint) -> dict[str, Any]:
             "much": verdict.MUCH,
             "parted": PARTED,
         },
+        "sweep": _sweep(checkpoint, recording),
         "trace": TRACE,
         "lost": _lost(checkpoint) if has_cross else None,
         "card": CARD,
@@ -243,6 +249,35 @@ def _change_offer(checkpoint: Checkpoint, recording: Recording) -> dict[str, Any
             "functionWords": FUNCTION_WORDS.get(language),
         },
     }
+
+
+def _sweep(checkpoint: Checkpoint, recording: Recording) -> dict[str, Any]:
+    """The words of a sweep of heads, and the limits of its table."""
+    heads = heads_off(checkpoint)
+    columns = ["edit", *_judged(recording), "log_prob", "change", "written"]
+    return {
+        "measures": {"words": asdict(sweeps.WORDS), "classes": asdict(sweeps.CLASSES)},
+        "heads": {str(edit): head_name(edit.at_head, recording) for edit in heads},
+        "columns": columns,
+        "name": sweeps.NAME,
+        "off": sweeps.OFF,
+        "total": sweeps.TOTAL,
+        "hint": sweeps.HINT,
+        "least": sweeps.SWEEP_TABLE_LEAST,
+        "titled": sweeps.TITLED,
+        "line_break": sweeps.LINE_BREAK,
+        "tall": TALL,
+        "short": SHORT,
+        "sort_by": SORT_BY,
+    }
+
+
+def _judged(recording: Recording) -> list[str]:
+    """The columns of a file that name what a sweep judges: tokens, or classes."""
+    output = Output("", recording.target or None, tuple(recording.target))
+    if recording.classification is not None:
+        output = replace(output, classes=tuple(recording.classification.classes))
+    return list(judged_at(output, recording)[0])
 
 
 def _theme(theme: Theme, recording: Recording) -> dict[str, Any]:

@@ -192,6 +192,7 @@ TALL = 24
 """Rows beyond which a table scrolls by itself, below its heads."""
 SHORT = 32
 """Characters that two lines beside the numbers have room for."""
+SORT_BY = "Sort by this"
 
 
 def table_html(content: Table | Tables, theme: Theme) -> str:
@@ -295,7 +296,7 @@ def _head(column: Column, meanings: Sequence[Column]) -> str:
         place = f"m{meanings.index(column)}"
         words = f'<details class="{place}"><summary>{words}</summary>{meaning}</details>'
     if column.link:
-        words = f'<a data-state href="{html.escape(column.link)}" title="Sort by this">{words}</a>'
+        words = f'<a data-state href="{html.escape(column.link)}" title="{SORT_BY}">{words}</a>'
     return f'<th scope="col"{look}{span}{order}>{words}</th>'
 
 

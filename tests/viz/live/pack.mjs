@@ -19,6 +19,8 @@ const { openTables, PAYLOADS: PACKED } = await module("payloads/open");
 const { answer, openCheckpoint } = await module("engine/answer");
 const { callOf } = await module("engine/inside");
 const { evidenceOf } = await module("engine/evidence");
+const { sweepOf } = await module("engine/sweep");
+const { sweepRows, sweepTable } = await module("payloads/sweep");
 
 const PAYLOADS = {
   ...PACKED,
@@ -27,6 +29,8 @@ const PAYLOADS = {
     return cellSteps(site, each, call, of);
   },
   word_card: (_, each, of) => wordCards(site, each, each.evidence ?? evidence(each), of),
+  sweep: (_, each, of) => sweepTable(site, each, swept(each), of),
+  sweep_rows: (_, each) => Buffer.from(sweepRows(site, each, swept(each))),
 };
 const base64 = (bytes) => Buffer.from(bytes).toString("base64");
 const site = openTables(tables);
@@ -48,9 +52,17 @@ function opened() {
   });
 }
 
-function evidence(each) {
-  const textOf = (tokens) => site.words.bare(tokens);
-  const steps = evidenceOf(engine, each, site.lost, textOf);
+const textOf = (tokens) => site.words.bare(tokens);
+const evidence = (each) => last(evidenceOf(engine, each, site.lost, textOf));
+const sweeps = new Map();
+
+// Every head off: once for each answer.
+function swept(each) {
+  if (!sweeps.has(each)) sweeps.set(each, each.sweep ?? last(sweepOf(engine, each, textOf)));
+  return sweeps.get(each);
+}
+
+function last(steps) {
   for (;;) {
     const { done, value } = steps.next();
     if (done) return value;
@@ -97,7 +109,7 @@ const results = cases.map(({ asked, given, pictures, tokens, change }) => {
     if (change) return base64(changeOffer(site, { change }, "an answer"));
     const each = given ? answerOf(given) : answer(engine, asked);
     const payloads = Object.entries(pictures).map(([name, of]) => {
-      return [name, base64(PAYLOADS[name](site, each, of))];
+      return [name, base64(PAYLOADS[name.split(" ")[0]](site, each, of))];
     });
     return { target: each.target.map(({ id }) => id), payloads: Object.fromEntries(payloads) };
   } catch (error) {

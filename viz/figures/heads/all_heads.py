@@ -1,5 +1,6 @@
 """All heads as marks and as rows, and heads in words."""
 
+import re
 from collections import Counter
 from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -21,6 +22,8 @@ from viz.words import WORDS
 # A head in words: its name, its label with interval and baseline, its footprint in a line.
 
 BLOCKS = "▁▂▃▄▅▆▇█"
+_LINK = re.compile(r"\[([^\]]*)\]\(([^)]*)\)")
+"""A link in Markdown, which a card of somebody else's is not read as."""
 
 
 def head_name(place: Place, of: Atlas | Recording) -> str:
@@ -37,6 +40,19 @@ def sentences(n: int) -> str:
     '320 sentences'
     """
     return counted(n, "sentence", "sentences")
+
+
+def count_labelled(atlas: Atlas) -> str:
+    """Say how many of all heads have a label, and over how many sentences."""
+    n = sum(bool(labels) for labels in atlas.labels.values())
+    of_all = counted(len(atlas.heads), "head", "heads")
+    return f"{n:d} of {of_all} have a label, over {sentences(atlas.survey.n_sentences)}."
+
+
+def about_sentences(atlas: Atlas) -> list[str]:
+    """The paragraphs of a survey's card: whose sentences these are, and when they were read."""
+    about = _LINK.sub(r"\1 (\2)", atlas.shipped.about).replace("`", "")
+    return [" ".join(paragraph.lstrip("# ").split()) for paragraph in about.split("\n\n")]
 
 
 def label_text(label: Label) -> str:

@@ -1,8 +1,7 @@
 // The fewest heads without which a sentence is written otherwise, in one place that is seen at
 // once: transformer/causes/change.py says how they are looked for, and why so.
 
-import { decode } from "./decoding.js";
-import { best, distributions, read, start } from "./model.js";
+import { forced, written } from "./again.js";
 
 const N_STRONGEST = 5; // heads of each written word that are tried: its absence costs most of them
 const MOST_DECODED = 4; // groups that are decoded, at most, beside those that are known
@@ -19,7 +18,7 @@ export function* searchingChange(open, answer, words) {
   const { carriers = [], patterns, textWords } = words;
   const search = { change: null, nScored: 0, nDecoded: 0 };
   const without = (heads, isKnown) => {
-    const text = written(open, answer, heads);
+    const text = open.tokenizer.decode(written(open, answer, heads));
     search.nDecoded++;
     const seen = difference(answer.text, text, patterns, textWords);
     return seen && { heads, difference: seen, text, isKnown };
@@ -38,14 +37,6 @@ export function* searchingChange(open, answer, words) {
     yield { ...search };
   }
   return { ...search };
-}
-
-// What the answer's decoding writes without these heads.
-function written({ config, model, tokenizer }, { sourceIds, words, asked }, heads) {
-  start(model, sourceIds, heads, words);
-  const options = { ...config.decoding?.[asked.method], ...asked.options };
-  const { hypotheses } = decode(model, sourceIds, asked.method, options, asked.prefix);
-  return tokenizer.decode(hypotheses[0].ids);
 }
 
 // Forced passes, { group, own, likeliest }, the first of which is of no heads: of each head of
@@ -74,20 +65,6 @@ function* forecast({ model }, answer, search) {
   for (const key of [...pairs.keys()].sort((i, j) => i - j)) yield pass(pairs.get(key));
   search.nScored = passes.length;
   return passes;
-}
-
-// One forced pass without some heads: own [T], the log-probabilities of what is written, and best
-// [T], the most probable tokens.
-function forced(model, { sourceIds, targetIds, readIds, words }, heads) {
-  start(model, sourceIds, heads, words);
-  read(model, readIds, [[]], true);
-  const [own, likeliest] = [[], []];
-  distributions(model, readIds.length, (row, from) => {
-    const { floats, config } = model;
-    own.push(floats[from + targetIds[row]]);
-    likeliest.push(...best(floats.subarray(from, from + config.vocab_size), 1));
-  });
-  return { own, likeliest };
 }
 
 // The groups after which one word is likely to be lost, or a negation or number to be another, the
@@ -155,7 +132,7 @@ function isIn(pattern, word) {
 
 // The places in which two lists differ, [[from, to], [from, to]] each, as Python's difflib has
 // them: around the longest run that both have, then on either side of it.
-function replaced(a, b) {
+export function replaced(a, b) {
   const runs = [];
   const search = (from, to, begin, end) => {
     const [i, j, n] = longestRun(a, b, from, to, begin, end);

@@ -69,10 +69,13 @@ export function readAddress() {
   return location.search.slice(1) || location.hash.replace(/^#\??/, "");
 }
 
+// What a link of this page has as its address.
+export const addressOf = (query) => (isOfDisk() ? `#?${query}` : query && `?${query}`);
+
 // isEntry: Back leads to what was shown before.
 export function writeAddress(query, isEntry) {
   const before = readAddress();
   if (query === before) return;
-  const address = isOfDisk() ? `#?${query}` : query ? `?${query}` : location.pathname;
+  const address = addressOf(query) || location.pathname;
   history[isEntry ? "pushState" : "replaceState"](null, "", address);
 }

@@ -42,6 +42,7 @@ export function readChosen(screen, screens, models, opening) {
     path: isOn("path"),
     ownScale: isOn("own_scale"),
     mean: isOn("mean"),
+    listed: { kind: value("heads_kind"), find: value("heads_find"), order: value("heads_order") },
     view: { show: value("show"), sort: value("sort"), top: Number(value("top")) },
   };
 }

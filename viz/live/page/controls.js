@@ -25,16 +25,17 @@ export function createControls(page, acts) {
       button.ariaCurrent = button.dataset.page === it.page ? "page" : null;
     }
     drawMenu(it.page);
-    const { isOfText } = PAGES[it.page];
+    const own = [it.page, ...PAGES[it.page].groups];
     for (const part of document.querySelectorAll("[data-of]")) {
-      part.hidden = part.dataset.of !== it.page && !(part.dataset.of === "text" && isOfText);
+      part.hidden = !own.includes(part.dataset.of);
     }
+    document.documentElement.dataset.page = it.page;
     const { kinds, examples, methods } = it.model;
     const { n_layers: nLayers, n_heads: nHeads } = kinds[it.kind];
     fill("example", [["", words.try_], ...examples.map((each) => [each, each])], "");
     fill("checkpoint", models.map(({ name, label }) => [name, label]), it.model.name);
     fill("decoding", methods, it.method);
-    at("decoding").hidden = !methods.length;
+    if (!methods.length) at("decoding").hidden = true;
     fill("kind", Object.entries(kinds).map(([kind, { title }]) => [kind, title]), it.kind);
     fill("layer", counted(nLayers, "L"), String(it.layer));
     fill("head", counted(nHeads, "H"), String(it.head));
@@ -65,17 +66,6 @@ export function createControls(page, acts) {
   }
 
   const titleOf = (name) => document.querySelector(`nav [data-page="${name}"]`).textContent;
-
-  function fill(id, options, value) {
-    const select = at(id);
-    const key = JSON.stringify(options);
-    if (select.dataset.options !== key) {
-      select.dataset.options = key;
-      const each = ([name, title]) => Object.assign(element("option", "", title), { value: name });
-      select.replaceChildren(...options.map(each));
-    }
-    select.value = value;
-  }
 
   const counted = (n, letter) => Array.from({ length: n }, (_, i) => [String(i), `${letter}${i}`]);
 
@@ -120,7 +110,19 @@ export function createControls(page, acts) {
   return { draw };
 }
 
-function radios(node, options, value, choose) {
+// options: [value, title] of each.
+export function fill(id, options, value) {
+  const select = at(id);
+  const key = JSON.stringify(options);
+  if (select.dataset.options !== key) {
+    select.dataset.options = key;
+    const each = ([name, title]) => Object.assign(element("option", "", title), { value: name });
+    select.replaceChildren(...options.map(each));
+  }
+  select.value = value;
+}
+
+export function radios(node, options, value, choose) {
   if (node.childElementCount !== options.length) {
     const buttons = options.map(([name, title]) => {
       const button = Object.assign(element("button", "", title), { type: "button" });

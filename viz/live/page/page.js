@@ -7,9 +7,10 @@ import { createAnswers } from "./answers.js";
 import { createScreen, listed, readAddress, writeAddress } from "./address.js";
 import { pictures, readChosen } from "./chosen.js";
 import { createControls } from "./controls.js";
+import { createHeads } from "./heads.js";
 import { createModels, filled } from "./models.js";
 import { notesOf } from "./notes.js";
-import { PAGES } from "./pages.js";
+import { isOfText } from "./pages.js";
 import { drawClasses, mountAll } from "./pictures.js";
 import { pinnedTokens } from "./pins.js";
 import { digest, pack } from "../payloads/pack.js";
@@ -34,20 +35,23 @@ export default function live(draws, code, content) {
   const answers = createAnswers(worker, recorded, refresh, loads.refuse);
   const chosen = () => readChosen(own.screen, screens, models, content.opening);
   const { facts, sides } = answers;
-  const page = { chosen, choose, facts, sides, unknown, words, models, components };
+  const spelled = (changes) => screens.spell(screens.choose(own.screen, changes));
+  const style = () => themes[own.theme].card.style;
+  const page = { chosen, choose, facts, sides, unknown, words, models, components, spelled, style };
   const put = (edits) => choose({ edits }, true);
   const decide = (prefix) => choose({ prefix }, true);
   const foot = document.getElementById("strip");
   const strip = createStrip(foot, words, put, decide);
   const acts = createActs(page, strip);
   const controls = createControls(page, acts);
-  const heads = () => {
+  const heads = createHeads(page, content.surveys, refresh);
+  const headers = () => {
     const { palette, heads: given } = themes[own.theme];
     return { change_offer: { palette }, word_card: { palette }, ...given };
   };
   // A component is not drawn anew while it tells something.
   const hear = (name, what, value) => setTimeout(() => acts[what]?.(value, name));
-  const shown = mountAll(draws, components, heads, hear);
+  const shown = mountAll(draws, components, headers, hear);
 
   // isEntry: Back leads to what was shown before; else it is the same entry, as while a sentence is
   // typed. isOther: it is another text than that of whoever types.
@@ -62,7 +66,7 @@ export default function live(draws, code, content) {
     const it = chosen();
     controls.draw(it, own.isOther);
     own.isOther = false;
-    if (!PAGES[it.page].isOfText) return paint(it); // no weights are sent for it
+    if (!isOfText(it.page)) return paint(it); // no weights are sent for it
     loads.choose(it.model.name);
     const now = loads.openOne();
     // An example that nobody has touched is the better model's, until that one answers.
@@ -116,6 +120,7 @@ export default function live(draws, code, content) {
     list.slice(0, FIRST).forEach(draw);
     clearTimeout(own.later);
     own.later = setTimeout(() => list.slice(FIRST).forEach(draw));
+    if (it.page === "heads") heads.draw(it);
     offer(it);
     noteOn(it);
     drawClasses(document.getElementById("classes"), facts()?.classes, words.predicted);

@@ -1,30 +1,34 @@
 // The pages: what each of them shows. A new one is an entry here, a button in the `nav` of page.html and
-// elements there with data-of="NAME"; those with data-of="text" stand on every page that is of a text.
+// elements there with data-of="NAME", or with the name of a group: "text" for the pages on which a model
+// answers a text, else none is opened; "model" for those that are of a checkpoint.
 
 export const LARGE = { arrows: "head_view", map: "head_map", inside: "cell_steps" };
 
-// name -> isOfText: a model answers a text there, else none is opened; isOffered(model): whether a
-// checkpoint has it; pictures(it): the components of what is chosen, in the order of painting.
+// name -> groups; isOffered(model): whether a checkpoint has it; pictures(it): the components of what is
+// chosen, in the order of painting.
 export const PAGES = {
   explore: {
-    isOfText: true,
+    groups: ["text", "model"],
     isOffered: () => true,
     pictures: (it) => ["token_rows", "head_grid", LARGE[it.picture]],
   },
   decode: {
-    isOfText: true,
+    groups: ["text", "model"],
     isOffered: isWriter,
     pictures: () => ["token_rows", "search_tree", "decode_player"],
   },
+  heads: { groups: ["model"], isOffered: () => true, pictures: () => [] },
   gallery: listOf("gallery"),
   stories: listOf("stories"),
   lessons: listOf("lessons"),
 };
 
+export const isOfText = (page) => PAGES[page].groups.includes("text");
+
 // A list of other pages, in a folder that has it.
 function listOf(name) {
   const isOffered = () => document.querySelector(`section[data-of="${name}"]`) !== null;
-  return { isOfText: false, isOffered, pictures: () => [] };
+  return { groups: [], isOffered, pictures: () => [] };
 }
 
 function isWriter({ methods }) {

@@ -2,8 +2,9 @@
 // and viz/causes/tables.py make them, painted as viz/painters/table_html.py does.
 
 import { openMap, sidesOf } from "./maps.js";
-import { filled, fixed, grouped, number, percent, rounded } from "./numbers.js";
+import { filled, grouped, number, percent, rounded } from "./numbers.js";
 import { pack } from "./pack.js";
+import { rooted, shaded } from "./tables.js";
 import { verdictOf } from "./verdict.js";
 import { wordPiece } from "./words.js";
 
@@ -178,35 +179,12 @@ function weightCell(site, weight, word, isMarked, nWords) {
   const { card, limits, numbers } = site;
   const text = weight >= limits.shown && nWords <= limits.wide ? percent(numbers, weight, 0) : "";
   const tip = filled(card.weight, { word, share: percent(numbers, weight) });
-  return cellOf(site, { text, tip, value: weight, place: rooted(weight, 1), isMarked });
+  return shaded(site, { text, tip, value: weight, place: rooted(weight, 1), isMarked });
 }
 
 function costCell(site, cost, word, most, isMarked, nWords) {
   const { card, limits } = site;
   const text = Math.abs(cost) >= limits.shown && nWords <= limits.wide ? number(cost) : "";
   const tip = filled(card.cost, { word, nats: number(cost, 3) });
-  return cellOf(site, { text, tip, value: cost, place: rooted(cost, most), isMarked });
-}
-
-function cellOf({ limits }, { text, tip, value, place, isMarked }) {
-  const middle = limits.stops - 1;
-  const shade = `s${Number(fixed(place * middle, 0)) + middle}`;
-  const look = isMarked ? `${shade} marked` : shade;
-  const more = { class: look, "data-value": general(value), title: tip };
-  return ["td", more, ...(text ? [text] : [])];
-}
-
-// The place of a value on a scale, by the root of its share of the largest.
-function rooted(value, largest) {
-  const place = Math.sqrt(Math.min(1, largest ? Math.abs(value) / largest : 0));
-  return value >= 0 ? place : -place;
-}
-
-// Six digits that count, as Python's format has them.
-function general(value) {
-  if (value === 0) return Object.is(value, -0) ? "-0" : "0";
-  const size = Math.floor(Math.log10(Math.abs(value)));
-  const short = rounded(value, Math.min(100, Math.max(0, 5 - size)));
-  if (size >= -4 && size < 6) return String(short);
-  return short.toExponential().replace(/([+-])(\d)$/, "$10$2");
+  return shaded(site, { text, tip, value: cost, place: rooted(cost, most), isMarked });
 }

@@ -29,6 +29,7 @@ from viz.ui.parts import Part, Parts
 from viz.ui.progress import grow
 
 NONE = "{name} has no survey of its heads yet: what they do over many sentences is not known."
+HERE = "What each head of {name} does on average."
 ELSEWHERE = "A survey is made on a machine of one's own, by the command survey."
 
 
@@ -135,5 +136,5 @@ PAGE = Page(
     shows="checkpoint",
     exhibits=_exhibits,
     subject="What each head of a Transformer does over many sentences",
-    here=lambda pane: f"What each head of {title(pane.answer.request.checkpoint)} does on average.",
+    here=lambda pane: HERE.format(name=title(pane.answer.request.checkpoint)),
 )

@@ -1,6 +1,5 @@
 """All heads of a checkpoint: a map of each kind, and a table; and the survey that they are of."""
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
@@ -17,7 +16,16 @@ from transformer.recording.data import Numbering
 from transformer.refusal import Refusal
 from viz.app_packages import st
 from viz.exhibits.exhibit import Exhibit
-from viz.figures.heads.all_heads import LIKENESS, chart, describe, head_name, heads_table, sentences
+from viz.figures.heads.all_heads import (
+    LIKENESS,
+    about_sentences,
+    chart,
+    count_labelled,
+    describe,
+    heads_table,
+    sentences,
+)
+from viz.figures.heads.orders import in_order, numbers_of, orders_of, searched_in
 from viz.labels import counted, kind_title, literal
 from viz.page_fields import HeadsFields
 from viz.run.cache import keep
@@ -36,11 +44,10 @@ from viz.ui.showing import below, columns, show_for_choice, show_with_files
 # All heads of a checkpoint: a map of each kind, and a table of those that are chosen there, that
 # a search finds, in the order of a column.
 
-ALL, LAYER, LABEL = "all", "layer", "label"
-"""In place of a kind; orders that are no number: of the model, and by the titles of labels."""
+ALL, ALL_KINDS = "all", "All kinds"
+"""In place of a kind, and its title."""
+FIND = "Find a head or what it does"
 TABLE = "heads"
-_LINK = re.compile(r"\[([^\]]*)\]\(([^)]*)\)")
-"""A link in Markdown, which a card of somebody else's is not read as."""
 SAYS = (
     "A mark is a head: its colour is what it does, its size what it is worth. A click opens it; "
     "the lasso above a map lists those that it is drawn around."
@@ -59,9 +66,9 @@ def choose_maps(pane: Pane, atlas: Atlas) -> None:
     own = pane.screen.of(HeadsFields)
     look: Any = {"label_visibility": "collapsed"}
     if len(atlas.kinds) > 1:
-        titles = {ALL: "All kinds"} | {kind: kind_title(kind) for kind in atlas.kinds}
+        titles = {ALL: ALL_KINDS} | {kind: kind_title(kind) for kind in atlas.kinds}
         choose_one("Heads", "heads_kind", titles, own.heads_kind, **look)
-    numbers = _numbers(atlas, kinds_on(pane, atlas.kinds))
+    numbers = numbers_of(atlas, kinds_on(pane, atlas.kinds))
     axes = {LIKENESS: "By likeness"} | numbers
     look |= {"as_list": True, "width": 170}
     if choose_one("Across", "heads_x", axes, own.heads_x, **look) != LIKENESS:
@@ -71,7 +78,7 @@ def choose_maps(pane: Pane, atlas: Atlas) -> None:
 def exhibits_of_all(pane: Pane, atlas: Atlas) -> dict[str, Exhibit]:
     """A map of each kind that is seen, and the table of the heads that are listed."""
     own, kinds = pane.screen.of(HeadsFields), kinds_on(pane, atlas.kinds)
-    numbers = _numbers(atlas, kinds)
+    numbers = numbers_of(atlas, kinds)
     x = own.heads_x if own.heads_x in numbers else LIKENESS
     y = own.heads_y if own.heads_y in numbers else next(iter(numbers))
     maps = {
@@ -93,10 +100,10 @@ def exhibits_of_all(pane: Pane, atlas: Atlas) -> dict[str, Exhibit]:
 
 def all_heads(pane: Pane, atlas: Atlas) -> None:
     """The maps beside each other, the table below, and whose sentences these are."""
-    n_named = sum(bool(labels) for labels in atlas.labels.values())
-    of_all = f"{n_named:d} of {counted(len(atlas.heads), 'head', 'heads')}"
-    text = f"{of_all} have a label, over {sentences(atlas.survey.n_sentences)}. {literal(SAYS)}"
-    st.caption(text, help=help_of("head_label", "head_worth", "footprint"))
+    st.caption(
+        f"{count_labelled(atlas)} {literal(SAYS)}",
+        help=help_of("head_label", "head_worth", "footprint"),
+    )
     exhibits, n = exhibits_of_all(pane, atlas), session().of(Clearings).n
     maps = {name: each for name, each in exhibits.items() if name != TABLE}
     for place, (name, exhibit) in zip(columns(len(maps)), maps.items(), strict=True):
@@ -119,13 +126,11 @@ def _choose_rows(pane: Pane, atlas: Atlas) -> None:
     """Draw the search, the order, and how many heads are listed."""
     own, look = pane.screen.of(HeadsFields), dict[str, Any](label_visibility="collapsed")
     with st.container(horizontal=True, vertical_alignment="center", key="heads rows"):
-        find: Any = {"placeholder": "Find a head or what it does", "width": 260}
+        find: Any = {"placeholder": FIND, "width": 260}
         st.text_input("Find", own.heads_find, **look, **find, **bound("heads_find", own.heads_find))
-        numbers = _numbers(atlas, kinds_on(pane, atlas.kinds))
-        orders = {LAYER: "By layer", LABEL: "By label"}
-        orders |= {name: f"By {title.lower()}" for name, title in numbers.items()}
+        numbers = numbers_of(atlas, kinds_on(pane, atlas.kinds))
         look |= {"as_list": True, "width": 200}
-        choose_one("Sorted", "heads_order", orders, own.heads_order, **look)
+        choose_one("Sorted", "heads_order", orders_of(numbers), own.heads_order, **look)
         n, n_all = len(_places(pane, atlas)), len(atlas.heads)
         st.caption(f"{n:,d} of {counted(n_all, 'head', 'heads')}", width="content")
         if own.heads_among:
@@ -142,35 +147,16 @@ def kinds_on(pane: Pane, kinds: Iterable[str]) -> list[str]:
     return [kind for kind in kinds if kind == chosen] or list(kinds)
 
 
-def _numbers(atlas: Atlas, kinds: Iterable[str]) -> dict[str, str]:
-    """Name -> title of the numbers that heads of any of these kinds have."""
-    return {name: title for kind in kinds for name, title in atlas.numbers(kind).items()}
-
-
 def _places(pane: Pane, atlas: Atlas) -> list[Place]:
     """The heads of these kinds that were chosen and that the search finds, in their order."""
     own, kinds = pane.screen.of(HeadsFields), kinds_on(pane, atlas.kinds)
     wanted, places = own.heads_find.casefold().split(), list[Place]()
     among = set(own.heads_among) & set(atlas.heads) or set(atlas.heads)
     for place in atlas.heads:
-        titles = (label.title for label in atlas.labels.get(place, ()))
-        text = " ".join((head_name(place, atlas), *titles)).casefold()
+        text = searched_in(place, atlas)
         if place in among and place[0] in kinds and all(word in text for word in wanted):
             places.append(place)
-    return sorted(places, key=partial(_rank, atlas, own.heads_order))
-
-
-def _rank(atlas: Atlas, order: str, place: Place) -> tuple[float | str, ...]:
-    """The most of a number first; stable."""
-    if order == LABEL:
-        label = atlas.label(place)
-        return ("~",) if label is None else (label.title, -label.score)
-    if order == LAYER:
-        return ()
-    number = atlas.number(place, order)
-    if number is None:
-        return (1.0, 0.0)
-    return (0.0, -number.mean)
+    return in_order(places, atlas, own.heads_order)
 
 
 def _take(kind: str, chosen: Sequence[Sequence[Any]]) -> None:
@@ -192,9 +178,8 @@ def _clear() -> None:
 
 def _say_card(atlas: Atlas) -> None:
     """Say whose sentences these are, and when they were read."""
-    about = _LINK.sub(r"\1 (\2)", atlas.shipped.about).replace("`", "")
-    for paragraph in about.split("\n\n"):
-        st.caption(literal(" ".join(paragraph.lstrip("# ").split())))
+    for paragraph in about_sentences(atlas):
+        st.caption(literal(paragraph))
 
 
 # The atlas of a checkpoint: of the survey in its folder, or of one that is made on screen.

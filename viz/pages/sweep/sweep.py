@@ -6,15 +6,13 @@ from functools import partial
 from typing import Any
 
 from transformer.analysis.ablation import Ablation
-from transformer.analysis.scored import exchanged, output_read
+from transformer.analysis.scored import output_read
 from transformer.analysis.tables import judged_groups
 from transformer.edits import Edit
 from viz.app_packages import st
 from viz.exhibits.exhibit import Exhibit
-from viz.exhibits.table import Change
 from viz.export import sweep_rows
-from viz.figures.heads.all_heads import head_name
-from viz.figures.sweeps import CLASSES, MEASURES, WORDS, HeadOff, Order, sweep_table
+from viz.figures.sweeps import LINE_BREAK, TOTAL, Order, measure_of, rows_of_heads, sweep_table
 from viz.labels import counted, decimals_of, kind_title, literal, signed
 from viz.page_fields import ExperimentFields
 from viz.pages.sweep.sentences import (
@@ -93,7 +91,7 @@ def _words(pane: Pane) -> list[str]:
     Raises Refusal where there is nothing of these.
     """
     if pane.answer.decoding is not None:
-        return [word.text.strip() or "⏎" for word in pane.recording.target_words]
+        return [word.text.strip() or LINE_BREAK for word in pane.recording.target_words]
     output = output_read(pane.checkpoint, pane.answer.request.text, pane.recording)
     if output.classes or output.numbers:
         return list(output.classes or output.numbers)
@@ -106,9 +104,11 @@ def _exhibit(pane: Pane, words: Sequence[str], kinds: Sequence[str], ablation: A
     orders = ["layer", "change", *(f"word {i}" for i in range(len(words)))]  # as columns stand
     sort = _own(pane).sweep_sort
     sort = sort if sort in orders else "change"
-    rows, sweep, output = _rows(pane, ablation, kinds, sort), ablation.sweep, ablation.sweep.output
+    address = partial(_on_explore, pane)
+    rows = rows_of_heads(ablation, pane.recording, kinds, sort, address)
+    sweep, output = ablation.sweep, ablation.sweep.output
     number = sweep.judged_number if len(output.numbers) > 1 else ""
-    measure = MEASURES.get(output.unit) or (CLASSES if output.classes else WORDS)
+    measure = measure_of(output)
     text = f"One head is off in each row ({len(rows):,}): {measure.says}"
     if rows:
         most = max(rows, key=lambda row: abs(row.total))
@@ -118,7 +118,7 @@ def _exhibit(pane: Pane, words: Sequence[str], kinds: Sequence[str], ablation: A
     if output.second:
         text += f". The second sentence is “{output.second}”"
     origins = judged_groups(output, pane.recording)
-    total = f"most changed: {number}" if number else "total"
+    total = f"most changed: {number}" if number else TOTAL
     order = Order(orders.index(sort), [link(put(pane.screen, sweep_sort=it)) for it in orders])
     table = sweep_table(rows, words, measure, origins, total, order)
     if n := len(sweep.refused):
@@ -127,38 +127,8 @@ def _exhibit(pane: Pane, words: Sequence[str], kinds: Sequence[str], ablation: A
     return Exhibit("Sweep of heads (ablation)", table, text, pane=pane)
 
 
-def _rows(pane: Pane, ablation: Ablation, kinds: Sequence[str], sort: str) -> list[HeadOff]:
-    """A row for each head, in an order; a word's change is the sum over its pieces."""
-    sweep, plain = ablation.sweep, ablation.plain
-    by_word = [
-        [sum(changes[i] for i in group) for group in sweep.output.groups]
-        for changes in sweep.changes.tolist()
-    ]
-    every = zip(sweep.edits, by_word, sweep.totals.tolist(), strict=True)
-    rows = [row for row in every if row[0].place in kinds]
-    if sort == "change":
-        rows.sort(key=lambda row: row[2])
-    elif sort != "layer":
-        word = int(sort.removeprefix("word "))
-        rows.sort(key=lambda row: row[1][word])
-    before = [None, *((edit.place, edit.layer) for edit, _, _ in rows)]
-
-    def written(edit: Edit) -> tuple[Change, ...] | None:
-        if (words := ablation.written.get(edit)) is None:
-            return None
-        return tuple(Change(" ".join(old), " ".join(new)) for old, new in exchanged(plain, words))
-
-    return [
-        HeadOff(
-            head_name(edit.at_head, pane.recording),
-            link(on_explore(pane.screen, edit)),
-            changes,
-            total,
-            is_first=sort == "layer" and last is not None and last != (edit.place, edit.layer),
-            written=written(edit),
-        )
-        for (edit, changes, total), last in zip(rows, before, strict=False)
-    ]
+def _on_explore(pane: Pane, edit: Edit) -> str:
+    return link(on_explore(pane.screen, edit))
 
 
 def _files(pane: Pane) -> dict[str, Rows]:
