@@ -79,8 +79,8 @@ def build(
     models, files, elements = models_of(checkpoints, one_file)
     surveys, files_of_heads, elements_of_heads = surveys_of(checkpoints, one_file)
     files, elements = files | files_of_heads, elements | elements_of_heads
-    given_shelf = NO_SHELF if one_file else shelf
-    page = _page(checkpoints, models, surveys, words, elements, given_shelf, one_file)
+    shown = NO_SHELF if one_file else shelf
+    page = _page(checkpoints, models, surveys, words, elements, shown, one_file)
     if one_file:
         write_whole(out, page)
         return Site(out.parent, {out.name: len(page)})
