@@ -184,7 +184,12 @@ def _parts(
 
 def worker_script() -> str:
     """The code of the worker, which opens a checkpoint and answers texts."""
-    return f"({bundle(HERE / 'page' / 'worker.js').script})(self);"
+    return worker_of(HERE / "page" / "worker.js")
+
+
+def worker_of(file: Path) -> str:
+    """The code of a worker whose default export serves a page."""
+    return f"({bundle(file).script})(self);"
 
 
 Example = tuple[str, Recording, Decoding | None]

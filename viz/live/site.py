@@ -109,7 +109,7 @@ def _page(
         {name: html.escape(text) for name, text in plain.items()}
         | {
             "about": words["about"],  # it has links
-            "style": _typeface() + (HERE / "page" / "page.css").read_text("utf-8"),
+            "style": typeface() + (HERE / "page" / "page.css").read_text("utf-8"),
             "content": json.dumps(content, ensure_ascii=False).replace("<", "\\u003c"),
             "code": inline(code),
             "files": "\n".join(
@@ -147,7 +147,8 @@ def _card(checkpoint: Checkpoint) -> str:
     return f"<h3>{html.escape(checkpoint.name)}</h3><pre>{html.escape(text)}</pre>"
 
 
-def _typeface() -> str:
+def typeface() -> str:
+    """The app's own, as a rule of CSS that holds it."""
     file = HERE.parent / "server" / "typefaces" / "SourceSansVF-Upright.woff2"
     content = b64encode(file.read_bytes()).decode()
     return (

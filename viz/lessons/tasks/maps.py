@@ -127,6 +127,10 @@ STRONGEST_TASK = Task(
 
 MOST = 24
 """Fields for points; of a longer row neighbours share one."""
+SPREAD_HINT = (
+    "‘{word}’, on which you put most, gets {got}. Your points cost {own} nats, and an even guess "
+    "{even}. Spread them once more."
+)
 
 
 def ask_spread(subject: Subject) -> str:
@@ -162,10 +166,8 @@ def hint_spread(subject: Subject, answer: Reply) -> str:
     got = percent_of(truth_spread(subject)[most])
     word, weights = options_spread(subject)[most], truth_spread(subject)
     costs = log_loss(weights, shares(answer)), log_loss(weights, even(len(weights)))
-    return (
-        f"‘{word}’, on which you put most, gets {got}. Your points cost {costs[0]:.2f} nats, and "
-        f"an even guess {costs[1]:.2f}. Spread them once more."
-    )
+    own, even_cost = (f"{cost:.2f}" for cost in costs)
+    return SPREAD_HINT.format(word=word, got=got, own=own, even=even_cost)
 
 
 def explain_spread(subject: Subject) -> str:
