@@ -61,12 +61,12 @@ def _sealed(task: Task, subject: Subject, n: int) -> dict[str, Any]:
         right = [i for i in range(n) if task.is_right(subject, i)]
         hints = ["" if i in right else task.hint(subject, i) for i in range(n)]
         given |= {"right": right, "hints": hints}
-    likely = [(each.answer(subject), each) for each in task.reasons]
-    reasons = [
-        {"answer": answer, "tolerance": task.tolerance(answer), "says": each.says(subject)}
-        for answer, each in likely
-        if answer is not None and not isinstance(answer, tuple)
-    ]
+    reasons: list[dict[str, Any]] = []
+    for each in task.reasons:
+        answer = each.answer(subject)
+        if answer is not None and not isinstance(answer, tuple):
+            near = {"tolerance": task.tolerance(answer)} if task.form == "number" else {}
+            reasons.append({"answer": answer, "says": each.says(subject), **near})
     return given | {"reasons": reasons}
 
 

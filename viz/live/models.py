@@ -147,6 +147,11 @@ def _model(
     }
 
 
+def size_of(checkpoint: Checkpoint) -> int:
+    """Return the bytes of its weights."""
+    return (Path(checkpoint.path) / FILES["model"]).stat().st_size
+
+
 def methods_of(checkpoint: Checkpoint) -> list[str]:
     """The methods of the page for it, the first one chosen first: its own, if the engine has it."""
     if not checkpoint.family.decodes:

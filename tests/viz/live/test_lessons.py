@@ -2,7 +2,9 @@
 
 import json
 import random
+import re
 import subprocess
+from base64 import b64decode
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -13,13 +15,18 @@ import pytest
 from tests.node import node
 from tests.representatives import cases
 from tests.viz.live.engine import checkpoint_of
+from tests.viz.live.payloads import tables_of
 from tests.viz.ui.test_lessons import FEW, LESSONS
+from transformer import decode, evidence, record
 from transformer.checkpoint import Checkpoint
 from viz.lessons.answers import Attempt, answered, attempt_of, entry_of, reveal
+from viz.lessons.exercise import Exercise, read_task
+from viz.lessons.own import own_tasks
 from viz.lessons.sheet import grading_words, sheet
-from viz.lessons.subject import Subject
+from viz.lessons.subject import Place, Subject, find_place
 from viz.lessons.task import Task, read_number
 from viz.pages.lessons import saved
+from viz.stories.reading import shipped_stories
 
 GRADE = Path(saved.__file__).parents[2] / "live" / "lessons" / "grade.js"
 Asked = tuple[Task, Subject]
@@ -133,3 +140,106 @@ def test_a_page_shows_no_truth_before_an_answer(lesson: str) -> None:
     for task, subject in asked:
         assert task.explain(subject) not in page.decode()
         assert json.dumps(task.explain(subject), ensure_ascii=False) not in page.decode()
+
+
+OWN = {
+    lesson: scene
+    for lesson in LESSONS
+    for scene in shipped_stories()[lesson].scenes
+    if scene.exercise.own and "emerged" not in scene.exercise.tasks
+}
+"""The scene of each lesson that asks about a sentence of the learner's own."""
+FEW_OWN = {
+    "a row of words": "attention-by-hand",
+    "counts": "masks",
+    "a choice": "why-the-square-root",
+    "sizes": "why-attention",
+    "least sure": "smoothing-and-rate",
+    "needed": "two-meanings",
+    "spared": "lost-words",
+}
+SENTENCES = (
+    "Tom lives in Boston.",
+    "It rains.",
+    "The animal didn't cross the street because it was too tired.",
+    "He lit a match because it was dark in the cellar.",
+    "I can't believe that she gave me all of the money.",
+    "My daughter is allergic to nuts, so please make sure that there are none in the cake.",
+    "The the the cat saw the other cat.",
+    "Where were you born, and when did you move to Germany?",
+    "Beethoven's symphonies are unforgettable!",
+    "After the storm, thousands of people in the north were without electricity for three days.",
+)
+
+
+@pytest.mark.parametrize("lesson", cases(OWN, FEW_OWN))
+def test_a_sentence_of_ones_own_is_asked_about_as_in_the_app(lesson: str) -> None:
+    name, exercise = "en-de-small", OWN[lesson].exercise
+    checkpoint = checkpoint_of(name)
+    method, of = "beam", own_tasks(exercise, checkpoint, record(checkpoint, "A", "A"))
+    message = {
+        "live": str(GRADE.parents[1]),
+        "tables": tables_of(name),
+        "checkpoint": str(checkpoint.path),
+        "cases": [{"text": text, "method": method, "of": of} for text in SENTENCES],
+    }
+    command = [node(), str(Path(__file__).with_name("own.mjs"))]
+    done = subprocess.run(
+        command, input=json.dumps(message), capture_output=True, text=True, check=True
+    )
+    asked = 0
+    for text, found in zip(SENTENCES, json.loads(done.stdout), strict=True):
+        assert "error" not in found, found["error"]
+        for i, task in enumerate(read_task(each)[0] for each in exercise.tasks):
+            subject = subject_of(checkpoint, exercise, text, method)
+            if why := task.absent(subject):
+                assert found["why"] == why
+                continue
+            own = sheet(task, subject)
+            own["sealed"] = json.loads(b64decode(own["sealed"]))
+            other = {key: value for key, value in found["sheets"][i].items() if key in own}
+            assert list(faults("", plain(own), other)) == [], text
+            asked += 1
+            about = found["sheets"][i]["about"]
+            assert about in ("", subject.about_row)
+            assert bool(about) == (task.of_row and f"‘{subject.row_word}’" in task.ask(subject))
+    assert asked > len(SENTENCES) / 2
+
+
+def subject_of(checkpoint: Checkpoint, exercise: Exercise, text: str, method: str) -> Subject:
+    recording = record(checkpoint, text, decode(checkpoint, text, method).target)
+    if exercise.is_of_evidence:
+        found = evidence(checkpoint, text, recording.target)
+        return Subject(checkpoint, recording, Place("cross", 0, 0, 0), (), text, result=found)
+    place = find_place(recording, exercise.head, exercise.row)
+    assert place is not None
+    return Subject(checkpoint, recording, place, (), text)
+
+
+def plain(value: Any) -> Any:
+    return json.loads(json.dumps(value))
+
+
+def faults(where: str, own: Any, other: Any) -> Iterator[str]:
+    """Where two sheets differ: numbers by more than a hundredth part, or by their last digit."""
+    if isinstance(own, dict) and isinstance(other, dict) and own.keys() == other.keys():
+        for key in own:
+            yield from faults(f"{where}.{key}", own[key], other[key])
+    elif isinstance(own, list) and isinstance(other, list) and len(own) == len(other):
+        for i, (one, two) in enumerate(zip(own, other, strict=True)):
+            yield from faults(f"{where}.{i}", one, two)
+    elif isinstance(own, str) and isinstance(other, str):
+        numbers = [NUMBER.findall(text) for text in (own, other)]
+        apart = [abs(float(a) - float(b)) for a, b in zip(*numbers, strict=False)]
+        digits = [10 ** -len(a.partition(".")[2]) for a in numbers[0]]
+        is_near = all(off <= 1.01 * digit for off, digit in zip(apart, digits, strict=False))
+        if NUMBER.sub("#", own) != NUMBER.sub("#", other) or not is_near:
+            yield f"{where}: {own!r} {other!r}"
+    elif isinstance(own, float) and isinstance(other, int | float):
+        if abs(own - other) > 1e-3 * max(1, abs(own)):
+            yield f"{where}: {own} {other}"
+    elif own != other:
+        yield f"{where}: {own!r} {other!r}"
+
+
+NUMBER = re.compile(r"\d+(?:\.\d+)?")

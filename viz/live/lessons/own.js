@@ -50,15 +50,20 @@ export function createOwn(content, code, part, kept, taken) {
     try {
       const found = await loads.study(text, own);
       if (text !== field.value.trim()) return;
-      says.textContent = found.says;
+      says.textContent = found.why || saidOf(words, found.written);
+      if (found.why) return;
       const sheets = found.sheets.map((sheet, i) => ({ ...sheet, code: `${content.name} ${number} ${i} ${text}` }));
-      kept.note({ own: { ...kept.of().own, [number]: { text, says: found.says, sheets } } });
+      kept.note({ own: { ...kept.of().own, [number]: { text, says: says.textContent, sheets } } });
       taken(part, sheets);
     } catch ({ message }) {
       says.textContent = message;
     }
   };
   return { node, isAsked: () => true };
+}
+
+function saidOf({ writes }, written) {
+  return written ? `${filled(writes, { text: written })}${written.endsWith(".") ? "" : "."}` : "";
 }
 
 // The one model of this name in this page, which is asked one thing after the other.

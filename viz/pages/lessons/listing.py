@@ -154,10 +154,13 @@ def standing_in(
     return None
 
 
+WRITES = "It writes “{text}”"
+
+
 def written(other: Answer) -> str:
     """Say what it writes: the header says what the chosen checkpoint does."""
     text = shorten(other.decoding.text if other.decoding else "", MOST_WRITTEN, placeholder=" …")
-    return f" It writes “{text}”{'' if text.endswith('.') else '.'}" if text else ""
+    return f" {WRITES.format(text=text)}{'' if text.endswith('.') else '.'}" if text else ""
 
 
 def _lacking(answer: Answer, needs: tuple[str, ...]) -> str | None:

@@ -1,6 +1,6 @@
 """Lessons as pages without a server: what the models answer is computed here, once."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -13,17 +13,19 @@ from viz.exhibits.exhibit import PictureAt
 from viz.figures.costs import cost_samples
 from viz.figures.tables import GUESS
 from viz.lessons.answers import code_of
-from viz.lessons.exercise import lacking, read_task, tasks
+from viz.lessons.exercise import read_task
+from viz.lessons.own import WORDS as OWN
+from viz.lessons.own import own_tasks
 from viz.lessons.riddles import mistakes_in
 from viz.lessons.sheet import seal, sheet
 from viz.lessons.subject import Subject
-from viz.lessons.task import Task
 from viz.live.lessons.page import SavedLesson, SavedPart, lesson_html
-from viz.live.models import models_of
-from viz.pages.lessons import asking, lesson as shown
-from viz.pages.lessons.listing import in_order, length, standing_in
+from viz.live.models import example, methods_of, models_of, size_of
+from viz.pages.lessons import asking
+from viz.pages.lessons import lesson as shown
+from viz.pages.lessons.listing import WRITES, in_order, length, standing_in
 from viz.painters.table_html import samples_body
-from viz.run.request import Answer, Request, answer, open_checkpoint
+from viz.run.request import Answer, Request
 from viz.run.work import finish
 from viz.screen import FIRST_PAGE, Screen, link
 from viz.server.recording_scenes import chart_of, pane_of, picture_of
@@ -81,7 +83,9 @@ WORDS = {
     },
 }
 """Sentences that only these pages say; the others are the app's."""
-IN_APP = "This scene asks about a sentence of your own: the app has it."
+IN_APP = "This scene needs a dozen snapshots of the model: only the app asks it."
+NO_MODEL = "This page has no model that reads sentences of your own: only the app asks this."
+KINDS = ("encoder_self", "decoder_self", "cross")
 
 
 def lesson_page(
@@ -95,9 +99,9 @@ def lesson_page(
 
     checkpoints: those of the site, whose weights lie in `weights/` beside the folder of lessons;
     the first one reads the recorded scenes, and the smallest that can answers sentences that a
-    learner types. pages: those of the site that links may lead to. one_file: all is in the file, the
-    weights of that smallest one, too, and it links to nothing. Raises Refusal, and KeyError where
-    there is no such lesson.
+    learner types. pages: those of the site that links may lead to. one_file: all is in the file,
+    the weights of that smallest one, too, and it links to nothing. Raises Refusal, and KeyError
+    where there is no such lesson.
     """
     PAGES.update(PAGES or discover("viz.pages", "PAGE"))
     return lesson_html(_Saving(shipped_stories()[name], checkpoints, pages, one_file).lesson())
@@ -229,7 +233,23 @@ class _Saving:
         )
 
     def _own(self, scene: Scene) -> Mapping[str, Any]:
-        return {"model": "", "refused": IN_APP}
+        """What the page needs to ask about a sentence: of the model that the scene names, or of
+        the smallest that can be asked.
+        """
+        exercise, screen = scene.exercise, scene.screen
+        if not all(read_task(it)[0].name in OWN for it in exercise.tasks):
+            return {"model": "", "refused": IN_APP}
+        needs = set(shown.all_needs(exercise)) & set(KINDS)
+        able = [it for it in self.checkpoints if needs <= set(it.family.attentions)]
+        named = [it for it in able if it.name == screen.checkpoint]
+        chosen = min(named or able, key=size_of, default=None)
+        if chosen is None:
+            return {"model": "", "refused": NO_MODEL}
+        self.models[chosen.name] = chosen
+        method = screen.decoding or methods_of(chosen)[0]
+        recording = example(chosen, chosen.about.examples[0])[1]
+        of = own_tasks(exercise, chosen, recording)
+        return {"model": chosen.name, "method": method, "of": of}
 
     def _said(self, result: Answer) -> str:
         """What is read and written, where it is another text than before."""
@@ -265,6 +285,7 @@ def lesson_words() -> dict[str, Any]:
         "own_sentence": asking.OWN_SENTENCE,
         "once_entered": asking.ONCE_ENTERED,
         "continues": shown.CONTINUES,
+        "writes": WRITES,
         "done": shown.DONE,
         "guess": GUESS,
     }
