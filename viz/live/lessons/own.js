@@ -79,7 +79,7 @@ function loadsOf({ models, words }, code, name, line) {
   let asked = 0;
   const base = new URL("../", document.baseURI).href;
   const those = models.filter((each) => each.name === name);
-  const loads = createModels(those, worker, base, line, words.models, () => {});
+  const loads = createModels(those, worker, base, line, words.models, () => loads.choose(name));
   worker.onmessage = ({ data }) => {
     if (loads.hears(data)) loads.hear(data);
     else if (data.what === "studied") waiting.get(data.n)?.resolve(data.value);

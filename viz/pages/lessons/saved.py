@@ -13,12 +13,13 @@ from viz.exhibits.exhibit import PictureAt
 from viz.figures.costs import cost_samples
 from viz.figures.tables import GUESS
 from viz.lessons.answers import code_of
-from viz.lessons.exercise import read_task
+from viz.lessons.exercise import lacking, read_task
 from viz.lessons.own import WORDS as OWN
 from viz.lessons.own import own_tasks
-from viz.lessons.riddles import mistakes_in
+from viz.lessons.riddles import evidence_of, mistakes_in
 from viz.lessons.sheet import seal, sheet
-from viz.lessons.subject import Subject
+from viz.lessons.subject import Place, Subject, find_place
+from viz.lessons.task import Task
 from viz.live.lessons.page import SavedLesson, SavedPart, lesson_html
 from viz.live.models import example, methods_of, models_of, size_of
 from viz.pages.lessons import asking
@@ -28,7 +29,7 @@ from viz.painters.table_html import samples_body
 from viz.run.request import Answer, Request
 from viz.run.work import finish
 from viz.screen import FIRST_PAGE, Screen, link
-from viz.server.recording_scenes import chart_of, pane_of, picture_of
+from viz.server.recording_scenes import chart_of, pane_of, picture_of, request_of_scene
 from viz.state.page import PAGES, Pane
 from viz.state.requests import request_of
 from viz.stories.markdown import as_html
@@ -85,6 +86,7 @@ WORDS = {
 """Sentences that only these pages say; the others are the app's."""
 IN_APP = "This scene needs a dozen snapshots of the model: only the app asks it."
 NO_MODEL = "This page has no model that reads sentences of your own: only the app asks this."
+Asked = tuple[Task, Subject]
 KINDS = ("encoder_self", "decoder_self", "cross")
 
 
@@ -136,7 +138,7 @@ class _Saving:
             f"{length(story)}.",
             story.learned,
             parts,
-            (),
+            tuple(map(_question, story.measures)),
             next=(f"Next: {after[0].title} →", f"{after[0].name}.html") if after else None,
             done=code_of((story.name, "finished")),
             models=models,
@@ -164,24 +166,8 @@ class _Saving:
             return replace(plain, remark="No checkpoint here can show this.")
         result, remark = stand_in
         opened = shown.opened_by(scene, result, place)
-        of = (self.story.name, number)
-        asked = []
-        for i, (task, arguments) in enumerate(map(read_task, exercise.tasks)):
-            subject = Subject(
-                result.checkpoint, result.recording, place, arguments, result.request.text
-            )
-            if task.run is not None:
-                study = asking.TaskRun(task.name, arguments, result.request, place)
-                subject = replace(subject, result=finish(study))
-            asked.append(
-                {
-                    **sheet(task, subject),
-                    "code": code_of((*of, i, result.request, place)),
-                    "row": code_of((result.request, place)),
-                    "ofRow": task.of_row,
-                    "about": subject.about_row if shown.speaks_of_row(task, subject) else "",
-                }
-            )
+        subjects = enumerate(_asked(scene, result, place))
+        asked = [self._task(number, i, result.request, it) for i, it in subjects]
         drawn: dict[str, Any] = {}
         if exercise.shows:
             own, exhibits = shown.exhibits_in(
@@ -206,23 +192,19 @@ class _Saving:
         )
 
     def _riddle(self, plain: SavedPart, number: int, scene: Scene) -> SavedPart:
-        screen, riddle = scene.screen, scene.exercise.riddle
+        screen = scene.screen
         try:
-            request = request_of(screen.checkpoint or "", screen.text or "", screen)
-            result, evidence = finish(request), finish(Causes(request))
+            result = finish(request_of(screen.checkpoint or "", screen.text or "", screen))
+            subjects = _asked(scene, result, asking.NOWHERE)
         except (Refusal, NothingLeft) as reason:
             return replace(plain, remark=str(reason))
-        of = result.checkpoint, result.recording, asking.NOWHERE, (), request.text
-        subject = Subject(*of, result=evidence, riddle=riddle)
-        asked = []
-        for i, name in enumerate(scene.exercise.tasks):
-            task, _ = read_task(name)
+        for task, subject in subjects:
             if why := task.absent(subject):
                 return replace(plain, sentence=self._said(result), remark=why)
-            code = code_of((self.story.name, number, i, request, asking.NOWHERE))
-            asked.append({**sheet(task, subject), "code": code, "row": "", "ofRow": False})
+        asked = [self._task(number, i, result.request, it) for i, it in enumerate(subjects)]
+        evidence = evidence_of(subject)
         verdicts = [visible(evidence.verdicts[at].text) for at, _ in mistakes_in(subject)[:1]]
-        end = as_html("\n\n".join(verdicts)) + as_html(riddle.solution)
+        end = as_html("\n\n".join(verdicts)) + as_html(scene.exercise.riddle.solution)
         return replace(
             plain,
             sentence=self._said(result),
@@ -231,6 +213,18 @@ class _Saving:
             end=seal(end),
             link=self._link(shown.ON_EXPLORE, screen),
         )
+
+    def _task(self, number: int, i: int, request: Request, asked: Asked) -> dict[str, Any]:
+        """A sheet with its code, which is the app's, its row, and what is said of that."""
+        task, subject = asked
+        place, speaks = subject.place, shown.speaks_of_row(task, subject)
+        return {
+            **sheet(task, subject),
+            "code": code_of((self.story.name, number, i, request, place)),
+            "row": code_of((request, place)),
+            "ofRow": task.of_row,
+            "about": subject.about_row if speaks else "",
+        }
 
     def _own(self, scene: Scene) -> Mapping[str, Any]:
         """What the page needs to ask about a sentence: of the model that the scene names, or of
@@ -253,8 +247,7 @@ class _Saving:
 
     def _said(self, result: Answer) -> str:
         """What is read and written, where it is another text than before."""
-        written = result.decoding.text if result.decoding else ""
-        said = f"{result.request.text} → {written}" if written else result.request.text
+        said = _sentence(result)
         before, self.sentence = self.sentence, said
         return "" if said == before else said
 
@@ -267,6 +260,40 @@ class _Saving:
         if self.one_file or not is_here or opened.page not in self.pages:
             return None
         return words, f"../{link(opened).removeprefix('./')}"
+
+
+def _asked(scene: Scene, result: Answer, place: Place) -> list[Asked]:
+    """The tasks of a scene with what they are about, once all of that is computed."""
+    evidence = finish(Causes(result.request)) if scene.exercise.is_of_evidence else None
+    found = []
+    for task, arguments in map(read_task, scene.exercise.tasks):
+        run = evidence
+        if task.run is not None:
+            run = finish(asking.TaskRun(task.name, arguments, result.request, place))
+        of = result.checkpoint, result.recording, place, arguments, result.request.text
+        found.append((task, Subject(*of, result=run, riddle=scene.exercise.riddle)))
+    return found
+
+
+def _question(scene: Scene) -> dict[str, Any]:
+    """What is asked before and after the lesson. Raises Refusal."""
+    result = finish(request_of_scene(scene.screen))
+    of, exercise = (result.checkpoint, result.recording), scene.exercise
+    place = asking.NOWHERE
+    if not exercise.is_of_evidence:
+        place = find_place(result.recording, exercise.head, exercise.row) or place
+    (asked,) = _asked(scene, result, place)
+    why = lacking(shown.all_needs(exercise), *of) or asked[0].absent(asked[1])
+    if why:
+        raise Refusal(f"{exercise.tasks[0]} cannot be asked of “{result.request.text}”: {why}.")
+    speaks = shown.speaks_of_row(*asked)
+    about = asked[1].about_row if speaks else ""
+    return {**sheet(*asked), "sentence": _sentence(result), "about": about}
+
+
+def _sentence(result: Answer) -> str:
+    written = result.decoding.text if result.decoding else ""
+    return f"{result.request.text} → {written}" if written else result.request.text
 
 
 def _answered(request: Request) -> Answer | None:
