@@ -83,6 +83,9 @@ def word_text(tokens: Sequence[Token]) -> str:
     return visible(word_piece(tokens).strip(SPACES)) or "".join(map(bare_label, tokens))
 
 
+IN_WORD, SPACE_BEFORE = "{piece} in {word}", "space before {word}"
+
+
 def in_words(tokens: Sequence[Token]) -> list[str]:
     """Each piece of a text by the word that it is in: the word itself, or "n in didn't".
 
@@ -107,7 +110,7 @@ def _in_word(of: Word) -> list[str]:
         piece = unmarked_label(token)
         is_space = len(of.tokens) > 1 and not token.piece.strip(SPACES)
         whole = word if len(word) <= MOST_OF_WORD else f"{word[: MOST_OF_WORD - 1]}…"
-        where = f"space before {whole}" if is_space else f"{piece} in {whole}"
+        where = (SPACE_BEFORE if is_space else IN_WORD).format(piece=piece, word=whole)
         names.append(word if piece == word else where)
     return names
 

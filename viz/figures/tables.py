@@ -11,6 +11,16 @@ from viz.lessons.task import even, log_loss, percent_of, shares
 # Somebody's guess beside the weights of a head.
 
 
+GUESS = {
+    "word": "Word",
+    "you": "You",
+    "even": "Even",
+    "head": "The head",
+    "bars": "{guessed} (upper bar), the head (lower bar)",
+    "foot": "Your guess costs {own} nats, an even one {even}: less is better.",
+}
+
+
 def guess_table(
     words: Sequence[str], points: Sequence[float] | None, weights: Sequence[float]
 ) -> Table:
@@ -24,9 +34,10 @@ def guess_table(
         for word, p, a in zip(words, guess, weights, strict=True)
     ]
     costs = (log_loss(weights, guess), log_loss(weights, even(len(words))))
-    yours = f"Your guess costs {costs[0]:.2f} nats, an even one {costs[1]:.2f}: less is better."
-    guessed = "Even" if points is None else "You"
-    titles = ("Word", guessed, "The head", f"{guessed} (upper bar), the head (lower bar)")
+    yours = GUESS["foot"].format(own=f"{costs[0]:.2f}", even=f"{costs[1]:.2f}")
+    guessed = GUESS["even" if points is None else "you"]
+    bars = GUESS["bars"].format(guessed=guessed)
+    titles = (GUESS["word"], guessed, GUESS["head"], bars)
     foot = "" if points is None else yours
     return Table("Guess", list(map(Column, titles)), rows, kind="list", foot=foot)
 

@@ -11,6 +11,8 @@ from viz.lessons.task import Reply, Task
 
 # An attempt at a task: its last answer, and what followed.
 
+NO_ANSWER = "Give an answer first, or let it be shown to you."
+
 
 @dataclass(frozen=True)
 class Attempt:
@@ -55,8 +57,7 @@ def answered(before: Attempt, answer: Reply | None, task: Task, subject: Subject
     pressed twice.
     """
     if answer is None:
-        hint = "Give an answer first, or let it be shown to you."
-        return replace(before, hint=hint, is_wrong=False)
+        return replace(before, hint=NO_ANSWER, is_wrong=False)
     is_same = before.n > 0 and answer == before.answer
     n, is_right = before.n + (not is_same), task.is_right(subject, answer)
     is_over = is_right or n > 1

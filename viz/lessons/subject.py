@@ -160,6 +160,15 @@ def _are_words(tokens: Sequence[Token], n_letters: int = 1) -> Tensor:
 
 # The subject of a task: one row of one head of what is on screen.
 
+_ROW = "Below: the row ‘{row}’ of head {head}, {kind}: "
+ABOUT_ROW = {
+    "sentence": f"{_ROW}‘{{row}}’ looks at the tokens of the sentence.",
+    "written": f"{_ROW}while writing ‘{{row}}’ it looks at the tokens of the sentence.",
+    "output": f"{_ROW}‘{{row}}’ looks at the tokens of the output up to itself.",
+    "text": f"{_ROW}‘{{row}}’ looks at the tokens of the text up to itself.",
+}
+"""What looks at what in a row."""
+
 
 @dataclass(frozen=True, eq=False)
 class Subject:
@@ -270,14 +279,13 @@ class Subject:
     def about_row(self) -> str:
         """A sentence about the row: its head, and what looks at what there."""
         attention, kind = self.attention, kind_name(self.place.kind)
-        looks = f"‘{self.row_word}’ looks at the tokens of the sentence"
+        looks = "sentence"
         if attention.is_cross and attention.produced:
-            looks = f"while writing ‘{self.row_word}’ it looks at the tokens of the sentence"
+            looks = "written"
         elif attention.is_decoder and not attention.is_cross:
             has_output = any(each.is_cross for each in self.recording.attentions.values())
-            text = "the output" if has_output else "the text"
-            looks = f"‘{self.row_word}’ looks at the tokens of {text} up to itself"
-        return f"Below: the row ‘{self.row_word}’ of head {self.head_name}, {kind}: {looks}."
+            looks = "output" if has_output else "text"
+        return ABOUT_ROW[looks].format(row=self.row_word, head=self.head_name, kind=kind)
 
     @property
     def head_name(self) -> str:

@@ -19,6 +19,20 @@ Reply = int | float | tuple[float, ...]
 """An answer, or the truth: which option, a number, or a number for each option."""
 FLOOR = 0.01
 """The share of the points that all options have in common: no guess is infinitely wrong."""
+REPEATED, REPEATED_BARE = ": you answered ‘{answer}’", ": you answered {answer}"
+NEAR, TIMES = 0.02, 1.01
+"""A number is right within this share of it, or within so many units of its last digit."""
+DISTANCES = {
+    "sign": "Only its sign is wrong.",
+    "large": "It is too large{far}.",
+    "small": "It is too small{far}.",
+    "tenfold": ", more than ten times",
+    "twice": ", more than twice",
+    "tenth": ", by less than a tenth",
+}
+"""How a wrong number is off, in words."""
+LEAST_SHARE, MOST_SHARE = "under 0.1 %", "over 99.9 %"
+NO_NUMBER = "“{text}” is not a number: write it as 0.5, 1/2 or -3."
 
 
 def of_the_row(subject: Subject) -> tuple[str, ...]:
@@ -109,7 +123,7 @@ class Task:
 
     def tolerance(self, truth: float) -> float:
         """Return how far a number may be off: two per cent, or the last digit; of a count, none."""
-        return 0.5 if isinstance(truth, int) else max(0.02 * abs(truth), 1.01 * 10**-self.decimals)
+        return 0.5 if isinstance(truth, int) else max(NEAR * abs(truth), TIMES * 10**-self.decimals)
 
     def _meant(self, number: float) -> tuple[float, ...]:
         """A share of 0.25 is 25 %, too, where per cent are asked."""
@@ -144,7 +158,7 @@ class Task:
             return ""
         is_one_of = self.form != "number"
         answer = self.options(subject)[int(reply)] if is_one_of else number(reply, 12, "g")
-        return f": you answered ‘{answer}’" if self.form == "word" else f": you answered {answer}"
+        return (REPEATED if self.form == "word" else REPEATED_BARE).format(answer=answer)
 
     def is_right(self, subject: Subject, reply: Reply) -> bool:
         """Spread points have no wrong: they are right where they beat an even guess."""
@@ -165,16 +179,12 @@ def distance(answer: float, truth: float, tolerance: float = 0.0) -> str:
     ('Only its sign is wrong.', 'It is too small.', 'It is too large, more than ten times.')
     """
     if truth and abs(answer + truth) <= tolerance:
-        return "Only its sign is wrong."
-    side = "large" if answer > truth else "small"
+        return DISTANCES["sign"]
+    side = DISTANCES["large" if answer > truth else "small"]
     low, high = sorted((answer, truth))
-    if low <= 0:
-        return f"It is too {side}."
-    far = {"more than ten times": high > 10 * low, "more than twice": high > 2 * low}
-    far["by less than a tenth"] = high < 1.1 * low
-    return next(
-        (f"It is too {side}, {words}." for words, it in far.items() if it), f"It is too {side}."
-    )
+    far = {"tenfold": high > 10 * low, "twice": high > 2 * low, "tenth": high < 1.1 * low}
+    name = next((name for name, is_so in far.items() if is_so), "") if low > 0 else ""
+    return side.format(far=DISTANCES.get(name, ""))
 
 
 def digits_of(value: SupportsFloat, decimals: int = 2) -> float:
@@ -220,7 +230,7 @@ def percent_of(weight: float | Tensor) -> str:
     """
     share = 100 * float(weight)
     if 0 < share < 0.05 or 99.95 <= share < 100:
-        return "under 0.1 %" if share < 1 else "over 99.9 %"
+        return LEAST_SHARE if share < 1 else MOST_SHARE
     is_near = 0 < share < 0.5 or 99.5 <= share < 100
     return percent(float(weight), 1 if is_near else 0)
 
@@ -252,5 +262,5 @@ def read_number(text: str, unit: str = "") -> float | None:
         return float(plain)
     ratio = _RATIO.fullmatch(plain)
     if ratio is None or not int(ratio[2]):
-        raise ValueError(f"“{text.strip()[:LONGEST]}” is not a number: write it as 0.5, 1/2 or -3.")
+        raise ValueError(NO_NUMBER.format(text=text.strip()[:LONGEST]))
     return float(Fraction(int(ratio[1]), int(ratio[2])))

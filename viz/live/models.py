@@ -147,6 +147,11 @@ def _model(
     }
 
 
+def size_of(checkpoint: Checkpoint) -> int:
+    """Return the bytes of its weights."""
+    return (Path(checkpoint.path) / FILES["model"]).stat().st_size
+
+
 def methods_of(checkpoint: Checkpoint) -> list[str]:
     """The methods of the page for it, the first one chosen first: its own, if the engine has it."""
     if not checkpoint.family.decodes:
@@ -184,7 +189,12 @@ def _parts(
 
 def worker_script() -> str:
     """The code of the worker, which opens a checkpoint and answers texts."""
-    return f"({bundle(HERE / 'page' / 'worker.js').script})(self);"
+    return worker_of(HERE / "page" / "worker.js")
+
+
+def worker_of(file: Path) -> str:
+    """The code of a worker whose default export serves a page."""
+    return f"({bundle(file).script})(self);"
 
 
 Example = tuple[str, Recording, Decoding | None]

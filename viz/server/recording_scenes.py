@@ -88,13 +88,13 @@ def saved_scene(scene: Scene) -> SavedScene | None:
         page, edited, pane = pane_of(scene.screen)
         result = pane.answer
         exhibits = () if page is None else exhibits_of(page, pane)
-        pictures = [_picture(pane, it) for it in exhibits if isinstance(it.content, PictureAt)]
+        pictures = [picture_of(pane, it) for it in exhibits if isinstance(it.content, PictureAt)]
         is_of_text = page is None or page.shows == "sentence"
         return SavedScene(
             pane.screen.text if is_of_text else None,
             result.decoding.text if result.decoding is not None else "",
             (*_question(scene, result), *pictures) if pictures else (),
-            () if pictures else tuple(_chart(pane, each) for each in exhibits),
+            () if pictures else tuple(chart_of(pane, each) for each in exhibits),
             _outputs(edited),
         )
     except (Refusal, NothingLeft):
@@ -136,8 +136,8 @@ def exhibits_of(page: Page, pane: Pane) -> Sequence[Exhibit]:
     return () if all(is_chart) and missing("paper") else main[:MOST]
 
 
-def _picture(pane: Pane, exhibit: Exhibit) -> SavedPicture:
-    """Raises NothingLeft."""
+def picture_of(pane: Pane, exhibit: Exhibit) -> SavedPicture:
+    """A picture as it is saved. Raises NothingLeft."""
     pane, content = exhibit.pane or pane, exhibit.content
     assert isinstance(content, PictureAt)
     picture, answers = content.picture, {}
@@ -151,7 +151,8 @@ def _picture(pane: Pane, exhibit: Exhibit) -> SavedPicture:
     return SavedPicture(picture.component, data, payload, says_of(pane, exhibit), answers)
 
 
-def _chart(pane: Pane, exhibit: Exhibit) -> ChartImage:
+def chart_of(pane: Pane, exhibit: Exhibit) -> ChartImage:
+    """A chart, or what else is drawn as an image, as it is saved."""
     return ChartImage(partial(_sheet, pane, exhibit), says_of(pane, exhibit))
 
 

@@ -43,7 +43,9 @@ from viz.stories.story import (
 LARGEST = 2**20
 """Bytes of a file."""
 MOST_SCENES = 200
-FRONT = ("title", "kind", "checkpoint", "learned")
+MEASURE = "measure"
+FRONT = ("title", "kind", "checkpoint", "learned", MEASURE)
+"""The fields of the front matter; `measure` may stand any number of times."""
 FIELDS = ("screen", "writes", "fact", "ask", "ask-in-words", *exercises.FIELDS)
 """The fields of a scene; `fact`, `needs` and `task` may stand any number of times."""
 NOTES = "notes:"
@@ -84,9 +86,12 @@ def read_story(text: str, name: str) -> Story:
     kind = next(each for each in KINDS if each == front["kind"])
     if kind != "lesson":  # those are drawn by a page of their own, which knows all of LaTeX
         lines.refuse_formulas()
+    measures = tuple(_measure(lines, *each, front.get("checkpoint")) for each in lines.measures)
     checkpoint, named = front.get("checkpoint"), tuple(lines.names)
     title, learned = one_line(front["title"]), one_line(front.get("learned", ""))
-    return Story(name, title, kind, checkpoint, introduction, tuple(scenes), learned, named)
+    return Story(
+        name, title, kind, checkpoint, introduction, tuple(scenes), learned, measures, named
+    )
 
 
 @dataclass
@@ -98,6 +103,8 @@ class _Lines:
     at: int = 0
     """The next line, counted from 0: the number of those that were read."""
     names: list[NameInFile] = field(default_factory=list)
+    measures: list[tuple[int, str]] = field(default_factory=list)
+    """Those lines of the front matter, each with its number."""
     texts: list[tuple[int, str]] = field(default_factory=list)
     """All Markdown, each with the line that it begins at, counted from 0."""
 
@@ -130,6 +137,9 @@ class _Lines:
             self.at += 1
             if line.strip():
                 name, value = self.field(line, FRONT)
+                if name == MEASURE:
+                    self.measures.append((self.at, value))
+                    continue
                 if name in entries:
                     self.refuse(self.at, f"{name} is said twice")
                 quoted = QUOTED.fullmatch(value)  # as YAML has it
@@ -276,6 +286,25 @@ def _screen(lines: _Lines, address: str, line: int) -> Screen:
     return result.screen
 
 
+def _measure(lines: _Lines, line: int, value: str, checkpoint: str | None) -> Scene:
+    """ "strongest | ./?text=It+rains. | most alignment in cross | last" -> the task on its screen;
+    the head and the row may be left out.
+    """
+    parts = [one_line(each) for each in value.split("|")]
+    if len(parts) not in (2, 4):
+        lines.refuse(line, "a measure reads task | screen | head | row, or task | screen")
+    try:
+        names = ("task", "", "head", "row")
+        fields = [(name, part) for name, part in zip(names, parts, strict=False) if name]
+        exercise = read_exercise(fields)
+    except ValueError as error:
+        lines.refuse(line, str(error))
+    screen = _screen(lines, parts[1], line)
+    if screen.checkpoint is None:
+        screen = replace(screen, checkpoint=checkpoint)
+    return Scene("", "", screen, exercise=exercise)
+
+
 def _exercise(lines: _Lines, entries: list[tuple[str, str]]) -> Exercise:
     try:
         return read_exercise(entries)
@@ -324,6 +353,7 @@ def write_story(story: Story) -> str:
         front.append(f"checkpoint: {_front(story.checkpoint)}")
     if story.learned.strip():
         front.append(f"learned: {_front(one_line(story.learned))}")
+    front += [f"{MEASURE}: {_measure_line(each, story.checkpoint)}" for each in story.measures]
     parts = ["\n".join(("---", *front, "---"))]
     if story.introduction.strip():
         parts.append(_text(story.introduction))
@@ -341,14 +371,27 @@ def _parts(scene: Scene, checkpoint: str | None) -> Iterator[str]:
         yield f"{NOTES}\n{_text(scene.notes)}"
 
 
-def _fields(scene: Scene, checkpoint: str | None) -> Iterator[str]:
+def _measure_line(scene: Scene, checkpoint: str | None) -> str:
+    """Return the text behind "measure: "."""
+    exercise, usual = scene.exercise, NO_EXERCISE
+    parts = [*exercise.tasks, _address(scene, checkpoint)]
+    if (exercise.head, exercise.row) != (usual.head, usual.row):
+        parts += [exercise.head, exercise.row]
+    return " | ".join(parts)
+
+
+def _address(scene: Scene, checkpoint: str | None) -> str:
     screen = bare(scene.screen)
     if screen.checkpoint == checkpoint:
         screen = replace(screen, checkpoint=None)
     path, _, asked_for = link(screen).partition("?")
     # As people read it: a plus of the text itself is %2B.
     readable = asked_for.replace("%20", "+").replace("%27", "'")
-    yield f"screen: {path}?{readable}"
+    return f"{path}?{readable}"
+
+
+def _fields(scene: Scene, checkpoint: str | None) -> Iterator[str]:
+    yield f"screen: {_address(scene, checkpoint)}"
     if scene.writes:
         yield f"writes: {one_line(scene.writes)}"
     for fact in scene.facts:

@@ -65,14 +65,26 @@ CELLS_TASK = Task(
 
 # The task to count the cells of a map that the mask closes.
 
+CLOSED = {
+    "ask": "How many cells of the map of this head does the mask close?",
+    "rows": "rows",
+    "columns": "columns",
+    "hint": "In the first row {first} are closed, in the last row {last}: add up all rows.",
+    "by_row": "Row by row {sum}: ",
+    "explain": "{by_row}{n} of {total} cells are closed.",
+    "open": "That is the number of open ones.",
+    "half": "That is half of the map, but its diagonal is open, too.",
+}
+"""What the task says: pages without a server say it, too (viz/lessons/own.py)."""
+
 
 def ask_closed_cells(subject: Subject) -> str:
-    return "How many cells of the map of this head does the mask close?"
+    return CLOSED["ask"]
 
 
 def material_closed_cells(subject: Subject) -> tuple[tuple[str, str], ...]:
     n_rows, n_columns = len(subject.attention.queries), len(subject.attention.keys)
-    return (("rows", str(n_rows)), ("columns", str(n_columns)))
+    return ((CLOSED["rows"], str(n_rows)), (CLOSED["columns"], str(n_columns)))
 
 
 def _closed(subject: Subject) -> list[int]:
@@ -88,13 +100,13 @@ def truth_closed_cells(subject: Subject) -> int:
 def hint_closed_cells(subject: Subject, answer: Reply) -> str:
     closed = _closed(subject)
     first, last = closed[0], closed[-1]
-    return f"In the first row {first} are closed, in the last row {last}: add up all rows."
+    return CLOSED["hint"].format(first=first, last=last)
 
 
 def explain_closed_cells(subject: Subject) -> str:
     closed = _closed(subject)
     total = len(closed) * len(subject.attention.keys)
-    return f"{_rows(closed)}{sum(closed):,} of {total:,} cells are closed."
+    return CLOSED["explain"].format(by_row=_rows(closed), n=f"{sum(closed):,}", total=f"{total:,}")
 
 
 def _rows(closed: list[int]) -> str:
@@ -102,7 +114,7 @@ def _rows(closed: list[int]) -> str:
     if closed != list(range(len(closed)))[::-1] or len(closed) < 2:
         return ""
     each = closed if len(closed) < 5 else [closed[0], closed[1], "…", 1, 0]
-    return f"Row by row {' + '.join(map(str, each))}: "
+    return CLOSED["by_row"].format(sum=" + ".join(map(str, each)))
 
 
 def open_cells(subject: Subject) -> int:
@@ -124,8 +136,8 @@ CLOSED_CELLS_TASK = Task(
     of_row=False,
     of_tokens=True,
     reasons=(
-        Reason(open_cells, lambda it: "That is the number of open ones."),
-        Reason(half_of_cells, lambda it: "That is half of the map, but its diagonal is open, too."),
+        Reason(open_cells, lambda it: CLOSED["open"]),
+        Reason(half_of_cells, lambda it: CLOSED["half"]),
     ),
 )
 

@@ -175,21 +175,27 @@ TURN_TASK = Task(
 
 # The task about a recurrent layer's cost beside self-attention, on a sentence of this length.
 
+OPERATIONS = {
+    "ask": "How many times as many operations does a recurrent layer take as self-attention?",
+    "n": "n, tokens",
+    "d": "d, width of the model",
+    "hint": "Self-attention takes {n} operations: divide n · d² by that.",
+    "explain": "d / n = {d} / {n} = {ratio}. With more than {d} tokens self-attention takes more.",
+    "other": "That is the other way round, self-attention divided by the recurrent layer.",
+}
+"""What the task says: pages without a server say it, too (viz/lessons/own.py)."""
+FORMULAS = (("self-attention", "n² · d"), ("recurrent layer", "n · d²"))
 COSTS = {layer.name: layer.operations for layer in LAYERS}
 
 
 def ask_operations(subject: Subject) -> str:
-    return "How many times as many operations does a recurrent layer take as self-attention?"
+    return OPERATIONS["ask"]
 
 
 def material(subject: Subject) -> tuple[tuple[str, str], ...]:
     n, d = sizes_of(subject.recording, subject.place)
-    return (
-        ("n, tokens", f"{n:,}"),
-        ("d, width of the model", f"{d:,}"),
-        ("self-attention", "n² · d"),
-        ("recurrent layer", "n · d²"),
-    )
+    sizes = ((OPERATIONS["n"], f"{n:,}"), (OPERATIONS["d"], f"{d:,}"))
+    return (*sizes, *FORMULAS)
 
 
 def truth_operations(subject: Subject) -> float:
@@ -200,13 +206,13 @@ def truth_operations(subject: Subject) -> float:
 
 def hint_operations(subject: Subject, answer: Reply) -> str:
     n, d = sizes_of(subject.recording, subject.place)
-    return f"Self-attention takes {n**2 * d:,} operations: divide n · d² by that."
+    return OPERATIONS["hint"].format(n=f"{n**2 * d:,}")
 
 
 def explain_operations(subject: Subject) -> str:
     n, d = sizes_of(subject.recording, subject.place)
-    ratio = f"d / n = {d:,} / {n:,} = {truth_operations(subject):.1f}"
-    return f"{ratio}. With more than {d:,} tokens self-attention takes more."
+    ratio = f"{truth_operations(subject):.1f}"
+    return OPERATIONS["explain"].format(d=f"{d:,}", n=f"{n:,}", ratio=ratio)
 
 
 def opens_operations(subject: Subject) -> dict[str, object]:
@@ -229,9 +235,7 @@ OPERATIONS_TASK = Task(
     reasons=(
         Reason(
             lambda it: 1 / truth_operations(it),
-            lambda it: (
-                "That is the other way round, self-attention divided by the recurrent layer."
-            ),
+            lambda it: OPERATIONS["other"],
         ),
     ),
 )

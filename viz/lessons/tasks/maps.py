@@ -28,9 +28,35 @@ from viz.lessons.task import (
 
 # The task to name the word that a row looks at most.
 
+STRONGEST = {
+    "ask": "Which word does the row ‘{row}’ look at most?",
+    "hint": "‘{word}’ gets {got} of the row. The word that gets most stands {side} it.",
+    "before": "before",
+    "after": "after",
+    "explain": "‘{row}’ looks at {word} with {got} of its weight.",
+    "itself": "itself",
+    "word": "‘{word}’",
+    "translated": (
+        "‘{word}’ is a good guess: while ‘{row}’ is written, of {heads} of the last layer {n} "
+        "{look} there most. But {head} {why}."
+    ),
+    "head": "head",
+    "heads": "heads",
+    "looks": "looks",
+    "look": "look",
+    "follows": "looks where they looked one word before",
+    "elsewhere": "looks elsewhere",
+    "own": (
+        "A token need not look at itself: what it holds is carried past the attention anyway, by "
+        "the residual connection."
+    ),
+    "previous": "On average {head} gives the token just before {mean}, and not in each row.",
+}
+"""What the task says: pages without a server say it, too (viz/lessons/own.py)."""
+
 
 def ask_strongest(subject: Subject) -> str:
-    return f"Which word does the row ‘{subject.row_word}’ look at most?"
+    return STRONGEST["ask"].format(row=subject.row_word)
 
 
 def truth_strongest(subject: Subject) -> int:
@@ -39,18 +65,18 @@ def truth_strongest(subject: Subject) -> int:
 
 def hint_strongest(subject: Subject, answer: Reply) -> str:
     assert isinstance(answer, int)
-    side = "before" if subject.strongest < answer else "after"
+    side = STRONGEST["before" if subject.strongest < answer else "after"]
     got = percent_of(subject.weights[answer])
     word = subject.words[answer]
-    return f"‘{word}’ gets {got} of the row. The word that gets most stands {side} it."
+    return STRONGEST["hint"].format(word=word, got=got, side=side)
 
 
 def explain_strongest(subject: Subject) -> str:
     most = subject.strongest
     got = percent_of(subject.weights[most])
     is_own = not subject.attention.is_cross and subject.place.query in subject.groups[most]
-    word = "itself" if is_own else f"‘{subject.words[most]}’"
-    return f"‘{subject.row_word}’ looks at {word} with {got} of its weight."
+    word = STRONGEST["itself" if is_own else "word"].format(word=subject.words[most])
+    return STRONGEST["explain"].format(row=subject.row_word, word=word, got=got)
 
 
 def _at(subject: Subject, query: int) -> int | None:
@@ -80,32 +106,30 @@ def translated(subject: Subject) -> int | None:
 def says_translated(subject: Subject) -> str:
     query, attention = subject.place.query, subject.attention
     place, n = _aligned(subject, query)
-    heads = counted(attention.n_heads, "head", "heads")
-    others = f"of {heads} of the last layer {n} {'looks' if n == 1 else 'look'} there most"
+    heads = counted(attention.n_heads, STRONGEST["head"], STRONGEST["heads"])
     words = word_groups(row_tokens(attention))
     at = next(i for i, group in enumerate(words) if query in group)
     before = [_aligned(subject, row)[0] for row in (words[at - 1] if at else ())]
     follows = subject.strongest in before
-    why = "looks where they looked one word before" if follows else "looks elsewhere"
-    return (
-        f"‘{subject.words[place]}’ is a good guess: while ‘{subject.row_word}’ is written, "
-        f"{others}. But {subject.head_name} {why}."
+    return STRONGEST["translated"].format(
+        word=subject.words[place],
+        row=subject.row_word,
+        heads=heads,
+        n=n,
+        look=STRONGEST["looks" if n == 1 else "look"],
+        head=subject.head_name,
+        why=STRONGEST["follows" if follows else "elsewhere"],
     )
 
 
 def says_itself(subject: Subject) -> str:
-    return (
-        "A token need not look at itself: what it holds is carried past the attention anyway, by "
-        "the residual connection."
-    )
+    return STRONGEST["own"]
 
 
 def says_before(subject: Subject) -> str:
     place = subject.place
     mean = percent_of(measure(subject.attention, place.layer)["previous"][place.head])
-    return (
-        f"On average {subject.head_name} gives the token just before {mean}, and not in each row."
-    )
+    return STRONGEST["previous"].format(head=subject.head_name, mean=mean)
 
 
 STRONGEST_TASK = Task(
@@ -127,6 +151,10 @@ STRONGEST_TASK = Task(
 
 MOST = 24
 """Fields for points; of a longer row neighbours share one."""
+SPREAD_HINT = (
+    "‘{word}’, on which you put most, gets {got}. Your points cost {own} nats, and an even guess "
+    "{even}. Spread them once more."
+)
 
 
 def ask_spread(subject: Subject) -> str:
@@ -162,10 +190,8 @@ def hint_spread(subject: Subject, answer: Reply) -> str:
     got = percent_of(truth_spread(subject)[most])
     word, weights = options_spread(subject)[most], truth_spread(subject)
     costs = log_loss(weights, shares(answer)), log_loss(weights, even(len(weights)))
-    return (
-        f"‘{word}’, on which you put most, gets {got}. Your points cost {costs[0]:.2f} nats, and "
-        f"an even guess {costs[1]:.2f}. Spread them once more."
-    )
+    own, even_cost = (f"{cost:.2f}" for cost in costs)
+    return SPREAD_HINT.format(word=word, got=got, own=own, even=even_cost)
 
 
 def explain_spread(subject: Subject) -> str:

@@ -11,11 +11,20 @@ from viz.lessons.tasks.arithmetic import is_of_paper, scale_lines
 SAME = 0.02
 """Weights that differ by less are called the same."""
 OPTIONS = ("less", "about the same", "more")
+UNSCALED = {
+    "ask": "‘{word}’ gets {got} from ‘{row}’. What would it get without the scale?",
+    "hint": "Every difference between two scores would be {root} times as large.",
+    "explain": "Without the scale it would get {without} instead of {now}.",
+    "less": "The others' scores would grow, too, but less than the largest one does.",
+    "same": "All scores grow by the same factor, but softmax takes their differences.",
+    "more": "Its lead would grow, but it leaves the others next to nothing already.",
+}
+"""What the task says: pages without a server say it, too (viz/lessons/own.py)."""
 
 
 def ask_unscaled(subject: Subject) -> str:
     word, got = subject.tokens[subject.strongest_token], percent_of(subject.token_weights.max())
-    return f"‘{word}’ gets {got} from ‘{subject.row_word}’. What would it get without the scale?"
+    return UNSCALED["ask"].format(word=word, got=got, row=subject.row_word)
 
 
 def _without(subject: Subject) -> float:
@@ -33,12 +42,12 @@ def truth_unscaled(subject: Subject) -> int:
 
 def hint_unscaled(subject: Subject, answer: Reply) -> str:
     root = 1 / subject.cell().scale
-    return f"Every difference between two scores would be {root:.1f} times as large."
+    return UNSCALED["hint"].format(root=f"{root:.1f}")
 
 
 def explain_unscaled(subject: Subject) -> str:
-    now, then = percent_of(subject.token_weights.max()), percent_of(_without(subject))
-    return f"Without the scale it would get {then} instead of {now}."
+    now, without = percent_of(subject.token_weights.max()), percent_of(_without(subject))
+    return UNSCALED["explain"].format(without=without, now=now)
 
 
 UNSCALED_TASK = Task(
@@ -53,15 +62,15 @@ UNSCALED_TASK = Task(
     reasons=(
         Reason(
             lambda it: 0 if truth_unscaled(it) == 2 else None,
-            lambda it: "The others' scores would grow, too, but less than the largest one does.",
+            lambda it: UNSCALED["less"],
         ),
         Reason(
             lambda it: 1 if truth_unscaled(it) == 2 else None,
-            lambda it: "All scores grow by the same factor, but softmax takes their differences.",
+            lambda it: UNSCALED["same"],
         ),
         Reason(
             lambda it: 2 if truth_unscaled(it) == 1 else None,
-            lambda it: "Its lead would grow, but it leaves the others next to nothing already.",
+            lambda it: UNSCALED["more"],
         ),
     ),
 )

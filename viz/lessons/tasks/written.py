@@ -21,9 +21,18 @@ from viz.lessons.task import Reason, Reply, Task, percent_of
 
 # The task to name the word that the model was least sure of when it wrote.
 
+LEAST_SURE = {
+    "ask": "Which word was the model least sure of when it wrote?",
+    "hint": "It gave ‘{word}’ {got}, and was less sure of {others}.",
+    "one": "one other",
+    "several": "{n} others",
+    "explain": "‘{word}’ had {got}; the mean of all tokens is {mean}.",
+}
+"""What the task says, as those below: pages without a server say it, too (viz/lessons/own.py)."""
+
 
 def ask_least_sure(subject: Subject) -> str:
-    return "Which word was the model least sure of when it wrote?"
+    return LEAST_SURE["ask"]
 
 
 def options_least_sure(subject: Subject) -> tuple[str, ...]:
@@ -38,8 +47,8 @@ def hint_least_sure(subject: Subject, answer: Reply) -> str:
     assert isinstance(answer, int)
     each = sureness(subject.recording)
     n, word = int((each < each[answer]).sum()), options_least_sure(subject)[answer]
-    others = "one other" if n == 1 else f"{n} others"
-    return f"It gave ‘{word}’ {percent_of(each[answer])}, and was less sure of {others}."
+    others = LEAST_SURE["one" if n == 1 else "several"].format(n=n)
+    return LEAST_SURE["hint"].format(word=word, got=percent_of(each[answer]), others=others)
 
 
 def explain_least_sure(subject: Subject) -> str:
@@ -48,7 +57,8 @@ def explain_least_sure(subject: Subject) -> str:
         percent_of(sureness(subject.recording)[least]),
         percent_of(sureness(subject.recording).mean()),
     )
-    return f"‘{options_least_sure(subject)[least]}’ had {got}; the mean of all tokens is {mean}."
+    word = options_least_sure(subject)[least]
+    return LEAST_SURE["explain"].format(word=word, got=got, mean=mean)
 
 
 def opens(subject: Subject) -> dict[str, object]:
@@ -140,10 +150,20 @@ LEFT_OUT_TASK = _OF_EVIDENCE(
 
 # The task to name the word of the text that the mistaken word needs most.
 
+NEEDED = {
+    "ask": "Without which word of the sentence would “{word}” lose most?",
+    "looked_at": "A good guess: “{word}” looks at it most. But to look is not to need.",
+    "hint": "Hiding “{word}” costs it {cost} nats, and another word more.{at}",
+    "at": " It looks most at “{word}”.",
+    "explain": "Hiding “{word}” costs “{of}” {nats} nats, more than any other word.",
+    "none": "No word of the sentence decides any word that is written.",
+    "not_this": "No word of the sentence decides “{word}” in the model that is here.",
+}
+
 
 def ask_needed_word(subject: Subject) -> str:
     word = bare(written_words(subject)[asked_word(subject)])
-    return f"Without which word of the sentence would “{word}” lose most?"
+    return NEEDED["ask"].format(word=word)
 
 
 def truth_needed_word(subject: Subject) -> int:
@@ -163,7 +183,7 @@ def _looked_at(subject: Subject) -> int | None:
 
 def says_looked_at(subject: Subject) -> str:
     word = bare(written_words(subject)[asked_word(subject)])
-    return f"A good guess: “{word}” looks at it most. But to look is not to need."
+    return NEEDED["looked_at"].format(word=word)
 
 
 def hint_needed_word(subject: Subject, answer: Reply) -> str:
@@ -172,26 +192,26 @@ def hint_needed_word(subject: Subject, answer: Reply) -> str:
     cost = float(evidence_of(subject).hidden[asked_word(subject), number])
     looks = _looked_at(subject)
     words = options_read(subject)
-    at = "" if looks in (None, answer) else f" It looks most at “{words[looks or 0]}”."
-    return f"Hiding “{words[answer]}” costs it {cost:.2f} nats, and another word more.{at}"
+    at = "" if looks in (None, answer) else NEEDED["at"].format(word=words[looks or 0])
+    return NEEDED["hint"].format(word=words[answer], cost=f"{cost:.2f}", at=at)
 
 
 def explain_needed_word(subject: Subject) -> str:
     number = asked_word(subject)
     word, nats = needed_words(subject, number)[0], evidence_of(subject).verdicts[number].nats
     of = bare(written_words(subject)[number])
-    return f"Hiding “{word}” costs “{of}” {nats:.2f} nats, more than any other word."
+    return NEEDED["explain"].format(word=word, of=of, nats=f"{nats:.2f}")
 
 
 def absent_needed_word(subject: Subject) -> str:
     if why := not_made(subject):
         return why
     if (number := asked_word(subject)) < 0:
-        return "No word of the sentence decides any word that is written."
+        return NEEDED["none"]
     if decided_by(subject, number):
         return ""
     word = bare(written_words(subject)[number])
-    return f"No word of the sentence decides “{word}” in the model that is here."
+    return NEEDED["not_this"].format(word=word)
 
 
 NEEDED_WORD_TASK = _OF_EVIDENCE(
@@ -210,9 +230,18 @@ NEEDED_WORD_TASK = _OF_EVIDENCE(
 
 # The task to name the word of the text that could be hidden at the least cost.
 
+SPARED = {
+    "ask": "Which word of the sentence could the model do without most easily?",
+    "hint": "Hidden, “{name}” would cost “{word}” {cost} nats, and another word less.",
+    "lost": "Without a trace: {words}.",
+    "none_lost": "None is lost.",
+    "explain": "Hidden, “{name}” costs no written word more than {cost} nats. {lost}",
+    "none": "This sentence has no word that could be hidden.",
+}
+
 
 def ask_spared(subject: Subject) -> str:
-    return "Which word of the sentence could the model do without most easily?"
+    return SPARED["ask"]
 
 
 def truth_spared(subject: Subject) -> int:
@@ -224,20 +253,20 @@ def hint_spared(subject: Subject, answer: Reply) -> str:
     assert isinstance(answer, int)
     cost, word = _worth(subject, answers(words_read(subject))[answer])
     name = options_read(subject)[answer]
-    return f"Hidden, “{name}” would cost “{word}” {cost:.2f} nats, and another word less."
+    return SPARED["hint"].format(name=name, word=word, cost=f"{cost:.2f}")
 
 
 def explain_spared(subject: Subject) -> str:
     truth = truth_spared(subject)
     cost, _ = _worth(subject, answers(words_read(subject))[truth])
     words = [words_read(subject)[i] for i in evidence_of(subject).lost_words]
-    lost = f"Without a trace: {', '.join(words)}." if words else "None is lost."
+    lost = SPARED["lost" if words else "none_lost"].format(words=", ".join(words))
     name = options_read(subject)[truth]
-    return f"Hidden, “{name}” costs no written word more than {cost:.2f} nats. {lost}"
+    return SPARED["explain"].format(name=name, cost=f"{cost:.2f}", lost=lost)
 
 
 def absent_spared(subject: Subject) -> str:
-    return "" if options_read(subject) else "This sentence has no word that could be hidden."
+    return "" if options_read(subject) else SPARED["none"]
 
 
 SPARED_TASK = _OF_EVIDENCE(

@@ -25,6 +25,11 @@ const STUDIES = { change: changeOf, evidence: evidenceOfAnswer };
 
 // What is asked is answered one by one: the page asks for the newest text once this has answered.
 export default function serve(self) {
+  serveWith(self, STUDIES);
+}
+
+// studies: name -> (open, answer, of) => steps, of: what more is asked.
+export function serveWith(self, studies) {
   const models = { open: null };
   let latest = 0; // number of messages: a study gives way to any other
   self.onmessage = async ({ data }) => {
@@ -33,7 +38,7 @@ export default function serve(self) {
     try {
       if (what === "open") self.postMessage(await openModel(models, data, self));
       else if (!models.open) throw new Error("No model is open.");
-      else if (what === "study") self.postMessage(await studied(models.open, data, () => own === latest));
+      else if (what === "study") self.postMessage(await studied(studies, models.open, data, () => own === latest));
       else self.postMessage(...replyTo(models.open, data, begun));
     } catch (error) {
       const isOurs = error instanceof NoFile || what !== "open";
@@ -91,9 +96,9 @@ function replyTo(open, { what, n, text, method, edits, prefix, pictures }, begun
 
 // What is computed while nobody waits. The runs of a study are one by one, and between them whoever
 // asks for anything else is heard: then it is dropped, and asked for anew.
-async function studied(open, { n, study, request }, isLatest) {
+async function studied(studies, open, { n, study, request, of }, isLatest) {
   const { text, method, edits, prefix } = request;
-  const steps = STUDIES[study](open, answer(open, { text, method, changes: edits, prefix }));
+  const steps = studies[study](open, answer(open, { text, method, changes: edits, prefix }), of);
   for (;;) {
     await new Promise((go) => setTimeout(go));
     if (!isLatest()) return { what: "dropped", n, study };

@@ -49,6 +49,10 @@ from viz.ui.showing import show_table
 
 # One task on the page: the question and its form; afterwards the truth and its number.
 
+CHECK, SHOW_ME = "Check", "Show me"
+RIGHT, NOT_RIGHT = "Right.", "Not right{answer}."
+NOT_YET, NOT_QUITE = "Not right yet.", "Not quite."
+"""Of a first answer that is wrong; and of one that is likely."""
 MOST_BUTTONS = 40
 """Words of a longer row are a list that opens."""
 POINTS_WIDTH = 150
@@ -138,9 +142,9 @@ def _form(task: Task, subject: Subject, code: str, key: str, attempt: Attempt) -
         with st.container():
             _nudge(attempt)
         with st.container(horizontal=True):
-            st.form_submit_button("Check", on_click=guarded(check), key=f"check {key}")
+            st.form_submit_button(CHECK, on_click=guarded(check), key=f"check {key}")
             st.form_submit_button(
-                "Show me", on_click=guarded(show), type="tertiary", key=f"show {key}"
+                SHOW_ME, on_click=guarded(show), type="tertiary", key=f"show {key}"
             )
 
 
@@ -179,9 +183,9 @@ def _with_run(task: Task, subject: Subject, name: tuple[Any, ...]) -> Subject | 
 def _nudge(attempt: Attempt) -> None:
     """Remark on the last answer. Streamlit marks such boxes as alerts: they are read out."""
     if attempt.is_wrong and attempt.has_reason:
-        st.warning(f"**Not quite.** {literal(attempt.hint)}", icon=":material/help:")
+        st.warning(f"**{NOT_QUITE}** {literal(attempt.hint)}", icon=":material/help:")
     elif attempt.is_wrong:
-        st.warning(f"**Not right yet.** {literal(attempt.hint)}", icon=":material/close:")
+        st.warning(f"**{NOT_YET}** {literal(attempt.hint)}", icon=":material/close:")
     elif attempt.hint:
         st.info(literal(attempt.hint), icon=":material/edit:")
 
@@ -262,10 +266,12 @@ def _over(task: Task, subject: Subject, attempt: Attempt) -> None:
         _material(task, subject)
     explanation = literal(task.explain(subject))
     if attempt.is_right:
-        st.success(f"**Right.** {explanation}", icon=":material/check:")
+        st.success(f"**{RIGHT}** {explanation}", icon=":material/check:")
     elif attempt.is_wrong:
         answer = task.repeat(subject, attempt.answer) if attempt.answer is not None else ""
-        st.warning(f"**Not right{literal(answer)}.** {explanation}", icon=":material/close:")
+        st.warning(
+            f"**{NOT_RIGHT.format(answer=literal(answer))}** {explanation}", icon=":material/close:"
+        )
     else:
         st.info(explanation, icon=":material/arrow_forward:")
 
@@ -273,13 +279,16 @@ def _over(task: Task, subject: Subject, attempt: Attempt) -> None:
 # A sentence of the learner's own, which is typed where it is asked about.
 
 
+OWN_SENTENCE, ONCE_ENTERED = "Your own sentence", "It is asked about once it is entered."
+
+
 def own_sentence() -> str:
     """Draw the field. Return what stands in it."""
     text = session().screen.of(LessonsFields).own_text or ""
-    label, look = "Your own sentence", dict[str, Any](label_visibility="collapsed")
+    label, look = OWN_SENTENCE, dict[str, Any](label_visibility="collapsed")
     st.text_input(label, text, placeholder=label, **look, **bound("own_text", text, ""))
     if not text.strip():
-        st.caption("It is asked about once it is entered.")
+        st.caption(ONCE_ENTERED)
     return text.strip()
 
 

@@ -3,6 +3,7 @@
 import html
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 from transformer.complexity import Sizes
@@ -10,7 +11,7 @@ from viz.app_packages import st
 from viz.exhibits.exhibit import Exhibit
 from viz.figures.costs import SHORTEST, cost_samples
 from viz.labels import literal
-from viz.lessons.exercise import lacking, read_task
+from viz.lessons.exercise import Exercise, lacking, read_task
 from viz.lessons.subject import Place, Subject, find_place, sizes_of
 from viz.lessons.task import Task
 from viz.pages.lessons.asking import ask, keep, own_answer, own_sentence, show_riddle
@@ -36,6 +37,7 @@ from viz.state.page import PAGES, Pane
 from viz.state.requests import request_of
 from viz.state.state import session
 from viz.stories.story import Scene, Story
+from viz.ui.progress import whole
 from viz.ui.save_menu import offer_figures
 from viz.ui.showing import show
 
@@ -113,6 +115,9 @@ def exhibits_in(
 
 # One lesson as a page that scrolls: its scenes, each with its tasks, then its picture.
 
+ON_EXPLORE = "See it on Explore"
+DONE = "You have done this lesson."
+CONTINUES = "This continues with your result above: answer there, or have it shown."
 WIDTH = 820
 """Pixels of the column: lines that are read easily."""
 _STYLE = """
@@ -183,9 +188,7 @@ def show_lesson(lesson: Story, pane: Pane) -> None:
             course.n_left += not _scene(course, number, scene)
         if course.is_done:
             finish_lesson(lesson.name)
-            st.success(
-                f"**You have done this lesson.** {lesson.learned}", icon=":material/check_circle:"
-            )
+            st.success(f"**{DONE}** {lesson.learned}", icon=":material/check_circle:")
         st.html(_links("Further lessons", *_ways_on(lesson)))
         keep()
 
@@ -201,12 +204,10 @@ def _scene(course: Course, number: int, scene: Scene) -> bool:
         is_over, opened = show_riddle(lesson.name, number, scene, answers)
         if opened is not None:
             course.n_asked += 1
-            st.html(_links(scene.heading, ("See it on Explore", link(opened))))
+            st.html(_links(scene.heading, (ON_EXPLORE, link(opened))))
         return is_over
-    questions = [read_task(each) for each in exercise.tasks]
-    of_tasks = (need for task, _ in questions for need in task.needs)
-    needs = tuple(dict.fromkeys((*exercise.needs, *of_tasks, *needs_of(exercise.shows))))
-    stand_in = standing_in(pane, needs, answers)
+    questions, needs = [read_task(each) for each in exercise.tasks], all_needs(exercise)
+    stand_in = standing_in(pane.answer, needs, partial(_waited, answers))
     if stand_in is None:
         if None in answers.values():  # it is waited for
             return False
@@ -234,10 +235,10 @@ def _scene(course: Course, number: int, scene: Scene) -> bool:
         )
         course.n_asked += 1
         if task.of_row and (answer.request, place) in course.waits:
-            st.caption("This continues with your result above: answer there, or have it shown.")
+            st.caption(CONTINUES)
             is_over = False
             continue
-        if place not in course.introduced and _speaks_of_row(task, subject):
+        if place not in course.introduced and speaks_of_row(task, subject):
             course.introduced.add(place)
             st.caption(literal(subject.about_row))
         if not _ask(task, subject, (lesson.name, number, i, answer.request, place), answer):
@@ -253,6 +254,19 @@ def _scene(course: Course, number: int, scene: Scene) -> bool:
         words = PAGES[opened.page].invites or "Open this on its own page"
         st.html(_links(scene.heading, (words, link(opened))))
     return is_answered
+
+
+def all_needs(exercise: Exercise) -> tuple[str, ...]:
+    """The needs of a scene: its own, those of its tasks, and those of its picture."""
+    of_tasks = (need for each in exercise.tasks for need in read_task(each)[0].needs)
+    return tuple(dict.fromkeys((*exercise.needs, *of_tasks, *needs_of(exercise.shows))))
+
+
+def _waited(answers: dict[Request, Answer | None], request: Request) -> Answer | None:
+    """Wait for the answer, once in a run of the page. Raises Refusal."""
+    if request not in answers:
+        answers[request] = whole(request, st.empty(), ("stands in", request))
+    return answers[request]
 
 
 def _of_own_sentence(
@@ -277,7 +291,7 @@ def _of_own_sentence(
     return answer, written(answer).strip()
 
 
-def _speaks_of_row(task: Task, subject: Subject) -> bool:
+def speaks_of_row(task: Task, subject: Subject) -> bool:
     """Tell whether its question names the row: another one may be about the same word."""
     row, question = f"‘{subject.row_word}’", task.ask(subject)
     return row in question and (task.of_row or f"row {row}" in question)
@@ -325,7 +339,7 @@ def opened_by(scene: Scene, answer: Answer, place: Place) -> Screen:
 
 def _as_asked(opened: Screen, task: Task, subject: Subject) -> Screen:
     """The same page, showing what the task asks about."""
-    pins = (f"q{subject.row}",) if _speaks_of_row(task, subject) else opened.pins
+    pins = (f"q{subject.row}",) if speaks_of_row(task, subject) else opened.pins
     fields: Mapping[str, Any] = {"pins": pins, **task.opens(subject)}
     return put(opened, **fields)
 

@@ -1,7 +1,7 @@
 """The cards of all lessons, and the checkpoint that a scene is shown on."""
 
 import html
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from textwrap import shorten
 
 from transformer.checkpoint import checkpoints_folder
@@ -17,12 +17,11 @@ from viz.run.request import Answer, Request, about, make_request
 from viz.screen import Screen
 from viz.state.checkpoints import shipped_names, title
 from viz.state.focus import elsewhere, over_text
-from viz.state.page import PAGES, Pane
+from viz.state.page import PAGES
 from viz.state.state import session
 from viz.stories.reading import stories_of
 from viz.stories.story import Story
 from viz.ui.controls import draw_link
-from viz.ui.progress import whole
 
 # The cards of all lessons: what each is about, how long it takes, and how far one is.
 
@@ -134,38 +133,39 @@ MOST_WRITTEN = 160
 
 
 def standing_in(
-    pane: Pane, needs: tuple[str, ...], answers: dict[Request, Answer | None]
+    first: Answer, needs: tuple[str, ...], answer_of: Callable[[Request], Answer | None]
 ) -> tuple[Answer, str] | None:
-    """The answer that meets all needs, and what is said where it is another one's.
+    """The answer that meets all needs, and what is said where it is not the first one.
 
-    None where no checkpoint meets them, or somebody stopped it. answers: those that this run of
-    the page has waited for.
+    None where no checkpoint meets them, or somebody stopped it. answer_of: waits for one; None: it
+    was stopped.
     """
-    lacks = _lacking(pane.answer, needs)
+    lacks = _lacking(first, needs)
     if lacks is None:
-        return pane.answer, ""
-    chosen, place = title(pane.answer.request.checkpoint), st.empty()
-    for request in _requests(pane.answer.request, needs):
+        return first, ""
+    chosen = title(first.request.checkpoint)
+    for request in _requests(first.request, needs):
         try:
-            if request not in answers:
-                answers[request] = whole(request, place, ("stands in", request))
+            other = answer_of(request)
         except Refusal:
             continue
-        other = answers[request]
         if other is None:
             return None
         if _lacking(other, needs) is None:
-            is_yours = request.text == pane.answer.request.text
+            is_yours = request.text == first.request.text
             of = "your sentence" if is_yours else f"its own example, “{request.text}”"
             remark = f"{chosen} {lacks}: this is {title(request.checkpoint)}, over {of}."
             return other, remark + written(other)
     return None
 
 
+WRITES = "It writes “{text}”"
+
+
 def written(other: Answer) -> str:
     """Say what it writes: the header says what the chosen checkpoint does."""
     text = shorten(other.decoding.text if other.decoding else "", MOST_WRITTEN, placeholder=" …")
-    return f" It writes “{text}”{'' if text.endswith('.') else '.'}" if text else ""
+    return f" {WRITES.format(text=text)}{'' if text.endswith('.') else '.'}" if text else ""
 
 
 def _lacking(answer: Answer, needs: tuple[str, ...]) -> str | None:

@@ -1,0 +1,1 @@
+"""Lessons in a page without a server: Python computes what is asked, the browser grades by it."""
