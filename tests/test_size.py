@@ -33,12 +33,12 @@ NAMED = 8
 
 ROOMS = {
     "app.py": (54, 1),
-    "transformer": (3_119, 21),
+    "transformer": (3_140, 22),
     "transformer/analysis": (5_295, 20),
-    "transformer/causes": (3_557, 12),
+    "transformer/causes": (3_564, 12),
     "transformer/commands": (1_764, 10),
     "transformer/corpus": (4_344, 19),
-    "transformer/decoding": (3_364, 17),
+    "transformer/decoding": (3_375, 17),
     "transformer/editing": (1_047, 6),
     "transformer/edits": (819, 6),
     "transformer/engines": (716, 4),
@@ -50,19 +50,19 @@ ROOMS = {
     "transformer/models": (433, 6),
     "transformer/own_module": (576, 4),
     "transformer/positions": (783, 4),
-    "transformer/recording": (2_752, 10),
+    "transformer/recording": (2_758, 10),
     "transformer/training": (4_635, 25),
     "transformer/two_models": (684, 3),
     "transformer/watch": (8_382, 31),
-    "viz": (2_999, 18),
+    "viz": (3_007, 18),
     "viz/causes": (2_265, 10),
-    "viz/commands": (370, 3),
+    "viz/commands": (365, 3),
     "viz/components": (16_995, 183),
     "viz/exhibits": (812, 4),
     "viz/figures": (2_381, 12),
     "viz/lessons": (3_032, 15),
-    "viz/live": (6_105, 45),
-    "viz/notebook": (1_042, 10),
+    "viz/live": (6_478, 49),
+    "viz/notebook": (1_284, 12),
     "viz/pages": (8_997, 37),
     "viz/painters": (2_513, 10),
     "viz/paper": (2_867, 15),
@@ -77,7 +77,7 @@ ROOMS = {
 """Lines and files of each room, of Python and JavaScript: the brake. Lines are a cost, and a house
 is ground fine as easily as it grows. Who raises a number changes this table in the same commit, by
 `python -m tests.house --write`, and says why in its body."""
-FILES, MEDIAN = 502, 150
+FILES, MEDIAN = 507, 150
 """The most files of Python of the product, and the least lines of the median one: one function a
 file made 1,028 files of 73 lines, of which nobody could see how they hang together."""
 SLACK = 0.02
