@@ -26,15 +26,17 @@ from transformer.recording import Attention, Recording
 from transformer.token import Token
 from viz.labels import escaped
 
-# The page may run its own script and nothing else: what is shown stays on the reader's machine.
+POLICY = (
+    "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; "
+    "img-src data: blob:; font-src data:"
+)
+"""The page may run its own script and nothing else: what is shown stays on the reader's machine."""
 _PAGE = """<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; \
-script-src 'unsafe-inline'; style-src 'unsafe-inline'; \
-img-src data: blob:; font-src data:">
+<meta http-equiv="Content-Security-Policy" content="{policy}">
 <title>{title}</title>
 <style>body {{ margin: 0; background: {background}; }}</style>
 </head>
@@ -45,9 +47,15 @@ img-src data: blob:; font-src data:">
 """
 
 
-def page_html(title: str, body: str, background: str) -> str:
-    """A page that may reach no network. body: HTML."""
-    return _PAGE.format(title=escaped(title), background=background, body=body)
+def page_html(title: str, body: str, background: str, policy: str = POLICY) -> str:
+    """A page that may reach no network. body: HTML; policy: what it may do."""
+    own = {"title": escaped(title), "background": background, "policy": policy}
+    return _PAGE.format(body=body, **own)
+
+
+def inline(code: str) -> str:
+    """Code that an element may hold: in its strings and comments "<\\/script" is "</script"."""
+    return code.replace("</script", "<\\/script").replace("<!--", "<\\!--")
 
 
 def attention_csv(attention: Attention, layer: int, head: int) -> bytes:

@@ -28,6 +28,7 @@ from transformer.edits.edit import Edit, EditError
 from transformer.edits.spelling import edit_kinds, edits_of
 from transformer.files.foreign_text import csv_bytes
 from transformer.inputs import FUNCTION, InputError, checks
+from transformer.origin import Origin
 from transformer.recording import Recording
 from transformer.recording.ours import record
 from transformer.token import Token
@@ -151,6 +152,10 @@ class Evidence:
     not_judged: str = ""
     """The reason why lost words are not looked for, of a model that could lose some."""
     unit: str = "nats"
+    origin: Origin | None = None
+    """The call that made it, of a model of ours; None: it came otherwise."""
+    target: tuple[Token, ...] = ()
+    """The tokens that are judged."""
 
     def __repr__(self) -> str:
         sizes = f"{len(self.target_words)} target words, {len(self.source_words)} source words"
@@ -231,6 +236,8 @@ def evidence_beside(
         prefix=_prefix(checkpoint, text, plain, output, made, on_step),
         weights=weights,
         beside=beside,
+        origin=plain.origin,
+        target=plain.target,
         **_lost(checkpoint, text, plain, of_scores, made, on_step),
     )
 

@@ -1,7 +1,7 @@
 """decode(): text in, the chosen target and how it came about out."""
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -25,6 +25,7 @@ from transformer.edits.spelling import edits_of
 from transformer.finite import not_finite
 from transformer.inputs import FUNCTION, TEXT, InputError, checks, target_ids
 from transformer.models.token_model import TokenWriter, check_mode
+from transformer.origin import Origin
 from transformer.refusal import quoted
 from transformer.tokenizer import Side
 from transformer.vocabulary import source_side
@@ -92,6 +93,7 @@ def decode(
         raise InputError(f"{checkpoint.name} writes nothing: there is nothing to decode.")
     sources, made = read_words(checkpoint, source, edits_of(edits))
     target = options.pop("target", None) if methods[method].needs_target else None
+    chosen = {name: value for name, value in options.items() if value is not None}
     own_options = checkpoint.about.decoding.get(method, {})
     options = {**own_options, **checked_options(methods[method], options)}
     if methods[method].needs_target:
@@ -139,7 +141,13 @@ def decode(
             own = tuple(map(source_side(checkpoint.tokenizer).token, sources))
             every = edits_of(edits)
             hypotheses = losing_least(checkpoint, source, own, every, hypotheses, on_step)
-    return _decoding(checkpoint, sources, hypotheses, trail)
+    result = _decoding(checkpoint, sources, hypotheses, trail)
+    if checkpoint.family.is_watched:
+        return result
+    chosen |= {name: it for name in ("force", "forbid") if (it := getattr(constraints, name))}
+    edits_made = tuple(map(str, made))
+    origin = Origin(checkpoint.path, source, edits_made, method, chosen, constraints.prefix)
+    return replace(result, origin=origin)
 
 
 def check_constraints(method: Method, constraints: Constraints) -> None:

@@ -23,6 +23,7 @@ from transformer.decoding.method import (
 from transformer.decoding.search_tree import SearchTree, Why
 from transformer.finite import log_probabilities
 from transformer.inputs import InputError
+from transformer.origin import Origin
 from transformer.token import Candidate, Token
 from transformer.tokenizer import Tokenizer
 
@@ -61,6 +62,8 @@ class Decoding:
     """True: the target ends by the model's will, not at the limit of its length."""
     ended_by: str = ""
     """The sentence why the model could not go on; empty: nothing kept it."""
+    origin: Origin | None = None
+    """The call that made it, of a model of ours; None: it came otherwise."""
 
     def __repr__(self) -> str:
         sizes = f"{len(self.target)} tokens, {len(self.hypotheses)} hypotheses"

@@ -10,6 +10,7 @@ import torch
 from torch import Tensor, nn
 
 from transformer.device import usual_state
+from transformer.origin import Origin
 from transformer.positions.encodings import Rotary
 from transformer.positions.relative_bias import RelativeBias, shared
 from transformer.recording.calls import AttentionCall
@@ -443,6 +444,8 @@ class Recording:
     hidden: Tensor | None = None
     """[words of the target, words of the source]: `Evidence.hidden`, where somebody put it here;
     None: no pass says it."""
+    origin: Origin | None = None
+    """The call that made it, of a model of ours; None: it came otherwise."""
 
     @property
     def numbering(self) -> Numbering:

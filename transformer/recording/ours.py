@@ -21,6 +21,7 @@ from transformer.finite import check_finite
 from transformer.inputs import target_ids
 from transformer.models.family import EMBEDDING, ForcedPass, Ids
 from transformer.models.token_model import TokenWriter, notes_on_mode
+from transformer.origin import Origin
 from transformer.recording import (
     Attention,
     AttentionCall,
@@ -61,6 +62,8 @@ def record(
         else:
             observer, logits = _edited(checkpoint, source, sources, made, forced)
             recording = _write_down(checkpoint, observer, forced, sources, targets or [], logits)
+            origin = Origin(checkpoint.path, source, tuple(map(str, made)))
+            recording = replace(recording, origin=origin)
         check_finite(checkpoint, forced.inputs, recording.logits)
     notes = halves(source, target if isinstance(target, str) else "")
     return replace(recording, notes=(*recording.notes, *notes)) if notes else recording

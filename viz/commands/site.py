@@ -37,8 +37,6 @@ WORDS = {
     "not_copied": "Copy the address above",
     "less": "Less",
     "more": "More",
-    "sentence": "Sentence",
-    "placeholder": "Type a sentence",
     "try_": "Try",
     "checkpoint": "Checkpoint",
     "decoding": "Decoding",
@@ -62,15 +60,11 @@ WORDS = {
         "type or change."
     ),
     "waits": "What you typed is answered once {coming} is here: {have} of {of} MB.",
-    "empty": "Type a sentence: what is shown is the last answer.",
     "behind": "{model} goes on answering. {fault}.",
     "coming": "{model} comes: {have} of {of} MB. Until then there are recorded examples.",
     "until": "{model} answers until {chosen} is here: {have} of {of} MB.",
     "other": "{model} answers: the smaller model.",
-    "answers": "{model} answers, in this browser. Nothing that you type leaves it.",
     "failed": "{fault}. What is shown stays; the recorded examples need no model.",
-    "again": "Try again",
-    "fetch": "Let {chosen} answer ({of} MB)",
     "no_worker": "This browser runs no worker, and so no model; the examples are recorded",
     "lacks": "The link says more than this page can do ({what}).",
     "not_here": "{checkpoint} is not among the models of this page: {model} answers.",
@@ -153,6 +147,7 @@ def _lists(text: str) -> list[str]:
 
 def page_words() -> dict[str, Any]:
     """All sentences of the page around the pictures: its own, and those of the app's controls."""
+    from viz.live.models import SAYS
     from viz.live.tables import SPECIAL as READ_SPECIAL
     from viz.pages.decode import PAGE as DECODE
     from viz.pages.explore import PAGE as EXPLORE
@@ -191,7 +186,7 @@ def page_words() -> dict[str, Any]:
         "notes": {"guess": GUESS, "short": SHORT, "endless": ENDLESS, "long": [LONG, SHARE]},
         "pictures": [[name, text] for name, text in TITLES.items() if name != "why"],
     }
-    return WORDS | controls | tables
+    return WORDS | SAYS | controls | tables
 
 
 def _absent(page: Any) -> str:

@@ -25,6 +25,21 @@ PART = 16 * 2**20
 """Bytes of a part of a file of weights: hosts take files of 25 MiB (Cloudflare Pages)."""
 METHODS = ("beam", "greedy")
 """Decoding methods that the engine has; the others are in the app."""
+POLICY = (
+    "default-src 'none'; script-src 'unsafe-inline' 'wasm-unsafe-eval'; worker-src blob:; "
+    "style-src 'unsafe-inline'; img-src data: blob:; font-src data:"
+)
+"""The engine is WebAssembly in a worker of the page's own, which has the page's policy: a worker
+from a file would have none, as plain hosts send none. A folder asks its own host for weights."""
+SAYS = {
+    "sentence": "Sentence",
+    "placeholder": "Type a sentence",
+    "empty": "Type a sentence: what is shown is the last answer.",
+    "answers": "{model} answers, in this browser. Nothing that you type leaves it.",
+    "again": "Try again",
+    "fetch": "Let {chosen} answer ({of} MB)",
+}
+"""Sentences of every page in which an engine answers: around its field, and of who answers."""
 FILES = {"model": "model.safetensors"}
 TOKENIZERS = {"sentencepiece": "tokenizer.model", "characters": "characters.txt", "numbers": ""}
 """Kind of a tokenizer that the engine reads -> its file; numbers need none."""

@@ -25,11 +25,11 @@ from viz.components.head_grid.head_grid import HeadGrid
 from viz.components.head_view.head_view import HeadView
 from viz.components.kit.browser import Component, bundle, digest
 from viz.components.token_rows.token_rows import TITLES, TokenRows
+from viz.export import inline
 from viz.live.heads import surveys_of
-from viz.live.models import SiteError, example, models_of, opens_at, worker_script
+from viz.live.models import POLICY, SiteError, example, models_of, opens_at, worker_script
 from viz.live.shelf.assets import divided, typeface
 from viz.live.shelf.lists import Listing, Shelf
-from viz.notebook.picture import inline
 from viz.screen import all_choices
 from viz.spelling import FORMER
 from viz.theme import DARK, LIGHT
@@ -44,12 +44,6 @@ DONE = (
     *("heads_kind", "heads_find", "heads_order"),
 )
 """Choices of an address that the page reads; of the others it says where they can be seen."""
-POLICY = (
-    "default-src 'none'; script-src 'unsafe-inline' 'wasm-unsafe-eval'; worker-src blob:; "
-    "style-src 'unsafe-inline'; font-src data:; img-src data: blob:"
-)
-"""The engine is WebAssembly in a worker of the page's own, which has the page's policy: a worker
-from a file would have none, as plain hosts send none. A folder asks its own host for weights."""
 
 
 @dataclass(frozen=True)

@@ -18,9 +18,9 @@ from viz.causes.tables import worth_tables
 from viz.components.kit.browser import bundle
 from viz.exhibits.chart import Chart
 from viz.exhibits.table import Table, Tables
-from viz.export import page_html
+from viz.export import inline, page_html
 from viz.figures.heads import all_heads
-from viz.notebook.picture import Picture, ThemeName, image, inline, pictured, themes_of
+from viz.notebook.picture import Picture, ThemeName, image, pictured, themes_of
 from viz.painters.chart_plotly import figure as chart_figure
 from viz.painters.chart_sheet import sheet
 from viz.painters.table_html import table_body, table_html

@@ -1,24 +1,30 @@
 // A component in an element of a page without a server: what stands for Streamlit there.
 
-// content: { html, css, answers }; theme() names the one that is shown. Returns what shows data.
-export function mounted(component, host, { html, css, answers }, theme) {
+// content: { html, css, answers }; theme() names the one that is shown; hear(what, value): whether an
+// engine answers what somebody touched. Returns what shows data: { heads, payload }, or { data }: of
+// the theme.
+export function mounted(component, host, { html, css, answers }, theme, hear = () => false) {
   const shadow = host.attachShadow({ mode: "open" }); // as in Streamlit: `:host` is meant
   const sheet = document.createElement("style");
   sheet.textContent = css;
   shadow.append(sheet, document.createRange().createContextualFragment(html));
-  let shown = null; // what was answered last stays, as when the theme changes
+  let [shown, first, heard] = [null, null, 0]; // what was answered last stays, as when the theme changes
   const show = (given) => {
-    shown ??= given;
-    const data = joined(bytesOf(shown.heads[theme()]), bytesOf(shown.payload));
+    if (given !== first) [first, shown] = [given, given];
+    const head = () => joined(bytesOf(shown.heads[theme()]), bytesOf(shown.payload));
+    const data = shown.data ? shown.data(theme()) : head();
     component({ data, parentElement: shadow, setTriggerValue, setStateValue: setTriggerValue });
   };
   // What a person chooses stays in the page; what Python would have answered is here, or nothing.
   function setTriggerValue(_, news) {
+    const fresh = news.filter(({ n }) => n > heard);
+    heard = Math.max(heard, ...news.map(({ n }) => n));
+    if (fresh.filter(({ name, value }) => hear(name, value)).length) return;
     const asked = news.map(({ name, value }) => answers[JSON.stringify([name, value])] ?? answers[JSON.stringify([name])]);
     const answer = asked.find(Boolean);
-    if (!answer) return;
+    if (!answer || shown.data) return;
     shown = answer;
-    setTimeout(() => show(answer));
+    setTimeout(() => show(first));
   }
   return show;
 }

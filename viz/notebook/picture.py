@@ -1,11 +1,10 @@
 """A browser component in a page of its own: in a notebook, in a browser, as a file."""
 
 import html
-import io
 import json
 from base64 import b64encode
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from operator import index
 from pathlib import Path
 from typing import Any, Literal, ParamSpec, TypeVar
@@ -15,6 +14,7 @@ from transformer.causes import Evidence
 from transformer.corpus.shipped import ShippedSurvey
 from transformer.corpus.surveyed import Survey
 from transformer.decoding import Decoding
+from transformer.decoding.decode import written_text
 from transformer.device import usual_state
 from transformer.discover import discover
 from transformer.extras import NotInstalled
@@ -30,17 +30,25 @@ from transformer.inputs import (
     checks,
     of_class,
 )
+from transformer.origin import Origin
 from transformer.recording import Recording
 from transformer.refusal import quoted
+from transformer.token import Token
 from viz.components.kit.browser import Component, bundle, palette
-from viz.components.question.question import QUESTION, question_data
-from viz.exhibits.chart import Chart
-from viz.export import page_html
-from viz.painters.chart_sheet import SHAPE, sheet
+from viz.export import inline, page_html
+from viz.live.alive.request import AliveError, request_of_origin
+from viz.live.alive.weights import Weights, weights_within
+from viz.notebook.saved import (
+    Data,
+    SavedPicture,
+    draws_of,
+    json_element,
+    payloads,
+    saved_content,
+    scene_typed,
+)
 from viz.paper.figure import KINDS, Figure, of_component
-from viz.paper.printed import png
 from viz.paper.record import FigureError, Record, versions
-from viz.paper.sheet import INCH, Sheet
 from viz.theme import DARK, LIGHT, Theme
 
 # A picture where it cannot be pointed at: an image or a table, and the sentence that says so.
@@ -88,6 +96,7 @@ WANTED = {
     "height": NUMBER.or_none,
     "path": YES_OR_NO,
     "words": YES_OR_NO,
+    "live": YES_OR_NO,
     "query": NUMBER,
     "key": NUMBER,
     "kind": TEXT.or_none,
@@ -104,8 +113,6 @@ def pictured(function: Callable[P, T]) -> Callable[P, T]:
 # A browser component in a page of its own: in a notebook, in a browser, as a file.
 
 ThemeName = Literal["auto", "light", "dark"]
-Data = Callable[[bytes, Theme], bytes]
-"""(payload, theme) -> what the component is given: a head that is the theme's, then the payload."""
 
 HEIGHT = 640
 """The height of a picture's frame, in pixels, until the page has measured itself where it may."""
@@ -132,6 +139,8 @@ class Picture:
     """The same for a paper; None where a picture has none."""
     table: str = field(default="", repr=False)
     """The same as bare HTML, where it is a table."""
+    made_of: "MadeOf | None" = field(default=None, repr=False)
+    """Enough to let an engine make it of any other text; None: it is of no one text."""
 
     def _repr_html_(self) -> str:
         """A frame, so that styles do not leak and many can stand on one page; and its still."""
@@ -157,16 +166,34 @@ class Picture:
             f"{self.title}: a picture, not shown as text. Its .save() writes it to a file."
         )
 
-    @checks(path=PATH)
-    def save(self, path: str | Path, width: float | None = None) -> Path:
+    @property
+    def live(self) -> "Picture":
+        """The same in a page whose reader types: its engine answers in their browser.
+
+        The page holds the checkpoint's weights. Raises AliveError.
+        """
+        try:
+            if self.made_of is None:
+                raise AliveError("it is of no one text")
+            return replace(self, html=typed_page(self.title, self.made_of))
+        except AliveError as error:
+            raise AliveError(f"{error.why}: leave live out") from error
+
+    @checks(path=PATH, live=YES_OR_NO)
+    def save(self, path: str | Path, width: float | None = None, live: bool = False) -> Path:
         """Write the page to a file, which any browser opens; or a figure: .svg, .pdf or .png.
 
-        width: of a figure, in inches: 3.3 is a column of a paper, 6.9 two. Raises OSError, and
-        FigureError in a sentence.
+        width: of a figure, in inches: 3.3 is a column of a paper, 6.9 two. live: of a page, whether
+        its reader types sentences of their own, as `live` has it. Raises OSError, and FigureError
+        and AliveError in a sentence.
         """
         file = Path(path)
         kind = file.suffix.removeprefix(".").lower()
-        if kind in PAGES:
+        if live and kind in PAGES:
+            content = self.live.html.encode()
+        elif live:
+            raise FigureError(f"Nobody types into {quoted(file.name)}: end it in .html.")
+        elif kind in PAGES:
             content = self.html.encode()
         elif self.figure is not None and kind in KINDS:
             content = self.figure.file(kind, width)
@@ -190,13 +217,16 @@ def picture(
     answers: Mapping[tuple[str, Any], bytes] | None = None,
     theme: ThemeName = "auto",
     height: int | None = None,
+    made_of: "MadeOf | None" = None,
+    live: bool = False,
 ) -> Picture:
     """A component that shows a payload.
 
     is_titled: whether the title stands above; some components say themselves what they are.
     answers: (what the component asks, with which value) -> the payload that it then shows; what is
     not among them stays a matter of the page. theme: "auto" is as light or dark as the notebook
-    around it, else as the system. Raises InputError.
+    around it, else as the system. live: whether its reader types: see `Picture.live`. Raises
+    InputError, and AliveError.
     """
     themes = themes_of(theme)
     if height is not None and height < 1:
@@ -207,10 +237,8 @@ def picture(
         "themes": {each.name: palette(each) for each in themes},
         "first": payloads(data, payload, themes),
         "answers": {
-            json.dumps(request, separators=(",", ":"), default=index): payloads(
-                data, answer, themes
-            )
-            for request, answer in (answers or {}).items()
+            json.dumps(asks, separators=(",", ":"), default=index): payloads(data, answer, themes)
+            for asks, answer in (answers or {}).items()
         },
     }
     figure = None
@@ -219,7 +247,9 @@ def picture(
         figure = of_component(component.name, data(payload, themes[0]), record)
     heading = f"<h1>{html.escape(title)}</h1>\n" if is_titled else ""
     body = _body(component, heading, content)
-    return Picture(title, page_html(title, body, "transparent"), height, figure)
+    html_of_page = page_html(title, body, "transparent")
+    result = Picture(title, html_of_page, height, figure, made_of=made_of)
+    return result.live if live else result
 
 
 def themes_of(name: str) -> tuple[Theme, ...]:
@@ -230,129 +260,62 @@ def themes_of(name: str) -> tuple[Theme, ...]:
     return themes[name]
 
 
-def payloads(data: Data, payload: bytes, themes: tuple[Theme, ...]) -> dict[str, Any]:
-    """The payload once, and before it what each theme adds to it."""
-    heads = {}
-    for theme in themes:
-        whole = data(payload, theme)
-        assert whole.endswith(payload)
-        heads[theme.name] = _base64(whole.removesuffix(payload))
-    return {"heads": heads, "payload": _base64(payload)}
-
-
 def _body(component: Component, heading: str, content: Mapping[str, Any]) -> str:
-    # No text that is a page's may end its element: JSON may write "<" as a number instead.
-    text = json.dumps(content).replace("<", "\\u003c")
     module = f"const drawInto = {component.script};\nconst standAlone = {bundle(_SHIM).script};"
     start = 'standAlone(drawInto, JSON.parse(document.querySelector("#content").textContent));'
     return (
-        f"<style>{_STYLE}</style>\n{heading}<main></main>\n"
-        f'<script type="application/json" id="content">{text}</script>\n'
+        f"<style>{_STYLE}</style>\n{heading}<main></main>\n{json_element('content', content)}"
         f'<script type="module">\n{inline(module)}\n{start}\n</script>'
     )
 
 
-def inline(code: str) -> str:
-    """Code that an element may hold: in its strings and comments "<\\/script" is "</script"."""
-    return code.replace("</script", "<\\/script").replace("<!--", "<\\!--")
-
-
-def _base64(content: bytes) -> str:
-    return b64encode(content).decode()
-
-
-# A chart on a wall: drawn as for a paper, without Plotly's code, live and where no server is.
-
-CHART_IMAGE_WIDTH = 6.2
-"""Inches: then the least type of a figure is 24 px where this is as wide as 1920 px of a wall."""
-TALLEST = 0.3
-"""Its share of the width: the area between the axes. A wall is wide, and words stand above."""
-BESIDE = 0.21
-"""The same of a chart in a column, above which more may stand."""
-
-
-GAP = 0.055
-"""Its share of the page's width: between two columns of a wall."""
+# A page whose reader types: of one text or scene, with the weights of its checkpoint.
 
 
 @dataclass(frozen=True, eq=False)
-class ChartImage:
-    """A chart that a page shows as an image."""
+class MadeOf:
+    """The call that pictures show, and how each of them shows it."""
 
-    sheet: Callable[[Theme, float], Sheet]
-    """In which colours, and for how much of the page's width -> what is drawn."""
-    says: str
-    """The alternative text."""
+    pictures: tuple[SavedPicture, ...]
+    origin: Origin | None
+    source: tuple[Token, ...] = ()
+    target: tuple[Token, ...] = ()
+    output: str = ""
+    """The class of a text, where nothing is written."""
+    theme: ThemeName = "auto"
+    is_titled: bool = True
 
 
-def chart_images(charts: Sequence[ChartImage], themes: Sequence[Theme]) -> str:
-    """Side by side, an image for each theme: the page's style shows that of its own."""
-    share = (1 - GAP * (len(charts) - 1)) / max(1, len(charts))
-    return "".join(
-        _boxed(_image(chart.sheet(each, share), chart.says, each.name) for each in themes)
-        for chart in charts
+def typed_page(title: str, made_of: MadeOf) -> str:
+    """The page. Raises AliveError."""
+    for each in made_of.pictures:
+        _ = each.payload_request  # before any model is opened
+    request = request_of_origin(made_of.origin, made_of.target)
+    ids = [[token.id for token in each] for each in (made_of.source, made_of.target)]
+    written = made_of.output or written_text(request.checkpoint, *ids)
+    weights, themes = weights_within(request.checkpoint), themes_of(made_of.theme)
+    content = {
+        "themes": {each.name: palette(each) for each in themes},
+        "components": {
+            each.component.name: {"html": each.component.html, "css": each.component.css}
+            for each in made_of.pictures
+        },
+        "pictures": [saved_content(each, themes) for each in made_of.pictures],
+        "scene": scene_typed(request, written, made_of.pictures, themes),
+    }
+    hosts = "".join(
+        f'<div data-picture="{each.component.name}"></div>' for each in made_of.pictures
     )
-
-
-def chart_image(chart: Chart, theme: Theme, says: str, share: float = 1.0) -> str:
-    """The image of a chart in the colours of the page.
-
-    share: of the page's width, for it.
-    """
-    return _boxed([_image(sheet_of(chart, theme, share), says, "")])
-
-
-def sheet_of(chart: Chart, theme: Theme, share: float) -> Sheet:
-    """A chart for so much of the page's width."""
-    width = CHART_IMAGE_WIDTH * INCH
-    shape, tallest = (SHAPE, TALLEST) if share == 1 else (BESIDE / share, BESIDE)
-    return sheet(chart, theme, share * width, shape, tallest * width)
-
-
-def _boxed(images: Iterable[str]) -> str:
-    return f'<div class="printed">{"".join(images)}</div>'
-
-
-def _image(sheet: Sheet, says: str, theme: str) -> str:
-    from PIL import Image  # with matplotlib: only when a figure is made
-
-    file = io.BytesIO()
-    with Image.open(io.BytesIO(png(sheet, "", says, ""))) as image:
-        image.convert("RGB").save(file, "WEBP", lossless=True, method=2)  # half of a PNG
-    source = f"data:image/webp;base64,{b64encode(file.getvalue()).decode()}"
-    return f'<img class="{theme}" alt="{html.escape(says)}" src="{source}">'
-
-
-# A scene of a story without a server: its pictures and charts, as they are saved.
-
-
-@dataclass(frozen=True, eq=False)
-class SavedPicture:
-    """A component with what it draws."""
-
-    component: Component
-    data: Data
-    payload: bytes
-    says: str
-    """The alternative text."""
-    answers: Mapping[tuple[Any, ...], bytes] = field(default_factory=dict)
-    """Payloads by what is asked for, as `viz.notebook.picture.picture` takes them."""
-
-
-@dataclass(frozen=True, eq=False)
-class SavedScene:
-    """A scene as the model answered it."""
-
-    text: str | None = None
-    """The sentence that was read; None where the page is about no sentence."""
-    written: str = ""
-    pictures: tuple[SavedPicture, ...] = ()
-    charts: tuple[ChartImage, ...] = ()
-    """Drawn as images, where no component draws anything."""
-    outputs: str = ""
-    """The change of the output where the model is changed, as HTML."""
-
-
-def question(before: bytes, after: bytes) -> SavedPicture:
-    """The question of a scene. before, after: its payload without and with the answer."""
-    return SavedPicture(QUESTION, question_data, before, "A question", {("reveal",): after})
+    heading = f"<h1>{html.escape(title)}</h1>\n" if made_of.is_titled else ""
+    heading += '<div class="sentence"></div><p class="model" role="status"></p>'
+    draws = draws_of([each.component for each in made_of.pictures])
+    entry = bundle(Path(__file__).with_name("typed_page.js")).script
+    start = 'JSON.parse(document.querySelector("#content").textContent)'
+    style = Path(__file__).with_name("typed.css").read_text("utf-8")
+    body = (
+        f"<style>{_STYLE}{style}</style>\n{heading}<main>{hosts}</main>\n"
+        f"{json_element('content', content)}{weights.html()}"
+        f'<script type="module">\n{inline(draws)}\n({inline(entry)})(draws, {start}, '
+        f"{Weights.entry()});\n</script>"
+    )
+    return page_html(title, body, "transparent", weights.policy)

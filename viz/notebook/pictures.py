@@ -3,10 +3,11 @@
 Layers and heads are counted from 0, or from the end, -1 the last; NoSuchHead says which there are.
 Whatever else cannot be found, or is another thing, is named in an InputError of one sentence. lens:
 the name of a lens, or a whole Reading, which also merges words and hides special tokens. theme,
-height: as `picture` takes them.
+height, live: as `picture` takes them.
 """
 
 from collections.abc import Iterable
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -22,7 +23,8 @@ from viz.components.head_view.head_view import HeadView
 from viz.components.kit.picture import Picture as Shown
 from viz.components.kit.picture import check_kind, check_name, place_in, shown_map
 from viz.components.search_tree.search_tree import DecodeTree, pack_tree
-from viz.notebook.picture import Picture, ThemeName, picture, pictured
+from viz.notebook.picture import MadeOf, Picture, ThemeName, picture, pictured
+from viz.notebook.saved import SavedPicture
 
 EXACT = 1024
 """A heat map of up to 1024 x 1024 cells holds every value: a page of 6 MB."""
@@ -38,6 +40,7 @@ def head_view(
     *,
     theme: ThemeName = "auto",
     height: int | None = None,
+    live: bool = False,
 ) -> Picture:
     """The heads of a layer as lines between two columns of tokens.
 
@@ -51,7 +54,13 @@ def head_view(
     payload = view.payload(recording)
     # No head is chosen before the others.
     return _page(
-        view, recording, payload, {"head": -1, "heads": heads_in}, theme=theme, height=height
+        view,
+        recording,
+        payload,
+        {"head": -1, "heads": heads_in},
+        theme=theme,
+        height=height,
+        live=live,
     )
 
 
@@ -65,6 +74,7 @@ def head_grid(
     *,
     theme: ThemeName = "auto",
     height: int | None = None,
+    live: bool = False,
 ) -> Picture:
     """All layers and heads of a kind. show: "maps" or a metric; sort: by "layer" or a metric."""
     grid = HeadGrid((_kind(recording, kind),), _reading(lens))
@@ -73,7 +83,9 @@ def head_grid(
     check_name("thing to show", show, ["maps", *metrics])
     check_name("order", sort, ["layer", *metrics])
     state = {"show": show, "sort": sort}
-    return _page(grid, recording, grid.payload(recording), state, theme=theme, height=height)
+    return _page(
+        grid, recording, grid.payload(recording), state, theme=theme, height=height, live=live
+    )
 
 
 @pictured
@@ -87,6 +99,7 @@ def head_map(
     *,
     theme: ThemeName = "auto",
     height: int | None = None,
+    live: bool = False,
 ) -> Picture:
     """One head as a heat map. path: whether a line joins each row's largest value.
 
@@ -95,7 +108,14 @@ def head_map(
     map = HeadMap(_selection(recording, kind, layer, head), _reading(lens), max_cells=EXACT)
     payload = map.payload(recording)
     return _page(
-        map, recording, payload, {"path": path}, is_titled=False, theme=theme, height=height
+        map,
+        recording,
+        payload,
+        {"path": path},
+        is_titled=False,
+        theme=theme,
+        height=height,
+        live=live,
     )
 
 
@@ -110,6 +130,7 @@ def cell_steps(
     *,
     theme: ThemeName = "auto",
     height: int | None = None,
+    live: bool = False,
 ) -> Picture:
     """The inside of one cell, and of those beside it in its row that can be clicked.
 
@@ -119,7 +140,15 @@ def cell_steps(
     payload = cell.payload(recording)
     answers = {("cell", each.cell): each.payload(recording) for each in cell.in_row(recording)}
     return _page(
-        cell, recording, payload, {}, is_titled=False, answers=answers, theme=theme, height=height
+        cell,
+        recording,
+        payload,
+        {},
+        is_titled=False,
+        answers=answers,
+        theme=theme,
+        height=height,
+        live=live,
     )
 
 
@@ -132,6 +161,7 @@ def decode_player(
     *,
     theme: ThemeName = "auto",
     height: int | None = None,
+    live: bool = False,
 ) -> Picture:
     """A decoding step by step, with one head, or the mean of a layer's heads.
 
@@ -142,7 +172,14 @@ def decode_player(
         head = None if head is None else place
     player = DecodePlayer(layer, head)
     return _page(
-        player, recording, player.payload(recording, decoding), {}, theme=theme, height=height
+        player,
+        recording,
+        player.payload(recording, decoding),
+        {},
+        decoding,
+        theme=theme,
+        height=height,
+        live=live,
     )
 
 
@@ -153,6 +190,7 @@ def search_tree(
     *,
     theme: ThemeName = "auto",
     height: int | None = None,
+    live: bool = False,
 ) -> Picture:
     """The search of a decoding as a tree: hypotheses, what was dropped, and why.
 
@@ -160,14 +198,38 @@ def search_tree(
     """
     tree = DecodeTree(words)
     title, payload = "The search as a tree", pack_tree(decoding.search, words)
-    return picture(tree.component, title, tree.data, payload, theme=theme, height=height)
+    saved = SavedPicture(tree.component, tree.data, payload, title, picture=tree)
+    made_of = MadeOf((saved,), decoding.origin, decoding.source, decoding.target, theme=theme)
+    choices = {"theme": theme, "height": height, "live": live}
+    return picture(tree.component, title, tree.data, payload, made_of=made_of, **choices)
 
 
 def _page(
-    exhibit: Shown, recording: Recording, payload: bytes, state: dict[str, Any], **choices: Any
+    exhibit: Shown,
+    recording: Recording,
+    payload: bytes,
+    state: dict[str, Any],
+    decoding: Decoding | None = None,
+    **choices: Any,
 ) -> Picture:
-    data = partial(exhibit.data, **state)
-    return picture(exhibit.component, exhibit.title(recording), data, payload, **choices)
+    data, title = partial(exhibit.data, **state), exhibit.title(recording)
+    saved = SavedPicture(exhibit.component, data, payload, title, picture=exhibit)
+    made_of = MadeOf(
+        (replace(saved, answers=choices.get("answers") or {}),),
+        recording.origin if decoding is None else decoding.origin,
+        recording.source,
+        recording.target,
+        predicted(recording),
+        choices["theme"],
+        choices.get("is_titled", True),
+    )
+    return picture(exhibit.component, title, data, payload, made_of=made_of, **choices)
+
+
+def predicted(recording: Recording) -> str:
+    """The class of a text, where the model says one."""
+    result = recording.classification
+    return "" if result is None else result.classes[int(result.logits.argmax())]
 
 
 def _selection(recording: Recording, kind: str | None, layer: int, head: int) -> Selection:

@@ -1,7 +1,6 @@
 """A whole story as one HTML file: recorded scenes, the components' own drawing code, no network."""
 
 import html
-import json
 import re
 from collections.abc import Sequence
 from pathlib import Path
@@ -9,9 +8,15 @@ from typing import Any
 
 from viz.components.kit.browser import Component, bundle, palette
 from viz.components.question.question import QUESTION
-from viz.export import page_html
+from viz.export import inline, page_html
 from viz.labels import escaped
-from viz.notebook.picture import SavedPicture, SavedScene, chart_images, inline, payloads
+from viz.notebook.saved import (
+    SavedScene,
+    chart_images,
+    draws_of,
+    json_element,
+    saved_content,
+)
 from viz.screen import link
 from viz.stories.markdown import as_html
 from viz.stories.story import Scene, Story
@@ -42,7 +47,7 @@ def story_page(
         "components": {
             name: {"html": each.html, "css": each.css} for name, each in components.items()
         },
-        "scenes": [[_content(each) for each in scene] for scene in pictures],
+        "scenes": [[saved_content(each, THEMES) for each in scene] for scene in pictures],
     }
     sections = zip(story.scenes, saved, strict=True)
     # A picture is as high as what scrolls it leaves: viz/components/kit/room.js looks for this one.
@@ -51,17 +56,6 @@ def story_page(
     )
     body = f'<main data-testid="stMain">{scenes}</main>{_around(story, back)}'
     return page_html(story.title, body + _code(components, content, typeface), "transparent")
-
-
-def _content(picture: SavedPicture) -> dict[str, Any]:
-    return {
-        "component": picture.component.name,
-        "first": payloads(picture.data, picture.payload, THEMES),
-        "answers": {
-            json.dumps(request, separators=(",", ":")): payloads(picture.data, answer, THEMES)
-            for request, answer in picture.answers.items()
-        },
-    }
 
 
 def _section(scene: Scene, saved: SavedScene) -> str:
@@ -109,13 +103,10 @@ def _around(story: Story, back: str) -> str:
 
 
 def _code(components: dict[str, Component], content: dict[str, Any], typeface: str) -> str:
-    # No text that is a page's may end its element: JSON may write "<" as a number instead.
-    text = json.dumps(content).replace("<", "\\u003c")
-    draws = ",\n".join(f"{json.dumps(name)}: {each.script}" for name, each in components.items())
-    module = f"const draws = {{{draws}}};\nconst story = {bundle(_SCRIPT).script};"
+    module = f"{draws_of(components.values())}\nconst story = {bundle(_SCRIPT).script};"
     start = 'story(draws, JSON.parse(document.querySelector("#content").textContent));'
     return (
         f"<style>{typeface}{WALL}{_STYLE}</style>"
-        f'<script type="application/json" id="content">{text}</script>\n'
+        f"{json_element('content', content)}"
         f'<script type="module">\n{inline(module)}\n{start}\n</script>'
     )

@@ -14,7 +14,7 @@ from viz.components.head_map.head_map import HeadMap
 from viz.components.kit.picture import NothingLeft
 from viz.exhibits.chart import Chart
 from viz.exhibits.exhibit import Exhibit, PictureAt
-from viz.notebook.picture import (
+from viz.notebook.saved import (
     CHART_IMAGE_WIDTH,
     ChartImage,
     SavedPicture,

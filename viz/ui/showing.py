@@ -18,7 +18,7 @@ from viz.exhibits.chart import Chart
 from viz.exhibits.exhibit import Exhibit, PictureAt, Words
 from viz.exhibits.table import Table, Tables
 from viz.labels import escaped
-from viz.notebook.picture import GAP, chart_image
+from viz.notebook.saved import GAP, chart_image
 from viz.painters.bars_html import are_bars, bars_body
 from viz.painters.chart_plotly import CONFIG, figure, figure_html
 from viz.painters.table_html import table_body

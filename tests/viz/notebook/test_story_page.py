@@ -10,7 +10,7 @@ import pytest
 from transformer import Recording
 from viz.components.head_view.head_view import HeadView
 from viz.exhibits.chart import Axis, Bars, Chart
-from viz.notebook.picture import ChartImage, SavedPicture, SavedScene, sheet_of
+from viz.notebook.saved import ChartImage, SavedPicture, SavedScene, sheet_of
 from viz.notebook.story_page import story_page
 from viz.screen import Screen
 from viz.stories.story import Scene, Story

@@ -14,7 +14,9 @@ from viz.components.kit.browser import bundle, palette
 from viz.labels import escaped
 from viz.lessons.sheet import grading_words
 from viz.live.models import worker_of
-from viz.live.site import POLICY, page_of, typeface
+from viz.live.models import POLICY
+from viz.live.shelf.assets import typeface
+from viz.live.site import page_of
 from viz.notebook.picture import ChartImage, SavedPicture, chart_images, inline, payloads
 from viz.stories.markdown import as_html
 from viz.theme import DARK, LIGHT

@@ -19,8 +19,8 @@ export function createAnswers(worker, recorded, changed, failed) {
 
   // it: what is chosen; needed: [name, what it is made of] of each picture; open: the model that is.
   function ask(it, needed, open) {
-    const { text, method, prefix } = it;
-    const request = { text, method, prefix, edits: listed(it.edits) };
+    const { text, method, prefix, options } = it;
+    const request = { text, method, prefix, options, edits: listed(it.edits) };
     const key = JSON.stringify([open, request]);
     const isHere = ([name, of]) => own.shown.get(name)?.of === JSON.stringify(of);
     const missing = own.request === key ? needed.filter((each) => !isHere(each)) : needed;
@@ -107,7 +107,7 @@ export function createAnswers(worker, recorded, changed, failed) {
   }
 
   function settle(output, facts) {
-    own.facts = facts;
+    Object.assign(own, { facts, output });
     own.sides = sidesOf(own.shown.get("head_grid")?.payload) ?? own.sides;
     document.documentElement.dataset.shown = output;
   }
@@ -178,6 +178,7 @@ export function createAnswers(worker, recorded, changed, failed) {
     studyOf,
     shown: (name) => own.shown.get(name),
     facts: () => own.facts,
+    output: () => own.output,
     sides: () => own.sides,
     isWaiting: () => isWaiting,
   };

@@ -79,8 +79,8 @@ function compiled(kernel) {
   }
 }
 
-function replyTo(open, { what, n, text, method, edits, prefix, pictures }, begun) {
-  const result = answer(open, { text, method, changes: edits, prefix });
+function replyTo(open, { what, n, text, method, options, edits, prefix, pictures }, begun) {
+  const result = answer(open, { text, method, options, changes: edits, prefix });
   if (what === "say") return [{ what: "said", n, answer: numbersOf(open, result) }];
   const payloads = {};
   for (const [name, of] of Object.entries(pictures)) {

@@ -1,0 +1,108 @@
+"""Saved pictures whose reader types: an engine in the browser answers, with the network off."""
+
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, FrameLocator, Page, expect
+
+from tests.browser.sentences import said
+from tests.browser.server import becomes
+from transformer import Recording, decode, load_checkpoint, record
+from transformer.analysis.reading import Reading, read
+from viz import Picture, cell_steps, head_map
+from viz.theme import DARK
+
+pytestmark = pytest.mark.browser
+NAME, FIRST, OTHER = "en-de-small", "It rains.", "She has two dogs."
+READING = Reading(words=True)
+KIND, LAYER, HEAD = "cross", 1, 2
+SLOW = 60_000
+LARGEST = 6_200_000
+"""Bytes of a page: the weights of the small translator, in base64, are 5.5 million of them."""
+
+
+def recording_of(text: str) -> tuple[Recording, str]:
+    checkpoint = load_checkpoint(NAME)
+    decoding = decode(checkpoint, text, "beam")
+    return record(checkpoint, text, decoding.target), decoding.text
+
+
+@pytest.fixture(scope="module")
+def picture() -> Picture:
+    return head_map(recording_of(FIRST)[0], KIND, LAYER, HEAD, READING)
+
+
+def label_of(text: str) -> str:
+    map = read(recording_of(text)[0], KIND, READING)
+    return said(map, LAYER, HEAD, 0, int(map.values(LAYER, HEAD)[0].argmax()))
+
+
+def shows(page: Page | FrameLocator, text: str) -> None:
+    """Wait until the picture of this text is there, in Python's words and numbers."""
+    expect(page.locator("output").first).to_have_text(f"→ {recording_of(text)[1]}", timeout=SLOW)
+    expect(page.locator('[role="gridcell"]').first).to_have_text(label_of(text))
+
+
+def test_a_page_from_disk_follows_what_is_typed_with_the_network_off(
+    browser: Browser, picture: Picture, tmp_path: Path
+) -> None:
+    file = picture.save(tmp_path / "map.html", live=True)
+    assert file.stat().st_size < LARGEST
+    context = browser.new_context(offline=True, color_scheme="dark")
+    page, asked, wrong = context.new_page(), list[str](), list[str]()
+    page.on("request", lambda request: asked.append(request.url))
+    page.on("console", lambda message: wrong.append(message.text))
+    page.on("pageerror", lambda error: wrong.append(str(error)))
+    page.goto(file.as_uri())
+    shows(page, FIRST)
+    field = page.get_by_label("Sentence")
+    field.fill(OTHER)
+    shows(page, OTHER)
+    expect(page.locator(".model")).to_contain_text(f"{NAME} answers")
+    field.fill(" ")
+    expect(page.locator(".model")).to_have_attribute("data-fault", "")
+    field.fill(FIRST)
+    shows(page, FIRST)
+    expect(page.locator(".model")).not_to_have_attribute("data-fault", "")
+    page.keyboard.press("Escape")
+    expect(field).not_to_be_focused()
+    red, green, blue = (int(DARK.background[i : i + 2], 16) for i in (1, 3, 5))
+    expect(page.locator("body")).to_have_css("background-color", f"rgb({red}, {green}, {blue})")
+    assert [each for each in asked if not each.startswith("blob:")] == [file.as_uri()]
+    assert wrong == []
+    context.close()
+
+
+def test_without_a_worker_the_still_stands_with_a_sentence(
+    browser: Browser, picture: Picture, tmp_path: Path
+) -> None:
+    context = browser.new_context()
+    context.add_init_script("delete window.Worker; delete window.WebAssembly")
+    page = context.new_page()
+    page.goto(picture.save(tmp_path / "map.html", live=True).as_uri())
+    expect(page.locator('[role="gridcell"]').first).to_have_text(label_of(FIRST))
+    expect(page.locator(".model")).to_contain_text("worker")
+    expect(page.get_by_label("Sentence")).to_have_count(0)
+    context.close()
+
+
+def test_in_a_notebook_a_frame_needs_no_kernel(page: Page) -> None:
+    live = cell_steps(recording_of(FIRST)[0], KIND, LAYER, HEAD, 1, 0, live=True)
+    page.set_content(f"<!doctype html><body>{live._repr_html_()}</body>")
+    frame = page.frame_locator("iframe")
+    expect(frame.locator(".competitor[aria-current]")).to_have_attribute("data-key", "0")
+    frame.get_by_label("Sentence").fill(OTHER)
+    expect(frame.locator("output").first).to_have_text(f"→ {recording_of(OTHER)[1]}", timeout=SLOW)
+    keys = frame.locator(".competitor")
+    other = keys.nth(2)
+    expect(other).to_be_visible()
+    number = other.get_attribute("data-key")
+    other.click()  # another cell of a text that no Python has read here
+    expect(frame.locator(f'.competitor[aria-current][data-key="{number}"]')).to_be_visible()
+    host, body = page.locator("iframe"), frame.locator("body")
+    becomes(
+        lambda: (
+            host.evaluate("it => it.offsetHeight") >= body.evaluate("it => it.offsetHeight") > 100
+        ),
+        True,
+    )

@@ -1,0 +1,21 @@
+"""The call that a recording, a decoding or evidence came of: enough to make it again elsewhere."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+
+@dataclass(frozen=True)
+class Origin:
+    """A text that was given to a model of ours, and how. It keeps nothing of the model itself."""
+
+    checkpoint: Path
+    text: str
+    edits: tuple[str, ...] = ()
+    """Changes of the model for that run, as they are spelled."""
+    method: str = ""
+    """The decoding method; empty: nothing was written, or the target was given."""
+    options: Mapping[str, object] = field(default_factory=dict)
+    """The chosen ones, by their names; of `force` and `forbid` the phrases."""
+    prefix: tuple[int, ...] = ()
+    """Ids of the tokens that the target was made to begin with."""
