@@ -70,6 +70,9 @@ WORDS = {
         "The link says more than this page can do ({what}). The app has it: run “make run” in the "
         "repository, and open the same link there with “?{address}”."
     ),
+    "app": "",  # its address, where the page is served beside it
+    "in_app": "In the app",
+    "elsewhere_here": "The link says more than this page can do ({what}). In the app it is there.",
     "about": (
         "Made by Headscope from its own components and checkpoints. The app, with surveys, "
         "lessons, stories and checkpoints of your own: <code>make run</code> in its repository."
@@ -88,6 +91,7 @@ def add_arguments(parser: ArgumentParser) -> None:
         help="the one that answers; a second one is offered beside it",
     )
     parser.add_argument("--one-file", action="store_true", help="write one file, not a folder")
+    parser.add_argument("--app", default="", metavar="ADDRESS", help="the app that it links to")
 
 
 def run(options: Namespace) -> Result:
@@ -102,7 +106,7 @@ def run(options: Namespace) -> Result:
     checkpoints = [load_checkpoint(it) for it in options.checkpoint or USUAL[one_file]]
     try:
         out.parent.mkdir(parents=True, exist_ok=True)
-        site = build(checkpoints, out, page_words(), one_file)
+        site = build(checkpoints, out, page_words() | {"app": options.app}, one_file)
     except OSError as error:
         why = f"{out} cannot be written ({error.strerror or error}): name another place."
         raise Unwritten(why) from error

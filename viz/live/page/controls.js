@@ -40,6 +40,8 @@ export function createControls(page, acts) {
     const large = words.pictures.filter(([name]) => LARGE[name] in components);
     radios(at("picture"), large, it.picture, (picture) => page.choose({ picture }));
     radios(at("tool"), words.tools, it.tool, (tool) => page.choose({ tool }));
+    at("app").hidden = !words.app;
+    at("app").href = `${words.app}&${readAddress()}`;
     sayElsewhere();
   }
 
@@ -48,7 +50,9 @@ export function createControls(page, acts) {
     const what = page.unknown();
     at("elsewhere").hidden = !what.length;
     const values = { what: what.join(", "), address: readAddress() };
-    at("elsewhere").textContent = what.length ? filled(words.elsewhere, values) : "";
+    at("elsewhere").textContent = what.length
+      ? filled(words.app ? words.elsewhere_here : words.elsewhere, values)
+      : "";
   }
 
   function fill(id, options, value) {
