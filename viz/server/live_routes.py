@@ -1,7 +1,7 @@
 """The page without a server, served beside the app at /live/, and who is led there first."""
 
 from mimetypes import guess_type
-from os import stat, stat_result
+from os import stat_result
 from pathlib import Path
 from typing import Any
 
@@ -78,7 +78,7 @@ class _Files(StaticFiles):
         if small.is_file():
             headers["vary"] = "Accept-Encoding"
             if "gzip" in request.headers.get("accept-encoding", ""):
-                path, stat_result = small, stat(small)
+                path, stat_result = small, small.stat()
                 headers["content-encoding"] = "gzip"
         answer = FileResponse(path, status_code, headers, kind, stat_result=stat_result)
         answer.chunk_size = CHUNK
