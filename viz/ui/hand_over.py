@@ -60,7 +60,7 @@ def link_there(address: str, words: str, **attributes: str) -> str:
 
 
 def offer_now(request: Request) -> str:
-    """HTML of the offer to who waits for this; empty where the page does not do it, and on a wall."""
+    """HTML of the offer to who waits for this; empty on a wall, and for what is not done there."""
     screen = session().screen
     address = address_there(screen, request) if screen.role in (None, "audience") else ""
     return address and link_there(address, OFFER)
