@@ -59,10 +59,17 @@ def link_there(address: str, words: str, **attributes: str) -> str:
     return f'<a data-typed{more} href="{html.escape(address)}">{html.escape(words)}</a>'
 
 
-def offer_now(request: Request) -> str:
-    """HTML of the offer to who waits for this; empty on a wall, and for what is not done there."""
-    screen = session().screen
-    address = address_there(screen, request) if screen.role in (None, "audience") else ""
+def offered(work: Work[Any]) -> str:
+    """HTML of the offer to who has waited for long; empty before, and where there is none."""
+    return "" if time.perf_counter() - work.began < LONG else _offer(work)
+
+
+def _offer(work: Work[Any]) -> str:
+    """Empty on a wall, and for what is not done there."""
+    screen, request = session().screen, work.study
+    if not isinstance(request, Request) or screen.role not in (None, "audience"):
+        return ""
+    address = address_there(screen, request)
     return address and link_there(address, OFFER)
 
 
@@ -80,21 +87,19 @@ class WaitOffer:
 
     def __init__(self, work: Work[Any]) -> None:
         is_long = PACE.estimate() > LONG
-        self._study, self._at = work.study, time.perf_counter() + (SOON if is_long else LONG)
-        self._was_made = not isinstance(work.study, Request)
+        self._work, self._at = work, time.perf_counter() + (SOON if is_long else LONG)
 
     @property
     def soon(self) -> float:
         """The seconds after which to ask whether it is due, at most."""
-        left = self._at - time.perf_counter()
-        return inf if self._was_made else max(0.01, left)
+        return max(0.01, self._at - time.perf_counter())
 
     def due(self) -> str:
         """HTML of the link, once; empty before and after, and where there is none."""
-        if self._was_made or time.perf_counter() < self._at:
+        if time.perf_counter() < self._at:
             return ""
-        self._was_made = True
-        return offer_now(cast(Request, self._study))
+        self._at = inf
+        return _offer(self._work)
 
 
 def beside(place: DeltaGenerator, link: str) -> DeltaGenerator:

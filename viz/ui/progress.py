@@ -30,7 +30,7 @@ from viz.run.work import (
 from viz.state.limits import charge, charge_more
 from viz.state.page import Pane
 from viz.state.state import change, note, session
-from viz.ui.hand_over import WaitOffer, beside, offer_now
+from viz.ui.hand_over import WaitOffer, beside, offered
 
 # A study on a page: how far it is, what stops it, and what lets it go on.
 
@@ -268,10 +268,10 @@ def _progress(now: Follower[Any]) -> None:
             st.progress(n_done / max(1, n_all), f"{n_done:d} of {n_all:d} are done", width=300)
         else:
             st.caption("Working …", width="content")
-        if isinstance(work.study, Request) and (there := offer_now(work.study)):
-            st.html(there, width="content")
         look: Any = {"icon": ":material/stop:", "key": f"stop {id(now):d}"}
         st.button("Stop", on_click=now.stop, **look)
+        if link := offered(work):
+            st.html(link, width="content")
 
 
 def _say_stopped(now: Follower[Any]) -> None:
