@@ -15,8 +15,9 @@ from transformer.corpus.shipped import shipped_survey
 from transformer.inputs import InputError
 from viz.commands.site import page_words
 from viz.labels import percent
+from viz.live.models import POLICY
 from viz.live.shelf.assets import own_files
-from viz.live.site import POLICY, build
+from viz.live.site import build
 
 pytestmark = pytest.mark.browser
 NAME = "en-de-small"

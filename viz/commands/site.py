@@ -81,6 +81,9 @@ WORDS = {
         "A map of all heads, each head by itself with its sentences, and a question of your own "
         "are in the app, on its page Heads (make run)."
     ),
+    "app": "",  # its address, where the page is served beside it
+    "in_app": "In the app",
+    "elsewhere_here": "In the app it is there. What is shown is {here}.",
     "about": (
         "Made by Headscope from its own components and checkpoints. The app, with more pages and "
         "checkpoints of your own: <code>make run</code> in its repository."
@@ -111,6 +114,7 @@ def add_arguments(parser: ArgumentParser) -> None:
         metavar="LISTS",
         help=f"leave some of {', '.join(LISTS)} out of a folder, with their pages",
     )
+    parser.add_argument("--app", default="", metavar="ADDRESS", help="the app that it links to")
 
 
 def run(options: Namespace) -> Result:
@@ -127,7 +131,8 @@ def run(options: Namespace) -> Result:
     try:
         out.parent.mkdir(parents=True, exist_ok=True)
         shelf = NO_SHELF if one_file else shelf_of(checkpoints, say, options.without)
-        site = build(checkpoints, out, page_words(), one_file, shelf)
+        words = page_words() | {"app": options.app}
+        site = build(checkpoints, out, words, one_file, shelf)
     except OSError as error:
         why = f"{out} cannot be written ({error.strerror or error}): name another place."
         raise Unwritten(why) from error

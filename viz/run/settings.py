@@ -14,7 +14,8 @@ from viz.app_packages import draws_pages, st
 # Settings of an operator, by environment variables.
 
 PUBLIC, CPU_INSTEAD = "HEADSCOPE_PUBLIC", "HEADSCOPE_CPU_INSTEAD"
-TEMPLATES, MODELS = "HEADSCOPE_TEMPLATES", "HEADSCOPE_MODELS"
+TEMPLATES, MODELS, LIVE = "HEADSCOPE_TEMPLATES", "HEADSCOPE_MODELS", "HEADSCOPE_LIVE"
+LIVE_VALUES = ("yes", "first", "no")
 
 
 def opened_at_start() -> str:
@@ -50,6 +51,14 @@ def page_address() -> str:
     """HEADSCOPE_SITE: the address of a page of `python -m viz site`; empty: there is none."""
     address = os.environ.get("HEADSCOPE_SITE", "")
     return address if urlsplit(address).scheme in ("http", "https") else ""
+
+
+def live() -> str:
+    """HEADSCOPE_LIVE: yes serves the page without a server at /live/, and offers it to who would
+    wait; first leads there who opens the app; no.
+    """
+    text = os.environ.get(LIVE, "")
+    return text if text in LIVE_VALUES else "yes"
 
 
 def metrics_address() -> tuple[str, int] | None:
@@ -162,6 +171,8 @@ def check_settings() -> None:
     models_token()
     if (instead := os.environ.get(f"{MODELS}_INSTEAD", "here")) != "here":
         raise Refusal(f"{MODELS}_INSTEAD must be here, or not be set; it is {quoted(instead)}.")
+    if (text := os.environ.get(LIVE, "yes")) not in LIVE_VALUES:
+        raise Refusal(f"{LIVE} must be yes, first or no, not {quoted(text)}.")
     for variable in (CPU_INSTEAD, PUBLIC, TEMPLATES):
         text = os.environ.get(variable, "no")
         if text not in ("yes", "no"):

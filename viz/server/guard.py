@@ -15,6 +15,7 @@ from streamlit.proto.BackMsg_pb2 import BackMsg
 from viz.run.operating import COUNTS
 from viz.run.settings import SENTENCE_PAGE, base_path, embedding_pages, is_known_host, is_public
 from viz.state.limits import limits, may_preview
+from viz.state.live_page import AT, LIVE_PAGE, live_address
 from viz.state.state import COOKIE, new_cookie
 
 STREAM, PREVIEW = "/_stcore/stream", "/preview/"
@@ -99,17 +100,27 @@ class Guard:
         is_preview = PREVIEW in path
         if is_preview and (_length(scope) > _largest_preview() or not may_preview(path)):
             return Response(status_code=204)  # as for any text that cannot be previewed
-        if b"text/html" in _header(scope, b"accept") and self._is_full():
+        is_page = b"text/html" in _header(scope, b"accept")
+        if is_page and not path.startswith(f"{live_address()}/") and self._is_full():
             COUNTS.add("headscope_refused_total", reason="sessions")
-            reason = f"All {limits().sessions} places are taken. Try again in half a minute."
-            return HTMLResponse(
-                SENTENCE_PAGE.format(said=html.escape(reason)), 503, {"retry-after": str(WAIT)}
-            )
+            said = _all_taken(path, scope["query_string"].decode("latin-1"))
+            return HTMLResponse(SENTENCE_PAGE.format(said=said), 503, {"retry-after": str(WAIT)})
         return None
 
     def _is_full(self) -> bool:
         most = limits().sessions
         return most is not None and self.n_sessions >= most
+
+
+def _all_taken(path: str, query: str) -> str:
+    """Say in HTML that the server has no place, and where none is needed."""
+    reason = f"All {limits().sessions} places are taken. Try again in half a minute"
+    if not LIVE_PAGE.is_there:
+        return f"{reason}."
+    page = path.removeprefix(f"/{base_path()}").strip("/")
+    named = f"page={page}" if page and "/" not in page else ""
+    there = html.escape(f"./{AT}/?{'&'.join(filter(None, (named, query)))}".removesuffix("?"))
+    return f'{reason}, or <a href="{there}">go on in your browser</a>, which needs no place.'
 
 
 def security_headers() -> list[tuple[bytes, bytes]]:

@@ -28,14 +28,16 @@ from viz.app_packages import load_all
 from viz.components.kit.browser import AT, SERVED, script_address, script_files
 from viz.run.cache import CACHE, collect_garbage
 from viz.run.operating import failure, metrics_served, set_up_logs
-from viz.run.settings import base_path, check_settings, memory
+from viz.run.settings import base_path, check_settings, is_public, live, memory
 from viz.screen import FIRST_PAGE
 from viz.server.guard import Guard
 from viz.server.link_head import link_picture_route
+from viz.server.live_routes import LiveFirst, live_routes
 from viz.server.scene_picture import thumbnails_route
 from viz.server.shell import NO_WORDS, Shell, chunks_route, faces, fonts_route, keeping, waiting
 from viz.spelling import FORMER
 from viz.state.limits import limits
+from viz.state.live_page import LIVE_PAGE
 from viz.state.page import report, say_failure
 from viz.state.preview_route import preview_route
 from viz.talks.room_routes import room_routes
@@ -176,6 +178,7 @@ def middleware(pages: Pages = dict) -> list[Middleware]:
         sys.exit(f"error: {error}")
     return [
         Middleware(Guard),
+        Middleware(LiveFirst),
         Middleware(
             Shell,
             first_picture=lambda: _first.get("picture", ""),
@@ -194,7 +197,8 @@ def routes(pages: Pages = dict) -> list[BaseRoute]:
     thumbnails = thumbnails_route(partial(_thumbnail, pages))
     picture = link_picture_route(partial(_link_picture, pages))
     first = [chunks_route(), fonts_route(), scripts_route()]
-    return [*first, preview_route(), recorded, thumbnails, picture, *room_routes()]
+    others = [*room_routes(), *live_routes()]
+    return [*first, preview_route(), recorded, thumbnails, picture, *others]
 
 
 def _head(pages: Pages, path: str, query: str, origin: str | None) -> str:
@@ -267,8 +271,11 @@ async def lifespan(_: st.App) -> AsyncIterator[None]:
         asyncio.get_running_loop().call_later(LISTENS, open_browser, address)
     making = asyncio.create_task(asyncio.to_thread(_make_first_picture))
     collecting = asyncio.create_task(collect_garbage())
+    if live() == "first" or (live() == "yes" and is_public()):
+        LIVE_PAGE.begin()  # else whoever asks for it first begins it: one's own machine may rest
     async with metrics_served():
         yield
+    LIVE_PAGE.end()
     making.cancel()
     collecting.cancel()
 

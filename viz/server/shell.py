@@ -25,6 +25,7 @@ from streamlit.file_util import get_static_dir
 from viz.run.settings import base_path
 from viz.screen import parse
 from viz.server.link_head import origin_of
+from viz.state.live_page import live_address
 from viz.theme import DARK, LIGHT
 
 # Typefaces of the first load: small copies of Streamlit's, which come before its own.
@@ -358,6 +359,8 @@ def _asks_for_page(scope: Scope) -> bool:
     The names of pages have no dot and nothing below them, as files have.
     """
     accepted, path = _header(scope["headers"], b"accept"), scope["path"]
+    if path.startswith(f"{live_address()}/"):
+        return False
     if b"text/html" in accepted:
         return MEDIA not in path
     name = path.removeprefix(f"/{base_path()}").strip("/")

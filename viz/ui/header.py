@@ -58,6 +58,7 @@ from viz.state.state import bound, change, fail, note, session, warn, widget
 from viz.talks.stage import on_stage
 from viz.ui.controls import choose_one, choose_options, explained
 from viz.ui.first_visit import more_button
+from viz.ui.hand_over import own_sentence
 from viz.ui.notes import say_notes, say_of_answer
 from viz.ui.progress import whole, written_answer
 
@@ -88,7 +89,11 @@ def header(page: Page) -> Request:
         _say_gone(last.request.checkpoint, checkpoint)
     text = text_of(checkpoint)
     if on_stage() and shows == "sentence":
-        _choose_text(checkpoint, text)
+        own = own_sentence(request)
+        if own:
+            st.html(own)
+        else:
+            _choose_text(checkpoint, text)
         if request.pair:  # an empty field would take the picture's room
             choose_pair(about(checkpoint), request.pair, label_visibility="collapsed")
         place = st.empty()

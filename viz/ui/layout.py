@@ -19,6 +19,7 @@ from viz.page_fields import CompareFields
 from viz.run.cache import SPINNER, freeze_modules, one_run
 from viz.run.line import may_repeat
 from viz.run.operating import timed, timed_run
+from viz.run.pace import PACE
 from viz.run.request import Request, about
 from viz.run.settings import put_back_main_module
 from viz.run.work import Growth
@@ -122,7 +123,7 @@ def _meant(screen: Screen) -> Screen:
 @st.fragment
 def _draw(page: Page, pages: list[str]) -> None:
     """All but the navigation and the sidebar, which nothing on a page changes."""
-    with timed_run(page.title), one_run():
+    with timed_run(page.title), one_run(), PACE.run():
         _draw_timed(page, pages)
 
 

@@ -14,6 +14,7 @@ from viz.app_packages import DeltaGenerator, st
 from viz.choice import SESSION
 from viz.labels import counted, literal
 from viz.run.line import place_in_line
+from viz.run.pace import PACE
 from viz.run.request import Answer, Request, about, answer, part_of
 from viz.run.work import (
     Follower,
@@ -29,6 +30,7 @@ from viz.run.work import (
 from viz.state.limits import charge, charge_more
 from viz.state.page import Pane
 from viz.state.state import change, note, session
+from viz.ui.hand_over import WaitOffer, beside, offered
 
 # A study on a page: how far it is, what stops it, and what lets it go on.
 
@@ -108,11 +110,13 @@ def whole(study: Study[Value], place: DeltaGenerator, sort: Hashable = None) -> 
         return value
     now = wait_for(study, sort)
     work = now.work
+    PACE.waits()
     wait(now, place, long_wait(work))
     place.empty()
     if work.is_whole or work.error is not None:
         wait_no_longer(sort or type(study))
         return work.result()
+    PACE.gives_up()
     with place.container():
         _watch(now)
     return None
@@ -167,11 +171,13 @@ def wait(
 
     text: what the place says of a draft.
     """
-    work, before = now.work, ""
+    work, before, offer = now.work, "", WaitOffer(now.work)
     while not now.is_over and not is_enough():
-        work.ended.wait(LOOK * _crowd())
+        work.ended.wait(min(LOOK * _crowd(), offer.soon))
         now.look()
         _ = SESSION in st.session_state  # ends this run where another page is asked for
+        if link := offer.due():
+            place, before = beside(place, link), ""
         words, tell = "", partial(place.caption)
         if text is not None and work.draft is not None:
             words, tell = text(work.draft), partial(place.text)
@@ -264,6 +270,8 @@ def _progress(now: Follower[Any]) -> None:
             st.caption("Working …", width="content")
         look: Any = {"icon": ":material/stop:", "key": f"stop {id(now):d}"}
         st.button("Stop", on_click=now.stop, **look)
+        if link := offered(work):
+            st.html(link, width="content")
 
 
 def _say_stopped(now: Follower[Any]) -> None:
@@ -299,6 +307,7 @@ def written_answer(request: Request) -> Answer:
     """
     now, place = wait_for(request), st.empty()
     work = now.work
+    PACE.waits()
 
     def is_growing() -> bool:
         return work.draft is not None and time.perf_counter() - work.began > LIVE_TEXT_PATIENCE

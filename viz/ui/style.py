@@ -271,7 +271,8 @@ _CSS = """
     [class*="st-key-kind"], [class*="st-key-decoding"] { min-width: 8.6rem; }
   }
   /* Streamlit's own colours, or the browser's, are under 4.5:1 here. */
-  a[data-state] { color: var(--accent); text-underline-offset: 3px; }
+  a[data-typed] { font-size: 0.875rem; }
+  a:is([data-state], [data-typed]) { color: var(--accent); text-underline-offset: 3px; }
   .stMarkdown [data-testid="stCaptionContainer"] { color: var(--dim); opacity: 1; }
   .remark { color: var(--dim); font-size: 0.875rem; margin: 0; }
   .stMultiSelect [data-tag] { color: var(--background); }

@@ -18,6 +18,7 @@ import { watchTold } from "./told.js";
 
 const NAME = "Headscope";
 const APP = '[data-testid="stApp"]';
+const FIELD = 'input[aria-label="Sentence"]';
 const LINKS = 'a[data-state], [data-testid="stToast"] a[href^="./"]'; // Streamlit opens others in a tab
 
 // Not a picture: nobody copies it as a figure.
@@ -54,6 +55,7 @@ function begin() {
   watchPresses(); // first: it takes back a second click
   window.addEventListener("popstate", went, true);
   window.addEventListener("click", () => Object.assign(bar, { isAsking: true, isBack: false }), true);
+  window.addEventListener("click", takeTyped, true);
   window.addEventListener("click", follow);
   window.addEventListener("error", reloadWhenEmpty);
   watchFocus();
@@ -68,6 +70,17 @@ function begin() {
 function tellTheme() {
   const shown = shownTheme();
   if (shown && isNews(theme, shown)) tell(bar.sync, "theme", shown);
+}
+
+// The page without a server goes on with what is typed, entered or not.
+function takeTyped({ target }) {
+  const link = target.closest?.("a[data-typed]");
+  const text = document.querySelector(FIELD)?.value.trim();
+  if (link?.dataset.tab) link.target = "_blank"; // a talk goes on where it is
+  if (!link || !text) return;
+  const there = new URL(link.href);
+  there.searchParams.set("text", text);
+  link.href = there.href;
 }
 
 // A link to another state of the app needs no page loaded anew: it is gone to as by Forward.

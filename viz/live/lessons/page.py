@@ -11,13 +11,13 @@ from string import Template
 from typing import Any
 
 from viz.components.kit.browser import bundle, palette
+from viz.export import inline
 from viz.labels import escaped
 from viz.lessons.sheet import grading_words
-from viz.live.models import worker_of
-from viz.live.models import POLICY
+from viz.live.models import POLICY, worker_of
 from viz.live.shelf.assets import typeface
 from viz.live.site import page_of
-from viz.notebook.picture import ChartImage, SavedPicture, chart_images, inline, payloads
+from viz.notebook.picture import ChartImage, SavedPicture, chart_images, payloads
 from viz.stories.markdown import as_html
 from viz.theme import DARK, LIGHT
 

@@ -45,21 +45,24 @@ export function createControls(page, acts) {
     const large = words.pictures.filter(([name]) => LARGE[name] in components);
     radios(at("picture"), large, it.picture, (picture) => page.choose({ picture }));
     radios(at("tool"), words.tools, it.tool, (tool) => page.choose({ tool }));
+    at("app").hidden = !words.app;
+    at("app").href = `${words.app}&${readAddress()}`;
     sayElsewhere(it);
   }
 
-  // What the page does not do it says, with the command that opens the app there.
+  // What the page does not do it says, with where the app is.
   function sayElsewhere({ page: here, model }) {
     const unknown = page.unknown();
     const { page: place, checkpoint } = Object.fromEntries(unknown);
     const isPage = Object.hasOwn(words.absent, place);
     const isOther = ([name]) => name !== "checkpoint" && !(name === "page" && isPage);
     const others = unknown.filter(isOther).map((each) => each.join("="));
+    const app = words.app ? words.elsewhere_here : words.elsewhere;
     const says = [
       isPage && words.absent[place],
       checkpoint && filled(words.not_here, { checkpoint, model: model.name }),
       others.length && filled(words.lacks, { what: others.join(", ") }),
-      filled(words.elsewhere, { address: readAddress(), here: titleOf(here) }),
+      filled(app, { address: readAddress(), here: titleOf(here) }),
     ];
     at("elsewhere").hidden = !unknown.length;
     at("elsewhere").textContent = unknown.length ? says.filter(Boolean).join(" ") : "";

@@ -14,7 +14,7 @@ from functools import cache
 from pathlib import Path
 
 from viz.components.kit.browser import Component, bundle, digest, shared
-from viz.notebook.picture import inline
+from viz.export import inline
 
 VIZ = Path(__file__).parents[2]
 TYPEFACE = VIZ / "server" / "typefaces" / "SourceSansVF-Upright.woff2"
