@@ -84,8 +84,10 @@ def from_weights(
         made[kind] = _attention(kind, of, *_sides(kind, layers, rows, columns))
     attentions = {kind: made[kind] for kind in ROLES if kind in made}
     notes = (note_on_sums(kind, each.calls, "they were given") for kind, each in attentions.items())
+    source, target = _source_and_target(attentions, layers)
     return Recording(
-        **_source_and_target(attentions, layers),
+        source=source,
+        target=target,
         attentions=MappingProxyType(attentions),
         positions=MappingProxyType({}),
         logits=None,
@@ -476,21 +478,15 @@ def _attention(
 
 def _source_and_target(
     attentions: Mapping[str, Attention], layers: Mapping[str, _Layers]
-) -> dict[str, tuple[Token, ...]]:
+) -> tuple[tuple[Token, ...], tuple[Token, ...]]:
     """The text that was read, and the one that was written or is read beside it."""
     cross, own = attentions.get("cross"), attentions.get("decoder_self")
-    encoder = attentions.get("encoder_self")
-    written = cross or own
-    if written is None:
-        return {"source": encoder.keys if encoder else (), "target": ()}
-    if cross is None and encoder is None:  # a generator, whose text begins with its source
-        n_first = next(iter(layers.values())).n_first if written.produced else len(written.keys)
-        return {
-            "source": written.keys[:n_first],
-            "target": (written.produced or ())[n_first - 1 :],
-        }
+    encoder, written = attentions.get("encoder_self"), cross or own
     read = cross or encoder
-    return {
-        "source": read.keys if read else (),
-        "target": written.produced if written.produced is not None else written.queries,
-    }
+    if written is None or read is None:  # one text, with which a generator begins
+        (only,) = attentions.values()
+        if only.produced is None:
+            return only.keys, ()
+        n_first = next(iter(layers.values())).n_first
+        return only.keys[:n_first], only.produced[n_first - 1 :]
+    return read.keys, written.queries if written.produced is None else written.produced

@@ -61,7 +61,7 @@ def record(
         else:
             observer, logits = _edited(checkpoint, source, sources, made, forced)
             recording = _write_down(checkpoint, observer, forced, sources, targets or [], logits)
-        check_finite(checkpoint, forced.inputs, recording.logits)
+        check_finite(checkpoint, forced.inputs, recording.require_logits())
     notes = halves(source, target if isinstance(target, str) else "")
     return replace(recording, notes=(*recording.notes, *notes)) if notes else recording
 

@@ -95,7 +95,7 @@ def to_bytes(recording: Recording, checkpoint: Checkpoint, mark: str) -> bytes:
             side: _position_entry(each, checkpoint, arrays, texts)
             for side, each in recording.positions.items()
         },
-        "vocabulary": recording.logits.size(-1),
+        "vocabulary": recording.require_logits().size(-1),
         "states": arrays.add(recording.last_states),
         "classification": _classification_entry(recording, arrays),
         "texts": texts.entries,
@@ -137,7 +137,7 @@ def _classification_entry(recording: Recording, arrays: _Arrays) -> list[int | N
         return None
     if not isinstance(result, PooledClassification):
         raise WireError("A decision that pools no outputs is not sent: record where it is shown.")
-    return [arrays.add(each) for each in (recording.logits, result.outputs, result.real)]
+    return [arrays.add(each) for each in (recording.require_logits(), result.outputs, result.real)]
 
 
 def _position_entry(

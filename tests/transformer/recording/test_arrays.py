@@ -87,7 +87,7 @@ def test_what_is_changed_later_is_not_changed_in_the_recording() -> None:
     assert torch.equal(recording.attentions["cross"].weights(0), CROSS[0])
 
 
-@pytest.mark.parametrize("n_groups", (4, 2, 1))
+@pytest.mark.parametrize("n_groups", [4, 2, 1])
 def test_queries_and_keys_give_the_weights_of_attention(n_groups: int) -> None:
     q, k, v = torch.rand(2, 4, 5, 6), torch.rand(2, n_groups, 5, 6), torch.rand(2, n_groups, 5, 3)
     named = {"q": q, "k": k, "v": v, "scale": 0.5}
@@ -122,7 +122,7 @@ def test_what_a_text_that_reads_itself_is_called() -> None:
             assert [*from_weights(holder).attentions] == [kind]
 
 
-@pytest.mark.parametrize("way", ("a cache", "all rows", "a window", "a fixed size"))
+@pytest.mark.parametrize("way", ["a cache", "all rows", "a window", "a fixed size"])
 def test_the_steps_of_a_generator(way: str) -> None:
     """The first step has the prompt, of 2 tokens; each later one writes the next."""
     steps = [OWN[:, None, :, :2, :2]]
@@ -192,7 +192,7 @@ def test_what_cannot_be_shown_is_refused_by_name(what: str) -> None:
     assert name in str(caught.value) and str(caught.value).endswith(".")
 
 
-@pytest.mark.parametrize("tokens", (SOURCE[:2], "It rains.", [1, 2, 3], 5))
+@pytest.mark.parametrize("tokens", [SOURCE[:2], "It rains.", [1, 2, 3], 5])
 def test_tokens_that_do_not_fit(tokens: Any) -> None:
     with pytest.raises(InputError):
         from_weights({"cross": CROSS}, keys=tokens)
