@@ -277,8 +277,7 @@ def scores_in(recording: Recording, output: Output) -> tuple[Tensor, Tensor]:
         turned = -angle(output.vector, recording.vector.values)
         return torch.tensor([turned]), torch.zeros(1, dtype=torch.long)
     ids = torch.tensor([token.id for token in output.words])
-    logits = recording.require_logits()
-    logits = logits[list(output.places)] if output.places else logits
+    logits = recording.require_logits()[list(output.places) if output.places else slice(None)]
     log_probs = logits.cpu().double().log_softmax(-1)[: len(ids)]
     own = log_probs.gather(-1, ids[:, None])[:, 0]
     return own.to(at_least_single(logits).dtype), log_probs.argmax(-1)

@@ -232,7 +232,7 @@ def read_arrays(file: Path) -> dict[str, Tensor | str]:
     No number of times its own size is asked of it: weights of 0 and 1 pack to nearly nothing.
     """
     if file.suffix not in ARRAYS:
-        raise Misfit(f"is no file of arrays: save them as {' or '.join(ARRAYS)}")
+        raise Misfit(f"is not a file of arrays: save them as {' or '.join(ARRAYS)}")
     with refusing(file):
         content = read_of_checkpoint(file, LARGEST_ARRAYS)
         if file.suffix == ".safetensors":

@@ -20,6 +20,7 @@ from transformer.inputs import InputError, thing
 from transformer.recording.calls import AttentionCall, WeightsCall
 from transformer.recording.check import GIVEN, NUMBERS
 from transformer.recording.data import Attention, Recording
+from transformer.recording.packing import HEADER
 from transformer.refusal import items_of, quoted
 from transformer.token import Token
 from transformer.watch.kinds.attention import as_tokens, numbered
@@ -137,10 +138,12 @@ def _kinds_in(weights: Any) -> tuple[dict[str, Any], Texts]:
         if not every:
             raise InputError(f"There are no weights in {', '.join(library)}: {_EAGER}.")
         return every, (None, None)
+    if HEADER in names:
+        raise InputError("This is a recording that was saved: load_recording opens it.")
     ours = {name: match for name in names if (match := OURS.fullmatch(name))}
     others = [name for name in names if name not in ours and name != "tokens"]
     if others or not ours:
-        what = f"{quoted(others[0])} is no kind" if others else "There is no kind"
+        what = f"{quoted(others[0])} is not a kind" if others else "There is no kind"
         raise InputError(f"{what} of attention: name arrays {', '.join(ROLES)}.")
     texts = _texts_in(weights["tokens"]) if "tokens" in names else (None, None)
     return _ours(weights, ours), texts
@@ -156,7 +159,7 @@ def _texts_in(text: Any) -> Texts:
         }
     except (AttributeError, KeyError, RecursionError, TypeError, ValueError) as error:
         raise InputError(
-            "'tokens' is no JSON of tokens, as the app saves it beside weights: leave it out, and "
+            "'tokens' is not a JSON of tokens, as the app saves it beside weights: leave it out, and "
             "give queries and keys."
         ) from error
     none = (None, None)
@@ -372,7 +375,7 @@ def _tensor(name: str, value: Any) -> Tensor:
         else:
             tensor = torch.from_numpy(np.array(value))
     except (TypeError, ValueError) as error:
-        raise InputError(f"{name} is no array of numbers: {thing(value)}.") from error
+        raise InputError(f"{name} is not an array of numbers: {thing(value)}.") from error
     if tensor.is_meta or tensor.is_complex() or tensor.is_quantized:
         raise InputError(f"{name} holds no plain numbers: {tensor.dtype} on {tensor.device}.")
     if tensor.dtype == torch.bool:

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from operator import index
+from pathlib import Path
 from types import MappingProxyType
 from typing import Literal
 
@@ -15,6 +16,7 @@ from transformer.positions.encodings import Rotary
 from transformer.positions.relative_bias import RelativeBias, shared
 from transformer.recording.calls import AttentionCall, NotRecorded
 from transformer.recording.check import IDS, Checked, against_pass, check, how_named
+from transformer.recording.packing import save
 from transformer.recording.vector import TextVector
 from transformer.refusal import Refusal, quoted
 from transformer.token import Candidate, Token, n_words
@@ -293,7 +295,7 @@ class Recording:
     target: tuple[Token, ...]
     """The tokens produced, in order; the last rows of decoder attention produced them."""
     attentions: Mapping[str, Attention]
-    """By their kinds; any other raises NoSuchKind."""
+    """The attention of each kind; another kind raises NoSuchKind."""
     positions: Mapping[str, PositionalEncoding]
     """"source" and "target", or "text" where both are one; empty where nothing is encoded."""
     logits: Tensor | None
@@ -327,6 +329,14 @@ class Recording:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "attentions", MappingProxyType(_Kinds(self.attentions)))
+
+    def save(self, path: str | Path) -> Path:
+        """Write it to an .npz file, which `load_recording` opens again without the model.
+
+        It holds tensors, tokens and what `checked` found; no pickle. Raises Unsaved, and
+        FileError where the file cannot be written.
+        """
+        return save(self, path)
 
     @property
     def numbering(self) -> Numbering:
