@@ -159,7 +159,7 @@ def _texts_in(text: Any) -> Texts:
         }
     except (AttributeError, KeyError, RecursionError, TypeError, ValueError) as error:
         raise InputError(
-            "'tokens' is not a JSON of tokens, as the app saves it beside weights: leave it out, and "
+            "'tokens' is not JSON of tokens, as the app saves it beside weights: leave it out, and "
             "give queries and keys."
         ) from error
     none = (None, None)

@@ -14,7 +14,7 @@ from transformer.device import usual_state
 from transformer.files.foreign_file import place
 from transformer.files.weights import Misfit
 from transformer.files.weights_file import read_arrays
-from transformer.inputs import InputError
+from transformer.inputs import PATH, InputError, checks
 from transformer.positions.encodings import Rotary
 from transformer.recording.calls import AttentionCall, Sample, WeightsCall
 from transformer.recording.check import Checked
@@ -45,6 +45,7 @@ CLASSES: Mapping[str, Any] = {
 
 
 @usual_state()
+@checks(path=PATH)
 def load_recording(path: str | Path) -> Recording:
     """Open a recording that `Recording.save` wrote: on the CPU, without its model.
 

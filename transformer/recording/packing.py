@@ -11,8 +11,10 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from transformer.device import usual_state
 from transformer.files.foreign_text import write_whole
 from transformer.files.weights_file import LARGEST_ARRAYS
+from transformer.inputs import PATH, checks
 from transformer.refusal import Refusal, quoted
 
 HEADER = "recording"
@@ -29,6 +31,8 @@ class Unsaved(Refusal, ValueError):
     """An error of a recording that cannot be written there."""
 
 
+@usual_state()
+@checks(path=PATH)
 def save(recording: Any, path: str | Path) -> Path:
     """Write a recording to a file: see `Recording.save`."""
     file = Path(path)
