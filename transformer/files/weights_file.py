@@ -249,6 +249,12 @@ def read_arrays(file: Path) -> dict[str, Tensor | str]:
             return {name: _of_numpy(name, arrays[name]) for name in arrays.files}
 
 
+def names_in_zip(file: Path) -> list[str]:
+    """The names of the arrays in an .npz file, none of which is read."""
+    with zipfile.ZipFile(file) as archive:
+        return [name.removesuffix(".npy") for name in archive.namelist()[:MOST_PARTS]]
+
+
 def _of_numpy(name: str, array: Any) -> Tensor | str:
     """An array as a tensor, in this machine's order of bytes. Raises Misfit."""
     if array.dtype.kind == "U" and not array.ndim:
