@@ -42,7 +42,7 @@ ROOMS = {
     "transformer/editing": (1_047, 6),
     "transformer/edits": (819, 6),
     "transformer/engines": (716, 4),
-    "transformer/files": (1_906, 10),
+    "transformer/files": (1_950, 10),
     "transformer/formats": (4_170, 20),
     "transformer/hugging_face": (5_219, 27),
     "transformer/inspection": (1_217, 5),

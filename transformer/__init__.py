@@ -23,6 +23,8 @@ from transformer.hugging_face.description import translating as translating_open
 from transformer.hugging_face.model import pairing as pairing_open
 from transformer.own_module.opening import from_module
 from transformer.recording import Attention, PositionalEncoding, Recording
+from transformer.recording.arrays import from_weights
+from transformer.recording.opening import load_recording
 from transformer.recording.ours import record as record_open
 from transformer.token import Token
 from transformer.watch import record_module
@@ -50,7 +52,9 @@ __all__ = [
     "decode",
     "evidence",
     "from_module",
+    "from_weights",
     "load_checkpoint",
+    "load_recording",
     "pairing",
     "record",
     "survey",

@@ -51,6 +51,8 @@ def target_ids(
         if checkpoint.family.target == "needed":
             raise InputError(f"{checkpoint.name} has a decoder: give it a target, text or tokens.")
         return None
+    if checkpoint.family.recorded is not None:
+        raise InputError(f"{checkpoint.name} holds arrays, without a model: none reads a target.")
     if checkpoint.family.target == "none":
         raise InputError(f"{checkpoint.name} writes nothing: leave the target out.")
     if isinstance(target, str):

@@ -17,7 +17,7 @@ from tests.transformer.hugging_face.test_adapters import write_pair
 from tests.transformer.watch.hugging_face import build
 from transformer import load_checkpoint, record
 from transformer.inspection.survey import survey
-from transformer.recording.data import cosine
+from transformer.recording.vector import cosine
 
 pytestmark = [pytest.mark.browser, pytest.mark.same_page]
 WORDS = "[PAD] [UNK] [CLS] [SEP] [MASK] the cat sat on mat un ##happ ##y ."

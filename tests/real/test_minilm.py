@@ -10,7 +10,7 @@ from torch import Tensor
 from transformer import load_checkpoint, record
 from transformer.analysis.ablation import sweep
 from transformer.checkpoint import Checkpoint
-from transformer.recording.data import angle, cosine
+from transformer.recording.vector import angle, cosine
 
 FOLDER = Path("build/real/all-MiniLM-L6-v2")
 SENTENCES = ("This is an example sentence", "Each sentence is converted", "A dog lay on the rug.")

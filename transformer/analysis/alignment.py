@@ -16,6 +16,7 @@ import torch
 from torch import Tensor
 
 from transformer.analysis.reading import Reading, read
+from transformer.inputs import InputError
 from transformer.recording import Recording
 from transformer.token import Token
 from transformer.tokenizer import plain
@@ -83,10 +84,10 @@ def _spelled(text: str) -> str:
 def word_links(recording: Recording, layer: int, head: int) -> Links:
     """Return what one head of cross-attention links, by the words that the pieces make.
 
-    Signs are words; special tokens are none. Raises ValueError where there is no cross-attention.
+    Signs are words; special tokens are none. Raises InputError where there is no cross-attention.
     """
     if "cross" not in recording.attentions:
-        raise ValueError("words are aligned by cross-attention only.")
+        raise InputError("Words are aligned by cross-attention only.")
     map = read(recording, "cross", Reading(words=True))
     rows, columns = _numbered(map.rows), _numbered(map.columns)
     if all(word is None for word in rows) or all(word is None for word in columns):

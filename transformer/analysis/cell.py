@@ -10,6 +10,7 @@ from torch import Tensor
 
 from transformer.analysis.reading import AttentionMap
 from transformer.recording import AttentionCall, Recording
+from transformer.recording.calls import NO_VALUES, ONLY_WEIGHTS, NotRecorded
 
 # inside(): one cell of one head, computed stage by stage (AIAYN, section 3.2.1).
 #
@@ -97,14 +98,11 @@ def inside(recording: Recording, kind: str, layer: int, head: int, query: int, k
     """Every stage of one cell. Costs K * (d_key + d_value), whatever the number of queries.
 
     Raises KeyError for a kind and IndexError for a number that the recording does not have, and
-    ValueError, in a sentence, where a model left nothing but its weights.
+    NotRecorded, in a sentence, where a model left nothing but its weights.
     """
     call = recording.attentions[kind].calls[layer]
     if not call.knows_scores or not call.v.size(-1):
-        raise ValueError(
-            "This model computes attention by hand: its weights are known, its q and k are not, "
-            "so there is nothing to see inside a cell."
-        )
+        raise NotRecorded(NO_VALUES if call.knows_scores else ONLY_WEIGHTS)
     row = _row(call, head, query)
     q, k, v = row.q[0, 0].float().cpu(), row.k[0].float().cpu(), row.v[0].float().cpu()
     products = q * k[key]  # [d_key]

@@ -319,8 +319,8 @@ def needed(
         return record(checkpoint, source, tokens, (*made, *more))
 
     plain = run()
-    before = _chance(plain.logits[-1], token_id)
-    lead = gap_of(plain.logits[-1], token_id)
+    before = _chance(plain.require_logits()[-1], token_id)
+    lead = gap_of(plain.require_logits()[-1], token_id)
     if before.rank == 1 and lead >= margin - MARGIN:
         return Needed(token, step, (), before, before, lead)
     row_pass = RowPass(checkpoint, source, sources, ids[:step], of_model)
@@ -334,10 +334,10 @@ def needed(
     for attempt in attempts:
         forced = [_edit(head, plain, weights) for head, weights in attempt.items()]
         edited = run(forced)
-        after = _chance(edited.logits[-1], token_id)
+        after = _chance(edited.require_logits()[-1], token_id)
         if after.rank == 1:
             rows = tuple(_row(edit, plain, edited) for edit in forced)
-            gap = gap_of(edited.logits[-1], token_id)
+            gap = gap_of(edited.require_logits()[-1], token_id)
             return Needed(token, step, rows, before, after, gap)
     return Needed(token, step, (), before, before, search.largest_gap)
 

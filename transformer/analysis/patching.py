@@ -27,7 +27,7 @@ from transformer.editing.references import references
 from transformer.edits.edit import Edit
 from transformer.inputs import InputError, source_ids
 from transformer.models.family import ForcedPass
-from transformer.recording.data import angle
+from transformer.recording.vector import angle
 from transformer.recording.watched import edited_logits, plan_of, text_vector
 from transformer.token import Token
 from transformer.vocabulary import source_side

@@ -103,8 +103,9 @@ def _factor(checkpoint: Checkpoint, source: str, before: Recording) -> Proof:
         again = record(checkpoint, source, before.target or None, ones)
     except EditError as error:
         return Proof("factor", None, why=str(error).rstrip("."))
-    largest = float(before.logits.float().abs().max()) or 1.0
-    return Proof("factor", _apart(again.logits, before.logits), LOGITS * largest, len(ones))
+    plain = before.require_logits()
+    largest = float(plain.float().abs().max()) or 1.0
+    return Proof("factor", _apart(again.require_logits(), plain), LOGITS * largest, len(ones))
 
 
 def _rows(before: Recording, after: Recording) -> Proof:

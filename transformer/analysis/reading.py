@@ -14,6 +14,7 @@ from torch.nn import functional as F
 from transformer.analysis.lenses.lens import Lens
 from transformer.checkpoint import About
 from transformer.discover import discover
+from transformer.inputs import InputError
 from transformer.models.family import Rows
 from transformer.recording import Attention, Recording
 from transformer.token import Token
@@ -285,11 +286,11 @@ _bounds: WeakKeyDictionary[Recording, dict[tuple[str, Reading, Lens], tuple[floa
 
 
 def read(recording: Recording, kind: str, reading: Reading = PLAIN) -> AttentionMap:
-    """The map of one kind of attention. Raises ValueError, in a sentence, where a lens refuses."""
+    """The map of one kind of attention. Raises InputError, in a sentence, where a lens refuses."""
     lens = lenses()[reading.lens]
     refusal = lens.why_not(recording, kind)
     if refusal:
-        raise ValueError(refusal)
+        raise InputError(refusal)
     attention = recording.attentions[kind]
     if reading.between != "all" and not is_pair(attention):
         reading = replace(reading, between="all")

@@ -18,6 +18,7 @@ from transformer.edits.spelling import edit_kinds, edits_of
 from transformer.layers.embedding import Concatenated
 from transformer.layers.norm import BatchNorm, DeviationNorm, NoNorm
 from transformer.recording import AttentionCall, PositionalEncoding, Recording
+from transformer.recording.calls import ONLY_WEIGHTS, NotRecorded
 from transformer.recording.watched import edited_calls, plan_of
 from transformer.refusal import Refusal
 from transformer.watch.capture.operators import watching
@@ -222,7 +223,7 @@ def score_terms(
         raise NoTerms("A cross head's queries and keys are states of two stacks, not embeddings.")
     call = attention.calls[0].only(head)
     if not call.knows_scores:
-        raise NoTerms("Here the model computed attention by hand: only its weights are known.")
+        raise NoTerms(ONLY_WEIGHTS)
     score = call.scores()[0].double().cpu()
     products = _products(call.q[0], call.k[0], call.scale)
     others = score - products
@@ -380,10 +381,10 @@ def joint_map(call: AttentionCall) -> JointMap:
 
     Keys are moved so that both clouds have one centre, which adds the same number to all scores of
     a query, and both are scaled to one size, q / c and c k (Yeh et al. 2023): neither changes a
-    weight. Raises ValueError where scores are not known, or have a bias beside q k.
+    weight. Raises NotRecorded where scores are not known, or have a bias beside q k.
     """
     if not call.knows_scores or call.bias is not None or call.low is not None:
-        raise ValueError("The scores of this head are more than the products of queries and keys.")
+        raise NotRecorded("The scores of this head are more than the products of queries and keys.")
     q, k = call.q[0].double().cpu(), call.k[0].double().cpu()
     sizes = [(each - each.mean(0)).norm().clamp_min(1e-9) / len(each) ** 0.5 for each in (q, k)]
     balance = (sizes[0] / sizes[1]).sqrt()

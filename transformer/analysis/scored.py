@@ -22,8 +22,8 @@ from transformer.edits.edit import Edit, EditError
 from transformer.inputs import InputError, source_ids, target_ids
 from transformer.models.token_model import check_mode
 from transformer.recording import Recording
-from transformer.recording.data import angle, cosine
 from transformer.recording.ours import record
+from transformer.recording.vector import angle, cosine
 from transformer.recording.watched import numbers, text_vector
 from transformer.token import Token
 from transformer.words import SPACES, word_groups, word_piece
@@ -108,10 +108,11 @@ def output_read(checkpoint: Checkpoint, source: str, plain: Recording) -> Output
         return Output(source, None, (), numbers=tuple(plain.numbers))
     if plain.vector is not None:
         return Output(source, None, (), vector=plain.vector.values)
-    if plain.logits.dim() == 2 and plain.logits.size(1) == checkpoint.config.vocab_size:
+    logits = plain.require_logits()
+    if logits.dim() == 2 and logits.size(1) == checkpoint.config.vocab_size:
         masks = tuple(each.position for each in plain.masked)
         places = masks or tuple(i for i, it in enumerate(plain.source) if not it.special)
-        best = plain.logits[list(places)].argmax(-1).tolist()
+        best = logits[list(places)].argmax(-1).tolist()
         likeliest = tuple(map(checkpoint.tokenizer.token, best))
         words = likeliest if masks else tuple(plain.source[i] for i in places)
         if places:
@@ -251,7 +252,7 @@ def _scored_in(output: Output, recording: Recording, second: Recording | None = 
     foils = torch.tensor([[token.id] for token in output.foils])
     if not output.foils:
         return Scored(log_probs[None], best[None])
-    every = recording.logits.cpu().double().log_softmax(-1)
+    every = recording.require_logits().cpu().double().log_softmax(-1)
     return Scored(log_probs[None], best[None], every.gather(-1, foils).mT.to(log_probs.dtype))
 
 
@@ -276,7 +277,7 @@ def scores_in(recording: Recording, output: Output) -> tuple[Tensor, Tensor]:
         turned = -angle(output.vector, recording.vector.values)
         return torch.tensor([turned]), torch.zeros(1, dtype=torch.long)
     ids = torch.tensor([token.id for token in output.words])
-    logits = recording.logits[list(output.places)] if output.places else recording.logits
+    logits = recording.require_logits()[list(output.places) if output.places else slice(None)]
     log_probs = logits.cpu().double().log_softmax(-1)[: len(ids)]
     own = log_probs.gather(-1, ids[:, None])[:, 0]
     return own.to(at_least_single(logits).dtype), log_probs.argmax(-1)
@@ -402,7 +403,7 @@ class WordChange:
 def log_probabilities(recording: Recording) -> Tensor:
     """Return each target token's log-probability, given all before it: float64 [T], in nats."""
     ids = [token.id for token in recording.target]
-    chosen = recording.logits.cpu().double().log_softmax(-1)
+    chosen = recording.require_logits().cpu().double().log_softmax(-1)
     return chosen[range(len(ids)), ids]
 
 

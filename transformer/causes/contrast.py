@@ -256,8 +256,8 @@ def pieces(
 ) -> tuple[Piece, ...]:
     """Score the pieces of a word behind what is written before it. Raises InputError."""
     part = [*before, *word]
-    logits = record(checkpoint, text, part, within(checkpoint, text, part, edits)).logits
-    return tuple(map(piece_of, logits[len(before) :], word))
+    recording = record(checkpoint, text, part, within(checkpoint, text, part, edits))
+    return tuple(map(piece_of, recording.require_logits()[len(before) :], word))
 
 
 def piece_of(logits: Tensor, token: Token) -> Piece:

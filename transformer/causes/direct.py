@@ -79,7 +79,7 @@ def direct(
     values = (torch.stack(list(stream.parts.values())) @ weight).tolist()
     parts = dict(zip(stream.parts, values, strict=True))
     parts[BIASES, -1, -1] += bias
-    logits = recording.logits[-len(targets) :][step].double().cpu()
+    logits = recording.require_logits()[-len(targets) :][step].double().cpu()
     logit = float(logits[targets[step]] - (0 if other is None else logits[other]))
     config: Any = checkpoint.config
     is_post = config.norm_order == "post"

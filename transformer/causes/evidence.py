@@ -79,7 +79,7 @@ def output_beside(checkpoint: Checkpoint, text: str, plain: Recording) -> Output
     if not plain.target:
         return output_read(checkpoint, text, plain)
     output = output_of(checkpoint, text, plain.target)
-    others = plain.logits.float().cpu().clone()
+    others = plain.require_logits().float().cpu().clone()
     others[range(len(plain.target)), [token.id for token in plain.target]] = -torch.inf
     best = others.topk(min(MOST_FOILS, others.shape[-1]), dim=-1).indices.tolist()
     token = checkpoint.tokenizer.token

@@ -89,6 +89,8 @@ def strongest_arrow(recording: Recording, step: int, word: int) -> Edit:
     step: the number of the token in the target; word: one of the source's `word_groups`.
     """
     kind = "cross" if "cross" in recording.attentions else "decoder_self"
+    if not 0 <= step < len(recording.target):
+        raise InputError(f"No token {step} is written: there are {len(recording.target)}, from 0.")
     attention, pieces = recording.attentions[kind], word_groups(recording.source)[word]
     query = len(attention.queries) - len(recording.target) + step
     rows = [attention.weights(layer)[:, query, list(pieces)] for layer in range(attention.n_layers)]

@@ -237,7 +237,7 @@ def reference(
     # They may be of a longer text, the one that is written.
     recording = record(checkpoint, text, target, within(checkpoint, text, target, made))
     tokens = recording.target
-    scores = list(map(piece_of, recording.logits, tokens))
+    scores = list(map(piece_of, recording.require_logits(), tokens))
     words = []
     for group in word_groups(tokens):
         pieces = [scores[i] for i in group]

@@ -30,7 +30,7 @@ def certainties(recording: Recording) -> list[Certainty]:
 def certainties_of_pieces(recording: Recording) -> list[Certainty]:
     """Return the certainty of each token of the target."""
     ids = [token.id for token in recording.target]
-    return [_of_piece(row, id) for row, id in zip(recording.logits, ids, strict=True)]
+    return [_of_piece(row, id) for row, id in zip(recording.require_logits(), ids, strict=True)]
 
 
 def _of_piece(logits: Tensor, id: int) -> Certainty:

@@ -1,6 +1,7 @@
 """Files of weights from elsewhere, read without trusting them: nothing in them is ever executed."""
 
 import argparse
+import io
 import zipfile
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -8,12 +9,16 @@ from typing import Any
 
 import numpy as np
 import torch
-from safetensors.torch import load_file
+from safetensors.torch import load, load_file
 from torch import Tensor
 
 from transformer.files.foreign_file import read_file, read_json
 from transformer.files.foreign_text import clean, reason
-from transformer.files.regular_file import is_zip_file, require_of_checkpoint
+from transformer.files.regular_file import (
+    is_zip_file,
+    read_of_checkpoint,
+    require_of_checkpoint,
+)
 from transformer.files.tensors import (
     UNMAPPED,
     is_state,
@@ -212,6 +217,51 @@ def _require_honest_tensors(tensors: Tensors, size: int) -> None:
         declared += tensor.numel() * tensor.element_size()
     if declared > max(DECLARED * size, min(UNPACKED * size, SMALL)):
         raise Misfit(f"claims {declared:,} bytes of values, in {size:,}: not opened")
+
+
+# Arrays of any kind by their names, as other programs save what they computed.
+
+LARGEST_ARRAYS = 1 << 30
+"""Bytes of a file of arrays, and of what it unpacks to."""
+ARRAYS = (".npz", ".safetensors")
+
+
+def read_arrays(file: Path) -> dict[str, Tensor | str]:
+    """Name -> its numbers, or its text, in a file of one of these kinds. Raises Misfit.
+
+    No number of times its own size is asked of it: weights of 0 and 1 pack to nearly nothing.
+    """
+    if file.suffix not in ARRAYS:
+        raise Misfit(f"is not a file of arrays: save them as {' or '.join(ARRAYS)}")
+    with refusing(file):
+        content = read_of_checkpoint(file, LARGEST_ARRAYS)
+        if file.suffix == ".safetensors":
+            return dict(load(content))
+        if not is_zip_file(file):  # numpy would take it for a pickle
+            raise ValueError("")
+        with zipfile.ZipFile(io.BytesIO(content)) as archive:
+            n_bytes = sum(entry.file_size for entry in archive.infolist())
+        if n_bytes > LARGEST_ARRAYS:
+            raise Misfit(
+                f"would unpack to {n_bytes:,} bytes, where at most {LARGEST_ARRAYS:,} are read"
+            )
+        with np.load(io.BytesIO(content), allow_pickle=False) as arrays:
+            return {name: _of_numpy(name, arrays[name]) for name in arrays.files}
+
+
+def names_in_zip(file: Path) -> list[str]:
+    """The names of the arrays in an .npz file, none of which is read."""
+    with zipfile.ZipFile(file) as archive:
+        return [name.removesuffix(".npy") for name in archive.namelist()[:MOST_PARTS]]
+
+
+def _of_numpy(name: str, array: Any) -> Tensor | str:
+    """An array as a tensor, in this machine's order of bytes. Raises Misfit."""
+    if array.dtype.kind == "U" and not array.ndim:
+        return str(array)
+    if array.dtype.kind not in "fiub" or array.dtype.itemsize > 8:
+        raise Misfit(f"holds {clean(name)} of {array.dtype}, where numbers belong")
+    return torch.from_numpy(array.astype(array.dtype.newbyteorder("="), order="C"))
 
 
 # Files that are no weights of PyTorch's, and what opens in their place.

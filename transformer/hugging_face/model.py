@@ -16,7 +16,7 @@ from transformer.hugging_face.writing.method_defaults import Room, room
 from transformer.hugging_face.writing.settings import rules_for
 from transformer.inputs import InputError, check_length
 from transformer.models.family import Family, Ids
-from transformer.recording.data import Pooling
+from transformer.recording.vector import Pooling
 from transformer.token import Token
 from transformer.tokenizer import Tokenizer
 from transformer.watch.module import BESIDE_TEXT, lacking, names

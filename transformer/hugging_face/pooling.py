@@ -8,7 +8,7 @@ from transformer.checkpoint import CONFIG, CheckpointError, is_allowed
 from transformer.files.foreign_file import read_json
 from transformer.files.foreign_text import clean, some_of
 from transformer.hugging_face.loading import open_weights, weights_files
-from transformer.recording.data import ACTIVATIONS, MODES, Dense, Pooling
+from transformer.recording.vector import ACTIVATIONS, MODES, Dense, Pooling
 
 # Dense layers of a sentence-embedding folder, which follow its pooling (Sentence Transformers).
 

@@ -66,6 +66,9 @@ class Family:
     shared: Callable[[ModelConfig], Sequence[str]] = nothing_shared
     """Makes sentences about matrices that do more than one thing, as a configuration ties them."""
 
+    recorded: Callable[[Any], Any] | None = None
+    """Takes the recording out of what stands where a model would; None: there is a model."""
+
     @property
     def decodes(self) -> bool:
         """Tell whether it writes tokens."""

@@ -9,6 +9,17 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
+from transformer.refusal import Refusal
+
+
+class NotRecorded(Refusal, ValueError):
+    """An error of a recording that is asked for what it does not hold, in one sentence."""
+
+
+_ALONE = "the model computed attention by hand, or arrays were brought without {}"
+ONLY_WEIGHTS = f"Of this attention only the weights are known: {_ALONE.format('q and k')}."
+NO_VALUES = f"The values of this attention are not known: {_ALONE.format('v')}."
+
 # Traces of a call: what learned matrices read before it, and where in the pass it was.
 #
 # Of what was read a row is copied, so that queries and values can be computed from it once more.
@@ -293,8 +304,8 @@ class WeightsCall(AttentionCall):
         return replace(super().at(queries), **shorter)
 
     def scores_in(self, dtype: torch.dtype) -> Tensor:
-        """Raises ValueError."""
-        raise ValueError("Here the model computed attention by hand: only its weights are known.")
+        """Raises NotRecorded."""
+        raise NotRecorded(ONLY_WEIGHTS)
 
     def weights(self) -> Tensor:
         """Give a copy of them as they were, [H, Q, K] in float32: nothing is put in their place."""

@@ -245,10 +245,12 @@ COLUMNS = "whose words stand in other columns"
 HIDDEN = "of which the pass does not show what queries and keys are made of"
 
 
-IDS, SAME, FOLLOWED, NUMBERS = WAYS = ("ids", "same", "followed", "numbers")
+WAYS = ("ids", "same", "followed", "numbers", "given")
 """The ways in which rows and columns get their names: read off the ids that the model is known to
 read in their order; as those of the rows, of which they are made; followed through the pass, number
-by number, to the positions that they are of; or none, so that they are numbers."""
+by number, to the positions that they are of; none, so that they are numbers; or as whoever brought
+the arrays says."""
+IDS, SAME, FOLLOWED, NUMBERS, GIVEN = WAYS
 
 
 class Named(Protocol):
@@ -297,6 +299,7 @@ _HOW = {
     SAME: "of the same positions as the rows",
     FOLLOWED: "followed through the pass to the positions that they depend on",
     NUMBERS: "numbers only",
+    GIVEN: "as they were given with the arrays",
 }
 
 

@@ -1,20 +1,24 @@
 """The record of one forward pass: data only, without a batch axis."""
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from operator import index
+from pathlib import Path
+from types import MappingProxyType
 from typing import Literal
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from transformer.device import usual_state
 from transformer.origin import Origin
 from transformer.positions.encodings import Rotary
 from transformer.positions.relative_bias import RelativeBias, shared
-from transformer.recording.calls import AttentionCall
+from transformer.recording.calls import AttentionCall, NotRecorded
 from transformer.recording.check import IDS, Checked, against_pass, check, how_named
+from transformer.recording.packing import save
+from transformer.recording.vector import TextVector
 from transformer.refusal import Refusal, quoted
 from transformer.token import Candidate, Token, n_words
 from transformer.words import TextWords, words_in
@@ -91,141 +95,6 @@ class Masked:
     """The probability of all other tokens together."""
 
 
-# The vector of a text that a model makes, which writes nothing and names no class.
-
-MODES = ("cls", "max", "mean", "mean_sqrt_len", "weightedmean", "lasttoken")
-"""Ways of pooling, in the order in which several are joined (Sentence Transformers' Pooling)."""
-TITLES = {
-    "cls": "the first token's",
-    "max": "the largest of each dimension",
-    "mean": "the mean of all tokens",
-    "mean_sqrt_len": "the sum of all tokens by the root of their number",
-    "weightedmean": "the mean of all tokens, later ones weighing more",
-    "lasttoken": "the last token's",
-}
-
-ACTIVATIONS: dict[str, Callable[[], nn.Module]] = {
-    each.__name__: each
-    for each in (
-        *(nn.Identity, nn.Tanh, nn.ReLU, nn.GELU, nn.Sigmoid, nn.SiLU, nn.Mish, nn.ELU, nn.SELU),
-        *(nn.LeakyReLU, nn.ReLU6, nn.Softplus, nn.Softsign, nn.Hardtanh, nn.LogSigmoid),
-    )
-}
-"""Classes of torch's by their names; each is made without settings."""
-
-
-@dataclass(frozen=True, eq=False)
-class Dense:
-    """A layer that follows the pooling: f(W x + b) (Sentence Transformers' Dense)."""
-
-    weight: Tensor
-    """W [D_out, D_in]."""
-    bias: Tensor | None
-    """b [D_out]; None: it has none."""
-    activation: str
-    """The name of f: one of ACTIVATIONS."""
-
-    def __call__(self, vector: Tensor) -> Tensor:
-        """[D_in] -> [D_out]."""
-        linear = torch.nn.functional.linear(vector, self.weight, self.bias)
-        result: Tensor = ACTIVATIONS[self.activation]()(linear)
-        return result
-
-    @property
-    def title(self) -> str:
-        """Say in words what it does."""
-        of = "" if self.activation == "Identity" else f" and {self.activation}"
-        return f"through a dense layer of {len(self.weight):,}{of}"
-
-
-@dataclass(frozen=True)
-class Pooling:
-    """From one vector a token to one vector a text (Reimers and Gurevych 2019, section 3)."""
-
-    modes: tuple[str, ...] = ("mean",)
-    """Some of MODES; the results of several stand behind each other."""
-    is_normalized: bool = False
-    """True: the vector is divided by its length, at last."""
-    layers: tuple[Dense, ...] = ()
-    """The layers that follow, in their order."""
-
-    def pooled(self, states: Tensor, hidden: Collection[int] = ()) -> Tensor:
-        """states: [T, D] of all tokens, special ones too -> [D], or of m modes [m · D].
-
-        hidden: places that are left out, as padding is.
-        """
-        left = torch.tensor([i for i in range(len(states)) if i not in hidden])
-        return torch.cat([_pooled(states, left, mode) for mode in MODES if mode in self.modes])
-
-    def __call__(self, states: Tensor, hidden: Collection[int] = ()) -> Tensor:
-        """Pool states [T, D], and go through the layers that follow -> [D'], the text's vector."""
-        vector = self.pooled(states, hidden)
-        for layer in self.layers:
-            vector = layer(vector)
-        return torch.nn.functional.normalize(vector, dim=0) if self.is_normalized else vector
-
-    @property
-    def title(self) -> str:
-        """Say in words what it takes."""
-        names = " and ".join(TITLES[mode] for mode in MODES if mode in self.modes)
-        last = ["of length 1"] if self.is_normalized else []
-        return ", ".join([names, *(layer.title for layer in self.layers), *last])
-
-
-def _pooled(states: Tensor, left: Tensor, mode: str) -> Tensor:
-    """left: the places that are pooled; the first token's state is its own, hidden or not."""
-    if mode == "cls":
-        return states[0]
-    some = states[left]
-    if mode == "lasttoken":
-        return some[-1]
-    if mode == "max":
-        return some.amax(0)
-    if mode == "weightedmean":
-        weights = (left + 1).to(some)
-        return (weights / weights.sum()) @ some
-    return some.sum(0) / (len(some) if mode == "mean" else len(some) ** 0.5)
-
-
-MEAN = Pooling()
-"""The pooling of a folder that names none."""
-
-
-@dataclass(frozen=True, eq=False)
-class TextVector:
-    """A vector a token, pooled to one of the whole text."""
-
-    states: Tensor
-    """The model's output [T, D], on the CPU in float32."""
-    pooling: Pooling
-    is_named: bool
-    """True: the folder names this pooling."""
-    hidden: tuple[int, ...] = ()
-    """The tokens that are left out of it, as padding is; "cls" takes the first one all the same."""
-
-    @property
-    def values(self) -> Tensor:
-        """[D], or of several modes [m · D], or as wide as the last layer that follows."""
-        return self.pooling(self.states, self.hidden)
-
-    @property
-    def pooled(self) -> Tensor:
-        """[D], or of several modes [m · D]: before the layers that follow."""
-        return self.pooling.pooled(self.states, self.hidden)
-
-
-def cosine(a: Tensor, b: Tensor) -> float:
-    """cos of the angle between two vectors [D], -1 to 1; not a number where one has no length."""
-    a, b = a.double(), b.double()
-    return float((a / a.norm()) @ (b / b.norm()))
-
-
-def angle(a: Tensor, b: Tensor) -> float:
-    """Compute the angle between two vectors [D] in degrees, 0 to 180, exact near 0 (Kahan)."""
-    a, b = a.double() / a.double().norm(), b.double() / b.double().norm()
-    return float(torch.rad2deg(2 * torch.atan2((a - b).norm(), (a + b).norm())))
-
-
 # The record of one forward pass: data only, without a batch axis.
 #
 # Attention weights are not stored. Each attention call's q, k and v are, by reference, and the
@@ -250,6 +119,18 @@ def place_of(name: Literal["layer", "head"], number: int, n: int, kind: str) -> 
     if not -n <= place < n:
         raise NoSuchHead(f"There is no {name} {quoted(place)}: {kind} has {n}, counted from 0.")
     return place % n
+
+
+class NoSuchKind(Refusal, KeyError):
+    """A kind of attention that is not there; the message says which there are."""
+
+    __str__ = Exception.__str__  # KeyError quotes it
+
+
+class _Kinds(dict[str, "Attention"]):
+    def __missing__(self, kind: object) -> "Attention":
+        there = f"there is {', '.join(self)}" if self else "there is none"
+        raise NoSuchKind(f"This recording has no attention {quoted(kind)}: {there}.")
 
 
 @dataclass(frozen=True, eq=False)
@@ -415,10 +296,12 @@ class Recording:
     target: tuple[Token, ...]
     """The tokens produced, in order; the last rows of decoder attention produced them."""
     attentions: Mapping[str, Attention]
+    """The attention of each kind; another kind raises NoSuchKind."""
     positions: Mapping[str, PositionalEncoding]
     """"source" and "target", or "text" where both are one; empty where nothing is encoded."""
-    logits: Tensor
-    """[T, V]: row t is what target[t] was chosen from; of a classifier [C]."""
+    logits: Tensor | None
+    """[T, V]: row t is what target[t] was chosen from; of a classifier [C]. None: no model gave
+    them, as where arrays were brought."""
     classification: Classification | None = None
     """Only for classifiers."""
     numbers: Mapping[str, float] = field(default_factory=dict)
@@ -447,6 +330,17 @@ class Recording:
     origin: Origin | None = None
     """The call that made it, of a model of ours; None: it came otherwise."""
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "attentions", MappingProxyType(_Kinds(self.attentions)))
+
+    def save(self, path: str | Path) -> Path:
+        """Write it to an .npz file, which `load_recording` opens again without the model.
+
+        It holds tensors, tokens and what `checked` found; no pickle. Raises Unsaved, and
+        FileError where the file cannot be written.
+        """
+        return save(self, path)
+
     @property
     def numbering(self) -> Numbering:
         """The kinds whose layers the model does not number 0, 1, ..."""
@@ -472,6 +366,18 @@ class Recording:
         result = check(kinds, *against_pass(attentions.values()), how_named(attentions.values()))
         # Right of this pass alone: what is said of the model is not, where another differs.
         return replace(result, is_right=None) if self.varies and result.is_right else result
+
+    def require_logits(self) -> Tensor:
+        """Return its logits. Raises NotRecorded, where only arrays are here."""
+        if self.logits is None:
+            raise NotRecorded("This recording is of arrays, without a model: it has no logits.")
+        return self.logits
+
+    @property
+    def has_target_logits(self) -> bool:
+        """Tell whether there is a row of logits for each token of a target."""
+        n, logits = len(self.target), self.logits
+        return n > 0 and logits is not None and logits.dim() == 2 and len(logits) == n
 
     @cached_property
     def source_words(self) -> TextWords:

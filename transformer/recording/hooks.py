@@ -124,4 +124,4 @@ def plain_difference(checkpoint: Checkpoint, recording: Recording) -> float:
     with torch.inference_mode():
         logits = checkpoint.model(*rows)[0]
     logits = logits[-len(targets) :] if targets else logits
-    return float((logits - recording.logits).abs().max())
+    return float((logits - recording.require_logits()).abs().max())

@@ -14,7 +14,7 @@ from transformer.editing.checking import read_words
 from transformer.editing.editor import Editor
 from transformer.editing.ours import Editing, check, editing
 from transformer.editing.references import references
-from transformer.edits.edit import Edit
+from transformer.edits.edit import Edit, EditError
 from transformer.edits.spelling import edits_of
 from transformer.files.foreign_text import halves
 from transformer.finite import check_finite
@@ -53,6 +53,8 @@ def record(
     """
     check_open(checkpoint)
     sources, made = read_words(checkpoint, source, edits_of(edits))
+    if checkpoint.family.recorded is not None:
+        return _without_model(checkpoint, target, made)
     targets = target_ids(checkpoint, target, len(sources))
     forced = checkpoint.family.forced_pass(checkpoint.config, sources, targets)
     with device_trouble():
@@ -64,9 +66,18 @@ def record(
             recording = _write_down(checkpoint, observer, forced, sources, targets or [], logits)
             origin = Origin(checkpoint.path, source, tuple(map(str, made)))
             recording = replace(recording, origin=origin)
-        check_finite(checkpoint, forced.inputs, recording.logits)
+        check_finite(checkpoint, forced.inputs, recording.require_logits())
     notes = halves(source, target if isinstance(target, str) else "")
     return replace(recording, notes=(*recording.notes, *notes)) if notes else recording
+
+
+def _without_model(checkpoint: Checkpoint, target: Any, edits: Sequence[Edit]) -> Recording:
+    """Return what a file holds. Raises InputError, or EditError, where more is asked."""
+    target_ids(checkpoint, target)
+    if edits:
+        raise EditError(f"{edits[0]}: {checkpoint.name} has no model that could be changed.")
+    recording: Recording = checkpoint.family.recorded(checkpoint.model)  # type: ignore[misc]
+    return recording
 
 
 def _edited(

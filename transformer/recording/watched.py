@@ -18,7 +18,8 @@ from transformer.models.family import ForcedPass, Ids, Rows
 from transformer.models.token_model import notes_on_mode
 from transformer.own_module.model import OwnModel
 from transformer.recording import Attention, AttentionCall, Recording
-from transformer.recording.data import MEAN, Classification, Masked, Pooling, TextVector
+from transformer.recording.data import Classification, Masked
+from transformer.recording.vector import MEAN, Pooling, TextVector
 from transformer.token import Token
 from transformer.vocabulary import source_side
 from transformer.watch.calls.watcher import Watcher

@@ -17,7 +17,7 @@ from torch import Tensor, nn
 from transformer.checkpoint import Checkpoint
 from transformer.editing.ours import places
 from transformer.models.token_model import TokenWriter
-from transformer.recording.calls import AttentionCall, Sample
+from transformer.recording.calls import AttentionCall, Sample, WeightsCall
 from transformer.recording.data import (
     Attention,
     PooledClassification,
@@ -95,7 +95,7 @@ def to_bytes(recording: Recording, checkpoint: Checkpoint, mark: str) -> bytes:
             side: _position_entry(each, checkpoint, arrays, texts)
             for side, each in recording.positions.items()
         },
-        "vocabulary": recording.logits.size(-1),
+        "vocabulary": recording.require_logits().size(-1),
         "states": arrays.add(recording.last_states),
         "classification": _classification_entry(recording, arrays),
         "texts": texts.entries,
@@ -137,7 +137,7 @@ def _classification_entry(recording: Recording, arrays: _Arrays) -> list[int | N
         return None
     if not isinstance(result, PooledClassification):
         raise WireError("A decision that pools no outputs is not sent: record where it is shown.")
-    return [arrays.add(each) for each in (recording.logits, result.outputs, result.real)]
+    return [arrays.add(each) for each in (recording.require_logits(), result.outputs, result.real)]
 
 
 def _position_entry(
@@ -315,7 +315,7 @@ class _Reader:
         pairs = zip(entry["calls"], modules, strict=True)
         calls = tuple(self.call(each, module) for each, module in pairs)
         for call in calls:
-            _check_shapes(call, len(queries), len(keys))
+            check_shapes(call, len(queries), len(keys))
         return Attention(kind, queries, keys, calls, produced)
 
     def call(self, entry: Any, module: nn.Module) -> AttentionCall:
@@ -387,7 +387,7 @@ def _token(values: Any) -> Token:
     return token
 
 
-def _check_shapes(call: AttentionCall, n_queries: int, n_keys: int) -> None:
+def check_shapes(call: AttentionCall, n_queries: int, n_keys: int) -> None:
     """Raise WireError unless all tensors of a call fit each other and its tokens."""
     n_heads, n_groups = call.q.size(0), call.k.size(0)
     d_key, d_value = call.q.size(-1), call.v.size(-1)
@@ -398,6 +398,7 @@ def _check_shapes(call: AttentionCall, n_queries: int, n_keys: int) -> None:
         call.v.shape == (n_groups, n_keys, d_value),
         n_groups > 0 and n_heads > 0 and n_heads % n_groups == 0,
         all(each.is_floating_point() for each in (call.q, call.k, call.v)),
+        not isinstance(call, WeightsCall) or call.given.shape == cells,
         call.mask is None or (call.mask.dtype == torch.bool and _spreads(call.mask, cells)),
         all(it is None or (it.is_floating_point() and _spreads(it, cells)) for it in addends),
         call.projection is None or call.projection.size(1) == n_heads * d_value,

@@ -185,10 +185,7 @@ def _slim(recording: Recording) -> Recording:
         )
         for kind, attention in recording.attentions.items()
     }
-    empty = recording.logits.new_empty(0)
-    return replace(
-        recording, attentions=attentions, positions={}, logits=empty, classification=None
-    )
+    return replace(recording, attentions=attentions, positions={}, logits=None, classification=None)
 
 
 def _size(recording: Recording) -> int:

@@ -16,7 +16,7 @@ from transformer.decoding.steps import Decoding
 from transformer.files.foreign_text import csv_bytes
 from transformer.inputs import InputError, source_ids, target_ids
 from transformer.recording import Recording
-from transformer.recording.data import cosine
+from transformer.recording.vector import cosine
 from transformer.refusal import Refusal
 from transformer.token import Token
 from transformer.two_models.head_changes import OTHER_WORDS, Place, Reading, read_by_both

@@ -108,7 +108,9 @@ class LogitParts(Study[Parts]):
         plain = answer(self.request, runner)
         recording = plain.recording
         at = self.request.text, recording.target, self.step
-        logits = recording.logits[-len(recording.target) :][self.step].float().cpu().clone()
+        logits = (
+            recording.require_logits()[-len(recording.target) :][self.step].float().cpu().clone()
+        )
         logits[recording.target[self.step].id] = -torch.inf
         runner_up = plain.checkpoint.tokenizer.token(int(logits.argmax()))
         with runner.steps(plain.checkpoint.model).one(), in_a_sentence():

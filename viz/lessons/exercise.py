@@ -51,8 +51,7 @@ def _scales(checkpoint: Checkpoint, recording: Recording) -> bool:
 
 
 def _writes(checkpoint: Checkpoint, recording: Recording) -> bool:
-    logits = recording.logits
-    return len(recording.target) > 1 and logits.dim() == 2 and len(logits) == len(recording.target)
+    return len(recording.target) > 1 and recording.has_target_logits
 
 
 def _has_snapshots(checkpoint: Checkpoint, recording: Recording) -> bool:

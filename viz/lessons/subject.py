@@ -306,7 +306,7 @@ EPSILON = 0.1
 
 def sureness(recording: Recording) -> Tensor:
     """The probability of each token of the target [T], in float64."""
-    probs = recording.logits.cpu().double().softmax(-1)  # [T, V]
+    probs = recording.require_logits().cpu().double().softmax(-1)  # [T, V]
     ids = [token.id for token in recording.target]
     return probs[range(len(ids)), ids]
 

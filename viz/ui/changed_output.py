@@ -17,7 +17,7 @@ from transformer.analysis.scored import (
 )
 from transformer.analysis.tables import Columns, judged_groups, writing_of_words
 from transformer.recording import Recording
-from transformer.recording.data import TextVector, angle, cosine
+from transformer.recording.vector import TextVector, angle, cosine
 from transformer.refusal import Refusal
 from viz.exhibits.exhibit import Exhibit, Line, Role, Span, Words
 from viz.exhibits.table import Change
@@ -87,7 +87,7 @@ def changed_output(before: Answer, after: Answer) -> Words | None:
         return _word_lines(changes, words, SAME_WORDS, writing_of_words(before.recording))
     if a.vector is not None and b.vector is not None:
         return _turned(a.vector, b.vector)
-    return _filled(before, after) if a.logits.dim() == 2 else None
+    return _filled(before, after) if a.require_logits().dim() == 2 else None
 
 
 def unchanged_output(of: Answer) -> Words | None:

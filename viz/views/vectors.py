@@ -9,7 +9,7 @@ from transformer.analysis.reading import Selection, row_tokens
 from transformer.analysis.score_terms import JointMap, joint_map
 from transformer.analysis.tables import Side
 from transformer.recording import PositionalEncoding, Recording
-from transformer.recording.data import TextVector, cosine
+from transformer.recording.vector import TextVector, cosine
 from viz.exhibits.chart import Axis, Bars, Chart, Curve, Point, differences, nothing
 from viz.figures.tables import heat_map
 from viz.labels import in_word, in_words, number

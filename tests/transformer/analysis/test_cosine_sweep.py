@@ -9,7 +9,7 @@ from tests.transformer.hugging_face.pairs import A, B, save_pair_reader
 from tests.transformer.watch.hugging_face import build
 from transformer import Checkpoint, InputError, load_checkpoint, record
 from transformer.analysis.ablation import ablating, sweep
-from transformer.recording.data import cosine
+from transformer.recording.vector import cosine
 
 FIRST, SECOND = "5 9 12 33 7", "6 9 14 8"
 

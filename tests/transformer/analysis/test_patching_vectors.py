@@ -8,7 +8,7 @@ import torch
 from tests.transformer.watch.hugging_face import build
 from transformer import Checkpoint, InputError, load_checkpoint, record
 from transformer.analysis.patching import pair_of, patching
-from transformer.recording.data import angle
+from transformer.recording.vector import angle
 
 A, B = "5 9 12 33 7", "5 9 14 33 7"
 

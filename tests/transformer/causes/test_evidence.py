@@ -19,7 +19,7 @@ from transformer.causes.prefix import replaced, stand_in
 from transformer.checkpoint import shipped_path
 from transformer.editing.checking import side_read
 from transformer.fingerprint import is_marked
-from transformer.recording.data import angle
+from transformer.recording.vector import angle
 from transformer.words import word_groups
 
 WATCHED = ("Marian", "BART", "mBART", "T5", "GPT-2", "Llama")

@@ -21,7 +21,7 @@ from tests.transformer.watch.hugging_face import build
 from transformer import load_checkpoint, record
 from transformer.analysis.ablation import sweep
 from transformer.fingerprint import fingerprint
-from transformer.recording.data import ACTIVATIONS, TextVector, angle, cosine
+from transformer.recording.vector import ACTIVATIONS, TextVector, angle, cosine
 from viz.views.vectors import cosines
 
 MODULE = "torch.nn.modules.activation."

@@ -16,7 +16,7 @@ from transformer import CheckpointError, InputError, load_checkpoint, record
 from transformer.analysis.ablation import ablating, sweep
 from transformer.fingerprint import fingerprint
 from transformer.formats.opening import describe_checkpoint
-from transformer.recording.data import MODES, Pooling, angle, cosine
+from transformer.recording.vector import MODES, Pooling, angle, cosine
 from viz.views.vectors import cosines
 
 IDS = "5 9 12 33 7"

@@ -276,5 +276,5 @@ def test_a_cell_adds_its_bias_to_its_score() -> None:
 def test_weights_alone_have_no_inside() -> None:
     recording = recorded("Gemma-2")
     assert isinstance(recording, Recording)
-    with pytest.raises(ValueError, match="computes attention by hand"):
+    with pytest.raises(ValueError, match="only the weights"):
         inside(recording, "decoder_self", 0, 0, 1, 0)

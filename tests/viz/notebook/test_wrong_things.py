@@ -12,7 +12,17 @@ import torch
 from torch import nn
 
 import viz
-from transformer import decode, evidence, from_module, load_checkpoint, record, survey
+from transformer import (
+    Recording,
+    decode,
+    evidence,
+    from_module,
+    from_weights,
+    load_checkpoint,
+    load_recording,
+    record,
+    survey,
+)
 from transformer.analysis.ablation import sweep
 from transformer.refusal import Refusal
 from viz.server.exploring import explore
@@ -102,6 +112,12 @@ FUNCTIONS: dict[str, tuple[Callable[..., Any], Callable[[Any], dict[str, Any]]]]
         lambda it: {"checkpoint": it.checkpoint, "source": "It rains.", "target": "Es"},
     ),
     "from_module": (from_module, lambda it: own(writes="nothing", max_len=8)),
+    "from_weights": (
+        from_weights,
+        lambda it: {"weights": {"cross": weights[None, 0]}, "queries": None, "keys": None},
+    ),
+    "load_recording": (load_recording, lambda it: {"path": "nowhere.npz"}),
+    "save": (Recording.save, lambda it: {"self": it.recording, "path": "nowhere.pkl"}),
     "head_view": (viz.head_view, lambda it: {"recording": it.recording, "heads": [0], **PICTURED}),
     "head_grid": (
         viz.head_grid,
@@ -125,7 +141,7 @@ FUNCTIONS: dict[str, tuple[Callable[..., Any], Callable[[Any], dict[str, Any]]]]
     "heads_table": (viz.heads_table, lambda it: {"survey": it.survey, "theme": "light"}),
     "explore": (explore, lambda it: own(address="", block=False)),
 }
-FIRST = ("path", "checkpoint", "module", "recording", "decoding", "evidence", "survey")
+FIRST = ("path", "checkpoint", "module", "recording", "decoding", "evidence", "survey", "weights")
 FIRST_OF_EXPLORE = "module"
 """The others are those of from_module, and what is right is served."""
 
@@ -135,7 +151,7 @@ def test_a_wrong_thing_ends_in_one_sentence(name: str) -> None:
     function, made = FUNCTIONS[name]
     right = made(things())
     for argument in [FIRST_OF_EXPLORE] if function is explore else right:
-        for what, value in WRONG.items():
+        for what, value in WRONG.items() if argument != "self" else ():
             try:
                 function(**{**right, argument: value})
             except Refusal:

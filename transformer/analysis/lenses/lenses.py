@@ -8,6 +8,7 @@ from torch import Tensor
 
 from transformer.analysis.lenses.lens import Lens
 from transformer.recording import Attention, AttentionCall, Recording
+from transformer.recording.calls import NO_VALUES, ONLY_WEIGHTS
 
 # The attention weight itself (AIAYN, section 3.2.1).
 
@@ -43,7 +44,7 @@ def score(recording: Recording, kind: str, layer: int) -> Tensor:
 
 def _why_not_score(recording: Recording, kind: str) -> str | None:
     if not all(call.knows_scores for call in recording.attentions[kind].calls):
-        return "This model computes attention by hand: its weights are known, its scores are not."
+        return ONLY_WEIGHTS
     return None
 
 
@@ -83,9 +84,9 @@ def why_no_values(recording: Recording, kind: str) -> str | None:
     """The `why_not` of lenses that need v and W_O of every layer."""
     calls = recording.attentions[kind].calls
     if not all(call.v.size(-1) for call in calls):
-        return "The values were not recorded: this model computes its attention by hand."
+        return NO_VALUES
     if not all(call.has_output for call in calls):
-        return "What projects the heads was not found in this model, so what they add is unknown."
+        return "What projects the heads is not known, so what they add is unknown."
     return None
 
 

@@ -85,7 +85,7 @@ def sides_of(
         if side not in lengths or (own == n and own not in lengths[side]):
             lengths[side] = n, n
     if not lengths and n_positions:  # nothing that attends is a text's: said in a note
-        return {side: _named(each) for side, each in sides.items()}
+        return {side: as_tokens(each) for side, each in sides.items()}
     unknown = sorted(set(sides) - set(lengths))
     if unknown and not lengths:  # as where a module adds tokens of its own, fixed ones
         n, read = (
@@ -117,7 +117,7 @@ def sides_of(
         of_side = sides.get(side)
         same = by_text.get(texts.get(side, -1), ())  # both sides may read one text
         of_side = same if of_side is None and len(same) == n_keys else of_side
-        result[side] = numbered(n_keys) if of_side is None else _named(of_side)
+        result[side] = numbered(n_keys) if of_side is None else as_tokens(of_side)
     return result
 
 
@@ -273,8 +273,8 @@ def numbered(n: int) -> tuple[Token, ...]:
     return tuple(Token(i, str(i)) for i in range(n))
 
 
-def _named(tokens: Sequence[str | Token]) -> tuple[Token, ...]:
-    """Equal pieces have equal ids: where each first stood. Raises InputError."""
+def as_tokens(tokens: Sequence[str | Token]) -> tuple[Token, ...]:
+    """Make tokens of pieces; the id of each is where it first stood. Raises InputError."""
     others = [each for each in tokens if not isinstance(each, str | Token)]
     if others:
         raise InputError(

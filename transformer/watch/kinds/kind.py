@@ -1,13 +1,14 @@
 """One kind of attention in all layers: its role, its name, and the keys that are no words."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import chain, count
 
 import torch
 
+from transformer.recording.calls import AttentionCall
 from transformer.recording.origin import Origin
 from transformer.token import Token
 from transformer.watch.calls.seen import Seen
@@ -327,12 +328,18 @@ def notes_on_sums(kinds: Mapping[str, Kind]) -> tuple[str, ...]:
         if kind.is_softmax or not any(id(call.softmax) in softmaxes for call in kind.calls):
             continue
         calls = [call.make() for call in kind.calls]
-        sums = torch.cat([call.weights().sum(-1)[call.allowed().any(-1)].cpu() for call in calls])
-        least, largest = sums.aminmax() if len(sums) else (torch.ones(()), torch.ones(()))
-        if max(1 - float(least), float(largest) - 1) > _ROUGH:
-            notes.append(
-                f"Rows of {name} sum to {float(least):.2f} up to {float(largest):.2f}, as weights "
-                "are changed between softmax and values: entropy and other numbers of heads are "
-                "of such rows."
-            )
+        note = note_on_sums(name, calls, "weights are changed between softmax and values")
+        notes += [note] if note else []
     return tuple(notes)
+
+
+def note_on_sums(name: str, calls: Iterable[AttentionCall], why: str) -> str:
+    """Say what rows sum to, where that is not 1; "" where it is. why: a clause."""
+    sums = torch.cat([call.weights().sum(-1)[call.allowed().any(-1)].cpu() for call in calls])
+    least, largest = sums.aminmax() if len(sums) else (torch.ones(()), torch.ones(()))
+    if max(1 - float(least), float(largest) - 1) <= _ROUGH:
+        return ""
+    return (
+        f"Rows of {name} sum to {float(least):.2f} up to {float(largest):.2f}, as {why}: entropy "
+        "and other numbers of heads are of such rows."
+    )

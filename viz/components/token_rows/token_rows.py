@@ -72,7 +72,7 @@ def tinted(recording: Recording) -> list[tuple[float, float, float, str]]:
     Depths are 0, where the model was sure, to 1. Empty where nothing is written.
     """
     target = recording.target
-    if not target or recording.logits.dim() != 2 or len(recording.logits) != len(target):
+    if not recording.has_target_logits:
         return []
     result: dict[int, tuple[float, float, float, str]] = {}
     for word, each in zip(recording.target_words, certainties(recording), strict=True):

@@ -163,7 +163,7 @@ RATE_TASK = Task(
 def _losses(subject: Subject) -> tuple[Tensor, int]:
     """-ln p of every token at that position [V], and which of them is written there."""
     at = second_least_sure(subject.recording)
-    logits = subject.recording.logits[at].cpu().double()
+    logits = subject.recording.require_logits()[at].cpu().double()
     return -logits.log_softmax(-1), subject.recording.target[at].id
 
 

@@ -9,7 +9,7 @@ from transformer.analysis.scored import word_log_probabilities
 from transformer.analysis.tables import Side
 from transformer.causes.pruning import Reference, ReferenceWord, reference
 from transformer.inputs import InputError
-from transformer.recording.data import angle, cosine
+from transformer.recording.vector import angle, cosine
 from transformer.refusal import Refusal, visible
 from viz.app_packages import st
 from viz.components.kit.picture import NothingLeft

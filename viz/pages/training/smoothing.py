@@ -46,13 +46,12 @@ class Row:
 
 def why_not(recording: Recording) -> str | None:
     """Say why a recording has no target pieces to smooth; None where it has."""
-    n = len(recording.target)
-    return None if n and recording.logits.dim() == 2 and len(recording.logits) == n else NO_TARGET
+    return None if recording.has_target_logits else NO_TARGET
 
 
 def log_probs_at(recording: Recording, position: int) -> Tensor:
     """The prediction of the model for a position of the target: [V], in nats, float64."""
-    return recording.logits[position].cpu().double().log_softmax(-1)
+    return recording.require_logits()[position].cpu().double().log_softmax(-1)
 
 
 def rows(
