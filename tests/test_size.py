@@ -34,10 +34,10 @@ NAMED = 8
 ROOMS = {
     "app.py": (54, 1),
     "transformer": (3_119, 21),
-    "transformer/analysis": (5_295, 20),
+    "transformer/analysis": (5_413, 20),
     "transformer/causes": (3_557, 12),
-    "transformer/commands": (1_764, 10),
-    "transformer/corpus": (4_344, 19),
+    "transformer/commands": (2_024, 11),
+    "transformer/corpus": (4_823, 20),
     "transformer/decoding": (3_364, 17),
     "transformer/editing": (1_047, 6),
     "transformer/edits": (819, 6),
@@ -51,7 +51,7 @@ ROOMS = {
     "transformer/own_module": (576, 4),
     "transformer/positions": (783, 4),
     "transformer/recording": (2_752, 10),
-    "transformer/training": (4_635, 25),
+    "transformer/training": (4_619, 25),
     "transformer/two_models": (684, 3),
     "transformer/watch": (8_382, 31),
     "viz": (2_999, 18),
@@ -77,7 +77,7 @@ ROOMS = {
 """Lines and files of each room, of Python and JavaScript: the brake. Lines are a cost, and a house
 is ground fine as easily as it grows. Who raises a number changes this table in the same commit, by
 `python -m tests.house --write`, and says why in its body."""
-FILES, MEDIAN = 502, 150
+FILES, MEDIAN = 504, 150
 """The most files of Python of the product, and the least lines of the median one: one function a
 file made 1,028 files of 73 lines, of which nobody could see how they hang together."""
 SLACK = 0.02
