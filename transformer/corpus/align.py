@@ -344,11 +344,13 @@ def _read(number: int, line: LinePair, cross: BatchAttention, at: int) -> ReadPa
     n_queries, n_keys = int(cross.n_queries[at]), int(cross.n_words[at])
     layers = [cross.weights(layer)[at, :, :n_queries, :n_keys] for layer in range(len(cross.calls))]
     values = torch.cat([torch.cat([each, each.mean(0, keepdim=True)]) for each in layers])
-    keys = cross.keys[at][:n_keys]
+    keys, written = cross.keys[at][:n_keys], cross.written[at]
+    # A target that ends without an end token was never read to its end: its last word has no row.
+    whole = (*cross.queries[at], *written[-1:])
 
     def most_by(source: Sequence[str], target: Sequence[str]) -> tuple[Tensor, Tensor]:
         columns, sizes = words_of_pieces(keys, source), (len(target), len(source))
-        rows = [words_of_pieces(side, target) for side in (cross.written[at], cross.queries[at])]
+        rows = [words_of_pieces(side, target)[:n_queries] for side in (written, whole)]
         by_rows = [largest_shares(values, each, columns, *sizes) for each in rows]
         most, share = (torch.cat(each) for each in zip(*by_rows, strict=True))
         return most, share.float()
