@@ -33,10 +33,13 @@ from transformer.watch.kinds.attention import Tokens
 # isort: split
 from transformer.causes import Evidence  # needs decoding, which is loaded by now
 from transformer.causes import evidence as evidence_open
+from transformer.corpus.align import Alignment
+from transformer.corpus.align import align as align_open
 from transformer.corpus.survey import survey as survey_open
 from transformer.corpus.surveyed import Survey
 
 __all__ = [
+    "Alignment",
     "Attention",
     "Checkpoint",
     "CheckpointError",
@@ -48,6 +51,7 @@ __all__ = [
     "PositionalEncoding",
     "Recording",
     "Survey",
+    "align",
     "chatting",
     "decode",
     "evidence",
@@ -63,6 +67,7 @@ __all__ = [
 
 
 # Each is given an open checkpoint, or its name.
+align = by_name(align_open)
 chatting = by_name(chatting_open)
 decode = by_name(decode_open)  # type: ignore[arg-type]  # its options may have any name
 evidence = by_name(evidence_open)

@@ -1,4 +1,4 @@
-"""Word alignments read from attention, and how far they are from those that people made.
+"""Word alignments read from attention and from files, and how far the one is from the other.
 
 From pieces to words: what a word of the target gives a word of the source is the sum over the
 source word's pieces and the mean over the rows of the target word's pieces; a piece belongs to the
@@ -6,8 +6,9 @@ word that holds its first character; special tokens belong to no word. Every tar
 to the source word that it gives most; where the special tokens together get more, to none.
 """
 
+import re
 from bisect import bisect_right
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, count
 from unicodedata import normalize
@@ -18,6 +19,7 @@ from torch import Tensor
 from transformer.analysis.reading import Reading, read
 from transformer.inputs import InputError
 from transformer.recording import Recording
+from transformer.refusal import quoted
 from transformer.token import Token
 from transformer.tokenizer import plain
 from transformer.words import characters
@@ -38,6 +40,25 @@ class AlignedPair:
     sure: frozenset[Link]
     possible: frozenset[Link]
     """The sure ones among them."""
+
+
+ROWS = {"produced": "row of the word it writes", "read": "row of the word it has read"}
+
+
+@dataclass(frozen=True)
+class Reader:
+    """One way to read an alignment from cross-attention."""
+
+    rows: str
+    """A row belongs to the word it "produced" or to the one it "read", as in `Reading.rows`."""
+    layer: int
+    head: int | None
+    """None: the mean over heads, or the one map of a lens that makes one per layer."""
+    lens: str = "weight"
+
+    @property
+    def name(self) -> str:
+        return f"L{self.layer}" if self.head is None else f"L{self.layer} H{self.head}"
 
 
 def error_rate(alignments: Iterable[Iterable[Link]], gold: Iterable[AlignedPair]) -> float:
@@ -108,16 +129,110 @@ def links_of(
     rows, columns: the target word of each row and the source word of each column, None for none.
     """
     n_target, n_source = (1 + max(w for w in side if w is not None) for side in (rows, columns))
+    most, _ = largest_shares(values, rows, columns, n_target, n_source)
+    return [
+        frozenset((i, j) for j, i in enumerate(chosen) if i < n_source) for chosen in most.tolist()
+    ]
+
+
+def largest_shares(
+    values: Tensor,
+    rows: Sequence[int | None],
+    columns: Sequence[int | None],
+    n_target: int,
+    n_source: int,
+) -> tuple[Tensor, Tensor]:
+    """values [N, Q, K] -> the source word that each of the target's words gives most, and what it
+    gives: [N, n_target] each. n_source: the special tokens, or the word has no row.
+
+    rows, columns: as `links_of` has them.
+    """
     shares = values.double() @ _members(columns, n_source + 1)  # [N, Q, words and none]
     of_row = _members(rows, n_target + 1)[:, :-1]
-    means = (of_row / of_row.sum(0)).mT @ shares  # [N, target words, source words and none]
-    return [
-        frozenset((i, j) for j, i in enumerate(chosen) if i < n_source)
-        for chosen in means.argmax(-1).tolist()
-    ]
+    n_rows = of_row.sum(0)
+    means = (of_row / n_rows.clamp_min(1)).mT @ shares  # [N, target words, source words and none]
+    share, most = means.max(-1)
+    return most.masked_fill(n_rows == 0, n_source), share
 
 
 def _members(words: Sequence[int | None], n: int) -> Tensor:
     """[tokens, n]: 1 where a token belongs to a word; those of no word belong to the last."""
     places = torch.tensor([n - 1 if word is None else word for word in words])
     return torch.nn.functional.one_hot(places, n).double()
+
+
+# Alignments that people made, as files of the field have them.
+
+Gold = tuple[Links, Links]
+"""The sure links of a pair, and the possible ones, the sure ones among them."""
+_PHARAOH = re.compile(r"([0-9]{1,6})([-?pP])([0-9]{1,6})")
+_NAACL = re.compile(r"([0-9]{1,9}) ([0-9]{1,6}) ([0-9]{1,6})( [SP])?( [0-9.]+)?")
+
+
+def read_gold(
+    lines: Sequence[str], n: int, base: int | None = None, is_turned: bool = False
+) -> list[Gold]:
+    """Read the links of n pairs, in the form of either kind of file. Raises InputError.
+
+    Pharaoh's has a line for each pair: "0-0 1-2" are sure, "3?4" and "3p4" possible, and words are
+    counted from 0. That of NAACL 2003 (Mihalcea and Pedersen) has one for each link: the number of
+    a pair, a word of its source, one of its target, S or P; all are counted from 1, and 0 is no
+    word. base: what words are counted from, where it is another; is_turned: the target's word
+    stands first.
+    """
+    whole = [" ".join(line.split()) for line in lines]
+    is_naacl = any(map(_NAACL.fullmatch, whole))
+    base = (1 if is_naacl else 0) if base is None else base
+    sure: list[set[Link]] = [set() for _ in range(n)]
+    possible: list[set[Link]] = [set() for _ in range(n)]
+    of_links = _naacl(whole) if is_naacl else _pharaoh(whole, n)
+    for number, a, b, is_sure in of_links:
+        if not 1 <= number <= n:
+            raise InputError(
+                f"The gold alignment has a link of pair {number:,}, and there are {n:,}."
+            )
+        if is_naacl and base and 0 in (a, b):
+            continue
+        link = (b - base, a - base) if is_turned else (a - base, b - base)
+        possible[number - 1].add(link)
+        if is_sure:
+            sure[number - 1].add(link)
+    return [(frozenset(a), frozenset(b)) for a, b in zip(sure, possible, strict=True)]
+
+
+def _pharaoh(lines: Sequence[str], n: int) -> Iterator[tuple[int, int, int, bool]]:
+    lines = lines[: max(n, len(lines) - (not lines[-1]))] if lines else lines
+    if len(lines) != n:
+        raise InputError(f"The gold alignment has {len(lines):,} lines for {n:,} pairs.")
+    for number, line in enumerate(lines, 1):
+        for link in line.split():
+            match = _PHARAOH.fullmatch(link)
+            if match is None:
+                raise InputError(
+                    f"Line {number:,} of the gold alignment has {quoted(link)}: write "
+                    "sure links as 0-1 and possible ones as 0?1 or 0p1."
+                )
+            yield number, int(match[1]), int(match[3]), match[2] == "-"
+
+
+def _naacl(lines: Sequence[str]) -> Iterator[tuple[int, int, int, bool]]:
+    for at, line in enumerate(lines, 1):
+        match = _NAACL.fullmatch(line)
+        if match is None and line:
+            raise InputError(
+                f"Line {at:,} of the gold alignment is {quoted(line)}, and the others are a pair, "
+                "a word of its source, one of its target, and S or P."
+            )
+        if match is not None:
+            yield int(match[1]), int(match[2]), int(match[3]), match[4] != " P"
+
+
+def check_gold(gold: Gold, source: Sequence[str], target: Sequence[str], number: int) -> None:
+    """Raise InputError where a link leads to no word of a pair."""
+    for i, j in gold[1]:
+        if not (0 <= i < len(source) and 0 <= j < len(target)):
+            raise InputError(
+                f"The gold alignment of pair {number:,} links words {i} and {j}, from 0, of "
+                f"{len(source)} and {len(target)}: say what its words are counted from, or that "
+                "the target's stand first."
+            )

@@ -58,13 +58,15 @@ class Interval:
 def interval(values: Tensor, sizes: Tensor | None = None) -> Interval:
     """values: [S, N], a row per sentence -> [N] each; the same values give the same interval.
 
-    sizes: [S], what each sentence counts for, such as its words, of which values are means; None:
-    all count alike. With one sentence nothing is known of others: low and high are not a number.
+    sizes: [S] or [S, N], what each sentence counts for, such as its words, of which values are
+    means; None: all count alike. With one sentence nothing is known of others: low and high are not
+    a number.
     """
     n, values = len(values), values.double()
     sizes = torch.ones(n).double() if sizes is None else sizes.double()
-    totals, size = values * sizes[:, None], sizes.sum()
-    mean = totals.sum(0) / size
+    sizes = sizes.reshape(n, -1)  # [S, 1 or N]
+    totals = values * sizes
+    mean = totals.sum(0) / sizes.sum(0)
     if n < 2:
         none = torch.full(values.shape[1:], torch.nan, dtype=torch.float64)
         return Interval(mean, none, none)
@@ -74,7 +76,7 @@ def interval(values: Tensor, sizes: Tensor | None = None) -> Interval:
         drawn = torch.randint(n, (_AT_ONCE, n), generator=generator)
         counts = torch.zeros(_AT_ONCE, n, dtype=torch.float64)
         counts.scatter_add_(1, drawn, torch.ones_like(counts))
-        means.append(counts @ totals / (counts @ sizes)[:, None])
+        means.append(counts @ totals / (counts @ sizes))
     low, high = torch.cat(means).quantile(torch.tensor([0.025, 0.975]).double(), dim=0)
     return Interval(mean, low, high)
 

@@ -95,6 +95,8 @@ class BatchAttention:
     """The tokens that name each text's rows: see `row_tokens` in transformer.analysis.reading."""
     calls: Sequence[AttentionCall]
     """One a layer; its heads are those of all texts, one text after the other."""
+    written: tuple[Tokens, ...] = ()
+    """The tokens that each text's rows wrote, or read where they write nothing."""
 
     @property
     def n_heads(self) -> int:
@@ -182,6 +184,7 @@ def of_recording(recording: Recording) -> list[BatchAttention]:
             keys=(each.keys,),
             names=(row_tokens(each),),
             calls=each.calls,
+            written=(each.produced or each.queries,),
         )
         for kind, each in recording.attentions.items()
     ]
@@ -272,9 +275,13 @@ def observed(checkpoint: Checkpoint, texts: Sequence[Text], names: Names) -> lis
             read if of.keys is of.queries else names(of.keys, of.keys is ids)
             for of, ids, read in zip(rows, inputs, queries, strict=True)
         ]
-        named = [
-            names(of.produced, False) if of.produced is not None and writes(of) else read
+        written = [
+            read if of.produced is None else names(of.produced, False)
             for of, read in zip(rows, queries, strict=True)
+        ]
+        named = [
+            wrote if writes(of) else read
+            for of, wrote, read in zip(rows, written, queries, strict=True)
         ]
         result.append(
             BatchAttention(
@@ -285,6 +292,7 @@ def observed(checkpoint: Checkpoint, texts: Sequence[Text], names: Names) -> lis
                 keys=tuple((*each, *added.get(kind, ())) for each in keys),
                 names=tuple(named),
                 calls=calls,
+                written=tuple(written),
             )
         )
     return result

@@ -151,6 +151,22 @@ class Surveyor:
         Raises Refusal where the device fails.
         """
         portion = Portion()
+        for texts, attentions in self.observe(lines, portion):
+            sentences = [each.sentence for each in texts]
+            with portion.timed("metrics"), torch.inference_mode():
+                for attention in attentions:
+                    portion.heads += measured(attention, sentences, self._counts, self._trees)
+        portion.heads.sort(key=lambda each: each.sentence)  # stable: kinds keep their order
+        portion.left_out = by_line(portion.left_out)
+        return portion
+
+    def observe(
+        self, lines: Lines, portion: Portion
+    ) -> Iterator[tuple[list[Text], list[BatchAttention]]]:
+        """Give texts with their attention, a batch at a time; what is refused is left out.
+
+        Raises Refusal where the device fails.
+        """
         texts = self._texts(lines, portion)
         n_heads = int(getattr(self._checkpoint.config, "n_heads", 16))
         for batch in batches(texts, 1 if self.why_alone else self._batch, n_heads):
@@ -161,13 +177,7 @@ class Surveyor:
                 portion.leaving_out(batch[0].sentence) if self.why_alone else nullcontext(),
             ):
                 attentions = self._observed(batch, lines)
-            sentences = [each.sentence for each in batch]
-            with portion.timed("metrics"), torch.inference_mode():
-                for attention in attentions:
-                    portion.heads += measured(attention, sentences, self._counts, self._trees)
-        portion.heads.sort(key=lambda each: each.sentence)  # stable: kinds keep their order
-        portion.left_out = by_line(portion.left_out)
-        return portion
+            yield batch, attentions
 
     def _observed(self, batch: Sequence[Text], lines: Lines) -> list[BatchAttention]:
         if not self.why_alone:
@@ -238,9 +248,9 @@ def survey(
     be read is left out, and `left_out` says why. Raises InputError where there is no other.
     """
     check_open(checkpoint)
-    lines = _lines("sentences", sentences)
+    lines = each_line("survey", "sentences", sentences)
     if targets is not None:
-        written = _lines("targets", targets)
+        written = each_line("survey", "targets", targets)
         if len(written) != len(lines):
             raise InputError(f"There are {len(lines)} sentences and {len(written)} targets.")
         lines = [f"{source}\t{target}" for source, target in zip(lines, written, strict=True)]
@@ -254,11 +264,11 @@ def survey(
     return replace(summary(portion.heads, surveyor.why_alone), left_out=left_out)
 
 
-def _lines(name: str, texts: Iterable[str]) -> list[str]:
+def each_line(function: str, name: str, texts: Iterable[str]) -> list[str]:
     """Each text as a line. Raises InputError for one string, whose characters are no sentences."""
     every = items_of(texts)
     if every is None:
-        raise InputError(f"survey takes a list of {name}, which {quoted(texts)} is not.")
+        raise InputError(f"{function} takes a list of {name}, which {quoted(texts)} is not.")
     for number, text in enumerate(every, 1):
         if not isinstance(text, str):
             raise InputError(f"Number {number} of the {name} is not a string: {quoted(text)}.")

@@ -2,7 +2,6 @@
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -13,9 +12,11 @@ from tqdm import tqdm
 
 from transformer.analysis.ablation import heads_off, rewrite_with
 from transformer.analysis.alignment import (
+    ROWS,
     AlignedPair,
     Link,
     Links,
+    Reader,
     diagonal,
     error_rate,
     links_of,
@@ -133,24 +134,7 @@ def as_text(words: Sequence[str]) -> str:
 
 # Word alignment by cross-attention: every head and layer against alignments made by people.
 
-ROWS = {"produced": "row of the word it writes", "read": "row of the word it has read"}
 LENSES = {"weight": "weights", "value_norm": "value norms", "sum_norm": "sum of heads"}
-
-
-@dataclass(frozen=True)
-class Reader:
-    """One way to read an alignment from cross-attention."""
-
-    rows: str
-    """A row belongs to the word it "produced" or to the one it "read", as in `Reading.rows`."""
-    lens: str
-    layer: int
-    head: int | None
-    """None: the mean over heads, or the one map of a lens that makes one per layer."""
-
-    @property
-    def name(self) -> str:
-        return f"L{self.layer}" if self.head is None else f"L{self.layer} H{self.head}"
 
 
 def evaluate_alignment(checkpoint: Checkpoint, data: Path | None) -> Scores:
@@ -218,7 +202,7 @@ def readings(checkpoint: Checkpoint, pair: AlignedPair) -> Iterator[tuple[Reader
     for lens, layer, heads, values in _maps(recording):
         for name, words in rows.items():
             for head, links in zip(heads, links_of(values, words, columns), strict=True):
-                yield Reader(name, lens, layer, head), links
+                yield Reader(name, layer, head, lens), links
 
 
 def _maps(recording: Recording) -> Iterator[tuple[str, int, list[int | None], Tensor]]:

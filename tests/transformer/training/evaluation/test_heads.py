@@ -6,13 +6,18 @@ import pytest
 import torch
 
 from transformer import Checkpoint, record
-from transformer.analysis.alignment import AlignedPair, links_of, words_of_pieces
+from transformer.analysis.alignment import (
+    ROWS,
+    AlignedPair,
+    Reader,
+    links_of,
+    words_of_pieces,
+)
 from transformer.analysis.reading import Reading, read
 from transformer.token import Token
 from transformer.training.evaluation import heads
 from transformer.training.evaluation.heads import (
     LENSES,
-    ROWS,
     aligned,
     anchors,
     error_rates,
@@ -66,13 +71,13 @@ def test_a_mean_is_over_the_heads_of_its_layer(
     rows, columns = (words_of_pieces(*side) for side in sides)
     found = dict(readings(text_checkpoint, pair))
     mean = attention.weights(1).mean(0, keepdim=True)
-    assert [found[heads.Reader("read", "weight", 1, None)]] == links_of(mean, rows, columns)
+    assert [found[Reader("read", 1, None)]] == links_of(mean, rows, columns)
 
 
 def test_the_best_head_of_a_set_is_named(
     text_checkpoint: Checkpoint, pair: AlignedPair, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    right = heads.Reader("produced", "weight", 1, 2)
+    right = Reader("produced", 1, 2)
     readers = [reader for reader, _ in readings(text_checkpoint, pair)]
     fixed = [(reader, pair.sure if reader == right else frozenset()) for reader in readers]
     monkeypatch.setattr(heads, "readings", lambda *_: fixed)
