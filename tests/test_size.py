@@ -33,11 +33,11 @@ NAMED = 8
 
 ROOMS = {
     "app.py": (54, 1),
-    "transformer": (3_119, 21),
+    "transformer": (3_124, 21),
     "transformer/analysis": (5_413, 20),
     "transformer/causes": (3_557, 12),
     "transformer/commands": (2_024, 11),
-    "transformer/corpus": (4_823, 20),
+    "transformer/corpus": (4_836, 20),
     "transformer/decoding": (3_364, 17),
     "transformer/editing": (1_047, 6),
     "transformer/edits": (819, 6),
@@ -54,7 +54,7 @@ ROOMS = {
     "transformer/training": (4_619, 25),
     "transformer/two_models": (684, 3),
     "transformer/watch": (8_382, 31),
-    "viz": (2_999, 18),
+    "viz": (3_000, 18),
     "viz/causes": (2_265, 10),
     "viz/commands": (370, 3),
     "viz/components": (16_995, 183),
@@ -63,7 +63,7 @@ ROOMS = {
     "viz/lessons": (3_032, 15),
     "viz/live": (6_105, 45),
     "viz/notebook": (1_042, 10),
-    "viz/pages": (8_997, 37),
+    "viz/pages": (9_154, 38),
     "viz/painters": (2_513, 10),
     "viz/paper": (2_867, 15),
     "viz/run": (2_987, 12),
@@ -77,7 +77,7 @@ ROOMS = {
 """Lines and files of each room, of Python and JavaScript: the brake. Lines are a cost, and a house
 is ground fine as easily as it grows. Who raises a number changes this table in the same commit, by
 `python -m tests.house --write`, and says why in its body."""
-FILES, MEDIAN = 504, 150
+FILES, MEDIAN = 505, 150
 """The most files of Python of the product, and the least lines of the median one: one function a
 file made 1,028 files of 73 lines, of which nobody could see how they hang together."""
 SLACK = 0.02

@@ -165,6 +165,8 @@ class Readings:
     """Sentences that say which lines were left out, and why."""
     n_done: int = 0
     """The lines that were read or left out."""
+    n_lines: int = 0
+    """The lines that are to be read."""
 
     @cached_property
     def _telling(self) -> list[ReadPair]:
@@ -244,25 +246,35 @@ class Readings:
         at = self.readers.index(replace(reader, layer=layer, head=head))
         return tuple(_line(pair, at) for pair in self.pairs)
 
+    @property
+    def rows(self) -> list[dict[str, Any]]:
+        """A row for each reader, the best first, as files have it; of a mean the head is "mean"."""
+        return [
+            {
+                "rows": each.reader.rows,
+                "layer": each.reader.layer,
+                "head": "mean" if each.reader.head is None else each.reader.head,
+                "aer": each.error.mean,
+                "low": each.error.low,
+                "high": each.error.high,
+                "precision": each.precision,
+                "recall": each.recall,
+                "pairs": each.error.n_sentences,
+                "by": self.by,
+            }
+            for each in self.scores
+        ]
+
     def to_csv(self) -> bytes:
-        """Write a line for each reader, in UTF-8, the best first; of a mean the head is "mean"."""
-
-        def digits(number: float | None) -> str:
-            return "" if number is None else f"{number:.6g}"
-
+        """Write these rows, in UTF-8."""
+        rows = self.rows
         return csv_bytes(
-            ("rows", "layer", "head", "aer", "low", "high", "precision", "recall", "pairs", "by"),
-            (
-                (
-                    *(each.reader.rows, each.reader.layer),
-                    "mean" if each.reader.head is None else each.reader.head,
-                    *map(digits, (each.error.mean, each.error.low, each.error.high)),
-                    *map(digits, (each.precision, each.recall)),
-                    *(each.error.n_sentences, self.by),
-                )
-                for each in self.scores
-            ),
+            [*rows[0]] if rows else (), [list(map(_cell, row.values())) for row in rows]
         )
+
+
+def _cell(value: Any) -> Any:
+    return f"{value:.6g}" if isinstance(value, float) else "" if value is None else value
 
 
 def _error(share: float) -> Any:
@@ -303,8 +315,7 @@ class Aligner:
         fails.
         """
         by = "gold" if any(line.gold is not None for line in lines.values()) else "anchors"
-        so_far = before or Readings(by)
-        numbers = list(lines)
+        so_far, numbers = before or Readings(by, n_lines=len(lines)), list(lines)
         for first in range(so_far.n_done, len(numbers), at_once):
             some = {number: lines[number] for number in numbers[first : first + at_once]}
             portion, pairs = Portion(), list[ReadPair]()
