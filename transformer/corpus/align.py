@@ -9,6 +9,7 @@ word is linked to the source word that it gives most: see `transformer.analysis.
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from math import isnan
 from typing import Any
 
 import torch
@@ -33,6 +34,7 @@ from transformer.device import usual_state
 from transformer.files.foreign_text import csv_bytes
 from transformer.inputs import COUNT, InputError, checks
 from transformer.recording.data import place_of
+from transformer.refusal import quoted
 from transformer.words import text_words
 
 # Pairs of texts, as they are read: each word of both, and what every reader links.
@@ -191,8 +193,11 @@ class Readings:
         sure, possible, every = counts.unbind(-1)
         of = every + sizes
         rates = interval((sure + possible) / of.clamp_min(1), of)
-        ends = zip(*(each.tolist() for each in (rates.mean, rates.high, rates.low)), strict=True)
-        errors = [Estimate(*map(_error, each), len(sizes)) for each in ends]
+        shares = zip(rates.mean.tolist(), rates.low.tolist(), rates.high.tolist(), strict=True)
+        errors = [
+            Estimate(100 * (1 - mean), _error(high), _error(low), len(sizes))
+            for mean, low, high in shares
+        ]
         precision = (possible.sum(0) / every.sum(0).clamp_min(1)).tolist()
         recall = (sure.sum(0) / sizes.sum()).tolist()
         return [*map(ReaderScore, self.readers, errors, precision, recall)], errors[-1]
@@ -277,8 +282,8 @@ def _cell(value: Any) -> Any:
     return f"{value:.6g}" if isinstance(value, float) else "" if value is None else value
 
 
-def _error(share: float) -> Any:
-    return None if share != share else 100 * (1 - share)
+def _error(share: float) -> float | None:
+    return None if isnan(share) else 100 * (1 - share)
 
 
 def _line(pair: ReadPair, at: int) -> AlignedLine:
@@ -465,6 +470,8 @@ def align(
         raise InputError(f"There are {len(sources)} sentences and {len(written)} targets.")
     if gold is not None and written is None:
         raise InputError("A gold alignment is of given targets: give them, too.")
+    if reader is not None and not isinstance(reader, Reader):
+        raise InputError(f"A reader is one of an alignment's scores; {quoted(reader)} is none.")
     links = None if gold is None else read_gold(each_line("align", "gold", gold), len(sources))
     if not sources:
         raise InputError("There is no sentence to align: give at least one.")

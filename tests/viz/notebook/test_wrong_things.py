@@ -12,8 +12,9 @@ import torch
 from torch import nn
 
 import viz
-from transformer import decode, evidence, from_module, load_checkpoint, record, survey
+from transformer import align, decode, evidence, from_module, load_checkpoint, record, survey
 from transformer.analysis.ablation import sweep
+from transformer.analysis.alignment import Reader
 from transformer.refusal import Refusal
 from viz.server.exploring import explore
 
@@ -96,6 +97,13 @@ FUNCTIONS: dict[str, tuple[Callable[..., Any], Callable[[Any], dict[str, Any]]]]
     "survey": (
         survey,
         lambda it: {"checkpoint": it.checkpoint, "sentences": ["It rains."], "batch": 4},
+    ),
+    "align": (
+        align,
+        lambda it: {
+            **{"checkpoint": it.checkpoint, "sentences": ["It is 3 ."], "targets": ["Es ist 3 ."]},
+            **{"gold": ["2-2"], "reader": Reader("read", 0, 0), "batch": 4},
+        },
     ),
     "sweep": (
         sweep,
