@@ -101,8 +101,9 @@ class ExploreFields:
 class HeadsFields:
     """The choices of Heads."""
 
-    heads_of: str = choice(one_of("all", "one", "ask"), "all")
-    """All heads, the one that kind, layer and head name, or those that answer a question."""
+    heads_of: str = choice(one_of("all", "one", "ask", "align"), "all")
+    """All heads, the one that kind, layer and head name, those that answer a question, or those of
+    cross-attention by how well they align words."""
     heads_survey: bool = choice(YES, False, CHECKPOINT)
     """A survey is made, of a checkpoint that has none."""
     heads_kind: str | None = choice(NAME, None, CHECKPOINT)

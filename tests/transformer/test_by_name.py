@@ -19,6 +19,7 @@ TAKES = {
 }
 CHECKPOINT = [name for name, first in TAKES.items() if first == "checkpoint"]
 ARGUMENTS: dict[str, tuple[Any, ...]] = {
+    "align": (["3 7 2"],),
     "chatting": (),
     "decode": ("3 7 2",),
     "evidence": ("3 7 2",),

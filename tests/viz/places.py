@@ -40,6 +40,7 @@ PLACES = {
         "heads_x=confidence&heads_order=worth",
         "heads_of=one&kind=encoder_self&layer=1&head=2",
         f"heads_of=ask&heads_ask=who+looks+at+the+previous+word&{TEXT}",
+        "heads_of=align",
     ),
     "why_attention": ("n=50&d=128",),
 }

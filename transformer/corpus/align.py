@@ -9,6 +9,7 @@ word is linked to the source word that it gives most: see `transformer.analysis.
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from math import isnan
 from typing import Any
 
 import torch
@@ -33,6 +34,7 @@ from transformer.device import usual_state
 from transformer.files.foreign_text import csv_bytes
 from transformer.inputs import COUNT, InputError, checks
 from transformer.recording.data import place_of
+from transformer.refusal import quoted
 from transformer.words import text_words
 
 # Pairs of texts, as they are read: each word of both, and what every reader links.
@@ -165,6 +167,8 @@ class Readings:
     """Sentences that say which lines were left out, and why."""
     n_done: int = 0
     """The lines that were read or left out."""
+    n_lines: int = 0
+    """The lines that are to be read."""
 
     @cached_property
     def _telling(self) -> list[ReadPair]:
@@ -189,8 +193,11 @@ class Readings:
         sure, possible, every = counts.unbind(-1)
         of = every + sizes
         rates = interval((sure + possible) / of.clamp_min(1), of)
-        ends = zip(*(each.tolist() for each in (rates.mean, rates.high, rates.low)), strict=True)
-        errors = [Estimate(*map(_error, each), len(sizes)) for each in ends]
+        shares = zip(rates.mean.tolist(), rates.low.tolist(), rates.high.tolist(), strict=True)
+        errors = [
+            Estimate(100 * (1 - mean), _error(high), _error(low), len(sizes))
+            for mean, low, high in shares
+        ]
         precision = (possible.sum(0) / every.sum(0).clamp_min(1)).tolist()
         recall = (sure.sum(0) / sizes.sum()).tolist()
         return [*map(ReaderScore, self.readers, errors, precision, recall)], errors[-1]
@@ -244,29 +251,39 @@ class Readings:
         at = self.readers.index(replace(reader, layer=layer, head=head))
         return tuple(_line(pair, at) for pair in self.pairs)
 
+    @property
+    def rows(self) -> list[dict[str, Any]]:
+        """A row for each reader, the best first, as files have it; of a mean the head is "mean"."""
+        return [
+            {
+                "rows": each.reader.rows,
+                "layer": each.reader.layer,
+                "head": "mean" if each.reader.head is None else each.reader.head,
+                "aer": each.error.mean,
+                "low": each.error.low,
+                "high": each.error.high,
+                "precision": each.precision,
+                "recall": each.recall,
+                "pairs": each.error.n_sentences,
+                "by": self.by,
+            }
+            for each in self.scores
+        ]
+
     def to_csv(self) -> bytes:
-        """Write a line for each reader, in UTF-8, the best first; of a mean the head is "mean"."""
-
-        def digits(number: float | None) -> str:
-            return "" if number is None else f"{number:.6g}"
-
+        """Write these rows, in UTF-8."""
+        rows = self.rows
         return csv_bytes(
-            ("rows", "layer", "head", "aer", "low", "high", "precision", "recall", "pairs", "by"),
-            (
-                (
-                    *(each.reader.rows, each.reader.layer),
-                    "mean" if each.reader.head is None else each.reader.head,
-                    *map(digits, (each.error.mean, each.error.low, each.error.high)),
-                    *map(digits, (each.precision, each.recall)),
-                    *(each.error.n_sentences, self.by),
-                )
-                for each in self.scores
-            ),
+            [*rows[0]] if rows else (), [list(map(_cell, row.values())) for row in rows]
         )
 
 
-def _error(share: float) -> Any:
-    return None if share != share else 100 * (1 - share)
+def _cell(value: Any) -> Any:
+    return f"{value:.6g}" if isinstance(value, float) else "" if value is None else value
+
+
+def _error(share: float) -> float | None:
+    return None if isnan(share) else 100 * (1 - share)
 
 
 def _line(pair: ReadPair, at: int) -> AlignedLine:
@@ -303,8 +320,7 @@ class Aligner:
         fails.
         """
         by = "gold" if any(line.gold is not None for line in lines.values()) else "anchors"
-        so_far = before or Readings(by)
-        numbers = list(lines)
+        so_far, numbers = before or Readings(by, n_lines=len(lines)), list(lines)
         for first in range(so_far.n_done, len(numbers), at_once):
             some = {number: lines[number] for number in numbers[first : first + at_once]}
             portion, pairs = Portion(), list[ReadPair]()
@@ -454,6 +470,8 @@ def align(
         raise InputError(f"There are {len(sources)} sentences and {len(written)} targets.")
     if gold is not None and written is None:
         raise InputError("A gold alignment is of given targets: give them, too.")
+    if reader is not None and not isinstance(reader, Reader):
+        raise InputError(f"A reader is one of an alignment's scores; {quoted(reader)} is none.")
     links = None if gold is None else read_gold(each_line("align", "gold", gold), len(sources))
     if not sources:
         raise InputError("There is no sentence to align: give at least one.")

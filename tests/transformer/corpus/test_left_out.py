@@ -47,7 +47,7 @@ def in_shell(capsys: pytest.CaptureFixture[str], *arguments: object) -> Any:
     assert main([*map(str, arguments), "--json"]) == 0
     printed = capsys.readouterr()
     result = json.loads(printed.out)
-    at_end = arguments[0] in ("changes", "ship-survey")  # with what is printed there
+    at_end = arguments[0] in ("align", "changes", "ship-survey")  # with what is printed there
     assert at_end or all(why in printed.err for why in result["left_out"])
     return result["left_out"]
 
@@ -92,6 +92,7 @@ def test_a_module_that_fails_on_one_sentence() -> None:
 COMMANDS: dict[str, Callable[[Path, Path], tuple[object, ...]]] = {
     "survey": lambda data, out: ("survey", "copy", "--data", data, "--out", out),
     "sweep": lambda data, out: ("sweep", "copy", "--data", data),
+    "align": lambda data, out: ("align", "copy", data),
     "changes": lambda data, out: ("changes", "copy", "copy", "--data", data),
     "ship-survey": lambda data, out: ("ship-survey", "copy", "--data", data, "--out", out),
 }

@@ -14,6 +14,7 @@ from torch import nn
 import viz
 from transformer import (
     Recording,
+    align,
     decode,
     evidence,
     from_module,
@@ -24,6 +25,7 @@ from transformer import (
     survey,
 )
 from transformer.analysis.ablation import sweep
+from transformer.analysis.alignment import Reader
 from transformer.refusal import Refusal
 from viz.server.exploring import explore
 
@@ -106,6 +108,13 @@ FUNCTIONS: dict[str, tuple[Callable[..., Any], Callable[[Any], dict[str, Any]]]]
     "survey": (
         survey,
         lambda it: {"checkpoint": it.checkpoint, "sentences": ["It rains."], "batch": 4},
+    ),
+    "align": (
+        align,
+        lambda it: {
+            **{"checkpoint": it.checkpoint, "sentences": ["It is 3 ."], "targets": ["Es ist 3 ."]},
+            **{"gold": ["2-2"], "reader": Reader("read", 0, 0), "batch": 4},
+        },
     ),
     "sweep": (
         sweep,

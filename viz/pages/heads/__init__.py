@@ -9,6 +9,7 @@ from transformer.corpus.shipping import Gathered
 from viz.app_packages import st
 from viz.exhibits.exhibit import Exhibit
 from viz.page_fields import HeadsFields
+from viz.pages.heads.align import ALIGN
 from viz.pages.heads.every import (
     HeadSurvey,
     all_heads,
@@ -56,6 +57,7 @@ def parts_of(atlas: Atlas | None) -> Parts:
             draw=lambda pane: one_head(pane, survey()),
         ),
         "ask": Part("Ask", exhibits_of_question, draw=ask_heads),
+        "align": ALIGN,
     }
     return Parts("Heads of", "heads_of", parts, _chosen, key="heads choices", has_labels=False)
 
@@ -66,7 +68,7 @@ def _chosen(pane: Pane) -> str:
 
 def _parts(pane: Pane) -> Parts | None:
     """Make them of the survey in the folder; None where it has none. Raises CheckpointError."""
-    if _chosen(pane) == "ask":
+    if _chosen(pane) in ("ask", "align"):
         return parts_of(None)
     atlas = atlas_of(pane.request, pane.recording.numbering)
     return None if atlas is None else parts_of(atlas)
