@@ -127,9 +127,9 @@ def load(path: Path, device: torch.device) -> Checkpoint:
     except InputError as error:
         raise CheckpointError(str(error)) from error
     attentions = recording.attentions
-    first = next(reversed(attentions.values()), None)
-    if first is None:
+    if not attentions:
         raise CheckpointError(f"{path.name} is a recording without attention.")
+    first = [*attentions.values()][-1]
     tokenizer = OneText(recording.source or first.keys)
     kinds = tuple((kind, of.n_layers, of.n_heads) for kind, of in attentions.items())
     longest = max(len(of.keys) for of in attentions.values())
