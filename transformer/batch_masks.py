@@ -128,7 +128,10 @@ def told_apart(textbook: SentenceMasks, allowed: Tensor) -> SentenceMasks:
 
 def pad_token(checkpoint: Checkpoint) -> Token:
     """Return the token at padding: a model without one for it has one nevertheless, by name."""
-    token = checkpoint.tokenizer.token(max(0, checkpoint.config.pad_id))
+    pad_id = max(0, checkpoint.config.pad_id)
+    if checkpoint.family.recorded is not None:  # a text by itself, of which any id may be
+        return Token(pad_id, "<pad>", special=True)
+    token = checkpoint.tokenizer.token(pad_id)
     return token if token.special else Token(token.id, "<pad>", special=True)
 
 

@@ -5,10 +5,12 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+import torch
 from playwright.sync_api import Page, expect
 
-from tests.browser.server import painted
-from tests.browser.test_app import visit
+from tests.browser.server import becomes, painted
+from tests.browser.test_app import row, visit
+from transformer import from_weights
 from viz.__main__ import main
 from viz.commands.opening import read_figure
 from viz.labels import unmade
@@ -96,3 +98,23 @@ def test_a_figure_of_other_weights_or_of_none_that_are_here_says_so(
         {"name": "<b>other</b>.svg", "mimeType": "image/svg+xml", "buffer": b"<svg/>"}
     )
     expect(alert).to_contain_text(f"{unmade('<b>other</b>.svg')} carries no state of Headscope")
+
+
+def test_dropped_attention_weights_are_explored(page: Page, address: str, tmp_path: Path) -> None:
+    file, weights = tmp_path / "mine.npz", torch.rand(2, 4, 3, 5).softmax(-1)
+    texts = {"queries": ["Es", "regnet", "."], "keys": ["It", "is", "raining", "now", "."]}
+    from_weights({"cross": weights}, **texts).save(file)
+    visit(page, address)
+    drop(page, b"PK\x03\x04", "cut.npz")
+    alert = page.get_by_test_id("stAlert")
+    expect(alert).to_contain_text("cut.npz")
+    drop(page, file.read_bytes(), "mine.npz")
+    expect(page.locator(".head-grid .cell")).to_have_count(8)
+    expect(page.get_by_label("Sentence")).to_have_value("It is raining now .")
+    becomes(lambda: row(page, "target"), texts["queries"])
+    expect(alert).to_have_count(0)
+    page.get_by_text("Heat map", exact=True).click()
+    expect(page.locator(".head-map[data-nonce]")).to_be_visible()
+    page.get_by_label("Sentence").fill("Another sentence")
+    page.get_by_label("Sentence").press("Enter")
+    expect(alert).to_contain_text("no other sentence can be read")

@@ -250,9 +250,12 @@ def read_arrays(file: Path) -> dict[str, Tensor | str]:
 
 
 def names_in_zip(file: Path) -> list[str]:
-    """The names of the arrays in an .npz file, none of which is read."""
-    with zipfile.ZipFile(file) as archive:
-        return [name.removesuffix(".npy") for name in archive.namelist()[:MOST_PARTS]]
+    """The names of the arrays in an .npz file, none of which is read; none where it is no zip."""
+    try:
+        with zipfile.ZipFile(file) as archive:
+            return [name.removesuffix(".npy") for name in archive.namelist()[:MOST_PARTS]]
+    except (OSError, zipfile.BadZipFile):
+        return []
 
 
 def _of_numpy(name: str, array: Any) -> Tensor | str:

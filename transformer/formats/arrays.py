@@ -9,7 +9,6 @@ import torch
 from torch import nn
 
 from transformer.checkpoint import About, Checkpoint, CheckpointError, Description
-from transformer.files.regular_file import is_zip_file
 from transformer.files.tensors import list_tensors
 from transformer.files.weights_file import ARRAYS, names_in_zip
 from transformer.formats.format import Format
@@ -113,10 +112,10 @@ def fits(path: Path) -> bool:
     """Tell whether a file holds a recording, or arrays under the names of kinds."""
     if path.suffix not in ARRAYS or not path.is_file():
         return False
-    if path.suffix == ".npz":
-        names = names_in_zip(path) if is_zip_file(path) else []
-    else:
-        names = [*list_tensors(path, path.name)]
+    try:
+        names = names_in_zip(path) if path.suffix == ".npz" else [*list_tensors(path, path.name)]
+    except CheckpointError:  # other formats say what is wrong with it
+        return False
     return HEADER in names or any(map(OURS.fullmatch, names))
 
 
@@ -128,9 +127,9 @@ def load(path: Path, device: torch.device) -> Checkpoint:
     except InputError as error:
         raise CheckpointError(str(error)) from error
     attentions = recording.attentions
-    first = next(reversed(attentions.values()), None)
-    if first is None:
+    if not attentions:
         raise CheckpointError(f"{path.name} is a recording without attention.")
+    first = [*attentions.values()][-1]
     tokenizer = OneText(recording.source or first.keys)
     kinds = tuple((kind, of.n_layers, of.n_heads) for kind, of in attentions.items())
     longest = max(len(of.keys) for of in attentions.values())
@@ -142,7 +141,10 @@ def load(path: Path, device: torch.device) -> Checkpoint:
             tokenizer=tokenizer.kind,
             examples=(tokenizer.text,),
             opens_at=(first.kind, 0, 0),
-            notes=(NO_MODEL.format("it can be looked at, and nothing in it changed"),),
+            notes=(
+                NO_MODEL.format("it can be looked at, and nothing in it changed"),
+                *recording.notes,
+            ),
         ),
         config=ArraysConfig(kinds, tokenizer.vocab_size, max(longest, len(recording.source))),
         family=replace(FAMILY, attentions=dict.fromkeys(attentions)),

@@ -1,12 +1,17 @@
 """The checkpoints on offer: the shipped ones, and those that were opened by path."""
 
+import hashlib
 import os
+import re
 from collections.abc import Callable, Collection, Iterable, Sequence
 from contextlib import nullcontext
-from functools import lru_cache, partial
+from functools import cache, lru_cache, partial
 from itertools import chain
 from logging import getLogger
 from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import torch
 
 from transformer import CheckpointError
 from transformer.checkpoint import (
@@ -17,12 +22,16 @@ from transformer.checkpoint import (
     is_allowed,
     shipped_path,
 )
+from transformer.files.foreign_text import clean, write_whole
 from transformer.files.regular_file import natural
+from transformer.files.weights_file import ARRAYS
 from transformer.fingerprint import size_of
 from transformer.formats.adapter import own_adapter, pair_of
+from transformer.formats.arrays import load as load_arrays
 from transformer.formats.opening import find_format, format_of, is_there, locate
 from transformer.formats.own_module import offered
 from transformer.hugging_face.adapters.settings import SEPARATOR, adapted_path, parts_of
+from transformer.refusal import Refusal
 from viz.app_packages import draws_pages, st
 from viz.labels import literal
 from viz.run.cache import once_a_run
@@ -75,6 +84,47 @@ def find(text: str, may_fetch: bool = True) -> Sequence[Path]:
 def find_at_start(text: str) -> Sequence[Path]:
     """The same for what the operator named: no folder is closed to them."""
     return _checkpoints(_either(text, partial(_located, may_fetch=True)))
+
+
+LARGEST_DROPPED = 8 << 20
+"""Bytes of a file that a browser hands over."""
+
+
+def largest_dropped() -> int:
+    """Bytes that a file of attention weights may have which is dropped; 0: none is taken.
+
+    It is kept in a folder of this process, which a server for others has no room for.
+    """
+    return LARGEST_DROPPED if allowed_folders() is None and not is_public() else 0
+
+
+@cache
+def _dropped_folder() -> TemporaryDirectory[str]:
+    """It is removed when the process ends."""
+    return TemporaryDirectory(prefix="headscope-")
+
+
+def open_dropped(name: str, content: bytes) -> str:
+    """Keep a file of attention weights, and put it on offer. The name of it.
+
+    Raises CheckpointError.
+    """
+    suffix = Path(name).suffix.lower()
+    if suffix not in ARRAYS or len(content) > largest_dropped():
+        raise CheckpointError(
+            f"{clean(name)} is not opened here: files of {' or '.join(ARRAYS)} are taken, of at "
+            f"most {largest_dropped():,} bytes."
+        )
+    stem = re.sub(r"[^\w-]+", "_", Path(name).stem)[:60] or "arrays"
+    folder = Path(_dropped_folder().name) / hashlib.sha256(content).hexdigest()[:16]
+    path = folder / f"{stem}{suffix}"
+    write_whole(path, content)
+    try:
+        load_arrays(path, torch.device("cpu"))  # what is wrong is said before it is on offer
+    except Refusal:
+        path.unlink()
+        raise
+    return keep_opened([path])
 
 
 def check_allowed(paths: Iterable[Path]) -> None:

@@ -1,5 +1,6 @@
 """The sidebar: add to a story; open a checkpoint of one's own, a saved figure or story."""
 
+from base64 import b64decode
 from dataclasses import dataclass
 
 import streamlit as st
@@ -7,10 +8,18 @@ import streamlit as st
 from transformer import CheckpointError
 from transformer.files.foreign_text import clean
 from transformer.formats.adapter import Unconfirmed
+from transformer.refusal import Refusal
 from viz.components.figure_drop.figure_drop import figure_drop
 from viz.labels import literal
 from viz.paper.record import LARGEST, LONGEST, MARK
-from viz.state.checkpoints import OFF, can_open, find, keep_opened
+from viz.state.checkpoints import (
+    OFF,
+    can_open,
+    find,
+    keep_opened,
+    largest_dropped,
+    open_dropped,
+)
 from viz.state.page import Page
 from viz.state.state import current_theme, fail, session
 from viz.stories.reading import LARGEST as LONGEST_STORY
@@ -19,8 +28,8 @@ from viz.talks.story_drafts import add_button
 
 EXPLAIN = (
     "A folder that this app trained, one in Hugging Face's format or its name on the hub, a file "
-    "of weights of well-known code, a LoRA adapter whose base lies beside it, or both as "
-    "BASE::ADAPTER, or a folder of such folders."
+    "of weights of well-known code or of attention weights, a LoRA adapter whose base lies beside "
+    "it, or both as BASE::ADAPTER, or a folder of such folders."
 )
 
 
@@ -32,6 +41,8 @@ class LastPath:
     """The path as it was typed."""
     problem: str | None = None
     """The reason why it could not be opened."""
+    dropped: str | None = None
+    """A file that was dropped meanwhile, by its name: the run that follows turns to it."""
     unconfirmed: str | None = None
     """An adapter with the base that it names, which opens once a person agrees."""
 
@@ -47,10 +58,13 @@ def sidebar(page: Page) -> str | None:
             longest=LONGEST,
             largest=LARGEST,
             longest_story=LONGEST_STORY,
+            largest_arrays=largest_dropped(),
             goes=next_place(),
             on_refused=_refuse,
+            on_arrays=_take_arrays,
             on_story=take_story,
         )
+        dropped, session().of(LastPath).dropped = session().of(LastPath).dropped, None
         if not can_open():
             st.caption(OFF)
             return None
@@ -70,11 +84,24 @@ def sidebar(page: Page) -> str | None:
         if text == last.text and last.problem:
             with place:
                 fail(last.problem)
-        return opened
+        return dropped or opened
 
 
 def _refuse(text: object) -> None:
     session().of(Dropped).refused = clean(text, 300)
+
+
+def _take_arrays(value: object) -> None:
+    """Open attention weights that the browser has read: {"name": of the file, "data": base64}."""
+    if not isinstance(value, dict):
+        return
+    name, data = str(value.get("name", "")), str(value.get("data", ""))
+    try:
+        session().of(LastPath).dropped = open_dropped(name, b64decode(data, validate=True))
+    except Refusal as error:
+        session().of(Dropped).refused = str(error)
+    except ValueError:  # it is no base64
+        _refuse(f"{name} came damaged: drop it again.")
 
 
 def _confirmed() -> str | None:

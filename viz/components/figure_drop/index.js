@@ -1,6 +1,6 @@
 // A figure that was saved, or a crate with one, is dropped on the page, or chosen: the page goes to
-// the address that it carries. The file is looked through here, for one word, and sent nowhere. A story is told to the
-// server, which says where it can be seen.
+// the address that it carries. The file is looked through here, for one word, and sent nowhere. A story, and attention weights, are told
+// to the server, which says where they can be seen.
 
 import { mounted } from "../kit/mounted.js";
 import { applyPalette, element } from "../kit/page.js";
@@ -15,15 +15,15 @@ export default mounted("figure_drop", create, update);
 
 function create(root, sync) {
   const view = { root, sync, limits: null, gone: "" };
-  const label = element("label", "", "Open a figure or a story");
+  const label = element("label", "", "Open a figure, a story or attention weights");
   view.input = element("input", "hidden-text");
-  Object.assign(view.input, { type: "file", accept: ".svg,.pdf,.png,.zip,.md" });
+  Object.assign(view.input, { type: "file", accept: ".svg,.pdf,.png,.zip,.md,.npz,.safetensors" });
   view.input.onchange = () => {
     take(view, view.input.files[0]);
     view.input.value = ""; // so that the same one can be chosen again
   };
   label.append(view.input);
-  const hint = element("p", "dim", "An SVG, PDF, PNG, ZIP or MD saved here; or drop it anywhere on the page.");
+  const hint = element("p", "dim", "An SVG, PDF, PNG, ZIP or MD saved here, or an NPZ or SAFETENSORS of weights; or drop it anywhere on the page.");
   root.append(label, hint);
   const over = (event) => isOurs(event) && event.preventDefault(); // else nothing may be dropped
   const drop = (event) => {
@@ -40,8 +40,8 @@ function create(root, sync) {
   return view;
 }
 
-function update(view, { palette, mark, longest, largest, longest_story, goes }) {
-  view.limits = { mark, longest, largest, story: longest_story };
+function update(view, { palette, mark, longest, largest, longest_story, largest_arrays, goes }) {
+  view.limits = { mark, longest, largest, story: longest_story, arrays: largest_arrays };
   applyPalette(view.root, palette);
   if (goes && goes !== view.gone) go(goes);
   view.gone = goes;
@@ -63,6 +63,10 @@ async function take(view, file) {
       tell(view.sync, "story", { name: file.name, text: await storyOf(file, view.limits.story) });
       return;
     }
+    if (/\.(npz|safetensors)$/i.test(file.name)) {
+      tell(view.sync, "arrays", { name: file.name, data: await arraysOf(file, view.limits.arrays) });
+      return;
+    }
     const { page, query } = addressOf(await figureOf(file, view.limits), view.limits);
     go(`./${page}?${query}`);
   } catch (error) {
@@ -78,6 +82,18 @@ async function figureOf(file, limits) {
   const found = (await figuresIn(bytes, largest)).find((each) => isFigure(each, limits));
   if (found) return found;
   throw new Error("holds no figure of Headscope: give a ZIP that Figure as ZIP has saved, or a figure by itself.");
+}
+
+// Bytes travel to the server as JSON: in base64.
+async function arraysOf(file, largest) {
+  if (!largest) throw new Error("is not opened here: others can reach this server, and it takes no files of weights.");
+  if (file.size > largest) throw new Error(`has ${file.size.toLocaleString("en")} bytes, and at most ${largest.toLocaleString("en")} are taken: open it by its path.`);
+  const reader = new FileReader();
+  await new Promise((done, failed) => {
+    Object.assign(reader, { onload: done, onerror: () => failed(new Error("cannot be read.")) });
+    reader.readAsDataURL(file);
+  });
+  return reader.result.slice(reader.result.indexOf(",") + 1);
 }
 
 async function storyOf(file, longest) {
