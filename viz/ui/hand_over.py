@@ -6,7 +6,7 @@ import html
 import time
 from dataclasses import replace
 from math import inf
-from typing import Any, cast
+from typing import Any
 
 from viz.app_packages import DeltaGenerator
 from viz.run.pace import PACE
