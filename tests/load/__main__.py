@@ -15,10 +15,12 @@ from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from functools import partial
 from pathlib import Path
+from statistics import median
 from tempfile import TemporaryDirectory
 
 from tests.browser.server import serve
-from tests.load.crowd import enter, type_letters
+from tests.load.crowd import CHECKPOINT, PAUSE, Entered, enter, p95, type_letters
+from tests.load.page import REACTION, Alone, measure
 from tests.load.replicas import PYTHON, Replicas, processes_of, processor_of, replicas, text_of
 from tests.load.viewers import NGINX, behind_nginx
 from tests.load.visitor import sentence
@@ -34,10 +36,12 @@ def main(
     typists: int,
     places: Mapping[str, str],
     models: Replicas | None,
+    take: float | None,
 ) -> None:
     """Let crowds of these sizes in at each of these places, one after the other.
 
-    models: of which one replica is killed while each crowd is there.
+    models: of which one replica is killed while each crowd is there. take: the share of those who
+    are offered the page in their browser that take it; None: the server has none.
     """
     servers = partial(processor_of, os.getpid())
     half_way = (lambda: None) if models is None else models.kill_one
@@ -46,9 +50,11 @@ def main(
         f"{'CPU/run':>8} {'wrong':>6} {'MiB':>6} {'load':>5}"
     )
     ceilings = dict.fromkeys(places, 0)
+    pages = {} if take is None else {it: _page(address) for it, address in places.items()}
     for n in sessions:
         for place, address in places.items():
-            found = asyncio.run(enter(address, n, seconds, processor=servers, half_way=half_way))
+            more = {"page": pages.get(place), "take": take or 0.0}
+            found = asyncio.run(enter(address, n, seconds, PAUSE, servers, half_way, **more))
             print(
                 f"{place:>7} {n:>8} {len(found.seconds):>6} {found.median * 1e3:>5.0f} ms "
                 f"{found.p95 * 1e3:>5.0f} ms {found.rate:>7.1f} "
@@ -56,6 +62,8 @@ def main(
                 f"{_resident():>6.0f} {os.getloadavg()[0]:>5.1f}",
                 flush=True,
             )
+            if take is not None:
+                _say_handed(found, take)
             if models is not None:
                 print(f"{len(models.killed)} killed so far; replicas now: {len(models.pids())}")
             if found.p95 <= GOAL and not found.n_wrong:
@@ -79,17 +87,47 @@ def main(
         )
 
 
+def _page(address: str) -> Alone:
+    """What the page takes by itself, said before any crowd comes."""
+    page = measure(address, CHECKPOINT)
+    print(
+        f"The page alone, in one browser, before the crowd: {len(page.answers)} answers, median "
+        f"{median(page.answers) * 1e3:.0f} ms, p95 {p95(page.answers) * 1e3:.0f} ms; opened with "
+        f"its files at hand in {median(page.opened):.1f} s; {page.n_wrong} wrong.\nA visitor who "
+        f"takes the offer clicks after {REACTION:.0f} s (a guess), gets the files from the server "
+        "(as it is, under load), and waits then as that browser did (drawn from these).",
+        flush=True,
+    )
+    return page
+
+
+def _say_handed(found: Entered, take: float) -> None:
+    handed, n = found.handed, len(found.seconds)
+    own = n - len(handed.seconds)
+    parts = {"server": found.seconds[:own], "page": handed.seconds, "first of it": handed.first}
+    said = (
+        f"{name} {median(each):.1f} s, p95 {p95(each):.1f} s"
+        for name, each in parts.items()
+        if each
+    )
+    print(
+        f"        take {take:.0%}: {len(handed.seconds) / n:.0%} of answers by the page, "
+        f"{len(handed.first)} first loads, {handed.n_bytes / 1e6:,.0f} MB; {'; '.join(said)}",
+        flush=True,
+    )
+
+
 @contextmanager
-def _places(viewers: int, address: str | None) -> Iterator[dict[str, str]]:
+def _places(viewers: int, address: str | None, live: str) -> Iterator[dict[str, str]]:
     """How many viewers there are -> the address of all of them."""
     with ExitStack() as stack:
         if address:
             yield {"there": address}
             return
-        places = {"1": stack.enter_context(serve())}
+        places = {"1": stack.enter_context(serve(HEADSCOPE_LIVE=live))}
         if viewers > 1:
             folder = Path(stack.enter_context(TemporaryDirectory()))
-            deployed = stack.enter_context(behind_nginx(folder, viewers))
+            deployed = stack.enter_context(behind_nginx(folder, viewers, HEADSCOPE_LIVE=live))
             places[str(viewers)] = deployed.address
         yield places
 
@@ -115,6 +153,7 @@ if __name__ == "__main__":
     parser.add_argument("--typists", type=int, default=20, help="0: nobody types")
     parser.add_argument("--viewers", type=int, default=1, help="behind nginx, beside one without")
     parser.add_argument("--address", help="of a server that runs already")
+    parser.add_argument("--take", type=float, help="share that goes on in the browser: 0 to 1")
     parser.add_argument("--replicas", type=int, default=0, help="of models elsewhere")
     asked = parser.parse_args()
     if asked.viewers > 1 and NGINX is None:
@@ -126,5 +165,6 @@ if __name__ == "__main__":
         if asked.replicas:
             models = stack.enter_context(replicas(asked.replicas))
             os.environ["HEADSCOPE_MODELS"] = models.address
-        places = stack.enter_context(_places(asked.viewers, asked.address))
-        main(asked.sessions, asked.seconds, asked.typists, places, models)
+        live = "no" if asked.take is None else "yes"
+        places = stack.enter_context(_places(asked.viewers, asked.address, live))
+        main(asked.sessions, asked.seconds, asked.typists, places, models, asked.take)

@@ -10,6 +10,7 @@ from statistics import median, quantiles
 
 import torch
 
+from tests.load.page import REACTION, Alone, fetch
 from tests.load.visitor import Shown, Visitor, sentence, tokens_of
 from transformer import Checkpoint, decode, load_checkpoint, record
 from transformer.checkpoint import checkpoints_folder
@@ -22,11 +23,24 @@ PAUSE = 2.0
 
 
 @dataclass(frozen=True)
+class Handed:
+    """What those saw who took the offer to go on in their browser."""
+
+    seconds: Sequence[float]
+    """Of each answer of the page; of a first one since the sentence was entered in the app."""
+    first: Sequence[float]
+    """Of the first ones among them."""
+    n_bytes: int
+    """The bytes that the server sent them."""
+
+
+@dataclass(frozen=True)
 class Entered:
     """What a crowd that entered sentences saw."""
 
     seconds: Sequence[float]
-    """Of each answer."""
+    """Of each answer, whoever gave it."""
+    handed: Handed
     n_wrong: int
     lasted: float
     """Seconds in which new sentences were entered, until the last answer."""
@@ -35,7 +49,7 @@ class Entered:
 
     @property
     def p95(self) -> float:
-        return quantiles(self.seconds, n=20)[-1] if len(self.seconds) > 1 else max(self.seconds)
+        return p95(self.seconds)
 
     @property
     def median(self) -> float:
@@ -47,6 +61,11 @@ class Entered:
         return len(self.seconds) / self.lasted
 
 
+def p95(seconds: Sequence[float]) -> float:
+    """The 95th percentile."""
+    return quantiles(seconds, n=20)[-1] if len(seconds) > 1 else max(seconds)
+
+
 async def enter(
     address: str,
     n: int,
@@ -54,13 +73,16 @@ async def enter(
     pause: float = PAUSE,
     processor: Callable[[], float] = lambda: 0.0,
     half_way: Callable[[], object] = lambda: None,
+    page: Alone | None = None,
+    take: float = 0.0,
 ) -> Entered:
     """n visitors enter sentences for `lasts` seconds, each after its last answer and a pause.
 
     processor: tells how many seconds the servers have computed so far. half_way: is called after
-    half of the time.
+    half of the time. take: the share of them who take the offer of this page, and stay there.
     """
     found: list[tuple[str, Shown, float]] = []
+    by_page, first, sent = list[float](), list[float](), [0]
     everybody_is_there = asyncio.Barrier(n + 1)
     ends = [0.0]
 
@@ -69,13 +91,35 @@ async def enter(
         async with Visitor(address, {"checkpoint": CHECKPOINT}, _cookie(dice)) as visitor:
             await everybody_is_there.wait()
             await asyncio.sleep(dice.uniform(0, pause))
+            takes, is_there = page is not None and dice.random() < take, False
             while True:  # once in any case
                 text = sentence(dice)
-                seconds = await visitor.enter(text)
-                found.append((text, visitor.shown, seconds))
+                if page is not None and is_there:
+                    by_page.append(dice.choice(page.answers))
+                    await asyncio.sleep(by_page[-1])
+                elif page is None or not takes:
+                    seconds = await visitor.enter(text)
+                    found.append((text, visitor.shown, seconds))
+                else:
+                    start = time.perf_counter()
+                    is_there = await _goes(visitor, text)
+                    if is_there:
+                        sent[0] += sum([await fetch(address, each) for each in page.first])
+                        await asyncio.sleep(dice.choice(page.opened))
+                        group.create_task(behind(page))
+                    seconds = time.perf_counter() - start
+                    if is_there:
+                        by_page.append(seconds)
+                        first.append(seconds)
+                    else:
+                        found.append((text, visitor.shown, seconds))
                 if time.perf_counter() >= ends[0]:
                     return
                 await asyncio.sleep(dice.uniform(0.5 * pause, 1.5 * pause))
+
+    async def behind(page: Alone) -> None:
+        for each in page.behind:
+            sent[0] += await fetch(address, each)
 
     async with asyncio.TaskGroup() as group:
         for seed in range(n):
@@ -88,7 +132,24 @@ async def enter(
         asyncio.get_running_loop().call_later(lasts / 2, half_way)
     lasted, busy = time.perf_counter() - started, processor() - busy
     n_wrong = sum(shown != expected(text) for text, shown, _ in found)
-    return Entered([seconds for *_, seconds in found], n_wrong, lasted, busy)
+    seconds = [seconds for *_, seconds in found]
+    return Entered([*seconds, *by_page], Handed(by_page, first, sent[0]), n_wrong, lasted, busy)
+
+
+async def _goes(visitor: Visitor, text: str) -> bool:
+    """Enter a sentence; tell whether the visitor took the offer before the answer was there."""
+    run, offer = (asyncio.create_task(it) for it in (visitor.enter(text), visitor.offered.wait()))
+    await asyncio.wait((run, offer), return_when=asyncio.FIRST_COMPLETED)
+    if not run.done():
+        await asyncio.wait((run,), timeout=REACTION)
+    is_gone = not run.done()
+    for each in (run, offer):
+        each.cancel()
+    if is_gone:
+        await visitor.leave()
+    else:
+        run.result()
+    return is_gone
 
 
 @dataclass(frozen=True)

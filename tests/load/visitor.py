@@ -59,6 +59,8 @@ class Visitor:
     shown: Shown = ((), ())
     """What the token rows show."""
     errors: list[str] = field(default_factory=list)
+    offered: asyncio.Event = field(default_factory=asyncio.Event)
+    """It is set once who waits is offered the page that runs in their browser."""
     session: str = ""
     """What the server calls it; a connection that names it goes on with it."""
     _again: dict[str, float] = field(default_factory=dict)
@@ -98,9 +100,14 @@ class Visitor:
         self._socket.transport.abort()
         await self._socket.wait_closed()
 
+    async def leave(self) -> None:
+        """Close the connection, as a browser does that goes to another page."""
+        await self._socket.close()
+
     async def enter(self, text: str) -> float:
         """Enter a sentence, as by Enter. The seconds until all of the page is there."""
         started = time.perf_counter()
+        self.offered.clear()
         await self._run(text)
         return time.perf_counter() - started
 
@@ -181,6 +188,8 @@ class Visitor:
         elif kind == "bidi_component" and element.bidi_component.component_name == "token_rows":
             self.shown = _tokens(element.bidi_component.bytes)
             self._previews = unpack(element.bidi_component.bytes)[0]["address"]
+        elif kind == "html" and "data-typed" in element.html.body:
+            self.offered.set()
         elif kind == "alert" or kind == "exception":
             self.errors.append(str(element)[:200])
 
