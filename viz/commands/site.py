@@ -9,7 +9,7 @@ from typing import Any
 from transformer import load_checkpoint
 from transformer.commands.command import Command, Result
 from transformer.extras import require
-from transformer.files.foreign_text import Unwritten
+from transformer.files.foreign_text import Unwritten, write_whole
 
 USUAL = {False: ("en-de", "en-de-small"), True: ("en-de-small",)}
 """The checkpoints of a folder, whose large one comes behind the small one; and of one file."""
@@ -87,6 +87,7 @@ def add_arguments(parser: ArgumentParser) -> None:
         metavar="NAME|FOLDER",
         help="the one that answers; a second one is offered beside it",
     )
+    parser.add_argument("--lesson", metavar="NAME", help="write this lesson, as one file")
     parser.add_argument("--one-file", action="store_true", help="write one file, not a folder")
 
 
@@ -94,14 +95,21 @@ def run(options: Namespace) -> Result:
     """Write the page; its files with their sizes are the result. Raises Refusal."""
     require("app")
     from viz.live.site import build  # takes seconds: --help needs none of it
+    from viz.pages.lessons.saved import lesson_page
 
-    one_file = options.one_file or options.out.suffix.lower() in (".html", ".htm")
+    is_named = options.out.suffix.lower() in (".html", ".htm")
+    one_file = options.one_file or is_named or bool(options.lesson)
     out = options.out
-    if one_file and out.suffix.lower() not in (".html", ".htm"):
+    if one_file and not is_named:
         out = out / "index.html"
-    checkpoints = [load_checkpoint(it) for it in options.checkpoint or USUAL[one_file]]
+    usual = USUAL[one_file and not options.lesson]
+    checkpoints = [load_checkpoint(it) for it in options.checkpoint or usual]
     try:
         out.parent.mkdir(parents=True, exist_ok=True)
+        if options.lesson:
+            page = lesson_page(options.lesson, checkpoints, one_file=True)
+            write_whole(out, page)
+            return {out.name: f"{len(page):,} bytes"}
         site = build(checkpoints, out, page_words(), one_file)
     except OSError as error:
         why = f"{out} cannot be written ({error.strerror or error}): name another place."

@@ -12,6 +12,7 @@ from typing import Any
 
 from viz.components.kit.browser import bundle, palette
 from viz.labels import escaped
+from viz.lessons.results import FORMAT
 from viz.lessons.sheet import grading_words
 from viz.live.models import worker_of
 from viz.live.site import POLICY, page_of, typeface
@@ -117,6 +118,7 @@ def _content(lesson: SavedLesson) -> dict[str, Any]:
     ]
     known = json.dumps([[it["tasks"], it["own"]] for it in parts] + [lesson.questions])
     return {
+        "format": FORMAT,
         "name": lesson.name,
         "title": lesson.title,
         "digest": blake2b(known.encode(), digest_size=8).hexdigest(),
